@@ -115,9 +115,9 @@ impl fmt::Display for Cause {
 /// Number of frames and their bytes (without preamble and gap).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Frames.
+    /// Number of frames.
     pub frames: u64,
-    /// Their bytes.
+    /// Bytes of these frames.
     pub bytes: u64,
 }
 

@@ -54,7 +54,7 @@ impl QueueLoad {
 pub fn watched_length(threshold: f64, capacity: u64) -> u64 {
     let share = |length: u64| length as f64 / capacity as f64;
     let mut length = (threshold.clamp(0.0, 1.0) * capacity as f64) as u64;
-    // The product is rounded; the quotient decides.
+    // The product is rounded: correct `length` by the exact quotient.
     while length > 0 && share(length - 1) > threshold {
         length -= 1;
     }
@@ -67,9 +67,9 @@ pub fn watched_length(threshold: f64, capacity: u64) -> u64 {
 /// Aggregate over the queues of all switches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadSummary {
-    /// Number of measured queues, and of those to which a frame was routed.
+    /// Number of measured queues.
     pub queues: u64,
-    /// See `queues`.
+    /// Number of measured queues to which a frame was routed.
     pub offered: u64,
     /// Utilisation, averaged over queues and time, 0 to 1.
     pub mean: f64,

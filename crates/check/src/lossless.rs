@@ -21,7 +21,7 @@ pub enum Promise {
 /// Lost frames of lossless classes, by class and cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LosslessLosses {
-    /// By cause (its [index](Cause::index)), then class.
+    /// Lost frames and bytes by cause (its [index](Cause::index)), then class.
     tallies: BTreeMap<(u8, u8), Tally>,
 }
 

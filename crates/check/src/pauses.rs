@@ -1,4 +1,4 @@
-//! Checks pauses: each ends by a resume or an expiry, each stop decision is ended by its node, and control frames
+//! Checks pauses: each ends by a resume or an expiry, each pause decision is ended by its node, and control frames
 //! arrive.
 
 use crate::verdict::Verdict;
@@ -32,16 +32,16 @@ pub struct ControlLedger {
     pub on_the_way: u64,
 }
 
-/// Stop decisions of nodes.
+/// Pause decisions of nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StopLedger {
-    /// Decisions to stop a sender that was not stopped.
+    /// Decisions to pause a sender that was not paused.
     pub stops: u64,
-    /// Decisions to resume, and stops that expired at the deciding node.
+    /// Decisions to resume, and pauses that expired at the deciding node.
     pub ended: u64,
-    /// Stops in effect at the end, counted there.
+    /// Pauses in effect at the end, counted at the deciding node.
     pub standing: u64,
-    /// Stops in effect without a backlog that justifies them.
+    /// Pauses in effect without a backlog that justifies them.
     pub idle: u64,
 }
 

@@ -13,7 +13,8 @@ pub struct QueueId {
     pub class: u8,
 }
 
-/// An ingress account: frames at `node` that arrived through `port` in `class`, in any queue. It decides PAUSE and PFC.
+/// An ingress account: frames at `node` that arrived through `port` in `class`, in any queue. PAUSE and PFC depend on
+/// its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId {
     /// Switch or host.
@@ -43,7 +44,7 @@ pub enum Place {
         /// Egress port of the node.
         port: u16,
     },
-    /// Flows stopped by a neighbour, held before an egress port.
+    /// Queue of the flows that a downstream neighbour holds, before an egress port.
     Held {
         /// Switch or host.
         node: u32,

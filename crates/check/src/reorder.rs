@@ -108,7 +108,7 @@ impl ReorderWatch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReorderDensity {
     threshold: u32,
-    /// By displacement, from `-threshold`.
+    /// Number of packets at each displacement, from `-threshold`.
     counts: Vec<u64>,
     lost: u64,
     beyond: u64,

@@ -26,7 +26,7 @@ use units::Time;
 
 const NAME: &str = "stall";
 
-/// Most queues of each kind named in a failure.
+/// Maximum number of queues of each kind named in a failure.
 const NAMED: usize = 4;
 
 /// Cause of a blocked queue.
@@ -34,13 +34,13 @@ const NAMED: usize = 4;
 pub enum BlockCause {
     /// Higher classes occupy the link, under strict priority.
     StrictPriority,
-    /// Its gate is never open for as long as its first frame takes.
+    /// The gate of the queue is never open for the transmission time of its first frame.
     Gate,
-    /// The host at the other end pauses it permanently.
+    /// The host at the other end of the link pauses the queue permanently.
     PausingHost,
-    /// The downstream output that stops it holds frames of hosts that ignore its XOFF.
+    /// The downstream output that sends XOFF to the queue holds frames of hosts that ignore XOFF.
     NonconformingHost,
-    /// It is a held flow, and its hold has expired or its neighbour is empty.
+    /// The queue is that of a held flow whose hold has expired, or whose downstream neighbour is empty.
     EndedHold,
     /// No cause was found.
     Unknown,
@@ -70,7 +70,7 @@ impl fmt::Display for BlockCause {
     }
 }
 
-/// A queue that is not stopped and sends nothing.
+/// A queue that is not paused and sends nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockedQueue {
     /// Instant from which it could have sent.
@@ -86,7 +86,7 @@ pub struct BlockedQueue {
 units::pack_fields!(BlockedQueue { since, queue, bytes, cause });
 
 impl BlockedQueue {
-    /// Returns an artificial account that stops a blocked queue in the deadlock graph and holds its bytes. No port has
+    /// Returns an artificial account that pauses a blocked queue in the deadlock graph and holds its bytes. No port has
     /// accounts of such a class.
     pub fn account(&self) -> AccountId {
         let QueueId { node, port, class } = self.queue;
@@ -94,22 +94,22 @@ impl BlockedQueue {
     }
 }
 
-/// Blocked and stopped queues at the end of a run.
+/// Blocked and paused queues at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stalls {
-    /// Number of stopped queues.
+    /// Number of paused queues.
     stopped: u64,
     blocked: Vec<BlockedQueue>,
-    /// Queues stopped because of blocked queues, with the start of the stop.
+    /// Queues paused because of blocked queues, with the start of the pause.
     behind: Vec<(Time, QueueId)>,
-    /// Queues stopped in a cycle, or because of one.
+    /// Queues paused in a cycle, or because of one.
     deadlocked: Vec<(Time, QueueId)>,
 }
 
 impl Stalls {
-    /// Finds the stalls of a network with this number of `stopped` queues. `paused` are those that an account pauses
-    /// and that may be stalled, with each blocked queue paused by its [own account](BlockedQueue::account); `accounts`
-    /// are those with bytes in paused or blocked queues.
+    /// Finds the stalls of a network with this number of paused queues (`stopped`). `paused` are those that an account
+    /// pauses and that may be stalled, with each blocked queue paused by its [own account](BlockedQueue::account);
+    /// `accounts` are those with bytes in paused or blocked queues.
     pub fn find(
         stopped: u64,
         paused: &[PausedQueue],
@@ -195,7 +195,7 @@ mod tests {
         QueueId { node, port: 1, class: 3 }
     }
 
-    /// Returns the queue of `node`, stopped by the account of the next node.
+    /// Returns the queue of `node`, paused by the account of the next node.
     fn stopped(node: u32) -> PausedQueue {
         let paused_by = AccountId { node: node + 1, port: 0, class: 3 };
         PausedQueue { queue: queue(node), paused_by, paused_since: Time::from_us(100 - u64::from(node)), bytes: 500 }
@@ -213,7 +213,7 @@ mod tests {
         (root, paused)
     }
 
-    /// 1 is stopped by 2, and 2 by 3.
+    /// Queue 1 is paused by node 2, and queue 2 by node 3.
     #[test]
     fn a_chain_of_stops_stalls_if_and_only_if_its_end_is_blocked() {
         let accounts = || vec![account(2, 500), account(3, 700)];
@@ -228,7 +228,7 @@ mod tests {
         assert_eq!((verdict.pass, verdict.detail.as_str()), (false, expected));
     }
 
-    /// The blocked queue holds only XON bytes of the account: the rest drains, and the stop ends.
+    /// The blocked queue holds only XON bytes of the account: the rest drains, and the pause ends.
     #[test]
     fn a_stop_whose_account_falls_to_xon_ends() {
         let (root, paused) = root(3, BlockCause::Unknown);

@@ -129,9 +129,9 @@ impl NextEvents {
 /// Simulated time that each side has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SideSchedule {
-    /// By side: all events before this time have run; [`Time::MAX`] for the second side if there is only one.
+    /// Time before which all events of each side have run; [`Time::MAX`] for the second side if there is only one.
     reached: [Time; 2],
-    /// By side: least lookahead of the other side. An effect of a side on the other returns no sooner than this. 0 with
+    /// Least lookahead of the other side, by side. An effect of a side on the other returns no sooner than this. 0 with
     /// one side, as its nodes reach each other directly.
     return_delay: [Time; 2],
 }
@@ -208,7 +208,7 @@ impl SideSchedule {
     #[inline]
     pub(crate) fn advance(&mut self, end: Time) {
         let side = self.side();
-        // Thus the other side runs next, and a message of this side is always for it.
+        // The other side therefore runs next, and every message of this side is for it.
         debug_assert!(self.has_one_side() || end >= self.reached[1 - side], "sides alternate");
         self.reached[side] = end;
     }

@@ -96,7 +96,7 @@ impl Borders {
     }
 }
 
-/// Tolerance of a boundary, as a share of the mean part, for a better cut.
+/// Tolerance of a boundary for a better cut, as a fraction of the mean weight of a partition.
 const CUT_TOLERANCE: f64 = 0.1;
 
 /// Divides the nodes among ranks in contiguous ranges with about equal numbers of wires. Returns the first node of each

@@ -1,7 +1,7 @@
 //! Division of the nodes among threads.
 //!
-//! Parts are contiguous ranges, as neighbours have adjacent indices. Nodes are weighed by their number of wires until
-//! their recent work is measured ([`crate::Node::work`]).
+//! Partitions are contiguous ranges, as neighbours have adjacent indices. Nodes are weighed by their number of wires
+//! until their recent work is measured ([`crate::Node::work`]).
 
 use crate::barrier::Barrier;
 use crate::exchange::Exchange;
@@ -9,28 +9,28 @@ use crate::mail::{Slot, Wire};
 use crate::node::Message;
 use std::collections::VecDeque;
 
-/// Tolerance of the heaviest part above its least possible weight, to cut fewer wires.
+/// Tolerance of the heaviest partition above its least possible weight, to cut fewer wires.
 const IMBALANCE_TOLERANCE: f64 = 0.01;
 
-/// The heaviest part must become lighter by this factor for a new division.
+/// The heaviest partition must become lighter by this factor for a new division.
 const REBALANCE_GAIN: f64 = 0.95;
 
-/// The nodes in contiguous parts, one per thread, and the shared state of their threads.
+/// The nodes in contiguous partitions, one per thread, and the shared state of their threads.
 #[derive(Debug)]
 pub(crate) struct Division<M> {
-    /// The first node of each part, and the number of nodes.
+    /// The first node of each partition, and the number of nodes.
     pub(crate) nodes: Vec<u32>,
-    /// The first ring of each part, and the number of rings.
+    /// The first ring of each partition, and the number of rings.
     pub(crate) rings: Vec<u32>,
-    /// The part of each node.
+    /// The partition of each node.
     pub(crate) part_of: Vec<u16>,
     pub(crate) barrier: Barrier,
     pub(crate) exchange: Exchange<M>,
 }
 
 impl<M: Message> Division<M> {
-    /// Creates the parts that begin at these `nodes`. `first_rings` is the first ring of each node, and the number of
-    /// rings.
+    /// Creates the partitions that begin at these `nodes`. `first_rings` is the first ring of each node, and the number
+    /// of rings.
     pub(crate) fn new(nodes: Vec<u32>, first_rings: &[u32]) -> Self {
         let rings = nodes.iter().map(|&node| first_rings[node as usize]).collect();
         let (part_of, count) = (parts_of(&nodes), nodes.len() - 1);
@@ -42,7 +42,7 @@ impl<M: Message> Division<M> {
     }
 }
 
-/// Returns the part of each node; `firsts` is the first node of each part, and the number of nodes.
+/// Returns the partition of each node; `firsts` is the first node of each partition, and the number of nodes.
 pub(crate) fn parts_of(firsts: &[u32]) -> Vec<u16> {
     let nodes_of = |(part, pair): (u16, &[u32])| std::iter::repeat_n(part, (pair[1] - pair[0]) as usize);
     (0..).zip(firsts.windows(2)).flat_map(nodes_of).collect()
@@ -87,8 +87,8 @@ impl LoadModel {
         LoadModel { weights, crossings, wires: count, work_before: Vec::new() }
     }
 
-    /// Returns the first node of each of `parts` parts, and the number of nodes. Parts have about equal weight and at
-    /// least one node each, unless there are no nodes.
+    /// Returns the first node of each of `parts` partitions, and the number of nodes. Partitions have about equal
+    /// weight and at least one node each, unless there are no nodes.
     pub(crate) fn firsts(&self, parts: usize) -> Vec<u32> {
         self.divide(&self.weights, parts)
     }
@@ -120,18 +120,19 @@ impl LoadModel {
         self.divide_within(&before, parts, least + (least as f64 * IMBALANCE_TOLERANCE) as u64)
     }
 
-    /// Of all divisions with parts of at most `most`, returns the one with the least cost: wires cut, plus distance of
-    /// the boundaries from equal shares. `before` is the weight of all nodes before each node, and the total.
+    /// Of all divisions with partitions of at most `most`, returns the one with the least cost: wires cut, plus
+    /// distance of the boundaries from equal shares. `before` is the weight of all nodes before each node, and the
+    /// total.
     fn divide_within(&self, before: &[u64], parts: usize, most: u64) -> Vec<u32> {
         let nodes = before.len() - 1;
         let share = before[nodes] as f64 / parts as f64;
-        // A frame across a boundary costs about twice one within, so both terms are relative to a part's share.
+        // A frame across a boundary costs about twice one within, so both terms are relative to a partition's share.
         let wires = f64::from(self.wires.max(1)) / parts as f64;
         let cut_cost = |part: usize, cut: usize| {
             let ideal = share * part as f64;
             (before[cut] as f64 - ideal).abs() / share.max(1.0) + f64::from(self.crossings[cut]) / wires
         };
-        // The last position of each boundary for which no part before it is too heavy, and the first one for those
+        // The last position of each boundary for which no partition before it is too heavy, and the first one for those
         // after it.
         let mut last = vec![0];
         for part in 1..=parts {
@@ -180,8 +181,8 @@ impl LoadModel {
     }
 }
 
-/// Returns the least possible weight of the heaviest of `parts` parts, by binary search; `before` is the weight of all
-/// nodes before each node, and the total.
+/// Returns the least possible weight of the heaviest of `parts` partitions, by binary search; `before` is the weight of
+/// all nodes before each node, and the total.
 fn min_heaviest_weight(before: &[u64], parts: usize) -> u64 {
     let fits = |most: u64| {
         let mut at = 0;
@@ -198,7 +199,7 @@ fn min_heaviest_weight(before: &[u64], parts: usize) -> u64 {
     low
 }
 
-/// Returns the weight of the heaviest part.
+/// Returns the weight of the heaviest partition.
 fn heaviest(weights: &[u64], firsts: &[u32]) -> u64 {
     let weight_of = |pair: &[u32]| weights[pair[0] as usize..pair[1] as usize].iter().sum();
     firsts.windows(2).map(weight_of).max().unwrap_or(0)
@@ -247,7 +248,7 @@ mod tests {
                 assert_eq!((firsts.len(), firsts[0], firsts[parts]), (parts + 1, 0, nodes as u32));
                 assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
                 assert!(firsts.windows(2).all(|pair| (pair[1] - pair[0]) as usize <= nodes.div_ceil(parts) + 1));
-                // With random weights, some of them zero, a part exceeds its share by at most two nodes.
+                // With random weights, some of them zero, a partition exceeds its share by at most two nodes.
                 let weights: Vec<u64> = (0..nodes).map(|_| random.below(5) * random.below(40)).collect();
                 let firsts = model.divide(&weights, parts);
                 assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");

@@ -1,4 +1,4 @@
-//! Messages and times that the parts of a network exchange at the end of a window.
+//! Messages and times that the partitions of a network exchange at the end of a window.
 
 use crate::bipartition::NextEvents;
 use crate::mail::CrossPartMessage;
@@ -12,7 +12,7 @@ use units::Time;
 #[repr(align(128))]
 struct CacheAligned<T>(T);
 
-/// Messages from one part to another.
+/// Messages from one partition to another.
 type OutgoingSlot<M> = CacheAligned<Mutex<Vec<CrossPartMessage<M>>>>;
 
 /// State of one window. There are two, by parity of the window: while one thread writes that of the next window, others
@@ -20,13 +20,13 @@ type OutgoingSlot<M> = CacheAligned<Mutex<Vec<CrossPartMessage<M>>>>;
 #[derive(Debug)]
 struct WindowState<M> {
     messages: Vec<OutgoingSlot<M>>,
-    /// First event and earliest effect of each side, by part.
+    /// First event and earliest effect of each side, by partition.
     next_events: Vec<CacheAligned<[[AtomicU64; 2]; 2]>>,
-    /// Whether a part stopped before all of its nodes had run.
+    /// Whether a partition stopped before all of its nodes had run.
     cut: AtomicBool,
 }
 
-/// Messages in flight between parts, and the next events reported by each part.
+/// Messages in flight between partitions, and the next events reported by each partition.
 #[derive(Debug)]
 pub(crate) struct Exchange<M> {
     parts: usize,
@@ -50,13 +50,13 @@ impl<M: Message> Exchange<M> {
         }
     }
 
-    /// Leaves the messages of part `from` for part `to`, and takes back an empty list.
+    /// Leaves the messages of partition `from` for partition `to`, and takes back an empty list.
     pub(crate) fn send(&self, parity: usize, from: usize, to: usize, messages: &mut Vec<CrossPartMessage<M>>) {
         let cell = &self.states[parity].messages[from * self.parts + to].0;
         std::mem::swap(&mut *cell.lock().unwrap_or_else(PoisonError::into_inner), messages);
     }
 
-    /// Delivers all messages for part `to`, in the order of the sending parts.
+    /// Delivers all messages for partition `to`, in the order of the sending partitions.
     pub(crate) fn receive(&self, parity: usize, to: usize, mut deliver: impl FnMut(CrossPartMessage<M>)) {
         for from in 0..self.parts {
             let cell = &self.states[parity].messages[from * self.parts + to].0;
@@ -64,7 +64,7 @@ impl<M: Message> Exchange<M> {
         }
     }
 
-    /// Reports the next events of each side, as far as part `from` has them.
+    /// Reports the next events of each side, as far as partition `from` has them.
     pub(crate) fn report_next(&self, parity: usize, from: usize, next_events: &[NextEvents; 2]) {
         for (reported, NextEvents { first, earliest_effect }) in
             self.states[parity].next_events[from].0.iter().zip(next_events)
@@ -74,7 +74,7 @@ impl<M: Message> Exchange<M> {
         }
     }
 
-    /// Returns the next events of each side over all parts; valid after the barrier.
+    /// Returns the next events of each side over all partitions; valid after the barrier.
     pub(crate) fn next_events(&self, parity: usize) -> [NextEvents; 2] {
         let time = |cell: &AtomicU64| Time::from_ps(cell.load(Ordering::Acquire));
         let parts = self.states[parity].next_events.iter();
@@ -86,12 +86,12 @@ impl<M: Message> Exchange<M> {
         })
     }
 
-    /// Reports that not all nodes have run in the preceding window. All parts read it after the next barrier.
+    /// Reports that not all nodes have run in the preceding window. All partitions read it after the next barrier.
     pub(crate) fn report_cut(&self, parity: usize) {
         self.states[parity].cut.store(true, Ordering::Release);
     }
 
-    /// Returns whether any part reported a cut; valid after the barrier.
+    /// Returns whether any partition reported a cut; valid after the barrier.
     pub(crate) fn was_cut(&self, parity: usize) -> bool {
         self.states[parity].cut.load(Ordering::Acquire)
     }

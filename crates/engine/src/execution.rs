@@ -25,7 +25,7 @@ const LEAST_WORK: u64 = 1_000;
 pub struct WireSpec {
     /// The receiving node.
     pub node: u32,
-    /// Its ingress port.
+    /// Ingress port of the receiving node.
     pub port: u16,
     /// A message sent at `t` arrives at `t + lookahead` or later; positive.
     pub lookahead: Time,
@@ -39,7 +39,7 @@ pub enum EngineError {
     NoSuchNode {
         /// The sender.
         node: u32,
-        /// Its egress port.
+        /// Egress port of the sender.
         port: usize,
         /// The missing receiver.
         end: u32,
@@ -51,7 +51,7 @@ pub enum EngineError {
     NoDelay {
         /// The sender.
         node: u32,
-        /// Its egress port.
+        /// Egress port of the sender.
         port: usize,
     },
     /// A wire from a node to itself. While a node handles a message in place, no message may be pushed to the ring that
@@ -60,7 +60,7 @@ pub enum EngineError {
     OwnWire {
         /// The node.
         node: u32,
-        /// Its egress port.
+        /// Egress port of the node.
         port: usize,
     },
     /// Two wires end at one ingress port.
@@ -68,7 +68,7 @@ pub enum EngineError {
     SharedPort {
         /// The receiver.
         node: u32,
-        /// Its ingress port.
+        /// Ingress port of the receiver.
         port: u16,
     },
     /// More ranks than nodes: a rank would have no node.
@@ -93,9 +93,9 @@ pub struct Statistics {
 /// Division of the work among threads; no result depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sharing {
-    /// Most threads that ran nodes concurrently.
+    /// Maximum number of threads that ran nodes concurrently.
     pub threads: usize,
-    /// Of [`Statistics::runs`], those in windows shared by several threads.
+    /// Number of [`Statistics::runs`] in windows shared by several threads.
     pub shared_runs: u64,
     /// Number of new divisions by measured work.
     pub rebalances: u64,
@@ -107,7 +107,7 @@ pub struct Engine<N: Node> {
     slots: Vec<Slot>,
     rings: Vec<Ring<N::Message>>,
     wires: Vec<Wire>,
-    /// By node, as in its slot; includes nodes of other threads and ranks.
+    /// Lookahead of each node, as in the slot of the node; includes nodes of other threads and ranks.
     lookaheads: Vec<Time>,
     /// Common lookahead of all nodes with a slot, if they are equal.
     lookahead: Option<Time>,
@@ -349,7 +349,7 @@ impl<N: Node> Engine<N> {
         slot.next = slot.next.min(self.schedule.now());
         if !slot.in_pool {
             slot.in_pool = true;
-            // This outdates an entry among the timers: the node is in its pool now.
+            // The reset outdates an entry among the timers: the node is in its pool now.
             slot.timer = Time::MAX;
             let part = usize::from(self.division.part_of[index]);
             self.parts[part].0.pools[slot.pool()].push(index as u32 - self.division.nodes[part]);
@@ -399,7 +399,7 @@ impl<N: Node> Engine<N> {
         self.load_model.weights = recent_work;
     }
 
-    /// Returns the part of each node in a division into `parts`.
+    /// Returns the partition of each node in a division into `parts`.
     pub fn part_of(&self, parts: usize) -> Vec<u16> {
         parts_of(&self.load_model.firsts(parts))
     }
@@ -452,7 +452,7 @@ impl<N: Node> Engine<N> {
         !self.cut
     }
 
-    /// Removes outdated timers of all parts.
+    /// Removes outdated timers of all partitions.
     #[cold]
     #[inline(never)]
     fn remove_outdated_timers(&mut self) {
@@ -462,7 +462,7 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    /// Decides the number of threads and the division of the next windows.
+    /// Selects the number of threads and the division of the next windows.
     #[cold]
     fn decide_division(&mut self) {
         let (windows, runs) = std::mem::take(&mut self.since_decision);
@@ -497,7 +497,7 @@ impl<N: Node> Engine<N> {
 
     /// Divides the nodes among this many threads.
     fn divide(&mut self, threads: usize) {
-        // Temporarily numbered in the whole network, as the parts change.
+        // Temporarily numbered in the whole network, as the partitions change.
         let (mut pool, mut active, mut timers) = (Vec::new(), Vec::new(), Vec::new());
         for ((mail, part), first) in self.parts.drain(..).zip(&self.division.nodes) {
             pool.extend(mail.pools.into_iter().flatten().map(|slot| first + slot));
@@ -508,7 +508,7 @@ impl<N: Node> Engine<N> {
         let remote_ranks = self.remote_ranks.as_deref();
         remote_ranks.into_iter().for_each(RemoteRanks::prepare_division);
         let mut new = Division::new(self.load_model.firsts(threads), &self.first_rings);
-        // Other ranks are numbered as parts after those of this rank.
+        // Other ranks are numbered as partitions after those of this rank.
         let parts = new.parts() as u16;
         new.part_of.extend(
             remote_ranks.iter().flat_map(|remote_ranks| remote_ranks.ranks_of_nodes()).map(|it| parts + it as u16),

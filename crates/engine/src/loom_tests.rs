@@ -65,8 +65,8 @@ fn a_broken_barrier_blocks_no_thread() {
     });
 }
 
-/// The times that part `index` reports for the two sides in this window: on side 0 part 0 has the earlier event and
-/// part 1 the one that earliest_effect another node earlier; on side 1 only part 1 has an event.
+/// The times that partition `index` reports for the two sides in this window: on side 0 partition 0 has the earlier
+/// event and partition 1 the earlier effect on another node; on side 1 only partition 1 has an event.
 fn next_events_of(window: u64, index: usize) -> [NextEvents; 2] {
     let at = |first, earliest_effect| NextEvents {
         first: Time::from_ps(100 + window * 10 + first),
@@ -76,7 +76,7 @@ fn next_events_of(window: u64, index: usize) -> [NextEvents; 2] {
 }
 
 /// One barrier per window and two alternating sets of cells, as in the engine. Every message arrives once, in the
-/// window after its own. Both parts read the earliest times of both, and the cut that only one of them sets.
+/// window after its own. Both partitions read the earliest times of both, and the cut that only one of them sets.
 #[test]
 fn two_sets_of_cells_and_one_barrier_a_window_are_enough() {
     model(|| {

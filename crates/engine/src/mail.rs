@@ -42,14 +42,14 @@ pub(crate) struct Slot {
     pub(crate) timer: Time,
     /// Least lookahead of its outgoing wires.
     pub(crate) lookahead: Time,
-    /// Its first incoming ring.
+    /// First incoming ring of the node.
     pub(crate) first_ring: u32,
     /// Range of its outgoing wires.
     pub(crate) wires: (u32, u32),
     /// Side of the bipartition: see [`crate::bipartition`].
     pub(crate) side: u8,
     pub(crate) in_pool: bool,
-    /// Whether it is in its part's list of active nodes.
+    /// Whether the node is in its partition's list of active nodes.
     pub(crate) active: bool,
     /// Number of ingress ports.
     pub(crate) ports: u16,
@@ -97,7 +97,7 @@ impl Slot {
     }
 }
 
-/// A message to a node of another part.
+/// A message to a node of another partition.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CrossPartMessage<M> {
     pub(crate) wire: Wire,
@@ -108,7 +108,7 @@ pub(crate) struct CrossPartMessage<M> {
 /// which [`MAX_WINDOW`](crate::bipartition::MAX_WINDOW) keeps below 2^40 ps.
 const KEY_INDEX_BITS: u32 = 24;
 
-/// Most arrivals of a node per window: see [`KEY_INDEX_BITS`].
+/// Maximum number of arrivals of a node per window: see [`KEY_INDEX_BITS`].
 const MAX_ARRIVALS: usize = 1 << KEY_INDEX_BITS;
 
 /// Sentinel after all arrivals: no arrival is so late in its window.
@@ -135,16 +135,16 @@ impl<M> Clone for ArrivalRef<M> {
 
 impl<M> Copy for ArrivalRef<M> {}
 
-// SAFETY: the pointer is read only in the window that made it, by the thread that has the rings of its part: see
+// SAFETY: the pointer is read only in the window that made it, by the thread that has the rings of its partition: see
 // `Window::take_in_place`.
 unsafe impl<M: Send> Send for ArrivalRef<M> {}
 
-/// Mail state of a part that persists between windows. Slots are numbered from the first of the part.
+/// Mail state of a partition that persists between windows. Slots are numbered from the first of the partition.
 #[derive(Debug)]
 pub(crate) struct PartMail<M> {
     /// Nodes with an event in this window or soon: see [`Slot::pool`].
     pub(crate) pools: [Vec<u32>; POOLS],
-    /// Messages to other parts, by part.
+    /// Messages to other partitions, by partition.
     pub(crate) outgoing: Vec<Vec<CrossPartMessage<M>>>,
     scratch: Scratch<M>,
 }
@@ -193,25 +193,25 @@ impl<M> PartMail<M> {
     }
 }
 
-/// Slots and pools of a part.
+/// Slots and pools of a partition.
 #[derive(Debug)]
 pub(crate) struct PartNodes<'a> {
-    /// Slots of the part's nodes, in order.
+    /// Slots of the partition's nodes, in order.
     pub(crate) slots: &'a mut [Slot],
     /// See [`PartMail`].
     pub(crate) pools: &'a mut [Vec<u32>; POOLS],
-    /// Index of the part's first slot in the network.
+    /// Index of the partition's first slot in the network.
     pub(crate) first_slot: u32,
 }
 
 impl PartNodes<'_> {
-    /// Records an arrival at `at` for the node at the end of `wire`, one of this part.
+    /// Records an arrival at `at` for the node at the end of `wire`, one of this partition.
     #[inline]
     fn record_arrival(&mut self, wire: &Wire, at: Time) {
         let index = wire.slot - self.first_slot;
         debug_assert!((index as usize) < self.slots.len());
-        // SAFETY: callers have the wire's ring, which belongs to this part, and a part has the slots of its rings
-        // (`Division`). Only `Engine::new` makes wires, and it checks their ends.
+        // SAFETY: callers have the wire's ring, which belongs to this partition, and a partition has the slots of its
+        // rings (`Division`). Only `Engine::new` makes wires, and it checks their ends.
         let slot = unsafe { self.slots.get_unchecked_mut(index as usize) };
         slot.nonempty_ports |= wire.bit;
         // The comparison is unpredictable, so the update has no branch.
@@ -261,7 +261,7 @@ fn list_arrivals<M: Message>(
     (next, left)
 }
 
-/// Returns the slot of a message over `wire` to another part.
+/// Returns the slot of a message over `wire` to another partition.
 #[inline(never)]
 fn export<M: Message>(outgoing: &mut Vec<CrossPartMessage<M>>, wire: Wire) -> &mut M {
     let last = outgoing.len();
@@ -271,8 +271,8 @@ fn export<M: Message>(outgoing: &mut Vec<CrossPartMessage<M>>, wire: Wire) -> &m
 
 /// One node's view of one window: its arrivals, and its outgoing wires.
 ///
-/// It holds all mailboxes of a part, is created once for many windows, and is reopened for each node, so that little
-/// has to be set per run.
+/// It holds all mailboxes of a partition, is created once for many windows, and is reopened for each node, so that
+/// little has to be set per run.
 #[derive(Debug)]
 pub struct Window<'a, M> {
     lists: Lists<M>,
@@ -284,14 +284,14 @@ pub struct Window<'a, M> {
     next: Time,
     end: Time,
     wires: &'a [Wire],
-    /// Rings of the part's nodes, in order.
+    /// Rings of the partition's nodes, in order.
     rings: &'a mut [Ring<M>],
-    /// Index of the part's first ring in the network.
+    /// Index of the partition's first ring in the network.
     first_ring: u32,
     pub(crate) nodes: PartNodes<'a>,
     /// See [`PartMail`].
     pub(crate) outgoing: &'a mut [Vec<CrossPartMessage<M>>],
-    /// Part of each slot.
+    /// Partition of each slot.
     part_of: &'a [u16],
     /// Owner of the lists, which it gets back on drop.
     scratch: &'a mut Scratch<M>,
@@ -304,7 +304,7 @@ impl<M> Drop for Window<'_, M> {
 }
 
 impl<'a, M: Message> Window<'a, M> {
-    /// Creates the view of the part with these slots and rings; `firsts` are the indices of the first of each.
+    /// Creates the view of the partition with these slots and rings; `firsts` are the indices of the first of each.
     pub(crate) fn new(
         (slots, rings): (&'a mut [Slot], &'a mut [Ring<M>]),
         (first_slot, first_ring): (u32, u32),
@@ -333,7 +333,7 @@ impl<'a, M: Message> Window<'a, M> {
         }
     }
 
-    /// Puts a message into the mailbox of a node of this part.
+    /// Puts a message into the mailbox of a node of this partition.
     #[inline]
     pub(crate) fn deliver(&mut self, wire: Wire, message: M) {
         self.rings[(wire.ring - self.first_ring) as usize].push(message);
@@ -515,9 +515,9 @@ impl<'a, M: Message> Window<'a, M> {
         // SAFETY: `open` has made this key, and its low bits index the references that it filled.
         let ArrivalRef { message, port } = unsafe { *self.lists.refs.get_unchecked(index) };
         // SAFETY: a ring leaves a taken message in place until the next push. While the window is open, it alone pushes
-        // into rings of this part, and only into those at the ends of the running node's wires, never into the node's
-        // own: `Engine::new` refuses a wire from a node to itself. So the message is neither written nor moved before
-        // `handle` returns.
+        // into rings of this partition, and only into those at the ends of the running node's wires, never into the
+        // node's own: `Engine::new` refuses a wire from a node to itself. So the message is neither written nor moved
+        // before `handle` returns.
         handle(port, unsafe { &*message }, self)
     }
 
@@ -533,7 +533,7 @@ impl<'a, M: Message> Window<'a, M> {
     #[inline(always)] // a call costs a dozen instructions, once per packet-hop
     pub fn send_slot(&mut self, port: u16, at: Time) -> &mut M {
         let wire = &self.wires[usize::from(port)];
-        // The ring of another part is beyond the end, or below the first and so wraps beyond the end.
+        // The ring of another partition is beyond the end, or below the first and so wraps beyond the end.
         match self.rings.get_mut(wire.ring.wrapping_sub(self.first_ring) as usize) {
             Some(ring) => {
                 self.nodes.record_arrival(wire, at);

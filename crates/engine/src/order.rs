@@ -1,6 +1,6 @@
 //! Sorts the arrivals of a window.
 
-/// Most keys for a bucket sort; more are sorted by comparisons alone.
+/// Maximum number of keys for a bucket sort; more keys are sorted by comparisons alone.
 const MAX_BUCKET_KEYS: usize = 1024;
 
 /// Fewer keys than this are sorted by insertion.

@@ -1,4 +1,4 @@
-//! A part of the nodes, run by one thread; with one thread the part is all nodes.
+//! A partition of the nodes, run by one thread; with one thread the partition is all nodes.
 
 use crate::bipartition::{MAX_WINDOW, NextEvents, SideSchedule};
 use crate::mail::{PartNodes, Slot, Window, Wire};
@@ -23,8 +23,8 @@ const CACHED_NODES: usize = 256;
 /// Distance of the prefetch in nodes: one per level of indirection.
 const PREFETCH_DISTANCE: usize = 3;
 
-/// State of a part that persists between windows, beside its [`crate::mail::PartMail`]. Nodes are numbered from the
-/// first of the part.
+/// State of a partition that persists between windows, beside its [`crate::mail::PartMail`]. Nodes are numbered from
+/// the first of the partition.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) timers: Timers,
@@ -39,8 +39,8 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Removes outdated timers if there are many; `slots` are those of this part. Without this they remain until their
-    /// time, which may be far away.
+    /// Removes outdated timers if there are many; `slots` are those of this partition. Without this they remain until
+    /// their time, which may be far away.
     pub(crate) fn remove_outdated_timers(&mut self, slots: &[Slot]) {
         if self.timers.len() > MAX_TIMERS_PER_NODE * slots.len() {
             self.timers.keep(|at, index| slots[index as usize].timer == at);
@@ -48,7 +48,7 @@ impl Part {
     }
 }
 
-/// A part with its nodes and their mailboxes, while a thread runs it.
+/// A partition with its nodes and their mailboxes, while a thread runs it.
 pub(crate) struct View<'a, N: Node> {
     pub(crate) nodes: &'a mut [N],
     /// Wires of all nodes.
@@ -60,8 +60,8 @@ pub(crate) struct View<'a, N: Node> {
 }
 
 impl<N: Node> View<'_, N> {
-    /// Returns the next events of each side of this part, up to the farthest end of the next window. Moves every node
-    /// with an event before this end from the timers into its pool.
+    /// Returns the next events of each side of this partition, up to the farthest end of the next window. Moves every
+    /// node with an event before this end from the timers into its pool.
     #[inline(always)] // once a window
     pub(crate) fn next_events(&mut self, schedule: &SideSchedule) -> [NextEvents; 2] {
         let PartNodes { slots, pools, .. } = &mut self.window.nodes;
@@ -242,6 +242,6 @@ fn next_events_of(slots: &[Slot], pools: &[Vec<u32>]) -> NextEvents {
 #[inline(always)] // several times per window
 fn slot_in_pool(slots: &[Slot], index: u32) -> &Slot {
     debug_assert!((index as usize) < slots.len());
-    // SAFETY: a pool contains slot numbers of its part only, and is rebuilt when the nodes are divided anew.
+    // SAFETY: a pool contains slot numbers of its partition only, and is rebuilt when the nodes are divided anew.
     unsafe { slots.get_unchecked(index as usize) }
 }

@@ -121,7 +121,7 @@ impl ExchangePlan {
 #[derive(Clone, Copy, Debug)]
 struct RemoteNode {
     rank: u32,
-    /// Its number in its rank.
+    /// Number of the node in its rank.
     node: u32,
     /// Least lookahead of its wires.
     lookahead: Time,
@@ -136,16 +136,16 @@ pub(crate) struct RemoteRanks<M> {
     nodes: Vec<RemoteNode>,
     /// First ring of each node here, and the number of rings.
     first_rings: Vec<u32>,
-    /// Packed messages by part and rank.
+    /// Packed messages by partition and rank.
     outbox: Vec<Mutex<Outbox>>,
-    /// Received messages, by part.
+    /// Received messages, by partition.
     inbox: Vec<Mutex<Vec<CrossPartMessage<M>>>>,
-    /// Earliest event of each part.
+    /// Earliest event of each partition.
     next: Vec<Mutex<Time>>,
     buffers: Mutex<SyncBuffers>,
 }
 
-/// Messages of one part to one rank since the last synchronisation, over all windows.
+/// Messages of one partition to one rank since the last synchronisation, over all windows.
 struct Outbox {
     bytes: Vec<u8>,
     messages: u64,
@@ -194,7 +194,7 @@ pub(crate) struct SyncState {
 struct LookaheadBounds {
     /// No message from its nodes arrives anywhere before this.
     horizon: Time,
-    /// Its earliest event.
+    /// Time of the rank's earliest event.
     next: Time,
     cut: bool,
 }
@@ -255,8 +255,8 @@ impl<M> RemoteRanks<M> {
         lock(&self.buffers).sent
     }
 
-    /// Prepares for a new division: moves waiting messages before those that nodes send from their new parts, so that
-    /// each wire stays in order.
+    /// Prepares for a new division: moves waiting messages before those that nodes send from their new partitions, so
+    /// that each wire stays in order.
     pub(crate) fn prepare_division(&self) {
         for to in 0..self.count() {
             let mut boxes = self.outbox[to..].iter().step_by(self.count()).map(lock);
@@ -266,7 +266,7 @@ impl<M> RemoteRanks<M> {
         }
     }
 
-    /// Packs the messages of part `from` for rank `to`.
+    /// Packs the messages of partition `from` for rank `to`.
     #[inline(never)] // Not inlined, like `read` and `receive`, so that profiles show the cost of crossing ranks.
     pub(crate) fn pack(&self, from: usize, to: usize, sent: &mut Vec<CrossPartMessage<M>>)
     where
@@ -287,13 +287,13 @@ impl<M> RemoteRanks<M> {
         }
     }
 
-    /// Records the earliest event of part `from`, over its nodes and its messages just sent to other parts.
+    /// Records the earliest event of partition `from`, over its nodes and its messages just sent to other partitions.
     pub(crate) fn set_next(&self, from: usize, next: Time) {
         *lock(&self.next[from]) = next;
     }
 
     /// Synchronises with the other ranks. No message from nodes of this rank arrives before `horizon`; `cut` reports a
-    /// stop. Received messages go to the part of their node in `part_of`. No rank goes beyond `stop`. Call on one
+    /// stop. Received messages go to the partition of their node in `part_of`. No rank goes beyond `stop`. Call on one
     /// thread while the others of its `parts` wait.
     pub(crate) fn synchronise(&self, (horizon, cut): (Time, bool), stop: Time, parts: usize, part_of: &[u16]) {
         let mut buffers = lock(&self.buffers);
@@ -443,7 +443,7 @@ mod tests {
             assert_eq!((plan.to, plan.from), (vec![around(1)], vec![around(5)]));
             assert_eq!(plan.votes, [(around(1), around(5)), (around(2), around(4)), (around(4), around(2))]);
         }
-        // Of two ranks each writes to the other, with or without a wire.
+        // With two ranks, each writes to the other, with or without a wire between them.
         let both = plan(&[vec![wire(1, 10)], vec![wire(0, 10)]], &[0, 1, 2], 1);
         assert_eq!(both, ExchangePlan { to: vec![0], from: vec![0], votes: Vec::new() });
         assert_eq!(plan(&row(&[10]), &[0, 1, 2], 1), both);

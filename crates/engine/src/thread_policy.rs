@@ -40,7 +40,7 @@ const COST_JUMP: f64 = 1.5;
 /// Policy that chooses the number of threads.
 #[derive(Debug)]
 pub(crate) enum ThreadPolicy {
-    /// By measured time.
+    /// Selects the number of threads by measured time.
     Measured(Measured),
     /// At random, any number of threads up to this, for a few windows each.
     Random(Stream, usize),

@@ -56,7 +56,7 @@ pub(crate) struct Plan<'a, M> {
 }
 
 impl<M: Message> Plan<'_, M> {
-    /// Runs part `index`. Returns `None` if another thread panicked.
+    /// Runs partition `index`. Returns `None` if another thread panicked.
     pub(crate) fn run_part<N: Node<Message = M>>(&self, index: usize, mut view: View<'_, N>) -> Option<WindowSequence> {
         let Division { barrier, exchange, part_of, .. } = self.division;
         let parts = self.division.parts();
@@ -65,7 +65,8 @@ impl<M: Message> Plan<'_, M> {
         let mut agreed = self.remote_ranks.map_or(SyncState::default(), RemoteRanks::agreed);
         for step in 0u64.. {
             let parity = (step & 1) as usize;
-            // Next events of this part: those of its own nodes, and the messages that it just sent to other parts.
+            // Next events of this partition: those of its own nodes, and the messages that it just sent to other
+            // partitions.
             let mut next_events = view.next_events(&sequence.schedule);
             for (to, messages) in view.window.outgoing.iter_mut().enumerate() {
                 for CrossPartMessage { wire, message } in messages.iter() {

@@ -1,4 +1,4 @@
-//! All pauses of a run, by the port that caused them, with the paths of the stops and the waiting flows.
+//! All pauses of a run, by the port that caused them, with the paths of the pauses and the waiting flows.
 
 mod json;
 
@@ -16,14 +16,14 @@ use text::numbers::span_ps;
 use text::{Layout, Paint, Style, table};
 use units::Time;
 
-/// Most roots in the text, and most ports and sufferers of each; `--json` contains all.
+/// Maximum number of roots in the text, and of ports and sufferers of each root; `--json` contains all.
 const TOLD: usize = 16;
 
-/// Number and time of stops.
+/// Number and total time of pauses and holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stopped {
     stops: u64,
-    /// Of these, holds of one flow or destination: other frames passed.
+    /// Number of `stops` that held one flow or destination, while other frames passed.
     holds: u64,
     time: Time,
     longest: Time,
@@ -41,7 +41,7 @@ impl Stopped {
     }
 }
 
-/// A stopped port, or one stopped flow at a port.
+/// A paused port, or one held flow at a port.
 type Place = (PortId, Option<Traffic>);
 
 /// Effects of one root.
@@ -49,9 +49,9 @@ type Place = (PortId, Option<Traffic>);
 struct Caused {
     root: Root,
     all: Stopped,
-    /// By path from the root; the last element is the stopped port.
+    /// Pauses by path from the root; the last element of a path is the paused port.
     tree: BTreeMap<Vec<Place>, Stopped>,
-    /// Hosts whose own ports were stopped.
+    /// Hosts whose own ports were paused.
     hosts: BTreeMap<u32, (Role, Stopped)>,
     flows: BTreeMap<Stream, (Role, Waited)>,
 }
@@ -83,7 +83,7 @@ impl Caused {
 pub struct Blame {
     trace: Trace,
     all: Stopped,
-    /// In order of time, longest first.
+    /// Effects of each root, by total pause time, longest first.
     caused: Vec<Caused>,
     /// Pauses of each port, class and flow.
     ports: BTreeMap<(PortId, Option<u8>, Option<Traffic>), Stopped>,
@@ -247,7 +247,7 @@ impl Blame {
         row
     }
 
-    /// Returns the stopped ports as a tree, causes first.
+    /// Returns the paused ports as a tree, causes first.
     fn branches(&self, one: &Caused) -> Vec<Vec<String>> {
         // The path to a stop in a cycle begins with the rest of the cycle, which is in the heading.
         let least = one.tree.keys().map(Vec::len).min().unwrap_or(1);

@@ -1,4 +1,4 @@
-//! Stop requests sent and received at a port, with flow control decided at outputs.
+//! XOFF and XON sent and received at a port, under output backpressure.
 
 use super::story::{Story, plural};
 use super::trace::{PortId, Trace};
@@ -6,7 +6,7 @@ use record::trace::{TraceEvent, Traffic};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 
-/// Most flows listed one by one.
+/// Maximum number of flows listed one by one.
 const TOLD: usize = 20;
 
 fn words(trace: &Trace, of: Traffic) -> String {
@@ -21,7 +21,7 @@ fn rate_words(rate_bps: u64) -> String {
 /// Requests of one kind, by flow: their number, and time, port, rate (bit/s) and load of the first.
 type Calls = BTreeMap<Traffic, (u64, Time, u16, u64, u64)>;
 
-/// Appends the flows that the output `id` stopped, and those held there for other outputs.
+/// Appends the flows that the output `id` paused, and those held there for other outputs.
 pub fn tell(story: &mut Story, trace: &Trace, id: PortId) {
     let (mut made, mut heard) = (Calls::new(), Calls::new());
     for row in trace.rows.iter().filter(|row| row.node == id.0) {

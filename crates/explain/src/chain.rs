@@ -1,4 +1,4 @@
-//! Root cause of a stop: from account to account to the congested port, switch by switch.
+//! Root cause of a pause: from ingress account to egress queue, switch by switch, to the congested port.
 
 use super::pauses::{Decision, Stop, class_words};
 use super::story::{Story, plural};
@@ -17,14 +17,14 @@ pub struct Step<'t> {
     pub egress: PortId,
     /// Load of the account at that port.
     load: Load,
-    /// Stop of that port, which may begin later.
+    /// Pause of that port, which may begin later.
     pub next: Option<&'t Stop>,
 }
 
-/// Root cause of a stop.
+/// Root cause of a pause.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Root {
-    /// A congested port that is not stopped itself.
+    /// A congested port that is not paused itself.
     Congested(PortId),
     /// A cycle of ports that wait for each other, in order of their numbers.
     Circle(Vec<PortId>),
@@ -32,17 +32,17 @@ pub enum Root {
     Host(u32),
     /// Credits that were late, or do not cover rate x round trip of the link of this port.
     Credits(PortId),
-    /// A node that requested the stop with no frame of it left in the queues.
+    /// A node that requested the pause with no frame of the account left in the queues.
     Drained(u32),
-    /// A node that requested it before the trace began.
+    /// A node that requested the pause before the trace began.
     Before(u32),
 }
 
-/// Follows a stop to its root.
+/// Follows a pause to its root cause.
 pub fn chain<'t>(trace: &'t Trace, stop: &'t Stop) -> (Vec<Step<'t>>, Root) {
     let mut stop = stop;
     let mut steps: Vec<Step<'t>> = Vec::new();
-    // Number of steps before each stop.
+    // Number of steps before each pause.
     let mut seen = BTreeMap::new();
     loop {
         seen.insert((stop.port, stop.class, stop.of), steps.len());
@@ -128,7 +128,7 @@ pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
     }
 }
 
-/// Appends the decision that caused a stop, as a sentence.
+/// Appends the decision that caused a pause, as a sentence.
 fn decided(story: &mut Story, trace: &Trace, cause: &Decision, credit: bool) {
     let node = trace.node(cause.port.0);
     let account = format!("{}{}", trace.port_name(cause.port), class_words(cause.class));

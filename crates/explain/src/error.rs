@@ -72,7 +72,7 @@ pub enum ExplainError {
     NoNode {
         /// The port as given.
         port: String,
-        /// Its node part.
+        /// Node part of `port`.
         node: String,
         /// Nodes of the fabric.
         known: Vec<String>,
@@ -84,7 +84,7 @@ pub enum ExplainError {
         port: String,
         /// The node.
         node: String,
-        /// Its port part.
+        /// Port part of `port`.
         name: String,
         /// Ports of the node, with their peers.
         known: Vec<String>,

@@ -10,7 +10,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
 
-/// Most losses and places listed one by one.
+/// Maximum number of losses and places listed one by one.
 const TOLD: usize = 5;
 
 /// Explains flow `number`.
@@ -95,7 +95,7 @@ fn record(story: &mut Story, trace: &Trace, number: u64) {
     }
 }
 
-/// Appends the ports at which the packets waited longest, and the stops of the sender.
+/// Appends the ports at which the packets waited longest, and the pauses of the sender.
 fn tell_places(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec<&TraceRow>]) {
     let mut total = Spent::default();
     let mut places: BTreeMap<(u32, u16), (Time, Time, u64)> = BTreeMap::new();
@@ -129,7 +129,7 @@ fn tell_places(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec<&Trac
         let port = trace.port_towards(id);
         story.because(format!("{} waited for {port}: {waited} in total{stopped}", plural(count, "packet")));
     }
-    // A stopped host creates no packets, so its wait is in no packet's delay.
+    // A paused host creates no packets, so its wait is in no packet's delay.
     if let Some(first) = data.first().and_then(|rows| rows.first()) {
         let flow = trace.flows.get(&number);
         let from = flow.map_or(first.at, |flow| Time::from_ps(flow.start_ps));

@@ -18,7 +18,7 @@ pub struct Spent {
     pub propagation: Time,
     /// Preemption: arrival minus the arrival without interruption.
     pub interrupted: Time,
-    /// Queueing while its class was stopped.
+    /// Queueing delay while the class was paused.
     pub stopped: Time,
     /// Queueing behind other frames.
     pub behind: Time,
@@ -210,7 +210,7 @@ fn flows_words(flows: &[(u64, Load)]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Appends a wait in a queue: the frames ahead, and the stops.
+/// Appends a wait in a queue: the frames ahead, and the pauses.
 #[expect(clippy::too_many_arguments, reason = "one sentence needs them all, and nobody else does")]
 fn wait(
     story: &mut Story,

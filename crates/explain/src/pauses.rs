@@ -1,4 +1,4 @@
-//! Stops of ports, and the decisions that caused them.
+//! Pauses of ports, and the decisions that caused them.
 
 mod builder;
 
@@ -19,9 +19,9 @@ pub struct Stop {
     pub class: Option<u8>,
     /// The flow or destination of a hold; `None` for PAUSE, PFC and credits, which concern all frames of the class.
     pub of: Option<Traffic>,
-    /// Begin.
+    /// Start of the span.
     pub from: Time,
-    /// End.
+    /// End of the span.
     pub until: Time,
     /// Whether the pause was in force at the end of the run.
     pub at_end: bool,
@@ -75,26 +75,26 @@ pub struct Storm {
     pub port: PortId,
     /// Paused class of the port.
     pub class: u8,
-    /// Begin.
+    /// Start of the storm.
     pub from: Time,
-    /// End; `None` if it lasted to the end of the run.
+    /// End of the storm; `None` if it lasted to the end of the run.
     pub until: Option<Time>,
 }
 
-/// All stops of a trace.
+/// All pauses of a trace.
 #[derive(Debug, Default)]
 pub struct Pauses {
-    /// Stops of ports and classes, in order of begin.
+    /// Pauses of ports and classes, in order of start.
     pub stops: Vec<Stop>,
-    /// Stops of single flows or destinations, in order of begin.
+    /// Holds of single flows or destinations, in order of start.
     pub holds: Vec<Stop>,
     /// Decisions, in order of time.
     pub decisions: Vec<Decision>,
     /// Storms, in order of time.
     pub storms: Vec<Storm>,
-    /// Indices into `stops`; those of one class of a port do not overlap.
+    /// Indices into `stops`; the pauses of one class of a port do not overlap.
     by_class: BTreeMap<Account, Vec<usize>>,
-    /// Indices into `holds`, likewise.
+    /// Indices into `holds` by port.
     by_flow: BTreeMap<Flow, Vec<usize>>,
 }
 
@@ -102,7 +102,7 @@ type Account = (PortId, Option<u8>);
 type Flow = (PortId, Traffic);
 
 impl Pauses {
-    /// Returns the stops of a class of a port that overlap a span.
+    /// Returns the pauses of a class of a port that overlap a span.
     pub fn of(&self, port: PortId, class: u8, from: Time, until: Time) -> impl Iterator<Item = &Stop> {
         self.places(port, class, from, until).map(|place| &self.stops[place])
     }
@@ -128,7 +128,7 @@ impl Pauses {
     }
 
     /// Returns the downstream cause of the load at the output `port`: its hold of these frames in this span, else the
-    /// first full stop of others.
+    /// first hold of others with rate 0.
     pub fn filled_by(&self, port: PortId, of: Traffic, from: Time, until: Time) -> Option<&Stop> {
         let first = |key: &Flow| {
             let places = self.by_flow.get(key)?;
@@ -139,13 +139,13 @@ impl Pauses {
         first(&(port, of)).or_else(|| others.filter(|stop| stop.rate_bps == 0).min_by_key(|stop| stop.from))
     }
 
-    /// Returns the decision that caused a stop.
+    /// Returns the decision that caused a pause.
     pub fn cause(&self, stop: &Stop) -> Option<&Decision> {
         self.decisions.get(stop.cause?)
     }
 }
 
-/// Yields the stops that overlap a span, of stops in order of time that do not overlap each other.
+/// Yields the pauses that overlap a span, of pauses in order of time that do not overlap each other.
 fn overlapping<'a>(
     all: &'a [Stop],
     places: &'a [usize],

@@ -1,4 +1,4 @@
-//! The story of one port: its stops, the stops it caused, and losses.
+//! The story of one port: its pauses, the pauses that it caused, and losses.
 
 use super::calls;
 use super::chain;
@@ -11,7 +11,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Most stops listed one by one.
+/// Maximum number of pauses listed one by one.
 const TOLD: usize = 20;
 
 /// Explains the port called `name`.

@@ -8,9 +8,9 @@ use units::Time;
 /// One sentence about one span of time.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Its begin; `None` without a time.
+    /// Start of the span; `None` without a time.
     pub at: Option<Time>,
-    /// Its end, for a span.
+    /// End of the span; `None` for an instant.
     pub until: Option<Time>,
     /// Depth of indentation; indented lines explain the one above.
     pub depth: usize,

@@ -1,4 +1,4 @@
-//! Flows whose frames waited behind stopped ports, by the root of the stop.
+//! Flows whose frames waited behind paused ports, by the root of the pause.
 
 use super::chain::Root;
 use super::trace::{PortId, Trace};
@@ -9,10 +9,10 @@ use units::Time;
 /// A flow in one direction: its data, or its replies.
 pub type Stream = (u64, bool);
 
-/// Waits of one flow's frames behind stops of one root.
+/// Waits of one flow's frames behind pauses of one root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Waited {
-    /// Frames; one that waited at two stops counts twice.
+    /// Number of frames; a frame that waited at two pauses counts twice.
     pub frames: u64,
     /// Sum of their waits.
     pub time: Time,
@@ -21,9 +21,9 @@ pub struct Waited {
 /// Relation of a waiting flow to the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// Its path does not cross the congested port, or does not lead to the host that pauses.
+    /// The path of the flow does not cross the congested port, or does not lead to the host that pauses.
     Victim,
-    /// Its path does.
+    /// The path of the flow crosses the congested port, or leads to the host that pauses.
     Contributor,
     /// The trace does not contain its path.
     Unknown,

@@ -19,7 +19,7 @@ pub type PortId = (u32, u16);
 pub struct Trace {
     /// Events by time; empty if they are visited one by one.
     pub rows: Vec<TraceRow>,
-    /// Stops and their causes.
+    /// Pauses and their causes.
     pub pauses: Pauses,
     /// Recorded flows, by number.
     pub flows: BTreeMap<u64, FlowRecord>,

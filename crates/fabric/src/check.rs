@@ -76,9 +76,9 @@ pub enum FabricError {
     ZeroDelay {
         /// The link number.
         link: u32,
-        /// One end.
+        /// Node at one end of the link.
         a: String,
-        /// The other end.
+        /// Node at the other end of the link.
         b: String,
     },
     /// A probability outside 0..=1.
@@ -86,9 +86,9 @@ pub enum FabricError {
     NotAProbability {
         /// The link number.
         link: u32,
-        /// One end.
+        /// Node at one end of the link.
         a: String,
-        /// The other end.
+        /// Node at the other end of the link.
         b: String,
         /// "loss" or "bit error rate".
         what: &'static str,

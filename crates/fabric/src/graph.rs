@@ -102,7 +102,7 @@ impl LinkSpec {
 pub struct Link {
     /// End that was given first.
     pub a: End,
-    /// The other end.
+    /// The other end of the link.
     pub b: End,
     /// Shared properties: a fabric has few kinds of links.
     pub(crate) spec: Arc<LinkSpec>,
@@ -123,7 +123,7 @@ impl Deref for Link {
     }
 }
 
-/// Other end of a port's link.
+/// Far end of a port's link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PortPeer {
     /// Link at this port.

@@ -153,7 +153,7 @@ fn by_words(nodes: &[Layered<'_>], graph: &SwitchGraph) -> Option<Vec<u8>> {
 /// Switches, their links, and the number of hosts of each.
 pub(crate) struct SwitchGraph {
     is_switch: Vec<bool>,
-    /// Other switches, ascending, without duplicates.
+    /// Neighbouring switches of each switch, ascending, without duplicates.
     peers: Vec<Vec<u32>>,
     hosts: Vec<u32>,
 }

@@ -17,11 +17,11 @@ use text::csv_cell;
 use text::numbers::counted;
 use units::Time;
 
-/// Greatest factor of the requested duration to decide a comparison.
+/// Maximum factor by which a comparison prolongs the requested duration until its verdict is significant.
 pub const MOST_TIME: u64 = 16;
-/// Greatest factor of the requested number of seeds to decide a comparison.
+/// Maximum factor by which a comparison increases the requested number of seeds until its verdict is significant.
 pub const MOST_SEEDS: usize = 4;
-/// Most runs of a comparison; more need a sweep.
+/// Maximum number of runs of a comparison; more need a sweep.
 pub const MOST_COMPARED: usize = 1000;
 
 /// Runs of one scenario with different values and seeds. All are read and lowered first, so that an error in the last

@@ -13,7 +13,7 @@ pub enum LabError {
     Scenario {
         /// All errors.
         errors: ScenarioErrors,
-        /// Its file; errors may concern files that it names.
+        /// File of the scenario; errors may concern files that the scenario names.
         path: PathBuf,
     },
     /// The file is not a scenario.
@@ -170,7 +170,7 @@ pub enum FolderError {
     /// The sweep was made by another version.
     #[error("{file}: this sweep is of tidegate {theirs}, and this is {ours}", file = file.display())]
     OtherVersion {
-        /// Its file.
+        /// File of the sweep.
         file: PathBuf,
         /// Version of the folder.
         theirs: String,

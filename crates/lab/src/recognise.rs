@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// Most bytes of a file that are examined.
+/// Maximum number of bytes of a file that are examined.
 const MOST_BYTES: u64 = 1 << 20;
 
 /// Kinds that users confuse.
@@ -21,7 +21,7 @@ pub enum Kind {
     ResultFile,
     /// The folder of a sweep.
     Sweeps,
-    /// Any other folder.
+    /// A folder of another kind.
     Folder,
     /// The file of a sweep.
     Sweep,

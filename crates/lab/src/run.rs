@@ -32,13 +32,13 @@ pub struct Run {
 /// Source of a scenario.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// Its file.
+    /// A scenario file.
     File(PathBuf),
     /// A text; paths in it are relative to the working directory.
     Text {
         /// The scenario.
         text: String,
-        /// Its name in errors.
+        /// Name of the scenario in errors.
         name: String,
     },
 }

@@ -47,9 +47,9 @@ pub(crate) fn identity(name: &str, hash: &str, seed: u64) -> ScenarioIdentity {
 
 /// Data of a run besides its setup.
 pub(crate) struct About {
-    /// Whether it fails unless it deadlocks.
+    /// Whether the run fails unless it deadlocks.
     pub expect_deadlock: bool,
-    /// Its identity.
+    /// Identity of the scenario.
     pub identity: ScenarioIdentity,
     /// Labels of its traffic entries, if any.
     pub labels: Vec<String>,

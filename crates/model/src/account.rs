@@ -24,27 +24,28 @@ pub struct Counters {
     pub pauses: PauseLedger,
     /// Frames marked with Congestion Experienced.
     pub marks: u64,
-    /// Bounced frames. `detours` counts frames sent by a port other than that of their route.
+    /// Bounced frames (PABO).
     pub bounces: u64,
-    /// See `bounces`.
+    /// Frames sent by a port other than that of their route (DIBS).
     pub detours: u64,
     /// Bytes of bounced and detoured frames, counted once per event.
     pub bounced_bytes: u64,
     /// Arrivals of bounced frames at the host that sent them.
     pub bounced_to_source: u64,
-    /// Times that a sender slowed down for such a frame.
+    /// Number of times that a sender slowed down because one of its frames bounced back.
     pub source_slowdowns: u64,
     /// Bounces counted in the frames themselves, at most 255 per frame: of frames that ended and of frames in flight.
     pub bounces_in_frames: TurnLedger,
-    /// Retransmitted data frames. `retransmitted_bytes` counts their payload.
+    /// Retransmitted data frames.
     pub retransmissions: u64,
-    /// See `retransmissions`.
+    /// Payload bytes of retransmitted data frames.
     pub retransmitted_bytes: u64,
     /// Sent MAC control frames.
     pub control_sent: u64,
     /// Arrived MAC control frames.
     pub control_received: u64,
-    /// Of these, pauses and resumes without effect: at a switch outside flow control, or at a host that ignores pauses.
+    /// PAUSE, PFC, XOFF and XON frames without effect: at a switch outside flow control, or at a host that ignores
+    /// pauses.
     pub control_ignored: u64,
     /// MAC control frames lost with their link.
     pub control_lost: u64,

@@ -36,13 +36,13 @@ pub struct AgentSample {
     pub sent_bytes: u64,
     /// Payload bytes acknowledged for the first time.
     pub acknowledged_bytes: u64,
-    /// Of these, payload bytes in marked packets.
+    /// Payload bytes of `acknowledged_bytes` in marked packets.
     pub marked_bytes: u64,
-    /// Number of acknowledgements for these bytes.
+    /// Number of acknowledgements for `acknowledged_bytes`.
     pub acknowledgements: u64,
-    /// Sum of their round trips. `idle_rtt_sum` is the sum in an idle network.
+    /// Sum of the round-trip times of these acknowledgements.
     pub rtt_sum: Time,
-    /// See there.
+    /// Sum of the round-trip times that these acknowledgements would have in an idle network.
     pub idle_rtt_sum: Time,
     /// Least ratio of round trip to idle round trip. Infinite without acknowledgements.
     pub least_rtt_ratio: f64,

@@ -1,4 +1,4 @@
-//! Summary of flow control that is decided at outputs, over all switches.
+//! Summary of output backpressure over all switches.
 
 use crate::account::Counters;
 use crate::holds::HeldFlows;

@@ -102,16 +102,16 @@ impl Headers {
 pub struct FrameBytes {
     numbering: Numbering,
     connections: Connections,
-    /// By connection with several messages: first byte of each message, and number of its first packet.
+    /// First byte of each message and number of its first packet, by connection with several messages.
     messages: BTreeMap<u32, Vec<(u64, u64)>>,
     /// Headers of the default transport, and of traffic entries with their own transport.
     usual: Headers,
     own: BTreeMap<u8, Headers>,
-    /// By planned flow: whether it sends datagrams, and its destination port.
+    /// Whether each planned flow sends datagrams, and its destination port.
     planned: Vec<(bool, u16)>,
-    /// By traffic entry: destination port of drawn flows.
+    /// Destination port of drawn flows, by traffic entry.
     drawn: BTreeMap<u8, u16>,
-    /// By capture: the captured port, and the port at the other end of its link.
+    /// Captured port, and port at the other end of its link, by capture.
     ends: Vec<[(NodeId, u16); 2]>,
 }
 

@@ -47,7 +47,7 @@ impl Simulation {
         let marks = self
             .marks()
             .map(|mark| Mark { peak: at_warm_up.next().map_or(mark.peak, |it| it.peak.max(mark.peak)), ..mark });
-        // There may be half a million ports, so each rank evaluates its own.
+        // A network may have half a million ports, so each rank evaluates its own.
         let parts = self.gather(buffer::Findings::of(marks, self.books()));
         checks.push(
             parts.into_iter().reduce(buffer::Findings::beside).unwrap_or_default().verdict(|node| self.name_of(node)),

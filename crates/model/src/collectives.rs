@@ -21,7 +21,7 @@ struct Iteration {
     first: Time,
     /// Arrival of the last byte.
     last: Time,
-    /// Whether it started in the measurement window.
+    /// Whether the iteration started in the measurement window.
     counts: bool,
 }
 
@@ -46,7 +46,7 @@ impl Collectives {
         (!collections.is_empty()).then(|| Box::new(Collectives(collections.iter().map(operation).collect())))
     }
 
-    /// Records a flow that ended, or is unfinished at the end of the run. `counts` decides by start time whether an
+    /// Records a flow that ended, or is unfinished at the end of the run. `counts` returns, by start time, whether an
     /// iteration is measured.
     #[cold]
     pub fn note(&mut self, end: &FlowEnd, counts: impl Fn(Time) -> bool) {

@@ -28,8 +28,8 @@ pub trait OverloadRule: Debug + Send + Sync {
 
 /// State of an [`OverloadRule`] at one switch.
 pub trait OverloadState: Debug + Send {
-    /// Decides about a frame that found its wire occupied, before it is queued. `random` is the switch's stream for
-    /// this.
+    /// Returns the treatment of a frame that found its wire occupied, before the frame is queued. `random` is the
+    /// switch's stream for this.
     fn decide(&mut self, waiting: &Waiting<'_>, frame: &Frame, random: &mut Stream) -> OverloadDecision;
 }
 

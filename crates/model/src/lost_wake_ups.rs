@@ -260,7 +260,7 @@ fn random_setup(seed: u64) -> Setup {
     }
     if any(3) == 0 {
         let fragments = [Fragments::Standard, Fragments::Ideal][any(2) as usize];
-        // Of the gates above, only states of express classes hold.
+        // Of the gate states above, only those of express classes hold preemptable frames.
         let express = [any(256) as u8, 0xf0, 0x0f][any(3) as usize];
         setup.timing.preemption = Some(PreemptionParameters { express, fragments });
     }

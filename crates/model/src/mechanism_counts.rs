@@ -7,7 +7,8 @@ use units::pack::Pack;
 /// Values of the counters of all kinds of mechanisms; empty if no port has a mechanism with counters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MechanismCounts {
-    /// By kind and counter, in the order of [`AnyPortMechanism::COUNTERS`]. Empty for kinds that no port has.
+    /// Counter values by kind of mechanism and counter, in the order of [`AnyPortMechanism::COUNTERS`]. Empty for kinds
+    /// that no port has.
     counts: Vec<Vec<u64>>,
 }
 

@@ -99,7 +99,8 @@ pub enum FlowControl {
     Pfc(PauseParameters),
     /// Credits: a neighbour sends only into reserved room.
     Credit(CreditParameters),
-    /// Decided at the output, per flow. Requires [`Buffer::PerQueue`], whose limit then covers the backlog of a port.
+    /// Output backpressure by flow (FLORAX). Requires [`Buffer::PerQueue`], whose limit then covers the backlog of a
+    /// port.
     Florax(BackpressureParameters),
     /// Like `Florax`, per destination.
     Destination(BackpressureParameters),
@@ -170,7 +171,7 @@ impl FlowControl {
     }
 
     /// Returns whether a backlog blocks neighbours until it drains. Only then can a cycle of buffers deadlock: pauses
-    /// decided at the output always expire.
+    /// by output backpressure always expire.
     pub fn can_deadlock(&self) -> bool {
         self.pause().is_some() || self.credit().is_some()
     }
@@ -407,11 +408,11 @@ pub enum Spread {
     FlowHash,
     /// Per frame.
     PerPacket,
-    /// By the sender: data frames of a flow use all paths once per round, in random order. Replies are spread like
-    /// [`Spread::PerPacket`].
+    /// The sender selects paths: data frames of a flow use all paths once per round, in random order. Replies are
+    /// spread like [`Spread::PerPacket`].
     PerPath,
-    /// By an entropy value in each data frame, which switches hash with the flow. A flow uses all its values once per
-    /// round. Replies are spread like [`Spread::PerPacket`].
+    /// Switches hash an entropy value in each data frame with the flow. A flow uses all its values once per round.
+    /// Replies are spread like [`Spread::PerPacket`].
     PerEntropy {
         /// Entropy values per flow, a power of two from 1 to 65,536.
         values: u32,

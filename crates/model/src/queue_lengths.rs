@@ -69,7 +69,7 @@ impl Simulation {
                 lengths: Lengths::of(samples_of, *samples, mean(length.area_byte_ps, 1), length.max_bytes),
             }
         };
-        // Of equal queues, the first.
+        // The first of queues with equal lengths.
         let longest =
             found.iter().reduce(|most, port| if port.1.0.area_byte_ps > most.1.0.area_byte_ps { port } else { most });
         let all = Lengths::of(&all, samples * ports, mean(area, ports), max_bytes);

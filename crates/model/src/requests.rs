@@ -47,7 +47,7 @@ impl Requests {
         (!exchanges.is_empty()).then(|| Box::new(Requests(exchanges.iter().map(asked).collect())))
     }
 
-    /// Records a flow that ended, or is unfinished at the end of the run. `counts` decides by start time whether a
+    /// Records a flow that ended, or is unfinished at the end of the run. `counts` returns, by start time, whether a
     /// request is measured.
     #[cold]
     pub fn note(&mut self, end: &FlowEnd, counts: impl Fn(Time) -> bool) {

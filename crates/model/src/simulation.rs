@@ -363,7 +363,8 @@ impl Simulation {
             }
             let ends = self.is_root()
                 && ((collects && !watcher.progress(stop, self.collection.hops)) || watcher.should_abort());
-            // Rank 0 decides for all, so that no rank waits for another in a later collective call.
+            // Rank 0 decides for all ranks whether the run ends, so that no rank waits for another in a later
+            // collective call.
             if self.broadcast(ends) {
                 return stop >= self.timeline.duration.min(until);
             }

@@ -13,7 +13,7 @@ pub struct Split {
     pub work: Vec<u64>,
     /// Frames transmitted on links since the start.
     pub frames: u64,
-    /// Of these, frames on links between nodes of different threads.
+    /// Number of these frames on links between nodes of different threads.
     pub crossing: u64,
 }
 

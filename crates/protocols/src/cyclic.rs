@@ -81,7 +81,7 @@ pub enum CyclicError {
     /// The pair names one class twice.
     #[error("both classes are {0}: write two different classes")]
     SameClass(u8),
-    /// There are only classes 0 to 7.
+    /// The number is not one of the classes 0 to 7.
     #[error("{0} is not a class: classes are 0 to 7")]
     NoSuchClass(u8),
     /// The gate list is invalid.

@@ -153,13 +153,13 @@ impl Syntax {
 /// One parameter of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its key in a scenario.
+    /// Key of the parameter in a scenario.
     pub key: &'static str,
-    /// Form of its value. [`Syntax::TEXT`] where the mechanism reads the text itself.
+    /// Form of the value. [`Syntax::TEXT`] where the mechanism reads the text itself.
     pub syntax: Syntax,
-    /// Its default.
+    /// Default of the parameter.
     pub default: Default,
-    /// Its purpose and range, in a sentence.
+    /// Purpose and range of the parameter, in a sentence.
     pub meaning: &'static str,
     /// Source of meaning and default.
     pub source: &'static str,
@@ -170,7 +170,7 @@ pub struct Parameter {
 pub struct Mechanism {
     /// Name in a scenario, `kind = "..."`, and of its documentation page.
     pub kind: &'static str,
-    /// Its family.
+    /// Family of the mechanism.
     pub family: Family,
     /// Short title.
     pub title: &'static str,

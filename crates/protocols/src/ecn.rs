@@ -46,7 +46,7 @@ parameters! {
     }
 }
 
-/// Event at which a switch decides about a mark.
+/// Event at which a switch decides whether to mark a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkEvent {
     /// Enqueue, by the bytes ahead of the frame.

@@ -59,7 +59,7 @@ pub mod flags {
     pub const PUSH: u8 = 128;
     /// On an acknowledgement: the receiver saw CE (ECN-Echo, RFC 3168; per packet for DCTCP).
     pub const ECE: u8 = 8;
-    /// These bytes have been sent before.
+    /// On data: the payload bytes have been sent before.
     pub const RETRANSMISSION: u8 = 16;
     /// A negative acknowledgement: `seq` is the next byte that the receiver expects.
     pub const NAK: u8 = 32;
@@ -113,9 +113,9 @@ pub struct Frame {
     pub ttl: u8,
     /// Switches that it has crossed, in both directions (PABO's totalHop); saturates at 255.
     pub hops: u8,
-    /// Bounces (PABO's bouncedHop) or detours (DIBS); saturates at 255.
+    /// Bounces (PABO's bouncedHop) or detours (DIBS) of the frame; saturates at 255.
     pub bounces: u8,
-    /// Its distance in hops from the furthest switch that it reached (PABO's bouncedDistance).
+    /// Distance of the frame in hops from the furthest switch that it reached (PABO's bouncedDistance).
     pub distance: u8,
     /// The largest `distance` so far (PABO's maxBouncedDistance).
     pub max_distance: u8,

@@ -97,7 +97,7 @@ pub struct Headroom {
     pub cable: u64,
     /// 64 bytes with preamble and gap per class.
     pub pause_frames: u64,
-    /// Sent by the neighbour before it stops.
+    /// Bytes sent by the neighbour before it pauses.
     pub reaction: u64,
     /// MAC and PHY.
     pub mac_phy: u64,

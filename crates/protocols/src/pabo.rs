@@ -72,20 +72,20 @@ pub const MECHANISM: Mechanism = Mechanism {
 /// Route of a bounced packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Return {
-    /// By the port at which the packet arrived on its forward path.
+    /// A bounced packet leaves by the port at which it arrived on its forward path.
     #[default]
     ArrivalPort,
-    /// By the switch's own route to the packet's source.
+    /// A bounced packet follows the switch's own route to its source.
     SourceLookup,
 }
 
 /// Utilisation of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Utilisation {
-    /// That of the sub-queue that the packet would enter.
+    /// Utilisation of the sub-queue that the packet would enter.
     #[default]
     SubQueue,
-    /// That of the fuller of its two sub-queues.
+    /// Utilisation of the fuller of the port's two sub-queues.
     Fuller,
 }
 

@@ -35,7 +35,7 @@ use crate::settings::ParameterError;
 
 /// Parameters that [`parameters!`] declares.
 pub trait Parameters: Sized {
-    /// Their description.
+    /// Description of the parameters.
     const MECHANISM: &'static Mechanism;
 
     /// Reads the parameters from scenario texts (key and value), with defaults for the others.

@@ -137,7 +137,7 @@ pub struct PauseState(Option<Box<Told>>);
 struct Told {
     /// Bitmask of paused classes.
     stopped: u8,
-    /// In order of effect. At most a handful: those of one reaction time.
+    /// Received commands that have not taken effect, in order of effect. At most a handful: those of one reaction time.
     pending: Vec<Heard>,
     stops: Stops,
 }
@@ -305,7 +305,7 @@ impl Told {
                         *stopped |= 1 << class;
                         stops.until[class] = until;
                     }
-                    // It expired within the reaction time, and it replaced the pause in force.
+                    // The new pause expired within the reaction time, and replaced the pause in force.
                     Some(_) if running => {
                         stops.expiries += 1;
                         stops.end(stopped, class, effect);
@@ -332,7 +332,7 @@ impl Told {
 }
 
 impl Stops {
-    /// Ends the pauses of `stopped` classes that have expired.
+    /// Ends the pauses of the classes in `stopped` that have expired.
     fn expire(&mut self, stopped: &mut u8, now: Time) {
         for class in 0..8 {
             if *stopped & 1 << class != 0 && self.until[class] <= now {
@@ -430,7 +430,7 @@ mod tests {
         hear(&mut state, 300, 1, REACTION_NS + 1);
         assert_eq!([337, 338, 339].map(|ns| state.blocked(Time::from_ns(ns))), [0, 1, 0]);
         assert_eq!(state.counts(Time::from_ns(400)), (1, 0, 1, 0));
-        // The last pause decides: a short one ends a long one early.
+        // The last pause takes precedence: a short pause ends a long one early.
         hear(&mut state, 500, 1, 1000);
         hear(&mut state, 600, 1, 10);
         assert_eq!([637, 638].map(|ns| state.blocked(Time::from_ns(ns))), [1, 0]);
@@ -511,7 +511,7 @@ mod tests {
         for seed in 0..200 {
             let mut stream = Stream::new(seed, 0, 0);
             let mut state = PauseState::default();
-            // (effective at, end) in order of reception: the latest command in effect decides.
+            // (effective at, end) in order of reception: the latest command in effect determines the state.
             let mut commands: Vec<(u64, u64)> = Vec::new();
             let mut next_command = stream.below(50);
             for now in 0..3_000u64 {

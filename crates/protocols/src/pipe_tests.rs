@@ -618,7 +618,7 @@ fn what_comes_back_halves_window_and_rate() {
         let free = Pipe { returned: 0.0, ..pipe.clone() }.run(&build(kind, settings), u64::MAX, |_, _| {});
         let held = pipe.run(&build(kind, settings), u64::MAX, |_, _| {});
         assert_eq!(free.halvings, 0);
-        // Of 20 us; the queue adds to that.
+        // Round-trip times of 20 us; the queue adds to them.
         let rounds = pipe.until.as_ps() / Time::from_us(20).as_ps();
         assert!((10..=rounds).contains(&held.halvings), "{kind}: {held:?}");
         assert!(held.delivered_bytes * 2 < free.delivered_bytes, "{kind}: {held:?}, {free:?}");

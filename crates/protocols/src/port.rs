@@ -73,7 +73,7 @@ impl Hooks {
 pub struct PortSpec {
     /// Rate of its link.
     pub rate: Rate,
-    /// Number of its queues.
+    /// Number of queues of the port.
     pub queues: usize,
     /// Bitmask of the classes in use.
     pub classes: u8,
@@ -111,9 +111,9 @@ pub enum Admit {
 /// A counter of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
-    /// Its name in results.
+    /// Name of the counter in results.
     pub name: &'static str,
-    /// Its meaning, with unit.
+    /// Meaning of the counter, with unit.
     pub meaning: &'static str,
 }
 
@@ -121,15 +121,15 @@ pub struct Counter {
 pub trait PortMechanism {
     /// Parameters of a port.
     type Parameters;
-    /// Its description.
+    /// Description of the mechanism.
     const MECHANISM: &'static Mechanism;
     /// Purpose of its random stream; `None` for the common stream of the switch.
     const RANDOM: Option<&'static str> = None;
-    /// Whether it marks frames with Congestion Experienced.
+    /// Whether the mechanism marks frames with Congestion Experienced.
     const MARKS: bool = false;
-    /// Whether it sends congestion notifications (QCN).
+    /// Whether the mechanism sends congestion notifications (QCN).
     const NOTIFIES: bool = false;
-    /// Its counters.
+    /// Counters of the mechanism.
     const COUNTERS: &'static [Counter] = &[];
 
     /// Creates the state of a port.
@@ -148,7 +148,7 @@ pub trait PortMechanism {
         class
     }
 
-    /// Decides about a frame that arrived for the port.
+    /// Returns the treatment of a frame that arrived for the port.
     fn admit(&mut self, _port: &impl PortView, _frame: &Frame, _random: &mut Stream) -> Admit {
         Admit::Pass
     }

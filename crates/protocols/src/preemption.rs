@@ -46,9 +46,9 @@ const CHECK_BYTES: u64 = 4;
 /// Positions at which frames are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragments {
-    /// Those of IEEE 802.3br.
+    /// Fragment lengths of IEEE 802.3br.
     Standard,
-    /// Anywhere, at no cost.
+    /// Frames can be cut at any byte, at no cost.
     Ideal,
 }
 

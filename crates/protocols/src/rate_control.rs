@@ -37,11 +37,11 @@ pub trait ControlSettings: OwnParameters {
     fn telemetry_bytes(&self) -> Option<u16> {
         None
     }
-    /// Whether it needs the round trip of its flow's path ([`FlowLimits::round_trip`]).
+    /// Whether the control needs the round trip of its flow's path ([`FlowLimits::round_trip`]).
     fn wants_round_trip(&self) -> bool {
         false
     }
-    /// Whether it limits the data in flight by its own window ([`RateController::window_bytes`]).
+    /// Whether the control limits the data in flight by its own window ([`RateController::window_bytes`]).
     fn has_window(&self) -> bool {
         false
     }
@@ -87,7 +87,7 @@ pub struct FlowLimits {
 /// The driver calls [`RateController::rate`] at [`RateController::next_change`] only while a frame waits for its turn,
 /// so an idle flow needs no event. Implementations must catch up with all elapsed time in that call.
 pub trait RateController {
-    /// Its parameters, shared by all flows.
+    /// Parameters of the rate control, shared by all flows.
     type Parameters: ControlSettings;
     /// Makes the control of a flow within `limits`.
     fn new(parameters: &Self::Parameters, limits: FlowLimits) -> Self;
@@ -109,8 +109,8 @@ pub trait RateController {
     fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: Acknowledged<'_>) {}
     /// Handles a loss, reported by a negative acknowledgement or, with `timeout`, by the timer. The packet is resent.
     fn on_loss(&mut self, _parameters: &Self::Parameters, _now: Time, _timeout: bool) {}
-    /// Its limit on unacknowledged bytes, if [`ControlSettings::has_window`] is set. A packet may start while fewer
-    /// bytes are in flight, so a limit of 1 admits one packet at a time.
+    /// Limit on unacknowledged bytes, if [`ControlSettings::has_window`] is set. A packet may start while fewer bytes
+    /// are in flight, so a limit of 1 admits one packet at a time.
     fn window_bytes(&self) -> u64 {
         u64::MAX
     }

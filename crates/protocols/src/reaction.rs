@@ -1,4 +1,4 @@
-//! Time until a paused port stops: from the standard's table, or as stated.
+//! Time until a port pauses after it received PAUSE or PFC: from the standard's table, or as stated.
 
 use std::fmt;
 use std::str::FromStr;

@@ -95,8 +95,8 @@ impl ClassScheduler {
         }
     }
 
-    /// Most bytes that other classes send before a waiting frame of `class`, with frames of at most `frame_bytes`. 0
-    /// under strict priority, which has no bound.
+    /// Returns the maximum number of bytes that other classes send before a waiting frame of `class`, with frames of at
+    /// most `frame_bytes`. 0 under strict priority, which has no bound.
     pub fn longest_round_bytes(&self, class: u8, frame_bytes: u64) -> u64 {
         let ClassScheduler::Rounds(rounds) = self else { return 0 };
         let all: u64 = rounds.gain.iter().copied().map(u64::from).sum();

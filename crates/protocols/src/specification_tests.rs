@@ -120,7 +120,7 @@ fn the_timer_runs_from_the_first_unacknowledged_packet() {
     assert_eq!(ends.ask(us(4)), Offer::Blocked, "4000 bytes of 3500 are unacknowledged");
     ends.tell(us(10), &ack(1_000, 0));
     assert_eq!(ends.send(us(10)).seq, 4_000);
-    // It restarted with the progress at 10 us, not with the packet.
+    // The timeout restarted with the progress at 10 us, not with the packet.
     ends.fire(us(100));
     assert_eq!((ends.sender.statistics().timeouts, ends.sender.next_timer()), (0, us(110)));
     ends.fire(us(110));

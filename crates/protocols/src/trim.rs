@@ -123,12 +123,12 @@ pub const SFC: Mechanism = Mechanism {
 /// Destination of headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Scheme {
-    /// The queue of their own class (NDP).
+    /// Headers use the queue of their own class (NDP).
     #[default]
     OwnQueue,
-    /// The queue of their frame (cut payload).
+    /// Headers use the queue of the trimmed frame (cut payload).
     SameQueue,
-    /// Their source (SFC).
+    /// Headers return to the source of the trimmed frame (SFC).
     Source,
 }
 
@@ -156,10 +156,10 @@ pub enum Victim {
 /// Treatment of a header that finds no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum HeaderFull {
-    /// It returns to its source.
+    /// The header returns to its source.
     #[default]
     Return,
-    /// It is lost.
+    /// The header is lost.
     Drop,
 }
 

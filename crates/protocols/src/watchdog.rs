@@ -50,9 +50,9 @@ pub const MECHANISM: Mechanism = Mechanism {
 /// Treatment of a queue's frames in a storm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// They are lost.
+    /// Frames of the queue are lost.
     Drop,
-    /// They are sent despite the pause.
+    /// Frames of the queue are sent despite the pause.
     Forward,
 }
 

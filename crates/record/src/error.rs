@@ -49,7 +49,7 @@ pub enum RecordError {
     OtherKind {
         /// The directory.
         path: PathBuf,
-        /// Its kind according to the list.
+        /// Kind of the directory according to its file list.
         found: String,
         /// The kind to be written.
         wanted: String,

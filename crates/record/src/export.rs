@@ -25,7 +25,7 @@ const CHUNK_BYTES: usize = 1 << 16;
 pub struct Exported {
     /// Name of the table: the file name without extension, `pauses` for `pfc.txt`, `summary` for `summary.json`.
     pub name: String,
-    /// Its columns.
+    /// Columns of the table.
     pub columns: Vec<Column>,
     /// Number of rows; `None` if not counted.
     pub rows: Option<u64>,

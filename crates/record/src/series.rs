@@ -31,7 +31,7 @@ pub struct QueueLook {
     pub at: Time,
     /// The switch.
     pub node: u32,
-    /// Its egress port.
+    /// Egress port of the switch.
     pub port: u32,
     /// The class.
     pub class: u8,

@@ -20,7 +20,7 @@ pub use stats::summary::*;
 use stats::trims::TrimSummary;
 use stats::turns::TurnSummary;
 
-/// All of `summary.json`.
+/// Content of `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Identity of the run.
@@ -75,7 +75,7 @@ pub struct Summary {
     /// Pause storms that watchdogs detected; left out without watchdogs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause_storms: Option<PauseStorms>,
-    /// Counters of flow control decided at outputs (FLORAX and related kinds); left out for other kinds.
+    /// Counters of output backpressure (FLORAX and related kinds); left out for other kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backpressure: Option<Backpressure>,
     /// Loads of the links.

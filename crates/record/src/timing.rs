@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::summary::pretty;
 
-/// All of `timing.json`. Values that the operating system does not provide are null.
+/// Content of `timing.json`. Values that the operating system does not provide are null.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
     /// Wall-clock time, in seconds.
@@ -17,8 +17,8 @@ pub struct Timing {
     pub max_rss_bytes: Option<u64>,
     /// Requested threads.
     pub threads: u32,
-    /// Most threads that ran the network at one time: fewer than requested if there are fewer cores, or if more would
-    /// have been slower.
+    /// Maximum number of threads that ran the network at one time: fewer than requested if there are fewer cores, or if
+    /// more would have been slower.
     #[serde(default)]
     pub most_threads: u32,
     /// Share of the work that several threads did in parallel, 0 to 1.

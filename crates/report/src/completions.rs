@@ -25,11 +25,11 @@ const MAX_FLOWS: usize = 1000;
 /// Cumulative distributions of a quantity, in percent of the flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Shares {
-    /// Of all flows.
+    /// Distribution over all flows.
     pub all: Curve,
-    /// By size, if flows of more than one range completed.
+    /// Distributions by flow size, if flows of more than one size range completed.
     pub by_size: Vec<Curve>,
-    /// By label of the traffic entry, if there are several: those with the most flows.
+    /// Distributions by label of the traffic entry, if there are several labels: those with the most flows.
     pub by_label: Vec<Curve>,
 }
 
@@ -51,19 +51,19 @@ pub struct SlowdownBox {
 /// A flow of the list.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Flow {
-    /// Its number.
+    /// Number of the flow.
     pub flow: u64,
     /// Index of its label in [`Flows::labels`].
     pub label: usize,
-    /// Its hosts, numbered from 0 in the order of their nodes.
+    /// Source and destination host, numbered from 0 in the order of nodes.
     pub hosts: [u64; 2],
     /// Payload, in bytes.
     pub bytes: u64,
     /// Start, in us.
     pub start_us: f64,
-    /// Completion time, in us; none if it did not complete.
+    /// Completion time, in us; none if the flow did not complete.
     pub fct_us: Option<f64>,
-    /// Its slowdown.
+    /// Slowdown of the flow.
     pub slowdown: Option<f64>,
     /// Retransmitted payload, in bytes.
     pub again_bytes: u64,

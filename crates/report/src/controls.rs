@@ -10,7 +10,8 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Most flows with curves on a page: a figure draws those with the lowest numbers, and a selected flow shows its own.
+/// Maximum number of flows with curves on a page: a figure draws those with the lowest numbers, and a selected flow
+/// shows its own.
 const MAX_FLOWS: usize = 60;
 /// Points of a curve that is not in the common figure.
 const FEW_POINTS: usize = 240;
@@ -20,7 +21,7 @@ const FEW_POINTS: usize = 240;
 pub struct Panel {
     /// The quantity.
     pub title: String,
-    /// Its unit.
+    /// Unit of the quantity.
     pub unit: String,
     /// Over time in us: the flows with the lowest numbers; figures draw the first 12.
     pub curves: Vec<Curve>,

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-/// Most points of a curve: two per pixel of a wide figure.
+/// Maximum number of points of a curve: two per pixel of a wide figure.
 pub const MAX_POINTS: usize = 1200;
 
 /// One line of a figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Curve {
-    /// Its name in the legend.
+    /// Name of the line in the legend.
     pub name: String,
     /// Abscissas, ascending.
     pub x: Vec<f64>,

@@ -17,13 +17,13 @@ use std::path::Path;
 /// Data of a run on the page.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
-    /// Its name in figures.
+    /// Name of the run in figures.
     pub label: String,
-    /// Its folder.
+    /// Folder of the run.
     pub folder: String,
     /// The scenario, with all changes of the command line.
     pub scenario: String,
-    /// All of `summary.json`.
+    /// Content of `summary.json`.
     pub summary: Summary,
     /// Defects of the folder, a sentence each; all readable data is shown.
     pub damage: Vec<String>,

@@ -9,19 +9,19 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Most curves of a figure: queues, ports or flows with the largest values.
+/// Maximum number of curves of a figure: queues, ports or flows with the largest values.
 pub(crate) const MAX_CURVES: usize = 12;
-/// Most pauses drawn one by one.
+/// Maximum number of pauses drawn one by one.
 const MAX_PAUSES: usize = 4000;
 /// Intervals of a run, for the counts of events of traced frames.
 const STRETCHES: u64 = 200;
 
-/// Stops of one port.
+/// Pauses of one port.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PausedPort {
     /// Port and class.
     pub name: String,
-    /// Begin and end, in us.
+    /// Start and end of each pause, in us.
     pub spans: Vec<(f64, f64)>,
 }
 

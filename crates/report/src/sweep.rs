@@ -27,18 +27,18 @@ pub struct Sweep {
 /// A key and its values, in order of appearance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Key {
-    /// Its name in the sweep.
+    /// Name of the key in the sweep.
     pub name: String,
-    /// Its distinct values.
+    /// Distinct values of the key.
     pub values: Vec<String>,
 }
 
 /// A number of every run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Metric {
-    /// Its column.
+    /// Column of the metric.
     pub name: String,
-    /// Its title.
+    /// Title of the metric.
     pub title: String,
     /// `ns`, `bytes`, `bps` or empty.
     pub unit: &'static str,
@@ -47,11 +47,11 @@ pub struct Metric {
 /// Runs that differ only in their seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
-    /// By key, the index of its value.
+    /// Index of the value of each key.
     pub values: Vec<usize>,
     /// Number of runs.
     pub seeds: usize,
-    /// By metric, the value of each run; none if a run has none.
+    /// Values of each run, by metric; none if a run has none.
     pub samples: Vec<Vec<Option<f64>>>,
 }
 

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub struct Binding<'a> {
     device: Device<'a>,
-    /// Queues that the maps of any port choose, a bit each, by node.
+    /// Bitmask of the queues that the maps of any port choose, by node.
     fed: Vec<u32>,
 }
 
@@ -45,7 +45,7 @@ pub struct NextHop {
     pub account: u8,
     /// Whether that group pauses.
     pub lossless: bool,
-    /// Lossless groups at the next switch, a bit each, whose PAUSE stops the queue of the frame at this switch.
+    /// Bitmask of the lossless groups at the next switch whose PFC frames pause the queue of the frame at this switch.
     pub stopped_by: u8,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Binding<'a> {
     ///
     /// # Errors
     /// The reason why rules cannot express the configuration: frames of one group and port pair leave for different
-    /// groups, a queue is stopped by the PAUSE of another group, lossy frames become lossless, a tunnel, priority group
+    /// groups, a queue is paused by PFC frames of another group, lossy frames become lossless, a tunnel, priority group
     /// 0.
     pub fn rules(&self) -> Result<ImplementedRules, String> {
         let fabric = self.device.fabric;
@@ -195,7 +195,7 @@ impl<'a> Binding<'a> {
     }
 }
 
-/// Queues that a port's map chooses, a bit each.
+/// Bitmask of the queues that a port's map chooses.
 fn queues_of(port: &Port) -> u32 {
     port.queue.iter().fold(0, |bits, queue| bits | 1 << queue)
 }

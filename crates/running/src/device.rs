@@ -34,21 +34,21 @@ pub(crate) struct Port {
     pub queue: [u8; CLASSES],
     /// DSCP that a traffic class leaves with; `None`: unchanged.
     pub dscp: [Option<u8>; CLASSES],
-    /// Priorities of `pfc_enable`, a bit each.
+    /// Bitmask of the priorities of `pfc_enable`.
     pub enabled: u8,
-    /// Enabled priorities that each group sends, a bit each.
+    /// Bitmask of the enabled priorities that PFC frames of each group pause.
     pub sends: [u8; 8],
-    /// Queues that each enabled priority stops, a bit each.
+    /// Bitmask of the queues that PFC frames of each enabled priority pause.
     pub stops: [u32; 8],
-    /// Groups with a lossless profile, a bit each.
+    /// Bitmask of the groups with a lossless profile.
     pub lossless_profiles: u8,
-    /// Groups that pause instead of dropping, a bit each.
+    /// Bitmask of the groups that send PFC frames instead of dropping.
     pub lossless: u8,
-    /// Queues with a lossless profile, a bit each.
+    /// Bitmask of the queues with a lossless profile.
     pub lossless_queues: u32,
-    /// Queues whose profile is named neither lossless nor lossy, nor its pool, a bit each.
+    /// Bitmask of the queues with a profile of which neither the name nor that of its pool contains lossless or lossy.
     pub unnamed_queues: u32,
-    /// Queues with a scheduler, a bit each.
+    /// Bitmask of the queues with a scheduler.
     pub scheduled: u32,
     /// Bitmask of the queues with strict-priority scheduling.
     pub strict: u32,
@@ -106,9 +106,9 @@ pub(crate) struct Detour {
 pub(crate) struct Device<'a> {
     pub fabric: &'a Fabric,
     pub binding: QueueBinding,
-    /// By node; `None` for hosts.
+    /// Configuration of each node; `None` for hosts.
     configs: Vec<Option<&'a SwitchConfig>>,
-    /// By port number of the fabric; `None` for ports of hosts.
+    /// Configured ports, by port number of the fabric; `None` for ports of hosts.
     ports: Vec<Option<Port>>,
     /// Number of the peer port, by port number of the fabric.
     peers: Vec<u32>,

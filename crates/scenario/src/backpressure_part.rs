@@ -1,4 +1,4 @@
-//! Flow control decided at the output: FLORAX, backpressure by destination, 802.3x by output.
+//! Output backpressure: FLORAX, backpressure by destination, 802.3x by output.
 
 use crate::partial_part::Reach;
 use crate::parts::Parts;
@@ -110,7 +110,7 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
     room_above_upper(context, parts, reach, mtu_bytes, used);
 }
 
-/// Warns if a queue cannot hold, above `upper`, the bytes that neighbours send before they stop.
+/// Warns if a queue cannot hold, above `upper`, the bytes that neighbours send before they pause.
 fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_bytes: u16, used: u8) {
     let (control, fabric) = (&parts.switch.flow_control, reach.fabric);
     let (Some(backpressure), Buffer::PerQueue { limit }) = (control.backpressure(), &parts.switch.buffer) else {
@@ -121,7 +121,7 @@ fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
         QueueLimit::Packets(most) => (u64::from(most) - backpressure.upper, |bytes, mtu| bytes.div_ceil(mtu)),
         QueueLimit::Bytes(most) => (most - backpressure.upper, |bytes, _| bytes),
     };
-    // A message that stops flows, not the port, takes effect on arrival: there is no computed headroom.
+    // An XOFF for flows, not for the port, takes effect on arrival: there is no computed headroom.
     let on_its_way = |link: &fabric::Link| {
         let computed = control.computed_headroom(link.rate, link.delay, mtu_bytes, used);
         computed.map_or_else(

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use traffic::{ENDLESS, Flow, Load, Plan, Start};
 use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Most (switch, destination group) pairs whose routes are followed: some tens of milliseconds.
+/// Maximum number of (switch, destination group) pairs whose routes are followed: some tens of milliseconds.
 const MOST_STEPS: usize = 2_000_000;
-/// Most flows whose paths are followed.
+/// Maximum number of flows whose paths are followed.
 const MOST_FLOWS: usize = 10_000;
 /// Load above which a link counts as overloaded: 100 %, plus a tolerance for rounding and for random deviations of
 /// finite samples.
@@ -33,11 +33,11 @@ pub(crate) struct Bounds<'a> {
 /// Payload of one traffic entry that the hosts of each switch send to each host of a list.
 #[derive(Default)]
 struct Drawn {
-    /// By switch: bit/s towards each destination.
+    /// Load towards each destination in bit/s, by switch.
     from: BTreeMap<NodeId, f64>,
     /// Destinations, by host index.
     hosts: BTreeSet<u32>,
-    /// By switch: number of attached destinations.
+    /// Number of attached destinations, by switch.
     to: BTreeMap<NodeId, usize>,
 }
 
@@ -137,7 +137,7 @@ impl Bounds<'_> {
     /// Names the tier whose busiest link has the largest load.
     fn warn_of_tiers(&self, loads: &BTreeMap<(NodeId, u16), f64>, mut entries: impl Iterator<Item = u8>) {
         let fabric = self.fabric;
-        // By tiers of both ends: load and rate of all links (bit/s), and the busiest link.
+        // Load and rate of all links (bit/s), and the busiest link, by tiers of both ends.
         let mut tiers = BTreeMap::<(u8, u8), (f64, f64, (f64, NodeId, NodeId))>::new();
         for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
             for (port, peer) in (0..).zip(fabric.ports(node)).filter(|(_, peer)| fabric.node(peer.peer).forwards()) {
@@ -181,7 +181,7 @@ impl Bounds<'_> {
             *of_src.entry(flow.src).or_default() += 1;
             *of_dst.entry(flow.dst).or_default() += 1;
         }
-        // By key: window, bandwidth-delay product for each flow of its ends (bytes), and the path.
+        // Window, bandwidth-delay product for each flow of the ends (bytes), and path, by key.
         let mut short = BTreeMap::<String, (u64, u64, Path, &Flow)>::new();
         for flow in flows().take(MOST_FLOWS) {
             let TransportParameters::Tcp(tcp) = self.parts.transport_of(flow.traffic) else { continue };
@@ -228,7 +228,7 @@ impl Bounds<'_> {
             |arrivals: &traffic::Arrivals| arrivals.destinations().iter().copied().find(|&to| to != arrivals.src);
         let of_arrivals = self.plan.arrivals.iter().take(MOST_FLOWS);
         let of_arrivals = of_arrivals.filter_map(|one| Some((one.traffic, one.src, first(one)?)));
-        // By key: the timer, and the longest round trip with its hosts.
+        // Timer, and longest round trip with its hosts, by key.
         let mut short = BTreeMap::<String, (Time, Time, u32, u32)>::new();
         for (traffic, src, dst) in of_flows.chain(of_arrivals) {
             let TransportParameters::Roce(roce) = self.parts.transport_of(traffic) else { continue };

@@ -6,10 +6,10 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Most syntax errors reported.
+/// Maximum number of syntax errors reported.
 const MAX_SYNTAX_ERRORS: usize = 20;
 
-/// Most parts of a dotted key.
+/// Maximum number of parts of a dotted key.
 const MAX_DEPTH: usize = 16;
 
 /// Source position of a value.

@@ -214,7 +214,7 @@ impl FabricPlan {
         match built.and_then(|fabric| fabric.check().map(|()| fabric)) {
             Ok(fabric) => Some(fabric),
             Err(FabricError::Parameter { parameter, value, expected, .. }) => {
-                // These parameter names of generators differ from the scenario keys.
+                // Some parameter names of the generators differ from the scenario keys.
                 let key = match parameter {
                     "k" if matches!(self, FabricPlan::BCube { .. }) => "levels",
                     "hosts_each" => "hosts_per_switch",

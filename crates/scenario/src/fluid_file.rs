@@ -9,9 +9,9 @@ use fluid::models::{Bottleneck, Control, Flows, Model};
 use std::path::Path;
 use units::{Rate, Time};
 
-/// Most rows of the series.
+/// Maximum number of rows of the series.
 const MOST_SAMPLES: u64 = 1_000_000;
-/// Most groups of flows: more are a task for packet simulation.
+/// Maximum number of groups of flows: more are a task for packet simulation.
 const MOST_KINDS: usize = 256;
 
 /// A fluid model as its file describes it.

@@ -24,7 +24,7 @@ impl Ways<'_> {
     /// Returns the longest frame per class and egress port.
     fn longest(&self, plan: &Plan, transport_mtu_bytes: u16) -> Longest {
         let mut longest = Longest::new();
-        // By destination and class: the longest frame of each source, so that each path is walked once.
+        // Longest frame of each source by destination and class, so that each path is walked once.
         let mut routed = BTreeMap::<(u32, u8), BTreeMap<u32, u16>>::new();
         let mut add = |src: u32, dst: u32, class: u8, frame: u16| {
             let known = routed.entry((dst, class)).or_default().entry(src).or_default();

@@ -41,7 +41,7 @@ impl Room<'_> {
         let largest = reach.links().map(needed).max().unwrap_or(0);
         derived.push(("headroom of the longest link".to_owned(), Bytes(largest).to_string()));
         let given = |node: NodeId| of(node).flow_control.pause().and_then(|pause| pause.headroom_bytes);
-        // By the key that sets the headroom: given and needed bytes.
+        // Given and needed headroom in bytes, by the key that sets the headroom.
         let mut short: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for node in reach.switches() {
             let most = fabric.ports(node).iter().map(|port| needed(fabric.link(port.link))).max().unwrap_or(0);
@@ -132,8 +132,8 @@ impl Room<'_> {
         }
     }
 
-    /// Checks that a queue holds all that other ports may add before their neighbours stop. Without a shared buffer,
-    /// losslessness depends on this: an account counts the bytes of one ingress port, not those of the queue.
+    /// Checks that a queue holds all that other ports may add before their neighbours are paused. Without a shared
+    /// buffer, losslessness depends on this: an account counts the bytes of one ingress port, not those of the queue.
     fn check_queues<'p>(
         &self,
         context: &Context<'_>,
@@ -142,8 +142,8 @@ impl Room<'_> {
         of: impl Fn(NodeId) -> &'p SwitchParameters,
     ) {
         let fabric = self.reach.fabric;
-        // By the key of the queue that is too small: its limit, the number of other ports, and the bytes that they may
-        // add.
+        // Limit of the queue, number of other ports, and bytes that they may add, by the key of the queue that is too
+        // small.
         let mut short: BTreeMap<String, (QueueLimit, usize, u64)> = BTreeMap::new();
         for node in self.reach.switches() {
             let SwitchParameters { buffer: Buffer::PerQueue { limit }, flow_control, .. } = *of(node) else { continue };

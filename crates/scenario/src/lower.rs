@@ -59,7 +59,7 @@ pub struct Lowered {
     pub traffic_text: Vec<String>,
     /// Names of traffic entries in results, by index; unique.
     pub traffic_names: Vec<String>,
-    /// These names are informative: there are several, or the scenario gives one.
+    /// Whether the names are informative: there are several, or the scenario gives one.
     pub labelled: bool,
     /// Measurement interval: from the first instant up to, not including, the second.
     pub window: (Time, Time),

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use traffic::{Flow, Load, Plan, Process, Start};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Number of frames from which a source runs long enough for its phase to decide its share.
+/// Number of frames from which a source runs long enough for its phase to determine its share.
 const MANY_FRAMES: u64 = 100;
 
 /// Emits all warnings of this module.

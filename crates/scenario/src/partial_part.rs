@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const EXCEPT: &str = "switch.flow_control.except";
 const TIERS: &str = "switch.flow_control.tiers";
 
-/// Most names shown in a line.
+/// Maximum number of names shown in a line.
 const NAMED: usize = 8;
 
 /// Ellipsis if there are more names than shown.

@@ -33,7 +33,7 @@ impl fmt::Display for KnownFormat {
     }
 }
 
-/// Most bytes of a file that are searched for its first lines.
+/// Maximum number of bytes of a file that are searched for its first lines.
 const MOST_BYTES: usize = 1 << 16;
 
 /// Returns the format of a file; `None` if it is uncertain.

@@ -36,10 +36,10 @@ struct CapturePlan {
     until: Option<Time>,
 }
 
-/// Most rows of a series: tens of gigabytes.
+/// Maximum number of rows of a series: tens of gigabytes.
 const MOST_ROWS: u64 = 10_000_000_000;
 
-/// Most flows in a list of ranges: each takes a number in memory.
+/// Maximum number of flows in a list of ranges: each takes a number in memory.
 const MOST_FLOWS: u64 = 1 << 20;
 
 fn flows(value: &Value) -> Read<Vec<FlowRange>> {

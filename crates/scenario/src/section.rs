@@ -15,10 +15,10 @@ pub(crate) type Wrong = (String, Option<String>);
 /// A value and its canonical text.
 pub(crate) type Read<T> = Result<(T, String), Wrong>;
 
-/// Most errors reported.
+/// Maximum number of errors reported.
 const MAX_ERRORS: usize = 500;
 
-/// Most errors with a suggestion.
+/// Maximum number of errors with a suggestion.
 const MAX_HELPED: usize = 20;
 
 /// Errors, warnings and explained values collected while reading and lowering.

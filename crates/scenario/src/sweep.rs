@@ -8,9 +8,9 @@ use toml::de::DeValue;
 
 /// Keys at the top level of the file.
 const KEYS: [&str; 6] = ["scenario", "seeds", "set", "vary", "axis", "run"];
-/// Most seeds.
+/// Maximum number of seeds.
 const MAX_SEEDS: u64 = 1_000_000;
-/// Most keys of a table.
+/// Maximum number of keys of a table.
 const MAX_KEYS: usize = 1_000;
 
 /// A key of the scenario and its values, as in `--set`.

@@ -30,7 +30,7 @@ pub(crate) struct KnownPath {
 pub(crate) struct Ground<'a, 'd> {
     pub context: &'a Context<'d>,
     pub fabric: &'a Fabric,
-    /// By [`fabric::routing::PathId`].
+    /// Paths by [`fabric::routing::PathId`].
     pub paths: &'a [KnownPath],
     pub files: &'a Files<'a>,
     pub seed: u64,

@@ -9,7 +9,7 @@ use protocols::transport::TransportParameters;
 use traffic::{Algorithm, BuiltIn, Collective, Lengths, Operation, Rounds, Service};
 use units::{Bytes, Rate, Time};
 
-/// Most entries: the range of a flow's entry index.
+/// Maximum number of entries: the range of a flow's entry index.
 const MAX_ENTRIES: usize = 256;
 
 /// One entry.

@@ -21,7 +21,7 @@ pub struct CollectiveSummary {
     pub qps_per_connection: Option<u32>,
     /// Number of iterations.
     pub iterations: u32,
-    /// Of these, iterations whose last byte has arrived.
+    /// Number of iterations whose last byte has arrived.
     pub completed: u32,
     /// Time of an iteration, from the start of its first flow to the arrival of its last byte, in ns; null if none
     /// completed.

@@ -9,7 +9,7 @@ pub struct ControlSample {
     pub at: Time,
     /// The flow's number in results.
     pub flow: u64,
-    /// Its entry of the scenario's traffic, from 0.
+    /// Index of the flow's traffic entry in the scenario, from 0.
     pub traffic: u32,
     /// Sending rate in bit/s, including preamble and gap.
     pub rate_bps: Option<u64>,

@@ -49,7 +49,7 @@ pub struct JitterSummary {
     pub traffic: u32,
     /// Flows with received frames.
     pub flows: u64,
-    /// Their frames.
+    /// Received frames of these flows.
     pub frames: u64,
     /// Least delay of all, in ps.
     pub least_delay_ps: u64,

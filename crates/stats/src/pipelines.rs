@@ -9,7 +9,7 @@ pub struct PipelineSummary {
     pub ingress_trims: u64,
     /// Frames refused by queues that passed a recirculation port, or whose headers did.
     pub recirculated: u64,
-    /// Most frames that waited for a recirculation port at once.
+    /// Maximum number of frames that waited for a recirculation port at once.
     pub most_waiting: u64,
     /// Switches with any of these events, in the order of the fabric.
     pub switches: Vec<SwitchInside>,
@@ -18,9 +18,9 @@ pub struct PipelineSummary {
 /// Statistics of one switch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SwitchInside {
-    /// Its name.
+    /// Name of the switch.
     pub node: String,
-    /// Its pipelines, in order.
+    /// Pipelines of the switch, in order.
     pub pipelines: Vec<PipelineTold>,
     /// Egress ports with at least one congestion signal.
     pub ports: Vec<PortMode>,
@@ -29,15 +29,15 @@ pub struct SwitchInside {
 /// Statistics of one pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PipelineTold {
-    /// Its number, from 0.
+    /// Number of the pipeline, from 0.
     pub pipeline: u32,
-    /// Frames that it trimmed at its ingress.
+    /// Frames that the pipeline trimmed at its ingress.
     pub ingress_trims: u64,
-    /// Frames, or headers, sent to its recirculation port.
+    /// Frames, or headers, sent to the recirculation port of the pipeline.
     pub recirculated: u64,
-    /// Their bytes.
+    /// Bytes sent to the recirculation port.
     pub recirculated_bytes: u64,
-    /// Most of them that waited at once, without the one in transmission.
+    /// Maximum number of frames that waited for the recirculation port at once, without the one in transmission.
     pub most_waiting: u64,
     /// Time at which this maximum was first reached, in ps.
     pub most_waiting_at_ps: u64,

@@ -15,7 +15,7 @@ pub struct RequestSummary {
     pub session: bool,
     /// Requests that the client began to send.
     pub asked: u64,
-    /// Of these, requests whose reply has arrived.
+    /// Requests whose reply has arrived.
     pub answered: u64,
     /// Time from the start of a request to the last byte of its reply at the client, in ns; null without replies.
     pub latency_ns: Option<Distribution>,

@@ -22,7 +22,7 @@ pub struct PauseStorms {
 pub struct StormAt {
     /// The switch.
     pub node: String,
-    /// Its port.
+    /// Port of the switch.
     pub port: u32,
     /// The node at the other end, which pauses it.
     pub peer: String,

@@ -59,7 +59,7 @@ pub struct Outcome {
     pub pauses: PauseSummary,
     /// Storms detected by watchdogs; `None` without watchdogs.
     pub pause_storms: Option<PauseStorms>,
-    /// Statistics of flow control decided at the output (FLORAX and others); `None` with other flow control.
+    /// Statistics of output backpressure (FLORAX and others); `None` with other flow control.
     pub backpressure: Option<Backpressure>,
     /// Loads of links.
     pub links: LinkSummary,
@@ -95,7 +95,7 @@ pub struct Window {
     pub end_ps: u64,
 }
 
-/// Most entries of [`Outcome::losses`].
+/// Maximum number of entries of [`Outcome::losses`].
 pub const MAX_LOSS_PLACES: usize = 32;
 
 /// Packets lost at one node for one cause.
@@ -118,7 +118,7 @@ pub struct LosslessLoss {
     pub cause: String,
     /// Number of packets.
     pub packets: u64,
-    /// Their bytes, without preamble and gap.
+    /// Bytes of these packets, without preamble and gap.
     pub bytes: u64,
 }
 
@@ -199,9 +199,9 @@ pub struct ByteAccount {
 pub struct Goodput {
     /// Start of the measured window, in ps.
     pub start_ps: u64,
-    /// Its end, in ps; the last completion, if every flow had completed before.
+    /// End of the measured window, in ps; the last completion, if every flow had completed before.
     pub end_ps: u64,
-    /// Payload in between, in bytes.
+    /// Payload that arrived in the window, in bytes.
     pub payload_bytes: u64,
     /// Payload rate, in bit/s; 0 for an empty span.
     pub bps: f64,
@@ -271,7 +271,7 @@ pub struct Reordering {
     pub threshold_packets: u32,
     /// Frames with a displacement.
     pub packets: u64,
-    /// Of these, frames out of order.
+    /// Frames out of order among `packets`.
     pub displaced: u64,
     /// Reorder entropy in nats; 0 if all frames are in order.
     pub entropy_nats: f64,
@@ -355,7 +355,7 @@ pub struct QueueLengths {
 pub struct PortLengths {
     /// The node.
     pub node: String,
-    /// Its port.
+    /// Port of the node.
     pub port: u32,
     /// The node at the other end.
     pub peer: String,
@@ -385,39 +385,39 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Statistics of flow control decided at outputs, over the whole run.
+/// Statistics of output backpressure over the whole run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backpressure {
-    /// Flows (or destinations, or whole outputs) stopped or slowed down.
+    /// Number of flows (or destinations, or whole outputs) that XOFF paused or slowed down.
     pub xoffs: u64,
-    /// New rates for those already stopped.
+    /// New rates for flows that were paused or slowed already.
     pub changes: u64,
     /// Flows (or destinations, or whole outputs) released.
     pub xons: u64,
-    /// Stops that expired at the output that requested them.
+    /// Holds that expired at the output that requested them.
     pub expiries: u64,
-    /// MAC control frames sent for this.
+    /// MAC control frames sent by output backpressure.
     pub control_packets: u64,
-    /// Their bytes on the wire, including preamble and gap.
+    /// Bytes of these frames on the wire, including preamble and gap.
     pub control_bytes: u64,
-    /// Most entries of the flow table of one output.
+    /// Maximum number of entries of the flow table of one output.
     pub table_max: u64,
     /// Memory of so many entries, in bytes.
     pub table_bytes: u64,
-    /// Most flows stopped by one output at once.
+    /// Maximum number of flows paused by one output at once.
     pub stopped_max: u64,
     /// Packets of flows that did not fit the flow table.
     pub untold_packets: u64,
-    /// Outputs with the most stops, most first, at most [`MAX_LOSS_PLACES`].
+    /// Outputs with the most XOFFs, most first, at most [`MAX_LOSS_PLACES`].
     pub outputs: Vec<StopsAt>,
 }
 
-/// Stops requested by one output.
+/// XOFFs requested by one output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StopsAt {
     /// The node.
     pub node: String,
-    /// Its port.
+    /// Port of the node.
     pub port: u32,
     /// The node at the other end.
     pub peer: String,
@@ -441,7 +441,7 @@ pub struct LinkSummary {
 pub struct PortLoad {
     /// The sending node's name.
     pub node: String,
-    /// Its port.
+    /// Port of the sending node.
     pub port: u32,
     /// The node at the other end.
     pub peer: String,
@@ -471,7 +471,7 @@ pub struct DeadlockEdge {
     pub node: String,
     /// The port of the queue.
     pub port: u32,
-    /// Its class.
+    /// Class of the queue.
     pub class: u8,
     /// The node that pauses it.
     pub peer: String,
@@ -482,9 +482,9 @@ pub struct DeadlockEdge {
 pub struct Check {
     /// The condition.
     pub name: String,
-    /// Whether it held; true if it was not applicable.
+    /// Whether the check passed; true if it was not applicable.
     pub pass: bool,
-    /// Whether it was applicable.
+    /// Whether the check was applicable.
     #[serde(default = "yes")]
     pub judged: bool,
     /// Numbers and places.

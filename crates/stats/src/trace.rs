@@ -41,9 +41,9 @@ impl PacketKind {
 pub struct TracedPacket {
     /// Number in the order of the trace, from 0.
     pub number: u64,
-    /// Its flow, as in `flows.parquet`.
+    /// Flow of the packet, as in `flows.parquet`.
     pub flow: u64,
-    /// Its kind.
+    /// Kind of the packet.
     pub kind: PacketKind,
     /// Data: the offset of its first payload byte in the flow; else the next expected byte.
     pub seq: u64,
@@ -51,7 +51,7 @@ pub struct TracedPacket {
     pub payload_bytes: u16,
     /// Size in bytes, from destination address to FCS.
     pub size_bytes: u16,
-    /// Its traffic class at the event.
+    /// Traffic class of the packet at the event.
     pub class: u8,
     /// Whether its payload was sent before.
     pub retransmission: bool,
@@ -60,9 +60,9 @@ pub struct TracedPacket {
 /// Frames and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Frames.
+    /// Number of frames.
     pub frames: u64,
-    /// Their bytes, without preamble and gap.
+    /// Bytes of these frames, without preamble and gap.
     pub bytes: u64,
 }
 
@@ -83,12 +83,12 @@ pub enum TraceEvent {
         /// Time at which the payload became available.
         since: Time,
     },
-    /// Its last bit was received.
+    /// The last bit of the packet was received.
     Arrived {
         /// Ingress port.
         in_port: u16,
     },
-    /// It was enqueued.
+    /// The packet was enqueued.
     Queued {
         /// Egress port.
         port: u16,
@@ -103,39 +103,39 @@ pub enum TraceEvent {
         port: u16,
         /// Flow of these frames.
         flow: u64,
-        /// Their load.
+        /// Load of these frames.
         load: Load,
     },
-    /// It was marked (congestion experienced).
+    /// The packet was marked (congestion experienced).
     Marked {
         /// Port of the marking queue.
         port: u16,
     },
-    /// Its transmission started.
+    /// The transmission of the packet started.
     Started {
         /// Egress port.
         port: u16,
-        /// Time of its arrival at this node.
+        /// Arrival time of the packet at this node.
         since: Time,
         /// Arrival of its last bit at the other end.
         until: Time,
     },
-    /// It was lost.
+    /// The packet was lost.
     Dropped {
         /// Cause, as in `summary.json`.
         cause: Cow<'static, str>,
-        /// Its egress port.
+        /// Egress port of the packet.
         port: Option<u16>,
-        /// Its ingress port.
+        /// Ingress port of the packet.
         in_port: Option<u16>,
         /// Load of its class at the egress port.
         queue: Load,
         /// Lossless classes: bytes in its ingress account.
         account_bytes: Option<u64>,
     },
-    /// It reached its host.
+    /// The packet reached its destination host.
     Delivered,
-    /// It was processed: an acknowledgement or notification took effect.
+    /// The packet was processed: an acknowledgement or notification took effect.
     Consumed,
     /// No room: it was bounced.
     Bounced {
@@ -143,7 +143,7 @@ pub enum TraceEvent {
         port: u16,
         /// Port of the full queue.
         full_port: u16,
-        /// Its bounces so far.
+        /// Bounces of the packet so far.
         bounces: u8,
     },
     /// No room: it was detoured by another port.
@@ -152,7 +152,7 @@ pub enum TraceEvent {
         port: u16,
         /// Port of the full queue.
         full_port: u16,
-        /// Its detours so far.
+        /// Detours of the packet so far.
         bounces: u8,
     },
     /// No room: its payload was trimmed.
@@ -171,7 +171,7 @@ pub enum TraceEvent {
     },
     /// A pipeline of the switch will trim it at ingress.
     Metered {
-        /// Its egress port.
+        /// Egress port of the packet.
         port: u16,
         /// The pipeline.
         pipeline: u16,
@@ -199,7 +199,7 @@ pub enum TraceEvent {
     Stop {
         /// The account's port.
         port: u16,
-        /// Its class; `None` stops the whole link.
+        /// Class of the account; `None` pauses the whole link.
         class: Option<u8>,
         /// Bytes in the account.
         account_bytes: u64,
@@ -225,7 +225,7 @@ pub enum TraceEvent {
     Go {
         /// The account's port.
         port: u16,
-        /// Its class.
+        /// Class of the account.
         class: Option<u8>,
         /// Bytes in the account.
         account_bytes: u64,
@@ -250,7 +250,7 @@ pub enum TraceEvent {
         /// Time at which it takes effect.
         from: Time,
     },
-    /// An output sent a neighbour a request to slow or stop frames of one flow, one destination, or all.
+    /// An output port sent XOFF to a neighbour: slow or pause frames of one flow, one destination, or all.
     Xoff {
         /// The port towards that neighbour.
         port: u16,
@@ -258,7 +258,7 @@ pub enum TraceEvent {
         egress: u16,
         /// The frames concerned.
         of: Traffic,
-        /// Permitted rate in bit/s; 0 for a stop.
+        /// Permitted rate in bit/s; 0 pauses.
         rate_bps: u64,
         /// Load of the output, in packets or bytes, in the unit of its limit.
         waiting: u64,
@@ -367,9 +367,9 @@ impl TraceEvent {
 pub struct TraceRow {
     /// Time of the event.
     pub at: Time,
-    /// Its node.
+    /// Node of the event.
     pub node: u32,
-    /// Its packet; `None` for events of ports.
+    /// Packet of the event; `None` for events of ports.
     pub packet: Option<TracedPacket>,
     /// The event.
     pub event: TraceEvent,

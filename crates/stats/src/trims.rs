@@ -39,7 +39,7 @@ pub struct HeaderLoss {
 /// Frames trimmed at one switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SwitchTrims {
-    /// Its name.
+    /// Name of the switch.
     pub node: String,
     /// Number of trimmed frames.
     pub trims: u64,

@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 pub struct TurnSummary {
     /// Data frames that arrived in the window.
     pub delivered: u64,
-    /// Share of them bounced at least once, 0..=1.
+    /// Share of the delivered frames that bounced at least once, 0..=1.
     pub turned_share: f64,
-    /// Mean number of switches that they crossed, in either direction (PABO's totalHop).
+    /// Mean number of switches that the delivered frames crossed, in either direction (PABO's totalHop).
     pub mean_total_hops: f64,
-    /// Number of them by crossed switches 0, 1, 2, ...; the last of 256 counts all beyond.
+    /// Number of delivered frames by crossed switches 0, 1, 2, ...; the last of 256 counts all beyond.
     pub by_total_hops: Vec<u64>,
-    /// Number of them by greatest distance, 0, 1, 2, ... hops, from the furthest switch that they had reached (PABO's
-    /// maxBouncedDistance).
+    /// Number of delivered frames by greatest distance, 0, 1, 2, ... hops, from the furthest switch that they had
+    /// reached (PABO's maxBouncedDistance).
     pub by_max_distance: Vec<u64>,
-    /// Number of them by bounces 0, 1, 2, ...
+    /// Number of delivered frames by bounces 0, 1, 2, ...
     pub by_turns: Vec<u64>,
     /// Number of acknowledgements and notifications by bounces.
     pub replies_by_turns: Vec<u64>,
@@ -40,7 +40,7 @@ pub struct TurnSummary {
 /// Bounces at one switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SwitchTurns {
-    /// Its name.
+    /// Name of the switch.
     pub node: String,
     /// Number of bounces.
     pub turns: u64,
@@ -62,9 +62,9 @@ pub struct PortTurns {
 /// A span in which more frames bounced than arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Storm {
-    /// Its start, in ps.
+    /// Start of the span, in ps.
     pub start_ps: u64,
-    /// Its end, in ps.
+    /// End of the span, in ps.
     pub end_ps: u64,
     /// Bounces within it.
     pub turned: u64,

@@ -22,7 +22,7 @@ pub enum TaggerError {
         /// Maximum number of tags.
         limit: Tag,
     },
-    /// There is no expected path.
+    /// No lossless path is expected.
     #[error("there is no expected lossless path: nothing would be lossless")]
     NoPaths,
 }

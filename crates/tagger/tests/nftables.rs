@@ -347,7 +347,7 @@ fn a_clos_of_routers_follows_the_rules_between_upper_interfaces() {
     a_clos_follows_the_rules(Family::Inet, "m", Some(Upper::Macvlan), 1, 8);
 }
 
-/// The same with the VLAN interfaces of 802.1Q and of 802.1ad.
+/// The Clos test with VLAN interfaces of 802.1Q and of 802.1ad.
 #[test]
 fn a_clos_of_routers_follows_the_rules_between_vlan_interfaces() {
     a_clos_follows_the_rules(Family::Inet, "q", Some(C_VLAN), 1, 8);

@@ -6,12 +6,12 @@ use crate::sizes::{Cdf, CdfPoint};
 use std::io::BufRead;
 use std::sync::Arc;
 
-/// Most points of a distribution.
+/// Maximum number of points of a distribution.
 const MAX_POINTS: usize = 1 << 20;
 
 impl Cdf {
     /// Reads a distribution: two columns, size in bytes and cumulative share, linear between the lines. Shares end at
-    /// 100 (HPCC) or at 1 (conweave): the last line decides. `file` is the name in errors.
+    /// 100 (HPCC) or at 1 (conweave): the last line determines the scale. `file` is the name in errors.
     ///
     /// # Errors
     /// A line that is malformed, that decreases, or a last line that does not end at 100 or 1.

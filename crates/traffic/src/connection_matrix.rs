@@ -75,7 +75,7 @@ enum Message {
     Next,
 }
 
-/// Starts in the unit of their file, which is only decided when all are read.
+/// Starts in the unit of their file, which is known only when all are read.
 #[derive(Debug, Default)]
 struct WrittenStarts {
     /// Flow, line and text, in file order.
@@ -143,7 +143,7 @@ struct Trigger {
     line: u64,
 }
 
-/// Most notifications of all triggers of a file: a gigabyte.
+/// Maximum number of notifications of all triggers of a file: a gigabyte.
 const MAX_NOTIFICATIONS: u64 = 1 << 26;
 
 const CONNECTION: &str = "<src>-><dst> [id <i>] [start <ps or us>] [trigger <t>] [size <bytes>] \
@@ -432,7 +432,7 @@ fn connection<'a>(
         }
         // Placeholder until the trigger is defined.
         (None, Some(_)) => Start::After { waits_for: 1, delay: Time::ZERO },
-        // Placeholder until the unit is decided.
+        // Placeholder until the unit is known.
         (_, None) => Start::At(Time::ZERO),
     };
     let (traffic, dst_port) = (options.traffic, options.default_dst_port);

@@ -214,7 +214,7 @@ const EXPECTED: &str = "<src> <dst> <priority group> <destination port> <bytes> 
                         <src> <dst> <priority group> <packets> <start s> <end s>";
 const HEADER: &str = "the number of flows";
 
-/// Most flows to allocate for on the announced number alone.
+/// Maximum number of flows to allocate for on the announced number alone.
 const TRUSTED_FLOWS: u64 = 1 << 16;
 
 /// Reads a flow file; its columns are detected from the content, unless the options state them. `file` is the name in
@@ -232,7 +232,7 @@ pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOption
     };
     let mut read =
         ReadFlows { flows: Vec::with_capacity(promised.min(TRUSTED_FLOWS) as usize), ..ReadFlows::default() };
-    // Lines before the first one that decides the format.
+    // Lines before the first line that determines the format.
     let mut undecided: Vec<(u64, Vec<String>)> = Vec::new();
     let mut columns = options.columns;
     for found in 0..promised {

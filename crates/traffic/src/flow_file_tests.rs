@@ -101,7 +101,7 @@ fn files_of_ns3_rdma_are_told_by_their_content_or_by_name() {
     assert_eq!(file.columns, Some(FlowColumns::Packets));
     let (packets, ends) = (FlowWarning::Packets { line: 2, packet_bytes: 1000 }, FlowWarning::Ends { line: 2 });
     assert_eq!(file.warnings, [packets, ends], "words are no flows");
-    // More packets than the largest port decide the format, also for the lines before.
+    // More packets than the largest port number identify the format, also for the lines before.
     assert_eq!(read("2\n2 1 3 1000 2 9\n3 1 3 70000 2 9\n").unwrap().flows[0].size_bytes, 1_000_000);
     assert_eq!(read("2\n2 1 3 1000 2 9\n3 1 3 100 5000 9\n").unwrap().flows[0].size_bytes, 2);
     let ambiguous = format!("2\n2 1 3 1000 2 9\n3 1 3 500 2 9\n{words}");

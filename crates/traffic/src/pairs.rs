@@ -127,7 +127,7 @@ impl Pattern {
             }
             Pattern::AllToAll => {
                 need(2)?;
-                // By shift, not by source: simultaneous flows then have different receivers.
+                // Pairs in order of the shift, not of the source: simultaneous flows then have different receivers.
                 for shift in 1..hosts.len() {
                     (0..hosts.len()).for_each(|at| pair(hosts[at], hosts[(at + shift) % hosts.len()]));
                 }

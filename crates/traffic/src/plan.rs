@@ -40,9 +40,9 @@ impl Plan {
 pub struct Join {
     /// The host.
     pub host: u32,
-    /// Number of notifications that must arrive, at least 1.
+    /// Number of notifications that the join waits for, at least 1.
     pub waits_for: u32,
-    /// Delay from the last of them until the join counts: compute time of the host.
+    /// Compute time of the host: from the last notification until the join counts.
     pub delay: Time,
     /// Flows that the join notifies.
     pub flows: Vec<u32>,
@@ -218,7 +218,7 @@ impl Notifications {
 /// class. A flow that is on none of them has its own connection. The first message identifies a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Connections {
-    /// By flow: first message of its connection, and next message. Empty if no connection carries several.
+    /// First message of the connection, and next message, by flow. Empty if no connection carries several messages.
     messages: Vec<(u32, u32)>,
 }
 
@@ -270,9 +270,9 @@ pub struct PlanBuilder {
 }
 
 impl PlanBuilder {
-    /// Most flows of a plan (all-to-all among 8192 hosts).
+    /// Maximum number of flows of a plan (all-to-all among 8192 hosts).
     pub const MAX_FLOWS: u64 = 1 << 26;
-    /// Most notifications of a plan.
+    /// Maximum number of notifications of a plan.
     pub const MAX_NOTIFICATIONS: u64 = 1 << 28;
 
     /// Makes an empty builder.

@@ -21,7 +21,7 @@ pub struct Poisson {
     pub destinations: Option<Vec<u32>>,
     /// No flow starts at or after this instant; `None`: until the run ends.
     pub stop: Option<Time>,
-    /// Most flows of each host; `None`: no limit.
+    /// Maximum number of flows of each host; `None`: no limit.
     pub flows_per_host: Option<u64>,
 }
 

@@ -57,9 +57,9 @@ impl Service {
 /// Choice of servers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Servers {
-    /// These hosts.
+    /// The listed hosts.
     List(Vec<u32>),
-    /// This many of the entry's hosts, drawn at random, never the client.
+    /// Number of the entry's hosts, drawn at random, never the client.
     Random(u32),
 }
 

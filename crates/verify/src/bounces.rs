@@ -29,7 +29,7 @@ struct Heights<'f> {
     fabric: &'f Fabric,
     /// Maximum number of bounces, plus one.
     levels: usize,
-    /// By port number and bounces so far.
+    /// Reachability of hosts, by port number and bounces so far.
     ends: Vec<Ends>,
 }
 
@@ -122,7 +122,7 @@ impl Verifier<'_> {
         let mut seen = Vec::new();
         for &(from, port) in &edges {
             seen.clear();
-            // By node, arrival from above or not, and bounces so far.
+            // Visited states: node, arrival from above or not, and bounces so far.
             seen.resize(fabric.nodes().len() * 2 * levels, false);
             let at = |node: NodeId, above: bool, used: usize| (node.index() * 2 + usize::from(above)) * levels + used;
             let mut open = vec![(from, false, 0)];

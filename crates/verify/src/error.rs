@@ -69,9 +69,9 @@ pub enum VerifyError {
     /// A class whose first tag is lossy or undefined.
     #[error("class `{class}` starts with tag {tag}, which is not one of `lossless_tags`")]
     ClassNotLossless {
-        /// Its name.
+        /// Name of the class.
         class: String,
-        /// Its first tag.
+        /// First tag of the class.
         tag: u16,
     },
     /// Two classes of one name.
@@ -217,7 +217,7 @@ pub enum PathFault {
     /// A name that is not in the fabric.
     #[error("the fabric has no node `{name}`")]
     UnknownNode {
-        /// As written.
+        /// Name as written.
         name: String,
     },
     /// A port that the node does not have.
@@ -243,7 +243,7 @@ pub enum PathFault {
     PortLeadsElsewhere {
         /// The node.
         from: String,
-        /// Its port.
+        /// Port of the node.
         port: u16,
         /// The node at the port.
         leads_to: String,
@@ -298,9 +298,9 @@ pub enum PathFault {
     NoTiers {
         /// One node of a link inside a tier.
         a: String,
-        /// The other.
+        /// The other node of the link.
         b: String,
-        /// Their tier.
+        /// Tier of both nodes.
         tier: u8,
         /// The sending host.
         from: String,

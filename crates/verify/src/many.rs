@@ -12,7 +12,7 @@ use crate::table::Table;
 use fabric::{Fabric, PortIndex};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Roots of one batch, a bit each.
+/// Bitmap of the roots of one batch.
 const ROOTS: usize = 64;
 
 /// Slots at one distance from some of the roots.
@@ -79,7 +79,7 @@ struct Judge<'a, 'f> {
     back: Vec<u32>,
     /// Per edge: roots, as bits, whose frames arrive by its port.
     arriving: Vec<u64>,
-    /// By distance from the roots; only the first `depth` are in use.
+    /// Levels of the search, by distance from the roots; only the first `depth` are in use.
     levels: Vec<Level>,
     depth: usize,
     /// Per slot: roots reached, as bits.

@@ -12,7 +12,7 @@ const MAX_LINE_BYTES: u64 = 1 << 22;
 pub struct Hop {
     /// The node.
     pub node: NodeId,
-    /// Its egress port.
+    /// Egress port of the node.
     pub port: PortIndex,
 }
 

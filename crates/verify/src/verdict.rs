@@ -12,11 +12,11 @@ use std::fmt;
 pub struct TaggedLink {
     /// The sending node.
     pub from: String,
-    /// Its egress port.
+    /// Egress port of the sending node.
     pub from_port: u16,
     /// The receiving node, whose ingress queue may fill.
     pub to: String,
-    /// Its ingress port.
+    /// Ingress port of the receiving node.
     pub to_port: u16,
     /// The tag; `None` if lossy, or without tags.
     pub tag: Option<u16>,
@@ -156,7 +156,7 @@ impl fmt::Display for LostPath {
 pub struct Check {
     /// Fixed name.
     pub name: &'static str,
-    /// Whether it holds.
+    /// Whether the check passed.
     pub pass: bool,
     /// Text of the condition.
     pub meaning: &'static str,

@@ -31,7 +31,7 @@ pub struct Cnm {
     pub delta: i16,
     /// Priority of the sampled frame.
     pub priority: Pcp,
-    /// Its destination.
+    /// Destination of the sampled frame.
     pub destination: MacAddress,
 }
 

@@ -23,7 +23,7 @@ pub enum Error {
         field: &'static str,
         /// Start of the field.
         offset_bytes: usize,
-        /// Its value.
+        /// Value of the field.
         found: u64,
         /// The valid values.
         expected: &'static str,
@@ -35,7 +35,7 @@ pub enum Error {
         field: &'static str,
         /// Start of the field.
         offset_bytes: usize,
-        /// Its value.
+        /// Value of the field.
         found: u32,
         /// The value computed from the covered bytes.
         computed: u32,
@@ -45,7 +45,7 @@ pub enum Error {
     TooLong {
         /// The field.
         field: &'static str,
-        /// Its length.
+        /// Length of the field, in bytes.
         found_bytes: usize,
         /// Maximum length.
         limit_bytes: usize,
@@ -55,7 +55,7 @@ pub enum Error {
     Inconsistent {
         /// The field.
         field: &'static str,
-        /// Its value.
+        /// Value of the field.
         found: u64,
         /// The valid values.
         expected: &'static str,

@@ -39,14 +39,14 @@ pub enum Content<'a> {
     },
     /// An IPv4 packet.
     Ipv4 {
-        /// Its header.
+        /// IPv4 header.
         header: Ipv4,
         /// Payload of the packet.
         transport: Transport<'a>,
     },
-    /// Any other payload.
+    /// A payload of another type.
     Other {
-        /// Its type.
+        /// Type of the payload.
         ethertype: EtherType,
         /// All bytes up to the frame check sequence, with padding: only that protocol defines its length.
         payload: &'a [u8],
@@ -58,9 +58,9 @@ pub enum Content<'a> {
 pub enum Transport<'a> {
     /// A UDP datagram to a port other than that of RoCEv2.
     Udp {
-        /// Its header.
+        /// UDP header.
         header: Udp,
-        /// Its payload.
+        /// Payload of the datagram.
         payload: &'a [u8],
     },
     /// A UDP datagram to the port of RoCEv2.
@@ -72,9 +72,9 @@ pub enum Transport<'a> {
     },
     /// A TCP segment.
     Tcp {
-        /// Its header.
+        /// TCP header.
         header: Tcp,
-        /// Its payload.
+        /// Payload of the segment.
         payload: &'a [u8],
     },
     /// Another protocol, or a fragment of a packet.

@@ -24,9 +24,9 @@ pub enum ProbeKind {
 /// The header; no payload follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Its type.
+    /// Type of the probe.
     pub kind: ProbeKind,
-    /// Its value, defined by the transport.
+    /// Number whose meaning the transport defines.
     pub number: u64,
 }
 

@@ -65,7 +65,7 @@ pub struct OccupiedShifts {
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reservation {
-    /// Its type.
+    /// Type of the message.
     pub kind: ReservationKind,
     /// Identifier of the stream.
     pub stream: u64,

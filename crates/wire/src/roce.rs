@@ -40,7 +40,7 @@ pub enum Roce<'a> {
         /// Data without padding.
         payload: &'a [u8],
     },
-    /// Any other opcode.
+    /// A packet with another opcode.
     Data {
         /// Base header.
         header: Bth,

@@ -68,11 +68,11 @@ pub(super) struct Graph {
 /// The stuck part of a graph after the release of all queues that can move.
 #[derive(Clone)]
 pub(super) struct Stuck {
-    /// By account: `true` if it was released.
+    /// Whether each account was released.
     resumes: Vec<bool>,
-    /// By account: its bytes in stuck queues. In 128 bits, so that no input overflows the sums.
+    /// Bytes of each account in stuck queues. In 128 bits, so that no input overflows the sums.
     kept_bytes: Vec<u128>,
-    /// By queue: number of unreleased accounts that pause it; 0 for a released queue.
+    /// Number of unreleased accounts that pause each queue; 0 for a released queue.
     held_by: Vec<u32>,
 }
 
@@ -220,9 +220,9 @@ impl Graph {
 /// cleared between searches.
 struct Search<'a> {
     graph: &'a Graph,
-    /// By queue: the last search that reached it, and its distance to the start in steps.
+    /// Per queue: the last search that reached the queue, and its distance to the start in steps.
     queue_steps: Vec<(u32, usize)>,
-    /// By account: the last search that reached it.
+    /// Per account: the last search that reached the account.
     account_seen: Vec<u32>,
     frontier: Vec<u32>,
 }

@@ -3,7 +3,7 @@
 
 use units::random::Stream;
 
-/// Most bytes of a mutated input, unless the original was larger.
+/// Maximum number of bytes of a mutated input, unless the original was larger.
 const MOST_BYTES: usize = 256 << 10;
 
 /// Replacements of numbers.

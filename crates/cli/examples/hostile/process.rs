@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Time for a command to end after an interrupt, before it counts as hanging.
 const GRACE: Duration = Duration::from_secs(20);
-/// Most bytes of output that are read.
+/// Maximum number of bytes of output that are read.
 const MOST_SAID: u64 = 4 << 20;
 
 /// Outcome of a run.

@@ -144,7 +144,7 @@ fn while_it_writes_the_result() {
     let scenario = scratch.file("it.toml", &format!("duration = \"2ms\"\n{SWITCH}{record}"));
     for signals in [1, 2] {
         let mut child = start(&scenario, &["--out", &scratch.path("out")]);
-        // Its summary exists while all files are hashed; on a fast machine the test may miss this time.
+        // The summary of the result exists while all files are hashed; on a fast machine the test may miss this time.
         let writes = || scratch.0.join("out.partial/summary.json").exists();
         while !writes() && child.try_wait().expect("a child").is_none() {
             std::thread::sleep(Duration::from_millis(1));

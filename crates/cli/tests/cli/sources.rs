@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// As `max_width` of rustfmt.toml, which rustfmt does not apply to comments and long strings.
 const WIDTH: usize = 120;
 
-/// Most files of a crate in an import cycle: a parent and a few children.
+/// Maximum number of files of a crate in an import cycle: a parent and a few children.
 const MOST_IN_A_CIRCLE: usize = 4;
 
 /// Larger cycles, as "crate: files". The list is exact: a removed cycle must leave it.

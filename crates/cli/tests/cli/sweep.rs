@@ -51,7 +51,7 @@ pairs = [["H1", "H7"], ["H2", "H8"], ["H3", "H9"], ["H4", "H10"], ["H5", "H11"],
 size = "100KB"
 "#;
 
-/// The run's seed decides which flows share a link. With a fixed hash seed no random choice remains, and the sweep
+/// The run's seed determines which flows share a link. With a fixed hash seed no random choice remains, and the sweep
 /// reports that its seeds are equivalent.
 #[test]
 fn seeds_move_hashes_and_a_sweep_whose_seeds_change_nothing_says_so() {

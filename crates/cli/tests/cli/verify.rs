@@ -21,7 +21,7 @@ const CLOS: [&str; 15] = [
     "--delay",
     "1us",
 ];
-/// Its two bounced flows (Fig. 3): green and blue.
+/// The two bounced flows of Tagger's figure 3: green and blue.
 const BOUNCED: &str = "H9 T3 L3 S2 L2 S1 L1 T1 H1\nH5 T2 L2 S1 L3 S2 L4 T4 H13\n";
 
 fn check(more: &[&str]) -> crate::common::Ran {

@@ -1,4 +1,4 @@
-//! Builds stops and decisions from the events of a trace.
+//! Builds pauses and decisions from the events of a trace.
 
 use super::super::trace::PortId;
 use super::{Account, Decision, Flow, Pauses, Stop, Storm};
@@ -54,7 +54,7 @@ impl<'p> Builder<'p> {
             TraceEvent::Behind { port, class, egress, egress_class, load } => {
                 let index = self.accounts.get(&(at_port(port), class));
                 let decision = index.map(|&index| &mut self.pauses.decisions[index]);
-                // The load at a renewal does not explain the begin of the stop.
+                // The load at a renewal does not explain the start of the pause.
                 if let Some(decision) = decision.filter(|decision| decision.at == row.at) {
                     decision.behind.push((egress, egress_class, load));
                 }
@@ -132,7 +132,7 @@ impl<'p> Builder<'p> {
             stop.until = until;
             return;
         }
-        // A stop without expiry is a lack of credits. Its cause is determined at its end.
+        // A pause without expiry is a lack of credits. Its cause is determined at its end.
         let credit = until == Time::MAX;
         let cause = self.peer(port).filter(|_| !credit).and_then(|peer| self.accounts.get(&(peer, class)).copied());
         self.open.insert(key, self.pauses.stops.len());
@@ -174,7 +174,7 @@ impl<'p> Builder<'p> {
         self.pauses.holds.push(Stop { port, class, of, from, until, at_end, credit, rate_bps, cause });
     }
 
-    /// Returns all stops of a run that lasted until `end`.
+    /// Returns all pauses of a run that lasted until `end`.
     pub fn finish(mut self, end: Time) -> Pauses {
         let open: Vec<usize> = self.open.values().copied().collect();
         open.into_iter().for_each(|index| self.find_credits(index));

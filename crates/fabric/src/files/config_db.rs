@@ -299,9 +299,9 @@ fn describe_peer(plain: &mut Plain, switch: &Switch<'_>, peer: &str) {
 /// Cables found.
 #[derive(Default)]
 struct Cables {
-    /// Other end, by each end.
+    /// Far end of the cable at each end.
     known: BTreeMap<PlainEnd, PlainEnd>,
-    /// Each cable once.
+    /// Cables found, each once.
     found: Vec<(PlainEnd, PlainEnd)>,
     /// Server ports with a Y cable.
     shared: Vec<String>,

@@ -155,7 +155,8 @@ fn groups_and_merge_keys_give_containerlab_nodes_their_kind() {
     assert_eq!(taken(&fabric, "leaf1").1, "kind nokia_srlinux");
 }
 
-/// Two uplinks do not make a host a switch: the name decides in a plain graph, the type in a neighbour table.
+/// Two uplinks do not make a host a switch: the name determines the kind of node in a plain graph, the type in a
+/// neighbour table.
 #[test]
 fn hosts_with_several_links_stay_hosts_in_every_format() {
     let csv = "StartDevice,StartPort,EndDevice,EndPort\nserver-1,p1,tor1,E0\nserver-1,p2,tor2,E0\nserver-2,p1,tor1,E4\n\

@@ -34,7 +34,7 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
     let needed = |name: &str| column(name).map_or_else(|| fail(line, format!("there is no column `{name}`")), Ok);
     let places = [needed("StartDevice")?, needed("StartPort")?, needed("EndDevice")?, needed("EndPort")?];
     let bandwidth = column("BandWidth");
-    // These columns describe port settings.
+    // AutoNeg and FECDisable are known columns too: they describe port settings.
     let known = || HEADER.split(',').chain(["AutoNeg", "FECDisable"]);
     let is_known = |column: &&String| known().any(|known| known.eq_ignore_ascii_case(column));
     let unread: Vec<String> = columns.iter().filter(|column| !is_known(column)).cloned().collect();

@@ -36,7 +36,7 @@ fn place(at: &Marker) -> String {
 fn measure(content: &str) -> Result<(), FileError> {
     let most = MAX_EXPANSION + 2 * content.len() as u64;
     let mut parser = Parser::new_from_str(content);
-    // By anchor: weight and depth of its value.
+    // Weight and depth of the value of each anchor.
     let mut anchors: HashMap<usize, (u64, usize)> = HashMap::new();
     // For each open list or map: its anchor, the count of values before it, and the depth inside.
     let mut open: Vec<(usize, u64, usize)> = Vec::new();

@@ -14,7 +14,7 @@ pub(crate) struct Distances {
     rows: Rows,
     dead: Dead,
     net: OnceLock<Net>,
-    /// By row, then router.
+    /// Distances in links, by row, then router.
     links: Vec<OnceLock<Box<[u16]>>>,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Net {
     pub slot: Vec<u32>,
     base: Vec<u32>,
     edges: Vec<Edge>,
-    /// By slot: `true` if frames may pass through.
+    /// Whether frames may pass through the node of each slot.
     pub forwards: Vec<bool>,
 }
 
@@ -101,11 +101,11 @@ pub struct Attachment {
 /// Destinations: each host has a row; hosts on one switch may share a row.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
-    /// By host.
+    /// Attachment of each host.
     pub attach: Vec<Attachment>,
-    /// By row: the switch that delivers it to local ports, or [`NONE`] if the table has the last port too.
+    /// Switch that delivers the row to local ports, per row; [`NONE`] if the table has the last port too.
     pub row_switch: Vec<u32>,
-    /// By row: end of its routes, a switch or a host.
+    /// End of the routes of each row: a switch or a host.
     pub target: Vec<NodeId>,
 }
 

@@ -56,9 +56,9 @@ impl Table {
 /// the result.
 pub(crate) struct TableBuilder {
     rows: usize,
-    /// By slot: list number of the current row.
+    /// List number in the current row, per slot.
     now: Vec<u32>,
-    /// By slot: list number set last, which adjacent rows mostly share.
+    /// List number set last, per slot; adjacent rows mostly share it.
     last: Vec<u32>,
     class_of: Vec<u32>,
     classes: Vec<Class>,

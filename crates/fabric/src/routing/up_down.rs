@@ -12,7 +12,7 @@ use crate::{Fabric, NodeId, NodeKind};
 #[derive(Clone, Debug)]
 pub(crate) struct Descending {
     pub table: Table,
-    /// By port of the fabric ([`Fabric::port_number`]): `true` if it faces a higher node.
+    /// Whether the port faces a node of a higher tier, by port of the fabric ([`Fabric::port_number`]).
     pub upward: Vec<bool>,
 }
 

@@ -45,7 +45,7 @@ pub struct ListedEnd<'f> {
 pub struct ListedLink<'f> {
     /// End that was given first.
     pub a: ListedEnd<'f>,
-    /// Other end.
+    /// End that was given second.
     pub b: ListedEnd<'f>,
     /// Rate, as text with unit.
     pub rate: String,

@@ -22,11 +22,11 @@ pub struct Summary {
     pub switches: usize,
     /// Number of links.
     pub links: usize,
-    /// By tier, from the hosts up.
+    /// Summary of each tier, from the hosts up.
     pub tiers: Vec<TierSummary>,
     /// Links by tiers, rate and delay.
     pub link_groups: Vec<LinkGroup>,
-    /// Most links on a shortest path between two hosts.
+    /// Maximum number of links on a shortest path between two hosts.
     pub diameter_links: usize,
     /// Shortest paths between the edges of two hosts, by length.
     pub shortest_paths: Vec<PathCount>,
@@ -81,7 +81,7 @@ pub struct PathCount {
     pub pairs: u64,
     /// Fewest shortest paths of a pair.
     pub paths_min: u64,
-    /// Most shortest paths of a pair.
+    /// Maximum number of shortest paths of a pair.
     pub paths_max: u64,
 }
 
@@ -159,7 +159,7 @@ struct Paths {
 
 impl Paths {
     fn count(fabric: &Fabric) -> Paths {
-        // By edge: access links of its hosts, and number of hosts.
+        // Number of access links and of hosts, per edge.
         let mut places: BTreeMap<NodeId, (usize, usize)> = BTreeMap::new();
         for &host in fabric.hosts() {
             let (place, access) = edge_of(fabric, host);

@@ -10,7 +10,7 @@ const DENSE_LIMIT: usize = 1 << 24;
 /// Rules for one lookup per packet, without hashing; only very large switches search.
 #[derive(Clone, Debug)]
 pub struct Lookup {
-    /// By node: start of its dense entries, or index of its sparse rules.
+    /// Start of the dense entries of each node, or index of its sparse rules.
     place: Vec<Place>,
     /// [tag][in][out] of each node, 0 for "no rule".
     entries: Vec<Tag>,

@@ -24,9 +24,9 @@ pub struct Break {
 /// Pending breaking points, and past ones that varying delays may still reach.
 #[derive(Clone, Debug, Default)]
 pub struct Breaks {
-    /// By descending time.
+    /// Future breaking points, by descending time.
     pending: Vec<Break>,
-    /// By ascending time.
+    /// Past breaking points, by ascending time.
     recent: VecDeque<Break>,
 }
 

@@ -7,7 +7,7 @@ use record::flows::{FlowRecord, FlowStatistics};
 use record::summary::{Goodput, Summary};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Most flows stored by all runs of a comparison, 56 bytes each.
+/// Maximum number of flows stored by all runs of a comparison, 56 bytes each.
 const MOST_FLOWS: usize = 4_000_000;
 
 /// Identity and times of a flow.

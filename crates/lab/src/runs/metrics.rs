@@ -113,15 +113,15 @@ pub struct Metric {
     pub name: String,
     /// The title in tables.
     pub title: String,
-    /// Its unit.
+    /// Unit of the values.
     pub unit: Unit,
-    /// Whether it is shown by default.
+    /// Whether the metric is shown by default.
     pub main: bool,
     /// Label of its traffic entry; `None` for the whole run.
     pub label: Option<String>,
     /// Index in [`all`], or among the metrics of a label.
     pub at: usize,
-    /// The set that it is a statistic of.
+    /// The set that the metric is a statistic of.
     pub of: Of,
     what: What,
 }
@@ -145,9 +145,9 @@ pub enum Of {
 /// A metric of one run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Measured {
-    /// Its value; `None` if the run has none.
+    /// Value of the metric; `None` if the run has none.
     pub value: Option<f64>,
-    /// Its coverage; `None` if it is no statistic of a set.
+    /// Coverage of the set; `None` if the metric is no statistic of a set.
     pub coverage: Option<Coverage>,
 }
 

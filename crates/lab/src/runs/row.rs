@@ -15,15 +15,15 @@ use text::numbers::{counted, grouped, size};
 /// One completed run.
 #[derive(Debug)]
 pub struct Row {
-    /// Its varied values.
+    /// Varied values of the run.
     pub variant: Variant,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
-    /// Whether it was interrupted.
+    /// Whether the run was interrupted.
     pub partial: bool,
-    /// Its checks.
+    /// Checks of the run.
     pub checks: Vec<Check>,
-    /// Its warnings.
+    /// Warnings of the run.
     pub warnings: Vec<String>,
     /// See [`Summary::results_hash`].
     pub results_hash: String,
@@ -34,7 +34,7 @@ pub struct Row {
     pub(crate) unfinished: Option<Unfinished>,
     /// Labels of the traffic entries, if any.
     pub(crate) traffic_names: Vec<String>,
-    /// Its completed flows, if they were stored.
+    /// Completed flows of the run, if stored.
     pub(crate) flows: Option<CompletedFlows>,
     /// Metrics over the flows that all runs of this seed completed, if the sets differ.
     pub(crate) common: Option<Common>,
@@ -160,9 +160,9 @@ pub fn groups<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
     groups
 }
 
-/// Most kinds of warnings below a table.
+/// Maximum number of kinds of warnings below a table.
 const MOST_WARNINGS: usize = 6;
-/// Most combinations listed with a warning.
+/// Maximum number of combinations listed with a warning.
 const MOST_NAMED: usize = 3;
 
 /// Returns the warnings of the runs of a table, a line per kind, as even a plausible table may be invalid. Warnings

@@ -11,7 +11,7 @@ use text::{Layout, table};
 const MAX_COLUMNS: usize = 5;
 /// Mark of a difference within noise.
 const NOISE: &str = "~";
-/// Most reasons listed for undecided differences; those of sizes and labels repeat those of all flows.
+/// Maximum number of reasons listed for undecided differences; those of sizes and labels repeat those of all flows.
 const MOST_REASONS: usize = 4;
 /// Mark of values over different sets of flows.
 const UNDECIDED: &str = "!";

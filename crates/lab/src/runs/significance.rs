@@ -75,7 +75,8 @@ mod tests {
         assert!(threshold([]) < 0.0);
     }
 
-    /// Of a thousand tables of 25 metrics without a difference, about 5 % report one, and not 72 %.
+    /// About 5 % of a thousand tables of 25 metrics without a difference report one, and not 72 % as without
+    /// correction.
     #[test]
     fn a_table_in_which_nothing_differs_rarely_finds_a_difference() {
         let mut stream = Stream::new(11, 0, 0);

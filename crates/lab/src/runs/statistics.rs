@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Of a thousand intervals of uniform values, 95 % or 99 % contain the mean, within three sigma.
+    /// 95 % or 99 % of a thousand confidence intervals of uniform values contain the mean, within three sigma.
     #[test]
     fn covers_as_often_as_it_says() {
         let mut stream = Stream::new(7, 0, 0);

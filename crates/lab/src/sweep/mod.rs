@@ -58,16 +58,16 @@ pub fn parse_shard(text: &str) -> Result<Shard, String> {
 /// Result of one run.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It is complete in its folder, from now or before.
+    /// The run is complete in its folder, from now or before.
     Complete {
-        /// Its metrics.
+        /// Metrics of the run.
         row: Box<Row>,
-        /// Whether it was found in the folder.
+        /// Whether the result was found in the folder.
         found: bool,
     },
-    /// It failed.
+    /// The run failed.
     Failed(LabError),
-    /// It has not run: it belongs to another part, or the sweep was stopped.
+    /// The run has not been executed: it belongs to another part of the sweep, or the sweep was stopped.
     Open,
 }
 
@@ -85,7 +85,7 @@ pub enum Progress<'a> {
     Ran {
         /// The run.
         point: &'a Point,
-        /// Its result.
+        /// Result of the run.
         outcome: &'a Outcome,
     },
 }
@@ -95,9 +95,9 @@ pub enum Progress<'a> {
 pub struct Sweep<'a> {
     /// The plan.
     pub plan: &'a Plan,
-    /// Its runs.
+    /// Runs of the plan.
     pub points: &'a [Point],
-    /// Their folder.
+    /// Folder of the runs.
     pub store: &'a Store,
     /// The part to run; all without one.
     pub shard: Option<Shard>,
@@ -129,7 +129,7 @@ impl Sweep<'_> {
         for (which, outcome) in ran.results {
             outcomes[open[which]] = outcome;
         }
-        // Other parts may have completed runs meanwhile.
+        // Other processes, with other parts of the sweep, may have completed runs in the meantime.
         for (point, outcome) in points.iter().zip(&mut outcomes) {
             if self.shard.is_some() && matches!(outcome, Outcome::Open) {
                 *outcome = store.find(point);

@@ -37,11 +37,11 @@ pub struct Plan {
 /// One run of a sweep.
 #[derive(Debug)]
 pub struct Point {
-    /// Its values and its seed.
+    /// Varied values and seed of the run.
     pub variant: Variant,
     /// Hash of the scenario with its values.
     pub scenario_hash: String,
-    /// Its seed.
+    /// Seed of the run.
     pub seed: u64,
     /// The name of its folder: a hash of scenario, seed and version.
     pub id: String,

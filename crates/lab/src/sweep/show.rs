@@ -11,11 +11,11 @@ use std::path::Path;
 use text::numbers::counted;
 use text::{Layout, table as draw};
 
-/// Most combinations in the text.
+/// Maximum number of combinations in the text.
 const MAX_LINES: usize = 40;
-/// Most combinations with their unfinished flows listed.
+/// Maximum number of combinations with their unfinished flows listed.
 const MAX_UNDECIDED: usize = 4;
-/// Most characters of a value in the table.
+/// Maximum number of characters of a value in the table.
 const MAX_VALUE: usize = 28;
 
 /// Shortens a value for the table.

@@ -9,7 +9,7 @@ use record::table::{Column, Kind, TableWriter, Value};
 use std::path::Path;
 use units::{Bytes, Rate, Time};
 
-/// Its name in the folder of the sweep.
+/// Name of the table in the folder of the sweep.
 pub const FILE: &str = "sweep.parquet";
 
 /// A column of one varied key.

@@ -62,7 +62,7 @@ fan_in = 3
 size = "2MB"
 "#;
 
-/// Switches notify sources through ports with flow control decided at outputs.
+/// Switches notify sources through ports with output backpressure.
 const NOTIFICATIONS: &str = r#"
 duration = "60us"
 seed = 727007736373

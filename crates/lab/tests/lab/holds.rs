@@ -58,8 +58,8 @@ fn delays(text: &str) -> [u64; 2] {
 
 #[test]
 fn a_preemptable_frame_is_cut_ahead_of_the_express_window() {
-    // It starts at 140.69 us. 143 bytes ahead of 200 us, in byte 599, 591 of its bytes are sent; the others follow the
-    // release at 300 us.
+    // The preempted frame starts at 140.69 us. 143 bytes ahead of 200 us, in byte 599, 591 of its bytes are sent; the
+    // others follow the release at 300 us.
     let rest = 300_000 + (8 + 1500 - 591) * 80 + 50;
     let express = 200_000 + 508 * 80 + 50;
     assert_eq!(delays(BEFORE_A_WINDOW), [rest - 20_000, express - 150_000]);

@@ -236,7 +236,7 @@ frame = "1000B"
     let (summary, _) = run(text, &[]);
     let lengths = summary.queue_lengths.unwrap();
     let longest = lengths.longest.unwrap();
-    // Of nine queues of 100 KB one is used.
+    // One of nine queues of 100 KB is in use.
     let exact = summary.utilisation.unwrap().mean * 9.0 * 100e3;
     assert!((longest.lengths.mean_bytes - exact).abs() < 1e-6 * exact, "{} {exact}", longest.lengths.mean_bytes);
     assert!((lengths.all.mean_bytes * 9.0 - exact).abs() < 1e-6 * exact);

@@ -100,7 +100,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let mut bytes = std::fs::read(&path).unwrap();
         if name == "tidegate.sha256" {
-            // It lists the hash of every file, including timing.json.
+            // The file lists the hash of every file, including timing.json.
             let text = String::from_utf8(bytes).unwrap();
             bytes = text.lines().filter(|line| !line.ends_with("timing.json")).collect::<String>().into_bytes();
         }

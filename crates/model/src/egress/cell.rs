@@ -89,7 +89,7 @@ fn occupy_exactly(states: &[PortState], port: u16, size_bytes: u16) -> (Time, Ti
 pub(crate) struct PortTotals {
     /// Frames whose transmission has started.
     pub frames: u64,
-    /// Their bytes, without preamble and gap.
+    /// Bytes of these frames, without preamble and gap.
     pub bytes: u64,
     /// Time in which the wire was occupied, preamble and gap included.
     pub busy: Time,

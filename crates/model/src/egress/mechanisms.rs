@@ -12,7 +12,7 @@ use units::{Rate, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct Installed {
     pub mechanism: AnyPortMechanism,
-    /// Its hooks, which are constant.
+    /// Hooks of the mechanism, which are constant.
     pub hooks: Hooks,
 }
 

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 /// An external agent that sets rates at its host.
 #[derive(Debug)]
 pub(crate) struct AgentFlows {
-    /// Its flow; `None` for all flows of the host.
+    /// Flow of the agent; `None` for all flows of the host.
     pub flow: Option<u32>,
     /// A sender without data, for the initial rate of this agent's flows.
     pub model: SenderState,

@@ -137,11 +137,11 @@ pub struct FlowEnd {
     pub src: u32,
     /// Destination host.
     pub dst: u32,
-    /// Its traffic entry.
+    /// Traffic entry of the flow.
     pub traffic: u8,
-    /// Its class.
+    /// Class of the flow.
     pub class: u8,
-    /// Its destination port.
+    /// Destination port of the flow.
     pub dst_port: u16,
     /// Payload in bytes.
     pub size_bytes: u64,
@@ -187,9 +187,9 @@ pub struct Delivery {
 /// Report of a host on a flow that has ended at one of its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowReport {
-    /// Its sender ended. If senders receive no acknowledgements, the receiver reports too.
+    /// The sender of the flow ended. If senders receive no acknowledgements, the receiver reports too.
     Sender(FlowEnd),
-    /// Its receiver has every byte, and its sender receives no acknowledgement of that.
+    /// The receiver of the flow has every byte, and the sender receives no acknowledgement.
     Receiver(Delivery),
 }
 
@@ -270,7 +270,7 @@ pub(super) struct Incoming {
 /// The flows that a host sends.
 #[derive(Debug, Default)]
 pub(super) struct Senders {
-    /// By slot.
+    /// Senders by slot.
     pub flows: Vec<Outgoing>,
     /// Free slots.
     pub free: Vec<u32>,
@@ -303,7 +303,7 @@ pub(super) struct Completed {
 /// The flows that a host receives.
 #[derive(Debug, Default)]
 pub(super) struct Receivers {
-    /// By slot.
+    /// Receivers by slot.
     pub flows: Vec<Incoming>,
     /// Free slots.
     pub free: Vec<u32>,

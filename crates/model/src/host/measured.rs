@@ -22,10 +22,9 @@ pub(crate) struct Measured {
     pub jitter: Option<Box<Jitter>>,
     /// Whether arrivals of data frames need more measurements than the delay.
     pub measures_arrivals: bool,
-    /// Data frames of complete flows since the last reset, excluded from reordering; `order_carried` are frames before
-    /// the reset with a displacement not yet determined.
+    /// Data frames of complete flows since the last reset, excluded from reordering.
     pub order_late: u64,
-    /// See `order_late`.
+    /// Data frames before the last reset whose displacement was not yet determined at the reset.
     pub order_carried: u64,
     /// Reordering density since the last reset, if measured.
     pub(super) reordering: Option<Box<ReorderDensity>>,

@@ -75,7 +75,7 @@ mod ingress {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Identity {
     pub node: NodeId,
-    /// Its host index.
+    /// Index of the host among the hosts.
     index: u32,
     salt: u32,
     /// Clock of the host; `None` for an exact one.

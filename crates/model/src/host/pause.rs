@@ -66,7 +66,8 @@ impl Host {
         })
     }
 
-    /// Reports a stop to the senders of flows by `port` that it concerns, if senders reduce their rate for that.
+    /// Reports an XOFF or pause to the senders of the flows by `port` that it concerns, if senders reduce their rate on
+    /// pauses.
     pub(super) fn report_stop(&mut self, now: Time, port: u16, concerns: impl Fn(u32, u8) -> bool) {
         if !self.network.host.stopping.halves_rate {
             return;

@@ -74,7 +74,7 @@ impl TraceParameters {
 pub struct CaptureParameters {
     /// The node.
     pub node: NodeId,
-    /// Its port.
+    /// Port of the node.
     pub port: PortIndex,
     /// Whether received frames are captured.
     pub inbound: bool,

@@ -1,4 +1,4 @@
-//! Flow control decided at the output: FLORAX, backpressure by destination, and 802.3x from the output.
+//! Output backpressure: FLORAX, backpressure by destination, and 802.3x triggered by the output queue.
 //!
 //! ```text
 //!  arrive -> route -> count the flow at its output -> violates an XOFF? -> drop
@@ -32,7 +32,7 @@ fn quanta(expiry: Time, rate: Rate) -> u16 {
     u16::try_from(expiry.as_ps().div_ceil(quantum)).unwrap_or(u16::MAX)
 }
 
-/// State of a switch with flow control decided at outputs.
+/// State of a switch with output backpressure.
 #[derive(Debug)]
 pub(crate) struct Backpressure {
     pub parameters: BackpressureParameters,
@@ -41,7 +41,7 @@ pub(crate) struct Backpressure {
     pub max: Vec<HighWater>,
     /// Bytes of the largest frame on the wire, with preamble and gap.
     mtu_bytes: u64,
-    /// By output port.
+    /// Output backpressure of each output port.
     pub outputs: Vec<OutputBackpressure>,
     /// Flows that neighbours have put on hold here.
     pub held: HeldFlows,
@@ -78,7 +78,7 @@ impl Backpressure {
         self.outputs[usize::from(egress)].stops(in_port, now)
     }
 
-    /// Returns the statistics of each output, and its number of flows that are stopped at `now`.
+    /// Returns the statistics of each output, and its number of flows that are paused at `now`.
     pub fn statistics(&self, now: Time) -> impl Iterator<Item = (BackpressureStatistics, u64)> + '_ {
         self.outputs.iter().map(move |output| output.statistics(now))
     }
@@ -221,7 +221,7 @@ impl Backpressure {
         }
     }
 
-    /// After a departure by `egress`: resumes the flows that it stopped, if possible.
+    /// Resumes flows that `egress` paused, if its queue is short enough after a departure.
     pub(super) fn on_departure(&mut self, core: &mut Core, now: Time, egress: u16, window: &mut Window<'_, OnWire>) {
         let mut requests = std::mem::take(&mut self.requests);
         let occupancy = self.occupancy(core, egress);

@@ -111,12 +111,12 @@ pub(crate) struct Occupancy {
 /// All frames that wait in a switch, and the limits for more.
 #[derive(Debug)]
 pub(crate) struct PacketBuffer {
-    /// By port, then slot of the class. The bounce queues follow, in this order.
+    /// Queues by port, then slot of the class. The bounce queues follow in the same order.
     pub queues: Queues,
     pub layout: Layout,
     pub limits: Limits,
     pub occupancy: Occupancy,
-    /// By ingress port, then slot of the class (one slot for 802.3x).
+    /// Ingress accounts by port, then slot of the class (one slot for 802.3x).
     pub accounts: Vec<IngressAccount>,
     /// Headroom of each account in bytes; under credits, its whole room.
     pub(super) headroom: Vec<u64>,
@@ -349,8 +349,8 @@ impl PacketBuffer {
         ask(&*of.rule.0, &account)
     }
 
-    /// Reserves room for a frame in the queue at `index`. Returns false if there is none. The egress class decides
-    /// between lossless and lossy limits; the bytes are charged to the ingress account.
+    /// Reserves buffer for a frame in the queue at `index`. Returns false if the frame does not fit. The egress class
+    /// selects the lossless or lossy limits; the bytes are charged to the ingress account.
     #[inline(always)]
     pub fn admit(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
         let Crossing { in_port, in_class, class, .. } = crossing;

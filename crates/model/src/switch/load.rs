@@ -45,7 +45,7 @@ impl Scale {
 pub(super) struct Loads {
     /// Present if utilisation is measured and queues have limits of their own.
     utilisation: Option<Utilisations>,
-    /// By port; empty if lengths are not measured.
+    /// Queue lengths of each port; empty if lengths are not measured.
     lengths: Vec<PortLength>,
 }
 

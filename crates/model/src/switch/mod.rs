@@ -57,7 +57,7 @@ pub(crate) use self::load::PortLength;
 pub(crate) struct Switch {
     pub(crate) core: Core,
     pub(crate) overload: Overload,
-    /// State of flow control that is decided at output ports.
+    /// State of output backpressure.
     pub(crate) backpressure: Option<Box<Backpressure>>,
     /// Future failures (`true`) and repairs of links: time, port. Sorted descending, so that the earliest is last.
     link_changes: Vec<(Time, u16, bool)>,

@@ -56,6 +56,6 @@ pub(crate) struct Redirected {
     pub queue: Option<u32>,
     /// Bounces of the frame so far.
     pub bounces: u8,
-    /// Whether it was detoured, not bounced.
+    /// Whether the frame was detoured, not bounced.
     pub detour: bool,
 }

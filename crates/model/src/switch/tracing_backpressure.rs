@@ -1,4 +1,4 @@
-//! Tracing of stopped and held flows.
+//! Tracing of paused and held flows.
 
 use super::Switch;
 use super::core::Core;

@@ -24,7 +24,7 @@ pub(crate) struct RawEvent {
 #[derive(Debug)]
 pub(crate) struct Tracer {
     selection: Arc<Selection>,
-    /// By port: whether it is selected by itself.
+    /// Whether each port is selected by itself.
     ports: Vec<bool>,
     captures: Vec<(u16, usize, CaptureParameters)>,
     pub events: Vec<RawEvent>,

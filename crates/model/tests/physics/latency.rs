@@ -111,7 +111,8 @@ fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switche
             let (hosts, last) = (fabric.hosts().len() as u32, (switches - 1) * 10);
             let cycles = everywhere(&fabric, Cycles::new(CYCLE, [6, 7], LINK_DELAY).unwrap());
             let mut flows = vec![at_switch(0, last, (6, OWN, 1), came)];
-            // They arrive at the last switch at the beginning of the cycle in which the frame arrives there.
+            // The other frames arrive at the last switch at the beginning of the cycle in which the frame arrives
+            // there.
             let there = begins + CYCLE * u64::from(switches - 1) + Time::from_ps(1);
             flows.extend((1..=others).map(|other| at_switch(last + other, last, (6, OWN, 1), there)));
             let mut setup = setup(fabric, plan(hosts, flows));

@@ -200,7 +200,7 @@ fn a_busy_and_a_resumed_class_alternate_on_the_wire() {
     results.all_hold();
     assert!(results.summary.pauses.count > 30, "{:?}", results.summary.pauses);
     let busiest = &results.summary.links.busiest[0];
-    // Of the last frame only the transmitted part counts.
+    // Only the transmitted part of the last frame counts.
     assert!(busiest.utilisation <= 1.0, "{busiest:?}");
 }
 

@@ -396,7 +396,7 @@ fn a_frame_whose_port_has_failed_chooses_among_the_live_ones() {
     assert_eq!(ports_of(&results, a, PacketKind::Data), (0..40).map(port).collect::<Vec<_>>());
 }
 
-/// A lossy link loses exactly the frames for which the host's random stream decides so.
+/// A lossy link loses exactly the frames that the host's random stream selects.
 // [M27] [M18]
 #[test]
 fn a_link_loses_the_frames_of_which_the_stream_says_so() {

@@ -251,7 +251,8 @@ fn a_pause_is_renewed_at_half_its_time_from_the_decision() {
 fn control_frames_wait_for_the_frame_on_the_wire_and_for_no_other() {
     let (fabric, switch) = step_down();
     let process = Process::Constant { rate: Rate::from_gbps(1) };
-    // They arrive at the switch at 1750 and 1760 ns. The eleventh queued frame of the burst arrives at 1799.04 ns.
+    // The other frames arrive at the switch at 1750 and 1760 ns. The eleventh queued frame of the burst arrives at
+    // 1799.04 ns.
     let before = 99_040 + 500_000;
     let to_h1 = |src, there: u64| Flow { start: at(there - before), ..datagrams(src, 0, process, 1230, 1230) };
     let mut setup = setup(fabric, plan(4, [burst(60, 3), to_h1(2, 1_750_000), to_h1(3, 1_760_000)]));

@@ -316,7 +316,7 @@ fn shares_of_a_trimmed_port(process: impl Fn(Rate) -> Process, step: Time) -> Ve
 
 /// A full queue gives its free slot to the next arrival. Constant senders out of phase arrive in a fixed order, so the
 /// slot always falls to a few of them: fixed phases cause lockout. With equal phases the switch rotates the order, and
-/// with random gaps chance decides.
+/// with random gaps the winner is random.
 #[test]
 fn fixed_phases_lock_constant_senders_out() {
     let constant = |rate| Process::Constant { rate };

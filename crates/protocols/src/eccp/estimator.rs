@@ -28,7 +28,7 @@ pub struct Estimator {
 #[derive(Clone, Debug, Default)]
 struct Train {
     number: u64,
-    /// Its last frame: index, stamp, arrival.
+    /// Last frame of the train: index, stamp, arrival.
     last: Option<(u64, Time, Time)>,
     pairs: u32,
     /// Sums over pairs: of the departure distance, of the strain and of its square.

@@ -1,4 +1,4 @@
-//! The congested output port: selects the flows to stop, their rates, and the time to resume them.
+//! The congested output port: selects the flows to pause, their rates, and the time to resume them.
 
 use super::destination::Senders;
 use super::fair::{Demand, fair_rates};
@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use units::{Rate, Time};
 
-/// Entries that are checked for an inactive flow before a new one is added. More than one, so that inactive entries
+/// Entries that are checked for an inactive flow before a new entry is added. More than one, so that inactive entries
 /// leave faster than new ones arrive; bounded, so that a new flow costs constant time.
 const LOOKS: usize = 8;
-/// After a decision without a stop, (checked flows / this) frames pass before the next one. So a frame checks at most
-/// this many flows on average, for any number of flows.
+/// After an evaluation without an XOFF, (checked flows / this) frames pass before the next one. So a frame checks at
+/// most this many flows on average, for any number of flows.
 const LOOKS_PER_FRAME: usize = 16;
 
 /// Backpressure of one output port.
@@ -24,12 +24,12 @@ pub struct OutputBackpressure {
     pub(super) stopped: BTreeSet<Pair>,
     /// The current upper threshold.
     upper: u64,
-    /// Until then all active flows are stopped, except those in `fresh`.
+    /// Time until which all active flows are paused, except those in `fresh`.
     all_stopped_until: Time,
-    /// Flows that became active while all others were stopped. A check of the whole table for each of them would cost
+    /// Flows that became active while all others were paused. A check of the whole table for each of them would cost
     /// the square of their number.
     fresh: Vec<Pair>,
-    /// Frames that pass before the next decision.
+    /// Frames that pass before the next evaluation of the thresholds.
     patience: usize,
     /// Start of the next search for an inactive flow.
     cursor: Pair,
@@ -68,7 +68,7 @@ impl Flow {
 }
 
 impl OutputBackpressure {
-    /// Creates it with empty tables.
+    /// Creates the backpressure of an output port with empty tables.
     pub fn new(parameters: &BackpressureParameters) -> OutputBackpressure {
         OutputBackpressure {
             flows: BTreeMap::new(),
@@ -111,7 +111,7 @@ impl OutputBackpressure {
 
     /// Counts a frame of `bytes` wire bytes from `port` to this output of `rate`, and updates the flow's rate estimate.
     /// Returns false if the flow exceeds the rate of its XOFF: the frame must be dropped. `slack_bytes` is the largest
-    /// frame in wire bytes. If a stopped flow uses a new port, an XOFF for that port is added to `requests`.
+    /// frame in wire bytes. If a paused flow uses a new port, an XOFF for that port is added to `requests`.
     pub fn count(
         &mut self,
         parameters: &BackpressureParameters,
@@ -123,7 +123,7 @@ impl OutputBackpressure {
         // The common case needs one table lookup.
         if let Some(flow) = self.flows.get_mut(&pair) {
             if now < self.all_stopped_until && !flow.is_active(now, parameters.burst_gap) {
-                // The flow was inactive when all active flows were stopped.
+                // The flow was inactive when all active flows were paused.
                 self.fresh.push(pair);
             }
             return flow.passes(parameters, (now, port, pair), (bytes, slack_bytes), rate, requests);
@@ -247,7 +247,7 @@ impl OutputBackpressure {
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.sort_unstable();
         for pair in fresh.drain(..) {
-            // The flow may have lost its table entry, or been stopped, since it was added to `fresh`.
+            // The flow may have lost its table entry, or been paused, since it was added to `fresh`.
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
             if flow.is_active(now, parameters.burst_gap) && flow.blocked_until(now).is_none() {
                 flow.tell(parameters, now, (pair, 0), switch, requests, &mut self.statistics);
@@ -262,8 +262,8 @@ impl OutputBackpressure {
         self.statistics.stopped_max = self.statistics.stopped_max.max(self.stopped.len() as u64);
     }
 
-    /// Stops the flows that exceed their fair share or the rate that the next switch admits. Returns whether it stopped
-    /// any.
+    /// Sends XOFF for the flows that exceed their fair share or the rate that the next switch admits. Returns whether
+    /// there were any.
     fn stop_congesting(
         &mut self,
         parameters: &BackpressureParameters,
@@ -352,13 +352,13 @@ impl OutputBackpressure {
         requests.len() > before
     }
 
-    /// Returns whether a flow from `port` is stopped at `now`.
+    /// Returns whether a flow from `port` is paused at `now`.
     pub fn stops(&self, port: u16, now: Time) -> bool {
         let flows = self.stopped.iter().filter_map(|pair| self.flows.get(pair));
         flows.filter(|flow| flow.stop.is_some_and(|stop| stop.is_live(now))).any(|flow| flow.ports.contains(&port))
     }
 
-    /// Returns the counters, and the number of flows that are stopped at `now`.
+    /// Returns the counters, and the number of flows that are paused at `now`.
     pub fn statistics(&self, now: Time) -> (BackpressureStatistics, u64) {
         let over = |pair: &&Pair| {
             let stop = self.flows.get(pair).and_then(|flow| flow.stop);

@@ -127,7 +127,7 @@ fn what_comes_despite_an_xoff_is_dropped_after_its_grace() {
     };
     assert!((0..20).all(|at| passes(at * 20)), "on its way when it was told");
     assert_eq!((25..45).filter(|at| passes(at * 20)).count(), 2, "two frames of slack");
-    // Its XOFF has expired without an XON.
+    // The XOFF of the flow has expired without an XON.
     assert!(passes(5_000));
 }
 
@@ -175,7 +175,7 @@ fn a_full_table_tells_no_more_flows_apart_but_stops_them_all_the_same() {
     assert_eq!((output.flows(), output.statistics(later.0).0.untold), (1, 1));
 }
 
-/// Under any operations: tables keep their bounds, stopped flows resume or expire, requests use only ports of the flow,
+/// Under any operations: tables keep their bounds, paused flows resume or expire, requests use only ports of the flow,
 /// and the upper threshold keeps its limits.
 #[test]
 fn random_operations() {
@@ -211,8 +211,8 @@ fn random_operations() {
     }
 }
 
-/// A flow that becomes active while all others are stopped is stopped by one request, without new requests for the
-/// others: a new flow, and one that was inactive at the stop.
+/// A flow that becomes active while all others are paused is paused by one XOFF, without new XOFFs for the others: a
+/// new flow, and one that was inactive when the others were paused.
 #[test]
 fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
     let parameters = parameters(Whom::Flows);
@@ -234,7 +234,7 @@ fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
     assert_eq!(come(&mut output, 11_002, 3), [(3, Some(0))]);
     assert_eq!(come(&mut output, 11_003, 4), [(4, Some(0))]);
     assert_eq!(come(&mut output, 11_004, 4), []);
-    // The stops end one after the other; then all flows are checked again.
+    // The pauses end one after the other; then all flows are checked again.
     assert_eq!(come(&mut output, 16_001, 4), [(1, Some(0)), (2, Some(0))]);
     assert_eq!(come(&mut output, 16_003, 4), [(3, Some(0)), (4, Some(0))]);
 }
@@ -271,7 +271,7 @@ impl Neighbours for Holds {
     }
 }
 
-/// Returns the stopped ports and destinations after a frame to host 8 found `occupancy`.
+/// Returns the ports and destinations of the XOFFs after a frame to host 8 found `occupancy`.
 fn told(
     output: &mut OutputBackpressure,
     parameters: &BackpressureParameters,
@@ -285,7 +285,7 @@ fn told(
     requests.iter().map(|call| (call.port, call.pair.dst)).collect()
 }
 
-/// The rate of single flows counts, not the total of a destination. A stop takes effect before the next one.
+/// The rate of single flows counts, not the total of a destination. An XOFF takes effect before the next one.
 #[test]
 fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
     let parameters = parameters(Whom::Destinations);
@@ -293,7 +293,7 @@ fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
     assert_eq!(told(&mut output, &parameters, now, 50, 0), []);
     assert_eq!(told(&mut output, &parameters, now, 51, 0), [(1, 9)]);
     assert_eq!(told(&mut output, &parameters, now + Time::from_us(499), 70, 0), [], "what was on its way still comes");
-    // The first stop was not enough: stop the next destination.
+    // The first XOFF was not enough: pause the next destination.
     let all = (2..=6).map(|port| (port, 8)).collect::<Vec<_>>();
     assert_eq!(told(&mut output, &parameters, now + Time::from_us(500), 51, 0), all);
     assert_eq!(told(&mut output, &parameters, now + Time::from_us(2_000), 99, 0), [], "nobody is left");
@@ -305,7 +305,7 @@ fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
 }
 
 /// Frames held because of the next switch do not indicate congestion of the port itself. They count against their own
-/// destination only, which is stopped in turn.
+/// destination only, which is paused in turn.
 #[test]
 fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
     let parameters = parameters(Whom::Destinations);

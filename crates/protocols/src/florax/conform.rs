@@ -11,12 +11,12 @@ pub(super) struct Stop {
     pub until: Time,
     /// Frames that arrive from here on are policed.
     from: Time,
-    /// Wire bytes of conforming frames since `from`.
+    /// Time from which arriving frames are policed.
     bytes: u64,
 }
 
 impl Stop {
-    /// Stops a flow at `now`; frames that were in flight have arrived `grace` later.
+    /// Creates the entry of a flow that gets an XOFF at `now`; frames that were in flight have arrived `grace` later.
     pub fn new(now: Time, rate_bps: u64, expiry: Time, grace: Time) -> Stop {
         Stop { rate_bps, until: now.saturating_add(expiry), from: now.saturating_add(grace), bytes: 0 }
     }

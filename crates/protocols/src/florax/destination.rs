@@ -1,4 +1,4 @@
-//! Backpressure by destination: stops the destination of the flow with the highest rate.
+//! Backpressure by destination: pauses the destination of the flow with the highest rate.
 
 use super::pause_request::{Neighbours, PauseRequest};
 use super::table::{Flow, Pair};
@@ -6,14 +6,14 @@ use super::{BackpressureParameters, OutputBackpressure};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 
-/// Flow rates at a port that stops destinations.
+/// Flow rates at a port that pauses destinations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Senders {
     /// Rate estimates, to find the most aggressive flow.
     flows: BTreeMap<Pair, Flow>,
     /// Time of the last removal of inactive flows.
     swept_at: Time,
-    /// The last stop has taken effect by then; before, a longer queue causes no further stop.
+    /// Time at which the last XOFF takes effect; before, a longer queue causes no further XOFF.
     settled_at: Time,
 }
 
@@ -56,13 +56,13 @@ impl Senders {
 
 impl OutputBackpressure {
     /// Returns the part of `occupancy` that indicates congestion of this port: all but frames to destinations that it
-    /// has stopped already, which are queued because the next switch stopped them too.
+    /// has paused already, which are queued because the next switch paused them too.
     fn congestion(&self, now: Time, occupancy: u64, switch: &impl Neighbours) -> u64 {
         let live = |to: &&Pair| self.flows.get(to).is_some_and(|flow| flow.blocked_until(now).is_some());
         occupancy.saturating_sub(self.stopped.iter().filter(live).map(|&to| switch.held(to)).sum())
     }
 
-    /// Stops the destination of the most aggressive flow. No further stop follows before this one has taken effect. If
+    /// Pauses the destination of the most aggressive flow. No further XOFF follows before this one has taken effect. If
     /// the port's own queue is short and frames that the next switch holds fill the buffer, the destination is one of
     /// theirs.
     pub(super) fn stop_destination(

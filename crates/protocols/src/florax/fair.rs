@@ -7,9 +7,9 @@ use super::table::Pair;
 pub struct Demand {
     /// The flow.
     pub pair: Pair,
-    /// Its current rate, in bits per second.
+    /// Current rate of the flow, in bits per second.
     pub rate_bps: u64,
-    /// Its agreed rate in bits per second; 0 without an agreement.
+    /// Agreed rate of the flow in bits per second; 0 without an agreement.
     pub agreed_bps: u64,
 }
 

@@ -13,7 +13,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Holds a flow to `rate_bps` on the wire, 0 for a full stop, for `expiry` from `now`.
+    /// Holds a flow to `rate_bps` on the wire, 0 to pause it, for `expiry` from `now`.
     pub fn new(now: Time, rate_bps: u64, expiry: Time) -> Hold {
         Hold { rate_bps, since: now, until: now.saturating_add(expiry), next: now }
     }
@@ -87,7 +87,7 @@ mod tests {
         hold.on_request(Time::from_ms(3), 0, Time::from_ms(5));
         assert!(!hold.may_send(Time::from_ms(7)) && hold.may_send(Time::from_ms(8)));
         assert_eq!((hold.since(), hold.ask_again_at()), (Time::ZERO, Time::from_ms(8)));
-        // A rate replaces the stop from its arrival on, not from the start of the stop.
+        // The new rate replaces the pause from the arrival of its XOFF on, not from the start of the pause.
         hold.on_request(Time::from_ms(4), 1_000_000, Time::from_ms(5));
         assert_eq!(hold.ask_again_at(), Time::from_ms(4));
     }

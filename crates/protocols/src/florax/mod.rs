@@ -36,7 +36,7 @@ pub use table::{FLOW_BYTES, Pair};
 
 use units::Time;
 
-/// The traffic that a congested output stops.
+/// The traffic that a congested output pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whom {
     /// The pairs of source and destination above their fair share (FLORAX).
@@ -50,13 +50,13 @@ pub enum Whom {
 /// Buffer control of an output port. Thresholds count packets or bytes, like the port's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackpressureParameters {
-    /// The traffic to stop.
+    /// The traffic to pause.
     pub whom: Whom,
-    /// Below this all traffic resumes.
+    /// Threshold below which all traffic resumes.
     pub lower: u64,
-    /// Above this the traffic selected by `whom` is stopped; above `lower`.
+    /// Threshold above which the traffic selected by `whom` is paused; above `lower`.
     pub upper: u64,
-    /// Above this all flows are stopped; at least `upper`. For [`Whom::Flows`] only.
+    /// Threshold above which all flows are paused; at least `upper`. For [`Whom::Flows`] only.
     pub max_upper: u64,
     /// Increase of the upper threshold after each decision that sends an XOFF, up to `max_upper`; below `lower` the
     /// threshold falls back to `upper`.

@@ -12,7 +12,7 @@ pub struct PauseRequest {
     pub port: u16,
     /// The flow.
     pub pair: Pair,
-    /// XOFF with this rate in bits per second on the wire, 0 for a full stop; `None` is XON.
+    /// XOFF with this rate in bits per second on the wire, 0 to pause; `None` is XON.
     pub rate_bps: Option<u64>,
 }
 
@@ -32,17 +32,17 @@ pub trait Neighbours {
 /// Counters of output backpressure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackpressureStatistics {
-    /// Flows that were stopped or slowed down; a change of the rate does not count.
+    /// Flows that were paused or slowed down; a change of the rate does not count.
     pub xoffs: u64,
-    /// New rates for flows that were stopped already.
+    /// New rates for flows that were paused already.
     pub changes: u64,
     /// Flows that were resumed by an XON.
     pub xons: u64,
-    /// Stops that expired.
+    /// XOFFs that expired.
     pub expiries: u64,
     /// Maximum number of flows in the table.
     pub flows_max: u64,
-    /// Maximum number of flows stopped at one time.
+    /// Maximum number of flows paused at one time.
     pub stopped_max: u64,
     /// Frames of flows that did not fit the table.
     pub untold: u64,

@@ -85,7 +85,7 @@ impl Flow {
         u64::try_from(bits / u128::from(span.as_ps())).unwrap_or(u64::MAX)
     }
 
-    /// Returns the end of a full stop; `None` if it may send.
+    /// Returns the end of the pause of the flow; `None` if the flow may send.
     pub fn blocked_until(&self, now: Time) -> Option<Time> {
         self.stop.filter(|stop| stop.is_live(now) && stop.rate_bps == 0).map(|stop| stop.until)
     }

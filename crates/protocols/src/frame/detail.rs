@@ -118,7 +118,7 @@ impl Detail {
 /// The contents of a PAUSE or PFC frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseCall {
-    /// The affected classes, a bit each; all of them in a PAUSE frame.
+    /// Bitmask of the affected classes; all classes in a PAUSE frame.
     pub classes: u8,
     /// Units of 512 bit times; 0 resumes.
     pub quanta: u16,
@@ -149,7 +149,7 @@ pub struct CongestionMessage {
 /// The contents of an XOFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct XoffCall {
-    /// Permitted rate on the wire in bits per second; 0 for a full stop.
+    /// Permitted rate on the wire in bits per second; 0 pauses.
     pub rate_bps: u64,
     /// Duration from its arrival.
     pub expiry: Time,

@@ -23,7 +23,7 @@ pub struct NdpSender {
     pulled: u64,
     /// Packets whose arrival was reported, complete or trimmed.
     answers: u64,
-    /// Those of `answers` that arrived trimmed.
+    /// Number of packets among `answers` that arrived trimmed.
     nacks: u64,
     retransmitted_bytes: u64,
     /// Arrival of the last byte.

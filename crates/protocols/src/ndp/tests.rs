@@ -197,7 +197,7 @@ fn the_only_packet_left_is_sent_again_unasked() {
     assert_eq!(packets(&hear(heard(Kind::Returned, 1, 0))), [] as [u64; 0]);
     // Nothing is in flight now, and the receiver has seen nothing.
     assert_eq!(packets(&hear(heard(Kind::Returned, 2, 0))), [0]);
-    // It arrived, so a pull will follow.
+    // Packet 0 arrived, so a pull will follow.
     assert_eq!(packets(&hear(heard(Kind::Ack, 0, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(pull(1))), [1]);
 }

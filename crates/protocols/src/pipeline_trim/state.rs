@@ -81,11 +81,11 @@ impl SignalState {
 /// The comparison of the 32-bit timestamp register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Wrap {
-    /// By the difference modulo 2^32, which is correct across a wrap of the clock.
+    /// Compares the difference modulo 2^32, which is correct across a wrap of the clock.
     #[default]
     Handled,
-    /// By sums, as in the paper's listing. If a sum wraps, the signal is forgotten at once. Every wrap of the clock
-    /// makes all ports pessimistic for T0 and half until T1.
+    /// Compares sums, as in the paper's listing. If a sum wraps, the signal is forgotten at once. Every wrap of the
+    /// clock makes all ports pessimistic for T0 and half until T1.
     AsListed,
 }
 

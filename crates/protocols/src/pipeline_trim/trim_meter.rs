@@ -7,7 +7,7 @@ use units::{Rate, Time};
 /// The trimming rule of an ingress pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// No trimming: the queue decides, and its deflection or mirroring.
+    /// No trimming at ingress: a full queue determines deflection or mirroring.
     None,
     /// One meter at the line rate; signals have no effect.
     Meter,
@@ -102,8 +102,8 @@ impl TrimMeter {
         }
     }
 
-    /// Returns whether a packet of `bytes` wire bytes is trimmed. Every meter counts every packet, whichever one
-    /// decides.
+    /// Returns whether a packet of `bytes` wire bytes is trimmed. Every meter counts every packet, whichever meter
+    /// determines the result.
     #[inline]
     pub fn trims(&mut self, parameters: &ControlParameters, now: Time, bytes: u32) -> bool {
         match &mut self.meters {

@@ -154,9 +154,9 @@ impl CongestionPoint {
 pub struct SampledPort {
     /// Boxed: most ports have no congestion points.
     parameters: Box<PointParameters>,
-    /// By queue of the port.
+    /// Congestion point of each queue of the port.
     queues: Vec<SampledQueue>,
-    /// By class, bytes that have waited. Only counted if more than one class is in use.
+    /// Bytes of each class that have waited. Counted only if more than one class is in use.
     waited_bytes: Option<Box<[u64; 8]>>,
 }
 

@@ -33,7 +33,7 @@ pub enum InitialWindow {
     Rfc5681,
     /// Ten segments, at most 14600 bytes or two segments (RFC 6928, 2).
     Rfc6928,
-    /// This many bytes, at least one segment.
+    /// Window in bytes, at least one segment.
     Bytes(u64),
 }
 

@@ -124,7 +124,7 @@ fn claim(target: &Path) -> Result<(PathBuf, File), RecordError> {
         match claim_folder(target, &partial) {
             Ok(Some(marker)) => return Ok((partial, marker)),
             Ok(None) => {}
-            // Its owner finished or gave up meanwhile.
+            // The owner of the folder finished or gave up meanwhile.
             Err(RecordError::Unreadable { source, .. } | RecordError::Unwritable { source, .. })
                 if source.kind() == io::ErrorKind::NotFound =>
             {
@@ -143,7 +143,7 @@ fn claim_folder(target: &Path, partial: &Path) -> Result<Option<File>, RecordErr
     }
     let path = partial.join(MARKER);
     let marked = || Ok::<bool, RecordError>(found(&path)?.is_some_and(|found| found.is_file()));
-    // Its owner may have created the marker between the first two checks.
+    // The owner of the folder may have created the marker between the first two checks.
     if !marked()? && !is_empty_folder(partial)? && !marked()? {
         return Ok(None);
     }

@@ -22,15 +22,15 @@ use crate::error::RecordError;
 /// Values of one column, `None` for a missing value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
-    /// Of a [`Kind::U64`] or [`Kind::Key`] column.
+    /// Values of a [`Kind::U64`] or [`Kind::Key`] column.
     U64(Vec<Option<u64>>),
-    /// Of a [`Kind::I64`] column.
+    /// Values of a [`Kind::I64`] column.
     I64(Vec<Option<i64>>),
-    /// Of a [`Kind::F64`] column.
+    /// Values of a [`Kind::F64`] column.
     F64(Vec<Option<f64>>),
-    /// Of a [`Kind::Text`] column.
+    /// Values of a [`Kind::Text`] column.
     Text(Vec<Option<String>>),
-    /// Of a [`Kind::Bool`] column.
+    /// Values of a [`Kind::Bool`] column.
     Bool(Vec<Option<bool>>),
 }
 
@@ -84,7 +84,7 @@ impl Data {
 pub struct Table {
     /// The columns in order.
     pub columns: Vec<Column>,
-    /// Their values, in the order of `columns`.
+    /// Values of each column, in the order of `columns`.
     pub data: Vec<Data>,
     /// Number of rows.
     pub rows: usize,

@@ -12,7 +12,7 @@ pub const PORTS_FILE: &str = "ports.parquet";
 /// One port of the fabric; rows are in order of nodes and ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortRow {
-    /// Its node.
+    /// Node of the port.
     pub node: u32,
     /// The node's name.
     pub name: String,

@@ -8,9 +8,9 @@ use std::path::Path;
 /// One direction of a link: its sending port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Port {
-    /// Index of its node in [`Fabric::names`].
+    /// Index of the sending node in [`Fabric::names`].
     pub node: usize,
-    /// Its number at the node.
+    /// Port number at the sending node.
     pub number: u16,
     /// Index of the port at the other end in [`Fabric::ports`].
     pub back: usize,

@@ -22,13 +22,13 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Most frames of a replay: about one per pixel of its slider.
+/// Maximum number of frames of a replay: about one per pixel of its slider.
 const MOST_FRAMES: u64 = 2000;
-/// Most cells (ports times frames), which a browser unpacks without delay.
+/// Maximum number of cells (ports times frames): a browser unpacks them without delay.
 const MOST_CELLS: u64 = 16_000_000;
 /// Fewest frames of a replay, whatever their size.
 const LEAST_FRAMES: u32 = 60;
-/// Most bytes of all replays of a page, before base64 adds a third.
+/// Maximum number of bytes of all replays of a page, before base64 adds a third.
 const MOST_BYTES: usize = 5_000_000;
 /// Frames of a run without time series, only with events.
 const FRAMES_OF_NO_SERIES: u64 = 1000;
@@ -36,7 +36,7 @@ const FRAMES_OF_NO_SERIES: u64 = 1000;
 const WHOLE: u64 = 1_000_000;
 /// Bit times of the longest pause without renewal: 65,535 quanta of 512.
 const LONGEST_PAUSE_BITS: u64 = 65_535 * 512;
-/// Most traced flows with paths on the page, those with the lowest numbers, and most ports of all of them.
+/// Maximum number of traced flows with paths on the page (those with the lowest numbers), and of ports on all paths.
 const MOST_PATHS: usize = 1000;
 const MOST_PATH_PORTS: usize = 40_000;
 /// Names in traces of the events that the page marks.
@@ -270,7 +270,7 @@ fn utilisation(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result
 fn queues(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result<(Cells, Cells), RecordError> {
     let (mut longest, mut stopped) = (Cells::default(), Cells::default());
     let ports = fabric.ports.len();
-    // By port: time of the sample, bytes of its classes so far, and whether one of them was paused.
+    // Per port: time of the sample, bytes of all classes so far, and whether a class was paused.
     let mut looks: Vec<(u64, u64, bool)> = vec![(u64::MAX, 0, false); ports];
     for_parts(folder, "queues.parquet", |part| {
         let bytes = part.u64s("queue_bytes")?;
@@ -295,7 +295,7 @@ fn pauses(folder: &Path, fabric: &Fabric, grid: Grid) -> Option<Cells> {
     // The folder's hash was verified, so the file is complete, or was not recorded.
     let text = std::fs::read_to_string(folder.join("pfc.txt")).ok()?;
     let mut cells = Cells::default();
-    // By port: begin and expiry of the pause. Lines of one port are in order of time.
+    // Start and expiry of the current pause of each port. Lines of one port are in order of time.
     let mut open: Vec<Option<(u64, u64)>> = vec![None; fabric.ports.len()];
     for line in text.lines() {
         let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();

@@ -34,7 +34,7 @@ pub struct Series {
     /// Utilisation of the sampled links, by time, node and port.
     links: BTreeMap<(Time, u32, u16), f64>,
     pub flows: Vec<FlowRecord>,
-    /// XOFFs at traced ports: time, source node of the stopped flow, rate in bit/s.
+    /// XOFFs at traced ports: time, source node of the paused flow, rate in bit/s.
     pub xoffs: Vec<(Time, Option<u32>, u64)>,
     pub summary: Outcome,
     end: Time,

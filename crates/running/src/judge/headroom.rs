@@ -51,7 +51,7 @@ pub(super) fn judge(
     findings: &mut Findings,
 ) -> Vec<ComputedHeadroom> {
     let mut computed: BTreeMap<DynamicHeadroom, u64> = BTreeMap::new();
-    // By switch and profile: number of accounts, and the accounts that need more.
+    // Number of accounts, and accounts that need more headroom, by switch and profile.
     let mut users: BTreeMap<(&str, &str), (u64, Vec<Short>)> = BTreeMap::new();
     let mut configs: BTreeMap<&str, &SwitchConfig> = BTreeMap::new();
     let mut known: Vec<(Conditions, u64)> = Vec::new();

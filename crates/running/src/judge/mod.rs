@@ -30,7 +30,7 @@ use text::numbers::{counted, counted_as};
 pub struct Counts {
     /// Number of switches with a file.
     pub switches: u64,
-    /// Number of their connected ports.
+    /// Number of connected ports of these switches.
     pub ports: u64,
     /// Number of ports that have a row in `PORT` and no cable: not judged.
     pub unconnected: u64,

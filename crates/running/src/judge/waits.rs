@@ -20,7 +20,7 @@ struct Place<'d, 'a> {
 }
 
 pub(super) fn judge(device: &Device<'_>, reached: &Reached, votes: &Votes<'_>, findings: &mut Findings) {
-    // Queues in which frames wait, a bit each, by egress port.
+    // Bitmask of the queues in which frames wait, by egress port.
     let mut fed: BTreeMap<u32, u32> = BTreeMap::new();
     reached.waits.iter().for_each(|wait| *fed.entry(wait.egress).or_default() |= 1 << wait.queue);
     for wait in &reached.waits {

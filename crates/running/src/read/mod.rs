@@ -102,7 +102,7 @@ pub(crate) struct PortQos {
     pub key: String,
     /// Map name by field.
     pub maps: BTreeMap<&'static str, String>,
-    /// Priorities of `pfc_enable` and of `pfcwd_sw_enable`, a bit each.
+    /// Bitmasks of the priorities of `pfc_enable` and of `pfcwd_sw_enable`.
     pub pfc_enable: u8,
     pub watched: u8,
 }
@@ -140,7 +140,8 @@ pub(crate) struct Profile {
     pub xoff: Option<u64>,
     /// Whether the switch computes its headroom.
     pub computed: bool,
-    /// By the names of profile and pool; `None` if neither has "lossless" or "lossy".
+    /// Whether the names of profile and pool classify a queue as lossless; `None` if neither contains "lossless" or
+    /// "lossy".
     pub lossless_queue: Option<bool>,
 }
 

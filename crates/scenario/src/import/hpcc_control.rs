@@ -66,7 +66,7 @@ impl Writer<'_> {
             }
         }
         if kind == "roce" {
-            // This transport ignores marks.
+            // The transport of this control ignores ECN marks.
             return text;
         }
         let needed: &[&str] = match kind {
@@ -136,7 +136,7 @@ impl Writer<'_> {
             }
             _ => {}
         }
-        // That simulator counts completed increases; here the stage includes the current one.
+        // The HPCC simulator counts completed increases; here the stage includes the current one.
         let stages = self.whole("FAST_RECOVERY_TIMES", 5).saturating_add(1);
         let _ = write!(
             text,

@@ -18,9 +18,9 @@ const START: Time = Time::from_s(2);
 /// The files of the configuration, and options of the import.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
-    /// Its topology.
+    /// Topology of the configuration.
     pub fabric: &'a Fabric,
-    /// Its flows, with the times of their file.
+    /// Flows of the configuration, with the times of their file.
     pub flows: &'a [Flow],
     /// Topology file as the scenario is to name it.
     pub topology_file: &'a str,

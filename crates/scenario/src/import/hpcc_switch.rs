@@ -111,7 +111,8 @@ impl Writer<'_> {
             let (least, most) = (wires.iter().min().copied(), wires.iter().max().copied());
             let (Some(least), Some(most)) = (least, most) else { continue };
             // Arrivals after XOFF: both directions of the link, at each end a frame ahead of the pause, and two more
-            // frames for the rounding of computed headroom (docs/model.md, Headroom). The shortest link decides.
+            // frames for the rounding of computed headroom (docs/model.md, Headroom). The shortest link is the critical
+            // one.
             let holds = 3 * least >= 2 * least + 4 * frame_bytes;
             mixed += u32::from(holds && least != most);
             short += u32::from(!holds);

@@ -18,9 +18,9 @@ pub use protocols::describe::Default;
 /// One key of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its table: `""` for the top level, `"fabric"`, `"switch.flow_control"`.
+    /// Table of the key: `""` for the top level, `"fabric"`, `"switch.flow_control"`.
     pub section: &'static str,
-    /// Its name in that table.
+    /// Name of the key in that table.
     pub name: &'static str,
     /// Variants (mostly `kind`s) of the table that have the key; empty for all.
     pub variants: &'static [&'static str],

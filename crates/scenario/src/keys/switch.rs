@@ -15,7 +15,7 @@ const P: &[&str] = &["pipeline-trim"];
 /// Every kind of flow control except `none`.
 const CONTROLS: &[&str] = &["pause", "pfc", "cbfc", "florax", "destination", "pause-at-output"];
 const STOP: &[&str] = &["pause", "pfc"];
-/// Kinds decided at the output.
+/// Kinds of output backpressure.
 const BACKPRESSURE: &[&str] = &["florax", "destination", "pause-at-output"];
 const TABLE: &[&str] = &["florax", "destination"];
 const REACT: &[&str] = &["pause", "pfc", "pause-at-output"];

@@ -284,7 +284,7 @@ size = "200KB"
 
 #[test]
 fn queues_below_what_neighbours_send_before_they_stop() {
-    // Each of the other eight ports: a round trip of cable and three frames.
+    // Bytes from each of the other eight ports: a round trip of cable and three frames.
     let each = 25_000 + 3 * (1062 + 20);
     let destination = warned(SMALL_QUEUE);
     assert_eq!((destination.len(), &*destination[0].0), (1, "switch.flow_control.upper"), "{destination:?}");

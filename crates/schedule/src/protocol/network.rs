@@ -81,7 +81,7 @@ pub enum What {
     Sent(usize, Reservation),
     /// A source may send: stream, slot, shift.
     Started(StreamId, Slot, Time),
-    /// A source stopped.
+    /// A source stopped sending.
     Stopped(StreamId),
     /// A source gave up.
     Failed(StreamId),
@@ -114,7 +114,7 @@ pub struct Network {
     nodes: Vec<Node>,
     clocks: Vec<Clock>,
     wires: Vec<Wire>,
-    /// By node and port: wire, and the node and port at the other end.
+    /// Wire, and node and port at its other end, by node and port.
     ends: Vec<Vec<(usize, usize, u16)>>,
     routes: Vec<BTreeMap<u32, u16>>,
     config: Config,

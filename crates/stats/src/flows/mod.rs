@@ -19,7 +19,7 @@ pub struct FlowRecord {
     /// The flow's number, independent of the end of flows: planned flows in the order of the scenario, then flows drawn
     /// during the run, round robin over the hosts.
     pub flow: u64,
-    /// Its entry of the scenario's traffic, from 0.
+    /// Index of the flow's traffic entry in the scenario, from 0.
     pub traffic: u32,
     /// Sending host.
     pub src_host: u32,
@@ -29,7 +29,7 @@ pub struct FlowRecord {
     pub src_port: u16,
     /// The flow's port at the receiver.
     pub dst_port: u16,
-    /// Its priority, 0..=7.
+    /// Priority of the flow, 0..=7.
     pub class: u8,
     /// Payload to be carried, in bytes.
     pub size_bytes: u64,
@@ -40,7 +40,7 @@ pub struct FlowRecord {
     /// Time at which the sender received the last acknowledgement, in ps; `None` if it did not by the end, or without
     /// acknowledgements.
     pub acked_ps: Option<u64>,
-    /// Whether it was delivered, but its last acknowledgement had not reached the sender by the end. Not in
+    /// Whether the flow was delivered, but its last acknowledgement had not reached the sender by the end. Not in
     /// `flows.parquet`.
     pub awaits_ack: bool,
     /// Bytes of payload retransmitted.

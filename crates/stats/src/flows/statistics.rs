@@ -21,7 +21,7 @@ pub struct FctOfSize {
     pub count: u64,
     /// Mean completion time, in ns.
     pub mean_ns: f64,
-    /// Its 99th percentile, in ns.
+    /// 99th percentile of the completion time, in ns.
     pub p99_ns: f64,
 }
 
@@ -30,10 +30,10 @@ pub struct FctOfSize {
 pub struct FlowSummary {
     /// Started flows.
     pub started: u64,
-    /// Of these, flows with a delivered last byte.
+    /// Started flows with a delivered last byte.
     pub completed: u64,
-    /// Of the completed ones, flows whose sender lacked the acknowledgement at the end of the run: they have no line in
-    /// `fct.txt`. Omitted if 0.
+    /// Completed flows whose sender lacked the acknowledgement at the end of the run: they have no line in `fct.txt`.
+    /// Omitted if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unacknowledged: u64,
     /// Flows that started and had not completed at the end of the run. Omitted without any.

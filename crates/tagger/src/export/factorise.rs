@@ -123,7 +123,7 @@ pub enum Misfit {
         switch: String,
         /// The kept DSCP.
         dscp: u8,
-        /// Its queue.
+        /// Queue of the kept DSCP.
         queue: u8,
     },
 }

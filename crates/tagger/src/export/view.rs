@@ -43,7 +43,7 @@ pub struct PortView {
 pub struct SwitchView {
     name: String,
     ports: Vec<PortView>,
-    /// Ascending, each (tag, ingress port, egress port) once.
+    /// Rules in ascending order, each (tag, ingress port, egress port) once.
     rules: Vec<(Tag, PortIndex, PortIndex, Tag)>,
 }
 
@@ -65,7 +65,7 @@ impl SwitchView {
         let name = name.into();
         let mut rules: Vec<_> = rules.into_iter().collect();
         rules.sort_by_key(key);
-        // Of two rules for equal packets the later one applies.
+        // The later of two rules for equal packets applies.
         rules.dedup_by(|later, earlier| {
             let same = key(later) == key(earlier);
             if same {

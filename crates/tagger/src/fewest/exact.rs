@@ -67,7 +67,7 @@ impl Paths {
         if visited.is_err() || count > MOST_PATHS || size > 64 * MOST_PLACES {
             return None;
         }
-        // Of the entries of one switch with equal paths, one represents all.
+        // One entry represents all entries of a switch with equal paths.
         let mut groups: BTreeMap<(u32, BTreeSet<Vec<u16>>), Vec<u32>> = BTreeMap::new();
         for (port, outs) in by_entry {
             // Each entry lacks the path back to its own host; turns to hosts are ignored because they close no cycle.

@@ -42,7 +42,7 @@ pub enum Presence {
 /// Changes at one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchDiff {
-    /// Its name.
+    /// Name of the switch.
     pub name: String,
     /// Presence in the two fabrics.
     pub presence: Presence,
@@ -93,7 +93,7 @@ impl Diff {
 pub struct Side<'a> {
     /// The fabric.
     pub fabric: &'a Fabric,
-    /// Its rules.
+    /// Rule table of the fabric.
     pub table: &'a RuleTable,
 }
 

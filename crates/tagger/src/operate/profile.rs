@@ -8,7 +8,7 @@ use units::Bytes;
 /// Contents of a profile file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
-    /// Its name.
+    /// Name of the profile.
     pub name: String,
     /// Source of its numbers.
     pub source: String,

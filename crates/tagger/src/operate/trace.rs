@@ -47,7 +47,7 @@ pub enum TraceError {
         node: String,
         /// Requested port.
         port: String,
-        /// Its highest port.
+        /// Highest port of the node.
         last: usize,
     },
     /// Consecutive nodes without a link.
@@ -63,9 +63,9 @@ pub enum TraceError {
     OtherPeer {
         /// The node.
         from: String,
-        /// Its port.
+        /// Port of the node.
         port: PortIndex,
-        /// Its peer.
+        /// Peer of the port.
         leads: String,
         /// Next node of the path.
         to: String,

@@ -76,9 +76,9 @@ const KNOWN: u8 = 16;
 
 /// Paths of packets.
 enum Way<'a> {
-    /// By these routes.
+    /// Paths along these routes.
     Routes(&'a Forwarding),
-    /// By these routes, but around a dead link at its two ends.
+    /// Paths along these routes, rerouted around a dead link at its two ends.
     Around { routes: &'a Forwarding, dead: [(NodeId, PortSet); 2] },
 }
 

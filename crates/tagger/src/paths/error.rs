@@ -23,9 +23,9 @@ pub enum PathError {
     /// Parameter outside its range.
     #[error("{parameter} = {value} does not work: {expected}")]
     Parameter {
-        /// Its name.
+        /// Name of the parameter.
         parameter: &'static str,
-        /// Its value.
+        /// Value of the parameter.
         value: u64,
         /// Valid values.
         expected: String,
@@ -38,9 +38,9 @@ pub enum PathError {
     NoTiers {
         /// One switch of a link inside a tier.
         a: String,
-        /// The other.
+        /// The other switch of the link.
         b: String,
-        /// Their tier.
+        /// Tier of both switches.
         tier: u8,
         /// Sending host.
         from: String,

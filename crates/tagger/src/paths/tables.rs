@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// Egress ports per switch and destination host.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Routes {
-    /// By destination first, because paths are followed one destination at a time. Ports ascend.
+    /// Egress ports by destination, then switch, because paths are followed one destination at a time. Ports ascend.
     entries: BTreeMap<NodeId, BTreeMap<NodeId, Vec<PortIndex>>>,
 }
 

@@ -23,12 +23,12 @@ pub enum RuleFileError {
         /// Message of the parser.
         message: String,
     },
-    /// Other format, or a newer version.
+    /// The file has another format, or a newer version.
     #[error("this is `{found}` version {version}: expected `{FORMAT}` version {VERSION}")]
     Format {
-        /// Its `format`.
+        /// `format` of the file.
         found: String,
-        /// Its `version`.
+        /// `version` of the file.
         version: u32,
     },
     /// Rules for another fabric.
@@ -39,11 +39,11 @@ pub enum RuleFileError {
     OtherFabric {
         /// Kind and size of the fabric of the file.
         theirs: String,
-        /// Its hash.
+        /// Hash of the fabric of the file.
         their_hash: String,
         /// Kind and size of the given fabric.
         ours: String,
-        /// Its hash.
+        /// Hash of the given fabric.
         our_hash: String,
     },
     /// Rules for a fabric with other port names.
@@ -56,9 +56,9 @@ pub enum RuleFileError {
         switch: String,
         /// The first port that differs.
         port: usize,
-        /// Its name in the file.
+        /// Name of the port in the file.
         theirs: String,
-        /// Its name in the given fabric.
+        /// Name of the port in the given fabric.
         ours: String,
     },
     /// Text with characters that would control a terminal.
@@ -104,7 +104,7 @@ pub enum RuleFileError {
         side: &'static str,
         /// The port.
         port: u64,
-        /// Number of its ports.
+        /// Number of ports of the switch.
         ports: usize,
     },
     /// A rule without ingress or egress port.

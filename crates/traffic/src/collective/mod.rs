@@ -262,7 +262,8 @@ pub fn collective(
                 (from, to, depths[at] + piece / what.pieces_in_flight, flow)
             })
             .collect();
-        // By pair of hosts, then depth. A piece waits for the one `pieces_in_flight` before, which adds to its depth.
+        // Sorted by pair of hosts, then depth. A piece waits for the one `pieces_in_flight` before, which adds to its
+        // depth.
         order.sort_unstable();
         for pair in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let all = (0..what.iterations).flat_map(|iteration| pair.iter().map(move |it| (iteration, it.3)));

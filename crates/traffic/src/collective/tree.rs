@@ -8,13 +8,14 @@ use super::schedule::{Schedule, share};
 /// One of the two trees.
 struct Tree {
     root: u32,
-    /// By rank: its parent.
+    /// Parent of each rank.
     parent: Vec<Option<u32>>,
-    /// By rank: its children.
+    /// Children of each rank.
     children: Vec<Vec<u32>>,
 }
 
-/// Returns the parent of `rank` among `ranks` in the first tree: the bit above its lowest set bit decides the side.
+/// Returns the parent of `rank` among `ranks` in the first tree: the bit above its lowest set bit determines on which
+/// side of its parent it is.
 fn parent_of(rank: u32, ranks: u32) -> Option<u32> {
     if rank == 0 {
         return None;

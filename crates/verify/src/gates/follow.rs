@@ -77,10 +77,10 @@ struct Run<'a> {
     frames: u64,
     /// Minimum and maximum latency in picoseconds, and number of delivered frames, per flow.
     ways: Vec<(u64, u64, u64)>,
-    /// By port and flow; `usize::MAX` for all flows.
+    /// Frames whose gate is closed during their transmission, by port and flow; `usize::MAX` for all flows.
     closed: Faults<(usize, usize)>,
     open: Faults<(usize, usize)>,
-    /// By flow.
+    /// Missed deadlines, by flow.
     deadlines: Faults<usize>,
     /// Frames that ports drop because of their size.
     dropped: Vec<String>,

@@ -69,7 +69,7 @@ impl PortGates {
 /// A stream to simulate: release times of its source, and its path.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// Its name.
+    /// Name of the stream.
     pub name: String,
     /// Period in picoseconds, with one frame in each; above zero.
     pub period_ps: u64,
@@ -88,7 +88,7 @@ pub struct Flow {
 pub struct FlowHop {
     /// The node.
     pub node: String,
-    /// Its port.
+    /// Port of the node.
     pub port: u16,
     /// Class of the queue in which frames wait, 0 to 7.
     pub class: u8,

@@ -65,7 +65,7 @@ pub struct Class {
 pub struct SwitchRules {
     /// Name of the node in the fabric.
     pub name: String,
-    /// Its rules. Two rules that match one frame must agree.
+    /// Rules of the node. Two rules that match one frame must agree.
     pub rules: Vec<Rule>,
 }
 

@@ -6,9 +6,9 @@ use super::places::Place;
 pub struct Case {
     /// `switch.flow_control.expiry`.
     pub key: &'static str,
-    /// The variants of its table; empty for all.
+    /// Variants of the table of `key`; empty for all.
     pub of: &'static [&'static str],
-    /// Other keys, before and after the change.
+    /// Keys to set besides, before and after the change.
     pub set: &'static [(&'static str, &'static str)],
     /// Values to try; empty for those derived from the value in force.
     pub values: &'static [&'static str],
@@ -51,7 +51,7 @@ pub const REFUSALS: &[Refusal] = &[
         value: "false",
         says: "takes_back",
     },
-    // Its rate follows marks, so it is always true.
+    // The rate of these transports follows ECN marks, so `ecn` is always true.
     Refusal {
         key: "host.transport.ecn",
         of: &["dcqcn", "dctcp-rate"],

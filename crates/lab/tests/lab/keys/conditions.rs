@@ -8,7 +8,7 @@ use super::{bases, cases, values};
 struct Condition {
     /// The table.
     section: &'static str,
-    /// Its variants; empty for all that have the key.
+    /// Variants of the table; empty for all that have the key.
     of: &'static [&'static str],
     keys: &'static [&'static str],
     set: &'static [(&'static str, &'static str)],

@@ -1,4 +1,4 @@
-//! An overload action of a library user: the custom rule decides, the switch executes.
+//! An overload action of a library user: the custom rule selects the action, the switch executes it.
 
 use crate::custom::{CustomOverload, OverloadDecision, OverloadState, Waiting};
 use crate::network::Network;
@@ -26,7 +26,7 @@ pub(crate) struct Custom {
 }
 
 impl Custom {
-    /// Creates the state of `node`. Returns it with the bitmask of classes that the rule decides.
+    /// Creates the state of `node`. Returns it with the bitmask of classes whose frames the rule treats.
     pub fn new(node: NodeId, network: &Network, custom: &CustomOverload) -> (Custom, u8) {
         let ports = network.fabric.ports(node);
         let towards_switch = |port: &u16| network.fabric.node(ports[usize::from(*port)].peer).forwards();

@@ -25,7 +25,7 @@ pub struct SelectiveSender {
     /// Packets that are lost although nothing behind them has arrived: the first missing one after a timeout, and
     /// trimmed ones. Sorted.
     lost: Vec<u64>,
-    /// Those of `lost` that were retransmitted beyond `repaired`.
+    /// Packets of `lost` that were retransmitted beyond `repaired`.
     resent: Ranges,
     /// `snd_max` at the start of recovery, which lasts until all bytes below are acknowledged.
     recovery: u64,
@@ -58,7 +58,7 @@ impl SelectiveSender {
     }
 
     /// Restarts the timeout at `now`, or stops it if nothing is in flight. It runs for the low timeout first. At its
-    /// end the timeout that applies is decided, since more packets may be in flight by then (IRN, sec. 5).
+    /// end, the number of packets in flight determines which timeout applies (IRN, sec. 5).
     fn restart_timeout(&mut self, now: Time) {
         self.started = now;
         let runs = self.roce.snd_max > self.roce.snd_una;

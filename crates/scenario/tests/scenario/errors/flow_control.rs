@@ -176,7 +176,7 @@ fn pause_at_output_with_its_defaults_at_any_rate() {
         warnings.retain(|warning| warning.key != "duration");
         assert!(warnings.is_empty(), "{rate}: {warnings:?}");
     }
-    // Each of three neighbours may send 40.288 KB, 38 packets of 1062 bytes, before it stops.
+    // Each of three neighbours may send 40.288 KB, 38 packets of 1062 bytes, before it pauses.
     let warnings = at_output("100 packets", "100Gbps").warnings;
     let [warning] = &warnings[..] else { panic!("{warnings:?}") };
     assert_eq!(warning.key, "switch.flow_control.upper");

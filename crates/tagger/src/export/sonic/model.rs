@@ -104,8 +104,8 @@ pub(super) fn queue_limit(config: &Config, profile: &str) -> Option<String> {
     (bytes < size).then(|| format!("static_th {bytes}"))
 }
 
-/// Returns whether a queue profile is for lossy traffic. In the platform's templates its name or that of its pool
-/// contains "lossy" or "lossless"; if neither does, the threshold decides.
+/// Returns whether a queue profile is for lossy traffic. In the platform's templates the name of the profile or of its
+/// pool contains "lossy" or "lossless"; if neither does, a profile with a queue limit is lossy.
 pub(super) fn is_lossy(config: &Config, profile: &str) -> bool {
     let fields = config.get("BUFFER_PROFILE").and_then(|all| all.get(profile));
     let pool = fields.and_then(|fields| named(fields, "pool")).unwrap_or_default();

@@ -37,9 +37,9 @@ struct Way {
 
 /// Slots at a given distance from some of the roots.
 struct Level {
-    /// Ascending.
+    /// Slots at this distance, ascending.
     slots: Vec<u32>,
-    /// Per slot: bitmap of these roots.
+    /// Bitmap of the roots at this distance from each slot.
     roots: Vec<u64>,
 }
 
@@ -48,13 +48,13 @@ pub(super) struct Batches<'p, 'f> {
     pub graph: TaggedGraph<'p, 'f>,
     pub climb: Climb,
     tree: Tree<'p, 'f>,
-    /// By step number.
+    /// Far end of each step, by step number.
     ways: Vec<Way>,
     /// Per step: the roots towards which packets arrive by its port.
     comers: Vec<u64>,
     /// Per step: true if it was chosen towards any root so far.
     used: Vec<bool>,
-    /// By distance from the roots.
+    /// Levels of the search, by distance from the roots.
     levels: Vec<Level>,
     /// Per slot, the roots whose search has reached it.
     seen: Vec<u64>,

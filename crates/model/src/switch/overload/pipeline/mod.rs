@@ -120,7 +120,7 @@ const SIGNALS: u16 = 0;
 pub(crate) struct Pipelines {
     parameters: PipelineParameters,
     pipelines: Vec<Pipeline>,
-    /// By pipeline, then egress port.
+    /// Trim meters by pipeline, then egress port.
     trim_meters: Vec<TrimMeter>,
     ports: usize,
     ports_per_pipeline: u16,
