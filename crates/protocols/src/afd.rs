@@ -151,7 +151,7 @@ impl FairShare {
         self.updated += interval * intervals;
         let target = target_bytes as f64;
         let (old, new) = (self.queue_bytes as f64 - target, queue_bytes as f64 - target);
-        // Later intervals without an arrival see the same queue at both ends.
+        // The queue is observed at arrivals only: the later intervals are charged with its length at this one.
         let rest = (intervals - 1) as f64 * (alpha - beta) * new;
         self.fair_bytes = (self.fair_bytes + alpha * old - beta * new + rest).clamp(1.0, most_bytes as f64);
         self.queue_bytes = queue_bytes;
@@ -168,11 +168,14 @@ impl PortMechanism for Afd {
     type Parameters = AfdParameters;
     const MECHANISM: &'static Mechanism = &MECHANISM;
     const RANDOM: Option<&'static str> = Some("approximate fair dropping");
-    const MARKS: bool = true;
     const COUNTERS: &'static [Counter] = &[
         Counter { name: "dropped", meaning: "frames dropped above the fair share" },
         Counter { name: "marked", meaning: "frames marked above the fair share" },
     ];
+
+    fn marks_frames(parameters: &AfdParameters) -> bool {
+        parameters.action == Action::Mark
+    }
 
     fn new(parameters: &AfdParameters, port: &PortSpec) -> Afd {
         let default_bytes = port.rate.bytes_in(parameters.interval).saturating_mul(SHADOW_INTERVALS).max(1);

@@ -62,18 +62,15 @@ pub struct Ecn {
     at: MarkEvent,
 }
 
-impl Ecn {
-    fn marks(&self, queue_bytes: u64, frame: &Frame, random: &mut Stream) -> bool {
-        frame.can_be_marked() && self.marker.marks(queue_bytes, random)
-    }
-}
-
 impl PortMechanism for Ecn {
     type Parameters = EcnParameters;
     const MECHANISM: &'static Mechanism = &MECHANISM;
-    const MARKS: bool = true;
     /// Marks share the stream of the switch with the losses of its links.
     const RANDOM: Option<&'static str> = None;
+
+    fn marks_frames(_: &EcnParameters) -> bool {
+        true
+    }
 
     fn new(parameters: &EcnParameters, port: &PortSpec) -> Ecn {
         let EcnParameters { k_min_bytes, k_max_bytes, p_max, of_rate, at } = *parameters;
@@ -92,12 +89,13 @@ impl PortMechanism for Ecn {
         self.marker.k_min_bytes.saturating_add(1)
     }
 
-    fn enqueue(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool {
-        self.marks(port.queue_bytes(), frame, random)
+    #[inline(always)] // for each frame that is queued above k_min
+    fn enqueue(&mut self, port: &impl PortView, _: &Frame, random: &mut Stream) -> bool {
+        self.marker.marks(port.queue_bytes(), random)
     }
 
     fn dequeue(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool {
-        self.marks(port.queue_bytes(), frame, random)
+        frame.can_be_marked() && self.marker.marks(port.queue_bytes(), random)
     }
 }
 

@@ -74,7 +74,10 @@ impl PhantomQueue {
 impl PortMechanism for PhantomQueue {
     type Parameters = PhantomParameters;
     const MECHANISM: &'static Mechanism = &MECHANISM;
-    const MARKS: bool = true;
+
+    fn marks_frames(_: &PhantomParameters) -> bool {
+        true
+    }
 
     fn new(parameters: &PhantomParameters, port: &PortSpec) -> PhantomQueue {
         PhantomQueue::new(parameters, port.rate)

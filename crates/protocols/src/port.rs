@@ -10,7 +10,7 @@
 //!   port selects a class        BLOCK    classes that may not start a frame, and until when
 //! ```
 //!
-//! A mechanism is one file with its parameters ([`parameters!`](crate::parameters)), its state machine and its
+//! A mechanism is one file with its parameters (`parameters!` in `parameters.rs`), its state machine and its
 //! [`PortMechanism`], and one line in the list of [`crate::port_mechanisms`].
 
 use crate::describe::Mechanism;
@@ -87,7 +87,9 @@ pub trait PortView {
     fn local(&self, at: Time) -> Time;
     /// Position of the frame's queue among the queues of the port.
     fn queue(&self) -> usize;
-    /// Bytes in the queue of the frame. It includes the frame itself at [`QUEUED`](Hooks::QUEUED) only.
+    /// Bytes in the queue of the frame: those ahead of it at [`ADMIT`](Hooks::ADMIT) and [`ENQUEUE`](Hooks::ENQUEUE),
+    /// all with it at [`QUEUED`](Hooks::QUEUED), those behind it at [`DEQUEUE`](Hooks::DEQUEUE) and at
+    /// [`TRANSMIT`](Hooks::TRANSMIT) from a queue; 0 otherwise.
     fn queue_bytes(&self) -> u64;
     /// Bytes that wait for the port, in all queues.
     fn waiting_bytes(&self) -> u64;
@@ -125,8 +127,6 @@ pub trait PortMechanism {
     const MECHANISM: &'static Mechanism;
     /// Purpose of its random stream; `None` for the common stream of the switch.
     const RANDOM: Option<&'static str> = None;
-    /// Whether the mechanism marks frames with Congestion Experienced.
-    const MARKS: bool = false;
     /// Whether the mechanism sends congestion notifications (QCN).
     const NOTIFIES: bool = false;
     /// Counters of the mechanism.
@@ -137,6 +137,11 @@ pub trait PortMechanism {
 
     /// Returns the hooks that it needs.
     fn hooks(&self) -> Hooks;
+
+    /// Returns whether it marks frames with Congestion Experienced.
+    fn marks_frames(_parameters: &Self::Parameters) -> bool {
+        false
+    }
 
     /// Returns the bitmask of the classes that it uses beside those of the traffic.
     fn own_classes(_parameters: &Self::Parameters) -> u8 {

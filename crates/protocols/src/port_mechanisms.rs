@@ -48,7 +48,7 @@ macro_rules! port_mechanisms {
             pub fn marks(&self) -> bool {
                 match self {
                     Marking::None => false,
-                    $(Marking::$name(_) => <$state as PortMechanism>::MARKS,)+
+                    $(Marking::$name(parameters) => <$state as PortMechanism>::marks_frames(parameters),)+
                 }
             }
 

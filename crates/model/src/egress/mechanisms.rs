@@ -43,6 +43,11 @@ impl PortMechanisms {
         self.0.iter().map(|it| &it.mechanism)
     }
 
+    #[inline]
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Installed> {
+        self.0.iter_mut()
+    }
+
     /// Returns the mechanisms with one of these `hooks`.
     #[inline]
     pub fn with_mut(&mut self, hooks: Hooks) -> impl Iterator<Item = &mut AnyPortMechanism> {

@@ -31,6 +31,7 @@ mod work;
 
 pub(crate) use cell::{Cell, PortState, PortTotals, block};
 pub(crate) use head::Head;
+pub(crate) use mechanisms::Installed;
 pub(crate) use preempt::Busy;
 
 use crate::network::Network;

@@ -4,7 +4,7 @@ use super::core::Core;
 use super::outcome::{Crossing, FrameFate};
 use super::overload::action::Action;
 use crate::clock::{NodeClock, local};
-use crate::egress::{Cell, Egress};
+use crate::egress::{Cell, Egress, Installed};
 use crate::network::Network;
 use crate::on_wire::OnWire;
 use crate::switch::buffer::PacketBuffer;
@@ -118,9 +118,11 @@ macro_rules! for_each_mechanism {
             clock: mechanisms.clock.as_ref(),
             network,
         };
-        for $mechanism in states[port].mechanisms.with_mut($hooks) {
-            let $random = Mechanisms::stream(&mut mechanisms.random, random, $mechanism);
-            $body
+        for Installed { mechanism: $mechanism, hooks } in states[port].mechanisms.iter_mut() {
+            if hooks.meet($hooks) {
+                let $random = Mechanisms::stream(&mut mechanisms.random, random, $mechanism);
+                $body
+            }
         }
     }};
 }
@@ -203,7 +205,10 @@ impl Core {
         if self.steps.hooks.meet(Hooks::DEPARTURE) {
             for_each_mechanism!(self, (now, port, index, behind_bytes), Hooks::DEPARTURE, |it, view, random| {
                 // Marks add up: the next mechanism sees a marked frame.
-                if it.dequeue(&view, &frame, random) | it.transmit(&view, &frame, random) {
+                let hooks = it.hooks();
+                let mark = hooks.meet(Hooks::DEQUEUE) && it.dequeue(&view, &frame, random);
+                if (hooks.meet(Hooks::TRANSMIT) && it.transmit(&view, &frame, random) || mark) && frame.can_be_marked()
+                {
                     frame.flags |= flags::CE;
                 }
             });
