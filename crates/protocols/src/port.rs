@@ -45,8 +45,7 @@ impl Hooks {
     pub const ARRIVAL: Hooks = Hooks(Hooks::SELECT.0 | Hooks::ADMIT.0 | Hooks::TRANSMIT.0);
     /// Hooks at the departure of a queued frame.
     pub const DEPARTURE: Hooks = Hooks(Hooks::DEQUEUE.0 | Hooks::TRANSMIT.0);
-    /// Hooks that do not depend on the order of departures at different ports, so that a switch may apply departures in
-    /// batches.
+    /// Hooks that a switch calls while it applies departures in batches; with any other, each departure is an event.
     pub const LAZY: Hooks = Hooks::ENQUEUE;
 
     /// Returns the union of both sets.
