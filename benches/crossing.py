@@ -23,7 +23,7 @@ STEPS = {
     "transfer": ("Ranks>::exchange", "run_together"),
     "unpack": ("RemoteRanks<M>::read", "RemoteRanks<M>::receive", "OnWire>>::unpack"),
 }
-# Functions that the compiler may inline, and those of kernel and C library, whose names depend on the machine.
+# Functions that the compiler may inline, and functions of kernel and C library: their names depend on the machine.
 OPTIONAL = {
     "pack": ("Frame as units::pack::Pack>::pack",),
     "transfer": ("_copy_to_iter", "__memset", "__memmove"),

@@ -40,7 +40,7 @@ pub enum BlockCause {
     PausingHost,
     /// The downstream output that sends XOFF to the queue holds frames of hosts that ignore XOFF.
     NonconformingHost,
-    /// The queue is that of a held flow whose hold has expired, or whose downstream neighbour is empty.
+    /// The queue belongs to a held flow: the hold has expired, or the downstream neighbour is empty.
     EndedHold,
     /// No cause was found.
     Unknown,

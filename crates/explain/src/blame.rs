@@ -51,7 +51,7 @@ struct Caused {
     all: Stopped,
     /// Pauses by path from the root; the last element of a path is the paused port.
     tree: BTreeMap<Vec<Place>, Stopped>,
-    /// Hosts whose own ports were paused.
+    /// Hosts with paused ports.
     hosts: BTreeMap<u32, (Role, Stopped)>,
     flows: BTreeMap<Stream, (Role, Waited)>,
 }

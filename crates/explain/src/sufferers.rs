@@ -1,4 +1,4 @@
-//! Flows whose frames waited behind paused ports, by the root of the pause.
+//! Flows with frames that waited behind paused ports (victim flows), by the root cause of the pause.
 
 use super::chain::Root;
 use super::trace::{PortId, Trace};

@@ -111,7 +111,7 @@ impl AsicTables {
     }
 }
 
-/// Returns the row of the gearboxes: the model of `PORT_PERIPHERAL_TABLE|global`. SONiC knows one model per switch.
+/// Returns the row of the gearboxes: the model of `PORT_PERIPHERAL_TABLE|global`. SONiC permits one model per switch.
 fn gearbox(config: &Object) -> Result<Option<Row<'_>>, TableFault> {
     let Some(row) = only_row(config, "PORT_PERIPHERAL_TABLE")? else { return Ok(None) };
     if row.key != "PORT_PERIPHERAL_TABLE|global" {

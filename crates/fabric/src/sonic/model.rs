@@ -23,7 +23,7 @@ pub struct BufferModel {
 }
 
 /// Returns whether the switch uses the dynamic buffer model: `DEVICE_METADATA|localhost.buffer_model`, or a priority
-/// group whose headroom it computes.
+/// group with computed headroom.
 pub fn uses_dynamic_model(config: &Object) -> bool {
     let localhost = config.get("DEVICE_METADATA").and_then(|metadata| metadata.get("localhost"));
     let model = localhost.and_then(|localhost| localhost.get("buffer_model")).and_then(Value::as_str);

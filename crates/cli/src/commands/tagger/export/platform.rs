@@ -22,7 +22,7 @@ pub struct Platforms {
     /// Files by name of the switch.
     own: BTreeMap<String, (PathBuf, Platform)>,
     rows: Option<(PathBuf, PgTable)>,
-    /// ASIC of switches whose file has none.
+    /// ASIC of switches without one in their file.
     asic: Option<AsicTables>,
     /// Cables by name of the switch.
     cables: BTreeMap<String, OwnCables>,
