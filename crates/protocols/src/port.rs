@@ -42,7 +42,7 @@ impl Hooks {
     /// Every hook.
     pub const ALL: Hooks = Hooks(127);
     /// Hooks at the arrival of a frame, before it is forwarded.
-    pub const ARRIVAL: Hooks = Hooks(Hooks::SELECT.0 | Hooks::ADMIT.0 | Hooks::TRANSMIT.0);
+    pub const ARRIVAL: Hooks = Hooks(Hooks::SELECT.0 | Hooks::ADMIT.0);
     /// Hooks at the departure of a queued frame.
     pub const DEPARTURE: Hooks = Hooks(Hooks::DEQUEUE.0 | Hooks::TRANSMIT.0);
     /// Hooks that a switch calls while it applies departures in batches; with any other, each departure is an event.

@@ -26,7 +26,7 @@ use crate::{cyclic_part, gates_part, gates_warn, shaping_part};
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
 use model::largest_frame_bytes;
-use model::parameters::{Buffer, HostParameters, PauseReaction, PauseStorm, Reroute, Setup, Timing};
+use model::parameters::{Buffer, HostParameters, Overload, PauseReaction, PauseStorm, Reroute, Setup, Timing};
 use protocols::port::Hooks;
 use protocols::rate_control::Needs;
 use protocols::transport::TransportParameters;
@@ -422,13 +422,13 @@ impl Scenario {
                 _ => {}
             }
         }
-        let other = parts.switch.flow_control.credit().map(|_| "credits");
-        let other = other.or(parts.switch.flow_control.backpressure().map(|_| "flow control decided at outputs"));
-        let other = other.or(parts.switch.overload.pipelines().map(|_| "pipelines inside a switch"));
         let at_transmission = parts.markings().find(|marking| marking.hooks().meet(Hooks::TRANSMIT));
-        if let (Some(other), Some(marking)) = (other, at_transmission) {
-            let message = format!("`{}` and {other} are not supported together", marking.kind());
+        if let (Some(_), Some(marking)) = (parts.switch.overload.pipelines(), at_transmission) {
+            let message = format!("`{}` and pipelines inside a switch are not supported together", marking.kind());
             context.fail("switch.marking", message, Some("write marking = { kind = \"ecn\", ... }".to_owned()));
+        }
+        if cycles.as_ref().is_some_and(|cycles| !cycles.is_empty()) {
+            refuse_cycles(context, parts);
         }
         overload_part::warn(context, parts, &plan);
         misleading::warn(context, parts, &fabric, &plan);
@@ -520,5 +520,24 @@ impl Scenario {
                 fabric,
             },
         })
+    }
+}
+
+/// Refuses cyclic queuing beside mechanisms that select a queue by the class of the frame: its frames would leave the
+/// queue of their cycle.
+fn refuse_cycles(context: &Context<'_>, parts: &Parts) {
+    let overload = match parts.switch.overload {
+        Overload::Bounce { .. } => Some("bounces"),
+        Overload::Detour => Some("detours"),
+        Overload::Trim { trim, .. } if trim.watermark.is_some() => Some("trimming above a watermark"),
+        Overload::Trim { .. } if parts.switch.overload.pipelines().is_some() => Some("pipelines inside a switch"),
+        Overload::Drop | Overload::Trim { .. } => None,
+    };
+    let control = parts.switch.flow_control.backpressure().map(|_| "flow control decided at outputs");
+    for (key, other) in [("switch.overload", overload), ("switch.flow_control", control)] {
+        if let Some(other) = other {
+            let message = format!("cyclic queuing and {other} are not supported together");
+            context.fail(key, message, Some("remove [[cyclic]], or this mechanism".to_owned()));
+        }
     }
 }

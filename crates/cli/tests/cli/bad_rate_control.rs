@@ -166,7 +166,7 @@ kind = "dctcp"
 
 #[test]
 fn phantom_queues() {
-    let credits = r#"flow_control = { kind = "cbfc", priorities = [3] }"#;
+    let pipelines = r#"overload = { kind = "pipeline-trim" }"#;
     #[rustfmt::skip]
     refused("phantom", &scenario(PHANTOM), &[
         (r#"drain = 0.95"#,         r#"drain = 1"#,            "", &["`drain` is out of range", "below 1"]),
@@ -175,8 +175,8 @@ fn phantom_queues() {
         (r#"drain = 0.95"#,         r#"k_min = "30KB""#,       "", &["k_min"]),
         (r#"threshold = "30KB""#,   r#"threshold = "0B""#,     "", &["every frame would be marked"]),
         (r#"threshold = "30KB""#,   r#"threshold = 30"#,       "", &["has no unit"]),
-        (r#"flow_control = { kind = "none" }"#, credits, "[switch.marking]",
-            &["`phantom` and credits are not supported together"]),
+        (r#"flow_control = { kind = "none" }"#, pipelines, "[switch.marking]",
+            &["`phantom` and pipelines inside a switch are not supported together"]),
     ]);
 }
 

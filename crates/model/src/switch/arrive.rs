@@ -85,18 +85,21 @@ impl Switch {
         if asked & ingress::TAGGED != 0 {
             (crossing.class, frame.class) = core.rewritten(in_port, egress, frame.class);
         }
-        if asked & ingress::HOOKS != 0
-            && let Some(fate) = core.run_arrival_hooks(&mut crossing, &mut frame)
-        {
-            return fate;
+        let mut marked = false;
+        if asked & ingress::HOOKS != 0 {
+            marked = match core.run_arrival_hooks(&mut crossing, &mut frame) {
+                Ok(marked) => marked,
+                Err(fate) => return fate,
+            };
         }
-        match (overload.trimming_mut(), backpressure) {
+        let fate = match (overload.trimming_mut(), backpressure) {
             (Some(trimming), _) if asked & ingress::PIPELINE != 0 => {
                 trimming.enter_pipeline(core, crossing, &frame, window)
             }
             (_, Some(backpressure)) => backpressure.forward(core, overload, crossing, &frame, window),
             _ => core.forward(overload, &crossing, &frame, window),
-        }
+        };
+        if marked { fate.with_mark() } else { fate }
     }
 
     /// Handles a MAC control frame, which ends at this switch.

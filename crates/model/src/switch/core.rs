@@ -188,24 +188,46 @@ impl Core {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
-        if self.send_at_once(crossing, frame, window) {
-            return FrameFate::Sent { egress: crossing.egress };
+        if let Some(marked) = self.send_at_once(crossing, frame, window) {
+            return FrameFate::Sent { egress: crossing.egress, marked };
         }
         self.wait_or_refuse(overload, crossing, frame, window)
     }
 
-    /// Transmits a frame if the wire is free and no other frame has precedence. Returns whether it did.
+    /// Transmits a frame if the wire is free and no other frame has precedence. Returns whether the frame was ECN-marked
+    /// then; `None` if it was not transmitted.
     #[inline(always)] // as forward
-    pub(super) fn send_at_once(&mut self, crossing: &Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
+    pub(super) fn send_at_once(
+        &mut self,
+        crossing: &Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> Option<bool> {
         let (now, &Crossing { egress, class, .. }) = (frame.at, crossing);
         let Core { egress: ports, buffer, stats, network, .. } = self;
         let head = |class| buffer.head(egress, class);
         let collect = |hop: Hop| network.collect(frame, Hop { queue_bytes: buffer.waiting_bytes(egress), ..hop });
-        let Some(at) = ports.send_at_once(now, egress, (class, frame.size_bytes), head, collect, stats) else {
-            return false;
-        };
+        let at = ports.send_at_once(now, egress, (class, frame.size_bytes), head, collect, stats)?;
+        if self.steps.hooks.meet(Hooks::TRANSMIT) {
+            return Some(self.put_on_wire_with_hooks(frame, crossing, at, window));
+        }
         put_on_wire(frame, egress, at, window);
-        true
+        Some(false)
+    }
+
+    /// Like [`put_on_wire`], with the hooks of the transmission. Returns whether the frame was ECN-marked.
+    #[cold]
+    fn put_on_wire_with_hooks(
+        &mut self,
+        frame: &Frame,
+        crossing: &Crossing,
+        at: Time,
+        window: &mut Window<'_, OnWire>,
+    ) -> bool {
+        let mut frame = *frame;
+        let marked = self.run_transmit_hooks(crossing.egress, crossing.class, &mut frame);
+        put_on_wire(&frame, crossing.egress, at, window);
+        marked
     }
 
     /// Queues a frame that cannot start at once, or refuses it.
@@ -259,10 +281,10 @@ impl Core {
         mark
     }
 
-    /// Transmits a frame by `port`; its wire must be free.
-    pub fn send_on(&mut self, port: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) {
+    /// Transmits a frame by `port`; its wire must be free. Returns whether the frame was ECN-marked.
+    pub fn send_on(&mut self, port: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) -> bool {
         (frame.ttl, frame.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
-        self.run_transmit_hooks(port, &mut frame);
+        let marked = self.run_transmit_hooks(port, frame.class, &mut frame);
         if self.network.telemetry.is_some() {
             let waiting_bytes = self.buffer.waiting_bytes(port);
             self.network.collect(&frame, self.egress.hop(frame.at, port, waiting_bytes));
@@ -270,6 +292,7 @@ impl Core {
         self.egress.charge_mechanisms(frame.at, port, frame.class, frame.size_bytes);
         frame.at = self.egress.start(frame.at, port, frame.size_bytes);
         window.send(port, OnWire(frame));
+        marked
     }
 
     /// Sends a MAC control frame of this switch, ahead of all queues.

@@ -149,10 +149,10 @@ impl Core {
     }
 
     /// Runs the hooks of a frame that arrived for `crossing.egress`, before it is forwarded: selects its queue, marks
-    /// it, or drops it.
+    /// it, or drops it, which is the error. Returns whether it was marked.
     #[cold]
     #[inline(never)]
-    pub(super) fn run_arrival_hooks(&mut self, crossing: &mut Crossing, frame: &mut Frame) -> Option<FrameFate> {
+    pub(super) fn run_arrival_hooks(&mut self, crossing: &mut Crossing, frame: &mut Frame) -> Result<bool, FrameFate> {
         let (now, port) = (frame.at, crossing.egress);
         if self.steps.hooks.meet(Hooks::SELECT) {
             let index = self.buffer.queue_index(port, crossing.class);
@@ -160,39 +160,36 @@ impl Core {
                 crossing.class = it.select(&view, crossing.class)
             });
         }
-        if self.steps.hooks.meet(Hooks::ADMIT) {
-            let index = self.buffer.queue_index(port, crossing.class);
-            let queue_bytes = u64::from(self.buffer.queues[index].bytes);
-            let (mut mark, mut drop) = (false, false);
-            for_each_mechanism!(self, (now, port, index, queue_bytes), Hooks::ADMIT, |it, view, random| {
-                match it.admit(&view, frame, random) {
-                    Admit::Pass => {}
-                    Admit::Mark => mark = true,
-                    Admit::Drop => drop = true,
-                }
-            });
-            if drop && self.buffer.limits.lossless & 1 << crossing.class == 0 {
-                return Some(self.lose(*crossing, frame, Cause::QueueManagement));
+        if !self.steps.hooks.meet(Hooks::ADMIT) {
+            return Ok(false);
+        }
+        let index = self.buffer.queue_index(port, crossing.class);
+        let queue_bytes = u64::from(self.buffer.queues[index].bytes);
+        let (mut mark, mut drop) = (false, false);
+        for_each_mechanism!(self, (now, port, index, queue_bytes), Hooks::ADMIT, |it, view, random| {
+            match it.admit(&view, frame, random) {
+                Admit::Pass => {}
+                Admit::Mark => mark = true,
+                Admit::Drop => drop = true,
             }
-            self.mark(frame, mark);
+        });
+        if drop && self.buffer.limits.lossless & 1 << crossing.class == 0 {
+            return Err(self.lose(*crossing, frame, Cause::QueueManagement));
         }
-        // A queued frame is marked as it leaves its queue.
-        if self.steps.hooks.meet(Hooks::TRANSMIT) && self.can_start_now(now, port, (crossing.class, frame.size_bytes)) {
-            self.run_transmit_hooks(port, frame);
-        }
-        None
+        Ok(self.mark(frame, mark))
     }
 
-    /// Runs the hooks of `frame`, whose transmission by `port` starts without a queue.
-    pub(super) fn run_transmit_hooks(&mut self, port: u16, frame: &mut Frame) {
+    /// Runs the hooks of `frame` of the queue of `class`, which is transmitted by `port` without a wait. Returns whether
+    /// it was marked.
+    pub(super) fn run_transmit_hooks(&mut self, port: u16, class: u8, frame: &mut Frame) -> bool {
+        let mut mark = false;
         if self.steps.hooks.meet(Hooks::TRANSMIT) {
-            let index = self.buffer.queue_index(port, frame.class);
-            let mut mark = false;
+            let index = self.buffer.queue_index(port, class);
             for_each_mechanism!(self, (frame.at, port, index, 0), Hooks::TRANSMIT, |it, view, random| {
                 mark |= it.transmit(&view, frame, random)
             });
-            self.mark(frame, mark);
         }
+        self.mark(frame, mark)
     }
 
     /// Runs the hooks of the head of the queue at `index`, which leaves next by `port`. Returns whether it was marked.
@@ -225,12 +222,14 @@ impl Core {
         marked
     }
 
-    /// Marks `frame` if `mark`, which requires that it can be marked.
-    fn mark(&mut self, frame: &mut Frame, mark: bool) {
-        if mark && frame.can_be_marked() {
+    /// Marks `frame` if `mark` and if it can be marked. Returns whether it was marked.
+    fn mark(&mut self, frame: &mut Frame, mark: bool) -> bool {
+        let marks = mark && frame.can_be_marked();
+        if marks {
             frame.flags |= flags::CE;
             self.stats.counters.marks += 1;
         }
+        marks
     }
 
     /// Handles a frame of a class with an overload decision before admission, or a hook after it, that found its wire
@@ -248,6 +247,19 @@ impl Core {
         } else {
             self.admit_or_refuse(overload, &crossing, frame, window)
         };
+        self.run_queued_hooks(overload, crossing, frame, fate, window);
+        fate
+    }
+
+    /// Runs the hooks of `frame` after it joined a queue, if that is its `fate`.
+    pub(super) fn run_queued_hooks(
+        &mut self,
+        overload: &mut impl Action,
+        crossing: Crossing,
+        frame: &Frame,
+        fate: FrameFate,
+        window: &mut Window<'_, OnWire>,
+    ) {
         if let FrameFate::Queued { egress, index, .. } = fate
             && self.mechanisms.queued_classes & (1 << crossing.class) != 0
         {
@@ -263,7 +275,6 @@ impl Core {
                 self.notify_source(overload, crossing, (frame, notification), window);
             }
         }
-        fate
     }
 
     /// Sends a notification to the source of a frame. The notification is admitted to the buffer like an arriving

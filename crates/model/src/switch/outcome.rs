@@ -17,9 +17,9 @@ pub(crate) struct Crossing {
 pub(crate) enum FrameFate {
     /// A MAC control frame, which ends here.
     Consumed,
-    /// On the wire of `egress` without a wait.
-    Sent { egress: u16 },
-    /// In the queue at `index` of `egress`; `marked` if ECN-marked there.
+    /// On the wire of `egress` without a wait; `marked` if ECN-marked at this switch.
+    Sent { egress: u16, marked: bool },
+    /// In the queue at `index` of `egress`; `marked` if ECN-marked at this switch.
     Queued { egress: u16, index: u32, marked: bool },
     /// In the queue of its flow, which is held.
     Held { egress: u16 },
@@ -33,12 +33,28 @@ pub(crate) enum FrameFate {
 }
 
 impl FrameFate {
+    /// Returns whether the frame joined a queue with a mark.
+    pub fn is_queued_with_mark(&self) -> bool {
+        matches!(self, FrameFate::Queued { marked: true, .. })
+    }
+
+    /// Returns the same fate of a frame that was marked before it was forwarded.
+    pub fn with_mark(mut self) -> FrameFate {
+        if let FrameFate::Sent { marked, .. }
+        | FrameFate::Queued { marked, .. }
+        | FrameFate::Redirected { redirected: Redirected { marked, .. }, .. } = &mut self
+        {
+            *marked = true;
+        }
+        self
+    }
+
     /// Returns the egress port of the route, if there is one.
     pub fn egress(&self) -> Option<u16> {
         match *self {
             FrameFate::Consumed => None,
             FrameFate::Dropped { egress, .. } => egress,
-            FrameFate::Sent { egress }
+            FrameFate::Sent { egress, .. }
             | FrameFate::Queued { egress, .. }
             | FrameFate::Held { egress }
             | FrameFate::Redirected { egress, .. }
@@ -58,4 +74,6 @@ pub(crate) struct Redirected {
     pub bounces: u8,
     /// Whether the frame was detoured, not bounced.
     pub detour: bool,
+    /// Whether it was ECN-marked at this switch.
+    pub marked: bool,
 }

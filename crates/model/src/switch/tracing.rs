@@ -7,7 +7,7 @@ use crate::on_wire::OnWire;
 use crate::trace::Tracer;
 use check::conservation::Cause;
 use engine::Window;
-use protocols::frame::Frame;
+use protocols::frame::{Frame, flags};
 use stats::trace::{Load, TraceEvent};
 use units::Time;
 
@@ -125,8 +125,11 @@ impl Core {
     /// Traces the result of a frame that continues in `class`.
     fn note_outcome(&self, tracer: &mut Tracer, (frame, class): (&Frame, u8), outcome: FrameFate, wanted: bool) {
         match outcome {
-            FrameFate::Sent { egress } => {
-                let mut sent = Frame { class, ..*frame };
+            FrameFate::Sent { egress, marked } => {
+                let mut sent = Frame { class, flags: frame.flags | mark_flag(marked), ..*frame };
+                if marked && wanted {
+                    tracer.note(frame.at, frame, TraceEvent::Marked { port: egress });
+                }
                 (sent.ttl, sent.hops) = (frame.ttl.saturating_sub(1), frame.hops.saturating_add(1));
                 self.note_sent(tracer, frame.at, egress, &sent, frame.at, wanted);
             }
@@ -153,17 +156,24 @@ impl Core {
 
     /// Traces a bounce or detour of a frame that found no room at port `full`.
     fn trace_redirected(&self, tracer: &mut Tracer, frame: &Frame, full: u16, redirected: Redirected) {
-        let (now, Redirected { port, queue, bounces, detour }) = (frame.at, redirected);
+        let (now, Redirected { port, queue, bounces, detour, marked }) = (frame.at, redirected);
         let wanted = tracer.selects(now, frame, Some(full), Some(port));
         if wanted && detour {
             tracer.note(now, frame, TraceEvent::Detoured { port, full_port: full, bounces });
         } else if wanted {
             tracer.note(now, frame, TraceEvent::Bounced { port, full_port: full, bounces });
         }
-        match queue {
-            None => self.note_sent(tracer, now, port, &Frame { bounces, ..*frame }, now, wanted),
-            Some(index) if wanted => self.note_queued(tracer, frame, port, index as usize),
-            Some(_) => {}
+        if let Some(index) = queue
+            && wanted
+        {
+            self.note_queued(tracer, frame, port, index as usize);
+        }
+        if marked && wanted {
+            tracer.note(now, frame, TraceEvent::Marked { port });
+        }
+        if queue.is_none() {
+            let sent = Frame { bounces, flags: frame.flags | mark_flag(marked), ..*frame };
+            self.note_sent(tracer, now, port, &sent, now, wanted);
         }
     }
 
@@ -260,4 +270,9 @@ impl Core {
         let class = (!all).then(|| self.network.classes[account % self.buffer.layout.account_slots]);
         ((account / self.buffer.layout.account_slots) as u16, class)
     }
+}
+
+/// Returns the flag that a mark adds to a frame.
+fn mark_flag(marked: bool) -> u8 {
+    if marked { flags::CE } else { 0 }
 }

@@ -3,8 +3,12 @@
 use crate::bench::*;
 use fabric::generate::{dumbbell, single_switch};
 use model::parameters::*;
-use protocols::phantom::PhantomParameters;
-use units::Time;
+use protocols::florax::Whom;
+use protocols::frame::{Kind, flags};
+use protocols::phantom::{PhantomParameters, PhantomQueue};
+use stats::trace::TraceEvent;
+use std::collections::BTreeMap;
+use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// Four endless DCTCP flows over one port of 10 Gbps. Returns their share of the link on the wire, and mean and maximum
 /// of the sampled queue in bytes, all after 20 of 60 ms.
@@ -83,4 +87,98 @@ fn frames_that_find_the_wire_idle_are_counted() {
     // 1082 + 54.1 n > 30000 from n = 535 on, of 0 to 999.
     assert_eq!(marks(phantom(0.95, 30_000)), 1000 - 535);
     assert_eq!(marks(Marking::None), 0);
+}
+
+/// Each mark is an event of the trace, and a frame has the same mark at both ends of a link, also one that is marked
+/// without a wait.
+#[test]
+fn marks_are_traced_and_captured_where_they_are_set() {
+    let fair = Marking::build("afd", &[("target", "3KB"), ("action", "mark")]).expect("its kind").expect("its keys");
+    for marking in [phantom(0.9, 3000), fair] {
+        let fabric = dumbbell(4, 4, link(10, 5_000), link(10, 5_000)).unwrap();
+        let [one, other]: [fabric::NodeId; 2] = fabric.switches().collect::<Vec<_>>().try_into().unwrap();
+        let port_to = |from, to| fabric.ports(from).iter().position(|port| port.peer == to).unwrap() as u16;
+        let ends = [(one, port_to(one, other), false), (other, port_to(other, one), true)];
+        let flows = (0..4).map(|src| flow(src, 4 + src, traffic::ENDLESS));
+        let mut setup = setup(fabric, plan(8, flows));
+        setup.host.transport = transport("dctcp", &[("delayed_ack", "false")]);
+        setup.switch.marking = marking;
+        setup.duration = Time::from_ms(3);
+        setup.record.trace = Some(TraceParameters::everything());
+        setup.record.capture = ends
+            .map(|(node, port, inbound)| CaptureParameters {
+                node,
+                port,
+                inbound,
+                outbound: !inbound,
+                from: Time::ZERO,
+                until: Time::MAX,
+            })
+            .into();
+        let results = run(setup);
+        let traced = results.trace.iter().filter(|row| matches!(row.event, TraceEvent::Marked { .. })).count();
+        assert!(traced > 100, "{traced} marks");
+        assert_eq!(traced as u64, results.summary.happened.marks, "{marking:?}");
+        let data = results.captured.iter().filter(|it| it.frame.kind == Kind::Data);
+        let (sent, received): (Vec<&model::CapturedFrame>, Vec<&model::CapturedFrame>) =
+            data.partition(|it| it.outbound);
+        let sent: BTreeMap<(u32, u64), u8> =
+            sent.iter().map(|it| ((it.frame.flow, it.frame.seq), it.frame.flags)).collect();
+        assert!(received.iter().filter(|it| it.frame.flags & flags::CE != 0).count() > 100, "{marking:?}");
+        for it in received {
+            assert_eq!(sent.get(&(it.frame.flow, it.frame.seq)), Some(&it.frame.flags), "{marking:?}");
+        }
+    }
+}
+
+/// Under every flow control each frame that leaves a port is counted once: a phantom queue beside the capture of the port
+/// marks the same frames.
+#[test]
+fn every_frame_that_leaves_is_counted_once_under_every_flow_control() {
+    let credit = CreditParameters {
+        classes: 1 << 3,
+        credits_bytes: Some(40_000),
+        update_bytes: None,
+        regrant: Time::from_us(100),
+    };
+    let packets = Buffer::PerQueue { limit: QueueLimit::Packets(100) };
+    let shared = Buffer::Shared { bytes: 1_000_000, egress: Threshold::Static { bytes: 400_000 } };
+    let controls = [
+        (FlowControl::None, shared),
+        (FlowControl::Pfc(pause(20_000)), shared),
+        (FlowControl::Credit(credit), shared),
+        (FlowControl::Florax(backpressure(Whom::Flows)), packets),
+        (FlowControl::Destination(backpressure(Whom::Destinations)), packets),
+        (FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST), packets),
+    ];
+    let parameters = PhantomParameters { drain: 0.9, threshold_bytes: 30_000 };
+    for (control, buffer) in controls {
+        let mut setup =
+            setup(single_switch(5, link(10, 1_000)).unwrap(), plan(5, (1..5).map(|src| flow(src, 0, 400_000))));
+        let switch = setup.fabric.switches().next().expect("a switch");
+        setup.host.transport = transport("dctcp", &[]);
+        setup.switch.marking = Marking::Phantom(parameters);
+        (setup.switch.flow_control, setup.switch.buffer) = (control, buffer);
+        setup.record.capture = vec![CaptureParameters {
+            node: switch,
+            port: 0,
+            inbound: false,
+            outbound: true,
+            from: Time::ZERO,
+            until: Time::MAX,
+        }];
+        setup.duration = Time::from_ms(20);
+        let results = run(setup);
+        results.all_hold();
+        let mut queue = PhantomQueue::new(&parameters, Rate::from_gbps(10));
+        let mut marks = 0;
+        for it in results.captured.iter().filter(|it| !it.frame.is_mac_control()) {
+            let above = queue.pass(it.at, u64::from(it.frame.size_bytes) + WIRE_OVERHEAD_BYTES);
+            let marked = above && it.frame.flags & flags::ECT != 0;
+            assert_eq!(it.frame.flags & flags::CE != 0, marked, "{control:?}: {it:?}");
+            marks += u64::from(marked);
+        }
+        assert!(marks > 20, "{control:?}: {marks}");
+        assert_eq!(results.summary.happened.marks, marks, "{control:?}");
+    }
 }

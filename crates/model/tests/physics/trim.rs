@@ -4,7 +4,9 @@ use crate::bench::*;
 use crate::conservation::network;
 use fabric::generate::{TierLinks, leaf_spine, single_switch};
 use model::parameters::*;
+use protocols::qcn::PointParameters;
 use protocols::trim::{HeaderFull, Scheme, TrimParameters, Victim, Watermark};
+use stats::trace::TraceEvent;
 use traffic::Process;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
@@ -329,5 +331,33 @@ fn fixed_phases_lock_constant_senders_out() {
     let poisson = shares_of_a_trimmed_port(|rate| Process::Poisson { rate }, Time::from_ns(7));
     for shares in [in_step, poisson] {
         assert!(shares.iter().all(|share| (share - 0.25).abs() < 0.02), "{shares:?}");
+    }
+}
+
+/// A congestion point that samples each byte notifies the source of each data frame that joins a full queue, whichever
+/// frame is the victim.
+#[test]
+fn a_congestion_point_samples_frames_that_displace_others() {
+    for victim in [Victim::Arriving, Victim::Tail] {
+        let trim = TrimParameters { header_class: 7, victim, ..TrimParameters::default() };
+        let mut setup = burst_setup(4, 60, trimming(trim, 8, 1000));
+        setup.switch.marking = Marking::CongestionPoint(PointParameters {
+            set_point_bytes: 1,
+            sample_min_bytes: 1,
+            jitter: 0.0,
+            ..crate::bench::congestion_points(1, 1)
+        });
+        setup.record.trace = Some(TraceParameters::everything());
+        let switch = setup.fabric.switches().next().unwrap().0;
+        let results = run(setup);
+        let count = |is: fn(&stats::trace::TraceRow) -> bool| {
+            results.trace.iter().filter(|row| row.node == switch && is(row)).count()
+        };
+        let joined = count(|row| {
+            matches!(row.event, TraceEvent::Queued { .. }) && row.packet.as_ref().is_some_and(|it| it.class < 6)
+        });
+        let notified = count(|row| matches!(row.event, TraceEvent::Created { .. }));
+        assert!(joined > 50, "{joined}");
+        assert_eq!(notified, joined, "{victim:?}");
     }
 }

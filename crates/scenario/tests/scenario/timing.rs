@@ -245,6 +245,16 @@ fn what_is_wrong_with_cycles_is_told_at_its_line() {
     let pfc = "[switch]\nflow_control = { kind = \"pfc\", priorities = [3] }\n";
     let error = lower(&format!("{PLAIN}{pfc}{CYCLIC}")).unwrap_err();
     assert!(error.contains("only one of the classes 3 and 5 is lossless"), "{error}");
+    // Mechanisms that select a queue by the class of the frame.
+    for switch in [
+        "overload = \"detour\"",
+        "queue = \"8 packets\"\noverload = \"bounce\"",
+        "queue = \"8 packets\"\noverload = { kind = \"sfc\", watermark = \"4 packets\" }",
+        "queue = \"8 packets\"\nflow_control = \"florax\"",
+    ] {
+        let error = lower(&format!("{PLAIN}[switch]\n{switch}\n{CYCLIC}")).unwrap_err();
+        assert!(error.contains("cyclic queuing and ") && error.contains("not supported together"), "{switch}: {error}");
+    }
     // Frames of 1000 B never fit.
     let short = CYCLIC.replace("10us", "1500ns");
     let warnings = lower(&format!("{PLAIN}{short}")).unwrap().warnings;

@@ -136,13 +136,13 @@ impl Bounce {
         // none.
         frame.ttl = frame.ttl.saturating_add(2);
         let queue = (!at_once).then_some(index as u32);
-        if at_once {
-            core.send_on(back, frame, window);
+        let marked = if at_once {
+            core.send_on(back, frame, window)
         } else {
             core.buffer.charge(in_port, frame.class, frame.size_bytes);
-            core.enqueue(index, Crossing { egress: back, ..crossing }, &frame);
-        }
-        let redirected = Redirected { port: back, queue, bounces: frame.bounces, detour: false };
+            core.enqueue(index, Crossing { egress: back, ..crossing }, &frame).is_queued_with_mark()
+        };
+        let redirected = Redirected { port: back, queue, bounces: frame.bounces, detour: false, marked };
         FrameFate::Redirected { egress, redirected }
     }
 

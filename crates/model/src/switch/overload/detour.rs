@@ -72,12 +72,12 @@ impl Detour {
         self.redirections[usize::from(egress)] += 1;
         core.stats.counters.note_detour(frame);
         let frame = Frame { bounces: frame.bounces.saturating_add(1), ..*frame };
-        let redirected =
-            Redirected { port, queue: queue.map(|queue| queue as u32), bounces: frame.bounces, detour: true };
-        match queue {
-            Some(queue) => _ = core.enqueue(queue, Crossing { egress: port, ..crossing }, &frame),
+        let marked = match queue {
+            Some(queue) => core.enqueue(queue, Crossing { egress: port, ..crossing }, &frame).is_queued_with_mark(),
             None => core.send_on(port, frame, window),
-        }
+        };
+        let queue = queue.map(|queue| queue as u32);
+        let redirected = Redirected { port, queue, bounces: frame.bounces, detour: true, marked };
         FrameFate::Redirected { egress, redirected }
     }
 }

@@ -214,7 +214,9 @@ impl Action for Trimming {
             let index = core.buffer.queue_index(crossing.egress, crossing.class);
             if core.buffer.admit(index, crossing, frame.size_bytes) {
                 let outcome = core.enqueue(index, crossing, frame);
-                return core.trace_outcome(crossing, frame, outcome);
+                let traced = core.trace_outcome(crossing, frame, outcome);
+                core.run_queued_hooks(self, crossing, frame, outcome, window);
+                return traced;
             }
         }
         if can_cut { self.cut(core, crossing, frame, window) } else { core.lose(crossing, frame, no_room(frame)) }
