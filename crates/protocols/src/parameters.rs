@@ -92,25 +92,12 @@ macro_rules! parameters {
             )*
         }
     ) => {
-        $(#[$meta])*
-        pub struct $name {
-            $($(#[$field_meta])* pub $field: $type,)*
-        }
-
-        /// Description of the mechanism, with its parameters and those of its transport.
-        pub const MECHANISM: $crate::describe::Mechanism = $crate::describe::Mechanism {
-            kind: $kind,
-            family: $crate::describe::Family::$family,
-            title: $title,
-            source: $source,
-            parameters: &[$($shared,)* $($crate::describe::Parameter {
-                key: $key,
-                syntax: $crate::parameters::parameters!(@syntax $syntax $($($option)+)?),
-                default: $crate::describe::Default::Value($preset),
-                meaning: $meaning,
-                source: $from,
-            }),*],
-        };
+        $crate::parameters::parameters!(@declare [$(#[$meta])*] $name ($kind, $family, $title, $source)
+            [$($shared),*] $(
+                [$(#[$field_meta])*] $field: $type = ($key, $meaning, $from)
+                    ($crate::parameters::parameters!(@syntax $syntax $($($option)+)?))
+                    ($crate::describe::Default::Value($preset));
+        )*);
 
         impl Default for $name {
             fn default() -> Self {
@@ -151,25 +138,11 @@ macro_rules! parameters {
         }
         $(check($parameters:ident) $check:block)?
     ) => {
-        $(#[$meta])*
-        pub struct $name {
-            $($(#[$field_meta])* pub $field: $type,)*
-        }
-
-        /// Description of the mechanism and its parameters.
-        pub const MECHANISM: $crate::describe::Mechanism = $crate::describe::Mechanism {
-            kind: $kind,
-            family: $crate::describe::Family::$family,
-            title: $title,
-            source: $source,
-            parameters: &[$($crate::describe::Parameter {
-                key: $key,
-                syntax: $crate::parameters::parameters!(@syntax $syntax $($($option)+)?),
-                default: $crate::parameters::parameters!(@default $presence $($preset)?),
-                meaning: $meaning,
-                source: $from,
-            }),*],
-        };
+        $crate::parameters::parameters!(@declare [$(#[$meta])*] $name ($kind, $family, $title, $source) [] $(
+            [$(#[$field_meta])*] $field: $type = ($key, $meaning, $from)
+                ($crate::parameters::parameters!(@syntax $syntax $($($option)+)?))
+                ($crate::parameters::parameters!(@default $presence $($preset)?));
+        )*);
 
         impl $crate::parameters::Parameters for $name {
             const MECHANISM: &'static $crate::describe::Mechanism = &MECHANISM;
@@ -191,6 +164,34 @@ macro_rules! parameters {
                 Ok(())
             }
         }
+    };
+
+    // The struct and its description, with the `shared` parameters first.
+    (@declare [$(#[$meta:meta])*] $name:ident ($kind:expr, $family:ident, $title:expr, $source:expr)
+        [$($shared:expr),*] $(
+            [$(#[$field_meta:meta])*] $field:ident: $type:ty = ($key:expr, $meaning:expr, $from:expr)
+                ($syntax:expr) ($default:expr);
+        )*
+    ) => {
+        $(#[$meta])*
+        pub struct $name {
+            $($(#[$field_meta])* pub $field: $type,)*
+        }
+
+        /// Description of the mechanism and its parameters, with those of its transport.
+        pub const MECHANISM: $crate::describe::Mechanism = $crate::describe::Mechanism {
+            kind: $kind,
+            family: $crate::describe::Family::$family,
+            title: $title,
+            source: $source,
+            parameters: &[$($shared,)* $($crate::describe::Parameter {
+                key: $key,
+                syntax: $syntax,
+                default: $default,
+                meaning: $meaning,
+                source: $from,
+            }),*],
+        };
     };
 
     (@syntax bytes) => { $crate::describe::Syntax::SIZE };
