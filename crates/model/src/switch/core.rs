@@ -194,8 +194,8 @@ impl Core {
         self.wait_or_refuse(overload, crossing, frame, window)
     }
 
-    /// Transmits a frame if the wire is free and no other frame has precedence. Returns whether the frame was ECN-marked
-    /// then; `None` if it was not transmitted.
+    /// Transmits a frame if the wire is free and no other frame has precedence. Returns whether the frame was
+    /// ECN-marked then; `None` if it was not transmitted.
     #[inline(always)] // as forward
     pub(super) fn send_at_once(
         &mut self,

@@ -179,8 +179,8 @@ impl Core {
         Ok(self.mark(frame, mark))
     }
 
-    /// Runs the hooks of `frame` of the queue of `class`, which is transmitted by `port` without a wait. Returns whether
-    /// it was marked.
+    /// Runs the hooks of `frame` of the queue of `class`, which is transmitted by `port` without a wait. Returns
+    /// whether it was marked.
     pub(super) fn run_transmit_hooks(&mut self, port: u16, class: u8, frame: &mut Frame) -> bool {
         let mut mark = false;
         if self.steps.hooks.meet(Hooks::TRANSMIT) {

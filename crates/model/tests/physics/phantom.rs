@@ -131,8 +131,8 @@ fn marks_are_traced_and_captured_where_they_are_set() {
     }
 }
 
-/// Under every flow control each frame that leaves a port is counted once: a phantom queue beside the capture of the port
-/// marks the same frames.
+/// Under every flow control each frame that leaves a port is counted once: a phantom queue beside the capture of the
+/// port marks the same frames.
 #[test]
 fn every_frame_that_leaves_is_counted_once_under_every_flow_control() {
     let credit = CreditParameters {
