@@ -24,6 +24,7 @@ mod collectives;
 mod controls;
 pub mod custom;
 mod deadlock;
+mod departures;
 mod egress;
 #[cfg(test)]
 mod faults;

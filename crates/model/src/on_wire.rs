@@ -1,6 +1,6 @@
 //! Messages on links.
 
-use engine::Message;
+use engine::{Message, Window};
 use protocols::frame::Frame;
 use units::Time;
 
@@ -14,4 +14,13 @@ impl Message for OnWire {
     fn at(&self) -> Time {
         self.0.at
     }
+}
+
+/// Copies `frame`, which arrives at `at`, onto the wire of `port`. Returns the copy.
+#[inline(always)] // once a packet-hop
+pub(crate) fn put_on_wire<'a>(frame: &Frame, port: u16, at: Time, window: &'a mut Window<'_, OnWire>) -> &'a mut Frame {
+    let OnWire(slot) = window.send_slot(port, at);
+    *slot = *frame;
+    slot.at = at;
+    slot
 }

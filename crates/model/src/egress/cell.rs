@@ -4,6 +4,7 @@ use super::gates::PortGates;
 use super::link::Attachment;
 use super::mechanisms::PortMechanisms;
 use super::preempt::Preemption;
+use crate::departures::Departures;
 use crate::network::Network;
 use crate::parameters::Scheduler;
 use engine::Ring;
@@ -44,20 +45,14 @@ pub(crate) struct Cell {
 
 impl Cell {
     /// Occupies the free wire with a frame and returns its arrival time. Every transmission starts here. `states` are
-    /// those of all ports, used if the byte time is no whole number of picoseconds.
-    #[inline(always)] // as Egress::start
-    pub fn start(&mut self, now: Time, size_bytes: u16, states: &[PortState], port: u16) -> Time {
-        if self.per_byte_ps == 0 {
+    /// those of all ports, used if the byte time is no whole number of picoseconds: never with lazy departures.
+    #[inline(always)] // once a packet-hop
+    pub fn start<D: Departures>(&mut self, now: Time, size_bytes: u16, states: &[PortState], port: u16) -> Time {
+        debug_assert!(!D::LAZY || self.has_integral_byte_time());
+        if !D::LAZY && self.per_byte_ps == 0 {
             let (busy, arrives) = occupy_exactly(states, port, size_bytes);
             return self.occupy(now, size_bytes, busy, arrives);
         }
-        self.transmit_integral(now, size_bytes)
-    }
-
-    /// Like [`Cell::start`], if the [byte time is whole](Cell::has_integral_byte_time).
-    #[inline(always)] // once a packet-hop
-    pub fn transmit_integral(&mut self, now: Time, size_bytes: u16) -> Time {
-        debug_assert!(self.has_integral_byte_time());
         let frame = Time::from_ps(u64::from(size_bytes) * self.per_byte_ps);
         self.occupy(now, size_bytes, frame + self.overhead, frame + self.latency)
     }

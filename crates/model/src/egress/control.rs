@@ -2,7 +2,7 @@
 
 use super::{Egress, block};
 use crate::node_stats::NodeStats;
-use crate::on_wire::OnWire;
+use crate::on_wire::{OnWire, put_on_wire};
 use engine::Window;
 use protocols::frame::Frame;
 use units::Time;
@@ -67,15 +67,15 @@ impl Egress {
         &mut self,
         now: Time,
         port: u16,
-        mut frame: Frame,
+        frame: Frame,
         stats: &mut NodeStats,
         window: &mut Window<'_, OnWire>,
     ) {
         if let Some(tracer) = &mut stats.tracer {
             tracer.capture_sent(now, port, &frame);
         }
-        frame.at = self.start(now, port, frame.size_bytes);
-        window.send(port, OnWire(frame));
+        let at = self.start(now, port, frame.size_bytes);
+        put_on_wire(&frame, port, at, window);
     }
 
     /// Drops the waiting control frames of a port with a failed link.

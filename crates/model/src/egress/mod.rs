@@ -34,6 +34,7 @@ pub(crate) use head::Head;
 pub(crate) use mechanisms::Installed;
 pub(crate) use preempt::Busy;
 
+use crate::departures::{Departures, Exact};
 use crate::network::Network;
 use crate::node_stats::NodeStats;
 use engine::EarliestTimes;
@@ -223,7 +224,7 @@ impl Egress {
             self.charge(now, port, class, size_bytes);
             return self.start(now, port, size_bytes);
         }
-        cell.start(now, size_bytes, &self.states, port)
+        cell.start::<Exact>(now, size_bytes, &self.states, port)
     }
 
     /// Charges credits, shaper and scheduler for a frame of `class`.
@@ -278,7 +279,7 @@ impl Egress {
     /// precedence. Returns its arrival time. `collect` receives the telemetry of the port, without the backlog. The
     /// scheduler had no choice, so the class is not charged.
     #[inline(always)] // as start
-    pub fn send_at_once(
+    pub fn send_at_once<D: Departures>(
         &mut self,
         now: Time,
         port: u16,
@@ -291,25 +292,20 @@ impl Egress {
         if cell.busy_until > now {
             return None;
         }
-        if cell.block_reasons == 0 {
-            if cell.waiting != 0 {
-                return None;
-            }
-            return Some(cell.start(now, size_bytes, &self.states, port));
+        if D::LAZY || cell.block_reasons == 0 {
+            return (cell.waiting == 0).then(|| cell.start::<D>(now, size_bytes, &self.states, port));
         }
-        let may_start = {
-            let may_start = self.may_precede(now, port, class, head, stats)
-                && self.gate_allows(now, port, (class, size_bytes))
-                && self.take_credit(now, port, (class, size_bytes), stats);
-            if may_start {
-                self.charge_mechanisms(now, port, class, size_bytes);
-                if self.cell(port).block_reasons & block::TELEMETRY != 0 {
-                    collect(self.hop(now, port, 0));
-                }
-            }
-            may_start
-        };
-        may_start.then(|| self.start(now, port, size_bytes))
+        let may_start = self.may_precede(now, port, class, head, stats)
+            && self.gate_allows(now, port, (class, size_bytes))
+            && self.take_credit(now, port, (class, size_bytes), stats);
+        if !may_start {
+            return None;
+        }
+        self.charge_mechanisms(now, port, class, size_bytes);
+        if self.cell(port).block_reasons & block::TELEMETRY != 0 {
+            collect(self.hop(now, port, 0));
+        }
+        Some(self.start(now, port, size_bytes))
     }
 
     /// Returns whether a frame of `class` would start on `port` at once, regardless of credits.
@@ -355,7 +351,7 @@ impl Egress {
     /// Occupies the free wire of `port` with a frame and returns its arrival time.
     #[inline(always)] // the cell is already loaded wherever a frame starts
     pub fn start(&mut self, now: Time, port: u16, size_bytes: u16) -> Time {
-        self.cells[usize::from(port)].start(now, size_bytes, &self.states, port)
+        self.cells[usize::from(port)].start::<Exact>(now, size_bytes, &self.states, port)
     }
 
     /// Records that a frame of `class` waits for `port`, and schedules the port.

@@ -6,7 +6,7 @@ use super::{Host, Identity};
 use crate::clock::global;
 use crate::egress::{Cell, Egress, Eligibility, Head, block};
 use crate::network::Network;
-use crate::on_wire::OnWire;
+use crate::on_wire::{OnWire, put_on_wire};
 use crate::parameters::Spread;
 use engine::Window;
 use protocols::endpoint::{Offer, Segment};
@@ -265,9 +265,7 @@ impl Host {
         // Complete frames precede the flows of their class.
         if let Some(frame) = class_queues.frames.front() {
             let at = self.egress.commit(now, port, class, frame.size_bytes);
-            let OnWire(slot) = window.send_slot(port, at);
-            *slot = *frame;
-            slot.at = at;
+            put_on_wire(frame, port, at, window);
             if self.stats.tracer.is_some() {
                 self.note_queue_sent(now, port, class_slot, at);
             }
@@ -352,42 +350,23 @@ impl Host {
         let Host { senders, port_queues, egress, network, random, stats, identity, .. } = self;
         let Identity { clock, index, .. } = identity;
         let flow = &mut senders.flows[slot as usize];
-        let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
         let mut entropy = flow.entropy;
         if let Some(paths) = &mut flow.paths {
             entropy = paths.take(random);
-        } else if network.routing.spread == Spread::PerPacket && path == 0 {
+        } else if network.routing.spread == Spread::PerPacket && !flow.path {
             // A Weyl sequence gives every frame a new number, which the switches hash.
             flow.entropy = entropy.wrapping_add(0x9e37_79b9);
         }
         if let Some(chosen) = segment.entropy
-            && path == 0
+            && !flow.path
         {
             entropy = chosen;
         }
-        let (class, dst) = (flow.class, flow.dst);
-        let detail = detail_of(network, *index, segment, flow.start);
+        let class = flow.class;
         let at = egress.commit(now, port, class, segment.size_bytes);
+        // The frame is built in place: a copy would stall on the stores just made.
         let OnWire(frame) = window.send_slot(port, at);
-        *frame = Frame {
-            at,
-            stamp: segment.stamp,
-            seq: segment.seq,
-            detail,
-            flow: flow.flow,
-            src: *index,
-            dst,
-            entropy,
-            size_bytes: segment.size_bytes,
-            payload_bytes: segment.payload_bytes,
-            kind: segment.kind,
-            class,
-            in_class: class,
-            flags: segment.flags | path,
-            ttl: network.host.ttl,
-            traffic: flow.traffic,
-            ..Frame::default()
-        };
+        *frame = Frame { at, ..frame_of(network, *index, flow, segment, (class, entropy)) };
         if let Some(tracer) = &mut stats.tracer {
             tracer.note_segment(now, global(clock.as_ref(), segment.stamp), port, frame);
         }
@@ -416,27 +395,9 @@ impl Host {
     #[cold]
     fn send_in_other_class(&mut self, now: Time, slot: u32, segment: &Segment) {
         let flow = &self.senders.flows[slot as usize];
-        let (port, start) = (flow.port, flow.start);
-        let class = segment.class.unwrap_or(flow.class);
-        let path = if flow.path { flags::EXPLICIT_PATH } else { 0 };
-        let frame = Frame {
-            stamp: segment.stamp,
-            seq: segment.seq,
-            detail: detail_of(&self.network, self.identity.index, segment, start),
-            flow: flow.flow,
-            src: self.identity.index,
-            dst: flow.dst,
-            entropy: segment.entropy.filter(|_| path == 0).unwrap_or(flow.entropy),
-            size_bytes: segment.size_bytes,
-            payload_bytes: segment.payload_bytes,
-            kind: segment.kind,
-            class,
-            in_class: class,
-            flags: segment.flags | path,
-            ttl: self.network.host.ttl,
-            traffic: flow.traffic,
-            ..Frame::default()
-        };
+        let (port, class) = (flow.port, segment.class.unwrap_or(flow.class));
+        let entropy = segment.entropy.filter(|_| !flow.path).unwrap_or(flow.entropy);
+        let frame = frame_of(&self.network, self.identity.index, flow, segment, (class, entropy));
         self.stats.counters.packets.injected.count(u64::from(segment.size_bytes));
         self.queue_frame(now, port, frame);
         let wire_bytes = u64::from(segment.size_bytes) + WIRE_OVERHEAD_BYTES;
@@ -481,6 +442,29 @@ fn make_ready(flow: &mut Outgoing, slot: u32, port_queues: &mut [PortQueues], eg
     let class_slot = usize::from(network.class_slot[usize::from(flow.class)]);
     port_queues[usize::from(flow.port)].classes[class_slot].ready.push((slot, flow.generation));
     egress.cell_mut(flow.port).waiting |= 1 << flow.class;
+}
+
+/// Returns the frame of `segment` of `flow` of host `index`, in `class`, with `entropy` for the path.
+#[inline(always)] // once a segment
+fn frame_of(network: &Network, index: u32, flow: &Outgoing, segment: &Segment, (class, entropy): (u8, u32)) -> Frame {
+    Frame {
+        stamp: segment.stamp,
+        seq: segment.seq,
+        detail: detail_of(network, index, segment, flow.start),
+        flow: flow.flow,
+        src: index,
+        dst: flow.dst,
+        entropy,
+        size_bytes: segment.size_bytes,
+        payload_bytes: segment.payload_bytes,
+        kind: segment.kind,
+        class,
+        in_class: class,
+        flags: segment.flags | if flow.path { flags::EXPLICIT_PATH } else { 0 },
+        ttl: network.host.ttl,
+        traffic: flow.traffic,
+        ..Frame::default()
+    }
 }
 
 /// Returns the detail word for `segment` of host `index`; `start` is the start of its flow.

@@ -210,9 +210,9 @@ impl Backpressure {
             QueueLimit::Bytes(most) => occupancy + u64::from(frame.size_bytes) <= most,
         };
         if !fits {
-            core.lose_without_room(crossing, frame)
+            core.lose(crossing, frame, core.cause_without_room(crossing, frame))
         } else if held {
-            core.buffer.charge(in_port, in_class, frame.size_bytes);
+            core.buffer.admit_unlimited(in_port, in_class, frame.size_bytes);
             self.held.push(now, egress, &Frame { in_port, in_class, ..*frame });
             core.wake_at(self.held.next_event());
             FrameFate::Held { egress }

@@ -3,6 +3,7 @@
 use super::load::Loads;
 use super::outcome::Crossing;
 use crate::custom::{Account, CustomPause, PauseRule};
+use crate::departures::Departures;
 use crate::egress::{Head, PortState};
 use crate::network::Network;
 use crate::parameters::{self, FlowControl, Overload, QueueLimit, Threshold};
@@ -106,6 +107,15 @@ pub(crate) struct Occupancy {
     pub used: u64,
     /// Maximum of `used`.
     pub max: u64,
+}
+
+/// A frame that has left the buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Departed {
+    pub in_port: u16,
+    pub in_class: u8,
+    /// Whether no other frame of its class waits for the port.
+    pub is_last: bool,
 }
 
 /// All frames that wait in a switch, and the limits for more.
@@ -349,86 +359,63 @@ impl PacketBuffer {
         ask(&*of.rule.0, &account)
     }
 
-    /// Reserves buffer for a frame in the queue at `index`. Returns false if the frame does not fit. The egress class
+    /// Reserves room for a frame in the queue at `index`. Returns false if the frame does not fit. The egress class
     /// selects the lossless or lossy limits; the bytes are charged to the ingress account.
-    #[inline(always)]
-    pub fn admit(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
+    ///
+    /// With [`Lazy`](crate::departures::Lazy) departures, also returns false if the exact counters could decide
+    /// otherwise or an account would cross XOFF. If it returns true, the exact counters admit the frame, too. The
+    /// maximum of the buffer is left to the caller.
+    #[inline(always)] // once a packet-hop
+    pub(super) fn admit<D: Departures>(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
         let Crossing { in_port, in_class, class, .. } = crossing;
         let bytes = u64::from(size_bytes);
         let queue = &self.queues[index];
-        match self.limits.queue {
-            None => {
-                let free = self.occupancy.shared_bytes - self.occupancy.shared_used;
-                if self.limits.lossless & (1 << class) != 0 {
-                    let account_index = self.account_index(in_port, in_class);
-                    let xoff = self.xoff_bytes(account_index);
-                    let account = &mut self.accounts[account_index];
-                    // Bytes above XOFF, or beyond the shared pool, go to headroom.
-                    if u64::from(account.bytes) + bytes > xoff || bytes > free {
-                        if u64::from(account.headroom_bytes) + bytes > self.headroom[account_index] {
-                            return false;
-                        }
-                        account.headroom_bytes += bytes as u32;
-                        account.headroom_max_bytes = account.headroom_max_bytes.max(account.headroom_bytes);
-                    } else {
-                        self.occupancy.shared_used += bytes;
-                    }
-                } else {
-                    if bytes > free || u64::from(queue.bytes) + bytes > self.limits.egress.bytes(free) {
-                        return false;
-                    }
-                    self.occupancy.shared_used += bytes;
-                }
+        let fits = match self.limits.queue {
+            Some(limit) => limit.fits(queue.len(), u64::from(queue.bytes), size_bytes),
+            None if self.limits.lossless & (1 << class) != 0 => {
+                let account = self.account_index(in_port, in_class);
+                self.reserve_lossless::<D>(account, bytes)
             }
-            Some(limit) => {
-                let fits = match limit {
-                    QueueLimit::Bytes(most) => u64::from(queue.bytes) + bytes <= most,
-                    QueueLimit::Packets(most) => queue.len() < most as usize,
-                };
-                if !fits {
-                    return false;
-                }
+            None => {
+                let free = self.free_bytes();
+                let fits = bytes <= free && u64::from(queue.bytes) + bytes <= self.limits.egress.bytes(free);
+                self.occupancy.shared_used += if fits { bytes } else { 0 };
+                fits
+            }
+        };
+        if fits {
+            self.charge(in_port, in_class, size_bytes);
+            if !D::LAZY {
+                self.update_peak();
             }
         }
-        self.charge(in_port, in_class, size_bytes);
-        true
+        fits
     }
 
-    /// Like [`PacketBuffer::admit`] during lazy departures, when counters include frames that have left. Returns false,
-    /// without a change, if the exact count could matter. If true, no account crosses XOFF. The caller updates `max`.
-    #[inline(always)]
-    pub fn admit_conservative(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
-        let bytes = u64::from(size_bytes);
-        let queue = &self.queues[index];
-        match self.limits.queue {
-            None => {
-                let free = self.occupancy.shared_bytes - self.occupancy.shared_used;
-                if bytes > free {
-                    return false;
-                }
-                if self.limits.lossless & (1 << crossing.class) != 0 {
-                    let account = &self.accounts[self.account_index(crossing.in_port, crossing.in_class)];
-                    // `free - bytes`: XOFF is tested after admission, when a dynamic threshold is lower.
-                    if u64::from(account.bytes) + bytes > self.limits.xoff.bytes(free - bytes) {
-                        return false;
-                    }
-                } else if u64::from(queue.bytes) + bytes > self.limits.egress.bytes(free) {
-                    return false;
-                }
-                self.occupancy.shared_used += bytes;
-            }
-            Some(limit) => {
-                if !limit.fits(queue.len(), u64::from(queue.bytes), size_bytes) {
-                    return false;
-                }
-            }
+    /// Reserves `bytes` for a lossless frame of the account at `index`: in the shared pool up to XOFF, then in
+    /// headroom.
+    #[inline(always)] // as admit
+    fn reserve_lossless<D: Departures>(&mut self, index: usize, bytes: u64) -> bool {
+        let free = self.free_bytes();
+        if D::LAZY {
+            // XOFF is tested after admission, when a dynamic threshold is lower.
+            let is_below_xoff =
+                bytes <= free && u64::from(self.accounts[index].bytes) + bytes <= self.limits.xoff.bytes(free - bytes);
+            self.occupancy.shared_used += if is_below_xoff { bytes } else { 0 };
+            return is_below_xoff;
         }
-        if self.limits.lossless != 0 {
-            let account = self.account_index(crossing.in_port, crossing.in_class);
-            self.accounts[account].bytes += u32::from(size_bytes);
+        let xoff = self.xoff_bytes(index);
+        let account = &mut self.accounts[index];
+        if u64::from(account.bytes) + bytes <= xoff && bytes <= free {
+            self.occupancy.shared_used += bytes;
+            return true;
         }
-        self.occupancy.used += bytes;
-        true
+        let fits = u64::from(account.headroom_bytes) + bytes <= self.headroom[index];
+        if fits {
+            account.headroom_bytes += bytes as u32;
+            account.headroom_max_bytes = account.headroom_max_bytes.max(account.headroom_bytes);
+        }
+        fits
     }
 
     /// Returns whether the maximum stays unchanged after a frame of `size_bytes`. The counters may include frames that
@@ -439,19 +426,47 @@ impl PacketBuffer {
     }
 
     /// Updates the maximum; the counters must be exact.
+    #[inline(always)] // as admit
     pub fn update_peak(&mut self) {
         self.occupancy.max = self.occupancy.max.max(self.occupancy.used);
     }
 
+    /// Admits a frame whose room its mechanism has tested by limits of its own.
+    pub fn admit_unlimited(&mut self, in_port: u16, class: u8, size_bytes: u16) {
+        self.charge(in_port, class, size_bytes);
+        self.update_peak();
+    }
+
     /// Charges an admitted frame to its account and the buffer.
-    #[inline]
-    pub fn charge(&mut self, in_port: u16, class: u8, size_bytes: u16) {
+    #[inline(always)] // as admit
+    fn charge(&mut self, in_port: u16, class: u8, size_bytes: u16) {
         if self.limits.lossless != 0 {
             let index = self.account_index(in_port, class);
             self.accounts[index].bytes += u32::from(size_bytes);
         }
         self.occupancy.used += u64::from(size_bytes);
-        self.occupancy.max = self.occupancy.max.max(self.occupancy.used);
+    }
+
+    /// Removes the first frame of the queue at `index`, whose transmission starts at `now`, and releases its room.
+    /// `transmit` receives the frame. `None` if the queue is empty.
+    #[inline(always)] // once a packet-hop
+    pub(super) fn dequeue<D: Departures>(
+        &mut self,
+        now: Time,
+        index: usize,
+        transmit: impl FnOnce(&Frame),
+    ) -> Option<Departed> {
+        let mut queue = self.queues.at(index);
+        let frame = queue.front()?;
+        let (enqueued_at, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
+        transmit(frame);
+        queue.pop_front_known(now, enqueued_at, size_bytes);
+        let is_empty = queue.is_empty();
+        if !D::LAZY {
+            self.note_load(now, index);
+        }
+        self.release(in_port, in_class, size_bytes);
+        Some(Departed { in_port, in_class, is_last: is_empty && (D::LAZY || self.class_is_empty(index)) })
     }
 
     /// Releases the room of a frame whose transmission starts, headroom first.

@@ -4,13 +4,14 @@
 use super::buffer::PacketBuffer;
 use super::forwarding::{Failures, Routing};
 use super::mechanisms::Mechanisms;
-use super::outcome::{Crossing, FrameFate};
-use super::overload::action::Action;
+use super::outcome::{Crossing, FrameFate, Redirected};
+use super::overload::action::{Action, Decision};
 use crate::account::Counters;
+use crate::departures::{Departures, Exact};
 use crate::egress::Egress;
 use crate::network::Network;
 use crate::node_stats::NodeStats;
-use crate::on_wire::OnWire;
+use crate::on_wire::{OnWire, put_on_wire};
 use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
@@ -188,7 +189,7 @@ impl Core {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
-        if let Some(marked) = self.send_at_once(crossing, frame, window) {
+        if let Some(marked) = self.send_at_once::<Exact>(crossing, frame, window) {
             return FrameFate::Sent { egress: crossing.egress, marked };
         }
         self.wait_or_refuse(overload, crossing, frame, window)
@@ -197,7 +198,7 @@ impl Core {
     /// Transmits a frame if the wire is free and no other frame has precedence. Returns whether the frame was
     /// ECN-marked then; `None` if it was not transmitted.
     #[inline(always)] // as forward
-    pub(super) fn send_at_once(
+    pub(super) fn send_at_once<D: Departures>(
         &mut self,
         crossing: &Crossing,
         frame: &Frame,
@@ -207,11 +208,11 @@ impl Core {
         let Core { egress: ports, buffer, stats, network, .. } = self;
         let head = |class| buffer.head(egress, class);
         let collect = |hop: Hop| network.collect(frame, Hop { queue_bytes: buffer.waiting_bytes(egress), ..hop });
-        let at = ports.send_at_once(now, egress, (class, frame.size_bytes), head, collect, stats)?;
-        if self.steps.hooks.meet(Hooks::TRANSMIT) {
+        let at = ports.send_at_once::<D>(now, egress, (class, frame.size_bytes), head, collect, stats)?;
+        if !D::LAZY && self.steps.hooks.meet(Hooks::TRANSMIT) {
             return Some(self.put_on_wire_with_hooks(frame, crossing, at, window));
         }
-        put_on_wire(frame, egress, at, window);
+        count_hop(frame, put_on_wire(frame, egress, at, window));
         Some(false)
     }
 
@@ -226,7 +227,7 @@ impl Core {
     ) -> bool {
         let mut frame = *frame;
         let marked = self.run_transmit_hooks(crossing.egress, crossing.class, &mut frame);
-        put_on_wire(&frame, crossing.egress, at, window);
+        count_hop(&frame, put_on_wire(&frame, crossing.egress, at, window));
         marked
     }
 
@@ -255,30 +256,134 @@ impl Core {
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
         let index = self.buffer.queue_index(crossing.egress, crossing.class);
-        if !self.buffer.admit(index, *crossing, frame.size_bytes) {
-            return overload.refuse(self, *crossing, frame, window);
+        if !self.buffer.admit::<Exact>(index, *crossing, frame.size_bytes) {
+            return self.refuse(overload, *crossing, *frame, window);
         }
-        let outcome = self.enqueue(index, *crossing, frame);
+        self.queue(index, crossing, frame, window)
+    }
+
+    /// Lets the overload action decide about a frame that was not admitted.
+    #[cold]
+    #[inline(never)]
+    fn refuse(
+        &mut self,
+        overload: &mut impl Action,
+        mut crossing: Crossing,
+        mut frame: Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> FrameFate {
+        let decision = overload.refuse(self, &mut crossing, &mut frame, true);
+        self.carry_out(overload, &crossing, &frame, decision, window)
+    }
+
+    /// Enqueues an admitted frame, and pauses its neighbour if its account is now above XOFF.
+    #[inline(always)] // as forward
+    fn queue(
+        &mut self,
+        index: usize,
+        crossing: &Crossing,
+        frame: &Frame,
+        window: &mut Window<'_, OnWire>,
+    ) -> FrameFate {
+        let fate = self.enqueue::<Exact>(index, *crossing, frame);
         if self.steps.pausing_classes & (1 << crossing.in_class) != 0 {
             self.pause_if_needed(frame.at, crossing.in_port, crossing.in_class, window);
         }
-        outcome
+        fate
+    }
+
+    /// Carries out the decision about a frame.
+    #[inline]
+    pub(super) fn carry_out(
+        &mut self,
+        overload: &mut impl Action,
+        crossing: &Crossing,
+        frame: &Frame,
+        decision: Decision,
+        window: &mut Window<'_, OnWire>,
+    ) -> FrameFate {
+        match decision {
+            Decision::Queue { index } => self.queue(index, crossing, frame, window),
+            Decision::Redirect { port, index, detour } => {
+                let marked = match index {
+                    Some(index) => {
+                        let crossing = Crossing { egress: port, ..*crossing };
+                        self.enqueue::<Exact>(index, crossing, frame).is_queued_with_mark()
+                    }
+                    None => self.send_on(port, *frame, window),
+                };
+                let queue = index.map(|index| index as u32);
+                let redirected = Redirected { port, queue, bounces: frame.bounces, detour, marked };
+                FrameFate::Redirected { egress: crossing.egress, redirected }
+            }
+            Decision::Drop { cause, is_header: false } => self.lose(*crossing, frame, cause),
+            Decision::Hold => FrameFate::Recorded { egress: crossing.egress },
+            Decision::Drop { .. } | Decision::Forward | Decision::Displace { .. } => {
+                self.carry_out_trim(overload, crossing, frame, decision, window)
+            }
+        }
+    }
+
+    /// Carries out decisions that move headers. Their steps are traced here, because several frames may move.
+    #[inline(never)]
+    fn carry_out_trim(
+        &mut self,
+        overload: &mut impl Action,
+        &crossing: &Crossing,
+        frame: &Frame,
+        decision: Decision,
+        window: &mut Window<'_, OnWire>,
+    ) -> FrameFate {
+        match decision {
+            Decision::Forward => {
+                let fate = self.forward(overload, &crossing, frame, window);
+                self.trace_outcome(crossing, frame, fate)
+            }
+            Decision::Displace { tail } => {
+                if let Some((path, header)) = tail {
+                    let fate = self.forward(overload, &path, &header, window);
+                    self.trace_outcome(path, &header, fate);
+                }
+                let index = self.buffer.queue_index(crossing.egress, crossing.class);
+                if self.buffer.admit::<Exact>(index, crossing, frame.size_bytes) {
+                    let fate = self.queue(index, &crossing, frame, window);
+                    let traced = self.trace_outcome(crossing, frame, fate);
+                    self.run_queued_hooks(overload, crossing, frame, fate, window);
+                    return traced;
+                }
+                let (mut crossing, mut frame) = (crossing, *frame);
+                let decision = overload.refuse(self, &mut crossing, &mut frame, false);
+                self.carry_out(overload, &crossing, &frame, decision, window)
+            }
+            Decision::Drop { cause, .. } => {
+                let fate = self.lose(crossing, frame, cause);
+                self.trace_outcome(crossing, frame, fate)
+            }
+            _ => self.carry_out(overload, &crossing, frame, decision, window),
+        }
+    }
+
+    /// Reserves room for a frame that would leave by `port` instead of its egress port. `None` if that port has none.
+    pub(super) fn detour(&mut self, crossing: Crossing, frame: &Frame, port: u16) -> Option<Decision> {
+        let index = self.buffer.queue_index(port, crossing.class);
+        let at_once = self.can_start_now(frame.at, port, (crossing.class, frame.size_bytes));
+        if !at_once && !self.buffer.admit::<Exact>(index, crossing, frame.size_bytes) {
+            return None;
+        }
+        Some(Decision::Redirect { port, index: (!at_once).then_some(index), detour: true })
     }
 
     /// Enqueues a frame, for which the caller has reserved room, at `index`.
     #[inline(always)] // as forward
-    pub fn enqueue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> FrameFate {
-        let marked = self.put_in_queue(index, crossing, frame);
-        self.egress.wait(frame.at, crossing.egress, crossing.class);
+    pub fn enqueue<D: Departures>(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> FrameFate {
+        let marked = self.marks_at_enqueue(crossing.egress, index, frame);
+        self.buffer.push(index, crossing, frame, if marked { flags::CE } else { 0 });
+        if D::LAZY {
+            self.egress.wait_lazily(crossing.egress, crossing.class);
+        } else {
+            self.egress.wait(frame.at, crossing.egress, crossing.class);
+        }
         FrameFate::Queued { egress: crossing.egress, index: index as u32, marked }
-    }
-
-    /// Like [`Core::enqueue`], without notifying the port. Returns whether the frame was ECN-marked.
-    #[inline(always)] // as forward
-    pub(super) fn put_in_queue(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> bool {
-        let mark = self.marks_at_enqueue(crossing.egress, index, frame);
-        self.buffer.push(index, crossing, frame, if mark { flags::CE } else { 0 });
-        mark
     }
 
     /// Transmits a frame by `port`; its wire must be free. Returns whether the frame was ECN-marked.
@@ -290,8 +395,8 @@ impl Core {
             self.network.collect(&frame, self.egress.hop(frame.at, port, waiting_bytes));
         }
         self.egress.charge_mechanisms(frame.at, port, frame.class, frame.size_bytes);
-        frame.at = self.egress.start(frame.at, port, frame.size_bytes);
-        window.send(port, OnWire(frame));
+        let at = self.egress.start(frame.at, port, frame.size_bytes);
+        put_on_wire(&frame, port, at, window);
         marked
     }
 
@@ -329,23 +434,19 @@ impl Core {
         if reached { Cause::LosslessNoRoom } else { Cause::OutsideFlowControl }
     }
 
-    /// Drops a frame for which there is no room and no overload action.
+    /// Returns the decision about a frame for which there is no room and no overload action.
     #[cold]
-    pub fn lose_without_room(&mut self, crossing: Crossing, frame: &Frame) -> FrameFate {
-        let cause = self.cause_without_room(crossing, frame);
-        self.lose(crossing, frame, cause)
+    pub fn drop_without_room(&self, crossing: Crossing, frame: &Frame) -> Decision {
+        Decision::drop(self.cause_without_room(crossing, frame))
     }
 }
 
-/// Writes a copy of `frame`, which arrives at `at`, onto the wire of `port`.
-#[inline(always)] // as Core::forward
-pub(super) fn put_on_wire(frame: &Frame, port: u16, at: Time, window: &mut Window<'_, OnWire>) {
+/// Counts the hop of `frame` in `sent`, its copy on the wire. Frames that wait are counted when they join a queue.
+#[inline(always)] // once a packet-hop
+pub(super) fn count_hop(frame: &Frame, sent: &mut Frame) {
+    (sent.ttl, sent.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
     // An idle port has empty queues, so no bounce threshold can apply and `distance` just counts down.
-    let distance = frame.distance.saturating_sub(1);
-    let OnWire(slot) = window.send_slot(port, at);
-    *slot = *frame;
-    (slot.at, slot.ttl, slot.hops) = (at, frame.ttl - 1, frame.hops.saturating_add(1));
-    slot.distance = distance;
+    sent.distance = frame.distance.saturating_sub(1);
 }
 
 /// Returns the loss cause of a frame without room in a lossy queue.

@@ -2,8 +2,9 @@
 
 use super::Switch;
 use super::core::Core;
+use crate::departures::Exact;
 use crate::egress::{Eligibility, block};
-use crate::on_wire::OnWire;
+use crate::on_wire::{OnWire, put_on_wire};
 use check::conservation::Cause;
 use engine::Window;
 use stats::trace::Load;
@@ -79,21 +80,14 @@ impl Core {
         window: &mut Window<'_, OnWire>,
     ) -> Option<(u16, u8)> {
         let Core { egress, buffer, .. } = self;
-        let mut queue = buffer.queues.at(index);
-        let frame = queue.front()?;
-        let (came, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
-        let at = egress.commit(now, port, class, size_bytes);
-        let OnWire(slot) = window.send_slot(port, at);
-        *slot = *frame;
-        slot.at = at;
-        queue.pop_front_known(now, came, size_bytes);
-        let drained = queue.is_empty();
-        buffer.note_load(now, index);
-        if drained && buffer.class_is_empty(index) {
+        let departed = buffer.dequeue::<Exact>(now, index, |frame| {
+            let at = egress.commit(now, port, class, frame.size_bytes);
+            put_on_wire(frame, port, at, window);
+        })?;
+        if departed.is_last {
             egress.cell_mut(port).waiting &= !(1 << class);
         }
-        buffer.release(in_port, in_class, size_bytes);
-        Some((in_port, in_class))
+        Some((departed.in_port, departed.in_class))
     }
 
     /// Drops frames if a watchdog requires it, and sends the next control frame. Returns whether one was sent.

@@ -35,7 +35,7 @@ impl Switch {
         else {
             return false;
         };
-        self.core.buffer.charge(frame.in_port, frame.in_class, frame.size_bytes);
+        self.core.buffer.admit_unlimited(frame.in_port, frame.in_class, frame.size_bytes);
         self.core.buffer.occupancy.shared_used += u64::from(frame.size_bytes);
         self.core.buffer.queues.at(index).push(&Frame { at: now, ..frame }, |_| {});
         self.core.buffer.note_load(now, index);

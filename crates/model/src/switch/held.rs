@@ -9,6 +9,7 @@
 use super::backpressure::Backpressure;
 use super::core::Core;
 use super::outcome::Crossing;
+use crate::departures::Exact;
 use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
@@ -87,7 +88,7 @@ impl Core {
         let frame = Frame { at: now, ..frame };
         let index = self.buffer.queue_index(port, frame.class);
         let Frame { in_port, in_class, class, .. } = frame;
-        self.enqueue(index, Crossing { in_port, egress: port, in_class, class }, &frame);
+        self.enqueue::<Exact>(index, Crossing { in_port, egress: port, in_class, class }, &frame);
         // If the wire is free, the port is due now, unless its class is paused.
         self.egress.schedule_when_free(now, port);
     }

@@ -17,11 +17,12 @@
 
 use super::Switch;
 use super::buffer::PacketBuffer;
-use super::core::{Core, put_on_wire};
+use super::core::Core;
 use super::outcome::Crossing;
 use super::overload::Overload;
+use crate::departures::Lazy;
 use crate::egress::Cell;
-use crate::on_wire::OnWire;
+use crate::on_wire::{OnWire, put_on_wire};
 use crate::parameters::FlowControl;
 use engine::Window;
 use fabric::routing::mix32;
@@ -122,32 +123,13 @@ impl Switch {
             return false;
         };
         core.stats.counters.hops += 1;
-        let cell = core.egress.cell_mut(egress);
-        debug_assert!(cell.block_reasons == 0, "lazy departures require unblocked ports");
-        if cell.busy_until <= frame.at {
-            if cell.waiting != 0 {
-                dequeue(cell, &mut core.buffer, egress, window);
-                // Separate loop: usually one frame leaves a port between two arrivals for it.
-                if cell.busy_until <= frame.at && cell.waiting != 0 {
-                    dequeue_more(cell, &mut core.buffer, (egress, frame.at), window);
-                }
-            }
-            if cell.busy_until <= frame.at {
-                let at = cell.transmit_integral(frame.at, frame.size_bytes);
-                put_on_wire(frame, egress, at, window);
-                return true;
-            }
-        }
         let crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
-        let index = core.buffer.queue_index(egress, frame.class);
+        core.catch_up_port(egress, frame.at, window);
+        if core.send_at_once::<Lazy>(&crossing, frame, window).is_some() {
+            return true;
+        }
         // The maximum of the buffer must be exact to the byte, so a possible new maximum takes the slow path.
-        let below = core.buffer.stays_below_peak(frame.size_bytes);
-        if core.steps.hook_classes & (1 << frame.class) == 0
-            && below
-            && core.buffer.admit_conservative(index, crossing, frame.size_bytes)
-        {
-            core.put_in_queue(index, crossing, frame);
-            core.egress.wait_lazily(egress, frame.class);
+        if core.buffer.stays_below_peak(frame.size_bytes) && core.admit_lazily(&crossing, frame) {
             return true;
         }
         self.admit_exact(crossing, frame, window);
@@ -160,12 +142,8 @@ impl Switch {
     fn admit_exact(&mut self, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let Switch { core, overload, .. } = self;
         core.catch_up(frame.at, window);
-        let index = core.buffer.queue_index(crossing.egress, crossing.class);
-        if core.steps.hook_classes & (1 << frame.class) == 0
-            && core.buffer.admit_conservative(index, crossing, frame.size_bytes)
-        {
+        if core.admit_lazily(&crossing, frame) {
             core.buffer.update_peak();
-            core.enqueue(index, crossing, frame);
         } else {
             // An XOFF may follow: departures must be exact from now on.
             if core.steps.pausing_classes != 0 {
@@ -224,6 +202,34 @@ impl Core {
         egress.backlogged_ports = busy.fold(0, |busy, (port, _)| busy | 1 << (port % 64));
         egress.lazy = true;
         true
+    }
+
+    /// Queues a frame if the counters admit it although they may include frames that have left. Returns whether they
+    /// do.
+    #[inline(always)] // once a packet-hop
+    fn admit_lazily(&mut self, crossing: &Crossing, frame: &Frame) -> bool {
+        let index = self.buffer.queue_index(crossing.egress, crossing.class);
+        let admitted = self.steps.hook_classes & (1 << crossing.class) == 0
+            && self.buffer.admit::<Lazy>(index, *crossing, frame.size_bytes);
+        if admitted {
+            self.enqueue::<Lazy>(index, *crossing, frame);
+        }
+        admitted
+    }
+
+    /// Dequeues the frames that left `port` by `now`.
+    #[inline(always)] // once a packet-hop
+    fn catch_up_port(&mut self, port: u16, now: Time, window: &mut Window<'_, OnWire>) {
+        let Core { egress, buffer, .. } = self;
+        let cell = egress.cell_mut(port);
+        debug_assert!(cell.block_reasons == 0, "lazy departures require unblocked ports");
+        if cell.busy_until <= now && cell.waiting != 0 {
+            dequeue(cell, buffer, port, window);
+            // Separate loop: usually one frame leaves a port between two arrivals for it.
+            if cell.busy_until <= now && cell.waiting != 0 {
+                dequeue_more(cell, buffer, (port, now), window);
+            }
+        }
     }
 
     /// Ends lazy departures: dequeues all frames that left by `now`, and schedules the ports.
@@ -288,20 +294,12 @@ fn dequeue(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut W
     );
     let (now, class) = (cell.busy_until, cell.waiting.ilog2() as u8);
     let index = buffer.queue_index(port, class);
-    let mut queue = buffer.queues.at(index);
-    let Some(frame) = queue.front() else {
-        debug_assert!(false, "a waiting class has no frame");
-        cell.waiting &= !(1 << class);
-        return;
-    };
-    let (enqueued_at, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
-    let at = cell.transmit_integral(now, size_bytes);
-    let OnWire(slot) = window.send_slot(port, at);
-    *slot = *frame;
-    slot.at = at;
-    queue.pop_front_known(now, enqueued_at, size_bytes);
-    cell.waiting &= !(u8::from(queue.is_empty()) << class);
-    buffer.release(in_port, in_class, size_bytes);
+    let departed = buffer.dequeue::<Lazy>(now, index, |frame| {
+        let at = cell.start::<Lazy>(now, frame.size_bytes, &[], port);
+        put_on_wire(frame, port, at, window);
+    });
+    debug_assert!(departed.is_some(), "a waiting class has no frame");
+    cell.waiting &= !(u8::from(departed.is_none_or(|departed| departed.is_last)) << class);
 }
 
 /// Dequeues the further frames that left by `now`. Not inlined, because the setup of its loop would burden every

@@ -243,7 +243,9 @@ impl Core {
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
         let fate = if self.steps.overload_classes & (1 << crossing.class) != 0 {
-            overload.decide(self, crossing, frame, window)
+            let (mut crossing, mut frame) = (crossing, *frame);
+            let decision = overload.decide(self, &mut crossing, &mut frame);
+            self.carry_out(overload, &crossing, &frame, decision, window)
         } else {
             self.admit_or_refuse(overload, &crossing, frame, window)
         };

@@ -3,10 +3,12 @@
 
 use super::Switch;
 use super::core::Core;
+use crate::departures::Exact;
 use crate::egress::{Busy, Eligibility, Head, block};
-use crate::on_wire::OnWire;
+use crate::on_wire::{OnWire, put_on_wire};
 use check::conservation::Cause;
 use engine::Window;
+use protocols::frame::Frame;
 use stats::trace::Load;
 use units::Time;
 
@@ -20,7 +22,7 @@ impl Switch {
         }
         // The last frame passed its last preemption point without a further event, so its transmission is complete.
         if let Busy::Commit(frame) = self.core.egress.serve_busy(now, port, false) {
-            window.send(port, OnWire(frame));
+            put_on_wire(&frame, port, frame.at, window);
         }
         let first = self.core.events_noted();
         let special = self.core.egress.cell(port).block_reasons & (block::CONTROL | block::STORM) != 0;
@@ -43,25 +45,22 @@ impl Switch {
         let marked = self.core.steps.has_departure_hooks && self.core.run_departure_hooks(now, port, index);
         let leaving = self.core.note_leaving(index, marked, first).filter(|_| self.core.stats.tracer.is_some());
         let Core { egress, buffer, stats, .. } = &mut self.core;
-        let Some(frame) = buffer.queues[index].front() else { return egress.due.set(port, Time::MAX) };
-        egress.check_interruption(now, port, class, Head::of(frame), stats);
-        let (in_port, in_class, size_bytes) = (frame.in_port, frame.in_class, frame.size_bytes);
-        let mut leaves = *frame;
-        buffer.queues.at(index).pop_front_known(now, leaves.at, size_bytes);
-        leaves.at = egress.commit(now, port, class, size_bytes);
-        let certain = if egress.is_preemptable(port, class, size_bytes) {
-            egress.set_pending(now, port, leaves)
-        } else {
-            window.send(port, OnWire(leaves));
-            Time::MAX
-        };
-        buffer.note_load(now, index);
-        if buffer.queues[index].is_empty() && buffer.class_is_empty(index) {
+        let mut certain = Time::MAX;
+        let departed = buffer.dequeue::<Exact>(now, index, |frame| {
+            egress.check_interruption(now, port, class, Head::of(frame), stats);
+            let at = egress.commit(now, port, class, frame.size_bytes);
+            if egress.is_preemptable(port, class, frame.size_bytes) {
+                certain = egress.set_pending(now, port, Frame { at, ..*frame });
+            } else {
+                put_on_wire(frame, port, at, window);
+            }
+        });
+        let Some(departed) = departed else { return egress.due.set(port, Time::MAX) };
+        if departed.is_last {
             egress.cell_mut(port).waiting &= !(1 << class);
         }
-        buffer.release(in_port, in_class, size_bytes);
         if self.core.has_release_hooks {
-            self.run_release_hooks(now, port, (in_port, in_class), window);
+            self.run_release_hooks(now, port, (departed.in_port, departed.in_class), window);
         }
         self.core.note_left(now, port, leaving);
         self.core.look_after_start(port);
@@ -93,7 +92,7 @@ impl Core {
         match egress.serve_busy(now, port, wants) {
             Busy::Until(at) => egress.due.set(port, at.min(later.max(now + Time::from_ps(1)))),
             Busy::Commit(frame) => {
-                window.send(port, OnWire(frame));
+                put_on_wire(&frame, port, frame.at, window);
                 self.look_after_start(port);
             }
         }

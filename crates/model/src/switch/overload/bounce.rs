@@ -10,13 +10,12 @@
 //! normal ones in [`PacketBuffer::queues`](crate::switch::buffer::PacketBuffer::queues), at an offset of `pairs`.
 
 use crate::network::Network;
-use crate::on_wire::OnWire;
 use crate::parameters::{Buffer, QueueLimit};
 use crate::queue::Queue;
 use crate::switch::core::Core;
-use crate::switch::outcome::{Crossing, FrameFate, Redirected};
+use crate::switch::outcome::Crossing;
+use crate::switch::overload::action::Decision;
 use check::conservation::Cause;
-use engine::Window;
 use fabric::NodeId;
 use protocols::frame::Frame;
 use protocols::pabo::{self, BounceFunction, BounceParameters, Return, Utilisation};
@@ -27,7 +26,7 @@ use units::random::{Stream, purpose};
 pub(crate) struct Bounce {
     function: BounceFunction,
     normal: QueueLimit,
-    bounce: QueueLimit,
+    bounce_limit: QueueLimit,
     back: Return,
     utilisation: Utilisation,
     /// Maximum number of bounces of a frame; 0 for no limit.
@@ -47,7 +46,7 @@ impl Bounce {
         let state = Bounce {
             function: BounceFunction::new(pabo.theta, pabo.lambda),
             normal,
-            bounce,
+            bounce_limit: bounce,
             back: pabo.back,
             utilisation: pabo.utilisation,
             // Frames count up to 255 bounces. An absent limit must not become a limit of 255.
@@ -61,27 +60,22 @@ impl Bounce {
     /// Removes the limits of all queues, for tests of the checks.
     #[cfg(test)]
     pub fn forget_limits(&mut self) {
-        (self.normal, self.bounce) = (QueueLimit::Packets(u32::MAX), QueueLimit::Packets(u32::MAX));
+        (self.normal, self.bounce_limit) = (QueueLimit::Packets(u32::MAX), QueueLimit::Packets(u32::MAX));
     }
 
     /// Enqueues or bounces a frame that found its wire occupied.
-    pub fn decide(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
+    pub fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
         let again = frame.bounces > 0;
         // The bytes are charged to the class of the queue.
-        let crossing = Crossing { in_class: frame.class, class: frame.class, ..crossing };
+        (crossing.in_class, crossing.class) = (frame.class, frame.class);
         let pairs = core.buffer.layout.bounce_offset;
         let first = core.buffer.queue_index(crossing.egress, frame.class);
         let (index, other) = if again { (first + pairs, first) } else { (first, first + pairs) };
         if again {
             core.buffer.note_offer(index);
         }
-        let (limit, other_limit) = if again { (self.bounce, self.normal) } else { (self.normal, self.bounce) };
+        let (limit, other_limit) =
+            if again { (self.bounce_limit, self.normal) } else { (self.normal, self.bounce_limit) };
         let (held, capacity) = fill(&core.buffer.queues[index], limit, frame.size_bytes);
         let full = held >= capacity;
         let (held, capacity) = match self.utilisation {
@@ -91,59 +85,42 @@ impl Bounce {
         let spent = self.limit != 0 && frame.bounces >= self.limit;
         // At the limit of bounces a frame waits like any other, and is lost only if the queue is full.
         if spent && full {
-            return core.lose(crossing, frame, Cause::BounceLimit);
+            return Decision::drop(Cause::BounceLimit);
         }
         if !spent && self.function.bounces(held, capacity, frame.bounces, &mut self.random) {
-            return self.turn_around(core, crossing, frame, window);
+            return self.bounce(core, crossing, frame);
         }
-        let mut frame = *frame;
-        pabo::go_on(&mut frame);
-        core.buffer.charge(crossing.in_port, crossing.in_class, frame.size_bytes);
-        core.enqueue(index, crossing, &frame)
+        pabo::go_on(frame);
+        core.buffer.admit_unlimited(crossing.in_port, crossing.in_class, frame.size_bytes);
+        Decision::Queue { index }
     }
 
     /// Bounces `frame`.
-    fn turn_around(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
-        let Crossing { in_port, egress, .. } = crossing;
-        let Some(back) = self.way_back(core, egress, in_port, frame) else {
-            return core.lose(crossing, frame, Cause::NoRoute);
-        };
+    fn bounce(&mut self, core: &mut Core, crossing: &Crossing, frame: &mut Frame) -> Decision {
+        let &Crossing { in_port, egress, .. } = crossing;
+        let Some(back) = self.way_back(core, egress, in_port, frame) else { return Decision::drop(Cause::NoRoute) };
         if core.failures.is_dead(back) {
-            return core.lose(crossing, frame, Cause::LinkDown);
+            return Decision::drop(Cause::LinkDown);
         }
         let index = core.buffer.queue_index(back, frame.class) + core.buffer.layout.bounce_offset;
         let at_once = core.can_start_now(frame.at, back, (frame.class, frame.size_bytes));
         if !at_once {
-            let (held, capacity) = fill(&core.buffer.queues[index], self.bounce, frame.size_bytes);
+            let (held, capacity) = fill(&core.buffer.queues[index], self.bounce_limit, frame.size_bytes);
             if held >= capacity {
-                return core.lose(crossing, frame, Cause::BounceQueueFull);
+                return Decision::drop(Cause::BounceQueueFull);
             }
+            core.buffer.admit_unlimited(in_port, frame.class, frame.size_bytes);
         }
         self.redirections[usize::from(egress)] += 1;
         let counters = &mut core.stats.counters;
         counters.bounces += 1;
         counters.bounced_bytes += u64::from(frame.size_bytes);
         counters.bounces_in_frames.made += u64::from(frame.bounces < u8::MAX);
-        let mut frame = *frame;
-        pabo::turn_back(&mut frame);
+        pabo::turn_back(frame);
         // Restores the TTL of the step forward and of the step back. TTL ends routing loops, and a bounced frame is in
         // none.
         frame.ttl = frame.ttl.saturating_add(2);
-        let queue = (!at_once).then_some(index as u32);
-        let marked = if at_once {
-            core.send_on(back, frame, window)
-        } else {
-            core.buffer.charge(in_port, frame.class, frame.size_bytes);
-            core.enqueue(index, Crossing { egress: back, ..crossing }, &frame).is_queued_with_mark()
-        };
-        let redirected = Redirected { port: back, queue, bounces: frame.bounces, detour: false, marked };
-        FrameFate::Redirected { egress, redirected }
+        Decision::Redirect { port: back, index: (!at_once).then_some(index), detour: false }
     }
 
     /// Returns the port towards the previous node of `frame`.

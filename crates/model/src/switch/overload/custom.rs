@@ -1,12 +1,12 @@
 //! An overload action of a library user: the custom rule selects the action, the switch executes it.
 
 use crate::custom::{CustomOverload, OverloadDecision, OverloadState, Waiting};
+use crate::departures::Exact;
 use crate::network::Network;
-use crate::on_wire::OnWire;
 use crate::switch::core::Core;
-use crate::switch::outcome::{Crossing, FrameFate, Redirected};
+use crate::switch::outcome::Crossing;
+use crate::switch::overload::action::Decision;
 use check::conservation::Cause;
-use engine::Window;
 use fabric::NodeId;
 use protocols::frame::Frame;
 use units::random::{Stream, purpose};
@@ -42,14 +42,8 @@ impl Custom {
     }
 
     /// Applies the rule to a frame that found its wire occupied.
-    pub fn decide(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
-        let queue = core.buffer.queue_index(crossing.egress, crossing.class);
+    pub fn decide(&mut self, core: &mut Core, crossing: &Crossing, frame: &mut Frame) -> Decision {
+        let index = core.buffer.queue_index(crossing.egress, crossing.class);
         self.others.clear();
         let is_live = |&&port: &&u16| port != crossing.egress && !core.failures.is_dead(port);
         self.others.extend(self.onward.iter().filter(is_live));
@@ -60,7 +54,7 @@ impl Custom {
             ingress: crossing.in_port,
             egress: crossing.egress,
             class: crossing.class,
-            has_room: !core.buffer.is_full(queue, frame.size_bytes),
+            has_room: !core.buffer.is_full(index, frame.size_bytes),
             others: &self.others,
             waiting_bytes: &self.waiting_bytes,
         };
@@ -68,40 +62,16 @@ impl Custom {
             OverloadDecision::Detour(port)
                 if usize::from(port) < self.redirections.len() && port != crossing.egress =>
             {
-                self.send_by(port, core, crossing, frame, window)
+                let Some(detour) = core.detour(*crossing, frame, port) else { return Decision::drop(Cause::NoRoom) };
+                self.redirections[usize::from(crossing.egress)] += 1;
+                core.stats.counters.note_detour(frame);
+                frame.bounces = frame.bounces.saturating_add(1);
+                detour
             }
-            OverloadDecision::Drop => core.lose_without_room(crossing, frame),
+            OverloadDecision::Drop => core.drop_without_room(*crossing, frame),
             // Wait; also the answer to an invalid port.
-            _ if core.buffer.admit(queue, crossing, frame.size_bytes) => core.enqueue(queue, crossing, frame),
-            _ => core.lose_without_room(crossing, frame),
+            _ if core.buffer.admit::<Exact>(index, *crossing, frame.size_bytes) => Decision::Queue { index },
+            _ => core.drop_without_room(*crossing, frame),
         }
-    }
-
-    fn send_by(
-        &mut self,
-        port: u16,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
-        let egress = crossing.egress;
-        let crossing = Crossing { egress: port, ..crossing };
-        let at_once = core.can_start_now(frame.at, port, (crossing.class, frame.size_bytes));
-        let queue = core.buffer.queue_index(port, crossing.class);
-        if !at_once && !core.buffer.admit(queue, crossing, frame.size_bytes) {
-            return core.lose(crossing, frame, Cause::NoRoom);
-        }
-        self.redirections[usize::from(egress)] += 1;
-        core.stats.counters.note_detour(frame);
-        let frame = Frame { bounces: frame.bounces.saturating_add(1), ..*frame };
-        let queue = (!at_once).then_some(queue);
-        let marked = match queue {
-            Some(queue) => core.enqueue(queue, crossing, &frame).is_queued_with_mark(),
-            None => core.send_on(port, frame, window),
-        };
-        let queue = queue.map(|queue| queue as u32);
-        let redirected = Redirected { port, queue, bounces: frame.bounces, detour: true, marked };
-        FrameFate::Redirected { egress, redirected }
     }
 }

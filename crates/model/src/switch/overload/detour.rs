@@ -6,12 +6,12 @@
 //!        -> no room: try the other live ports towards switches in random order, take the first with room
 //! ```
 
+use crate::departures::Exact;
 use crate::network::Network;
-use crate::on_wire::OnWire;
 use crate::switch::core::Core;
-use crate::switch::outcome::{Crossing, FrameFate, Redirected};
+use crate::switch::outcome::Crossing;
+use crate::switch::overload::action::Decision;
 use check::conservation::Cause;
-use engine::Window;
 use fabric::NodeId;
 use protocols::frame::Frame;
 use units::random::{Stream, purpose};
@@ -43,41 +43,25 @@ impl Detour {
     }
 
     /// Enqueues a frame that found its wire occupied, or detours it if the queue has no room.
-    pub fn decide(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
-        let crossing = Crossing { in_class: frame.class, class: frame.class, ..crossing };
+    pub fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
+        (crossing.in_class, crossing.class) = (frame.class, frame.class);
         let egress = crossing.egress;
-        let queue = core.buffer.queue_index(egress, frame.class);
-        if core.buffer.admit(queue, crossing, frame.size_bytes) {
-            return core.enqueue(queue, crossing, frame);
+        let index = core.buffer.queue_index(egress, frame.class);
+        if core.buffer.admit::<Exact>(index, *crossing, frame.size_bytes) {
+            return Decision::Queue { index };
         }
         self.tried.clear();
         let is_live = |&&port: &&u16| port != egress && !core.failures.is_dead(port);
         self.tried.extend(self.onward.iter().filter(is_live));
-        let mut found = None;
-        while found.is_none() && !self.tried.is_empty() {
+        while !self.tried.is_empty() {
             let port = self.tried.swap_remove(self.random.below(self.tried.len() as u64) as usize);
-            let queue = core.buffer.queue_index(port, frame.class);
-            let at_once = core.can_start_now(frame.at, port, (frame.class, frame.size_bytes));
-            if at_once || core.buffer.admit(queue, crossing, frame.size_bytes) {
-                found = Some((port, (!at_once).then_some(queue)));
+            if let Some(detour) = core.detour(*crossing, frame, port) {
+                self.redirections[usize::from(egress)] += 1;
+                core.stats.counters.note_detour(frame);
+                frame.bounces = frame.bounces.saturating_add(1);
+                return detour;
             }
         }
-        let Some((port, queue)) = found else { return core.lose(crossing, frame, Cause::NoRoom) };
-        self.redirections[usize::from(egress)] += 1;
-        core.stats.counters.note_detour(frame);
-        let frame = Frame { bounces: frame.bounces.saturating_add(1), ..*frame };
-        let marked = match queue {
-            Some(queue) => core.enqueue(queue, Crossing { egress: port, ..crossing }, &frame).is_queued_with_mark(),
-            None => core.send_on(port, frame, window),
-        };
-        let queue = queue.map(|queue| queue as u32);
-        let redirected = Redirected { port, queue, bounces: frame.bounces, detour: true, marked };
-        FrameFate::Redirected { egress, redirected }
+        Decision::drop(Cause::NoRoom)
     }
 }

@@ -7,17 +7,15 @@ mod detour;
 pub(crate) mod pipeline;
 pub(crate) mod trim;
 
-use action::Action;
+use action::{Action, Decision};
 
 use crate::network::Network;
-use crate::on_wire::OnWire;
 use crate::parameters;
 use crate::switch::core::Core;
-use crate::switch::outcome::{Crossing, FrameFate};
+use crate::switch::outcome::Crossing;
 use bounce::Bounce;
 use custom::Custom;
 use detour::Detour;
-use engine::Window;
 use fabric::NodeId;
 use protocols::frame::Frame;
 use trim::Trimming;
@@ -84,35 +82,23 @@ impl Overload {
 
 impl Action for Overload {
     #[inline(never)]
-    fn decide(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
+    fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
         match self {
-            Overload::Drop => core.lose_without_room(crossing, frame),
-            Overload::Bounce(bounce) => bounce.decide(core, crossing, frame, window),
-            Overload::Detour(detour) => detour.decide(core, crossing, frame, window),
-            Overload::Trim(trimming) => trimming.decide(core, crossing, frame, window),
-            Overload::Custom(custom) => custom.decide(core, crossing, frame, window),
+            Overload::Drop => core.drop_without_room(*crossing, frame),
+            Overload::Bounce(bounce) => bounce.decide(core, crossing, frame),
+            Overload::Detour(detour) => detour.decide(core, crossing, frame),
+            Overload::Trim(trimming) => trimming.decide(core, crossing, frame),
+            Overload::Custom(custom) => custom.decide(core, crossing, frame),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn refuse(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
+    fn refuse(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame, may_displace: bool) -> Decision {
         match self {
-            Overload::Trim(trimming) => trimming.refuse(core, crossing, frame, window),
+            Overload::Trim(trimming) => trimming.refuse(core, crossing, frame, may_displace),
             Overload::Drop | Overload::Bounce(_) | Overload::Detour(_) | Overload::Custom(_) => {
-                core.lose_without_room(crossing, frame)
+                core.drop_without_room(*crossing, frame)
             }
         }
     }

@@ -9,15 +9,14 @@
 //!
 //! Frames that find room are forwarded as in any other switch.
 
-use super::action::Action;
+use super::action::{Action, Decision};
 use super::pipeline::Pipelines;
+use crate::departures::Exact;
 use crate::network::Network;
-use crate::on_wire::OnWire;
 use crate::parameters::{Overload, QueueLimit};
 use crate::switch::core::{Core, no_room};
-use crate::switch::outcome::{Crossing, FrameFate};
+use crate::switch::outcome::Crossing;
 use check::conservation::{Cause, Tally};
-use engine::Window;
 use fabric::NodeId;
 use protocols::frame::{Frame, Kind, flags};
 use protocols::trim::{HeaderFull, Scheme, TrimParameters, Victim, give_back};
@@ -60,20 +59,14 @@ impl Trimming {
         Some((state, if trim.watermark.is_some() { trim.classes } else { 0 }))
     }
 
-    /// Trims `frame`, which found no room, and forwards its header.
-    pub(super) fn cut(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
-        let header = self.header_of(core, crossing, frame);
+    /// Trims `frame`, which found no room: its header is forwarded, or returned to its source.
+    pub(super) fn cut(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
+        *frame = self.header_of(core, *crossing, frame);
         if self.trim.scheme == Scheme::Source {
-            self.send_back(core, crossing, &header, window)
-        } else {
-            self.place(core, Crossing { class: header.class, ..crossing }, &header, window)
+            return self.send_back(core, crossing, frame);
         }
+        crossing.class = frame.class;
+        Decision::Forward
     }
 
     /// Cuts the payload of `frame` and returns the header.
@@ -92,18 +85,6 @@ impl Trimming {
         header
     }
 
-    /// Forwards a header and traces the result.
-    pub(super) fn place(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
-        let outcome = core.forward(self, &crossing, frame, window);
-        core.trace_outcome(crossing, frame, outcome)
-    }
-
     fn draw_tail(&mut self) -> bool {
         match self.trim.victim {
             Victim::Arriving => false,
@@ -112,11 +93,11 @@ impl Trimming {
         }
     }
 
-    /// Trims the youngest frame of a full queue and forwards its header. Returns false if it has no payload to cut.
-    fn cut_tail(&mut self, core: &mut Core, now: Time, full: Crossing, window: &mut Window<'_, OnWire>) -> bool {
-        let (egress, class) = (full.egress, full.class);
+    /// Trims the youngest frame of a full queue. `None` if it has no payload to cut.
+    fn cut_tail(&mut self, core: &mut Core, now: Time, full: &Crossing) -> Option<Decision> {
+        let &Crossing { egress, class, .. } = full;
         let index = core.buffer.queue_index(egress, class);
-        let Some(&tail) = core.buffer.queues[index].back().filter(|tail| self.trim.can_cut(tail)) else { return false };
+        let &tail = core.buffer.queues[index].back().filter(|tail| self.trim.can_cut(tail))?;
         core.buffer.queues.at(index).drop_back(now);
         core.buffer.note_load(now, index);
         if core.buffer.queues[index].is_empty() {
@@ -124,101 +105,79 @@ impl Trimming {
         }
         core.buffer.release(tail.in_port, tail.in_class, tail.size_bytes);
         // Restore TTL and hops: the header is forwarded as if it arrived now.
-        let arriving = Frame { at: now, ttl: tail.ttl.saturating_add(1), hops: tail.hops.saturating_sub(1), ..tail };
-        let crossing = Crossing { in_port: tail.in_port, egress, in_class: tail.in_class, class };
-        self.cut(core, crossing, &arriving, window);
-        true
+        let mut header = Frame { at: now, ttl: tail.ttl.saturating_add(1), hops: tail.hops.saturating_sub(1), ..tail };
+        let mut crossing = Crossing { in_port: tail.in_port, egress, in_class: tail.in_class, class };
+        let decision = self.cut(core, &mut crossing, &mut header);
+        if let Decision::Drop { cause, .. } = decision {
+            let lost = core.lose(crossing, &header, cause);
+            core.trace_outcome(crossing, &header, lost);
+            return Some(Decision::Displace { tail: None });
+        }
+        Some(Decision::Displace { tail: Some((crossing, header)) })
     }
 
-    /// Handles a frame of the header class for which the limits of data have no room.
-    fn queue_header(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
+    /// Decides about a frame of the header class for which the limits of data have no room.
+    fn queue_header(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
         let queue = &core.buffer.queues[index];
         if core.buffer.limits.queue.is_some()
             && self.header_queue.fits(queue.len(), u64::from(queue.bytes), frame.size_bytes)
         {
-            core.buffer.charge(crossing.in_port, crossing.in_class, frame.size_bytes);
-            return core.enqueue(index, crossing, frame);
+            core.buffer.admit_unlimited(crossing.in_port, crossing.in_class, frame.size_bytes);
+            return Decision::Queue { index };
         }
         if frame.kind == Kind::Trimmed && self.trim.full == HeaderFull::Return {
-            return self.send_back(core, crossing, frame, window);
+            return self.send_back(core, crossing, frame);
         }
-        core.lose(crossing, frame, no_room(frame))
+        Decision::drop(no_room(frame))
     }
 
     /// Returns the header `frame`, which cannot be queued, to its source.
-    fn send_back(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
-        let frame = give_back(frame);
+    fn send_back(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
+        *frame = give_back(frame);
         let full_port = crossing.egress;
         self.returned[usize::from(full_port)] += 1;
         // The header starts a new path: no ingress port to avoid.
-        let Some(egress) = core.route(&frame, u16::MAX) else { return core.lose(crossing, &frame, Cause::NoRoute) };
-        let back = Crossing { egress, class: frame.class, ..crossing };
-        core.note(back, &frame, TraceEvent::Returned { port: egress, full_port });
-        self.place(core, back, &frame, window)
+        let Some(egress) = core.route(frame, u16::MAX) else { return Decision::drop(Cause::NoRoute) };
+        (crossing.egress, crossing.class) = (egress, frame.class);
+        core.note(*crossing, frame, TraceEvent::Returned { port: egress, full_port });
+        Decision::Forward
     }
 }
 
 impl Action for Trimming {
-    /// Handles a frame of a class with a watermark that found its wire occupied.
-    fn decide(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
-        let crossing = Crossing { in_class: frame.class, class: frame.class, ..crossing };
+    /// Decides about a frame of a class with a watermark.
+    fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
+        (crossing.in_class, crossing.class) = (frame.class, frame.class);
         let index = core.buffer.queue_index(crossing.egress, frame.class);
         let queue = &core.buffer.queues[index];
         if self.trim.can_cut(frame) && self.trim.is_past_watermark(queue.len(), queue.bytes.into()) {
-            self.cut(core, crossing, frame, window)
-        } else if core.buffer.admit(index, crossing, frame.size_bytes) {
-            core.enqueue(index, crossing, frame)
+            self.cut(core, crossing, frame)
+        } else if core.buffer.admit::<Exact>(index, *crossing, frame.size_bytes) {
+            Decision::Queue { index }
         } else {
-            self.refuse(core, crossing, frame, window)
+            self.refuse(core, crossing, frame, true)
         }
     }
 
-    fn refuse(
-        &mut self,
-        core: &mut Core,
-        crossing: Crossing,
-        frame: &Frame,
-        window: &mut Window<'_, OnWire>,
-    ) -> FrameFate {
+    fn refuse(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame, may_displace: bool) -> Decision {
         // Only lossy classes are trimmed.
         if core.network.switch.flow_control.lossless() & (1 << crossing.class) != 0 {
-            return core.lose_without_room(crossing, frame);
+            return core.drop_without_room(*crossing, frame);
         }
         if self.trim.counts_as_header(crossing.class, frame) {
-            return self.queue_header(core, crossing, frame, window);
+            return self.queue_header(core, crossing, frame);
         }
         let can_cut = self.trim.can_cut(frame);
         if self.pipelines.is_some() && can_cut {
             return self.recirculate(core, crossing, frame);
         }
-        if self.draw_tail() && self.cut_tail(core, frame.at, crossing, window) {
-            let index = core.buffer.queue_index(crossing.egress, crossing.class);
-            if core.buffer.admit(index, crossing, frame.size_bytes) {
-                let outcome = core.enqueue(index, crossing, frame);
-                let traced = core.trace_outcome(crossing, frame, outcome);
-                core.run_queued_hooks(self, crossing, frame, outcome, window);
-                return traced;
-            }
+        if may_displace
+            && self.draw_tail()
+            && let Some(displaced) = self.cut_tail(core, frame.at, crossing)
+        {
+            return displaced;
         }
-        if can_cut { self.cut(core, crossing, frame, window) } else { core.lose(crossing, frame, no_room(frame)) }
+        if can_cut { self.cut(core, crossing, frame) } else { Decision::drop(no_room(frame)) }
     }
 }

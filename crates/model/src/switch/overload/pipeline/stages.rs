@@ -4,6 +4,7 @@ use super::{ENTERING, Passing, Pipelines, RECIRCULATING, SIGNALS, STAGED, STATIO
 use crate::on_wire::OnWire;
 use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
+use crate::switch::overload::action::Decision;
 use crate::switch::overload::trim::Trimming;
 use engine::Window;
 use protocols::frame::Frame;
@@ -54,13 +55,12 @@ impl Trimming {
         let passing = pipes.pipelines[pipeline].round.pop();
         pipes.update_station(pipeline, RECIRCULATING);
         let Some(Passing { egress, frame, .. }) = passing else { return };
-        let frame = Frame { at: now, ..frame };
-        let crossing = Crossing { in_port: frame.in_port, egress, in_class: frame.in_class, class: frame.class };
-        if self.trim.can_cut(&frame) {
-            self.cut(core, crossing, &frame, window);
-        } else {
-            self.place(core, crossing, &frame, window);
-        }
+        let mut frame = Frame { at: now, ..frame };
+        let mut crossing = Crossing { in_port: frame.in_port, egress, in_class: frame.in_class, class: frame.class };
+        let decision =
+            if self.trim.can_cut(&frame) { self.cut(core, &mut crossing, &mut frame) } else { Decision::Forward };
+        let fate = core.carry_out(self, &crossing, &frame, decision, window);
+        core.trace_outcome(crossing, &frame, fate);
     }
 
     /// Handles the clock cycle of a frame: reads the depth of its queue, and cuts the frame if that is full.
@@ -93,7 +93,7 @@ impl Trimming {
         let Some(Passing { egress, frame, .. }) = passing else { return };
         let frame = Frame { at: now, ..frame };
         let crossing = Crossing { in_port: frame.in_port, egress, in_class: frame.in_class, class: frame.class };
-        self.place(core, crossing, &frame, window);
+        core.carry_out(self, &crossing, &frame, Decision::Forward, window);
     }
 }
 
