@@ -109,6 +109,12 @@ pub(crate) struct Occupancy {
     pub max: u64,
 }
 
+/// The transmission of a frame that leaves the buffer. No closure, because a closure cannot be declared inline.
+pub(super) trait Transmission {
+    /// Puts `frame`, the head of its queue, onto the wire.
+    fn start(self, frame: &Frame);
+}
+
 /// A frame that has left the buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departed {
@@ -370,26 +376,30 @@ impl PacketBuffer {
         let Crossing { in_port, in_class, class, .. } = crossing;
         let bytes = u64::from(size_bytes);
         let queue = &self.queues[index];
-        let fits = match self.limits.queue {
-            Some(limit) => limit.fits(queue.len(), u64::from(queue.bytes), size_bytes),
+        match self.limits.queue {
+            Some(limit) => {
+                if !limit.fits(queue.len(), u64::from(queue.bytes), size_bytes) {
+                    return false;
+                }
+            }
             None if self.limits.lossless & (1 << class) != 0 => {
-                let account = self.account_index(in_port, in_class);
-                self.reserve_lossless::<D>(account, bytes)
+                if !self.reserve_lossless::<D>(self.account_index(in_port, in_class), bytes) {
+                    return false;
+                }
             }
             None => {
                 let free = self.free_bytes();
-                let fits = bytes <= free && u64::from(queue.bytes) + bytes <= self.limits.egress.bytes(free);
-                self.occupancy.shared_used += if fits { bytes } else { 0 };
-                fits
-            }
-        };
-        if fits {
-            self.charge(in_port, in_class, size_bytes);
-            if !D::LAZY {
-                self.update_peak();
+                if bytes > free || u64::from(queue.bytes) + bytes > self.limits.egress.bytes(free) {
+                    return false;
+                }
+                self.occupancy.shared_used += bytes;
             }
         }
-        fits
+        self.charge(in_port, in_class, size_bytes);
+        if !D::LAZY {
+            self.update_peak();
+        }
+        true
     }
 
     /// Reserves `bytes` for a lossless frame of the account at `index`: in the shared pool up to XOFF, then in
@@ -397,25 +407,25 @@ impl PacketBuffer {
     #[inline(always)] // as admit
     fn reserve_lossless<D: Departures>(&mut self, index: usize, bytes: u64) -> bool {
         let free = self.free_bytes();
-        if D::LAZY {
-            // XOFF is tested after admission, when a dynamic threshold is lower.
-            let is_below_xoff =
-                bytes <= free && u64::from(self.accounts[index].bytes) + bytes <= self.limits.xoff.bytes(free - bytes);
-            self.occupancy.shared_used += if is_below_xoff { bytes } else { 0 };
-            return is_below_xoff;
-        }
-        let xoff = self.xoff_bytes(index);
+        // The caller of lazy admission tests XOFF no more, and after admission a dynamic threshold is lower.
+        let xoff = if !D::LAZY {
+            self.xoff_bytes(index)
+        } else if bytes <= free {
+            self.limits.xoff.bytes(free - bytes)
+        } else {
+            return false;
+        };
         let account = &mut self.accounts[index];
         if u64::from(account.bytes) + bytes <= xoff && bytes <= free {
             self.occupancy.shared_used += bytes;
             return true;
         }
-        let fits = u64::from(account.headroom_bytes) + bytes <= self.headroom[index];
-        if fits {
-            account.headroom_bytes += bytes as u32;
-            account.headroom_max_bytes = account.headroom_max_bytes.max(account.headroom_bytes);
+        if D::LAZY || u64::from(account.headroom_bytes) + bytes > self.headroom[index] {
+            return false;
         }
-        fits
+        account.headroom_bytes += bytes as u32;
+        account.headroom_max_bytes = account.headroom_max_bytes.max(account.headroom_bytes);
+        true
     }
 
     /// Returns whether the maximum stays unchanged after a frame of `size_bytes`. The counters may include frames that
@@ -448,18 +458,18 @@ impl PacketBuffer {
     }
 
     /// Removes the first frame of the queue at `index`, whose transmission starts at `now`, and releases its room.
-    /// `transmit` receives the frame. `None` if the queue is empty.
+    /// `None` if the queue is empty.
     #[inline(always)] // once a packet-hop
     pub(super) fn dequeue<D: Departures>(
         &mut self,
         now: Time,
         index: usize,
-        transmit: impl FnOnce(&Frame),
+        transmission: impl Transmission,
     ) -> Option<Departed> {
         let mut queue = self.queues.at(index);
         let frame = queue.front()?;
         let (enqueued_at, in_port, in_class, size_bytes) = (frame.at, frame.in_port, frame.in_class, frame.size_bytes);
-        transmit(frame);
+        transmission.start(frame);
         queue.pop_front_known(now, enqueued_at, size_bytes);
         let is_empty = queue.is_empty();
         if !D::LAZY {

@@ -1,12 +1,14 @@
 //! Departures from the ports of a switch.
 
 use super::Switch;
+use super::buffer::Transmission;
 use super::core::Core;
 use crate::departures::Exact;
-use crate::egress::{Eligibility, block};
+use crate::egress::{Egress, Eligibility, block};
 use crate::on_wire::{OnWire, put_on_wire};
 use check::conservation::Cause;
 use engine::Window;
+use protocols::frame::Frame;
 use stats::trace::Load;
 use units::Time;
 
@@ -80,10 +82,7 @@ impl Core {
         window: &mut Window<'_, OnWire>,
     ) -> Option<(u16, u8)> {
         let Core { egress, buffer, .. } = self;
-        let departed = buffer.dequeue::<Exact>(now, index, |frame| {
-            let at = egress.commit(now, port, class, frame.size_bytes);
-            put_on_wire(frame, port, at, window);
-        })?;
+        let departed = buffer.dequeue::<Exact>(now, index, Scheduled { now, port, class, egress, window })?;
         if departed.is_last {
             egress.cell_mut(port).waiting &= !(1 << class);
         }
@@ -143,5 +142,22 @@ impl Core {
             }
             self.after_release(now, frame.in_port, frame.in_class, window);
         }
+    }
+}
+
+/// The transmission of a frame that the class scheduler picked.
+struct Scheduled<'a, 'w> {
+    now: Time,
+    port: u16,
+    class: u8,
+    egress: &'a mut Egress,
+    window: &'a mut Window<'w, OnWire>,
+}
+
+impl Transmission for Scheduled<'_, '_> {
+    #[inline(always)] // as Core::dequeue
+    fn start(self, frame: &Frame) {
+        let at = self.egress.commit(self.now, self.port, self.class, frame.size_bytes);
+        put_on_wire(frame, self.port, at, self.window);
     }
 }

@@ -16,7 +16,7 @@
 //! is due next.
 
 use super::Switch;
-use super::buffer::PacketBuffer;
+use super::buffer::{PacketBuffer, Transmission};
 use super::core::Core;
 use super::outcome::Crossing;
 use super::overload::Overload;
@@ -294,12 +294,28 @@ fn dequeue(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut W
     );
     let (now, class) = (cell.busy_until, cell.waiting.ilog2() as u8);
     let index = buffer.queue_index(port, class);
-    let departed = buffer.dequeue::<Lazy>(now, index, |frame| {
-        let at = cell.start::<Lazy>(now, frame.size_bytes, &[], port);
-        put_on_wire(frame, port, at, window);
-    });
-    debug_assert!(departed.is_some(), "a waiting class has no frame");
-    cell.waiting &= !(u8::from(departed.is_none_or(|departed| departed.is_last)) << class);
+    let Some(departed) = buffer.dequeue::<Lazy>(now, index, Unscheduled { now, port, cell, window }) else {
+        debug_assert!(false, "a waiting class has no frame");
+        cell.waiting &= !(1 << class);
+        return;
+    };
+    cell.waiting &= !(u8::from(departed.is_last) << class);
+}
+
+/// The transmission of a frame at the time at which the wire becomes free.
+struct Unscheduled<'a, 'w> {
+    now: Time,
+    port: u16,
+    cell: &'a mut Cell,
+    window: &'a mut Window<'w, OnWire>,
+}
+
+impl Transmission for Unscheduled<'_, '_> {
+    #[inline(always)] // once a packet-hop
+    fn start(self, frame: &Frame) {
+        let at = self.cell.start::<Lazy>(self.now, frame.size_bytes, &[], self.port);
+        put_on_wire(frame, self.port, at, self.window);
+    }
 }
 
 /// Dequeues the further frames that left by `now`. Not inlined, because the setup of its loop would burden every

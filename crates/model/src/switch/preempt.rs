@@ -2,9 +2,11 @@
 //! longer be interrupted.
 
 use super::Switch;
+use super::buffer::Transmission;
 use super::core::Core;
 use crate::departures::Exact;
-use crate::egress::{Busy, Eligibility, Head, block};
+use crate::egress::{Busy, Egress, Eligibility, Head, block};
+use crate::node_stats::NodeStats;
 use crate::on_wire::{OnWire, put_on_wire};
 use check::conservation::Cause;
 use engine::Window;
@@ -46,15 +48,8 @@ impl Switch {
         let leaving = self.core.note_leaving(index, marked, first).filter(|_| self.core.stats.tracer.is_some());
         let Core { egress, buffer, stats, .. } = &mut self.core;
         let mut certain = Time::MAX;
-        let departed = buffer.dequeue::<Exact>(now, index, |frame| {
-            egress.check_interruption(now, port, class, Head::of(frame), stats);
-            let at = egress.commit(now, port, class, frame.size_bytes);
-            if egress.is_preemptable(port, class, frame.size_bytes) {
-                certain = egress.set_pending(now, port, Frame { at, ..*frame });
-            } else {
-                put_on_wire(frame, port, at, window);
-            }
-        });
+        let transmission = Interruptible { now, port, class, egress, stats, certain: &mut certain, window };
+        let departed = buffer.dequeue::<Exact>(now, index, transmission);
         let Some(departed) = departed else { return egress.due.set(port, Time::MAX) };
         if departed.is_last {
             egress.cell_mut(port).waiting &= !(1 << class);
@@ -112,6 +107,31 @@ impl Core {
         self.stats.count_loss(&frame, Cause::LinkDown);
         if let Some(tracer) = &mut self.stats.tracer {
             tracer.note_loss(&frame, now, Cause::LinkDown, (Some(frame.in_port), Some(port)), Load::default(), None);
+        }
+    }
+}
+
+/// The transmission of a frame that may be interrupted.
+struct Interruptible<'a, 'w> {
+    now: Time,
+    port: u16,
+    class: u8,
+    egress: &'a mut Egress,
+    stats: &'a mut NodeStats,
+    /// Receives the time from which the frame can no longer be interrupted, if it can be.
+    certain: &'a mut Time,
+    window: &'a mut Window<'w, OnWire>,
+}
+
+impl Transmission for Interruptible<'_, '_> {
+    fn start(self, frame: &Frame) {
+        let Interruptible { now, port, class, egress, .. } = self;
+        egress.check_interruption(now, port, class, Head::of(frame), self.stats);
+        let at = egress.commit(now, port, class, frame.size_bytes);
+        if egress.is_preemptable(port, class, frame.size_bytes) {
+            *self.certain = egress.set_pending(now, port, Frame { at, ..*frame });
+        } else {
+            put_on_wire(frame, port, at, self.window);
         }
     }
 }
