@@ -2,8 +2,8 @@
 
 /// The policy of departures, a type so that each step is compiled for both.
 pub(crate) trait Departures {
-    /// Whether departures are applied in batches, see [`crate::switch::lazy`]: counters may include frames that have left, and
-    /// no port is held, has accounting or measures its load.
+    /// Whether departures are applied in batches, see [`crate::switch::lazy`]: counters may include frames that have
+    /// left, and no port is held, has accounting or measures its load.
     const LAZY: bool;
 }
 

@@ -257,7 +257,7 @@ impl Core {
     ) -> FrameFate {
         let index = self.buffer.queue_index(crossing.egress, crossing.class);
         if !self.buffer.admit::<Exact>(index, *crossing, frame.size_bytes) {
-            return self.refuse(overload, *crossing, *frame, window);
+            return self.refuse(overload, *crossing, frame, window);
         }
         self.queue(index, crossing, frame, window)
     }
@@ -269,11 +269,11 @@ impl Core {
         &mut self,
         overload: &mut impl Action,
         mut crossing: Crossing,
-        mut frame: Frame,
+        frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
-        let decision = overload.refuse(self, &mut crossing, &mut frame, true);
-        self.carry_out(overload, &crossing, &frame, decision, window)
+        let decision = overload.refuse(self, &mut crossing, frame, true);
+        self.carry_out(overload, &crossing, frame, decision, window)
     }
 
     /// Enqueues an admitted frame, and pauses its neighbour if its account is now above XOFF.
@@ -293,7 +293,7 @@ impl Core {
     }
 
     /// Carries out the decision about a frame.
-    #[inline]
+    #[inline(always)] // for each frame of a class with an overload decision
     pub(super) fn carry_out(
         &mut self,
         overload: &mut impl Action,
@@ -303,30 +303,17 @@ impl Core {
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
         match decision {
-            Decision::Queue { index } => self.queue(index, crossing, frame, window),
-            Decision::Redirect { port, index, detour } => {
-                let marked = match index {
-                    Some(index) => {
-                        let crossing = Crossing { egress: port, ..*crossing };
-                        self.enqueue::<Exact>(index, crossing, frame).is_queued_with_mark()
-                    }
-                    None => self.send_on(port, *frame, window),
-                };
-                let queue = index.map(|index| index as u32);
-                let redirected = Redirected { port, queue, bounces: frame.bounces, detour, marked };
-                FrameFate::Redirected { egress: crossing.egress, redirected }
+            Decision::Queue { index, changed } => {
+                self.queue(index, crossing, changed.as_ref().unwrap_or(frame), window)
             }
-            Decision::Drop { cause, is_header: false } => self.lose(*crossing, frame, cause),
-            Decision::Hold => FrameFate::Recorded { egress: crossing.egress },
-            Decision::Drop { .. } | Decision::Forward | Decision::Displace { .. } => {
-                self.carry_out_trim(overload, crossing, frame, decision, window)
-            }
+            _ => self.carry_out_rest(overload, crossing, frame, decision, window),
         }
     }
 
-    /// Carries out decisions that move headers. Their steps are traced here, because several frames may move.
+    /// Carries out decisions other than to queue the frame. The steps of headers are traced here, because several
+    /// frames may move.
     #[inline(never)]
-    fn carry_out_trim(
+    fn carry_out_rest(
         &mut self,
         overload: &mut impl Action,
         &crossing: &Crossing,
@@ -335,9 +322,22 @@ impl Core {
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
         match decision {
-            Decision::Forward => {
-                let fate = self.forward(overload, &crossing, frame, window);
-                self.trace_outcome(crossing, frame, fate)
+            Decision::Queue { .. } => self.carry_out(overload, &crossing, frame, decision, window),
+            Decision::Redirect { port, index, frame, detour } => {
+                let marked = match index {
+                    Some(index) => {
+                        let crossing = Crossing { egress: port, ..crossing };
+                        self.enqueue::<Exact>(index, crossing, &frame).is_queued_with_mark()
+                    }
+                    None => self.send_on(port, frame, window),
+                };
+                let queue = index.map(|index| index as u32);
+                let redirected = Redirected { port, queue, bounces: frame.bounces, detour, marked };
+                FrameFate::Redirected { egress: crossing.egress, redirected }
+            }
+            Decision::Forward { header } => {
+                let fate = self.forward(overload, &crossing, &header, window);
+                self.trace_outcome(crossing, &header, fate)
             }
             Decision::Displace { tail } => {
                 if let Some((path, header)) = tail {
@@ -351,26 +351,29 @@ impl Core {
                     self.run_queued_hooks(overload, crossing, frame, fate, window);
                     return traced;
                 }
-                let (mut crossing, mut frame) = (crossing, *frame);
-                let decision = overload.refuse(self, &mut crossing, &mut frame, false);
-                self.carry_out(overload, &crossing, &frame, decision, window)
+                let mut crossing = crossing;
+                let decision = overload.refuse(self, &mut crossing, frame, false);
+                self.carry_out(overload, &crossing, frame, decision, window)
             }
-            Decision::Drop { cause, .. } => {
-                let fate = self.lose(crossing, frame, cause);
-                self.trace_outcome(crossing, frame, fate)
+            Decision::Hold => FrameFate::Recorded { egress: crossing.egress },
+            Decision::Drop { cause } => self.lose(crossing, frame, cause),
+            Decision::DropHeader { cause, header } => {
+                let fate = self.lose(crossing, &header, cause);
+                self.trace_outcome(crossing, &header, fate)
             }
-            _ => self.carry_out(overload, &crossing, frame, decision, window),
         }
     }
 
-    /// Reserves room for a frame that would leave by `port` instead of its egress port. `None` if that port has none.
+    /// Reserves room for a detour of `frame` by `port` and counts it. `None` if that port has no room.
     pub(super) fn detour(&mut self, crossing: Crossing, frame: &Frame, port: u16) -> Option<Decision> {
         let index = self.buffer.queue_index(port, crossing.class);
         let at_once = self.can_start_now(frame.at, port, (crossing.class, frame.size_bytes));
         if !at_once && !self.buffer.admit::<Exact>(index, crossing, frame.size_bytes) {
             return None;
         }
-        Some(Decision::Redirect { port, index: (!at_once).then_some(index), detour: true })
+        self.stats.counters.note_detour(frame);
+        let frame = Frame { bounces: frame.bounces.saturating_add(1), ..*frame };
+        Some(Decision::Redirect { port, index: (!at_once).then_some(index), frame, detour: true })
     }
 
     /// Enqueues a frame, for which the caller has reserved room, at `index`.

@@ -243,13 +243,15 @@ impl Core {
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
         let fate = if self.steps.overload_classes & (1 << crossing.class) != 0 {
-            let (mut crossing, mut frame) = (crossing, *frame);
-            let decision = overload.decide(self, &mut crossing, &mut frame);
-            self.carry_out(overload, &crossing, &frame, decision, window)
+            let mut crossing = crossing;
+            let decision = overload.decide(self, &mut crossing, frame);
+            self.carry_out(overload, &crossing, frame, decision, window)
         } else {
             self.admit_or_refuse(overload, &crossing, frame, window)
         };
-        self.run_queued_hooks(overload, crossing, frame, fate, window);
+        if self.mechanisms.queued_classes & (1 << crossing.class) != 0 {
+            self.run_queued_hooks(overload, crossing, frame, fate, window);
+        }
         fate
     }
 

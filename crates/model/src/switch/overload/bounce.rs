@@ -64,7 +64,7 @@ impl Bounce {
     }
 
     /// Enqueues or bounces a frame that found its wire occupied.
-    pub fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
+    pub fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         let again = frame.bounces > 0;
         // The bytes are charged to the class of the queue.
         (crossing.in_class, crossing.class) = (frame.class, frame.class);
@@ -90,13 +90,18 @@ impl Bounce {
         if !spent && self.function.bounces(held, capacity, frame.bounces, &mut self.random) {
             return self.bounce(core, crossing, frame);
         }
-        pabo::go_on(frame);
         core.buffer.admit_unlimited(crossing.in_port, crossing.in_class, frame.size_bytes);
-        Decision::Queue { index }
+        // Most frames have not bounced and stay unchanged.
+        let changed = again.then(|| {
+            let mut frame = *frame;
+            pabo::go_on(&mut frame);
+            frame
+        });
+        Decision::Queue { index, changed }
     }
 
     /// Bounces `frame`.
-    fn bounce(&mut self, core: &mut Core, crossing: &Crossing, frame: &mut Frame) -> Decision {
+    fn bounce(&mut self, core: &mut Core, crossing: &Crossing, frame: &Frame) -> Decision {
         let &Crossing { in_port, egress, .. } = crossing;
         let Some(back) = self.way_back(core, egress, in_port, frame) else { return Decision::drop(Cause::NoRoute) };
         if core.failures.is_dead(back) {
@@ -116,11 +121,12 @@ impl Bounce {
         counters.bounces += 1;
         counters.bounced_bytes += u64::from(frame.size_bytes);
         counters.bounces_in_frames.made += u64::from(frame.bounces < u8::MAX);
-        pabo::turn_back(frame);
+        let mut frame = *frame;
+        pabo::turn_back(&mut frame);
         // Restores the TTL of the step forward and of the step back. TTL ends routing loops, and a bounced frame is in
         // none.
         frame.ttl = frame.ttl.saturating_add(2);
-        Decision::Redirect { port: back, index: (!at_once).then_some(index), detour: false }
+        Decision::Redirect { port: back, index: (!at_once).then_some(index), frame, detour: false }
     }
 
     /// Returns the port towards the previous node of `frame`.

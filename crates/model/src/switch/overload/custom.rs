@@ -42,7 +42,7 @@ impl Custom {
     }
 
     /// Applies the rule to a frame that found its wire occupied.
-    pub fn decide(&mut self, core: &mut Core, crossing: &Crossing, frame: &mut Frame) -> Decision {
+    pub fn decide(&mut self, core: &mut Core, crossing: &Crossing, frame: &Frame) -> Decision {
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
         self.others.clear();
         let is_live = |&&port: &&u16| port != crossing.egress && !core.failures.is_dead(port);
@@ -64,13 +64,11 @@ impl Custom {
             {
                 let Some(detour) = core.detour(*crossing, frame, port) else { return Decision::drop(Cause::NoRoom) };
                 self.redirections[usize::from(crossing.egress)] += 1;
-                core.stats.counters.note_detour(frame);
-                frame.bounces = frame.bounces.saturating_add(1);
                 detour
             }
             OverloadDecision::Drop => core.drop_without_room(*crossing, frame),
             // Wait; also the answer to an invalid port.
-            _ if core.buffer.admit::<Exact>(index, *crossing, frame.size_bytes) => Decision::Queue { index },
+            _ if core.buffer.admit::<Exact>(index, *crossing, frame.size_bytes) => Decision::queue(index),
             _ => core.drop_without_room(*crossing, frame),
         }
     }

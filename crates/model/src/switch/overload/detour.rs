@@ -43,12 +43,12 @@ impl Detour {
     }
 
     /// Enqueues a frame that found its wire occupied, or detours it if the queue has no room.
-    pub fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
+    pub fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         (crossing.in_class, crossing.class) = (frame.class, frame.class);
         let egress = crossing.egress;
         let index = core.buffer.queue_index(egress, frame.class);
         if core.buffer.admit::<Exact>(index, *crossing, frame.size_bytes) {
-            return Decision::Queue { index };
+            return Decision::queue(index);
         }
         self.tried.clear();
         let is_live = |&&port: &&u16| port != egress && !core.failures.is_dead(port);
@@ -57,8 +57,6 @@ impl Detour {
             let port = self.tried.swap_remove(self.random.below(self.tried.len() as u64) as usize);
             if let Some(detour) = core.detour(*crossing, frame, port) {
                 self.redirections[usize::from(egress)] += 1;
-                core.stats.counters.note_detour(frame);
-                frame.bounces = frame.bounces.saturating_add(1);
                 return detour;
             }
         }

@@ -82,7 +82,7 @@ impl Overload {
 
 impl Action for Overload {
     #[inline(never)]
-    fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
+    fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         match self {
             Overload::Drop => core.drop_without_room(*crossing, frame),
             Overload::Bounce(bounce) => bounce.decide(core, crossing, frame),
@@ -94,7 +94,7 @@ impl Action for Overload {
 
     #[cold]
     #[inline(never)]
-    fn refuse(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame, may_displace: bool) -> Decision {
+    fn refuse(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame, may_displace: bool) -> Decision {
         match self {
             Overload::Trim(trimming) => trimming.refuse(core, crossing, frame, may_displace),
             Overload::Drop | Overload::Bounce(_) | Overload::Detour(_) | Overload::Custom(_) => {

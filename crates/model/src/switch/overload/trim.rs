@@ -60,13 +60,13 @@ impl Trimming {
     }
 
     /// Trims `frame`, which found no room: its header is forwarded, or returned to its source.
-    pub(super) fn cut(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
-        *frame = self.header_of(core, *crossing, frame);
+    pub(super) fn cut(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
+        let header = self.header_of(core, *crossing, frame);
         if self.trim.scheme == Scheme::Source {
-            return self.send_back(core, crossing, frame);
+            return self.send_back(core, crossing, &header);
         }
-        crossing.class = frame.class;
-        Decision::Forward
+        crossing.class = header.class;
+        Decision::Forward { header }
     }
 
     /// Cuts the payload of `frame` and returns the header.
@@ -105,26 +105,32 @@ impl Trimming {
         }
         core.buffer.release(tail.in_port, tail.in_class, tail.size_bytes);
         // Restore TTL and hops: the header is forwarded as if it arrived now.
-        let mut header = Frame { at: now, ttl: tail.ttl.saturating_add(1), hops: tail.hops.saturating_sub(1), ..tail };
+        let arrived = Frame { at: now, ttl: tail.ttl.saturating_add(1), hops: tail.hops.saturating_sub(1), ..tail };
         let mut crossing = Crossing { in_port: tail.in_port, egress, in_class: tail.in_class, class };
-        let decision = self.cut(core, &mut crossing, &mut header);
-        if let Decision::Drop { cause, .. } = decision {
-            let lost = core.lose(crossing, &header, cause);
-            core.trace_outcome(crossing, &header, lost);
-            return Some(Decision::Displace { tail: None });
-        }
-        Some(Decision::Displace { tail: Some((crossing, header)) })
+        let tail = match self.cut(core, &mut crossing, &arrived) {
+            Decision::Forward { header } => Some((crossing, header)),
+            Decision::DropHeader { cause, header } => {
+                let lost = core.lose(crossing, &header, cause);
+                core.trace_outcome(crossing, &header, lost);
+                None
+            }
+            other => {
+                debug_assert!(false, "a trimmed frame is forwarded or lost: {other:?}");
+                None
+            }
+        };
+        Some(Decision::Displace { tail })
     }
 
     /// Decides about a frame of the header class for which the limits of data have no room.
-    fn queue_header(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
+    fn queue_header(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
         let queue = &core.buffer.queues[index];
         if core.buffer.limits.queue.is_some()
             && self.header_queue.fits(queue.len(), u64::from(queue.bytes), frame.size_bytes)
         {
             core.buffer.admit_unlimited(crossing.in_port, crossing.in_class, frame.size_bytes);
-            return Decision::Queue { index };
+            return Decision::queue(index);
         }
         if frame.kind == Kind::Trimmed && self.trim.full == HeaderFull::Return {
             return self.send_back(core, crossing, frame);
@@ -133,34 +139,36 @@ impl Trimming {
     }
 
     /// Returns the header `frame`, which cannot be queued, to its source.
-    fn send_back(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
-        *frame = give_back(frame);
+    fn send_back(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
+        let header = give_back(frame);
         let full_port = crossing.egress;
         self.returned[usize::from(full_port)] += 1;
         // The header starts a new path: no ingress port to avoid.
-        let Some(egress) = core.route(frame, u16::MAX) else { return Decision::drop(Cause::NoRoute) };
-        (crossing.egress, crossing.class) = (egress, frame.class);
-        core.note(*crossing, frame, TraceEvent::Returned { port: egress, full_port });
-        Decision::Forward
+        let Some(egress) = core.route(&header, u16::MAX) else {
+            return Decision::DropHeader { cause: Cause::NoRoute, header };
+        };
+        (crossing.egress, crossing.class) = (egress, header.class);
+        core.note(*crossing, &header, TraceEvent::Returned { port: egress, full_port });
+        Decision::Forward { header }
     }
 }
 
 impl Action for Trimming {
     /// Decides about a frame of a class with a watermark.
-    fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame) -> Decision {
+    fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         (crossing.in_class, crossing.class) = (frame.class, frame.class);
         let index = core.buffer.queue_index(crossing.egress, frame.class);
         let queue = &core.buffer.queues[index];
         if self.trim.can_cut(frame) && self.trim.is_past_watermark(queue.len(), queue.bytes.into()) {
             self.cut(core, crossing, frame)
         } else if core.buffer.admit::<Exact>(index, *crossing, frame.size_bytes) {
-            Decision::Queue { index }
+            Decision::queue(index)
         } else {
             self.refuse(core, crossing, frame, true)
         }
     }
 
-    fn refuse(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &mut Frame, may_displace: bool) -> Decision {
+    fn refuse(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame, may_displace: bool) -> Decision {
         // Only lossy classes are trimmed.
         if core.network.switch.flow_control.lossless() & (1 << crossing.class) != 0 {
             return core.drop_without_room(*crossing, frame);

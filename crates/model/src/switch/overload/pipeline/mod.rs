@@ -260,32 +260,32 @@ impl Trimming {
         if trim_meter.trims(&control, frame.at, wire_bytes(frame)) {
             pipes.pipelines[pipeline].counts.ingress_trims += 1;
             core.note_metered(crossing, pipeline as u16, frame);
-            let (mut crossing, mut frame) = (crossing, *frame);
-            let decision = self.cut(core, &mut crossing, &mut frame);
-            core.carry_out(self, &crossing, &frame, decision, window)
+            let mut crossing = crossing;
+            let decision = self.cut(core, &mut crossing, frame);
+            core.carry_out(self, &crossing, frame, decision, window)
         } else {
             core.forward(self, &crossing, frame, window)
         }
     }
 
     /// Sends a frame without room, or its header, to the recirculation port of its ingress pipeline.
-    pub(super) fn recirculate(&mut self, core: &mut Core, crossing: &Crossing, frame: &mut Frame) -> Decision {
+    pub(super) fn recirculate(&mut self, core: &mut Core, crossing: &Crossing, frame: &Frame) -> Decision {
         let now = frame.at;
         let &Crossing { in_port, egress, in_class, .. } = crossing;
         let is_header = self.pipelines.as_ref().is_some_and(|pipes| pipes.parameters.overflow == Overflow::Mirror);
-        if is_header {
-            *frame = self.header_of(core, *crossing, frame);
-        }
-        (frame.in_port, frame.in_class) = (in_port, in_class);
-        let Some(pipes) = self.pipelines.as_deref_mut() else { return core.drop_without_room(*crossing, frame) };
+        let frame = if is_header { self.header_of(core, *crossing, frame) } else { *frame };
+        let frame = Frame { in_port, in_class, ..frame };
+        let Some(pipes) = self.pipelines.as_deref_mut() else { return core.drop_without_room(*crossing, &frame) };
         let pipeline = pipes.of(in_port);
-        if !pipes.has_room(pipeline, frame) {
-            return Decision::Drop { cause: Cause::DeflectQueueFull, is_header };
+        if !pipes.has_room(pipeline, &frame) {
+            let cause = Cause::DeflectQueueFull;
+            // The loss of a header is traced separately from the cut.
+            return if is_header { Decision::DropHeader { cause, header: frame } } else { Decision::drop(cause) };
         }
         let line = &mut pipes.pipelines[pipeline];
         line.counts.first.get_or_insert(now);
         line.area.on_change(now, line.waiting.len() as u64);
-        line.waiting.push(Passing { at: now, egress, frame: *frame });
+        line.waiting.push(Passing { at: now, egress, frame });
         line.waiting_bytes += u64::from(frame.size_bytes);
         line.most_frames.raise(line.waiting.len() as u64);
         line.most_bytes.raise(line.waiting_bytes);
@@ -304,7 +304,7 @@ impl Trimming {
         let line = &pipes.pipelines[pipeline];
         let waiting = Load { frames: line.waiting.len() as u64, bytes: line.waiting_bytes };
         let (pipeline, mirrored) = (pipeline as u16, frame.kind == Kind::Trimmed);
-        core.note(*crossing, frame, TraceEvent::Deflected { port: egress, pipeline, waiting, mirrored });
+        core.note(*crossing, &frame, TraceEvent::Deflected { port: egress, pipeline, waiting, mirrored });
         Decision::Hold
     }
 }

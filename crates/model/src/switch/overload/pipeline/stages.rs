@@ -55,12 +55,14 @@ impl Trimming {
         let passing = pipes.pipelines[pipeline].round.pop();
         pipes.update_station(pipeline, RECIRCULATING);
         let Some(Passing { egress, frame, .. }) = passing else { return };
-        let mut frame = Frame { at: now, ..frame };
+        let frame = Frame { at: now, ..frame };
         let mut crossing = Crossing { in_port: frame.in_port, egress, in_class: frame.in_class, class: frame.class };
-        let decision =
-            if self.trim.can_cut(&frame) { self.cut(core, &mut crossing, &mut frame) } else { Decision::Forward };
-        let fate = core.carry_out(self, &crossing, &frame, decision, window);
-        core.trace_outcome(crossing, &frame, fate);
+        let decision = if self.trim.can_cut(&frame) {
+            self.cut(core, &mut crossing, &frame)
+        } else {
+            Decision::Forward { header: frame }
+        };
+        core.carry_out(self, &crossing, &frame, decision, window);
     }
 
     /// Handles the clock cycle of a frame: reads the depth of its queue, and cuts the frame if that is full.
@@ -93,7 +95,7 @@ impl Trimming {
         let Some(Passing { egress, frame, .. }) = passing else { return };
         let frame = Frame { at: now, ..frame };
         let crossing = Crossing { in_port: frame.in_port, egress, in_class: frame.in_class, class: frame.class };
-        core.carry_out(self, &crossing, &frame, Decision::Forward, window);
+        core.carry_out(self, &crossing, &frame, Decision::Forward { header: frame }, window);
     }
 }
 
