@@ -2,16 +2,16 @@
 //! is lost uncounted.
 //!
 //! ```text
-//! turns made by switches = turns of frames that ended + turns of frames in flight
-//! distance <= greatest distance <= turns
+//! bounces made by switches = bounces of frames that ended + bounces of frames in flight
+//! distance <= greatest distance <= bounces
 //! ```
 
 use crate::verdict::Verdict;
 
-/// Bounces and detours, as counted by switches and as stored in frames. One per node; [`TurnLedger::merge`] combines
+/// Bounces and detours, as counted by switches and as stored in frames. One per node; [`BounceLedger::merge`] combines
 /// them, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TurnLedger {
+pub struct BounceLedger {
     /// Bounces and detours that raised a frame's counter, counted at the switch.
     pub made: u64,
     /// Counters of frames that ended: delivered, consumed or lost.
@@ -22,30 +22,30 @@ pub struct TurnLedger {
     pub impossible: u64,
 }
 
-impl TurnLedger {
-    /// Records the end of a frame with `turns`, its greatest and its current distance.
+impl BounceLedger {
+    /// Records the end of a frame with `bounces`, its greatest and its current distance.
     #[inline]
-    pub fn end(&mut self, turns: u8, max_distance: u8, distance: u8) {
-        self.ended += u64::from(turns);
-        self.impossible += u64::from(distance > max_distance || max_distance > turns);
+    pub fn end(&mut self, bounces: u8, max_distance: u8, distance: u8) {
+        self.ended += u64::from(bounces);
+        self.impossible += u64::from(distance > max_distance || max_distance > bounces);
     }
 
     /// Records a frame in flight.
     #[inline]
-    pub fn under_way(&mut self, turns: u8, max_distance: u8, distance: u8) {
-        self.in_flight += u64::from(turns);
-        self.impossible += u64::from(distance > max_distance || max_distance > turns);
+    pub fn under_way(&mut self, bounces: u8, max_distance: u8, distance: u8) {
+        self.in_flight += u64::from(bounces);
+        self.impossible += u64::from(distance > max_distance || max_distance > bounces);
     }
 
     /// Adds the counts of another part of the network.
-    pub fn merge(&mut self, other: &TurnLedger) {
+    pub fn merge(&mut self, other: &BounceLedger) {
         self.made += other.made;
         self.ended += other.ended;
         self.in_flight += other.in_flight;
         self.impossible += other.impossible;
     }
 
-    /// Returns the verdict "turns". `tail_drops` are frames lost to a full queue in classes that must bounce instead.
+    /// Returns the verdict "bounces". `tail_drops` are frames lost to a full queue in classes that must bounce instead.
     pub fn verdict(&self, tail_drops: u64) -> Verdict {
         let mut faults = Vec::new();
         let carried = self.ended + self.in_flight;
@@ -59,18 +59,18 @@ impl TurnLedger {
             faults.push(format!("{tail_drops} frames were dropped instead of bounced"));
         }
         if faults.is_empty() && self.made == 0 {
-            return Verdict::not_applicable("turns", "no frame was bounced");
+            return Verdict::not_applicable("bounces", "no frame was bounced");
         }
         let detail = if faults.is_empty() {
             format!("{} bounces, {} of frames in flight", self.made, self.in_flight)
         } else {
             faults.join("; ")
         };
-        Verdict::new("turns", faults.is_empty(), detail)
+        Verdict::new("bounces", faults.is_empty(), detail)
     }
 }
 
-units::pack_fields!(TurnLedger { made, ended, in_flight, impossible });
+units::pack_fields!(BounceLedger { made, ended, in_flight, impossible });
 
 #[cfg(test)]
 mod tests {
@@ -81,17 +81,17 @@ mod tests {
     fn an_honest_account_passes_and_a_corrupt_one_does_not() {
         let mut random = Stream::new(1, 0, purpose("turns"));
         for _ in 0..200 {
-            let mut honest = TurnLedger::default();
+            let mut honest = BounceLedger::default();
             for _ in 0..random.below(300) {
-                let turns = random.below(9) as u8;
-                let most = random.below(u64::from(turns) + 1) as u8;
+                let bounces = random.below(9) as u8;
+                let most = random.below(u64::from(bounces) + 1) as u8;
                 let distance = random.below(u64::from(most) + 1) as u8;
-                honest.made += u64::from(turns);
+                honest.made += u64::from(bounces);
                 let part = &mut honest;
                 if random.below(3) == 0 {
-                    part.under_way(turns, most, distance);
+                    part.under_way(bounces, most, distance);
                 } else {
-                    part.end(turns, most, distance);
+                    part.end(bounces, most, distance);
                 }
             }
             assert!(honest.verdict(0).pass, "{}", honest.verdict(0));

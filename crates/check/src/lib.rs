@@ -13,7 +13,7 @@
 //! | [`load`] | measured utilisation agrees with queue lengths |
 //! | [`mod@reorder`] | the order of every arriving frame was measured once |
 //! | [`work`] | no link is idle while a frame may start on it |
-//! | [`turns`] | bounces counted by switches equal those in the frames' counters |
+//! | [`bounces`] | bounces counted by switches equal those in the frames' counters |
 //! | [`stall`] | every stopped lossless queue waits for a queue that drains |
 //! | [`mod@deadlock`] | no set of paused queues blocks itself forever |
 //!
@@ -23,6 +23,7 @@
 //! Every check ends in a [`Verdict`], possibly "not applicable". Functions called per frame ([`PacketLedger`],
 //! [`OrderWatch`], [`QueueArea`], [`HighWater::raise`]) are a few integer operations, without hashing or allocation.
 
+pub mod bounces;
 pub mod buffer;
 pub mod collectives;
 pub mod conservation;
@@ -35,10 +36,10 @@ pub mod pauses;
 mod place;
 pub mod reorder;
 pub mod stall;
-pub mod turns;
 mod verdict;
 pub mod work;
 
+pub use bounces::BounceLedger;
 pub use buffer::HighWater;
 pub use conservation::{Cause, PacketLedger, Tally};
 pub use deadlock::{Account, Deadlock, PausedQueue, deadlock};
@@ -50,6 +51,5 @@ pub use pauses::{ControlLedger, PauseLedger, StopLedger};
 pub use place::{AccountId, Place, QueueId};
 pub use reorder::{ReorderDensity, ReorderWatch};
 pub use stall::{BlockCause, BlockedQueue, Stalls};
-pub use turns::TurnLedger;
 pub use verdict::Verdict;
 pub use work::{LateStart, WorkLog};

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// A longer wait for another rank is reported as a phase that does not poll the stop flag, as the other may be gone.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Probes for a letter between readings of the clock, each followed by a yield of the core.
+/// Probes for a batch between readings of the clock, each followed by a yield of the core.
 const LOOKS: u32 = 200;
 
 thread_local! {
@@ -72,14 +72,14 @@ impl Ranks for Process {
         self.count
     }
 
-    fn exchange(&self, letters: &mut [Vec<u8>], to: &[usize], from: &[usize]) {
+    fn exchange(&self, batches: &mut [Vec<u8>], to: &[usize], from: &[usize]) {
         let world = WORLD.with_borrow(|universe| universe.as_ref().map(|universe| universe.world()));
         let world = world.expect("the thread that began talks to other ranks");
         let mut arrived: Vec<Vec<u8>> = vec![Vec::new(); self.count];
         mpi::request::multiple_scope(to.len(), |scope, sent| {
             for &other in to {
-                assert!(i32::try_from(letters[other].len()).is_ok(), "a letter of more than 2 GiB");
-                sent.add(world.process_at_rank(other as i32).immediate_send(scope, &letters[other][..]));
+                assert!(i32::try_from(batches[other].len()).is_ok(), "a batch of more than 2 GiB");
+                sent.add(world.process_at_rank(other as i32).immediate_send(scope, &batches[other][..]));
             }
             // In reverse: the rank after this one is the first receiver of this rank, and the last to be received from.
             for &other in from.iter().rev() {
@@ -88,7 +88,7 @@ impl Ranks for Process {
             let mut ended = Vec::new();
             sent.wait_all(&mut ended);
         });
-        letters.swap_with_slice(&mut arrived);
+        batches.swap_with_slice(&mut arrived);
     }
 }
 
@@ -111,8 +111,8 @@ impl Process {
                 std::thread::yield_now();
             }
         };
-        let mut letter = vec![0u8; usize::try_from(status.count(u8::equivalent_datatype())).unwrap_or_default()];
-        message.matched_receive_into(&mut letter[..]);
-        letter
+        let mut batch = vec![0u8; usize::try_from(status.count(u8::equivalent_datatype())).unwrap_or_default()];
+        message.matched_receive_into(&mut batch[..]);
+        batch
     }
 }

@@ -58,14 +58,14 @@ pub(crate) fn build() -> &'static str {
 /// [`LabError::OtherRun`] on the first rank; [`LabError::OtherRank`] if another rank reports the error.
 pub fn agree(ranks: &dyn Ranks, own: Option<&str>) -> Result<(), LabError> {
     let rank = ranks.rank();
-    let letter = packed(&own.map(str::to_owned));
-    let mut letters = vec![letter; ranks.count()];
+    let batch = packed(&own.map(str::to_owned));
+    let mut batches = vec![batch; ranks.count()];
     let others = others(ranks);
-    ranks.exchange(&mut letters, &others, &others);
-    letters[rank] = packed(&own.map(str::to_owned));
-    // The letter of a rank of another version may be malformed.
+    ranks.exchange(&mut batches, &others, &others);
+    batches[rank] = packed(&own.map(str::to_owned));
+    // The batch of a rank of another version may be malformed.
     let told: Vec<Option<String>> =
-        letters.iter().map(|letter| unpacked(letter).unwrap_or(Some("an unknown run".to_owned()))).collect();
+        batches.iter().map(|batch| unpacked(batch).unwrap_or(Some("an unknown run".to_owned()))).collect();
     if let Some(failed) = told.iter().position(Option::is_none) {
         // A failed rank reports its own error; of several only the first does.
         return if failed == rank { Ok(()) } else { Err(LabError::OtherRank { rank: failed }) };

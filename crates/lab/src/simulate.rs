@@ -180,9 +180,9 @@ fn of_ranks(simulation: &Simulation, timing: &Timing) -> Vec<RankTiming> {
     let named = |it: Vec<u64>| RankTiming {
         max_rss_bytes: it[0],
         cpu_s: it[1] as f64 / 1e3,
-        meetings: it[2],
-        letters: it[3],
-        letter_bytes: it[4],
+        barriers: it[2],
+        batches: it[3],
+        batch_bytes: it[4],
         messages: it[5],
     };
     simulation.gather_numbers(own).into_iter().map(named).collect()

@@ -1,10 +1,10 @@
 //! Counters of a node, always on: the input of the packet account and the checks.
 
 use crate::mechanism_counts::MechanismCounts;
+use check::bounces::BounceLedger;
 use check::conservation::{Cause, PacketLedger};
 use check::order::OrderLog;
 use check::pauses::PauseLedger;
-use check::turns::TurnLedger;
 use check::{LosslessLosses, WorkLog};
 use protocols::frame::Frame;
 use units::Time;
@@ -35,7 +35,7 @@ pub struct Counters {
     /// Number of times that a sender slowed down because one of its frames bounced back.
     pub source_slowdowns: u64,
     /// Bounces counted in the frames themselves, at most 255 per frame: of frames that ended and of frames in flight.
-    pub bounces_in_frames: TurnLedger,
+    pub bounces_in_frames: BounceLedger,
     /// Retransmitted data frames.
     pub retransmissions: u64,
     /// Payload bytes of retransmitted data frames.

@@ -2,7 +2,7 @@
 
 use crate::account::Counters;
 use crate::parameters::StormParameters;
-use stats::turns::Storm;
+use stats::bounces::Storm;
 use units::Time;
 
 /// Detects bounce storms, as [`StormParameters`] defines them.
@@ -47,15 +47,15 @@ impl Storms {
 
     /// Evaluates the interval that ends at `now`, from the counts of all ranks.
     pub fn evaluate(&mut self, now: Time, parts: Vec<(u64, u64)>) {
-        let (turned, received) = parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        let (bounced, received) = parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
         // Counts are below 2^53, so they are exact as floats, with one rounded multiplication.
-        if turned as f64 > self.parameters.ratio * received as f64 {
+        if bounced as f64 > self.parameters.ratio * received as f64 {
             if self.bad_intervals == 0 {
                 self.current = Storm { start_ps: self.last_sample.as_ps(), ..Storm::default() };
             }
             self.bad_intervals += 1;
             self.current.end_ps = now.as_ps();
-            self.current.turned += turned;
+            self.current.bounced += bounced;
             self.current.received += received;
             let longer = self.current.end_ps - self.current.start_ps > self.longest.end_ps - self.longest.start_ps;
             if self.bad_intervals >= self.parameters.samples && longer {
@@ -74,10 +74,10 @@ impl Storms {
 
     /// Returns the warning for the summary.
     pub fn warning(&self) -> Option<String> {
-        let Storm { start_ps, end_ps, turned, received } = self.storm()?;
+        let Storm { start_ps, end_ps, bounced, received } = self.storm()?;
         let (start, span) = (Time::from_ps(start_ps), Time::from_ps(end_ps - start_ps));
         Some(format!(
-            "bounce storm: for {span} from {start} on switches bounced {turned} frames while hosts received \
+            "bounce storm: for {span} from {start} on switches bounced {bounced} frames while hosts received \
              {received}: the load exceeds the capacity for bounces; slow the senders down, or limit bounces"
         ))
     }
@@ -90,8 +90,8 @@ mod tests {
     fn storm_with(parameters: StormParameters, spans: &[(u64, u64)]) -> Option<Storm> {
         let mut storms = Storms::new(parameters, 1);
         let mut counters = Counters::default();
-        for (at, &(turned, received)) in spans.iter().enumerate() {
-            counters.bounces += turned;
+        for (at, &(bounced, received)) in spans.iter().enumerate() {
+            counters.bounces += bounced;
             counters.packets.consumed.frames += received;
             storms.add(0, &counters);
             let span = storms.take_interval();
@@ -121,7 +121,7 @@ mod tests {
         let nine_and_nine: Vec<(u64, u64)> = (0..19).map(|at| if at == 9 { (0, 1) } else { (5, 4) }).collect();
         assert_eq!(storm_of(&nine_and_nine), None);
         let storm = storm_of(&[vec![(0, 9); 3], vec![(5, 4); 12], vec![(0, 9)]].concat());
-        let expected = Storm { start_ps: 3_000_000, end_ps: 15_000_000, turned: 60, received: 48 };
+        let expected = Storm { start_ps: 3_000_000, end_ps: 15_000_000, bounced: 60, received: 48 };
         assert_eq!(storm, Some(expected));
     }
 }

@@ -7,7 +7,7 @@ use crate::parameters::Overload;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
 use check::conservation::Cause;
-use stats::turns::{PortTurns, SwitchTurns, TurnSummary};
+use stats::bounces::{BounceSummary, PortBounces, SwitchBounces};
 
 /// Number of ports in a summary.
 const LISTED_PORTS: usize = 10;
@@ -26,7 +26,7 @@ impl Simulation {
     }
 
     /// Returns the bounce entry of `summary.json`.
-    pub(crate) fn bounce_summary(&self, counters: &Counters, hop_counts: &HopCounts) -> TurnSummary {
+    pub(crate) fn bounce_summary(&self, counters: &Counters, hop_counts: &HopCounts) -> BounceSummary {
         let fabric = &self.network.fabric;
         let redirections_of = |switch: &Switch| switch.overload.redirections().map(<[u64]>::to_vec);
         let (mut switches, mut ports) = (Vec::new(), Vec::new());
@@ -35,31 +35,31 @@ impl Simulation {
             if total == 0 {
                 continue;
             }
-            switches.push(SwitchTurns { node: fabric.name(node).to_owned(), turns: total });
-            for (port, &turns) in redirections.iter().enumerate().filter(|(_, turns)| **turns > 0) {
+            switches.push(SwitchBounces { node: fabric.name(node).to_owned(), bounces: total });
+            for (port, &bounces) in redirections.iter().enumerate().filter(|(_, bounces)| **bounces > 0) {
                 let peer = fabric.name(fabric.ports(node)[port].peer).to_owned();
-                ports.push(PortTurns { node: fabric.name(node).to_owned(), port: port as u32, peer, turns });
+                ports.push(PortBounces { node: fabric.name(node).to_owned(), port: port as u32, peer, bounces });
             }
         }
         // The sort is stable: ties stay in order of the fabric.
-        ports.sort_by_key(|port| std::cmp::Reverse(port.turns));
+        ports.sort_by_key(|port| std::cmp::Reverse(port.bounces));
         ports.truncate(LISTED_PORTS);
         let delivered: u64 = hop_counts.bounces.iter().sum();
         let hops: u64 = hop_counts.hops.iter().enumerate().map(|(hops, frames)| hops as u64 * frames).sum();
         let share = |part: u64, whole: u64| if whole == 0 { 0.0 } else { part as f64 / whole as f64 };
         let made = counters.bounces + counters.detours;
-        TurnSummary {
+        BounceSummary {
             delivered,
-            turned_share: share(delivered - hop_counts.bounces[0], delivered),
+            bounced_share: share(delivered - hop_counts.bounces[0], delivered),
             mean_total_hops: share(hops, delivered),
             by_total_hops: trimmed(&hop_counts.hops),
             by_max_distance: trimmed(&hop_counts.max_distance),
-            by_turns: trimmed(&hop_counts.bounces),
-            replies_by_turns: trimmed(&hop_counts.reply_bounces),
+            by_bounces: trimmed(&hop_counts.bounces),
+            replies_by_bounces: trimmed(&hop_counts.reply_bounces),
             returned_to_source: counters.bounced_to_source,
-            slowed_down: counters.source_slowdowns,
-            spent_bytes: 2 * counters.bounced_bytes,
-            spent_share_of_hops: share(2 * made, counters.hops),
+            rate_reductions: counters.source_slowdowns,
+            overhead_bytes: 2 * counters.bounced_bytes,
+            overhead_share_of_hops: share(2 * made, counters.hops),
             switches,
             ports,
             storm: self.detection.storms.as_ref().and_then(Storms::storm),

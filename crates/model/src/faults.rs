@@ -52,7 +52,8 @@ const STOPPED_BY_OUTPUT: &[&str] = &[
     "reorder",
     "load",
 ];
-const TURNING: &[&str] = &["conservation", "turns", "buffer", "little's law", "work conservation", "reorder", "load"];
+const BOUNCING: &[&str] =
+    &["conservation", "bounces", "buffer", "little's law", "work conservation", "reorder", "load"];
 
 /// Two hosts at each of three switches in a line, overloaded in both directions.
 fn congested(buffer: Buffer, flow_control: FlowControl) -> Setup {
@@ -174,9 +175,9 @@ const CASES: &[Case] = &[
     (
         "bounce",
         || overloaded(Overload::Bounce { pabo: BounceParameters::default(), queue: QueueLimit::Packets(20) }),
-        TURNING,
+        BOUNCING,
     ),
-    ("detour", || overloaded(Overload::Detour), TURNING),
+    ("detour", || overloaded(Overload::Detour), BOUNCING),
     ("trim", || trimming(None), PLAIN_LOAD),
     ("pipelines", || trimming(Some(pipelines())), PLAIN_LOAD),
     ("tagger", tagged, LOSSLESS),
@@ -316,12 +317,12 @@ const FAULTS: &[Fault] = &[
     fault("a held frame vanishes", "little's law", &["florax", "destination"], OneSwitch(Switch::lose_held_in_silence)),
     fault("a deflected frame vanishes", "little's law", &["pipelines"], OneSwitch(Switch::lose_inside)),
     fault(
-        "a frame counts a turn that nobody made",
-        "turns",
+        "a frame counts a bounce that no switch made",
+        "bounces",
         &["bounce", "detour"],
         OneSwitch(Switch::bounce_uncounted),
     ),
-    fault("a frame is dropped that should turn", "turns", &["bounce"], OneSwitch(Switch::drop_as_lossy)),
+    fault("a frame is dropped that should bounce", "bounces", &["bounce"], OneSwitch(Switch::drop_as_lossy)),
     fault("ports are not woken", "work conservation", WOKEN, Switches(Switch::forget_wake_ups)),
     fault("credits wake no port", "work conservation", &["cbfc"], Switches(Switch::wake_no_port_for_credits)),
     fault("the order of frames is not judged", "reorder", ALL, Hosts(|host| host.forget_order())),

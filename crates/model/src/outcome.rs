@@ -12,9 +12,9 @@ use crate::switch::Switch;
 use crate::watcher::Watcher;
 use check::ReorderDensity;
 use check::Verdict;
+use check::bounces::BounceLedger;
 use check::conservation::{Cause, Tally};
 use check::pauses::PauseLedger;
-use check::turns::TurnLedger;
 use protocols::frame::Frame;
 use stats::Outcome;
 use stats::histogram::Histogram;
@@ -151,7 +151,7 @@ impl Simulation {
             deadlock: self.deadlock_report(),
             trims: self.trims(&counters, now),
             mechanisms: counters.mechanisms.by_name(),
-            turns: self.network.can_bounce().then(|| self.bounce_summary(&counters, &hop_counts)),
+            bounces: self.network.can_bounce().then(|| self.bounce_summary(&counters, &hop_counts)),
             pipelines: self.network.switch.overload.pipelines().and_then(|_| self.pipeline_summary(now)),
             warnings: self.warnings(&counters, completed),
             checks: checks
@@ -494,7 +494,7 @@ pub(crate) fn share_of(part: Time, span: Time) -> f64 {
     if span == Time::ZERO { 0.0 } else { part.min(span).as_ps() as f64 / span.as_ps() as f64 }
 }
 
-fn count_in_flight(bounces: &mut TurnLedger, frame: &Frame) {
+fn count_in_flight(bounces: &mut BounceLedger, frame: &Frame) {
     bounces.under_way(frame.bounces, frame.max_distance, frame.distance);
 }
 

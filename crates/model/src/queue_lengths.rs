@@ -73,6 +73,6 @@ impl Simulation {
         let longest =
             found.iter().reduce(|most, port| if port.1.0.area_byte_ps > most.1.0.area_byte_ps { port } else { most });
         let all = Lengths::of(&all, samples * ports, mean(area, ports), max_bytes);
-        Some(QueueLengths { every_ps: every.as_ps(), looks: *samples, ports, all, longest: longest.map(named) })
+        Some(QueueLengths { every_ps: every.as_ps(), samples: *samples, ports, all, longest: longest.map(named) })
     }
 }

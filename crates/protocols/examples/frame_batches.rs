@@ -17,19 +17,19 @@ fn main() {
     let frame =
         |number: u32| Frame { at: Time::from_ns(number.into()), flow: number, size_bytes: 1_058, ..Frame::default() };
     let frames: Vec<Frame> = (0..FRAMES).map(frame).collect();
-    let (mut letter, mut read) = (Vec::new(), Vec::new());
+    let (mut batch, mut read) = (Vec::new(), Vec::new());
     let (mut to_write, mut to_read) = (Duration::MAX, Duration::MAX);
     for _ in 0..10_000 {
         let begin = now();
-        letter.clear();
+        batch.clear();
         for frame in black_box(&frames) {
-            frame.flow.pack(&mut letter);
-            frame.in_port.pack(&mut letter);
-            frame.pack(&mut letter);
+            frame.flow.pack(&mut batch);
+            frame.in_port.pack(&mut batch);
+            frame.pack(&mut batch);
         }
         let written = now();
         read.clear();
-        let mut rest = black_box(&letter[..]);
+        let mut rest = black_box(&batch[..]);
         while let (Some(node), Some(port), Some(frame)) =
             (u32::unpack(&mut rest), u16::unpack(&mut rest), Frame::unpack(&mut rest))
         {
@@ -40,7 +40,7 @@ fn main() {
     }
     assert!(read.iter().map(|it| it.2).eq(frames));
     let each = |time: Duration| time.as_nanos() as f64 / f64::from(FRAMES);
-    let bytes = letter.len() / FRAMES as usize;
+    let bytes = batch.len() / FRAMES as usize;
     println!("a frame takes {bytes} bytes, {:.1} ns to write and {:.1} ns to read", each(to_write), each(to_read));
 }
 

@@ -24,4 +24,4 @@ pub mod timing;
 pub mod trace;
 
 pub use error::RecordError;
-pub use stats::{Coverage, collectives, histogram, jitter, pipelines, requests, storms, trims, turns};
+pub use stats::{Coverage, bounces, collectives, histogram, jitter, pipelines, requests, storms, trims};

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::RecordError;
 use crate::flows::FlowSummary;
 pub use crate::identity::ScenarioIdentity;
+use stats::bounces::BounceSummary;
 use stats::collectives::CollectiveSummary;
 use stats::jitter::JitterSummary;
 use stats::pipelines::PipelineSummary;
@@ -18,7 +19,6 @@ use stats::requests::RequestSummary;
 use stats::storms::PauseStorms;
 pub use stats::summary::*;
 use stats::trims::TrimSummary;
-use stats::turns::TurnSummary;
 
 /// Content of `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -83,7 +83,8 @@ pub struct Summary {
     /// The deadlock found, or null.
     pub deadlock: Option<Deadlock>,
     /// Bounced and detoured frames; null without such an overload action.
-    pub turns: Option<TurnSummary>,
+    #[serde(alias = "turns")]
+    pub bounces: Option<BounceSummary>,
     /// Counters of switches whose pipelines are modelled; null for others.
     pub pipelines: Option<PipelineSummary>,
     /// Frames that switches trimmed; left out without trimming.
@@ -130,7 +131,7 @@ impl Summary {
             backpressure,
             links,
             deadlock,
-            turns,
+            bounces,
             pipelines,
             trims,
             mechanisms,
@@ -165,7 +166,7 @@ impl Summary {
             backpressure,
             links,
             deadlock,
-            turns,
+            bounces,
             pipelines,
             trims,
             mechanisms,

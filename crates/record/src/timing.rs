@@ -43,11 +43,14 @@ pub struct RankTiming {
     /// CPU time of all its threads, busy waiting included, in seconds.
     pub cpu_s: f64,
     /// Number of barriers between the ranks.
-    pub meetings: u64,
+    #[serde(alias = "meetings")]
+    pub barriers: u64,
     /// Batches that it sent at barriers.
-    pub letters: u64,
+    #[serde(alias = "letters")]
+    pub batches: u64,
     /// Bytes of these batches.
-    pub letter_bytes: u64,
+    #[serde(alias = "letter_bytes")]
+    pub batch_bytes: u64,
     /// Frames in these batches.
     pub messages: u64,
 }

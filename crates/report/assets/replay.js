@@ -612,7 +612,7 @@
       return [
         element("h3", {}, nodes.name[node]),
         element("p", { class: "note" }, `${nodes.host[node] ? "host" : "switch"}, ${mine.length} port${mine.length === 1 ? "" : "s"}`),
-        ...[["trims", "trimmed"], ["turns", "bounced or detoured"]].flatMap(([key, what]) => (summary[key] ? summary[key].switches : [])
+        ...[["trims", "trimmed"], ["bounces", "bounced or detoured"]].flatMap(([key, what]) => (summary[key] ? summary[key].switches : [])
           .filter((found) => found.node === nodes.name[node]).map((found) => element("p", { class: "note" }, `${digits(found[key])} packets were ${what} here in the whole run.`))),
         ...losses.map((loss) => element("p", { class: "bad" }, `${digits(loss.packets)} packets were lost here in the whole run: ${loss.cause}`)),
         why(mine),

@@ -1,4 +1,4 @@
-//! `[[agreement]]`: agreed rates between hosts, for FLORAX.
+//! `[[committed_rate]]`: agreed rates between hosts, for FLORAX.
 
 use crate::names::{HostName, host};
 use crate::section::Section;
@@ -15,10 +15,10 @@ pub(crate) struct NamedAgreement {
     rate: Rate,
 }
 
-/// Reads `[[agreement]]`.
+/// Reads `[[committed_rate]]`.
 pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedAgreement> {
     let mut agreements = Vec::new();
-    for section in root.tables("agreement", "agreement") {
+    for section in root.tables("committed_rate", "committed_rate") {
         let (from, to) = (section.read("from", host), section.read("to", host));
         let rate = section.rate("rate");
         section.finish();
@@ -38,7 +38,7 @@ pub(crate) fn lower(
     let (context, fabric) = (ground.context, ground.fabric);
     let mut seen = BTreeSet::new();
     let mut one = |(at, named): (usize, &NamedAgreement)| {
-        let key = |key: &str| format!("agreement.{at}.{key}");
+        let key = |key: &str| format!("committed_rate.{at}.{key}");
         let (from, to) = (ground.host(&named.from, &key("from")), ground.host(&named.to, &key("to")));
         let (from, to) = (from?, to?);
         if from == to {
@@ -61,7 +61,7 @@ pub(crate) fn lower(
     let all: Vec<Option<CommittedRate>> = named.iter().enumerate().map(&mut one).collect();
     if !named.is_empty() && !matches!(control, FlowControl::Florax(_)) {
         let help = "write switch.flow_control = \"florax\", or remove the agreements".to_owned();
-        context.fail("agreement.0", "agreed rates require flow_control = florax", Some(help));
+        context.fail("committed_rate.0", "agreed rates require flow_control = florax", Some(help));
     }
     all.into_iter().collect()
 }

@@ -1,6 +1,7 @@
 //! The scenario's text as a tree of values with their source positions; command-line overrides merged in.
 
 use crate::error::ScenarioError;
+use crate::former::{self, FormerKey};
 use crate::suggest;
 use std::ops::Range;
 use toml::Spanned;
@@ -104,6 +105,8 @@ pub(crate) struct Document {
     line_starts: Vec<usize>,
     /// Overrides as given: `key.path=value`.
     pub overrides: Vec<String>,
+    /// Keys that were written with their former names.
+    pub former: Vec<FormerKey>,
 }
 
 fn convert(value: Spanned<DeValue<'_>>, override_index: Option<usize>) -> Item {
@@ -153,6 +156,7 @@ impl Document {
             root: Table::default(),
             line_starts,
             overrides: shown,
+            former: Vec::new(),
         };
         if !syntax.is_empty() {
             let error = |error: &toml::de::Error| {
@@ -163,13 +167,40 @@ impl Document {
             return Err(syntax.iter().take(MAX_SYNTAX_ERRORS).map(error).collect());
         }
         document.root = convert_table(root.into_inner(), None);
-        let mut errors = Vec::new();
+        let mut errors = document.rename_former();
         for (index, (path, value)) in overrides.iter().enumerate() {
             if let Err((message, help)) = document.set(index, path, value) {
                 errors.push(document.error(&Place::Override(index), path, message, help));
             }
         }
         if errors.is_empty() { Ok(document) } else { Err(errors) }
+    }
+
+    /// Gives all keys their present names. Returns an error for each that stands with both names.
+    fn rename_former(&mut self) -> Vec<ScenarioError> {
+        let (mut root, mut duplicates) = (std::mem::take(&mut self.root), Vec::new());
+        former::rename(&mut root, "", &mut |key, item, is_duplicate| {
+            if is_duplicate {
+                duplicates.push((item.place.clone(), key.path(), key.duplicate()));
+            }
+            self.former.push(key);
+        });
+        self.root = root;
+        let error = |(place, path, message): (Place, String, String)| self.error(&place, &path, message, None);
+        duplicates.into_iter().map(error).collect()
+    }
+
+    /// Returns the segments of a key path with the present names of keys.
+    fn present_path<'p>(&mut self, segments: &[&'p str]) -> Vec<&'p str> {
+        let mut table = String::new();
+        let present = |&segment: &&'p str| {
+            let former = former::find(&table, segment);
+            let now = former.as_ref().map_or(segment, |former| former.present);
+            table = former::join(&table, now);
+            self.former.extend(former);
+            now
+        };
+        segments.iter().map(present).collect()
     }
 
     fn set(&mut self, index: usize, path: &str, text: &str) -> Result<(), (String, Option<String>)> {
@@ -186,6 +217,7 @@ impl Document {
         if segments.iter().any(|segment| segment.is_empty()) {
             return Err((format!("`{path}` is not a key"), Some("write it like traffic.0.load".to_owned())));
         }
+        let segments = self.present_path(&segments);
         let (&last, before) = segments.split_last().unwrap_or((&"", &[]));
         let mut table = &mut self.root;
         let mut segments = before.iter();

@@ -21,15 +21,15 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
     let unstopped = "switch.flow_control has nothing that stops a host: pause, pfc, florax, destination or \
                      pause-at-output";
     warn_unless("host.obeys_pause", host.obeys_pause || stops, unstopped);
-    warn_unless("host.disobedient", host.disobedient.is_empty() || stops, unstopped);
-    warn_unless("host.on_stop", !host.halves || stops, unstopped);
+    warn_unless("host.ignore_pause", host.ignore_pause.is_empty() || stops, unstopped);
+    warn_unless("host.on_pause", !host.halves || stops, unstopped);
     let trims = matches!(switch.overload, Overload::Trim { .. });
-    warn_unless("host.hears_trims", host.hears_trims || trims, "switch.overload does not trim");
+    warn_unless("host.trim_aware", host.trim_aware || trims, "switch.overload does not trim");
     let bounces = matches!(switch.overload, Overload::Bounce { .. });
-    warn_unless("host.takes_back", host.takes_back || bounces, "switch.overload does not bounce");
+    warn_unless("host.resend_bounced", host.resend_bounced || bounces, "switch.overload does not bounce");
     let check = section.table("check", "check", false);
-    let storms = check.has("storm") && !check.is_flag("storm");
-    warn_unless("check.storm", !storms || bounces, "switch.overload does not bounce");
+    let storms = check.has("bounce_storm") && !check.is_flag("bounce_storm");
+    warn_unless("check.bounce_storm", !storms || bounces, "switch.overload does not bounce");
     let ordered = plan.flows.iter().any(|flow| matches!(flow.start, Start::After { .. }));
     warn_unless(
         "host.notification_delay",

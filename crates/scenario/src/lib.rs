@@ -40,6 +40,7 @@ mod fabric_part;
 mod files;
 mod fluid_control;
 mod fluid_file;
+mod former;
 pub mod fuzz;
 mod gates_part;
 mod gates_warn;

@@ -372,7 +372,7 @@ impl Scenario {
         let pins = pins::lower(&ground, &parts.pins);
         let agreements = agreements::lower(&ground, &parts.agreements, control);
         let clocks = parts.host.clocks.lower(|hosts, key| ground.hosts(hosts, key));
-        let disobedient = ground.hosts(&parts.host.disobedient, "host.disobedient");
+        let ignore_pause = ground.hosts(&parts.host.ignore_pause, "host.ignore_pause");
         let plan = ground.lower(&parts.traffic);
         // Without a plan, take the classes of the entries: other errors should not hide a buffer that is too small.
         let entries = || parts.traffic.iter().fold(0, |used, entry| used | 1 << entry.class);
@@ -450,7 +450,7 @@ impl Scenario {
         parts.watch.record.check_rows(context, &fabric, parts.top.duration, [parts.traffic.len(), plan.flows.len()]);
         if parts.watch.record.every.utilisation.is_some() && matches!(parts.switch.buffer, Buffer::Shared { .. }) {
             let message = "queues of a shared buffer have no capacity: utilisation is undefined";
-            context.fail("measure.utilisation", message, Some("write switch.queue = \"500 packets\"".to_owned()));
+            context.fail("measure.queue_utilisation", message, Some("write switch.queue = \"500 packets\"".to_owned()));
         }
         let ends = |flow: &traffic::Flow| flow.size_bytes != traffic::ENDLESS;
         if parts.top.ends_with_flows && !drawn && !plan.flows.iter().any(ends) {
@@ -469,10 +469,10 @@ impl Scenario {
             clocks: clocks?,
             reply_class: parts.host.reply_class,
             obeys_pause: parts.host.obeys_pause,
-            trim_aware: parts.host.hears_trims,
+            trim_aware: parts.host.trim_aware,
             pause_storm,
             on_bounce: parts.host.on_bounce,
-            stopping: PauseReaction { ignore_pause: sorted(disobedient?), halves_rate: parts.host.halves },
+            stopping: PauseReaction { ignore_pause: sorted(ignore_pause?), halves_rate: parts.host.halves },
             ttl: parts.host.ttl,
             mtu_bytes: mtu,
         };

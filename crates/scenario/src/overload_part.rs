@@ -128,10 +128,10 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, used:
     if what != "bounce" {
         return;
     }
-    if !parts.host.takes_back {
+    if !parts.host.resend_bounced {
         let message = "switches bounce frames back to their sending hosts, but these do not resend them: the frames \
                        would be lost";
-        fail("host.takes_back", message, "write host.takes_back = true");
+        fail("host.resend_bounced", message, "write host.resend_bounced = true");
     }
     if let Some(&host) = fabric.hosts().iter().find(|&&host| fabric.node(host).relay) {
         let message = format!(

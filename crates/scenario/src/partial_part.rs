@@ -112,7 +112,7 @@ pub(crate) fn switch(context: &Context<'_>, fabric: &Fabric, key: &str, name: &s
         return None;
     };
     if fabric.host_index(node).is_some() {
-        let help = "list hosts that ignore pauses in host.disobedient".to_owned();
+        let help = "list hosts that ignore pauses in host.ignore_pause".to_owned();
         context.fail(key, format!("`{name}` is a host, not a switch"), Some(help));
         return None;
     }

@@ -156,11 +156,11 @@ pub(crate) struct HostPart {
     pub obeys_pause: bool,
     /// Name of the host with the pause-storm fault, its start and end.
     pub pause_storm: Option<(String, Time, Option<Time>)>,
-    pub disobedient: Vec<HostName>,
+    pub ignore_pause: Vec<HostName>,
     /// Senders slow down when their host is paused.
     pub halves: bool,
-    pub takes_back: bool,
-    pub hears_trims: bool,
+    pub resend_bounced: bool,
+    pub trim_aware: bool,
     pub on_bounce: OnBounce,
     pub ttl: u8,
     pub notification_delay: Option<Time>,
@@ -173,22 +173,22 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
     let (reply_class, obeys_pause) = (section.class("reply_class"), section.flag("obeys_pause"));
     let storm = section.table("pause_storm", "host.pause_storm", false);
     let pause_storm = section.has("pause_storm").then(|| pause_storm(&storm));
-    let takes_back = section.flag("takes_back");
-    let disobedient = section.read("disobedient", hosts_list).unwrap_or_default();
-    let on_stop = section.word("on_stop", "reaction to a pause", &["none", "halve"]);
-    if on_stop == Some("halve") && transport.as_ref().is_some_and(|(_, transport)| !transport.slows_down()) {
+    let resend_bounced = section.flag("resend_bounced");
+    let ignore_pause = section.read("ignore_pause", hosts_list).unwrap_or_default();
+    let on_pause = section.word("on_pause", "reaction to a pause", &["none", "halve"]);
+    if on_pause == Some("halve") && transport.as_ref().is_some_and(|(_, transport)| !transport.slows_down()) {
         let message = "senders of this transport have no window or rate that falls and grows again: nothing to halve";
-        let help = "use tcp, dctcp or dcqcn, or remove host.on_stop".to_owned();
-        section.fail("on_stop", message, Some(help));
+        let help = "use tcp, dctcp or dcqcn, or remove host.on_pause".to_owned();
+        section.fail("on_pause", message, Some(help));
     }
-    let hears_trims = section.flag("hears_trims");
+    let trim_aware = section.flag("trim_aware");
     let clocks = clock_part::read(&section);
     let on_bounce = on_bounce(&section, transport.as_ref().map(|(_, transport)| transport));
     let ttl = section.whole("ttl", 1..=255);
     let notification_delay = section.read("notification_delay", positive);
     section.finish();
     let (transport_kind, transport) = transport?;
-    let (obeys_pause, takes_back, on_bounce, ttl) = (obeys_pause?, takes_back?, on_bounce?, ttl? as u8);
+    let (obeys_pause, resend_bounced, on_bounce, ttl) = (obeys_pause?, resend_bounced?, on_bounce?, ttl? as u8);
     Some(HostPart {
         transport,
         transport_kind,
@@ -198,10 +198,10 @@ pub(crate) fn host(root: &Section<'_, '_>) -> Option<HostPart> {
             Some(storm) => Some(storm?),
             None => None,
         },
-        disobedient,
-        halves: on_stop? == "halve",
-        takes_back,
-        hears_trims: hears_trims?,
+        ignore_pause,
+        halves: on_pause? == "halve",
+        resend_bounced,
+        trim_aware: trim_aware?,
         on_bounce,
         ttl,
         notification_delay,
@@ -322,7 +322,7 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
     let measure = root.table("measure", "measure", false);
     let (warm_up, measure_end) = (measure.time("warm_up"), measure.time("end"));
     let (reordering, threshold) = (measure.flag("reordering"), measure.whole("reordering_threshold", 1..=1 << 20));
-    let utilisation = measure.probability("utilisation");
+    let utilisation = measure.probability("queue_utilisation");
     let (jitter, queues) = (measure.flag("jitter"), measure.every("queues"));
     measure.finish();
     measure.refuse_idle("reordering_threshold", reordering != Some(false), "reordering = true");
@@ -355,13 +355,13 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
     Some(Watch { warm_up: warm_up?, measure_end, record, deadlock_every, storm, expect_deadlock: expect.is_some() })
 }
 
-/// Reads `check.storm`: a table, or a flag that turns the check on.
+/// Reads `check.bounce_storm`: a table, or a flag that turns the check on.
 fn storm(check: &Section<'_, '_>) -> Option<Option<StormParameters>> {
-    if check.is_flag("storm") {
-        return check.flag("storm").map(|looks| looks.then(StormParameters::default));
+    if check.is_flag("bounce_storm") {
+        return check.flag("bounce_storm").map(|on| on.then(StormParameters::default));
     }
-    let table = check.table("storm", "check.storm", false);
-    let (looks, every) = (table.whole("looks", 1..=1_000_000), table.read("every", positive));
+    let table = check.table("bounce_storm", "check.bounce_storm", false);
+    let (samples, every) = (table.whole("samples", 1..=1_000_000), table.read("every", positive));
     let ratio = table.read("ratio", |value| match value.text().map(|text| (text.parse::<f64>(), text)) {
         Some((Ok(ratio), text)) if ratio.is_finite() && ratio >= 0.0 => Ok((ratio, text)),
         _ => {
@@ -370,5 +370,5 @@ fn storm(check: &Section<'_, '_>) -> Option<Option<StormParameters>> {
         }
     });
     table.finish();
-    Some(Some(StormParameters { samples: looks? as u32, every, ratio: ratio? }))
+    Some(Some(StormParameters { samples: samples? as u32, every, ratio: ratio? }))
 }

@@ -80,6 +80,7 @@ impl Scenario {
     ) -> Result<Scenario, ScenarioErrors> {
         let document = Document::parse(text, name, overrides).map_err(|errors| ScenarioErrors { errors })?;
         let context = Context::new(&document);
+        document.former.iter().for_each(|key| context.warn(&key.path(), key.warning()));
         let parts = read_parts(&context, seed);
         let (errors, mut explained, warnings) = context.finish();
         if let (Some(seed), Some(entry)) = (seed, explained.iter_mut().find(|entry| entry.key == "seed")) {

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 
 /// Bounces and detours of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct TurnSummary {
+pub struct BounceSummary {
     /// Data frames that arrived in the window.
     pub delivered: u64,
     /// Share of the delivered frames that bounced at least once, 0..=1.
-    pub turned_share: f64,
+    #[serde(alias = "turned_share")]
+    pub bounced_share: f64,
     /// Mean number of switches that the delivered frames crossed, in either direction (PABO's totalHop).
     pub mean_total_hops: f64,
     /// Number of delivered frames by crossed switches 0, 1, 2, ...; the last of 256 counts all beyond.
@@ -18,37 +19,43 @@ pub struct TurnSummary {
     /// reached (PABO's maxBouncedDistance).
     pub by_max_distance: Vec<u64>,
     /// Number of delivered frames by bounces 0, 1, 2, ...
-    pub by_turns: Vec<u64>,
+    #[serde(alias = "by_turns")]
+    pub by_bounces: Vec<u64>,
     /// Number of acknowledgements and notifications by bounces.
-    pub replies_by_turns: Vec<u64>,
+    #[serde(alias = "replies_by_turns")]
+    pub replies_by_bounces: Vec<u64>,
     /// Returns of frames to their sending host.
     pub returned_to_source: u64,
     /// Reductions of a sender's window or rate by half because of returned frames.
-    pub slowed_down: u64,
+    #[serde(alias = "slowed_down")]
+    pub rate_reductions: u64,
     /// Bytes of frames on links because of bounces: each bounce costs its hop and the hop repeated.
-    pub spent_bytes: u64,
+    #[serde(alias = "spent_bytes")]
+    pub overhead_bytes: u64,
     /// The cost in packet-hops, as a share of all, 0..=1.
-    pub spent_share_of_hops: f64,
+    #[serde(alias = "spent_share_of_hops")]
+    pub overhead_share_of_hops: f64,
     /// Switches with bounces, in the order of the fabric.
-    pub switches: Vec<SwitchTurns>,
+    pub switches: Vec<SwitchBounces>,
     /// Ports whose queues caused the most bounces, most first.
-    pub ports: Vec<PortTurns>,
+    pub ports: Vec<PortBounces>,
     /// The longest span in which switches bounced more frames than hosts received, or null.
     pub storm: Option<Storm>,
 }
 
 /// Bounces at one switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SwitchTurns {
+pub struct SwitchBounces {
     /// Name of the switch.
     pub node: String,
     /// Number of bounces.
-    pub turns: u64,
+    #[serde(alias = "turns")]
+    pub bounces: u64,
 }
 
 /// Bounces because of one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PortTurns {
+pub struct PortBounces {
     /// The switch's name.
     pub node: String,
     /// Egress port of the frames.
@@ -56,7 +63,8 @@ pub struct PortTurns {
     /// The node at the other end.
     pub peer: String,
     /// Number of bounces.
-    pub turns: u64,
+    #[serde(alias = "turns")]
+    pub bounces: u64,
 }
 
 /// A span in which more frames bounced than arrived.
@@ -67,9 +75,10 @@ pub struct Storm {
     /// End of the span, in ps.
     pub end_ps: u64,
     /// Bounces within it.
-    pub turned: u64,
+    #[serde(alias = "turned")]
+    pub bounced: u64,
     /// Frames that reached their hosts within it.
     pub received: u64,
 }
 
-units::pack_fields!(PortTurns { node, port, peer, turns });
+units::pack_fields!(PortBounces { node, port, peer, bounces });

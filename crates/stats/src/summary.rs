@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::bounces::BounceSummary;
 use crate::collectives::CollectiveSummary;
 use crate::flows::FlowSummary;
 use crate::histogram::Histogram;
@@ -12,7 +13,6 @@ use crate::pipelines::PipelineSummary;
 use crate::requests::RequestSummary;
 use crate::storms::PauseStorms;
 use crate::trims::TrimSummary;
-use crate::turns::TurnSummary;
 
 /// Results of a run: counters, distributions, checks. The configuration is not included.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,7 +66,7 @@ pub struct Outcome {
     /// The deadlock found.
     pub deadlock: Option<Deadlock>,
     /// Frames that switches bounced or detoured; `None` if no switch does.
-    pub turns: Option<TurnSummary>,
+    pub bounces: Option<BounceSummary>,
     /// Statistics of switches with modelled pipelines; `None` without any.
     pub pipelines: Option<PipelineSummary>,
     /// Frames trimmed by switches; `None` if no switch trims.
@@ -341,7 +341,8 @@ pub struct QueueLengths {
     /// Sampling interval in ps, with one sample at a random instant each.
     pub every_ps: u64,
     /// Samples of every port.
-    pub looks: u64,
+    #[serde(alias = "looks")]
+    pub samples: u64,
     /// Ports of all switches.
     pub ports: u64,
     /// Over all ports.

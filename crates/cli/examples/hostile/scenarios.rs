@@ -102,7 +102,7 @@ pub fn draw(stream: &mut Stream) -> Drawn {
         draft.line(&format!("[[route]]\nnode = \"L1\"\nto = \"H{hosts}\"\nvia = [\"S1\"]\nat = \"1us\"\n"));
     }
     if draft.text.contains("florax") && draft.chance(30) {
-        draft.line("[[agreement]]\nfrom = \"H1\"\nto = \"H2\"\nrate = \"300Mbps\"\n");
+        draft.line("[[committed_rate]]\nfrom = \"H1\"\nto = \"H2\"\nrate = \"300Mbps\"\n");
     }
     timing(&mut draft);
     record(&mut draft, duration);
@@ -422,7 +422,7 @@ fn host(draft: &mut Draft) {
     draft.line(&format!("[host]\ntransport = {{ {keys} }}"));
     draft.maybe(15, "reply_class", &["0", "7", "3"]);
     draft.maybe(10, "ttl", &["1", "2", "5", "255"]);
-    draft.maybe(10, "on_stop", &["\"halve\""]);
+    draft.maybe(10, "on_pause", &["\"halve\""]);
     draft.maybe(10, "on_bounce", &["\"halve\"", "{ kind = \"halve\", every = 3 }"]);
     draft.maybe(10, "notification_delay", &["\"1ns\"", "\"5us\""]);
     draft.maybe(
@@ -435,7 +435,7 @@ fn host(draft: &mut Draft) {
         draft.excuse("lossless", "hosts that do not obey");
         draft.excuse("stall", "hosts that do not obey");
     } else if draft.chance(5) {
-        draft.line("disobedient = [\"H1\"]");
+        draft.line("ignore_pause = [\"H1\"]");
         draft.excuse("lossless", "hosts that do not obey");
         draft.excuse("stall", "hosts that do not obey");
     }
@@ -478,5 +478,5 @@ fn record(draft: &mut Draft, duration: u64) {
     }
     draft.line("\n[check]");
     draft.maybe(50, "deadlock", &["{ every = \"500ns\" }", "{ every = \"2us\" }"]);
-    draft.maybe(30, "storm", &["{ every = \"1us\", looks = 3 }"]);
+    draft.maybe(30, "bounce_storm", &["{ every = \"1us\", samples = 3 }"]);
 }

@@ -170,8 +170,8 @@ impl Page {
                 let [mean, p50, p99, max] = [mean_bytes as u64, p50_bytes, p99_bytes, max_bytes].map(size);
                 format!("mean {mean}, p50 {p50}, p99 {p99}, max {max}")
             };
-            let looks = format!("{} looks at {}", grouped(found.looks), counted(found.ports, "port"));
-            self.line("queue length", &format!("{looks}: {}", told(&found.all)));
+            let samples = format!("{} samples of {}", grouped(found.samples), counted(found.ports, "port"));
+            self.line("queue length", &format!("{samples}: {}", told(&found.all)));
             if let Some(PortLengths { node, port, peer, lengths }) = &found.longest {
                 self.line("", &format!("longest at {node} port {port} to {peer}: {}", told(lengths)));
             }

@@ -33,15 +33,15 @@ tiers = "all"
 
 [host]
 transport = "tcp"
-disobedient = ["H1"]
-on_stop = "halve"
+ignore_pause = ["H1"]
+on_pause = "halve"
 
-[[agreement]]
+[[committed_rate]]
 from = "H1"
 to = "H3"
 rate = "100Mbps"
 
-[[agreement]]
+[[committed_rate]]
 from = "H2"
 to = 2
 rate = "200Mbps"
@@ -117,24 +117,24 @@ fn agreements() {
         // The pair of the other entry, by another name.
         (r#"from = "H2""#,      r#"from = 0"#,         r#"to = 2"#, &["have an agreement already", "one for a pair"]),
     ]);
-    let agreement = "reaction = \"3840 bit times\"\n\n[[agreement]]\nfrom = \"H1\"\nto = \"H3\"\nrate = \"1Mbps\"";
+    let agreement = "reaction = \"3840 bit times\"\n\n[[committed_rate]]\nfrom = \"H1\"\nto = \"H3\"\nrate = \"1Mbps\"";
     let said = &["agreed rates require flow_control = florax", "\"florax\""];
-    refused("only-florax", SIMPLE, &[("reaction = \"3840 bit times\"", agreement, "[[agreement]]", said)]);
+    refused("only-florax", SIMPLE, &[("reaction = \"3840 bit times\"", agreement, "[[committed_rate]]", said)]);
 }
 
 #[test]
 fn hosts_that_do_not_stop() {
     #[rustfmt::skip]
-    refused("disobedient", FLORAX, &[
-        (r#"disobedient = ["H1"]"#, r#"disobedient = ["H9"]"#,  "", &["no host `H9`", "did you mean `H1`?"]),
-        (r#"disobedient = ["H1"]"#, r#"disobedient = ["S1"]"#,  "", &["`S1` is a switch, not a host"]),
-        (r#"disobedient = ["H1"]"#, r#"disobedient = "H1""#,    "", &["`H1` is not a list", r#"["H1", "H2"]"#]),
-        (r#"disobedient = ["H1"]"#, r#"disobedient = [3]"#,     "", &["host 3 does not exist", "3 hosts, 0 to 2"]),
-        (r#"disobedient = ["H1"]"#, r#"disobedient = ["0-9"]"#, "", &["`0-9` is not a range of hosts", "0 to 2"]),
-        (r#"disobedient = ["H1"]"#, r#"disobedient = ["2-1"]"#, "", &["`2-1` is not a range of hosts"]),
-        (r#"on_stop = "halve""#,    r#"on_stop = "half""#,      "",
+    refused("ignore_pause", FLORAX, &[
+        (r#"ignore_pause = ["H1"]"#, r#"ignore_pause = ["H9"]"#,  "", &["no host `H9`", "did you mean `H1`?"]),
+        (r#"ignore_pause = ["H1"]"#, r#"ignore_pause = ["S1"]"#,  "", &["`S1` is a switch, not a host"]),
+        (r#"ignore_pause = ["H1"]"#, r#"ignore_pause = "H1""#,    "", &["`H1` is not a list", r#"["H1", "H2"]"#]),
+        (r#"ignore_pause = ["H1"]"#, r#"ignore_pause = [3]"#,     "", &["host 3 does not exist", "3 hosts, 0 to 2"]),
+        (r#"ignore_pause = ["H1"]"#, r#"ignore_pause = ["0-9"]"#, "", &["`0-9` is not a range of hosts", "0 to 2"]),
+        (r#"ignore_pause = ["H1"]"#, r#"ignore_pause = ["2-1"]"#, "", &["`2-1` is not a range of hosts"]),
+        (r#"on_pause = "halve""#,    r#"on_pause = "half""#,      "",
          &["`half` is not a valid reaction", "one of none, halve"]),
-        (r#"transport = "tcp""#,    r#"transport = "ndp""#,     r#"on_stop = "halve""#,
+        (r#"transport = "tcp""#,    r#"transport = "ndp""#,     r#"on_pause = "halve""#,
          &["nothing to halve", "use tcp, dctcp or dcqcn"]),
     ]);
     #[rustfmt::skip]
@@ -249,7 +249,7 @@ fn switches_that_take_no_part() {
     #[rustfmt::skip]
     refused("partial", FLORAX, &[
         ("except = []",     r#"except = ["S2"]"#, "", &["no switch `S2`", "did you mean `S1`?"]),
-        ("except = []",     r#"except = ["H1"]"#, "", &["`H1` is a host", "host.disobedient"]),
+        ("except = []",     r#"except = ["H1"]"#, "", &["`H1` is a host", "host.ignore_pause"]),
         ("except = []",     r#"except = "S1""#,   "", &["is not a list"]),
         ("except = []",     r#"except = [1]"#,    "", &["not the name of a switch", "in quotes"]),
         ("except = []",     r#"except = ["S1"]"#, "",

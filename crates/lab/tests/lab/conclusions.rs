@@ -54,7 +54,7 @@ link = { rate = "10Gbps", delay = "1us" }
 queue = "100 packets"
 flow_control = { kind = "florax" }
 [host]
-disobedient = ["H2", "H3"]
+ignore_pause = ["H2", "H3"]
 [[traffic]]
 kind = "incast"
 receiver = "H1"
@@ -246,7 +246,7 @@ fn a_flow_that_hosts_who_ignore_xoff_keep_stopped_is_a_stall() {
             "{}",
             stall.detail
         );
-        let all_obey = run(NONCONFORMING, &[("switch.flow_control.kind", kind), ("host.disobedient", "[]")]);
+        let all_obey = run(NONCONFORMING, &[("switch.flow_control.kind", kind), ("host.ignore_pause", "[]")]);
         assert!(check(&all_obey, "stall").pass, "{kind}");
     }
     assert!(check(&run(NONCONFORMING, &[]), "stall").pass);

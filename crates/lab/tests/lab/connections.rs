@@ -143,7 +143,7 @@ flow_control = { kind = "pause", xoff = "60KB", xon = "10KB" }
 [check]
 deadlock = false
 [host]
-on_stop = "halve"
+on_pause = "halve"
 [host.transport]
 kind = "tcp"
 congestion_control = "cubic"

@@ -59,7 +59,7 @@ const QUICK: &[Case] = &[
     ("tsn-gates", "1ms", &[]),
     ("tsn-preemption", "1ms", &[]),
     ("tsn-cyclic", "1ms", &[]),
-    // A row, whose ends do not exchange letters.
+    // A row, whose ends do not exchange batches.
     ("parking-lot", "1ms", &[NO_WARM_UP]),
     ("leaf-spine", "800us", &[("measure.warm_up", "\"200us\""), ("measure.end", "\"600us\"")]),
 ];

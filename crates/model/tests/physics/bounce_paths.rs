@@ -119,8 +119,8 @@ fn a_frame_walks_on_the_fabric_and_a_bounce_takes_it_back() {
         for (cause, count) in &results.summary.packets.dropped {
             *causes.entry(cause.clone()).or_insert(0) += count;
         }
-        let turns = results.summary.turns.as_ref().expect("switches that bounce");
-        (home, slowed) = (home + turns.returned_to_source, slowed + turns.slowed_down);
+        let bounces = results.summary.bounces.as_ref().expect("switches that bounce");
+        (home, slowed) = (home + bounces.returned_to_source, slowed + bounces.rate_reductions);
     }
     let names: Vec<&String> = causes.keys().collect();
     assert_eq!(names, ["bounce limit", "bounce queue full"], "{causes:?}");
@@ -143,20 +143,20 @@ fn senders_that_halve_bounce_less() {
         setup.threads = threads;
         run(setup)
     };
-    let turns = |results: &Results| results.summary.turns.clone().expect("switches that bounce");
+    let bounces = |results: &Results| results.summary.bounces.clone().expect("switches that bounce");
     let (none, halve) = (with(OnBounce::None, 1), with(OnBounce::Halve { every: 1 }, 1));
     assert!(none.summary.passes() && halve.summary.passes());
-    assert_eq!(turns(&none).slowed_down, 0);
-    assert!(turns(&halve).slowed_down > 0, "{:?}", turns(&halve));
-    assert!(turns(&halve).slowed_down <= turns(&halve).returned_to_source);
+    assert_eq!(bounces(&none).rate_reductions, 0);
+    assert!(bounces(&halve).rate_reductions > 0, "{:?}", bounces(&halve));
+    assert!(bounces(&halve).rate_reductions <= bounces(&halve).returned_to_source);
     assert!(
-        turns(&halve).returned_to_source * 2 < turns(&none).returned_to_source,
+        bounces(&halve).returned_to_source * 2 < bounces(&none).returned_to_source,
         "{:?} {:?}",
-        turns(&halve),
-        turns(&none)
+        bounces(&halve),
+        bounces(&none)
     );
     let seldom = with(OnBounce::Halve { every: 50 }, 1);
-    assert!(turns(&seldom).slowed_down * 50 <= turns(&seldom).returned_to_source, "{:?}", turns(&seldom));
+    assert!(bounces(&seldom).rate_reductions * 50 <= bounces(&seldom).returned_to_source, "{:?}", bounces(&seldom));
     let two = with(OnBounce::Halve { every: 1 }, 2);
     assert_eq!(format!("{halve:?}"), format!("{two:?}"), "on two threads");
 }
@@ -168,7 +168,7 @@ fn looking_for_storms_changes_nothing() {
         let mut setup = network(3);
         setup.storm = storm;
         let mut results = run(setup);
-        let storm = results.summary.turns.as_mut().and_then(|turns| turns.storm.take());
+        let storm = results.summary.bounces.as_mut().and_then(|bounces| bounces.storm.take());
         results.summary.warnings.clear();
         (storm, format!("{results:?}"))
     };

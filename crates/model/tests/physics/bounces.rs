@@ -32,23 +32,23 @@ fn bursts(fabric: &Fabric, senders: &[u32], receiver: u32, frames: u32) -> traff
     plan(fabric.hosts().len() as u32, flows.collect::<Vec<_>>())
 }
 
-fn turns(results: &Results) -> &stats::turns::TurnSummary {
-    results.summary.turns.as_ref().expect("a switch that turns frames")
+fn bounces(results: &Results) -> &stats::bounces::BounceSummary {
+    results.summary.bounces.as_ref().expect("a switch that bounces frames")
 }
 
 /// Checks that each frame with n bounces crossed `path + 2 n` switches, since a bounce retraces one hop and repeats it.
 /// A frame that returned to its host crossed one less, since a host is no switch.
 fn retraces(results: &Results, path: usize) {
-    let turns = turns(results);
+    let bounces = bounces(results);
     let sum = |counts: &[u64]| counts.iter().enumerate().map(|(value, frames)| value as u64 * frames).sum::<u64>();
-    let expected = turns.delivered * path as u64 + 2 * sum(&turns.by_turns) - turns.returned_to_source;
-    assert_eq!(sum(&turns.by_total_hops), expected, "{turns:?}");
-    if turns.returned_to_source > 0 {
+    let expected = bounces.delivered * path as u64 + 2 * sum(&bounces.by_bounces) - bounces.returned_to_source;
+    assert_eq!(sum(&bounces.by_total_hops), expected, "{bounces:?}");
+    if bounces.returned_to_source > 0 {
         return;
     }
-    for (bounces, &frames) in turns.by_turns.iter().enumerate() {
-        let hops = turns.by_total_hops.get(path + 2 * bounces).copied().unwrap_or(0);
-        assert_eq!(hops, frames, "of {bounces} bounces: {turns:?}");
+    for (count, &frames) in bounces.by_bounces.iter().enumerate() {
+        let hops = bounces.by_total_hops.get(path + 2 * count).copied().unwrap_or(0);
+        assert_eq!(hops, frames, "of {count} bounces: {bounces:?}");
     }
 }
 
@@ -80,7 +80,7 @@ fn traffic_in_one_direction_loses_nothing() {
         let packets = &results.summary.packets;
         assert_eq!(packets.dropped_total(), 0, "seed {seed}: {pabo:?}, room {room}: {:?}", packets.dropped);
         assert_eq!(packets.delivered_whole, packets.injected, "seed {seed}");
-        assert!(turns(&results).turned_share > 0.0 || room > 30, "seed {seed}: {pabo:?} {:?}", turns(&results));
+        assert!(bounces(&results).bounced_share > 0.0 || room > 30, "seed {seed}: {pabo:?} {:?}", bounces(&results));
         retraces(&results, path);
     }
 }
@@ -123,8 +123,8 @@ fn losses_have_the_bounce_queue_as_their_cause() {
     let causes: Vec<&String> = results.summary.packets.dropped.keys().collect();
     assert_eq!(causes, ["bounce queue full"]);
     assert!(results.summary.passes(), "{:?}", results.summary.checks);
-    let storm = turns(&results).storm.expect("persistent overload is a storm");
-    assert!(storm.turned > storm.received);
+    let storm = bounces(&results).storm.expect("persistent overload is a storm");
+    assert!(storm.bounced > storm.received);
     assert!(results.summary.warnings[0].starts_with("bounce storm: "), "{:?}", results.summary.warnings);
 }
 
@@ -139,9 +139,9 @@ fn a_frame_at_its_limit_bounces_no_more() {
         run(setup)
     };
     let free = with(None);
-    assert!(turns(&free).by_turns.len() > 4 && free.summary.packets.dropped_total() == 0);
+    assert!(bounces(&free).by_bounces.len() > 4 && free.summary.packets.dropped_total() == 0);
     let bound = with(Some(3));
-    assert_eq!(turns(&bound).by_turns.len(), 4, "{:?}", turns(&bound));
+    assert_eq!(bounces(&bound).by_bounces.len(), 4, "{:?}", bounces(&bound));
     assert_eq!(bound.summary.packets.dropped.keys().collect::<Vec<_>>(), ["bounce limit"]);
     assert!(bound.summary.passes());
 }
@@ -154,7 +154,7 @@ fn frames_that_come_back_to_their_host_are_sent_again() {
     setup.switch = bounce(BounceParameters::default(), 20);
     setup.duration = Time::from_ms(4);
     let results = run(setup);
-    assert!(turns(&results).returned_to_source > 100, "{:?}", turns(&results));
+    assert!(bounces(&results).returned_to_source > 100, "{:?}", bounces(&results));
     assert_eq!(results.summary.packets.delivered_whole, results.summary.packets.injected);
     assert!(results.summary.passes());
 }
@@ -206,7 +206,7 @@ fn detours_use_the_neighbours_buffers() {
     };
     let (dropped, detoured) = (with(Overload::Drop), with(Overload::Detour));
     assert!(detoured.summary.passes() && detoured.summary.happened.detours > 0);
-    assert_eq!(turns(&detoured).returned_to_source, 0, "no frame is sent to a host that is not its own");
+    assert_eq!(bounces(&detoured).returned_to_source, 0, "no frame is sent to a host that is not its own");
     let lost = |results: &Results| results.summary.packets.dropped_total();
     assert!(lost(&detoured) * 2 < lost(&dropped), "{} and {}", lost(&detoured), lost(&dropped));
 }
@@ -214,11 +214,11 @@ fn detours_use_the_neighbours_buffers() {
 /// Packet conservation holds in random networks with link failures, lossy links and PFC, for any number of threads.
 #[test]
 fn counters_match_in_random_networks_with_bounces() {
-    let mut turned = [0, 0];
+    let mut bounced = [0, 0];
     for seed in 0..25 {
         let with = |threads| {
             let (mut setup, may_lock) = network(seed, threads);
-            let mut random = Stream::new(seed, 1, purpose("random turns"));
+            let mut random = Stream::new(seed, 1, purpose("random bounces"));
             let relays = setup.fabric.nodes().iter().any(|node| node.relay);
             if relays || random.below(3) == 0 {
                 setup.switch.overload = Overload::Detour;
@@ -241,13 +241,13 @@ fn counters_match_in_random_networks_with_bounces() {
         let results = run(setup);
         let summary = &results.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
-        for name in ["conservation", "turns", "buffer", "little's law"] {
+        for name in ["conservation", "bounces", "buffer", "little's law"] {
             assert!(results.passes(name), "seed {seed}: {name}: {:?}", summary.checks);
         }
-        turned[0] += summary.happened.bounces;
-        turned[1] += summary.happened.detours;
+        bounced[0] += summary.happened.bounces;
+        bounced[1] += summary.happened.detours;
         let other = run(with(2).0);
         assert_eq!(format!("{results:?}"), format!("{other:?}"), "seed {seed} on 2 threads");
     }
-    assert!(turned.iter().all(|&turned| turned > 100), "{turned:?}");
+    assert!(bounced.iter().all(|&bounced| bounced > 100), "{bounced:?}");
 }

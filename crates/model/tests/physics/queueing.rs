@@ -123,7 +123,7 @@ fn looks_at_the_queue_agree_with_the_waits_of_frames() {
         let waiting = waits[left..].iter().take_while(|(since, _)| *since <= at).count() as u64;
         sampled.push(waiting * u64::from(FRAME));
     }
-    assert_eq!((lengths.looks, lengths.ports, &*longest.peer), (sampled.len() as u64, 5, "H5"));
+    assert_eq!((lengths.samples, lengths.ports, &*longest.peer), (sampled.len() as u64, 5, "H5"));
     sampled.sort_unstable();
     let p99 = sampled[(sampled.len() * 99).div_ceil(100) - 1];
     assert!(p99.abs_diff(longest.lengths.p99_bytes) * 250 <= p99, "{p99} {longest:?}");

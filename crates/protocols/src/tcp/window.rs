@@ -424,7 +424,7 @@ mod tests {
         }
     }
 
-    /// CUBIC grows from the reduced window after every kind of reduction: a halving (`on_stop`, `on_bounce`), a mark,
+    /// CUBIC grows from the reduced window after every kind of reduction: a halving (`on_pause`, `on_bounce`), a mark,
     /// and DCTCP's cut, which all call [`Window::reduce`].
     #[test]
     fn cubic_does_not_undo_a_reduction() {

@@ -14,7 +14,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 pub const CHOICES: &[Choice] = &[
     Choice { source: &FLORAX_FIG3, key: "fabric.file", alternatives: &["fig3-access.json", "fig3-equal.json"] },
     Choice { source: &FLORAX_FIG3, key: "switch.queue", alternatives: &["\"50 packets\"", "\"200 packets\""] },
-    Choice { source: &FLORAX_FIG3, key: "host.on_stop", alternatives: &["none"] },
+    Choice { source: &FLORAX_FIG3, key: "host.on_pause", alternatives: &["none"] },
     Choice { source: &FLORAX_FIG3, key: "host.transport.advertised_window", alternatives: &["29200B", "262144B"] },
     Choice { source: &FLORAX_FIG3, key: "switch.flow_control.upper", alternatives: &["0.3", "0.7"] },
     Choice { source: &FLORAX_FIG3, key: "switch.flow_control.lower", alternatives: &["0.1", "0.4"] },

@@ -109,7 +109,7 @@ pub fn fig1(trial: &mut Trial) -> Result<(), Failure> {
 pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
     let traced = ("record.trace", "{ ports = [\"A:D\"] }");
     let ways: [(&str, &[(&str, &str)]); 2] =
-        [("with agreements", &[traced]), ("without", &[("agreement", "[]"), traced])];
+        [("with agreements", &[traced]), ("without", &[("committed_rate", "[]"), traced])];
     let runs = under(trial, &FLORAX_FIG2, &["S1", "S2"], &ways)?;
     let get = |run: usize, entry| runs[run].mbps_after(entry, WARM_UP);
     let setup = trial.setup(&FLORAX_FIG2, &[])?;
@@ -151,7 +151,7 @@ pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
 /// Runs `florax/nonconf`.
 pub fn nonconf(trial: &mut Trial) -> Result<(), Failure> {
     let simple = [(FLOW_CONTROL, SIMPLE.1)];
-    let obedient = [("host.disobedient", "[]")];
+    let obedient = [("host.ignore_pause", "[]")];
     let ways: [(&str, &[(&str, &str)]); 3] =
         [("per flow", &[]), ("simple", &simple), ("per flow, S1 obeys", &obedient)];
     let runs = under(trial, &FLORAX_NONCONF, &["S1", "S2"], &ways)?;

@@ -11,7 +11,7 @@
 
 use super::bounces::{listed, other_sites};
 use super::fat_tree::{CASES, Case, Measured, completion_ms, delay_us, deviation_us, displaced, furthest, mean, sites};
-use super::hop_by_hop::{SEVERITIES, lost, percent, severity, turns};
+use super::hop_by_hop::{SEVERITIES, bounces, lost, percent, severity};
 use super::order::point;
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -96,9 +96,10 @@ fn hop_by_hop(trial: &Trial, set: &Set, rows: &mut Rows, dropped: &mut u64) -> R
         let changes: Vec<_> = severity(packets, 1).into_iter().chain(set.switch()).collect();
         let told = trial.run(&PABO_TREE, &changes)?;
         *dropped += lost(&told);
-        let turns = turns(&told);
-        let shares: Vec<String> =
-            (turns.by_max_distance.iter()).map(|&count| format!("{:.2}", percent(count, turns.delivered))).collect();
+        let bounces = bounces(&told);
+        let shares: Vec<String> = (bounces.by_max_distance.iter())
+            .map(|&count| format!("{:.2}", percent(count, bounces.delivered)))
+            .collect();
         rows.add(&format!("table I, {name}: % at distance 0, 1, ..."), paper, shares.join(", "));
     }
     Ok(())

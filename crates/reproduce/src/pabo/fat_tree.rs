@@ -1,6 +1,6 @@
 //! Section VI: TCP in a fat-tree, with PABO and with Reno over drop-tail queues. Cases and measured quantities.
 
-use super::hop_by_hop::{lost, percent, turns};
+use super::hop_by_hop::{bounces, lost, percent};
 use crate::failure::Failure;
 use crate::registry::{Choice, PABO_FAT_TREE, PABO_MANY, Source};
 use crate::trial::{Told, Trial};
@@ -169,34 +169,34 @@ fn shares_by_switch(runs: &[Told], of: impl Fn(&Told) -> Vec<(String, u64)>) -> 
 
 /// Returns the shares of the bounces in %, by switch.
 pub(super) fn sites(runs: &[Told]) -> BTreeMap<String, f64> {
-    let counts = |told: &Told| turns(told).switches.into_iter().map(|switch| (switch.node, switch.turns)).collect();
+    let counts = |told: &Told| bounces(told).switches.into_iter().map(|switch| (switch.node, switch.bounces)).collect();
     shares_by_switch(runs, counts)
 }
 
 impl Measured {
     /// Returns the share of bounced packets, in %.
     pub fn share(&self) -> f64 {
-        mean(&self.with, |told| 100.0 * turns(told).turned_share)
+        mean(&self.with, |told| 100.0 * bounces(told).bounced_share)
     }
 
     /// Returns the smallest and largest [`Measured::share`] of the runs.
     pub fn share_range(&self) -> (f64, f64) {
-        let shares = self.with.iter().map(|told| 100.0 * turns(told).turned_share);
+        let shares = self.with.iter().map(|told| 100.0 * bounces(told).bounced_share);
         shares.fold((f64::MAX, 0.0), |(least, most), share| (least.min(share), most.max(share)))
     }
 
     /// Returns the share of packets that were bounced further than one hop, in %.
     pub fn far(&self) -> f64 {
         let far = |told: &Told| {
-            let turns = turns(told);
-            percent(turns.by_max_distance.iter().skip(2).sum(), turns.delivered)
+            let bounces = bounces(told);
+            percent(bounces.by_max_distance.iter().skip(2).sum(), bounces.delivered)
         };
         mean(&self.with, far)
     }
 
     /// Returns the mean number of bounces per run.
     pub fn bounces(&self) -> f64 {
-        mean(&self.with, |told| turns(told).switches.iter().map(|switch| switch.turns).sum::<u64>() as f64)
+        mean(&self.with, |told| bounces(told).switches.iter().map(|switch| switch.bounces).sum::<u64>() as f64)
     }
 
     /// Returns the shares of Reno's drops in %, by switch.

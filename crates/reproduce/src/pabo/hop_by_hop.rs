@@ -7,7 +7,7 @@ use crate::registry::{Choice, PABO_EXAMPLE, PABO_TREE};
 use crate::trial::{Told, Trial, simulation};
 use fabric::{Fabric, NodeId};
 use model::{QueueSample, Watcher};
-use record::turns::TurnSummary;
+use record::bounces::BounceSummary;
 use text::{Layout, table as columns};
 use units::Time;
 
@@ -42,13 +42,13 @@ pub fn without_pabo(packets: u64) -> Vec<(&'static str, String)> {
     changes
 }
 
-pub fn turns(told: &Told) -> TurnSummary {
-    told.summary.turns.clone().unwrap_or_default()
+pub fn bounces(told: &Told) -> BounceSummary {
+    told.summary.bounces.clone().unwrap_or_default()
 }
 
 /// Returns the number of bounces at a switch.
-fn at(turns: &TurnSummary, node: &str) -> u64 {
-    turns.switches.iter().find(|switch| switch.node == node).map_or(0, |switch| switch.turns)
+fn at(bounces: &BounceSummary, node: &str) -> u64 {
+    bounces.switches.iter().find(|switch| switch.node == node).map_or(0, |switch| switch.bounces)
 }
 
 pub fn lost(told: &Told) -> u64 {
@@ -71,8 +71,14 @@ pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
         let rate = percent(lost(&told), injected);
         // The paper prints two decimals.
         trial.check(Check::new(name("drop rate at S7"), "%", rate, Relation::Equal, paper, 0.005));
-        let none = told.summary.turns.is_none();
-        trial.check(Check::exact(name("runs in which a frame turned"), "runs", f64::from(!none), Relation::Equal, 0.0));
+        let none = told.summary.bounces.is_none();
+        trial.check(Check::exact(
+            name("runs in which a frame bounced"),
+            "runs",
+            f64::from(!none),
+            Relation::Equal,
+            0.0,
+        ));
         let with = trial.run(&PABO_TREE, &severity(packets, 1))?;
         let check = Check::exact("the same with PABO: frames lost", "frames", lost(&with) as f64, Relation::Equal, 0.0);
         trial.check(check);
@@ -112,13 +118,13 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
         }
         for (distance, &paper) in paper.iter().enumerate() {
             let share = |told: &Told| {
-                let turns = turns(told);
-                percent(turns.by_max_distance.get(distance).copied().unwrap_or(0), turns.delivered)
+                let bounces = bounces(told);
+                percent(bounces.by_max_distance.get(distance).copied().unwrap_or(0), bounces.delivered)
             };
             let shares = Shares(runs.iter().map(share).collect());
             trial.check(shares.check(format!("{name}: share at distance {distance}"), paper, 0.3));
         }
-        let beyond = |told: &Told| turns(told).by_max_distance.iter().skip(paper.len()).sum::<u64>();
+        let beyond = |told: &Told| bounces(told).by_max_distance.iter().skip(paper.len()).sum::<u64>();
         let beyond: u64 = runs.iter().map(beyond).sum();
         let check = Check::exact(
             format!("{name}: frames at a greater distance"),
@@ -137,7 +143,7 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
     // Negative control for the bounce probability: bouncing only at full queues yields another table.
     let mut changes = severity(500, 1);
     changes.push(("switch.overload.theta", "1".to_owned()));
-    let full_only = turns(&trial.run(&PABO_TREE, &changes)?);
+    let full_only = bounces(&trial.run(&PABO_TREE, &changes)?);
     let share = percent(full_only.by_max_distance.get(1).copied().unwrap_or(0), full_only.delivered);
     let name = "negative control: mild, bouncing only when the queue is full: share at distance 1";
     let note = "off the table by more than its tolerance";
@@ -152,8 +158,8 @@ pub fn per_switch(trial: &mut Trial) -> Result<(), Failure> {
     let bouncing: [&[usize]; 3] = [&[7], &[4, 5, 6, 7], &[1, 2, 3, 4, 5, 6, 7]];
     for ((name, packets), bouncing) in SEVERITIES.into_iter().zip(bouncing) {
         let told = trial.run(&PABO_TREE, &severity(packets, 1))?;
-        let turns = turns(&told);
-        let counts: Vec<u64> = names.iter().map(|node| at(&turns, node)).collect();
+        let bounces = bounces(&told);
+        let counts: Vec<u64> = names.iter().map(|node| at(&bounces, node)).collect();
         rows.push([vec![name.to_owned()], counts.iter().map(u64::to_string).collect()].concat());
         for (number, &count) in (1..).zip(&counts) {
             let relation = if bouncing.contains(&number) { Relation::Above } else { Relation::Equal };
@@ -174,18 +180,19 @@ pub fn per_switch(trial: &mut Trial) -> Result<(), Failure> {
 /// Runs `pabo/fig7b`.
 pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
-    let within =
-        |turns: &TurnSummary, hops: usize| percent(turns.by_total_hops.iter().take(hops + 1).sum(), turns.delivered);
-    let mut shown: Vec<TurnSummary> = Vec::new();
+    let within = |bounces: &BounceSummary, hops: usize| {
+        percent(bounces.by_total_hops.iter().take(hops + 1).sum(), bounces.delivered)
+    };
+    let mut shown: Vec<BounceSummary> = Vec::new();
     for ((name, packets), (hops, paper)) in
         SEVERITIES.into_iter().zip([(5, Some(100.0)), (11, None), (11, Some(86.64))])
     {
         let mut shares = Vec::new();
         for seed in 1..=seeds {
-            let turns = turns(&trial.run(&PABO_TREE, &severity(packets, seed))?);
-            shares.push(within(&turns, hops));
+            let bounces = bounces(&trial.run(&PABO_TREE, &severity(packets, seed))?);
+            shares.push(within(&bounces, hops));
             if seed == 1 {
-                shown.push(turns);
+                shown.push(bounces);
             }
         }
         if let Some(paper) = paper {
@@ -193,7 +200,7 @@ pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
         }
     }
     trial.show("  share of frames, in %, that crossed at most so many switches\n");
-    let row = |hops: usize| (hops.to_string(), shown.iter().map(|turns| within(turns, hops)).collect());
+    let row = |hops: usize| (hops.to_string(), shown.iter().map(|bounces| within(bounces, hops)).collect());
     let rows: Vec<(String, Vec<f64>)> = (3..=25).step_by(2).map(row).collect();
     trial.show(&bars("hops", &["mild", "moderate", "severe"], 100.0, &rows));
     let without = trial.run(&PABO_TREE, &{
@@ -203,7 +210,7 @@ pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
         changes
     })?;
     let name = "negative control: severe, room for everything: frames of more than 3 hops";
-    let longer = turns(&without).by_total_hops.iter().skip(4).sum::<u64>();
+    let longer = bounces(&without).by_total_hops.iter().skip(4).sum::<u64>();
     trial.check(Check::exact(name, "frames", longer as f64, Relation::Equal, 0.0));
     Ok(())
 }
@@ -325,9 +332,9 @@ pub fn example(trial: &mut Trial) -> Result<(), Failure> {
         let mut simulation = simulation(setup, &PABO_EXAMPLE)?;
         simulation.run(&mut looks);
         let summary = simulation.finish(&mut looks, false);
-        let turns = summary.turns.clone().unwrap_or_default();
+        let bounces = summary.bounces.clone().unwrap_or_default();
         let counts = [
-            at(&turns, "S3"),
+            at(&bounces, "S3"),
             looks.sent(&fabric, "S3", "S4"),
             looks.sent(&fabric, "S3", "S2"),
             looks.sent(&fabric, "S2", "S1"),

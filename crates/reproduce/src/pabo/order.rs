@@ -28,7 +28,7 @@ pub(super) struct Point {
 pub(super) fn point(trial: &Trial, theta: f64, lambda: f64, more: &Changes) -> Result<Point, Failure> {
     let own = [
         ("switch.overload.theta", theta.to_string()),
-        ("measure.utilisation", theta.to_string()),
+        ("measure.queue_utilisation", theta.to_string()),
         ("switch.overload.lambda", lambda.to_string()),
     ];
     let changes: Vec<_> = own.into_iter().chain(more.iter().cloned()).collect();

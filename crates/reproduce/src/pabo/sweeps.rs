@@ -1,6 +1,6 @@
 //! Effect of theta and lambda: figures 3 and 9.
 
-use super::hop_by_hop::{lost, severity, turns, without_pabo};
+use super::hop_by_hop::{bounces, lost, severity, without_pabo};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
@@ -73,7 +73,7 @@ pub fn theta(trial: &mut Trial) -> Result<(), Failure> {
         let mut changes = severity(MODERATE, 1);
         changes.push(("switch.overload.theta", theta.to_string()));
         let told = trial.run(&PABO_TREE, &changes)?;
-        points.push((theta, 100.0 * turns(&told).turned_share));
+        points.push((theta, 100.0 * bounces(&told).bounced_share));
         dropped += lost(&told);
     }
     trial.show("  moderate, lambda = 50: bounced frames in %\n");
@@ -106,7 +106,7 @@ pub fn lambda(trial: &mut Trial) -> Result<(), Failure> {
         for seed in 1..=seeds {
             let mut changes = severity(MODERATE, seed);
             changes.push(("switch.overload.lambda", lambda.to_string()));
-            hops += turns(&trial.run(&PABO_TREE, &changes)?).mean_total_hops / seeds as f64;
+            hops += bounces(&trial.run(&PABO_TREE, &changes)?).mean_total_hops / seeds as f64;
         }
         points.push((lambda, hops));
     }
@@ -131,7 +131,7 @@ pub fn lambda(trial: &mut Trial) -> Result<(), Failure> {
         let mut changes = severity(MODERATE, 1);
         changes.push(("switch.overload.theta", "1".to_owned()));
         changes.push(("switch.overload.lambda", lambda.to_string()));
-        full_only.push(turns(&trial.run(&PABO_TREE, &changes)?).mean_total_hops);
+        full_only.push(bounces(&trial.run(&PABO_TREE, &changes)?).mean_total_hops);
     }
     let name = "negative control: bouncing only when the queue is full: what lambda from 0 to 160 adds";
     trial.check(Check::exact(name, "hops", full_only[1] - full_only[0], Relation::Equal, 0.0));

@@ -20,7 +20,7 @@ pub(super) const KEYS: &[Key] = &[
     key("", "path", &[], Of("tables", "[]")).absent("none", OURS).means("paths for traffic entries"),
     key("", "fail", &[], Of("tables", "[]")).absent("none", OURS).means("links that fail"),
     key("", "route", &[], Of("tables", "[]")).absent("none", OURS).means("manual routes, also wrong ones"),
-    key("", "agreement", &[], Of("tables", "[]"))
+    key("", "committed_rate", &[], Of("tables", "[]"))
         .absent("none", OURS)
         .means("agreed rates of flows (service levels), the weights of FLORAX's shares"),
     key("", "gates", &[], Of("tables", "[]"))
@@ -96,9 +96,9 @@ pub(super) const KEYS: &[Key] = &[
         .means("the next hops, spread like equal paths; unreachable ones are skipped"),
     key("route", "at", &[], TIME).value("0s", OURS).means("start time"),
     key("route", "until", &[], TIME).absent("forever", OURS).means("end time"),
-    key("agreement", "from", &[], HOST).means("the source of the flow"),
-    key("agreement", "to", &[], HOST).means("its destination"),
-    key("agreement", "rate", &[], Of("a rate", "\"100Mbps\""))
+    key("committed_rate", "from", &[], HOST).means("the source of the flow"),
+    key("committed_rate", "to", &[], HOST).means("its destination"),
+    key("committed_rate", "rate", &[], Of("a rate", "\"100Mbps\""))
         .means("the agreed rate, on the wire, up to the rate of their links"),
     key("host", "transport", &[], Of("a table with `kind`", "{ kind = \"roce\" }"))
         .value("roce", "RoCEv2 at line rate")
@@ -107,8 +107,8 @@ pub(super) const KEYS: &[Key] = &[
         .absent("the class of the data", "HPCC's ns-3 fork sends ACKs in the class of the data by default")
         .means("class of acknowledgements and notifications, 0 to 7"),
     key("host", "obeys_pause", &[], FLAG).value("true", "IEEE 802.1Qbb").means("hosts obey PAUSE and PFC"),
-    key("host", "disobedient", &[], HOSTS).absent("none", OURS).means("hosts that ignore PAUSE, PFC and XOFF"),
-    key("host", "on_stop", &[], Of("none or halve", "\"none\""))
+    key("host", "ignore_pause", &[], HOSTS).absent("none", OURS).means("hosts that ignore PAUSE, PFC and XOFF"),
+    key("host", "on_pause", &[], Of("none or halve", "\"none\""))
         .value("none", "IEEE 802.3x, 802.1Qbb: the MAC pauses without notifying the transport")
         .means(
             "reaction of senders to a pause of their host: none, or halve the window or rate, at most once per round \
@@ -140,10 +140,10 @@ pub(super) const KEYS: &[Key] = &[
     key("host.clocks", "drift_ppm", &[], Of("parts per million", "-20"))
         .value("0", OURS)
         .means("frequency error, positive if the clock is fast, -100000 to 100000 with three decimals"),
-    key("host", "takes_back", &[], FLAG)
+    key("host", "resend_bounced", &[], FLAG)
         .value("true", "PABO, section II-G")
         .means("hosts resend frames that switches bounced back to them; false: bouncing is refused"),
-    key("host", "hears_trims", &[], FLAG)
+    key("host", "trim_aware", &[], FLAG)
         .value("true", "Cheng et al., NSDI 2014: trim-aware hosts")
         .means("receivers reply to trimmed headers immediately, and senders react to returned ones"),
     key("host", "on_bounce", &[], Of("a table with `kind`", "{}"))
@@ -171,7 +171,7 @@ pub(super) const KEYS: &[Key] = &[
     key("measure", "jitter", &[], FLAG)
         .value("false", OURS)
         .means("jitter of every traffic entry; that of periodic frames is always measured"),
-    key("measure", "utilisation", &[], SHARE).absent("not measured", OURS).means(
+    key("measure", "queue_utilisation", &[], SHARE).absent("not measured", OURS).means(
         "utilisation of switch queues, its variance, and the share of time above this share of their capacity; needs \
          switch.queue",
     ),
@@ -211,16 +211,16 @@ pub(super) const KEYS: &[Key] = &[
     key("record.capture", "from", &[], TIME).value("0s", OURS).means("start of the capture"),
     key("record.capture", "until", &[], TIME).absent("the run's end", OURS).means("end of the capture"),
     key("check", "deadlock", &[], EVERY).value("10us", OURS).means("interval of the deadlock detection; false: none"),
-    key("check", "storm", &[], Of("a table, or false", "{}"))
+    key("check", "bounce_storm", &[], Of("a table, or false", "{}"))
         .absent("its defaults", OURS)
         .means("detection of bounce storms: more bounces than received frames in consecutive samples"),
-    key("check.storm", "looks", &[], COUNT)
+    key("check.bounce_storm", "samples", &[], COUNT)
         .value("10", OURS)
         .means("consecutive bad samples that make a storm, 1 to 1000000"),
-    key("check.storm", "every", &[], TIME)
+    key("check.bounce_storm", "every", &[], TIME)
         .absent("a thousandth of the run, at least 20us", OURS)
         .means("sampling interval"),
-    key("check.storm", "ratio", &[], Of("a number", "1"))
+    key("check.bounce_storm", "ratio", &[], Of("a number", "1"))
         .value("1", OURS)
         .means("a sample is bad above this ratio of bounces to frames received by hosts, at least 0"),
     key("check", "expect", &[], Of("deadlock", "\"deadlock\""))

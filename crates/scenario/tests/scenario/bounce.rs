@@ -138,16 +138,16 @@ fn storms_are_looked_for_as_one_says() {
     use units::Time;
     let with = |check: &str| lower(&format!("{GOOD}\n[check]\n{check}\n")).map(|lowered| lowered.setup.storm);
     assert_eq!(lower(GOOD).unwrap().setup.storm, Some(StormParameters::default()));
-    assert_eq!(with("storm = true"), Ok(Some(StormParameters::default())));
-    assert_eq!(with("storm = false"), Ok(None));
+    assert_eq!(with("bounce_storm = true"), Ok(Some(StormParameters::default())));
+    assert_eq!(with("bounce_storm = false"), Ok(None));
     let own = StormParameters { samples: 3, every: Some(Time::from_us(5)), ratio: 2.5 };
-    assert_eq!(with("storm = { looks = 3, every = \"5us\", ratio = 2.5 }"), Ok(Some(own)));
+    assert_eq!(with("bounce_storm = { samples = 3, every = \"5us\", ratio = 2.5 }"), Ok(Some(own)));
     for (check, expected) in [
-        ("storm = { looks = 0 }", "`0` is out of range"),
-        ("storm = { every = \"0s\" }", "must be above zero"),
-        ("storm = { ratio = -1 }", "is not a ratio of frames"),
-        ("storm = { often = 3 }", "unknown key `often`"),
-        ("storm = 3", "is a whole number, not a table"),
+        ("bounce_storm = { samples = 0 }", "`0` is out of range"),
+        ("bounce_storm = { every = \"0s\" }", "must be above zero"),
+        ("bounce_storm = { ratio = -1 }", "is not a ratio of frames"),
+        ("bounce_storm = { often = 3 }", "unknown key `often`"),
+        ("bounce_storm = 3", "is a whole number, not a table"),
     ] {
         let message = with(check).expect_err(check);
         assert!(message.contains(expected) && message.contains("help: "), "{check}: {message}");

@@ -26,7 +26,7 @@ fn base(key: &Key, variant: Option<&str>) -> (String, String) {
         "fabric.link.tier" => (plain, "fabric.link.core".into()),
         "path" => (format!("{plain}[[path]]\n"), "path.0".into()),
         "route" => (format!("{plain}[[route]]\n"), "route.0".into()),
-        "agreement" => (format!("{plain}[[agreement]]\n"), "agreement.0".into()),
+        "committed_rate" => (format!("{plain}[[committed_rate]]\n"), "committed_rate.0".into()),
         "switch.override" if key.name == "ports" => {
             (format!("{plain}[[switch.override]]\nmarking = \"none\"\n"), "switch.override.0".into())
         }

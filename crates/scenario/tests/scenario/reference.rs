@@ -18,7 +18,7 @@ const SECTIONS: [(&str, &str); 37] = [
     ("path", "`[[path]]`"),
     ("fail", "`[[fail]]`"),
     ("route", "`[[route]]`"),
-    ("agreement", "`[[agreement]]`"),
+    ("committed_rate", "`[[committed_rate]]`"),
     ("gates", "`[[gates]]`"),
     ("cyclic", "`[[cyclic]]`"),
     ("shaping", "`[[shaping]]`"),
@@ -46,7 +46,7 @@ const SECTIONS: [(&str, &str); 37] = [
     ("record.trace", "`[record.trace]`"),
     ("record.capture", "`[[record.capture]]`"),
     ("check", "`[check]`"),
-    ("check.storm", "`[check.storm]`"),
+    ("check.bounce_storm", "`[check.bounce_storm]`"),
 ];
 
 /// Syntax of each table in a fluid model's file.

@@ -53,11 +53,11 @@ pub fn base(place: &Place) -> (String, String) {
                          until = \"300us\"\n[[traffic]]\nkind = \"all-to-all\"\nsize = \"5KB\"\n";
             (with(route), "route.0".to_owned())
         }
-        "agreement" => {
+        "committed_rate" => {
             let switch = flow_control("florax");
             let agreement = "[[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H5\"]]\nsize = \"20KB\"\n\
-                [[agreement]]\nfrom = \"H1\"\nto = \"H6\"\nrate = \"300Mbps\"\n";
-            (with(&format!("{switch}{agreement}")), "agreement.0".to_owned())
+                [[committed_rate]]\nfrom = \"H1\"\nto = \"H6\"\nrate = \"300Mbps\"\n";
+            (with(&format!("{switch}{agreement}")), "committed_rate.0".to_owned())
         }
         "gates" | "cyclic" | "shaping" => (timing(place), format!("{}.0", place.section)),
         "switch" if place.name == "queue" => (with("[switch]\nqueue = \"20 packets\"\n"), "switch".to_owned()),
@@ -94,9 +94,9 @@ pub fn base(place: &Place) -> (String, String) {
         "record" | "record.trace" => (with("[record]\n"), place.section.to_owned()),
         "record.capture" => (with("[record]\n[[record.capture]]\nport = \"L2:H6\"\n"), "record.capture.0".to_owned()),
         "check" => (ring(), place.section.to_owned()),
-        "check.storm" => {
+        "check.bounce_storm" => {
             let overload = overload("bounce").replace("[check]\nstorm = false\n", "");
-            let storm = "[check]\nstorm = { looks = 2, every = \"20us\", ratio = 0.2 }\n";
+            let storm = "[check]\nbounce_storm = { samples = 2, every = \"20us\", ratio = 0.2 }\n";
             (with(&format!("{overload}{storm}")), place.section.to_owned())
         }
         section => (plain, section.to_owned()),

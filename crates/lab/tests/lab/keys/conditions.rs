@@ -150,16 +150,16 @@ const CONDITIONS: &[Condition] = &[
     beside("switch.tags", &[], &["paths"], &[], "merge"),
     beside("switch.preemption", &[], &["express"], &[("traffic.0.class", "3"), ("traffic.1.class", "3")], "express"),
     beside(T, &["roce"], &["ecn"], &[("switch.marking", "none")], "no switch marks"),
-    beside("agreement", &[], &["rate"], &[("switch.flow_control", "none")], "florax"),
+    beside("committed_rate", &[], &["rate"], &[("switch.flow_control", "none")], "florax"),
     beside(
         "host",
         &[],
-        &["obeys_pause", "disobedient", "on_stop"],
+        &["obeys_pause", "ignore_pause", "on_pause"],
         &[("switch.flow_control", "none"), ("host.transport", "dcqcn")],
         "flow_control",
     ),
-    beside("host", &[], &["hears_trims"], &[("switch.overload", "drop")], "trim"),
-    beside("host", &[], &["takes_back"], &[("switch.overload", "drop")], "bounce"),
+    beside("host", &[], &["trim_aware"], &[("switch.overload", "drop")], "trim"),
+    beside("host", &[], &["resend_bounced"], &[("switch.overload", "drop")], "bounce"),
     beside("host.on_bounce", &[], &["every"], &[("switch.overload", "drop")], "bounce"),
     beside("host", &[], &["notification_delay"], &[], "another"),
     beside("host", &[], &["reply_class"], &[("host.transport", "datagram")], "repl"),
@@ -173,7 +173,7 @@ const CONDITIONS: &[Condition] = &[
         "watchdog",
     ),
     beside("host.pause_storm", &[], &["at"], &[("switch.flow_control", "none"), ("switch.watchdog", "{}")], "PAUSE"),
-    beside("check.storm", &[], &["looks", "every", "ratio"], &[("switch.overload", "drop")], "bounce"),
+    beside("check.bounce_storm", &[], &["samples", "every", "ratio"], &[("switch.overload", "drop")], "bounce"),
 ];
 
 /// Returns values of the key; an explicit default is no mistake.
@@ -205,13 +205,13 @@ fn is_told(place: &Place, condition: &Condition) -> Result<(), String> {
 
 /// Tables that are refused, or warned of, as a whole.
 const WHOLE_TABLES: Keys = &[
-    "agreement",
+    "committed_rate",
     "host.on_bounce",
     "switch.clock",
     "switch.clocks",
     "switch.watchdog",
     "host.pause_storm",
-    "check.storm",
+    "check.bounce_storm",
 ];
 
 /// Returns whether a message concerns the key, or its whole table.

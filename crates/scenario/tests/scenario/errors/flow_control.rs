@@ -69,7 +69,7 @@ fn switches_that_take_no_part() {
     );
     assert_eq!(
         wrong("except = [\"H1\"]"),
-        "dir/test.toml:11:60: `H1` is a host, not a switch\n  help: list hosts that ignore pauses in host.disobedient"
+        "dir/test.toml:11:60: `H1` is a host, not a switch\n  help: list hosts that ignore pauses in host.ignore_pause"
     );
     assert_eq!(
         wrong("except = \"S1\""),

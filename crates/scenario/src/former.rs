@@ -1,0 +1,106 @@
+//! Former names of keys, which are accepted for one version.
+
+use crate::document::{Item, Table, Value};
+
+/// Table, former name and present name of each renamed key. Tables are named by their present path, without the
+/// positions in arrays.
+const FORMER: &[(&str, &str, &str)] = &[
+    ("", "agreement", "committed_rate"),
+    ("check", "storm", "bounce_storm"),
+    ("check.bounce_storm", "looks", "samples"),
+    ("host", "disobedient", "ignore_pause"),
+    ("host", "hears_trims", "trim_aware"),
+    ("host", "on_stop", "on_pause"),
+    ("host", "takes_back", "resend_bounced"),
+    ("measure", "utilisation", "queue_utilisation"),
+];
+
+/// A key that was written with its former name.
+#[derive(Clone, Debug)]
+pub(crate) struct FormerKey {
+    /// Path of its table, without positions in arrays.
+    table: String,
+    former: &'static str,
+    /// Its present name.
+    pub present: &'static str,
+}
+
+impl FormerKey {
+    /// The path of the key, as in `--set`.
+    pub fn path(&self) -> String {
+        join(&self.table, self.present)
+    }
+
+    /// The warning about its use.
+    pub fn warning(&self) -> String {
+        format!("`{}` is the former name of this key, which the next version refuses", self.former)
+    }
+
+    /// The error if the table has the present name, too.
+    pub fn duplicate(&self) -> String {
+        format!("`{}` and its former name `{}` are both given", self.present, self.former)
+    }
+}
+
+/// Returns the key of the table at the path `table` whose former name is `key`.
+pub(crate) fn find(table: &str, key: &str) -> Option<FormerKey> {
+    let found = FORMER.iter().find(|(of, former, _)| *of == table && *former == key)?;
+    Some(FormerKey { table: table.to_owned(), former: found.1, present: found.2 })
+}
+
+/// Appends `key` to the path of its table. Positions in arrays are left out.
+pub(crate) fn join(table: &str, key: &str) -> String {
+    match table {
+        _ if key.bytes().all(|digit| digit.is_ascii_digit()) => table.to_owned(),
+        "" => key.to_owned(),
+        _ => format!("{table}.{key}"),
+    }
+}
+
+/// Renames the former keys of `table` at `path` and of all tables in it. `found` receives each with the former entry,
+/// and whether the table has the present name, too.
+pub(crate) fn rename(table: &mut Table, path: &str, found: &mut impl FnMut(FormerKey, &Item, bool)) {
+    for at in 0..table.entries.len() {
+        if let Some(former) = find(path, &table.entries[at].key) {
+            let duplicate = table.get(former.present).is_some();
+            let entry = &mut table.entries[at];
+            former.present.clone_into(&mut entry.key);
+            found(former, &entry.item, duplicate);
+        }
+        let entry = &mut table.entries[at];
+        rename_in(&mut entry.item.value, &join(path, &entry.key), found);
+    }
+}
+
+fn rename_in(value: &mut Value, path: &str, found: &mut impl FnMut(FormerKey, &Item, bool)) {
+    match value {
+        Value::Table(table) => rename(table, path, found),
+        Value::Array(items) => items.iter_mut().for_each(|item| rename_in(&mut item.value, path, found)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys;
+
+    #[test]
+    fn former_names_lead_to_keys_and_are_none() {
+        let exists = |table: &str, name: &str| keys::keys().any(|key| key.section == table && key.name == name);
+        for &(table, former, present) in FORMER {
+            assert!(exists(table, present), "{table}: {present}");
+            assert!(!exists(table, former), "{table}: {former}");
+        }
+    }
+
+    #[test]
+    fn the_reference_lists_every_former_name() {
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        for &(table, former, present) in FORMER {
+            let row = format!("| `{}` | `{}` |", join(table, former), join(table, present));
+            assert!(page.contains(&row), "{row}");
+        }
+    }
+}
