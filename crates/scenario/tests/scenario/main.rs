@@ -6,6 +6,7 @@ mod defaults;
 mod ends;
 mod errors;
 mod examples;
+mod former_names;
 mod keys;
 mod misleading;
 mod pipelines;
