@@ -4,13 +4,11 @@
 //! There are no timer events: the decay of alpha and the stages of recovery are caught up with when the rate is read.
 
 use crate::control_state::ControlState;
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::Frame;
-use crate::parameters::OwnParameters;
+use crate::parameters::parameters;
 use crate::rate_control::{ControlSettings, FlowLimits, Needs, RateController};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
-use crate::settings::{self, ParameterError, require};
+use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
 /// Samples of which alpha is the average.
@@ -22,211 +20,70 @@ pub enum AlphaSample {
     Timer,
 }
 
-/// The parameters of DCQCN beside those of its transport; [`MECHANISM`] describes each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DcqcnParameters {
-    /// Weight of a new sample in alpha (g).
-    pub gain: f64,
-    /// Alpha before the first notification.
-    pub initial_alpha: f64,
-    /// Time without a notification after which alpha decays once (K).
-    pub alpha_timer: Time,
-    /// Samples of which alpha is the average.
-    pub alpha_sample: AlphaSample,
-    /// Minimum time between two cuts: earlier notifications do not cut.
-    pub decrease_interval: Time,
-    /// Minimum time between a receiver's notifications for one flow (N).
-    pub cnp_interval: Time,
-    /// Length of a notification frame in bytes.
-    pub cnp_bytes: u16,
-    /// Whether each cut sets the target to the rate before it.
-    pub clamp_target: bool,
-    /// Parameters of the recovery.
-    pub recovery: RecoveryParameters,
-}
-
-impl Default for DcqcnParameters {
-    fn default() -> Self {
-        DcqcnParameters {
-            gain: 0.003_906_25,
-            initial_alpha: 1.0,
-            alpha_timer: Time::from_us(55),
-            alpha_sample: AlphaSample::Cut,
-            decrease_interval: Time::from_us(4),
-            cnp_interval: Time::from_us(50),
-            cnp_bytes: 78,
-            clamp_target: true,
-            recovery: RecoveryParameters {
-                byte_counter_bytes: 10_000_000,
-                timer: Time::from_us(55),
-                stages: 5,
-                additive_increase: Rate::from_mbps(40),
-                hyper_increase: Rate::from_mbps(400),
-                hyper_by_stage: false,
-                half_after_recovery: false,
-                min_rate: Rate::from_mbps(100),
-            },
-        }
+parameters! {
+    /// The parameters of DCQCN beside those of its transport.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct DcqcnParameters: Transport "dcqcn" {
+        title: "RoCE whose rate follows ECN marks";
+        source: "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015";
+        over: crate::roce::parameters::MECHANISM,
+            default [("ecn", "true", "InfiniBand specification, annex A17.9")];
+        /// Weight of a new sample in alpha (g).
+        gain: f64 = "gain" share, default "0.00390625",
+            "weight g of a new sample in alpha, 0 to 1",
+            "DCQCN, sec. 5.2 and the parameters of its testbed: 1/256";
+        /// Alpha before the first notification.
+        initial_alpha: f64 = "initial_alpha" share, default "1",
+            "alpha before the first notification, 0 to 1: with 1 the first cut halves the rate",
+            "DCQCN, sec. 3.1";
+        /// Time without a notification after which alpha decays once (K).
+        alpha_timer: Time = "alpha_timer" time, default "55us",
+            "time K without a notification after which alpha decays by 1 - g, again and again",
+            "DCQCN, sec. 3.1 and the parameters of its testbed; HPCC's ns-3 fork: AlphaResumInterval (1us in run.py)";
+        /// Samples of which alpha is the average.
+        alpha_sample: AlphaSample = "alpha_sample"
+            word["cut" = AlphaSample::Cut, "timer" = AlphaSample::Timer],
+            default "cut",
+            "samples of the average alpha: cut, each cut raises it and each alpha_timer without a notification lowers \
+             it; timer, one sample per alpha_timer, raised by a notification in it",
+            "DCQCN, eq. 1 and 2 (cut); HPCC's ns-3 fork (timer)";
+        /// Minimum time between two cuts: earlier notifications do not cut.
+        decrease_interval: Time = "decrease_interval" time, default "4us",
+            "a notification sooner than this after a cut only keeps alpha from decaying; 0us: each one cuts",
+            "HPCC's ns-3 fork: RateDecreaseInterval; notifications of the paper's receivers are further apart";
+        /// Minimum time between a receiver's notifications for one flow (N).
+        cnp_interval: Time = "cnp_interval" time, default "50us",
+            "least time N between a receiver's notifications for one flow",
+            "DCQCN, sec. 3.1 and the parameters of its testbed";
+        /// Length of a notification frame in bytes.
+        cnp_bytes: u16 = "cnp" frame_bytes, default "78B",
+            "length of a notification: Ethernet with FCS 18, IPv4 20, UDP 8, BTH 12, reserved 16, ICRC 4",
+            "InfiniBand specification, annex A17.9";
+        /// Whether each cut sets the target to the rate before it.
+        clamp_target: bool = "clamp_target" switch, default "true",
+            "every cut sets the target to the rate before it; false: only if a stage has passed since the last cut",
+            "DCQCN, eq. 1 (true); HPCC's ns-3 fork: ClampTargetRate (false)";
     }
-}
-
-/// Description of DCQCN; includes the parameters of [`crate::roce::MECHANISM`].
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "dcqcn",
-    family: Family::Transport,
-    title: "RoCE whose rate follows ECN marks",
-    source: "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
-    parameters: &{
-        use crate::roce::described::*;
-        [
-            PAYLOAD,
-            HEADER,
-            ACK_BYTES,
-            ACK_EVERY,
-            WINDOW,
-            VARIABLE_WINDOW,
-            RATE,
-            TIMEOUT,
-            NAK_INTERVAL,
-            LOSS_RECOVERY,
-            FLIGHT_CAP,
-            RTO_LOW,
-            RTO_HIGH,
-            RTO_LOW_PACKETS,
-            Parameter { default: Value("true"), ..ECN },
-            Parameter {
-                key: "gain",
-                syntax: Syntax::TEXT,
-                default: Value("0.00390625"),
-                meaning: "weight g of a new sample in alpha, 0 to 1",
-                source: "DCQCN, sec. 5.2 and the parameters of its testbed: 1/256",
-            },
-            Parameter {
-                key: "initial_alpha",
-                syntax: Syntax::TEXT,
-                default: Value("1"),
-                meaning: "alpha before the first notification, 0 to 1: with 1 the first cut halves the rate",
-                source: "DCQCN, sec. 3.1",
-            },
-            Parameter {
-                key: "alpha_timer",
-                syntax: Syntax::TEXT,
-                default: Value("55us"),
-                meaning: "time K without a notification after which alpha decays by 1 - g, again and again",
-                source: "DCQCN, sec. 3.1 and the parameters of its testbed; HPCC's ns-3 fork: AlphaResumInterval (1us \
-                    in run.py)",
-            },
-            Parameter {
-                key: "alpha_sample",
-                syntax: Syntax::TEXT,
-                default: Value("cut"),
-                meaning: "samples of the average alpha: cut, each cut raises it and each alpha_timer without a \
-                          notification lowers it; timer, one sample per alpha_timer, raised by a notification in it",
-                source: "DCQCN, eq. 1 and 2 (cut); HPCC's ns-3 fork (timer)",
-            },
-            Parameter {
-                key: "decrease_interval",
-                syntax: Syntax::TEXT,
-                default: Value("4us"),
-                meaning: "a notification sooner than this after a cut only keeps alpha from decaying; 0us: each one \
-                    cuts",
-                source: "HPCC's ns-3 fork: RateDecreaseInterval; notifications of the paper's receivers are further \
-                         apart",
-            },
-            Parameter {
-                key: "cnp_interval",
-                syntax: Syntax::TEXT,
-                default: Value("50us"),
-                meaning: "least time N between a receiver's notifications for one flow",
-                source: "DCQCN, sec. 3.1 and the parameters of its testbed",
-            },
-            Parameter {
-                key: "cnp",
-                syntax: Syntax::TEXT,
-                default: Value("78B"),
-                meaning: "length of a notification: Ethernet with FCS 18, IPv4 20, UDP 8, BTH 12, reserved 16, ICRC 4",
-                source: "InfiniBand specification, annex A17.9",
-            },
-            Parameter {
-                key: "clamp_target",
-                syntax: Syntax::TEXT,
-                default: Value("true"),
-                meaning: "every cut sets the target to the rate before it; false: only if a stage has passed since the \
-                          last cut",
-                source: "DCQCN, eq. 1 (true); HPCC's ns-3 fork: ClampTargetRate (false)",
-            },
-            Parameter {
-                key: "byte_counter",
-                syntax: Syntax::TEXT,
-                default: Value("10MB"),
-                meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B disables it",
-                source: "DCQCN, parameters of its testbed (B)",
-            },
-            Parameter {
-                key: "increase_timer",
-                syntax: Syntax::TEXT,
-                default: Value("55us"),
-                meaning: "length of a stage of the timer; 0us disables it",
-                source: "DCQCN, parameters of its testbed (T); HPCC's ns-3 fork: RPTimer (300us in run.py, 1500us in \
-                    code)",
-            },
-            Parameter {
-                key: "recovery_stages",
-                syntax: Syntax::TEXT,
-                default: Value("5"),
-                meaning: "stages F of fast recovery",
-                source: "DCQCN, sec. 3.1; IEEE 802.1Qau (rpgThreshold)",
-            },
-            Parameter {
-                key: "additive_increase",
-                syntax: Syntax::TEXT,
-                default: Value("40Mbps"),
-                meaning: "step R_AI of the target after fast recovery",
-                source: "DCQCN, parameters of its testbed; HPCC's ns-3 fork: 5 Mbps per 25 Gbps of line rate in run.py",
-            },
-            Parameter {
-                key: "hyper_increase",
-                syntax: Syntax::TEXT,
-                default: Value("400Mbps"),
-                meaning: "step R_HAI of the target when all enabled counters are past fast recovery",
-                source: "no value in the paper; ten times R_AI, the ratio in HPCC's run.py and in QCN",
-            },
-            Parameter {
-                key: "min_rate",
-                syntax: Syntax::TEXT,
-                default: Value("100Mbps"),
-                meaning: "lower bound of the rate",
-                source: "HPCC's ns-3 fork: MinRate (1 Gbps in run.py)",
-            },
-        ]
-    },
-};
-
-impl OwnParameters for DcqcnParameters {
-    const MECHANISM: &'static Mechanism = &MECHANISM;
-
-    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
-        match key {
-            "gain" => self.gain = settings::share(key, text)?,
-            "initial_alpha" => self.initial_alpha = settings::share(key, text)?,
-            "alpha_timer" => self.alpha_timer = settings::time(key, text)?,
-            "alpha_sample" => {
-                let words = [("cut", AlphaSample::Cut), ("timer", AlphaSample::Timer)];
-                self.alpha_sample = settings::word(key, text, &words)?;
-            }
-            "decrease_interval" => self.decrease_interval = settings::time(key, text)?,
-            "cnp_interval" => self.cnp_interval = settings::time(key, text)?,
-            "cnp" => self.cnp_bytes = settings::frame_bytes(key, text)?,
-            "clamp_target" => self.clamp_target = settings::switch(key, text)?,
-            "byte_counter" => self.recovery.byte_counter_bytes = settings::bytes(key, text)?,
-            "increase_timer" => self.recovery.timer = settings::time(key, text)?,
-            "recovery_stages" => self.recovery.stages = settings::count(key, text)?,
-            "additive_increase" => self.recovery.additive_increase = settings::rate(key, text)?,
-            "hyper_increase" => self.recovery.hyper_increase = settings::rate(key, text)?,
-            "min_rate" => self.recovery.min_rate = settings::rate(key, text)?,
-            _ => return Err(settings::unknown(&MECHANISM, key)),
-        }
-        Ok(())
+    /// Parameters of the recovery.
+    group recovery: RecoveryParameters { hyper_by_stage: false, half_after_recovery: false } {
+        byte_counter_bytes = "byte_counter" bytes, default "10MB",
+            "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B disables it",
+            "DCQCN, parameters of its testbed (B)";
+        timer = "increase_timer" time, default "55us",
+            "length of a stage of the timer; 0us disables it",
+            "DCQCN, parameters of its testbed (T); HPCC's ns-3 fork: RPTimer (300us in run.py, 1500us in code)";
+        stages = "recovery_stages" count, default "5",
+            "stages F of fast recovery",
+            "DCQCN, sec. 3.1; IEEE 802.1Qau (rpgThreshold)";
+        additive_increase = "additive_increase" rate, default "40Mbps",
+            "step R_AI of the target after fast recovery",
+            "DCQCN, parameters of its testbed; HPCC's ns-3 fork: 5 Mbps per 25 Gbps of line rate in run.py";
+        hyper_increase = "hyper_increase" rate, default "400Mbps",
+            "step R_HAI of the target when all enabled counters are past fast recovery",
+            "no value in the paper; ten times R_AI, the ratio in HPCC's run.py and in QCN";
+        min_rate = "min_rate" rate, default "100Mbps",
+            "lower bound of the rate",
+            "HPCC's ns-3 fork: MinRate (1 Gbps in run.py)";
     }
 }
 

@@ -3,14 +3,8 @@
 
 use crate::ParameterError;
 use crate::control_state::ControlState;
-use crate::describe::Default::Value;
-use crate::describe::Parameter;
 use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController, Rounds, scaled};
-use crate::roce::described::{
-    ACK_BYTES, ACK_EVERY, ECN, FLIGHT_CAP, HEADER, LOSS_RECOVERY, NAK_INTERVAL, PAYLOAD, RATE, RTO_HIGH, RTO_LOW,
-    RTO_LOW_PACKETS, TIMEOUT, VARIABLE_WINDOW, WINDOW,
-};
 
 use units::{Rate, Time};
 
@@ -20,11 +14,8 @@ parameters! {
     pub struct DctcpRateParameters: Transport "dctcp-rate" {
         title: "RoCE whose rate follows the share of marked bytes";
         source: "RFC 8257, as a rate: HPCC's ns-3 fork, CC_MODE 8";
-        shared: [
-            PAYLOAD, HEADER, ACK_BYTES, ACK_EVERY, WINDOW, VARIABLE_WINDOW, RATE, TIMEOUT, NAK_INTERVAL,
-            LOSS_RECOVERY, FLIGHT_CAP, RTO_LOW, RTO_HIGH, RTO_LOW_PACKETS,
-            Parameter { default: Value("true"), ..ECN },
-        ];
+        over: crate::roce::parameters::MECHANISM,
+            default [("ecn", "true", "InfiniBand specification, annex A17.9")];
         /// Weight of a round trip's share of marked bytes in alpha (g).
         gain: f64 = "gain" share, default "0.0625",
             "weight g of the latest round trip in alpha, 0 to 1",

@@ -195,6 +195,60 @@ impl Mechanism {
     }
 }
 
+impl Mechanism {
+    /// Calls `set` with key and text of each default. Used where another mechanism's struct holds some of the values.
+    pub(crate) fn set_defaults(&self, mut set: impl FnMut(&str, &str) -> Result<(), crate::ParameterError>) {
+        for parameter in self.parameters {
+            if let Default::Value(text) = parameter.default {
+                set(parameter.key, text).expect("the declared default is valid");
+            }
+        }
+    }
+}
+
+/// The parameters of `base` except those with a key in `without`, then `own`. `changed` lists keys of `base` with
+/// another default, and the source of that. A key that `base` does not have is an error at compile time.
+pub(crate) const fn extended<const N: usize>(
+    base: &[Parameter],
+    without: &[&str],
+    changed: &[(&str, &'static str, &'static str)],
+    own: &[Parameter],
+) -> [Parameter; N] {
+    const NONE: Parameter =
+        Parameter { key: "", syntax: Syntax::TEXT, default: Default::Required, meaning: "", source: "" };
+    let mut all = [NONE; N];
+    let (mut count, mut changes) = (0, 0);
+    let mut from = 0;
+    while from < base.len() {
+        let mut parameter = base[from];
+        let (mut is_left_out, mut at) = (false, 0);
+        while at < without.len() {
+            is_left_out |= same(parameter.key, without[at]);
+            at += 1;
+        }
+        at = 0;
+        while at < changed.len() {
+            if same(parameter.key, changed[at].0) {
+                (parameter.default, parameter.source) = (Default::Value(changed[at].1), changed[at].2);
+                changes += 1;
+            }
+            at += 1;
+        }
+        if !is_left_out {
+            all[count] = parameter;
+            count += 1;
+        }
+        from += 1;
+    }
+    assert!(count + own.len() == N && changes == changed.len(), "a key that the transport does not have");
+    let mut at = 0;
+    while at < own.len() {
+        all[count + at] = own[at];
+        at += 1;
+    }
+    all
+}
+
 /// `==` of texts in const context.
 const fn same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());

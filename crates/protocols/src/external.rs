@@ -2,14 +2,9 @@
 //! the flow's observations of the last step. Without such a program the rate is constant.
 
 use crate::ParameterError;
-use crate::describe::Default::Value;
-use crate::describe::Parameter;
 use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Seen, scaled};
-use crate::roce::described::{
-    ACK_BYTES, ACK_EVERY, ECN, FLIGHT_CAP, HEADER, INITIAL_RATE, LOSS_RECOVERY, NAK_INTERVAL, PAYLOAD, RATE, RTO_HIGH,
-    RTO_LOW, RTO_LOW_PACKETS, TIMEOUT, VARIABLE_WINDOW, WINDOW,
-};
+use crate::roce::parameters::INITIAL_RATE;
 
 use units::{Rate, Time};
 
@@ -19,15 +14,12 @@ parameters! {
     pub struct ExternalParameters: Transport "external" {
         title: "RoCE with a rate set by an external agent, step by step";
         source: "Tidegate; the parts of Gymnasium's interface (Towers et al., 2024) that apply to a sender";
-        shared: [
-            PAYLOAD, HEADER, ACK_BYTES, ACK_EVERY, WINDOW, VARIABLE_WINDOW, RATE, TIMEOUT, NAK_INTERVAL,
-            LOSS_RECOVERY, FLIGHT_CAP, RTO_LOW, RTO_HIGH, RTO_LOW_PACKETS,
-            Parameter { default: Value("true"), ..ECN },
-        ];
+        over: crate::roce::parameters::MECHANISM,
+            default [("ecn", "true", "InfiniBand specification, annex A17.9")];
         /// Rate of a flow until it is first set; `None` for the highest rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             "rate of a flow until it is first set; line: the highest rate of the flow",
-            INITIAL_RATE.source;
+            INITIAL_RATE[1];
         /// Lower bound of the rate.
         min_rate: Rate = "min_rate" rate, default "100Mbps",
             "lower bound of the rate, also for rates that are set",

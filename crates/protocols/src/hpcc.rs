@@ -5,10 +5,6 @@ use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Rounds, scaled};
-use crate::roce::described::{
-    ACK_BYTES, ECN, FLIGHT_CAP, HEADER, LOSS_RECOVERY, NAK_INTERVAL, PAYLOAD, RATE, RTO_HIGH, RTO_LOW, RTO_LOW_PACKETS,
-    TIMEOUT, WINDOW,
-};
 use crate::settings::require;
 use crate::telemetry::Hop;
 use units::{Rate, Time};
@@ -19,10 +15,7 @@ parameters! {
     pub struct HpccParameters: Transport "hpcc" {
         title: "RoCE whose window and rate follow telemetry of every hop";
         source: "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019";
-        shared: [
-            PAYLOAD, HEADER, ACK_BYTES, WINDOW, RATE, TIMEOUT, NAK_INTERVAL, LOSS_RECOVERY, FLIGHT_CAP, RTO_LOW,
-            RTO_HIGH, RTO_LOW_PACKETS, ECN,
-        ];
+        over: crate::roce::parameters::MECHANISM, without ["ack_every", "variable_window"];
         /// T, the round trip without queues; `None` for that of the flow's path.
         base_rtt: Option<Time> = "base_rtt" time_or["path"], default "path",
             "T, the round trip without queues, above 0; path: computed from the flow's path for a full \

@@ -22,13 +22,27 @@
 //! }
 //! ```
 //!
-//! With a line `shared: [...];` after the source, the struct holds the parameters of a rate control beside those of its
-//! transport, which the line lists ([`OwnParameters`]).
+//! With a line `over` after the source, the struct is that of a transport (`over: none;`), or that of a mechanism on
+//! top of a transport ([`OwnParameters`]). Such a line lists the transport's keys that the mechanism does not have, and
+//! those with another default: `over: roce::MECHANISM, without ["ack_every"], default [("ecn", "true", "source")];`.
+//! Two blocks may follow the struct: parameters that a struct of another module holds, with its constants, and fields
+//! that are no parameters.
+//!
+//! ```text
+//!     /// Parameters of the recovery.
+//!     group recovery: RecoveryParameters { hyper_by_stage: false } {
+//!         timer = "increase_timer" time, default "55us", "meaning", "source";
+//!     }
+//!     beside {
+//!         /// The rate control.
+//!         control: ControlParameters = ControlParameters::Fixed;
+//!     }
+//! ```
 //!
 //! After the key stands its reader, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
-//! `count`, `positive`, `class`, `classes`, `frame_bytes`, or `word` with its words; `time_or["path"]` reads `path` as
-//! `None`. `check` tests ranges and the values against
-//! each other; it may be omitted.
+//! `count`, `positive`, `switch`, `class`, `classes`, `frame_bytes`, or `word` with its words. `time_or["path"]` reads
+//! `path` as `None`; `either["path" = Cap::Path, bytes = Cap::Bytes]` reads one of the words, or a value by that
+//! reader. `check` tests ranges and the values against each other; it may be omitted.
 
 use crate::describe::Mechanism;
 use crate::settings::ParameterError;
@@ -84,29 +98,77 @@ macro_rules! parameters {
         pub struct $name:ident: $family:ident $kind:literal {
             title: $title:expr;
             source: $source:expr;
-            shared: [$($shared:expr),* $(,)?];
+            over: none;
+            $($rest:tt)*
+        }
+        $($more:tt)*
+    ) => {
+        $crate::parameters::parameters!(@settable [$(#[$meta])*] $name ($kind, $family, $title, $source)
+            (&[], &[], &[]) { $($rest)* } $($more)*);
+    };
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident: $family:ident $kind:literal {
+            title: $title:expr;
+            source: $source:expr;
+            over: $base:path $(, without [$($without:literal),+])? $(, default [$($changed:expr),+])?;
+            $($rest:tt)*
+        }
+        $($more:tt)*
+    ) => {
+        $crate::parameters::parameters!(@settable [$(#[$meta])*] $name ($kind, $family, $title, $source)
+            ($base.parameters, &[$($($without),+)?], &[$($($changed),+)?]) { $($rest)* } $($more)*);
+    };
+    (@settable [$(#[$meta:meta])*] $name:ident ($kind:expr, $family:ident, $title:expr, $source:expr)
+        ($base:expr, $without:expr, $changed:expr) {
             $(
                 $(#[$field_meta:meta])*
-                $field:ident: $type:ty = $key:literal $syntax:ident $([$($option:tt)+])?, default $preset:literal,
-                    $meaning:expr, $from:expr;
+                $field:ident: $type:ty = $key:literal $syntax:ident $([$($option:tt)+])?,
+                    $presence:ident $preset:literal, $meaning:expr, $from:expr;
             )*
         }
+        $(
+            $(#[$group_meta:meta])*
+            group $group:ident: $group_type:ident { $($constant:ident: $constant_value:expr),* $(,)? } {
+                $(
+                    $member:ident = $member_key:literal $member_syntax:ident $([$($member_option:tt)+])?,
+                        $member_presence:ident $member_preset:literal, $member_meaning:expr, $member_from:expr;
+                )*
+            }
+        )?
+        $(beside {
+            $($(#[$beside_meta:meta])* $beside:ident: $beside_type:ty = $beside_value:expr;)*
+        })?
     ) => {
         $crate::parameters::parameters!(@declare [$(#[$meta])*] $name ($kind, $family, $title, $source)
-            [$($shared),*] $(
-                [$(#[$field_meta])*] $field: $type = ($key, $meaning, $from)
-                    ($crate::parameters::parameters!(@syntax $syntax $($($option)+)?))
-                    ($crate::describe::Default::Value($preset));
-        )*);
+            ($base, $without, $changed)
+            [
+                $([$(#[$field_meta])*] $field: $type;)*
+                $([$(#[$group_meta])*] $group: $group_type;)?
+                $($([$(#[$beside_meta])*] $beside: $beside_type;)*)?
+            ]
+            [
+                $(($key, $syntax [$($($option)+)?], $presence [$preset], $meaning, $from))*
+                $($((
+                    $member_key, $member_syntax [$($($member_option)+)?], $member_presence [$member_preset],
+                    $member_meaning, $member_from
+                ))*)?
+            ]
+        );
 
         impl Default for $name {
             fn default() -> Self {
                 $name {
-                    $($field: {
-                        let text = $preset;
-                        let read = $crate::parameters::parameters!(@read $syntax [$($($option)+)?] $key text);
-                        read.expect("the declared default is valid")
-                    },)*
+                    $($field: $crate::parameters::parameters!(
+                        @initial $presence $syntax [$($($option)+)?] $key $preset
+                    ),)*
+                    $($group: $group_type {
+                        $($constant: $constant_value,)*
+                        $($member: $crate::parameters::parameters!(
+                            @initial $member_presence $member_syntax [$($($member_option)+)?] $member_key $member_preset
+                        ),)*
+                    },)?
+                    $($($beside: $beside_value,)*)?
                 }
             }
         }
@@ -117,8 +179,14 @@ macro_rules! parameters {
             fn set(&mut self, key: &str, text: &str) -> Result<(), $crate::ParameterError> {
                 match key {
                     $($key => {
-                        self.$field = $crate::parameters::parameters!(@read $syntax [$($($option)+)?] $key text)?;
+                        let value = $crate::parameters::parameters!(@read $syntax [$($($option)+)?] $key text)?;
+                        self.$field = $crate::parameters::parameters!(@given $presence value);
                     })*
+                    $($($member_key => {
+                        self.$group.$member = $crate::parameters::parameters!(
+                            @read $member_syntax [$($($member_option)+)?] $member_key text
+                        )?;
+                    })*)?
                     _ => return Err($crate::settings::unknown(&MECHANISM, key)),
                 }
                 Ok(())
@@ -138,11 +206,10 @@ macro_rules! parameters {
         }
         $(check($parameters:ident) $check:block)?
     ) => {
-        $crate::parameters::parameters!(@declare [$(#[$meta])*] $name ($kind, $family, $title, $source) [] $(
-            [$(#[$field_meta])*] $field: $type = ($key, $meaning, $from)
-                ($crate::parameters::parameters!(@syntax $syntax $($($option)+)?))
-                ($crate::parameters::parameters!(@default $presence $($preset)?));
-        )*);
+        $crate::parameters::parameters!(@declare [$(#[$meta])*] $name ($kind, $family, $title, $source) (&[], &[], &[])
+            [$([$(#[$field_meta])*] $field: $type;)*]
+            [$(($key, $syntax [$($($option)+)?], $presence [$($preset)?], $meaning, $from))*]
+        );
 
         impl $crate::parameters::Parameters for $name {
             const MECHANISM: &'static $crate::describe::Mechanism = &MECHANISM;
@@ -166,12 +233,11 @@ macro_rules! parameters {
         }
     };
 
-    // The struct and its description, with the `shared` parameters first.
+    // The struct and its description.
     (@declare [$(#[$meta:meta])*] $name:ident ($kind:expr, $family:ident, $title:expr, $source:expr)
-        [$($shared:expr),*] $(
-            [$(#[$field_meta:meta])*] $field:ident: $type:ty = ($key:expr, $meaning:expr, $from:expr)
-                ($syntax:expr) ($default:expr);
-        )*
+        ($base:expr, $without:expr, $changed:expr)
+        [$([$(#[$field_meta:meta])*] $field:ident: $type:ty;)*]
+        [$(($key:expr, $syntax:ident [$($option:tt)*], $presence:ident [$($preset:tt)?], $meaning:expr, $from:expr))*]
     ) => {
         $(#[$meta])*
         pub struct $name {
@@ -184,13 +250,19 @@ macro_rules! parameters {
             family: $crate::describe::Family::$family,
             title: $title,
             source: $source,
-            parameters: &[$($shared,)* $($crate::describe::Parameter {
-                key: $key,
-                syntax: $syntax,
-                default: $default,
-                meaning: $meaning,
-                source: $from,
-            }),*],
+            parameters: {
+                use $crate::describe::{Parameter, extended};
+                const BASE: &[Parameter] = $base;
+                const WITHOUT: &[&str] = $without;
+                const OWN: &[Parameter] = &[$(Parameter {
+                    key: $key,
+                    syntax: $crate::parameters::parameters!(@syntax $syntax $($option)*),
+                    default: $crate::parameters::parameters!(@default $presence $($preset)?),
+                    meaning: $meaning,
+                    source: $from,
+                }),*];
+                &extended::<{ BASE.len() - WITHOUT.len() + OWN.len() }>(BASE, WITHOUT, $changed, OWN)
+            },
         };
     };
 
@@ -215,6 +287,10 @@ macro_rules! parameters {
         )
     };
 
+    (@syntax either $($word:literal = $variant:expr),+, $syntax:ident = $wrap:expr) => {
+        $crate::parameters::parameters!(@syntax $syntax)
+    };
+
     (@default required) => { $crate::describe::Default::Required };
     (@default default $preset:literal) => { $crate::describe::Default::Value($preset) };
     (@default absent $effect:literal) => { $crate::describe::Default::Absent($effect) };
@@ -222,8 +298,22 @@ macro_rules! parameters {
     (@read word [$($word:literal = $variant:expr),+ $(,)?] $key:literal $text:ident) => {
         $crate::settings::word($key, $text, &[$(($word, $variant)),+])
     };
+    (@read either [$($word:literal = $variant:expr),+, $syntax:ident = $wrap:expr] $key:literal $text:ident) => {
+        match $text {
+            $($word => Ok($variant),)+
+            _ => $crate::settings::$syntax($key, $text).map($wrap),
+        }
+    };
     (@read $syntax:ident [$word:literal] $key:literal $text:ident) => { $crate::settings::$syntax($key, $text, $word) };
     (@read $syntax:ident [] $key:literal $text:ident) => { $crate::settings::$syntax($key, $text) };
+
+    (@initial default $syntax:ident [$($option:tt)*] $key:literal $preset:literal) => {{
+        let text = $preset;
+        $crate::parameters::parameters!(@read $syntax [$($option)*] $key text).expect("the declared default is valid")
+    }};
+    (@initial absent $syntax:ident [$($option:tt)*] $key:literal $effect:literal) => { None };
+    (@given default $value:ident) => { $value };
+    (@given absent $value:ident) => { Some($value) };
 
     (@value required [] $key:literal $given:ident $read:ident) => {
         match $given {

@@ -102,12 +102,6 @@ pub(crate) fn share(key: &str, text: &str) -> Result<f64, ParameterError> {
     if value <= 1.0 { Ok(value) } else { Err(wrong(key, text, "a share from 0 to 1")) }
 }
 
-/// Parses a traffic class, or `word` as `None`.
-pub(crate) fn class_or(key: &str, text: &str, word: &str) -> Result<Option<u8>, ParameterError> {
-    let class = || text.parse::<u8>().ok().filter(|class| *class < 8);
-    if text == word { Ok(None) } else { class().map(Some).ok_or_else(|| wrong(key, text, "a class from 0 to 7")) }
-}
-
 /// Parses a traffic class.
 pub(crate) fn class(key: &str, text: &str) -> Result<u8, ParameterError> {
     text.parse::<u8>().ok().filter(|class| *class < 8).ok_or_else(|| wrong(key, text, "a class from 0 to 7"))

@@ -5,10 +5,6 @@ use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController};
-use crate::roce::described::{
-    ACK_BYTES, ECN, FLIGHT_CAP, HEADER, LOSS_RECOVERY, NAK_INTERVAL, PAYLOAD, RATE, RTO_HIGH, RTO_LOW, RTO_LOW_PACKETS,
-    TIMEOUT, WINDOW,
-};
 use crate::settings::require;
 use units::{Rate, Time};
 
@@ -19,10 +15,7 @@ parameters! {
         title: "RoCE whose window follows the delay of its path, also below one packet";
         source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM \
             2020";
-        shared: [
-            PAYLOAD, HEADER, ACK_BYTES, WINDOW, RATE, TIMEOUT, NAK_INTERVAL, LOSS_RECOVERY, FLIGHT_CAP, RTO_LOW,
-            RTO_HIGH, RTO_LOW_PACKETS, ECN,
-        ];
+        over: crate::roce::parameters::MECHANISM, without ["ack_every", "variable_window"];
         /// Target of the round trip without switches, at the largest window.
         base_target: Time = "base_target" time, default "20us",
             "target round trip without switches and small windows, above 0",

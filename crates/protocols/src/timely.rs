@@ -5,10 +5,7 @@ use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Rounds, scaled};
-use crate::roce::described::{
-    ACK_BYTES, ECN, FLIGHT_CAP, HEADER, INITIAL_RATE, LOSS_RECOVERY, NAK_INTERVAL, PAYLOAD, RATE, RTO_HIGH, RTO_LOW,
-    RTO_LOW_PACKETS, TIMEOUT, VARIABLE_WINDOW, WINDOW,
-};
+use crate::roce::parameters::INITIAL_RATE;
 use crate::settings::require;
 use units::{Rate, Time};
 
@@ -27,14 +24,11 @@ parameters! {
     pub struct TimelyParameters: Transport "timely" {
         title: "RoCE whose rate follows the gradient of the round trip time";
         source: "Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015";
-        shared: [
-            PAYLOAD, HEADER, ACK_BYTES, WINDOW, VARIABLE_WINDOW, RATE, TIMEOUT, NAK_INTERVAL, LOSS_RECOVERY,
-            FLIGHT_CAP, RTO_LOW, RTO_HIGH, RTO_LOW_PACKETS, ECN,
-        ];
+        over: crate::roce::parameters::MECHANISM, without ["ack_every"];
         /// Rate of a new flow; `None` for the highest rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
-            INITIAL_RATE.meaning,
-            INITIAL_RATE.source;
+            INITIAL_RATE[0],
+            INITIAL_RATE[1];
         /// Payload bytes per sample.
         segment_bytes: u64 = "segment" bytes, default "16KB",
             "payload per acknowledgement and round-trip sample, at least a packet; with a window one \

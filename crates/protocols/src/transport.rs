@@ -542,11 +542,14 @@ mod tests {
     #[test]
     fn defaults_are_those_of_the_tables() {
         for mechanism in MECHANISMS {
-            let table = || mechanism.parameters.iter().map(|parameter| (parameter.key, parameter.default.words()));
+            let table = mechanism.parameters.iter().filter_map(|parameter| match parameter.default {
+                crate::describe::Default::Value(text) => Some((parameter.key, text)),
+                _ => None,
+            });
             let plain = TransportParameters::build(mechanism.kind, []).unwrap();
-            let told = TransportParameters::build(mechanism.kind, table()).unwrap();
+            let told = TransportParameters::build(mechanism.kind, table).unwrap();
             assert_eq!(plain, told, "{}", mechanism.kind);
-            let keys: std::collections::BTreeSet<_> = table().map(|(key, _)| key).collect();
+            let keys: std::collections::BTreeSet<_> = mechanism.parameters.iter().map(|it| it.key).collect();
             assert_eq!(keys.len(), mechanism.parameters.len(), "{} names a key twice", mechanism.kind);
         }
     }

@@ -233,7 +233,7 @@ impl Bounds<'_> {
         for (traffic, src, dst) in of_flows.chain(of_arrivals) {
             let TransportParameters::Roce(roce) = self.parts.transport_of(traffic) else { continue };
             let (name, timer) = match (roce.is_selective(), roce.timeout) {
-                (true, _) => ("rto_low", roce.selective.rto_low),
+                (true, _) => ("rto_low", roce.rto_low),
                 (false, Some(timeout)) => ("timeout", timeout),
                 (false, None) => continue,
             };

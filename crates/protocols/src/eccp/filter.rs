@@ -15,15 +15,14 @@ impl Filter {
     /// A line with this slope and its zero at `mu`, with the initial variances of the parameters. Behind a FIFO queue
     /// the slope is the inverse of the link rate.
     pub fn new(parameters: &EccpParameters, slope: f64, mu: f64) -> Filter {
-        let [of_slope, of_offset] = parameters.initial_variance;
+        let (of_slope, of_offset) = (parameters.initial_slope_variance, parameters.initial_offset_variance);
         Filter { line: [slope, -slope * mu], covariance: [of_slope, 0.0, of_offset] }
     }
 
     /// Updates the line with a train at `mu` Gbps: its `strain` and the `variance` of that, above 0.
     pub fn update(&mut self, parameters: &EccpParameters, mu: f64, strain: f64, variance: f64) {
-        let [noise_slope, noise_offset] = parameters.noise;
         let [aa, ab, bb] = self.covariance;
-        let (aa, bb) = (aa + noise_slope, bb + noise_offset);
+        let (aa, bb) = (aa + parameters.noise_slope, bb + parameters.noise_offset);
         // With H = (mu, 1): P H^T, and H P H^T + R.
         let (of_slope, of_offset) = (aa * mu + ab, ab * mu + bb);
         let innovation_variance = mu * of_slope + of_offset + variance;

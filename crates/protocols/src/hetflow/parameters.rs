@@ -4,10 +4,7 @@ use super::MAX_FEEDBACK;
 use crate::ParameterError;
 use crate::parameters::parameters;
 use crate::rate_control::ControlSettings;
-use crate::roce::described::{
-    ACK_BYTES, ACK_EVERY, ECN, FLIGHT_CAP, HEADER, INITIAL_RATE, LOSS_RECOVERY, NAK_INTERVAL, PAYLOAD, RATE, RTO_HIGH,
-    RTO_LOW, RTO_LOW_PACKETS, TIMEOUT, VARIABLE_WINDOW, WINDOW,
-};
+use crate::roce::parameters::INITIAL_RATE;
 use crate::settings::require;
 use units::{Rate, Time};
 
@@ -18,14 +15,11 @@ parameters! {
         title: "RoCE whose rate follows the slope of one-way delays";
         source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, \
             chapter 3";
-        shared: [
-            PAYLOAD, HEADER, ACK_BYTES, ACK_EVERY, WINDOW, VARIABLE_WINDOW, RATE, TIMEOUT, NAK_INTERVAL,
-            LOSS_RECOVERY, FLIGHT_CAP, RTO_LOW, RTO_HIGH, RTO_LOW_PACKETS, ECN,
-        ];
+        over: crate::roce::parameters::MECHANISM;
         /// Rate of a new flow; `None` for the highest rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
-            INITIAL_RATE.meaning,
-            INITIAL_RATE.source;
+            INITIAL_RATE[0],
+            INITIAL_RATE[1];
         /// T: longest time between two samples, and the sender's time without notifications before its rate rises.
         timer: Time = "timer" time, default "3ms",
             "longest time T between two samples, and without a notification before a rate rises",

@@ -13,142 +13,52 @@ mod point;
 pub use point::{CongestionPoint, MECHANISM as CONGESTION_POINT, PointParameters, SampledPort};
 
 use crate::control_state::ControlState;
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::CongestionMessage;
-use crate::parameters::OwnParameters;
+use crate::parameters::parameters;
 use crate::rate_control::{ControlSettings, FlowLimits, Needs, RateController};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
-use crate::settings::{self, ParameterError, require};
+use crate::roce::parameters::INITIAL_RATE;
+use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
-/// The parameters of a reaction point beside those of its transport; [`MECHANISM`] describes each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct QcnParameters {
-    /// Rate of a new flow; `None` for the highest rate of the flow.
-    pub initial_rate: Option<Rate>,
-    /// Share of a cut per unit of feedback (Gd).
-    pub gain: f64,
-    /// Parameters of the recovery.
-    pub recovery: RecoveryParameters,
-}
-
-impl Default for QcnParameters {
-    fn default() -> Self {
-        QcnParameters {
-            initial_rate: None,
-            gain: 0.007_812_5,
-            recovery: RecoveryParameters {
-                byte_counter_bytes: 150_000,
-                timer: Time::from_ms(15),
-                stages: 5,
-                additive_increase: Rate::from_mbps(5),
-                hyper_increase: Rate::from_mbps(50),
-                hyper_by_stage: true,
-                half_after_recovery: true,
-                min_rate: Rate::from_mbps(5),
-            },
-        }
+parameters! {
+    /// The parameters of a reaction point beside those of its transport.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct QcnParameters: Transport "qcn" {
+        title: "RoCE whose rate follows notifications of switches (802.1Qau)";
+        source: "IEEE 802.1Qau-2010, now 802.1Q clauses 30 to 33; Alizadeh et al., Allerton 2008";
+        over: crate::roce::parameters::MECHANISM;
+        /// Rate of a new flow; `None` for the highest rate of the flow.
+        initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
+            INITIAL_RATE[0],
+            INITIAL_RATE[1];
+        /// Share of a cut per unit of feedback (Gd).
+        gain: f64 = "gain" share, default "0.0078125",
+            "share Gd of the rate that a unit of feedback removes, above 0, up to 1; a cut removes at most half",
+            "IEEE 802.1Q, rpgGd and rpgMinDecFac: 1/128 and 50 %";
     }
-}
-
-/// Description of a reaction point; includes the parameters of [`crate::roce::MECHANISM`].
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "qcn",
-    family: Family::Transport,
-    title: "RoCE whose rate follows notifications of switches (802.1Qau)",
-    source: "IEEE 802.1Qau-2010, now 802.1Q clauses 30 to 33; Alizadeh et al., Allerton 2008",
-    parameters: &{
-        use crate::roce::described::*;
-        [
-            PAYLOAD,
-            HEADER,
-            ACK_BYTES,
-            ACK_EVERY,
-            WINDOW,
-            VARIABLE_WINDOW,
-            RATE,
-            INITIAL_RATE,
-            TIMEOUT,
-            NAK_INTERVAL,
-            LOSS_RECOVERY,
-            FLIGHT_CAP,
-            RTO_LOW,
-            RTO_HIGH,
-            RTO_LOW_PACKETS,
-            ECN,
-            Parameter {
-                key: "gain",
-                syntax: Syntax::TEXT,
-                default: Value("0.0078125"),
-                meaning: "share Gd of the rate that a unit of feedback removes, above 0, up to 1; a cut removes at \
-                          most half",
-                source: "IEEE 802.1Q, rpgGd and rpgMinDecFac: 1/128 and 50 %",
-            },
-            Parameter {
-                key: "byte_counter",
-                syntax: Syntax::TEXT,
-                default: Value("150KB"),
-                meaning: "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after \
-                          fast recovery; 0B disables it",
-                source: "IEEE 802.1Q, rpgByteReset",
-            },
-            Parameter {
-                key: "increase_timer",
-                syntax: Syntax::TEXT,
-                default: Value("15ms"),
-                meaning: "length of a stage of the timer, half of it after fast recovery; 0us disables it",
-                source: "IEEE 802.1Q, rpgTimeReset",
-            },
-            Parameter {
-                key: "recovery_stages",
-                syntax: Syntax::TEXT,
-                default: Value("5"),
-                meaning: "stages of fast recovery",
-                source: "IEEE 802.1Q, rpgThreshold",
-            },
-            Parameter {
-                key: "additive_increase",
-                syntax: Syntax::TEXT,
-                default: Value("5Mbps"),
-                meaning: "step of the target when one counter is past fast recovery",
-                source: "IEEE 802.1Q, rpgAiRate",
-            },
-            Parameter {
-                key: "hyper_increase",
-                syntax: Syntax::TEXT,
-                default: Value("50Mbps"),
-                meaning: "step of the target when all enabled counters are past fast recovery; i times the step in the \
-                          i-th such stage",
-                source: "IEEE 802.1Q, rpgHaiRate",
-            },
-            Parameter {
-                key: "min_rate",
-                syntax: Syntax::TEXT,
-                default: Value("5Mbps"),
-                meaning: "lower bound of the rate",
-                source: "IEEE 802.1Q, rpgMinRate",
-            },
-        ]
-    },
-};
-
-impl OwnParameters for QcnParameters {
-    const MECHANISM: &'static Mechanism = &MECHANISM;
-
-    fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
-        match key {
-            "initial_rate" => self.initial_rate = settings::rate_or(key, text, "line")?,
-            "gain" => self.gain = settings::share(key, text)?,
-            "byte_counter" => self.recovery.byte_counter_bytes = settings::bytes(key, text)?,
-            "increase_timer" => self.recovery.timer = settings::time(key, text)?,
-            "recovery_stages" => self.recovery.stages = settings::count(key, text)?,
-            "additive_increase" => self.recovery.additive_increase = settings::rate(key, text)?,
-            "hyper_increase" => self.recovery.hyper_increase = settings::rate(key, text)?,
-            "min_rate" => self.recovery.min_rate = settings::rate(key, text)?,
-            _ => return Err(settings::unknown(&MECHANISM, key)),
-        }
-        Ok(())
+    /// Parameters of the recovery.
+    group recovery: RecoveryParameters { hyper_by_stage: true, half_after_recovery: true } {
+        byte_counter_bytes = "byte_counter" bytes, default "150KB",
+            "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after fast \
+             recovery; 0B disables it",
+            "IEEE 802.1Q, rpgByteReset";
+        timer = "increase_timer" time, default "15ms",
+            "length of a stage of the timer, half of it after fast recovery; 0us disables it",
+            "IEEE 802.1Q, rpgTimeReset";
+        stages = "recovery_stages" count, default "5",
+            "stages of fast recovery",
+            "IEEE 802.1Q, rpgThreshold";
+        additive_increase = "additive_increase" rate, default "5Mbps",
+            "step of the target when one counter is past fast recovery",
+            "IEEE 802.1Q, rpgAiRate";
+        hyper_increase = "hyper_increase" rate, default "50Mbps",
+            "step of the target when all enabled counters are past fast recovery; i times the step in the i-th such \
+             stage",
+            "IEEE 802.1Q, rpgHaiRate";
+        min_rate = "min_rate" rate, default "5Mbps",
+            "lower bound of the rate",
+            "IEEE 802.1Q, rpgMinRate";
     }
 }
 

@@ -13,7 +13,8 @@ use crate::hpcc::Hpcc;
 use crate::parameters::OwnParameters;
 use crate::qcn::Qcn;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController, Seen};
-use crate::settings::ParameterError;
+use crate::roce::parameters::FIXED_RATE;
+use crate::settings::{ParameterError, unknown};
 use crate::swift::Swift;
 use crate::timely::Timely;
 use units::{Rate, Time};
@@ -54,11 +55,11 @@ macro_rules! controls {
                 }
             }
 
-            /// See [`ControlSettings::set`]; `None` if the rate is fixed.
-            pub(crate) fn set(&mut self, key: &str, text: &str) -> Option<Result<(), ParameterError>> {
+            /// See [`OwnParameters::set`]; a fixed rate has no parameters.
+            pub(crate) fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
                 match self {
-                    ControlParameters::Fixed => None,
-                    $(ControlParameters::$name(parameters) => Some(parameters.set(key, text)),)+
+                    ControlParameters::Fixed => Err(unknown(&FIXED_RATE, key)),
+                    $(ControlParameters::$name(parameters) => parameters.set(key, text),)+
                 }
             }
 

@@ -2,7 +2,6 @@
 //! fork of HPCC) or [`selective`] repeat. A [`control`] sets the rate.
 
 pub mod control;
-pub(crate) mod described;
 mod measuring;
 pub(crate) mod parameters;
 mod probing;
@@ -11,7 +10,7 @@ pub mod selective;
 mod sender;
 
 pub use measuring::MeasuringReceiver;
-pub use parameters::{LossRecovery, MECHANISM, RoceParameters};
+pub use parameters::{FIXED_RATE as MECHANISM, FlightCap, LossRecovery, RoceParameters};
 pub use probing::ProbingSender;
 pub use receiver::RoceReceiver;
 pub use selective::{SelectiveReceiver, SelectiveSender};

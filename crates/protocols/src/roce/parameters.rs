@@ -1,38 +1,13 @@
 //! The parameters of RoCE, including those of its rate control.
 
-use crate::dcqcn::DcqcnParameters;
-use crate::describe::{Family, Mechanism};
+use crate::describe::{Mechanism, extended};
+use crate::endpoint::FlowStart;
 use crate::frame::MIN_FRAME_BYTES;
+use crate::parameters::{OwnParameters, parameters};
 use crate::rate_control::Needs;
 use crate::roce::control::ControlParameters;
-use crate::roce::described::*;
-use crate::roce::selective::parameters::{FlightCap, SelectiveParameters};
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
-
-/// Description of RoCE at a fixed rate.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "roce",
-    family: Family::Transport,
-    title: "RoCEv2 reliable connection at a set rate: go-back-N, or IRN's selective repeat",
-    source: "InfiniBand specification, 9.7 and annex A17 (RoCEv2); HPCC's ns-3 fork; IRN, SIGCOMM 2018",
-    parameters: &[
-        PAYLOAD,
-        HEADER,
-        ACK_BYTES,
-        ACK_EVERY,
-        WINDOW,
-        RATE,
-        TIMEOUT,
-        NAK_INTERVAL,
-        LOSS_RECOVERY,
-        FLIGHT_CAP,
-        RTO_LOW,
-        RTO_HIGH,
-        RTO_LOW_PACKETS,
-        ECN,
-    ],
-};
 
 /// The packets to retransmit after a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,76 +18,125 @@ pub enum LossRecovery {
     Selective,
 }
 
+/// Maximum distance from the oldest missing byte to the newest sent (IRN, sec. 3.2: BDP-FC).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlightCap {
+    /// The bandwidth-delay product of the flow's path.
+    Path,
+    /// A number of bytes.
+    Bytes(u64),
+    /// No bound.
+    Unlimited,
+}
+
 /// Extra bytes of a NAK that identifies the packet that caused it (IRN, sec. 5).
 const SELECTIVE_NAK_BYTES: u16 = 4;
 
-/// The parameters of [`MECHANISM`] and of the rate controls on top of it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RoceParameters {
-    /// Payload of a full packet, in bytes.
-    pub payload_bytes: u16,
-    /// Header and trailer bytes of a data frame: frame size minus payload.
-    pub header_bytes: u16,
-    /// Frame size of an acknowledgement, in bytes.
-    pub ack_bytes: u16,
-    /// Packets per acknowledgement.
-    pub ack_every: u32,
-    /// Maximum unacknowledged bytes.
-    pub window_bytes: Option<u64>,
-    /// The window shrinks with the rate.
-    pub variable_window: bool,
-    /// Maximum rate; `None`: the line rate.
-    pub rate: Option<Rate>,
-    /// Retransmission timeout; `None`: no timer.
-    pub timeout: Option<Time>,
-    /// Minimum time between two NAKs for one packet.
-    pub nak_interval: Time,
-    /// The packets to retransmit after a loss.
-    pub loss_recovery: LossRecovery,
-    /// Parameters of [`LossRecovery::Selective`].
-    pub selective: SelectiveParameters,
-    /// Packets carry the ECT codepoint.
-    pub ecn: bool,
-    /// The rate control.
-    pub control: ControlParameters,
-}
-
-impl Default for RoceParameters {
-    /// A fixed rate.
-    fn default() -> Self {
-        RoceParameters {
-            payload_bytes: 1000,
-            header_bytes: 62,
-            ack_bytes: 66,
-            ack_every: 1,
-            window_bytes: None,
-            variable_window: false,
-            rate: None,
-            timeout: Some(Time::from_ps(67_108_864_000)),
-            nak_interval: Time::from_us(500),
-            loss_recovery: LossRecovery::GoBackN,
-            selective: SelectiveParameters::default(),
-            ecn: false,
-            control: ControlParameters::Fixed,
-        }
+parameters! {
+    /// The parameters of RoCE and of the rate control on top of it.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct RoceParameters: Transport "roce" {
+        title: "RoCEv2 reliable connection at a set rate: go-back-N, or IRN's selective repeat";
+        source: "InfiniBand specification, 9.7 and annex A17 (RoCEv2); HPCC's ns-3 fork; IRN, SIGCOMM 2018";
+        over: none;
+        /// Payload of a full packet, in bytes.
+        payload_bytes: u16 = "payload" frame_bytes, default "1000B",
+            "payload of a full packet, from 1 B up to a frame of 65535 B",
+            "HPCC's ns-3 fork: Mtu";
+        /// Header and trailer bytes of a data frame: frame size minus payload.
+        header_bytes: u16 = "header" frame_bytes, default "62B",
+            "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8, BTH 12, ICRC 4",
+            "InfiniBand specification, annex A17";
+        /// Frame size of an acknowledgement, in bytes.
+        ack_bytes: u16 = "ack" frame_bytes, default "66B",
+            "length of an acknowledgement: a header with the 4 bytes of an AETH; at least 64 B on the wire",
+            "InfiniBand specification, 9.3 and annex A17";
+        /// Packets per acknowledgement.
+        ack_every: u32 = "ack_every" count, default "1",
+            "packets per acknowledgement, at least 1; the flow's last packet is always acknowledged, and with a \
+             window one acknowledgement covers at most half of it",
+            "InfiniBand specification, 9.7.5 (coalesced acknowledgements); HPCC's ns-3 fork: L2AckInterval";
+        /// Maximum unacknowledged bytes.
+        window_bytes: Option<u64> = "window" bytes_or["unlimited"], default "unlimited",
+            "a packet may start while less than this is unacknowledged; unlimited: only the rate limits a flow",
+            "HPCC's ns-3 fork: win";
+        /// The window shrinks with the rate.
+        variable_window: bool = "variable_window" switch, default "false",
+            "the window shrinks with the rate: `window` times the rate over the maximum rate of the flow; then every \
+             packet is acknowledged",
+            "HPCC's ns-3 fork: VAR_WIN";
+        /// Maximum rate; `None`: the line rate.
+        rate: Option<Rate> = "rate" rate_or["line"], default "line",
+            "maximum rate of a flow, counted on the wire with preamble and gap (20 B a frame); line: the port's rate",
+            "RoCE starts at line rate (DCQCN, sec. 3.1)";
+        /// Retransmission timeout; `None`: no timer.
+        timeout: Option<Time> = "timeout" time_or["never"], default "67.108864ms",
+            "go-back-n: time without progress after which all unacknowledged packets are retransmitted; never: no \
+             timer",
+            "InfiniBand specification, 9.7.6.1.3: 4.096us * 2^14, the usual local ACK timeout";
+        /// Minimum time between two NAKs for one packet.
+        nak_interval: Time = "nak_interval" time, default "500us",
+            "go-back-n: one NAK per missing packet, repeated after this time",
+            "HPCC's ns-3 fork: NACK Generation Interval";
+        /// The packets to retransmit after a loss.
+        loss_recovery: LossRecovery = "loss_recovery"
+            word["go-back-n" = LossRecovery::GoBackN, "selective" = LossRecovery::Selective],
+            default "go-back-n",
+            "retransmission: go-back-n, all packets from the missing one on; selective, missing packets only: the \
+             receiver keeps out-of-order packets and acknowledges every packet",
+            "InfiniBand specification, 9.7; selective: IRN (Mittal et al., SIGCOMM 2018), sec. 3.1";
+        /// Bound on new packets.
+        flight_cap: FlightCap = "flight_cap"
+            either["path" = FlightCap::Path, "unlimited" = FlightCap::Unlimited, bytes = FlightCap::Bytes],
+            default "path",
+            "selective: upper bound of the bytes between the oldest missing and the newest sent byte; path: the \
+             bandwidth-delay product of the flow's idle path, in whole packets; unlimited",
+            "IRN, sec. 3.2: BDP-FC, of the longest path of the network";
+        /// Timeout with few packets in flight.
+        rto_low: Time = "rto_low" time, default "100us",
+            "selective: the timeout with few packets in flight, longer than a round trip",
+            "IRN, sec. 4.1";
+        /// Timeout with more packets in flight.
+        rto_high: Time = "rto_high" time, default "320us",
+            "selective: the timeout with more packets in flight, at least rto_low",
+            "IRN, sec. 4.1: a round trip with the queue of one congested link";
+        /// Packets in flight from which `rto_high` applies.
+        rto_low_packets: u32 = "rto_low_packets" count, default "3",
+            "selective: below this number of packets between the oldest missing and the newest, rto_low applies",
+            "IRN, sec. 3.1 and 4.1: N";
+        /// Packets carry the ECT codepoint.
+        ecn: bool = "ecn" switch, default "false",
+            "packets are ECN-capable",
+            "InfiniBand specification, annex A17.9";
+    }
+    beside {
+        /// The rate control.
+        control: ControlParameters = ControlParameters::Fixed;
     }
 }
+
+/// Description of RoCE at a fixed rate: the window does not vary. [`MECHANISM`] has all parameters.
+pub const FIXED_RATE: Mechanism = Mechanism {
+    parameters: &extended::<{ MECHANISM.parameters.len() - 1 }>(MECHANISM.parameters, &["variable_window"], &[], &[]),
+    ..MECHANISM
+};
+
+/// Meaning and source of `initial_rate`, a parameter of several rate controls.
+pub(crate) const INITIAL_RATE: [&str; 2] =
+    ["rate of a new flow; line: the maximum rate of the flow", "RoCE starts at line rate (DCQCN, sec. 3.1)"];
 
 impl RoceParameters {
     /// Returns the defaults of the rate control that scenarios call `kind`.
     pub(crate) fn of_kind(kind: &str) -> Option<Self> {
-        if kind == MECHANISM.kind {
-            return Some(RoceParameters::default());
-        }
-        let control = ControlParameters::of_kind(kind)?;
-        let ecn = control.needs() == Needs::Marks || matches!(control, ControlParameters::External(_));
-        Some(RoceParameters { ecn, control, ..RoceParameters::default() })
+        let control = if kind == MECHANISM.kind { ControlParameters::Fixed } else { ControlParameters::of_kind(kind)? };
+        let mut parameters = RoceParameters { control, ..RoceParameters::default() };
+        parameters.mechanism().set_defaults(|key, text| parameters.set(key, text));
+        Some(parameters)
     }
 
     /// Returns the defaults of DCQCN.
     pub fn dcqcn() -> Self {
-        let control = ControlParameters::Dcqcn(DcqcnParameters::default());
-        RoceParameters { ecn: true, control, ..RoceParameters::default() }
+        RoceParameters::of_kind("dcqcn").unwrap_or_default()
     }
 
     /// Sets the parameter `key`, of RoCE or of its rate control, from its text in a scenario.
@@ -120,27 +144,14 @@ impl RoceParameters {
     /// # Errors
     /// If the parameter does not exist or cannot have this value.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
-        match key {
-            "payload" => self.payload_bytes = settings::frame_bytes(key, text)?,
-            "header" => self.header_bytes = settings::frame_bytes(key, text)?,
-            "ack" => self.ack_bytes = settings::frame_bytes(key, text)?,
-            "ack_every" => self.ack_every = settings::count(key, text)?,
-            "window" => self.window_bytes = settings::bytes_or(key, text, "unlimited")?,
-            "variable_window" => self.variable_window = settings::switch(key, text)?,
-            "rate" => self.rate = settings::rate_or(key, text, "line")?,
-            "timeout" => self.timeout = settings::time_or(key, text, "never")?,
-            "nak_interval" => self.nak_interval = settings::time(key, text)?,
-            "loss_recovery" => {
-                let words = [("go-back-n", LossRecovery::GoBackN), ("selective", LossRecovery::Selective)];
-                self.loss_recovery = settings::word(key, text, &words)?;
-            }
-            "ecn" => self.ecn = settings::switch(key, text)?,
-            _ => {
-                let set = self.selective.set(key, text).or_else(|| self.control.set(key, text));
-                return set.unwrap_or_else(|| Err(settings::unknown(&MECHANISM, key)));
-            }
+        if self.mechanism().parameter(key).is_none() {
+            return Err(settings::unknown(self.mechanism(), key));
         }
-        Ok(())
+        if MECHANISM.parameter(key).is_some() {
+            OwnParameters::set(self, key, text)
+        } else {
+            self.control.set(key, text)
+        }
     }
 
     /// Checks that the values are consistent.
@@ -159,7 +170,10 @@ impl RoceParameters {
         require(varies, "variable_window", "it needs a limited `window`: write one")?;
         require(self.ack_every > 0, "ack_every", "at least 1 packet per acknowledgement")?;
         require(self.window_bytes != Some(0), "window", "at least 1B, or \"unlimited\"")?;
-        self.selective.check()?;
+        let room = self.flight_cap != FlightCap::Bytes(0);
+        require(room, "flight_cap", "at least 1B, \"path\" or \"unlimited\"")?;
+        require(self.rto_low > Time::ZERO, "rto_low", "longer than a round trip")?;
+        require(self.rto_high >= self.rto_low, "rto_high", "at least `rto_low`")?;
         require(self.timeout != Some(Time::ZERO), "timeout", "longer than a round trip, or \"never\"")?;
         require(self.ecn || self.control.needs() != Needs::Marks, "ecn", "the rate follows marks: true")?;
         self.control.check(self.payload_bytes)
@@ -208,14 +222,27 @@ impl RoceParameters {
         self.loss_recovery == LossRecovery::Selective
     }
 
+    /// Returns the bound in bytes on new packets of `flow` under selective repeat: a new packet may start while fewer
+    /// bytes are in flight. A full packet takes `wire_bytes` of a link. A flow without a path has no bound.
+    pub(crate) fn cap_bytes(&self, flow: &FlowStart, wire_bytes: u64) -> u64 {
+        match self.flight_cap {
+            FlightCap::Path if flow.round_trip > Time::ZERO => {
+                let packets = flow.line_rate.bytes_in(flow.round_trip).div_ceil(wire_bytes).max(1);
+                packets.saturating_mul(u64::from(self.payload_bytes))
+            }
+            FlightCap::Path | FlightCap::Unlimited => u64::MAX,
+            FlightCap::Bytes(bytes) => bytes,
+        }
+    }
+
     /// Returns whether senders need the round trip of their flow's path.
     pub(crate) fn wants_round_trip(&self) -> bool {
-        self.control.wants_round_trip() || self.is_selective() && self.selective.flight_cap == FlightCap::Path
+        self.control.wants_round_trip() || self.is_selective() && self.flight_cap == FlightCap::Path
     }
 
     /// Returns the longest retransmission timeout; zero without a timer.
     pub(crate) fn max_rto(&self) -> Time {
-        if self.is_selective() { self.selective.rto_high } else { self.timeout.unwrap_or(Time::ZERO) }
+        if self.is_selective() { self.rto_high } else { self.timeout.unwrap_or(Time::ZERO) }
     }
 
     /// Returns whether the window changes between acknowledgements.
@@ -225,6 +252,6 @@ impl RoceParameters {
 
     /// Returns the table that describes these parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
-        self.control.mechanism().unwrap_or(&MECHANISM)
+        self.control.mechanism().unwrap_or(&FIXED_RATE)
     }
 }

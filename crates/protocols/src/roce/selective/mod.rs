@@ -3,12 +3,10 @@
 //! the bytes in flight by the bandwidth-delay product of the path. It works with every rate control and needs no
 //! lossless network.
 
-pub(super) mod parameters;
 mod receiver;
 mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use parameters::{FlightCap, SelectiveParameters};
 pub use receiver::SelectiveReceiver;
 pub use sender::SelectiveSender;

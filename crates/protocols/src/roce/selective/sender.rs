@@ -41,7 +41,6 @@ pub struct SelectiveSender {
 impl SelectiveSender {
     /// Creates the sender of `flow`.
     pub fn new(parameters: &Arc<RoceParameters>, flow: &FlowStart) -> Self {
-        let (payload_bytes, wire_bytes) = (parameters.payload_bytes, parameters.full_wire_bytes());
         SelectiveSender {
             roce: RoceSender::new(parameters, flow),
             arrived: Ranges::default(),
@@ -50,7 +49,7 @@ impl SelectiveSender {
             lost: Vec::new(),
             resent: Ranges::default(),
             recovery: 0,
-            cap_bytes: parameters.selective.cap_bytes(flow, payload_bytes, wire_bytes),
+            cap_bytes: parameters.cap_bytes(flow, parameters.full_wire_bytes()),
             started: Time::ZERO,
             untold_bytes: 0,
             untold_mark: false,
@@ -62,16 +61,16 @@ impl SelectiveSender {
     fn restart_timeout(&mut self, now: Time) {
         self.started = now;
         let runs = self.roce.snd_max > self.roce.snd_una;
-        let low = self.roce.parameters.selective.rto_low;
+        let low = self.roce.parameters.rto_low;
         self.roce.deadline = if runs { now.saturating_add(low) } else { Time::MAX };
         self.roce.armed = self.roce.armed.min(self.roce.deadline);
     }
 
     /// Returns the timeout that applies now.
     fn rto(&self) -> Time {
-        let RoceParameters { payload_bytes, selective, .. } = &*self.roce.parameters;
-        let packets = (self.roce.snd_max - self.roce.snd_una).div_ceil(u64::from(*payload_bytes));
-        if packets < u64::from(selective.rto_low_packets) { selective.rto_low } else { selective.rto_high }
+        let RoceParameters { payload_bytes, rto_low, rto_high, rto_low_packets, .. } = *self.roce.parameters;
+        let packets = (self.roce.snd_max - self.roce.snd_una).div_ceil(u64::from(payload_bytes));
+        if packets < u64::from(rto_low_packets) { rto_low } else { rto_high }
     }
 
     /// Records the packet from `seq` as lost.
