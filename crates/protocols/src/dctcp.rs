@@ -1,80 +1,25 @@
 //! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010): its additions to [`crate::tcp`]. The receiver echoes marks exactly;
 //! the sender estimates the share of marked bytes and cuts its window by half of that.
 
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
-use crate::settings::{self, ParameterError};
+use crate::parameters::parameters;
 
-/// The parameters of DCTCP beside those of TCP; [`MECHANISM`] describes each.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DctcpParameters {
-    /// Weight of a window's share of marked bytes in alpha (g).
-    pub gain: f64,
-    /// Alpha before the first window.
-    pub initial_alpha: f64,
-}
-
-impl Default for DctcpParameters {
-    fn default() -> Self {
-        DctcpParameters { gain: 0.0625, initial_alpha: 1.0 }
-    }
-}
-
-/// Description of DCTCP; includes the parameters of [`crate::tcp::MECHANISM`].
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "dctcp",
-    family: Family::Transport,
-    title: "TCP whose window follows the share of marked bytes",
-    source: "RFC 8257; Alizadeh et al., SIGCOMM 2010",
-    parameters: &{
-        use crate::tcp::parameters::*;
-        [
-            MSS,
-            HEADER,
-            ACK_BYTES,
-            INITIAL_WINDOW,
-            INITIAL_SSTHRESH,
-            ADVERTISED_WINDOW,
-            OUT_OF_ORDER_TAKES_WINDOW,
-            CONGESTION_CONTROL,
-            RETRANSMISSIONS,
-            FAST_RETRANSMIT,
-            DUPACK_THRESHOLD,
-            SACK,
-            INITIAL_RTO,
-            Parameter { default: Value("10ms"), source: "Alizadeh et al., sec. 4: RTO_min 10 ms", ..MIN_RTO },
-            MAX_RTO,
-            RTO,
-            CLOCK_GRANULARITY,
-            DELAYED_ACK,
-            DELAYED_ACK_TIMEOUT,
-            Parameter {
-                key: "gain",
-                syntax: Syntax::TEXT,
-                default: Value("0.0625"),
-                meaning: "weight g of the latest window in alpha, 0 to 1",
-                source: "RFC 8257, 3.3; Alizadeh et al.: 1/16",
-            },
-            Parameter {
-                key: "initial_alpha",
-                syntax: Syntax::TEXT,
-                default: Value("1"),
-                meaning: "alpha before the first window, 0 to 1: with 1 the first mark halves the window",
-                source: "RFC 8257, 3.3",
-            },
-        ]
-    },
-};
-
-impl DctcpParameters {
-    /// Sets the parameter `key` from a scenario's text.
-    pub(crate) fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
-        match key {
-            "gain" => self.gain = settings::share(key, text)?,
-            "initial_alpha" => self.initial_alpha = settings::share(key, text)?,
-            _ => return Err(settings::unknown(&MECHANISM, key)),
-        }
-        Ok(())
+parameters! {
+    /// The parameters of DCTCP beside those of TCP.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct DctcpParameters: Transport "dctcp" {
+        title: "TCP whose window follows the share of marked bytes";
+        source: "RFC 8257; Alizadeh et al., SIGCOMM 2010";
+        over: crate::tcp::parameters::MECHANISM,
+            without ["cubic_scale", "cubic_beta", "vegas_alpha", "vegas_beta", "vegas_gamma", "ecn"],
+            default [("min_rto", "10ms", "Alizadeh et al., sec. 4: RTO_min 10 ms")];
+        /// Weight of a window's share of marked bytes in alpha (g).
+        gain: f64 = "gain" share, default "0.0625",
+            "weight g of the latest window in alpha, 0 to 1",
+            "RFC 8257, 3.3; Alizadeh et al.: 1/16";
+        /// Alpha before the first window.
+        initial_alpha: f64 = "initial_alpha" share, default "1",
+            "alpha before the first window, 0 to 1: with 1 the first mark halves the window",
+            "RFC 8257, 3.3";
     }
 }
 

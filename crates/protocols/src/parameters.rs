@@ -42,7 +42,8 @@
 //! After the key stands its reader, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
 //! `count`, `positive`, `switch`, `class`, `classes`, `frame_bytes`, or `word` with its words. `time_or["path"]` reads
 //! `path` as `None`; `either["path" = Cap::Path, bytes = Cap::Bytes]` reads one of the words, or a value by that
-//! reader. `check` tests ranges and the values against each other; it may be omitted.
+//! reader; `switch[Ecn::Off, Ecn::Classic]` maps false and true. `check` tests ranges and the values against each
+//! other; it may be omitted.
 
 use crate::describe::Mechanism;
 use crate::settings::ParameterError;
@@ -276,6 +277,7 @@ macro_rules! parameters {
     (@syntax class) => { $crate::describe::Syntax::CLASS };
     (@syntax classes) => { $crate::describe::Syntax::CLASSES };
     (@syntax switch) => { $crate::describe::Syntax::FLAG };
+    (@syntax switch $off:expr, $on:expr) => { $crate::describe::Syntax::FLAG };
     (@syntax bytes_or $word:literal) => { $crate::describe::Syntax::SIZE };
     (@syntax time_or $word:literal) => { $crate::describe::Syntax::TIME };
     (@syntax rate_or $word:literal) => { $crate::describe::Syntax::RATE };
@@ -303,6 +305,9 @@ macro_rules! parameters {
             $($word => Ok($variant),)+
             _ => $crate::settings::$syntax($key, $text).map($wrap),
         }
+    };
+    (@read switch [$off:expr, $on:expr] $key:literal $text:ident) => {
+        $crate::settings::switch($key, $text).map(|is_on| if is_on { $on } else { $off })
     };
     (@read $syntax:ident [$word:literal] $key:literal $text:ident) => { $crate::settings::$syntax($key, $text, $word) };
     (@read $syntax:ident [] $key:literal $text:ident) => { $crate::settings::$syntax($key, $text) };

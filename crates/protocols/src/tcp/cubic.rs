@@ -2,25 +2,12 @@
 
 use units::Time;
 
-/// The constants of CUBIC.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CubicParameters {
-    /// C, in segments per second cubed, above 0.
-    pub scale: f64,
-    /// The fraction of the window that remains after a loss, above 0 and below 1.
-    pub beta: f64,
-}
-
-impl Default for CubicParameters {
-    fn default() -> Self {
-        CubicParameters { scale: 0.4, beta: 0.7 }
-    }
-}
-
 /// The state of CUBIC, with windows in segments as in the RFC.
 #[derive(Clone, Debug)]
 pub(crate) struct Cubic {
-    parameters: CubicParameters,
+    /// C, in segments per second cubed, and the fraction of the window that remains after a loss.
+    scale: f64,
+    beta: f64,
     /// The window just before the last loss, reduced by fast convergence (W_max).
     w_max: f64,
     /// The window just before the last loss (cwnd_prior).
@@ -35,13 +22,13 @@ pub(crate) struct Cubic {
 }
 
 impl Cubic {
-    pub fn new(parameters: CubicParameters) -> Self {
-        Cubic { parameters, w_max: 0.0, prior: 0.0, epoch: None, reno: 0.0, rest: 0.0, after_timeout: false }
+    pub fn new(scale: f64, beta: f64) -> Self {
+        Cubic { scale, beta, w_max: 0.0, prior: 0.0, epoch: None, reno: 0.0, rest: 0.0, after_timeout: false }
     }
 
     /// Returns the window of `bytes` bytes after a loss.
     pub fn cut(&self, bytes: u64) -> u64 {
-        (bytes as f64 * self.parameters.beta).round() as u64
+        (bytes as f64 * self.beta).round() as u64
     }
 
     /// Records a reduction of a window of `cwnd` bytes (sections 4.6 to 4.8).
@@ -49,7 +36,7 @@ impl Cubic {
         let cwnd = cwnd as f64 / mss as f64;
         // Fast convergence: a flow whose window shrinks releases bandwidth to new flows.
         let converging = cwnd < self.w_max;
-        self.w_max = if converging { cwnd * (1.0 + self.parameters.beta) / 2.0 } else { cwnd };
+        self.w_max = if converging { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
         (self.prior, self.epoch, self.rest, self.after_timeout) = (cwnd, None, 0.0, timeout);
     }
 
@@ -66,7 +53,7 @@ impl Cubic {
     /// Returns the window in bytes after an acknowledgement of `acked` bytes at `now`, in congestion avoidance; `rtt`
     /// is smoothed.
     pub fn grown(&mut self, now: Time, rtt: Time, acked: u64, cwnd: u64, mss: u64) -> u64 {
-        let CubicParameters { scale, beta } = self.parameters;
+        let Cubic { scale, beta, .. } = *self;
         let window = cwnd as f64 / mss as f64 + self.rest;
         let (epoch, plateau) = *self.epoch.get_or_insert_with(|| {
             // Section 4.8: after a timeout, and without any loss, the curve begins at its plateau.
@@ -104,7 +91,7 @@ mod tests {
 
     /// Returns the windows in segments after each round trip, from a loss at `from` segments.
     fn rounds(from: u64, rtt: Time, count: u32) -> Vec<f64> {
-        let mut cubic = Cubic::new(CubicParameters::default());
+        let mut cubic = Cubic::new(0.4, 0.7);
         cubic.on_loss(from * MSS, MSS, false);
         let mut cwnd = cubic.cut(from * MSS);
         let mut now = Time::ZERO;
@@ -146,7 +133,7 @@ mod tests {
 
     #[test]
     fn who_had_less_than_before_aims_lower() {
-        let mut cubic = Cubic::new(CubicParameters::default());
+        let mut cubic = Cubic::new(0.4, 0.7);
         cubic.on_loss(100 * MSS, MSS, false);
         assert_eq!(cubic.w_max, 100.0);
         cubic.on_loss(80 * MSS, MSS, false);
@@ -162,7 +149,7 @@ mod tests {
     fn idle_time_is_no_part_of_the_curve() {
         let rtt = Time::from_ms(1);
         let after = |idle: Time, restarts: bool| {
-            let mut cubic = Cubic::new(CubicParameters::default());
+            let mut cubic = Cubic::new(0.4, 0.7);
             cubic.on_loss(1000 * MSS, MSS, false);
             let mut cwnd = cubic.cut(1000 * MSS);
             (0..700).for_each(|ack| cwnd = cubic.grown(rtt * ack / 700, rtt, MSS, cwnd, MSS));
@@ -179,7 +166,7 @@ mod tests {
     /// After a timeout the curve begins at its plateau: no jump back to the old window.
     #[test]
     fn after_a_timeout_the_curve_begins_where_the_window_is() {
-        let mut cubic = Cubic::new(CubicParameters::default());
+        let mut cubic = Cubic::new(0.4, 0.7);
         cubic.on_loss(1000 * MSS, MSS, true);
         let rtt = Time::from_ms(100);
         let grown = cubic.grown(Time::from_s(1), rtt, MSS, 500 * MSS, MSS);

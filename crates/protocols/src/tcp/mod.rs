@@ -17,9 +17,7 @@ mod vegas;
 mod window;
 
 pub use blocks::SackBlocks;
-pub use cubic::CubicParameters;
 pub use flags::CWR;
 pub use parameters::{CongestionControl, Ecn, InitialWindow, MECHANISM, TcpParameters};
 pub use receiver::TcpReceiver;
 pub use sender::TcpSender;
-pub use vegas::VegasParameters;

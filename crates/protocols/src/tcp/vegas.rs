@@ -1,23 +1,7 @@
 //! Growth of the window of TCP Vegas: by the flow's own queued segments (Brakmo, O'Malley and Peterson, SIGCOMM 1994).
 
+use crate::tcp::parameters::TcpParameters;
 use units::Time;
-
-/// The thresholds of Vegas, in queued segments.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct VegasParameters {
-    /// Below this the window grows by a segment per round trip.
-    pub alpha: f64,
-    /// Above this it shrinks by a segment per round trip; at least `alpha`.
-    pub beta: f64,
-    /// Above this slow start ends.
-    pub gamma: f64,
-}
-
-impl Default for VegasParameters {
-    fn default() -> Self {
-        VegasParameters { alpha: 2.0, beta: 4.0, gamma: 1.0 }
-    }
-}
 
 /// The change of the window after a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +19,11 @@ pub(crate) enum Round {
 /// The state of Vegas.
 #[derive(Clone, Debug)]
 pub(crate) struct Vegas {
-    parameters: VegasParameters,
+    /// Numbers of queued segments below which the window grows, above which it shrinks, and above which slow start
+    /// ends.
+    alpha: f64,
+    beta: f64,
+    gamma: f64,
     /// The shortest round trip so far (BaseRTT).
     base: Time,
     /// Slow start doubles in this round. It does so in every other round, so that the rounds between can measure.
@@ -43,8 +31,9 @@ pub(crate) struct Vegas {
 }
 
 impl Vegas {
-    pub fn new(parameters: VegasParameters) -> Self {
-        Vegas { parameters, base: Time::MAX, doubles: true }
+    pub fn new(parameters: &TcpParameters) -> Self {
+        let &TcpParameters { vegas_alpha: alpha, vegas_beta: beta, vegas_gamma: gamma, .. } = parameters;
+        Vegas { alpha, beta, gamma, base: Time::MAX, doubles: true }
     }
 
     /// Handles a round-trip sample with a window of `cwnd` segments.
@@ -53,7 +42,7 @@ impl Vegas {
         let (base, rtt) = (self.base.as_ps() as f64, rtt.as_ps().max(1) as f64);
         // (expected - actual) x base, with expected = cwnd / base and actual = cwnd / rtt.
         let waiting = cwnd * (rtt - base) / rtt;
-        let VegasParameters { alpha, beta, gamma } = self.parameters;
+        let Vegas { alpha, beta, gamma, .. } = *self;
         if slow_start {
             self.doubles = !self.doubles;
             return if waiting > gamma { Round::EndSlowStart } else { Round::Hold };
@@ -73,7 +62,7 @@ mod tests {
     /// Base 100 us: with a window of 20, 20 (rtt - 100) / rtt segments are queued.
     #[test]
     fn the_window_moves_by_what_waits() {
-        let mut vegas = Vegas::new(VegasParameters::default());
+        let mut vegas = Vegas::new(&TcpParameters::default());
         let rtt = |us: u64| Time::from_us(us);
         assert_eq!(vegas.on_round(rtt(100), 20.0, false), Round::Grow);
         assert_eq!(vegas.on_round(rtt(111), 20.0, false), Round::Grow, "1.98 wait");

@@ -67,8 +67,10 @@ impl Window {
             threshold: parameters.dupack_threshold.max(1),
             control: parameters.congestion_control,
             growth: match parameters.congestion_control {
-                CongestionControl::Cubic => Growth::Cubic(Box::new(Cubic::new(parameters.cubic))),
-                CongestionControl::Vegas => Growth::Vegas(Box::new(Vegas::new(parameters.vegas))),
+                CongestionControl::Cubic => {
+                    Growth::Cubic(Box::new(Cubic::new(parameters.cubic_scale, parameters.cubic_beta)))
+                }
+                CongestionControl::Vegas => Growth::Vegas(Box::new(Vegas::new(parameters))),
                 _ => Growth::Reno,
             },
             now: Time::ZERO,
