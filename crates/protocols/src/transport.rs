@@ -56,6 +56,7 @@ use crate::hetflow;
 use crate::hpcc;
 use crate::idle;
 use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
+use crate::parameters::OwnParameters;
 use crate::qcn;
 use crate::rate_control::{Needs, Seen};
 use crate::roce::control::ControlParameters;

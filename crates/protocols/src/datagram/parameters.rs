@@ -1,9 +1,8 @@
 //! The parameters of datagrams.
 
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::MIN_FRAME_BYTES;
-use crate::settings::{self, ParameterError, require};
+use crate::parameters::parameters;
+use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
 /// The arrival process of frames.
@@ -18,135 +17,52 @@ pub enum Arrival {
     OnOff,
 }
 
-/// The parameters of [`MECHANISM`], which describes each of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DatagramParameters {
-    /// Frame length from destination address to FCS.
-    pub frame_bytes: u16,
-    /// Bytes of it that are no payload.
-    pub header_bytes: u16,
-    /// The arrival process of frames.
-    pub arrival: Arrival,
-    /// Time from one frame's start to the next; `None`: from `rate`.
-    pub gap: Option<Time>,
-    /// Load on the wire, preamble and gap included; `None`: the line rate.
-    pub rate: Option<Rate>,
-    /// Mean of an on period.
-    pub mean_on: Time,
-    /// Mean of an off period.
-    pub mean_off: Time,
-    /// Whether frames carry the ECT codepoint.
-    pub ecn: bool,
-}
-
-impl Default for DatagramParameters {
-    fn default() -> Self {
-        DatagramParameters {
-            frame_bytes: 1518,
-            header_bytes: 46,
-            arrival: Arrival::Constant,
-            gap: None,
-            rate: None,
-            mean_on: Time::from_us(100),
-            mean_off: Time::from_us(100),
-            ecn: false,
-        }
+parameters! {
+    /// The parameters of datagrams.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct DatagramParameters: Transport "datagram" {
+        title: "unacknowledged frames at a given spacing";
+        source: "RFC 768; PABO, sec. IV (EtherTrafGen)";
+        over: none;
+        /// Frame length from destination address to FCS.
+        frame_bytes: u16 = "frame" frame_bytes, default "1518B",
+            "length of a frame from destination address to FCS, 64 B to 65535 B; a flow's last frame may be shorter",
+            "IEEE 802.3, 3.2.7; PABO, sec. V";
+        /// Bytes of it that are no payload.
+        header_bytes: u16 = "header" frame_bytes, default "46B",
+            "bytes of a frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8",
+            "IEEE 802.3, 3.1.1; RFC 791; RFC 768";
+        /// The arrival process of frames.
+        arrival: Arrival = "arrival"
+            word["constant" = Arrival::Constant, "poisson" = Arrival::Poisson, "on_off" = Arrival::OnOff],
+            default "constant",
+            "constant: equal gaps; poisson: exponential gaps; on_off: equal gaps during exponential on periods",
+            "usual source models";
+        /// Time from one frame's start to the next; `None`: from `rate`.
+        gap: Option<Time> = "gap" time_or["from_rate"], default "from_rate",
+            "(mean) time between the starts of frames; from_rate: the frame's length at `rate`",
+            "PABO, sec. V: 10us";
+        /// Load on the wire, preamble and gap included; `None`: the line rate.
+        rate: Option<Rate> = "rate" rate_or["line"], default "line",
+            "(mean) load on the wire with preamble and gap (20 B a frame); line: the port's rate; during on periods \
+             for on_off",
+            "IEEE 802.3, 4.4.2";
+        /// Mean of an on period.
+        mean_on: Time = "mean_on" time, default "100us",
+            "mean of an on period, on_off only",
+            "choice of this project";
+        /// Mean of an off period.
+        mean_off: Time = "mean_off" time, default "100us",
+            "mean of an off period, on_off only",
+            "choice of this project";
+        /// Whether frames carry the ECT codepoint.
+        ecn: bool = "ecn" switch, default "false",
+            "frames are ECN-capable",
+            "RFC 3168, 5";
     }
 }
-
-/// Description of datagrams.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "datagram",
-    family: Family::Transport,
-    title: "unacknowledged frames at a given spacing",
-    source: "RFC 768; PABO, sec. IV (EtherTrafGen)",
-    parameters: &[
-        Parameter {
-            key: "frame",
-            syntax: Syntax::TEXT,
-            default: Value("1518B"),
-            meaning: "length of a frame from destination address to FCS, 64 B to 65535 B; a flow's last frame may be \
-                shorter",
-            source: "IEEE 802.3, 3.2.7; PABO, sec. V",
-        },
-        Parameter {
-            key: "header",
-            syntax: Syntax::TEXT,
-            default: Value("46B"),
-            meaning: "bytes of a frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8",
-            source: "IEEE 802.3, 3.1.1; RFC 791; RFC 768",
-        },
-        Parameter {
-            key: "arrival",
-            syntax: Syntax::TEXT,
-            default: Value("constant"),
-            meaning: "constant: equal gaps; poisson: exponential gaps; on_off: equal gaps during exponential on \
-                periods",
-            source: "usual source models",
-        },
-        Parameter {
-            key: "gap",
-            syntax: Syntax::TEXT,
-            default: Value("from_rate"),
-            meaning: "(mean) time between the starts of frames; from_rate: the frame's length at `rate`",
-            source: "PABO, sec. V: 10us",
-        },
-        Parameter {
-            key: "rate",
-            syntax: Syntax::TEXT,
-            default: Value("line"),
-            meaning: "(mean) load on the wire with preamble and gap (20 B a frame); line: the port's rate; during on \
-                periods for on_off",
-            source: "IEEE 802.3, 4.4.2",
-        },
-        Parameter {
-            key: "mean_on",
-            syntax: Syntax::TEXT,
-            default: Value("100us"),
-            meaning: "mean of an on period, on_off only",
-            source: "choice of this project",
-        },
-        Parameter {
-            key: "mean_off",
-            syntax: Syntax::TEXT,
-            default: Value("100us"),
-            meaning: "mean of an off period, on_off only",
-            source: "choice of this project",
-        },
-        Parameter {
-            key: "ecn",
-            syntax: Syntax::TEXT,
-            default: Value("false"),
-            meaning: "frames are ECN-capable",
-            source: "RFC 3168, 5",
-        },
-    ],
-};
 
 impl DatagramParameters {
-    /// Sets the parameter `key` from its text in a scenario.
-    ///
-    /// # Errors
-    /// If the parameter does not exist or cannot have this value.
-    pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
-        match key {
-            "frame" => self.frame_bytes = settings::frame_bytes(key, text)?,
-            "header" => self.header_bytes = settings::frame_bytes(key, text)?,
-            "arrival" => {
-                let words =
-                    [("constant", Arrival::Constant), ("poisson", Arrival::Poisson), ("on_off", Arrival::OnOff)];
-                self.arrival = settings::word(key, text, &words)?;
-            }
-            "gap" => self.gap = settings::time_or(key, text, "from_rate")?,
-            "rate" => self.rate = settings::rate_or(key, text, "line")?,
-            "mean_on" => self.mean_on = settings::time(key, text)?,
-            "mean_off" => self.mean_off = settings::time(key, text)?,
-            "ecn" => self.ecn = settings::switch(key, text)?,
-            _ => return Err(settings::unknown(&MECHANISM, key)),
-        }
-        Ok(())
-    }
-
     /// Checks that the values are consistent.
     ///
     /// # Errors
