@@ -4,7 +4,6 @@ use crate::custom::{CustomOverload, CustomPause};
 use fabric::routing::{Failure, Forwarding, PathTable};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::bounce_reaction::OnBounce;
-use protocols::cbfc;
 use protocols::florax::BackpressureParameters;
 use protocols::headroom::{Conditions, Headroom};
 use protocols::pabo::BounceParameters;
@@ -12,7 +11,6 @@ use protocols::pipeline_trim::{Control, ControlParameters};
 use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
 use protocols::trim::TrimParameters;
-use protocols::watchdog::WatchdogParameters;
 use units::{Rate, Time};
 
 use std::collections::BTreeMap;
@@ -24,28 +22,16 @@ mod timing;
 pub use crate::clock::{MAX_DRIFT_PPB, NodeClock, NodeClocks};
 pub use crate::tags::{TagError, TagRules};
 pub use overrides::SwitchOverride;
+pub use protocols::cbfc::CreditParameters;
 pub use protocols::ecn::{EcnParameters, MarkEvent};
+pub use protocols::limits::Threshold;
+pub use protocols::pause::PauseParameters;
 pub use protocols::port_mechanisms::Marking;
 pub use recording::{CaptureParameters, RecordParameters, StormParameters, TraceParameters};
 pub use timing::Timing;
 
 /// Number of traffic classes (802.1Q priorities).
 pub const CLASSES: usize = 8;
-
-/// A limit in bytes, either fixed or proportional to the free part of the shared buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threshold {
-    /// A fixed limit.
-    Static {
-        /// Limit, in bytes.
-        bytes: u64,
-    },
-    /// `alpha` times the free part of the shared buffer (Choudhury and Hahne, 1998).
-    Dynamic {
-        /// Numerator and denominator of alpha, both positive.
-        alpha: (u32, u32),
-    },
-}
 
 /// Largest buffer of a switch and largest limit of a queue, in bytes. Queues and accounts use 32-bit counters, so that
 /// a queue fits in one cache line. No switch has 4 GiB of packet buffer.
@@ -187,49 +173,6 @@ impl FlowControl {
             FlowControl::Pfc(parameters) => parameters.classes,
             FlowControl::Credit(parameters) => parameters.classes,
         }
-    }
-}
-
-/// Parameters of PAUSE and PFC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PauseParameters {
-    /// Bitmask of lossless classes. All bits are set for 802.3x.
-    pub classes: u8,
-    /// Ingress account above which XOFF is sent.
-    pub xoff: Threshold,
-    /// Distance below XOFF, in bytes, at which XON is sent. An empty account also sends XON.
-    pub xon_offset_bytes: u64,
-    /// Room of each lossless account beyond XOFF, in bytes, for frames in flight. `None` computes it per port (see
-    /// [`FlowControl::computed_headroom`]).
-    pub headroom_bytes: Option<u64>,
-    /// Duration of a pause unless renewed, in units of 512 bit times of the link, 1 to 65535.
-    pub quanta: u16,
-    /// Delay between the arrival of a pause and its effect. Computed headroom covers this delay.
-    pub reaction: Reaction,
-    /// Watchdog of switches that ends long pauses.
-    pub watchdog: Option<WatchdogParameters>,
-}
-
-/// Parameters of credit-based flow control, see [`protocols::cbfc`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CreditParameters {
-    /// Bitmask of lossless classes.
-    pub classes: u8,
-    /// Room per class at the far end of each link, in bytes, at least the largest frame. `None` computes it per link.
-    pub credits_bytes: Option<u64>,
-    /// Freed room, in bytes, that triggers a grant. `None` uses the largest frame.
-    pub update_bytes: Option<u64>,
-    /// Interval after which each port repeats the credits of all classes, above zero.
-    pub regrant: Time,
-}
-
-impl CreditParameters {
-    /// Returns the room per class at the far end of a link of `rate` and one-way `delay`, and the freed room that
-    /// triggers a grant, both in bytes.
-    pub fn on_link(&self, rate: Rate, delay: Time, mtu_bytes: u64) -> (u64, u64) {
-        let update = self.update_bytes.unwrap_or(mtu_bytes);
-        let credits = self.credits_bytes.unwrap_or_else(|| cbfc::sufficient_credits(rate, delay, mtu_bytes, update));
-        (credits, update)
     }
 }
 

@@ -15,7 +15,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     source: "Shi et al., PABO, section II-G, names the idea; the definition is this project's",
     parameters: &[Parameter {
         key: "every",
-        syntax: Syntax::TEXT,
+        syntax: Syntax::COUNT,
         default: Value("1"),
         meaning: "bounced frames of a flow per reduction, 1 to 1000000",
         source: "choice of this project",

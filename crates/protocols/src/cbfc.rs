@@ -13,48 +13,58 @@
 //! There is a pair of counts per class. Messages are repeated every `regrant` even without a change, so no loss blocks
 //! a link forever.
 
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::parameters::parameters;
 use crate::partial::{EXCEPT, TIERS};
-use crate::pause::PRIORITIES;
+use crate::settings::require;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Description of credit-based flow control.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "cbfc",
-    family: Family::FlowControl,
-    title: "credit-based flow control: a port sends only frames that fit the buffer of the other end",
-    source: "Kung, Blackwell and Chapman, 1994; Katevenis, 1997; absolute limits as InfiniBand has them",
-    parameters: &[
-        PRIORITIES,
-        Parameter {
-            key: "credits",
-            syntax: Syntax::TEXT,
-            default: Value("auto"),
-            meaning: "buffer reserved for each lossless class at the far end of each link, at least the largest frame; \
-                      auto is 2 x delay x rate + the credit message + 3 of the largest frames + update",
-            source: "rate x round trip (Katevenis, 1997); one frame in transmission, one that delays the message, and \
-                     the remainder of the last",
-        },
-        Parameter {
-            key: "update",
-            syntax: Syntax::TEXT,
-            default: Value("auto"),
-            meaning: "freed buffer that causes a grant, a positive size; auto is the largest frame. If the sender may \
-                      lack credits for one such frame, any freed buffer is granted immediately",
-            source: "choice of this project: rare while no class waits, immediate otherwise",
-        },
-        Parameter {
-            key: "regrant",
-            syntax: Syntax::TEXT,
-            default: Value("100us"),
-            meaning: "each port sends the credits of all its classes at every multiple of this time, above zero",
-            source: "choice of this project, of the order of InfiniBand's 65,536 symbol times",
-        },
-        EXCEPT,
-        TIERS,
-    ],
-};
+parameters! {
+    /// Parameters of credit-based flow control.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct CreditParameters: FlowControl "cbfc" {
+        title: "credit-based flow control: a port sends only frames that fit the buffer of the other end";
+        source: "Kung, Blackwell and Chapman, 1994; Katevenis, 1997; absolute limits as InfiniBand has them";
+        /// Bitmask of lossless classes.
+        classes: u8 = "priorities" classes, required,
+            "the lossless classes, 0 to 7",
+            "required: which traffic must not be lost is the operator's choice";
+        /// Room per class at the far end of each link, in bytes, at least the largest frame. `None` computes it per
+        /// link.
+        credits_bytes: Option<u64> = "credits" bytes_or["auto"], default "auto",
+            "buffer reserved for each lossless class at the far end of each link, at least the largest frame; auto is \
+             2 x delay x rate + the credit message + 3 of the largest frames + update",
+            "rate x round trip (Katevenis, 1997); one frame in transmission, one that delays the message, and the \
+             remainder of the last";
+        /// Freed room, in bytes, that triggers a grant. `None` uses the largest frame.
+        update_bytes: Option<u64> = "update" bytes_or["auto"], default "auto",
+            "freed buffer that causes a grant, a positive size; auto is the largest frame. If the sender may lack \
+             credits for one such frame, any freed buffer is granted immediately",
+            "choice of this project: rare while no class waits, immediate otherwise";
+        /// Interval after which each port repeats the credits of all classes, above zero.
+        regrant: Time = "regrant" time, default "100us",
+            "each port sends the credits of all its classes at every multiple of this time, above zero",
+            "choice of this project, of the order of InfiniBand's 65,536 symbol times";
+    }
+    also [EXCEPT, TIERS]
+    check(parameters) {
+        let wanted = "\"auto\" or a size like \"20KB\": without credits no frame could be sent";
+        require(parameters.credits_bytes != Some(0), "credits", wanted)?;
+        let wanted = "\"auto\" or a size like \"4KB\": an update grants at least a byte";
+        require(parameters.update_bytes != Some(0), "update", wanted)?;
+        let wanted = "a time above zero, such as \"100us\": credits cannot be repeated without any time in between";
+        require(parameters.regrant > Time::ZERO, "regrant", wanted)
+    }
+}
+
+impl CreditParameters {
+    /// Returns the room per class at the far end of a link of `rate` and one-way `delay`, and the freed room that
+    /// triggers a grant, both in bytes.
+    pub fn on_link(&self, rate: Rate, delay: Time, mtu_bytes: u64) -> (u64, u64) {
+        let update = self.update_bytes.unwrap_or(mtu_bytes);
+        let credits = self.credits_bytes.unwrap_or_else(|| sufficient_credits(rate, delay, mtu_bytes, update));
+        (credits, update)
+    }
+}
 
 /// Classes of a link.
 const CLASSES: usize = 8;

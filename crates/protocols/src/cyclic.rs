@@ -28,21 +28,21 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "node",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::other("a switch", "\"S1\""),
             default: Absent("every switch"),
             meaning: "the switch of the ports",
             source: "802.1Q-2022, annex T",
         },
         Parameter {
             key: "to",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::other("a list of neighbours", "[\"S2\"]"),
             default: Absent("every port of the node"),
             meaning: "only the ports to these neighbours",
             source: "802.1Q-2022, annex T",
         },
         Parameter {
             key: "cycle",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::TIME,
             default: Required,
             meaning: "length of a cycle: at least the frames that a port receives in one, plus one longest frame of a \
                       lower class",
@@ -50,7 +50,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "classes",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::other("two classes", "[6, 7]"),
             default: Required,
             meaning: "a pair of classes. Frames of both wait in the queue of the first if received in an even cycle, \
                       of the second if in an odd one; their class does not change",
@@ -58,7 +58,7 @@ pub const MECHANISM: Mechanism = Mechanism {
         },
         Parameter {
             key: "guard",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::TIME,
             default: Absent("the delay of the port's link"),
             meaning: "time before the end of a cycle at which both gates close, so that frames arrive in the cycle in \
                       which they are sent",

@@ -118,6 +118,20 @@ pub enum ValueType {
     Classes,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// One of these words, or a value of the other type.
+    Or(&'static [&'static str], &'static ValueType),
+    /// A finite number.
+    Number,
+    /// A share above 0, up to 1, as a fraction or a decimal.
+    Fraction,
+    /// A size, or a share of the free part of the shared buffer.
+    Threshold,
+    /// A size or a number of packets.
+    QueueLimit,
+    /// A time until a pause takes effect, also in bit times or quanta.
+    Reaction,
+    /// A list, table or name that the reader of scenarios interprets.
+    Other,
 }
 
 impl Syntax {
@@ -141,8 +155,28 @@ impl Syntax {
     pub const POSITIVE: Syntax = Syntax::new(ValueType::Positive, "a number above 0", "1.5");
     /// A traffic class.
     pub const CLASS: Syntax = Syntax::new(ValueType::Class, "a class", "3");
+    /// A finite number.
+    pub const NUMBER: Syntax = Syntax::new(ValueType::Number, "a number", "50");
+    /// A share above 0, up to 1.
+    pub const FRACTION: Syntax = Syntax::new(ValueType::Fraction, "a part", "\"1/2\"");
+    /// A size, or a share of the free buffer.
+    pub const THRESHOLD: Syntax = Syntax::new(ValueType::Threshold, "a size, or a share of the free buffer", "\"1/8\"");
+    /// A size or a number of packets.
+    pub const QUEUE_LIMIT: Syntax = Syntax::new(ValueType::QueueLimit, "a size or a number of packets", "\"100KB\"");
+    /// A time until a pause takes effect.
+    pub const REACTION: Syntax = Syntax::new(ValueType::Reaction, "standard or a time", "\"500ns\"");
     /// A list of traffic classes.
     pub const CLASSES: Syntax = Syntax::new(ValueType::Classes, "a list of classes", "[3]");
+
+    /// A value that the reader of scenarios interprets.
+    pub const fn other(name: &'static str, example: &'static str) -> Syntax {
+        Syntax::new(ValueType::Other, name, example)
+    }
+
+    /// One of `words`; `name` lists them.
+    pub const fn word(words: &'static [&'static str], name: &'static str, example: &'static str) -> Syntax {
+        Syntax::new(ValueType::Word(words), name, example)
+    }
 
     /// Creates a syntax with these texts.
     pub const fn new(value: ValueType, name: &'static str, example: &'static str) -> Syntax {
@@ -286,5 +320,18 @@ mod tests {
         for none in ["", "limi", "limit_", "limit_ms", "Limit"] {
             assert_eq!(MECHANISM.parameter(none), None, "{none}");
         }
+    }
+
+    #[test]
+    fn parameters_of_a_transport_are_left_out_or_have_another_default() {
+        const fn parameter(key: &'static str) -> Parameter {
+            Parameter { key, syntax: Syntax::TEXT, default: Default::Value("1"), meaning: "", source: "theirs" }
+        }
+        const BASE: &[Parameter] = &[parameter("one"), parameter("two"), parameter("three")];
+        let all = extended::<3>(BASE, &["two"], &[("three", "3", "ours")], &[parameter("own")]);
+        let found = all.map(|it| (it.key, it.default.words(), it.source));
+        assert_eq!(found, [("one", "1", "theirs"), ("three", "3", "ours"), ("own", "1", "theirs")]);
+        let unknown = || extended::<3>(BASE, &[], &[("four", "3", "ours")], &[]);
+        assert!(std::panic::catch_unwind(unknown).is_err());
     }
 }

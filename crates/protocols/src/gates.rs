@@ -27,28 +27,31 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "schedule",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::other("a file", "\"slots.json\""),
             default: Absent("the `states` of the entry"),
             meaning: "a file that `tidegate schedule --to json` wrote: the gates of all its ports",
             source: "802.1Q-2022, 8.6.8.4",
         },
         Parameter {
             key: "node",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::other("a switch or a host", "\"S1\""),
             default: Required,
             meaning: "the switch or host of the ports",
             source: "802.1Q-2022, 8.6.8.4",
         },
         Parameter {
             key: "to",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::other("a list of neighbours", "[\"S2\"]"),
             default: Absent("every port of the node"),
             meaning: "only the ports to these neighbours",
             source: "802.1Q-2022, 8.6.8.4",
         },
         Parameter {
             key: "states",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::other(
+                "tables of `open`, `time` and `operation`",
+                "[{ open = [7], time = \"100us\" }, { open = [0], time = \"400us\" }]",
+            ),
             default: Required,
             meaning: "open gates and duration of each state, repeated in order. The first state starts at zero of the \
                       node's clock. `operation`, at ports with preemption: set-gate-states, set-and-hold-mac or \

@@ -30,6 +30,7 @@ pub mod hetflow;
 pub mod hold;
 pub mod hpcc;
 mod idle;
+pub mod limits;
 pub mod mechanisms;
 pub mod ndp;
 pub mod pabo;
@@ -60,6 +61,7 @@ pub mod transport;
 pub mod trim;
 pub mod watchdog;
 
+pub use parameters::Parameters;
 pub use settings::ParameterError;
 
 #[cfg(test)]

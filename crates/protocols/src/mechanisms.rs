@@ -22,7 +22,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &drop::MECHANISM,
         &pabo::MECHANISM,
         &detour::MECHANISM,
-        &trim::MECHANISM,
+        &trim::TRIM,
         &trim::CUT_PAYLOAD,
         &trim::SFC,
         &pipeline_trim::MECHANISM,

@@ -5,69 +5,10 @@
 //! utilisation of its sub-queue, draws a random number, and either queues the packet or bounces it towards its source.
 //! Bounced packets are served before others.
 
-use crate::describe::Default::{Absent, Value};
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::frame::Frame;
+use crate::parameters::{Parameters, parameters};
+use crate::settings::require;
 use units::random::Stream;
-
-/// Description of PABO.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "bounce",
-    family: Family::Overload,
-    title: "PABO: back towards the source, with a probability that rises with the queue",
-    source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks",
-    parameters: &[
-        Parameter {
-            key: "theta",
-            syntax: Syntax::TEXT,
-            default: Value("0.8"),
-            meaning: "utilisation of a sub-queue, 0 to 1, up to which no packet is bounced; 1: only a full sub-queue \
-                      bounces",
-            source: "PABO, section V-B; 0.95 in its section VI",
-        },
-        Parameter {
-            key: "lambda",
-            syntax: Syntax::TEXT,
-            default: Value("50"),
-            meaning: "slope with which the bounce probability rises above theta and falls with each bounce, at least \
-                      0; 0 is linear",
-            source: "PABO, section V-B",
-        },
-        Parameter {
-            key: "return",
-            syntax: Syntax::TEXT,
-            default: Value("arrival-port"),
-            meaning: "egress of bounced packets: its ingress port (arrival-port), or the switch's route to the source \
-                      (source-lookup)",
-            source: "PABO, section II-C; equal on a tree; with several equal paths only the first retraces the path, \
-                     and the second is that of the authors' published simulator",
-        },
-        Parameter {
-            key: "utilisation",
-            syntax: Syntax::TEXT,
-            default: Value("sub-queue"),
-            meaning: "utilisation that is compared with theta: of the packet's sub-queue (sub-queue), or of the fuller \
-                      of the port's two (fuller)",
-            source: "sub-queue reproduces PABO's table I and the bounce sites of its section VI; fuller: section III \
-                     has one value per output port",
-        },
-        Parameter {
-            key: "limit",
-            syntax: Syntax::TEXT,
-            default: Absent("none"),
-            meaning: "limit of bounces per packet, 1 to 255: after that it is queued if there is buffer space, and \
-                      otherwise lost as `bounce limit`",
-            source: "choice of this project: PABO has none",
-        },
-        Parameter {
-            key: "priorities",
-            syntax: Syntax::TEXT,
-            default: Absent("all lossy classes"),
-            meaning: "the bounced classes, 0 to 7",
-            source: "choice of this project; PABO, section II-E, has queues for every service class",
-        },
-    ],
-};
 
 /// Route of a bounced packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -89,33 +30,58 @@ pub enum Utilisation {
     Fuller,
 }
 
-/// Parameters of a switch that bounces.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BounceParameters {
-    /// Utilisation up to which no packet bounces, 0 to 1.
-    pub theta: f64,
-    /// Steepness of the bounce probability, at least 0.
-    pub lambda: f64,
-    /// Route of a bounced packet.
-    pub back: Return,
-    /// Utilisation that is compared with theta.
-    pub utilisation: Utilisation,
-    /// Maximum bounces per packet, at least 1.
-    pub limit: Option<u8>,
-    /// Bitmask of the classes that bounce.
-    pub classes: u8,
+parameters! {
+    /// Parameters of a switch that bounces.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct BounceParameters: Overload "bounce" {
+        title: "PABO: back towards the source, with a probability that rises with the queue";
+        source: "Shi et al., PABO: Mitigating Congestion via Packet Bounce in Data Center Networks";
+        /// Utilisation up to which no packet bounces, 0 to 1.
+        theta: f64 = "theta" share, default "0.8",
+            "utilisation of a sub-queue, 0 to 1, up to which no packet is bounced; 1: only a full sub-queue bounces",
+            "PABO, section V-B; 0.95 in its section VI";
+        /// Steepness of the bounce probability, at least 0.
+        lambda: f64 = "lambda" number, default "50",
+            "slope with which the bounce probability rises above theta and falls with each bounce, at least 0; 0 is \
+             linear",
+            "PABO, section V-B";
+        /// Route of a bounced packet.
+        back: Return = "return"
+            word["arrival-port" = Return::ArrivalPort, "source-lookup" = Return::SourceLookup],
+            default "arrival-port",
+            "egress of bounced packets: its ingress port (arrival-port), or the switch's route to the source \
+             (source-lookup)",
+            "PABO, section II-C; equal on a tree; with several equal paths only the first retraces the path, and the \
+             second is that of the authors' published simulator";
+        /// Utilisation that is compared with theta.
+        utilisation: Utilisation = "utilisation"
+            word["sub-queue" = Utilisation::SubQueue, "fuller" = Utilisation::Fuller],
+            default "sub-queue",
+            "utilisation that is compared with theta: of the packet's sub-queue (sub-queue), or of the fuller of the \
+             port's two (fuller)",
+            "sub-queue reproduces PABO's table I and the bounce sites of its section VI; fuller: section III has one \
+             value per output port";
+        /// Maximum bounces per packet, at least 1.
+        limit: Option<u8> = "limit" count, absent "none",
+            "limit of bounces per packet, 1 to 255: after that it is queued if there is buffer space, and otherwise \
+             lost as `bounce limit`",
+            "choice of this project: PABO has none";
+        /// Bitmask of the classes that bounce.
+        classes: u8 = "priorities" classes, absent "all lossy classes" = 0xff,
+            "the bounced classes, 0 to 7",
+            "choice of this project; PABO, section II-E, has queues for every service class";
+    }
+    check(parameters) {
+        let wanted = "a number of at least 0, like 50: a negative one would make frames bounce less the fuller their \
+            queue is; 0 makes the probability linear";
+        require(parameters.lambda >= 0.0, "lambda", wanted)?;
+        require(parameters.limit != Some(0), "limit", "from 1 to 255")
+    }
 }
 
 impl Default for BounceParameters {
     fn default() -> Self {
-        BounceParameters {
-            theta: 0.8,
-            lambda: 50.0,
-            back: Return::ArrivalPort,
-            utilisation: Utilisation::SubQueue,
-            limit: None,
-            classes: 0xff,
-        }
+        Self::read(&[]).expect("the declared defaults are valid")
     }
 }
 

@@ -22,6 +22,9 @@
 //! }
 //! ```
 //!
+//! `absent "effect" = 7` gives the value of the field. A block `also [...]` after the struct lists parameters that the
+//! reader of scenarios interprets, which the struct does not hold.
+//!
 //! With a line `over` after the source, the struct is that of a transport (`over: none;`), or that of a mechanism on
 //! top of a transport ([`OwnParameters`]). Such a line lists the transport's keys that the mechanism does not have, and
 //! those with another default: `over: roce::MECHANISM, without ["ack_every"], default [("ecn", "true", "source")];`.
@@ -202,14 +205,22 @@ macro_rules! parameters {
             $(
                 $(#[$field_meta:meta])*
                 $field:ident: $type:ty = $key:literal $syntax:ident $([$($option:tt)+])?,
-                    $presence:ident $($preset:literal)?, $meaning:expr, $from:expr;
+                    $presence:ident $($preset:literal $(= $otherwise:expr)?)?, $meaning:expr, $from:expr;
             )*
         }
+        $(also [$($also:expr),+])?
+        $(beside {
+            $($(#[$beside_meta:meta])* $beside:ident: $beside_type:ty = $beside_value:expr;)*
+        })?
         $(check($parameters:ident) $check:block)?
     ) => {
         $crate::parameters::parameters!(@declare [$(#[$meta])*] $name ($kind, $family, $title, $source) (&[], &[], &[])
-            [$([$(#[$field_meta])*] $field: $type;)*]
+            [
+                $([$(#[$field_meta])*] $field: $type;)*
+                $($([$(#[$beside_meta])*] $beside: $beside_type;)*)?
+            ]
             [$(($key, $syntax [$($($option)+)?], $presence [$($preset)?], $meaning, $from))*]
+            $([$($also),+])?
         );
 
         impl $crate::parameters::Parameters for $name {
@@ -222,8 +233,9 @@ macro_rules! parameters {
                             $crate::parameters::parameters!(@read $syntax [$($($option)+)?] $key text)
                         };
                         let given = settings.iter().rev().find(|(key, _)| *key == $key).map(|(_, text)| *text);
-                        $crate::parameters::parameters!(@value $presence [$($preset)?] $key given read)
+                        $crate::parameters::parameters!(@value $presence [$($preset $(= $otherwise)?)?] $key given read)
                     },)*
+                    $($($beside: $beside_value,)*)?
                 })
             }
 
@@ -239,6 +251,7 @@ macro_rules! parameters {
         ($base:expr, $without:expr, $changed:expr)
         [$([$(#[$field_meta:meta])*] $field:ident: $type:ty;)*]
         [$(($key:expr, $syntax:ident [$($option:tt)*], $presence:ident [$($preset:tt)?], $meaning:expr, $from:expr))*]
+        $([$($also:expr),+])?
     ) => {
         $(#[$meta])*
         pub struct $name {
@@ -261,7 +274,7 @@ macro_rules! parameters {
                     default: $crate::parameters::parameters!(@default $presence $($preset)?),
                     meaning: $meaning,
                     source: $from,
-                }),*];
+                },)* $($($also),+)?];
                 &extended::<{ BASE.len() - WITHOUT.len() + OWN.len() }>(BASE, WITHOUT, $changed, OWN)
             },
         };
@@ -274,23 +287,38 @@ macro_rules! parameters {
     (@syntax share) => { $crate::describe::Syntax::SHARE };
     (@syntax count) => { $crate::describe::Syntax::COUNT };
     (@syntax positive) => { $crate::describe::Syntax::POSITIVE };
+    (@syntax number) => { $crate::describe::Syntax::NUMBER };
     (@syntax class) => { $crate::describe::Syntax::CLASS };
     (@syntax classes) => { $crate::describe::Syntax::CLASSES };
-    (@syntax switch) => { $crate::describe::Syntax::FLAG };
-    (@syntax switch $off:expr, $on:expr) => { $crate::describe::Syntax::FLAG };
-    (@syntax bytes_or $word:literal) => { $crate::describe::Syntax::SIZE };
-    (@syntax time_or $word:literal) => { $crate::describe::Syntax::TIME };
-    (@syntax rate_or $word:literal) => { $crate::describe::Syntax::RATE };
+    (@syntax threshold) => { $crate::describe::Syntax::THRESHOLD };
+    (@syntax watermark) => { $crate::describe::Syntax::QUEUE_LIMIT };
+    (@syntax reaction) => { $crate::describe::Syntax::REACTION };
+    (@syntax switch $($off:expr, $on:expr)?) => { $crate::describe::Syntax::FLAG };
+    (@syntax bytes_or $word:literal) => { $crate::parameters::parameters!(@or SIZE, "a size", $word) };
+    (@syntax time_or $word:literal) => { $crate::parameters::parameters!(@or TIME, "a time", $word) };
+    (@syntax rate_or $word:literal) => { $crate::parameters::parameters!(@or RATE, "a rate", $word) };
+    (@syntax either $($word:literal = $variant:expr),+, bytes = $wrap:expr) => {
+        $crate::parameters::parameters!(@or SIZE, "a size", $($word),+)
+    };
+    (@syntax either $($word:literal = $variant:expr),+, count = $wrap:expr) => {
+        $crate::parameters::parameters!(@or COUNT, "a whole number", $($word),+)
+    };
+    (@syntax either $($word:literal = $variant:expr),+, threshold = $wrap:expr) => {
+        $crate::parameters::parameters!(@or THRESHOLD, "a size, or a share of the free buffer", $($word),+)
+    };
     (@syntax word $first:literal = $one:expr $(, $word:literal = $variant:expr)* $(,)?) => {
-        $crate::describe::Syntax::new(
-            $crate::describe::ValueType::Word(&[$first $(, $word)*]),
+        $crate::describe::Syntax::word(
+            &[$first $(, $word)*],
             concat!($first $(, " or ", $word)*),
             concat!("\"", $first, "\""),
         )
     };
-
-    (@syntax either $($word:literal = $variant:expr),+, $syntax:ident = $wrap:expr) => {
-        $crate::parameters::parameters!(@syntax $syntax)
+    (@or $syntax:ident, $name:literal, $($word:literal),+) => {
+        $crate::describe::Syntax::new(
+            $crate::describe::ValueType::Or(&[$($word),+], &$crate::describe::Syntax::$syntax.value),
+            concat!($($word, " or ",)+ $name),
+            $crate::describe::Syntax::$syntax.example,
+        )
     };
 
     (@default required) => { $crate::describe::Default::Required };
@@ -328,6 +356,9 @@ macro_rules! parameters {
     };
     (@value default [$preset:literal] $key:literal $given:ident $read:ident) => { $read($given.unwrap_or($preset))? };
     (@value absent [$effect:literal] $key:literal $given:ident $read:ident) => { $given.map($read).transpose()? };
+    (@value absent [$effect:literal = $otherwise:expr] $key:literal $given:ident $read:ident) => {
+        $given.map($read).transpose()?.unwrap_or($otherwise)
+    };
 }
 
 pub(crate) use parameters;

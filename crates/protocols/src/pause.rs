@@ -8,76 +8,78 @@
 //!
 //! PAUSE is PFC with one account per port and all classes paused together.
 
-use crate::describe::Default::{Required, Value};
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::describe::{Mechanism, extended};
+use crate::limits::Threshold;
+use crate::parameters::parameters;
 use crate::partial::{EXCEPT, TIERS};
+use crate::reaction::Reaction;
+use crate::settings::require;
+use crate::watchdog::WatchdogParameters;
 use units::{Rate, Time};
 
-/// Description of 802.1Qbb PFC.
-pub const PFC: Mechanism = Mechanism {
-    kind: "pfc",
-    family: Family::FlowControl,
-    title: "priority flow control: pauses one class of a link",
-    source: "IEEE 802.1Q-2018 clause 36 (802.1Qbb)",
-    parameters: &[PRIORITIES, XOFF, XON, HEADROOM, QUANTA, REACTION, EXCEPT, TIERS],
-};
+/// Threshold of `xoff = "auto"`.
+pub const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
 
-/// Description of 802.3x PAUSE.
+parameters! {
+    /// Parameters of PAUSE and PFC.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PauseParameters: FlowControl "pfc" {
+        title: "priority flow control: pauses one class of a link";
+        source: "IEEE 802.1Q-2018 clause 36 (802.1Qbb)";
+        /// Bitmask of lossless classes. All bits are set for 802.3x.
+        classes: u8 = "priorities" classes, required,
+            "the lossless classes, 0 to 7",
+            "required: which traffic must not be lost is the operator's choice";
+        /// Ingress account above which XOFF is sent.
+        xoff: Threshold = "xoff" either["auto" = AUTO_XOFF, threshold = From::from], default "auto",
+            "an ingress account above this stops the neighbour: bytes, or a share (alpha) of the free shared buffer; \
+             auto is alpha 1/8",
+            "alpha: the HPCC ns-3 fork's default shift of 3";
+        /// Distance below XOFF, in bytes, at which XON is sent. An empty account also sends XON.
+        xon_offset_bytes: u64 = "xon" bytes, default "3KB",
+            "distance below XOFF to which an account must fall to resume",
+            "the HPCC ns-3 fork";
+        /// Room of each lossless account beyond XOFF, in bytes, for frames in flight. `None` computes it per port
+        /// ([`crate::headroom`]).
+        headroom_bytes: Option<u64> = "headroom" bytes_or["auto"], default "auto",
+            "headroom of each lossless account above XOFF; auto: the bytes received in 2 x delay + reaction + the \
+             pause frames + one frame that delays them, plus 2 MTU",
+            "802.1Qbb annex O; plus one MTU, since the frame that crosses XOFF counts against it";
+        /// Duration of a pause unless renewed, in units of 512 bit times of the link, 1 to 65535.
+        quanta: u16 = "quanta" count, default "65535",
+            "duration of a pause after its reception, in units of 512 bit times, 1 to 65535; it is renewed at half \
+             time",
+            "IEEE 802.3 annex 31B.2";
+        /// Delay between the arrival of a pause and its effect. Computed headroom covers this delay.
+        reaction: Reaction = "reaction" reaction, default "standard",
+            "time from the arrival of a pause to its effect, also assumed in computed headroom; standard, or a time, \
+             also in bits, `3840 bit times`, or quanta",
+            "IEEE 802.3 annex 31B.3.7: the maximum for the rate";
+    }
+    also [EXCEPT, TIERS]
+    beside {
+        /// Watchdog of switches that ends long pauses.
+        watchdog: Option<WatchdogParameters> = None;
+    }
+    check(parameters) {
+        require(parameters.quanta > 0, "quanta", "a whole number from 1 to 65535")
+    }
+}
+
+/// Description of 802.1Qbb PFC.
+pub const PFC: Mechanism = MECHANISM;
+
+/// Description of 802.3x PAUSE: all classes are lossless.
 pub const PAUSE: Mechanism = Mechanism {
     kind: "pause",
-    family: Family::FlowControl,
     title: "link flow control: pauses a whole link",
     source: "IEEE 802.3-2018 annex 31B (802.3x)",
-    parameters: &[XOFF, XON, HEADROOM, QUANTA, REACTION, EXCEPT, TIERS],
+    parameters: &extended::<{ MECHANISM.parameters.len() - 1 }>(MECHANISM.parameters, &["priorities"], &[], &[]),
+    ..MECHANISM
 };
 
-/// Shared by PFC and credits.
-pub(crate) const PRIORITIES: Parameter = Parameter {
-    key: "priorities",
-    syntax: Syntax::TEXT,
-    default: Required,
-    meaning: "the lossless classes, 0 to 7",
-    source: "required: which traffic must not be lost is the operator's choice",
-};
-const XOFF: Parameter = Parameter {
-    key: "xoff",
-    syntax: Syntax::TEXT,
-    default: Value("auto"),
-    meaning: "an ingress account above this stops the neighbour: bytes, or a share (alpha) of the free shared buffer; \
-              auto is alpha 1/8",
-    source: "alpha: the HPCC ns-3 fork's default shift of 3",
-};
-const XON: Parameter = Parameter {
-    key: "xon",
-    syntax: Syntax::TEXT,
-    default: Value("3KB"),
-    meaning: "distance below XOFF to which an account must fall to resume",
-    source: "the HPCC ns-3 fork",
-};
-const HEADROOM: Parameter = Parameter {
-    key: "headroom",
-    syntax: Syntax::TEXT,
-    default: Value("auto"),
-    meaning: "headroom of each lossless account above XOFF; auto: the bytes received in 2 x delay + reaction + the \
-              pause frames + one frame that delays them, plus 2 MTU",
-    source: "802.1Qbb annex O; plus one MTU, since the frame that crosses XOFF counts against it",
-};
-const QUANTA: Parameter = Parameter {
-    key: "quanta",
-    syntax: Syntax::TEXT,
-    default: Value("65535"),
-    meaning: "duration of a pause after its reception, in units of 512 bit times, 1 to 65535; it is renewed at half \
-              time",
-    source: "IEEE 802.3 annex 31B.2",
-};
-pub(crate) const REACTION: Parameter = Parameter {
-    key: "reaction",
-    syntax: Syntax::TEXT,
-    default: Value("standard"),
-    meaning: "time from the arrival of a pause to its effect, also assumed in computed headroom; standard, or a time, \
-              also in bits, `3840 bit times`, or quanta",
-    source: "IEEE 802.3 annex 31B.3.7: the maximum for the rate",
-};
+/// Settings of PAUSE beside those of a scenario.
+pub const ALL_CLASSES: (&str, &str) = ("priorities", "[0, 1, 2, 3, 4, 5, 6, 7]");
 
 /// Duration of `quanta` units of 512 bit times on a link of `rate`.
 pub fn quanta_time(quanta: u16, rate: Rate) -> Time {

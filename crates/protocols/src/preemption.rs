@@ -9,34 +9,8 @@
 //! and an express frame waits for up to 123 bytes of a preemptable one. The ideal variant cuts anywhere, at once and at
 //! no cost.
 
-use crate::describe::Default::{Required, Value};
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::parameters::parameters;
 use units::{GAP_BYTES, PREAMBLE_BYTES, Rate, Time};
-
-/// Description of frame preemption.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "preemption",
-    family: Family::Preemption,
-    title: "express frames interrupt frames of other classes",
-    source: "IEEE 802.1Qbu, IEEE 802.3br (802.3-2022, clause 99)",
-    parameters: &[
-        Parameter {
-            key: "express",
-            syntax: Syntax::TEXT,
-            default: Required,
-            meaning: "express classes: their frames interrupt those of all other classes and are never interrupted",
-            source: "802.1Q-2022, 6.7.2",
-        },
-        Parameter {
-            key: "fragments",
-            syntax: Syntax::TEXT,
-            default: Value("standard"),
-            meaning: "standard: fragments of at least 64 bytes, each with preamble, check sequence and gap; ideal: a \
-                      cut at any byte, immediate and without overhead",
-            source: "802.3-2022, clause 99",
-        },
-    ],
-};
 
 /// Minimum length of a fragment, check sequence included.
 const LEAST_BYTES: u64 = 64;
@@ -52,13 +26,24 @@ pub enum Fragments {
     Ideal,
 }
 
-/// Parameters of preemption.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PreemptionParameters {
-    /// Bitmask of express classes.
-    pub express: u8,
-    /// Positions at which frames are cut.
-    pub fragments: Fragments,
+parameters! {
+    /// Parameters of preemption.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct PreemptionParameters: Preemption "preemption" {
+        title: "express frames interrupt frames of other classes";
+        source: "IEEE 802.1Qbu, IEEE 802.3br (802.3-2022, clause 99)";
+        /// Bitmask of express classes.
+        express: u8 = "express" classes, required,
+            "express classes: their frames interrupt those of all other classes and are never interrupted",
+            "802.1Q-2022, 6.7.2";
+        /// Positions at which frames are cut.
+        fragments: Fragments = "fragments"
+            word["standard" = Fragments::Standard, "ideal" = Fragments::Ideal],
+            default "standard",
+            "standard: fragments of at least 64 bytes, each with preamble, check sequence and gap; ideal: a cut at \
+             any byte, immediate and without overhead",
+            "802.3-2022, clause 99";
+    }
 }
 
 impl PreemptionParameters {

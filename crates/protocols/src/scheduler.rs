@@ -20,7 +20,7 @@ pub const WRR: Mechanism = Mechanism {
     source: "weighted round robin",
     parameters: &[Parameter {
         key: "weights",
-        syntax: Syntax::TEXT,
+        syntax: Syntax::other("eight numbers, or a table of class and number", "[1, 1, 1, 4, 1, 1, 1, 1]"),
         default: Required,
         meaning: "frames per class and round: eight numbers, or a table of class and number; classes missing in the \
                   table have 1",
@@ -36,7 +36,7 @@ pub const DRR: Mechanism = Mechanism {
     source: "Shreedhar and Varghese, 1996",
     parameters: &[Parameter {
         key: "quanta",
-        syntax: Syntax::TEXT,
+        syntax: Syntax::other("eight sizes, or a table of class and size", "{ 3 = \"6KB\" }"),
         default: Required,
         meaning: "bytes per class and round: eight sizes, or a table of class and size; classes missing in the table \
                   have 1518B",

@@ -1,5 +1,8 @@
 //! Parsing of parameters from scenario texts, with the error messages for invalid values.
 
+use crate::limits::{Threshold, fraction};
+use crate::reaction::Reaction;
+use crate::trim::Watermark;
 use units::{Bytes, Rate, Time, parse_percent};
 
 /// Error of an invalid parameter, with the valid alternatives.
@@ -93,8 +96,53 @@ pub(crate) fn frame_bytes(key: &str, text: &str) -> Result<u16, ParameterError> 
     u16::try_from(bytes(key, text)?).map_err(|_| wrong(key, text, "a frame holds at most 65535 bytes"))
 }
 
-pub(crate) fn count(key: &str, text: &str) -> Result<u32, ParameterError> {
-    text.parse().map_err(|_| wrong(key, text, "a whole number from 0 to 4294967295"))
+/// Parses a whole number within the range of its type.
+pub(crate) fn count<T: TryFrom<u32> + Into<u32> + Ones>(key: &str, text: &str) -> Result<T, ParameterError> {
+    let number = text.parse::<u32>().ok().and_then(|number| T::try_from(number).ok());
+    number.ok_or_else(|| wrong(key, text, format!("a whole number from 0 to {}", T::ONES.into())))
+}
+
+/// The largest value of a type of whole numbers.
+pub(crate) trait Ones {
+    /// That value.
+    const ONES: Self;
+}
+impl Ones for u8 {
+    const ONES: u8 = u8::MAX;
+}
+impl Ones for u16 {
+    const ONES: u16 = u16::MAX;
+}
+impl Ones for u32 {
+    const ONES: u32 = u32::MAX;
+}
+
+/// Parses a finite number.
+pub(crate) fn number(key: &str, text: &str) -> Result<f64, ParameterError> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| wrong(key, text, "a number"))
+}
+
+/// Parses a fixed threshold, or a share of the free buffer.
+pub(crate) fn threshold(key: &str, text: &str) -> Result<Threshold, ParameterError> {
+    if !text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '/' | ' ')) {
+        return bytes(key, text).map(|bytes| Threshold::Static { bytes });
+    }
+    let alpha = fraction(text).filter(|(numerator, denominator)| *numerator > 0 && *denominator > 0);
+    let wanted = "a size like \"100KB\", or a share of the free buffer like \"1/8\"";
+    alpha.map(|alpha| Threshold::Dynamic { alpha }).ok_or_else(|| wrong(key, text, wanted))
+}
+
+/// Parses a queue length from which frames are trimmed: a number of packets, or a size.
+pub(crate) fn watermark(key: &str, text: &str) -> Result<Watermark, ParameterError> {
+    match text.strip_suffix("packets").or(text.strip_suffix("packet")) {
+        Some(packets) => count(key, packets.trim()).map(Watermark::Packets),
+        None => bytes(key, text).map(Watermark::Bytes),
+    }
+}
+
+/// Parses the reaction time to a pause.
+pub(crate) fn reaction(key: &str, text: &str) -> Result<Reaction, ParameterError> {
+    text.parse().map_err(|error| wrong(key, text, error))
 }
 
 pub(crate) fn share(key: &str, text: &str) -> Result<f64, ParameterError> {

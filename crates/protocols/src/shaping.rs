@@ -30,21 +30,21 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "node",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::other("a switch or a host", "\"S1\""),
             default: Absent("every switch"),
             meaning: "the switch or host of the ports",
             source: "802.1Q-2022, 8.6.8.2",
         },
         Parameter {
             key: "to",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::other("a list of neighbours", "[\"S2\"]"),
             default: Absent("every port of the node"),
             meaning: "only the ports to these neighbours",
             source: "802.1Q-2022, 8.6.8.2",
         },
         Parameter {
             key: "idle_slopes",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::other("rates by class", "{ 6 = \"300Mbps\" }"),
             default: Required,
             meaning: "rate at which the credit of each class grows, its share of the wire, preamble and gap included. \
                       The sum at a port is at most its rate",

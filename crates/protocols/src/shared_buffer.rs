@@ -12,14 +12,14 @@ pub const MECHANISM: Mechanism = Mechanism {
     parameters: &[
         Parameter {
             key: "buffer",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::SIZE,
             default: Value("16MB"),
             meaning: "one buffer for all ports, headroom included; alternative: switch.queue, a limit per egress queue",
             source: "choice of this project: the size in single-chip switches of 3.2 Tbps",
         },
         Parameter {
             key: "egress",
-            syntax: Syntax::TEXT,
+            syntax: Syntax::THRESHOLD,
             default: Value("1"),
             meaning: "limit of an egress queue of a lossy class: bytes, or a share (alpha), such as 1/8, of the free \
                       buffer",

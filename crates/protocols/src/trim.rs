@@ -2,123 +2,10 @@
 //! once.
 
 use crate::describe::Default::{Absent, Value};
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::describe::{Mechanism, Parameter, Syntax, extended};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
-
-pub(crate) const SIZE: Parameter = Parameter {
-    key: "size",
-    syntax: Syntax::TEXT,
-    default: Value("64B"),
-    meaning: "length of a trimmed frame, FCS included: at least its headers, and less than the largest frame; frames \
-              of at most this length are not trimmed",
-    source: "NDP's header in the trimming paper's simulations; SONiC 128 B and more, depending on the chip",
-};
-pub(crate) const HEADER_CLASS: Parameter = Parameter {
-    key: "header_class",
-    syntax: Syntax::TEXT,
-    default: Value("7"),
-    meaning: "class of headers, 0 to 7; switch.scheduler determines its priority",
-    source: "NDP, section 3.1: a queue of higher priority; the number is a choice of this project",
-};
-pub(crate) const HEADER_QUEUE: Parameter = Parameter {
-    key: "header_queue",
-    syntax: Syntax::TEXT,
-    default: Absent("1MB with switch.queue"),
-    meaning: "limit of the header queue, in addition to switch.queue; in a shared buffer, the limit of lossy queues",
-    source: "not given in the trimming paper's simulations; NDP, section 3.1: as much memory as data",
-};
-pub(crate) const HEADER_FULL: Parameter = Parameter {
-    key: "header_full",
-    syntax: Syntax::TEXT,
-    default: Value("return"),
-    meaning: "action for a header without buffer space: return to its source (return), or loss as `header queue full` \
-              (drop)",
-    source: "NDP, section 3.2.4 (return to sender); SONiC drops",
-};
-const TIERS: Parameter = Parameter {
-    key: "tiers",
-    syntax: Syntax::TEXT,
-    default: Value("all"),
-    meaning: "the tiers of switches that trim: 1 ToR or leaf, 2 aggregation or spine, 3 core; the others drop",
-    source: "choice of this project",
-};
-pub(crate) const PRIORITIES: Parameter = Parameter {
-    key: "priorities",
-    syntax: Syntax::TEXT,
-    default: Absent("all lossy classes"),
-    meaning: "the trimmed classes, 0 to 7",
-    source: "SONiC: lossy queues only",
-};
-
-/// Description of NDP's trimming.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "trim",
-    family: Family::Overload,
-    title: "NDP: the payload is cut, the header is forwarded in its own queue",
-    source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance (NDP, \
-             SIGCOMM 2017); Popa et al., Implementing packet trimming support in hardware",
-    parameters: &[
-        SIZE,
-        HEADER_CLASS,
-        HEADER_QUEUE,
-        Parameter {
-            key: "victim",
-            syntax: Syntax::TEXT,
-            default: Value("arriving"),
-            meaning: "the frame that is trimmed: the one without buffer space (arriving), the youngest in the queue \
-                      (tail), or either with probability one half (coin)",
-            source: "arriving: the trimming paper; coin: NDP, section 3.1, against phase effects",
-        },
-        HEADER_FULL,
-        TIERS,
-        PRIORITIES,
-    ],
-};
-
-/// Description of cut payload.
-pub const CUT_PAYLOAD: Mechanism = Mechanism {
-    kind: "cut-payload",
-    family: Family::Overload,
-    title: "CP: the payload is cut, the header stays in the queue",
-    source: "Cheng et al., Catch the Whole Lot in an Action: Rapid Precise Packet Loss Notification in Data Centers \
-             (NSDI 2014)",
-    parameters: &[
-        SIZE,
-        Parameter {
-            key: "header_queue",
-            syntax: Syntax::TEXT,
-            default: Absent("1MB with switch.queue"),
-            meaning: "limit of a queue including headers, while switch.queue limits data; in a shared buffer headers \
-                      count as lossy frames",
-            source: "choice of this project: the paper's headers are small enough to ignore",
-        },
-        TIERS,
-        PRIORITIES,
-    ],
-};
-
-/// Description of source flow control.
-pub const SFC: Mechanism = Mechanism {
-    kind: "sfc",
-    family: Family::Overload,
-    title: "SFC: above a watermark the payload is cut, and the header returns to its source",
-    source: "Lee et al., Source Priority Flow Control towards Source Flow Control (IETF 112, ICCRG); IEEE P802.1Qdw; \
-             Popa et al., Implementing packet trimming support in hardware",
-    parameters: &[
-        SIZE,
-        HEADER_CLASS,
-        HEADER_QUEUE,
-        Parameter {
-            key: "watermark",
-            syntax: Syntax::TEXT,
-            default: Absent("a full queue"),
-            meaning: "queue length from which frames return as headers, at most switch.queue",
-            source: "the trimming paper, section 2: when the queue exceeds a threshold, without a value",
-        },
-        TIERS,
-        PRIORITIES,
-    ],
-};
+use crate::parameters::{Parameters, parameters};
+use crate::settings::require;
 
 /// Destination of headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -163,42 +50,120 @@ pub enum HeaderFull {
     Drop,
 }
 
-/// Parameters of a switch that trims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TrimParameters {
-    /// Length of a trimmed frame in bytes, at least [`crate::frame::MIN_FRAME_BYTES`].
-    pub size_bytes: u16,
-    /// Class of headers.
-    pub header_class: u8,
-    /// The frame that is trimmed.
-    pub victim: Victim,
-    /// Treatment of a header that finds no room.
-    pub full: HeaderFull,
-    /// Bitmask of the classes that are trimmed.
-    pub classes: u8,
-    /// Destination of headers.
-    pub scheme: Scheme,
-    /// Queue length from which frames are trimmed; `None`: only frames without room.
-    pub watermark: Option<Watermark>,
-    /// Bitmask of the tiers that trim.
-    pub tiers: u8,
+const HEADER_QUEUE_SYNTAX: Syntax = Syntax::other("a size or a number of packets", "\"100KB\"");
+pub(crate) const HEADER_QUEUE: Parameter = Parameter {
+    key: "header_queue",
+    syntax: HEADER_QUEUE_SYNTAX,
+    default: Absent("1MB with switch.queue"),
+    meaning: "limit of the header queue, in addition to switch.queue; in a shared buffer, the limit of lossy queues",
+    source: "not given in the trimming paper's simulations; NDP, section 3.1: as much memory as data",
+};
+const TIERS: Parameter = Parameter {
+    key: "tiers",
+    syntax: Syntax::other("all or a list of tiers", "[1]"),
+    default: Value("all"),
+    meaning: "the tiers of switches that trim: 1 ToR or leaf, 2 aggregation or spine, 3 core; the others drop",
+    source: "choice of this project",
+};
+
+parameters! {
+    /// Parameters of a switch that trims. By default it trims every class except that of headers, at switches of every
+    /// tier.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct TrimParameters: Overload "trim" {
+        title: "NDP: the payload is cut, the header is forwarded in its own queue";
+        source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance \
+            (NDP, SIGCOMM 2017); Popa et al., Implementing packet trimming support in hardware";
+        /// Length of a trimmed frame in bytes, at least [`crate::frame::MIN_FRAME_BYTES`].
+        size_bytes: u16 = "size" frame_bytes, default "64B",
+            "length of a trimmed frame, FCS included: at least its headers, and less than the largest frame; frames \
+             of at most this length are not trimmed",
+            "NDP's header in the trimming paper's simulations; SONiC 128 B and more, depending on the chip";
+        /// Class of headers.
+        header_class: u8 = "header_class" class, default "7",
+            "class of headers, 0 to 7; switch.scheduler determines its priority",
+            "NDP, section 3.1: a queue of higher priority; the number is a choice of this project";
+        /// The frame that is trimmed.
+        victim: Victim = "victim"
+            word["arriving" = Victim::Arriving, "tail" = Victim::Tail, "coin" = Victim::Coin],
+            default "arriving",
+            "the frame that is trimmed: the one without buffer space (arriving), the youngest in the queue (tail), or \
+             either with probability one half (coin)",
+            "arriving: the trimming paper; coin: NDP, section 3.1, against phase effects";
+        /// Treatment of a header that finds no room.
+        full: HeaderFull = "header_full"
+            word["return" = HeaderFull::Return, "drop" = HeaderFull::Drop],
+            default "return",
+            "action for a header without buffer space: return to its source (return), or loss as `header queue full` \
+             (drop)",
+            "NDP, section 3.2.4 (return to sender); SONiC drops";
+        /// Queue length from which frames are trimmed; `None`: only frames without room.
+        watermark: Option<Watermark> = "watermark" watermark, absent "a full queue",
+            "queue length from which frames return as headers, at most switch.queue",
+            "the trimming paper, section 2: when the queue exceeds a threshold, without a value";
+        /// Bitmask of the classes that are trimmed.
+        classes: u8 = "priorities" classes, absent "all lossy classes" = 0x7f,
+            "the trimmed classes, 0 to 7",
+            "SONiC: lossy queues only";
+    }
+    also [HEADER_QUEUE, TIERS]
+    beside {
+        /// Destination of headers.
+        scheme: Scheme = Scheme::OwnQueue;
+        /// Bitmask of the tiers that trim.
+        tiers: u8 = 0xff;
+    }
+    check(parameters) {
+        let wanted = "\"64B\" or more: headers alone are longer, and the shortest Ethernet frame has 64B";
+        require(parameters.size_bytes >= MIN_FRAME_BYTES, "size", wanted)
+    }
 }
 
 impl Default for TrimParameters {
-    /// Trims every class except that of headers, at switches of every tier.
     fn default() -> Self {
-        TrimParameters {
-            size_bytes: MIN_FRAME_BYTES,
-            header_class: 7,
-            victim: Victim::Arriving,
-            full: HeaderFull::Return,
-            classes: 0x7f,
-            scheme: Scheme::OwnQueue,
-            watermark: None,
-            tiers: 0xff,
-        }
+        Self::read(&[]).expect("the declared defaults are valid")
     }
 }
+
+/// Description of NDP's trimming: without the watermark of [`SFC`].
+pub const TRIM: Mechanism = Mechanism {
+    parameters: &extended::<{ MECHANISM.parameters.len() - 1 }>(MECHANISM.parameters, &["watermark"], &[], &[]),
+    ..MECHANISM
+};
+
+/// Description of cut payload.
+pub const CUT_PAYLOAD: Mechanism = Mechanism {
+    kind: "cut-payload",
+    title: "CP: the payload is cut, the header stays in the queue",
+    source: "Cheng et al., Catch the Whole Lot in an Action: Rapid Precise Packet Loss Notification in Data Centers \
+             (NSDI 2014)",
+    parameters: &{
+        const QUEUE: Parameter = Parameter {
+            key: "header_queue",
+            syntax: HEADER_QUEUE_SYNTAX,
+            default: Absent("1MB with switch.queue"),
+            meaning: "limit of a queue including headers, while switch.queue limits data; in a shared buffer headers \
+                      count as lossy frames",
+            source: "choice of this project: the paper's headers are small enough to ignore",
+        };
+        let without = ["header_class", "victim", "header_full", "watermark", "header_queue"];
+        extended::<{ MECHANISM.parameters.len() - 4 }>(MECHANISM.parameters, &without, &[], &[QUEUE])
+    },
+    ..MECHANISM
+};
+
+/// Description of source flow control.
+pub const SFC: Mechanism = Mechanism {
+    kind: "sfc",
+    title: "SFC: above a watermark the payload is cut, and the header returns to its source",
+    source: "Lee et al., Source Priority Flow Control towards Source Flow Control (IETF 112, ICCRG); IEEE P802.1Qdw; \
+             Popa et al., Implementing packet trimming support in hardware",
+    parameters: &{
+        let without = ["victim", "header_full"];
+        extended::<{ MECHANISM.parameters.len() - 2 }>(MECHANISM.parameters, &without, &[], &[])
+    },
+    ..MECHANISM
+};
 
 impl TrimParameters {
     /// Class of the queue for the header of a frame of `class`.

@@ -9,43 +9,12 @@
 //!
 //! A faulty network card or a deadlock pauses forever, and the congestion spreads.
 
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::parameters::parameters;
+use crate::settings::require;
 use units::Time;
 
 /// Classes of a port.
 const CLASSES: usize = 8;
-
-/// Description of the watchdog.
-pub const MECHANISM: Mechanism = Mechanism {
-    kind: "watchdog",
-    family: Family::Watchdog,
-    title: "PFC watchdog: drops or forwards frames of a queue paused for too long",
-    source: "SONiC, PFC watchdog",
-    parameters: &[
-        Parameter {
-            key: "detect",
-            syntax: Syntax::TEXT,
-            default: Value("200ms"),
-            meaning: "a queue stopped this long without a break is in a storm, above zero",
-            source: "SONiC: the usual detection time",
-        },
-        Parameter {
-            key: "restore",
-            syntax: Syntax::TEXT,
-            default: Value("200ms"),
-            meaning: "the storm is over when no pause was in force for this long, above zero",
-            source: "SONiC: the usual restoration time",
-        },
-        Parameter {
-            key: "action",
-            syntax: Syntax::TEXT,
-            default: Value("drop"),
-            meaning: "action for the queue's frames in a storm: drop, or forward despite the pauses",
-            source: "SONiC: drop is the default",
-        },
-    ],
-};
 
 /// Treatment of a queue's frames in a storm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,15 +25,29 @@ pub enum Action {
     Forward,
 }
 
-/// Start and end of storms, and the treatment of frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WatchdogParameters {
-    /// Uninterrupted pause after which a storm begins. Positive.
-    pub detect: Time,
-    /// Time without a pause after which a storm ends. Positive.
-    pub restore: Time,
-    /// Treatment of frames in a storm.
-    pub action: Action,
+parameters! {
+    /// Start and end of storms, and the treatment of frames.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct WatchdogParameters: Watchdog "watchdog" {
+        title: "PFC watchdog: drops or forwards frames of a queue paused for too long";
+        source: "SONiC, PFC watchdog";
+        /// Uninterrupted pause after which a storm begins. Positive.
+        detect: Time = "detect" time, default "200ms",
+            "a queue stopped this long without a break is in a storm, above zero",
+            "SONiC: the usual detection time";
+        /// Time without a pause after which a storm ends. Positive.
+        restore: Time = "restore" time, default "200ms",
+            "the storm is over when no pause was in force for this long, above zero",
+            "SONiC: the usual restoration time";
+        /// Treatment of frames in a storm.
+        action: Action = "action" word["drop" = Action::Drop, "forward" = Action::Forward], default "drop",
+            "action for the queue's frames in a storm: drop, or forward despite the pauses",
+            "SONiC: drop is the default";
+    }
+    check(parameters) {
+        require(parameters.detect > Time::ZERO, "detect", "a time above zero, such as \"200ms\"")?;
+        require(parameters.restore > Time::ZERO, "restore", "a time above zero, such as \"200ms\"")
+    }
 }
 
 /// Result of [`Watchdog::look`].

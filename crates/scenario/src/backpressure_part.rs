@@ -1,90 +1,49 @@
 //! Output backpressure: FLORAX, backpressure by destination, 802.3x by output.
 
+use crate::mechanism;
 use crate::partial_part::Reach;
 use crate::parts::Parts;
-use crate::section::{Context, Section, positive, quantity, share};
-use crate::values::reaction;
+use crate::section::{Context, Section};
 use fabric::NodeId;
 use model::parameters::{Buffer, FlowControl, Overload, QueueLimit};
-use protocols::florax::{BackpressureParameters, Whom};
+use protocols::florax::{self, FloraxParameters, PauseAtOutputParameters};
 use protocols::pause::quanta_time;
-use protocols::reaction::Reaction;
-use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
-
-/// Returns the share of a port's buffer in whole packets or bytes, rounded to nearest.
-fn part(share: f64, limit: u64) -> u64 {
-    (share * limit as f64 + 0.5) as u64
-}
+use units::{Bytes, Rate, WIRE_OVERHEAD_BYTES};
 
 /// Reads the parameters of `kind`: `florax`, `destination` or `pause-at-output`.
 pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>) -> Option<FlowControl> {
-    let florax = kind == "florax";
-    let (upper, lower) = (table.probability("upper"), table.probability("lower"));
-    let (max_upper, raise) = if florax {
-        (table.probability("max_upper"), table.read("raise", |value| share(value, 1.0)))
-    } else {
-        (upper, Some(0.0))
-    };
-    let burst_gap = table.read("burst_gap", positive);
-    let expiry = table.read("expiry", |value| match value.text().as_deref() {
-        Some("auto") if kind == "pause-at-output" => Ok((None, "auto".to_owned())),
-        _ => positive(value).map(|(time, text)| (Some(time), text)),
-    });
-    let grace = if florax {
-        table.read("grace", |value| match value.text().as_deref() {
-            Some("auto") => Ok((None, "auto".to_owned())),
-            _ => quantity::<Time>(value, "a time").map(|(time, text)| (Some(time), text)),
-        })
-    } else {
-        Some(None)
-    };
-    let flows = if kind == "pause-at-output" { Some(1) } else { table.whole("flows", 1..=u64::from(u32::MAX)) };
-    let reaction = if kind == "pause-at-output" { table.read("reaction", reaction) } else { Some(Reaction::Standard) };
-    let (limit, unit) = match *buffer? {
-        Buffer::PerQueue { limit: QueueLimit::Packets(most) } => (u64::from(most), "packets"),
-        Buffer::PerQueue { limit: QueueLimit::Bytes(most) } => (most, "bytes"),
-        Buffer::Shared { .. } => {
+    let (limit, unit) = match buffer {
+        Some(Buffer::PerQueue { limit: QueueLimit::Packets(most) }) => (u64::from(*most), "packets"),
+        Some(Buffer::PerQueue { limit: QueueLimit::Bytes(most) }) => (*most, "bytes"),
+        Some(Buffer::Shared { .. }) => {
             let message = format!("{kind} needs a buffer per output, not a shared buffer");
             table.fail("kind", message, Some("write switch.queue = \"100 packets\"".to_owned()));
-            return None;
+            (1, "packets")
         }
+        None => (1, "packets"),
     };
-    let (upper, lower, max_upper) = (upper?, lower?, max_upper?);
-    if lower >= upper {
-        let message =
-            format!("`lower` = {lower} is not below `upper` = {upper}: stopped senders would resume immediately");
-        table.fail("lower", message, Some("write lower = 0.25, upper = 0.5".to_owned()));
-    } else if part(lower, limit) == 0 {
+    let (control, lower) = if kind == "pause-at-output" {
+        let pause: PauseAtOutputParameters = mechanism::build(table, &florax::PAUSE_AT_OUTPUT, &[])?;
+        (FlowControl::PauseAtOutput(pause.per_port(limit), pause.reaction), pause.lower)
+    } else if kind == "florax" {
+        let florax: FloraxParameters = mechanism::build(table, &florax::FLORAX, &[])?;
+        if florax.max_upper < florax.upper {
+            let message = format!("`max_upper` = {} is below `upper` = {}", florax.max_upper, florax.upper);
+            table.fail("max_upper", message, Some("lower < upper <= max_upper, such as 0.25, 0.5 and 0.8".to_owned()));
+        }
+        (FlowControl::Florax(florax.per_flow(limit)), florax.lower)
+    } else {
+        let florax: FloraxParameters = mechanism::build(table, &florax::DESTINATION, &[])?;
+        (FlowControl::Destination(florax.per_destination(limit)), florax.lower)
+    };
+    if !matches!(buffer?, Buffer::PerQueue { .. }) {
+        return None;
+    }
+    if control.backpressure().is_some_and(|backpressure| backpressure.lower == 0) {
         let message = format!("`lower` = {lower} of the buffer is 0 {unit}: stopped senders would never resume");
         table.fail("lower", message, Some("write a share that is at least one packet".to_owned()));
     }
-    if max_upper < upper {
-        let message = format!("`max_upper` = {max_upper} is below `upper` = {upper}");
-        table.fail("max_upper", message, Some("lower < upper <= max_upper, such as 0.25, 0.5 and 0.8".to_owned()));
-    }
-    let whom = match kind {
-        "florax" => Whom::Flows,
-        "destination" => Whom::Destinations,
-        _ => Whom::Everybody,
-    };
-    let backpressure = BackpressureParameters {
-        whom,
-        lower: part(lower, limit),
-        upper: part(upper, limit),
-        max_upper: part(max_upper, limit),
-        raise: part(raise?, part(upper, limit)),
-        burst_gap: burst_gap?,
-        // `auto`: the longest pause that a frame can carry, renewed for as long as it is needed.
-        expiry: expiry?.unwrap_or(Time::MAX),
-        renewed: expiry?.is_none(),
-        grace: grace?,
-        flows: flows? as u32,
-    };
-    Some(match whom {
-        Whom::Flows => FlowControl::Florax(backpressure),
-        Whom::Destinations => FlowControl::Destination(backpressure),
-        Whom::Everybody => FlowControl::PauseAtOutput(backpressure, reaction?),
-    })
+    Some(control)
 }
 
 /// Checks flow control against the fabric, the other parameters and the largest frame.

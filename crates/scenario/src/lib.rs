@@ -49,6 +49,7 @@ mod idle;
 pub mod import;
 pub mod keys;
 mod lower;
+mod mechanism;
 mod misleading;
 mod names;
 mod overload_part;

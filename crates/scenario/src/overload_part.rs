@@ -1,14 +1,15 @@
 //! `switch.overload`: the action for a frame that finds no room, and its requirements on other tables.
 
+use crate::mechanism;
 use crate::parts::Parts;
 use crate::run_part::RoutingMode;
-use crate::section::{Context, Section, share, show};
+use crate::section::{Context, Section};
 use crate::trim_part;
-use crate::values::classes;
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit};
+use protocols::Parameters;
 use protocols::bounce_reaction::OnBounce;
-use protocols::pabo::{BounceParameters, Return, Utilisation};
+use protocols::pabo::BounceParameters;
 
 pub(crate) fn read(
     switch: &Section<'_, '_>,
@@ -38,26 +39,8 @@ fn bounce(
     queue: Option<QueueLimit>,
     flow_control: Option<&FlowControl>,
 ) -> Option<Overload> {
-    let theta = table.read("theta", |value| {
-        share(value, 1.0).map_err(|(message, _)| {
-            let help = "a share from 0 (empty queue) to 1 (full); theta = 1 bounces only at a full queue".to_owned();
-            (format!("theta is not a share of a queue: {message}"), Some(help))
-        })
-    });
-    let lambda = table.read("lambda", |value| {
-        let right = || Some("write a number of at least 0, like 50; 0 makes the probability linear".to_owned());
-        match value.text().map(|text| (text.parse::<f64>(), text)) {
-            Some((Ok(lambda), text)) if lambda.is_finite() && lambda >= 0.0 => Ok((lambda, text)),
-            Some((Ok(lambda), text)) if lambda < 0.0 => {
-                Err((format!("lambda = {text} would make frames bounce less the fuller their queue is"), right()))
-            }
-            _ => Err((format!("{} is not a number", show(value)), right())),
-        }
-    });
-    let back = table.word("return", "return path", &["arrival-port", "source-lookup"]);
-    let utilisation = table.word("utilisation", "utilisation", &["sub-queue", "fuller"]);
-    let limit = table.whole("limit", 1..=255).map(|limit| limit as u8);
-    let own = table.read("priorities", |value| classes(value, "the list of classes that bounce is empty"));
+    let pabo: Option<BounceParameters> = mechanism::build(table, BounceParameters::MECHANISM, &[]);
+    let own = pabo.filter(|_| table.has("priorities")).map(|pabo| pabo.classes);
     let lossless = flow_control.map_or(0, FlowControl::lossless);
     if matches!(flow_control, Some(FlowControl::Pause(_))) {
         let message = "PAUSE stops whole ports before their queues are full: no class could bounce";
@@ -78,10 +61,8 @@ fn bounce(
         table.fail("kind", message, Some(help));
         return None;
     }
-    let back = if back? == "arrival-port" { Return::ArrivalPort } else { Return::SourceLookup };
-    let classes = own.unwrap_or(0xff) & !lossless;
-    let utilisation = if utilisation? == "fuller" { Utilisation::Fuller } else { Utilisation::SubQueue };
-    let pabo = BounceParameters { theta: theta?, lambda: lambda?, back, utilisation, limit, classes };
+    let pabo = pabo?;
+    let pabo = BounceParameters { classes: pabo.classes & !lossless, ..pabo };
     Some(Overload::Bounce { pabo, queue: queue? })
 }
 

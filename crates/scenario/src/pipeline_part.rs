@@ -2,9 +2,10 @@
 
 use crate::document::Value;
 use crate::section::{Read, Section, quantity, show};
-use crate::values::{fraction, room};
+use crate::values::room;
 use fabric::Fabric;
 use model::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
+use protocols::limits::fraction;
 use protocols::pipeline_trim::{Control, ControlParameters, MAX_BURST_BYTES, Wrap};
 use units::{Bytes, Time};
 

@@ -3,24 +3,23 @@
 use crate::backpressure_part;
 use crate::clock_part::{self, SwitchClocksPlan};
 use crate::document::{Table, Value};
+use crate::mechanism;
 use crate::overload_part as overload;
 use crate::override_part;
 use crate::override_plan::OverridePlan;
 use crate::partial_part::PartialPlan;
-use crate::section::{Read, Section, positive, quantity, whole};
+use crate::section::{Read, Section, quantity, whole};
 use crate::tags::TagsPlan;
-use crate::values::{alpha, buffer_size, canonical, classes, greatest_common_divisor, per_class, reaction, room};
+use crate::values::{buffer_size, per_class, room, threshold};
 use model::parameters::{
     Buffer, CreditParameters, FlowControl, Marking, PauseParameters, QueueLimit, Scheduler, SwitchParameters, Threshold,
 };
-use protocols::ParameterError;
-use protocols::describe::{Default, Mechanism};
-use protocols::preemption::{Fragments, PreemptionParameters};
-use protocols::watchdog::{Action, WatchdogParameters};
-use units::{Bytes, Time};
+use protocols::describe::Mechanism;
+use protocols::preemption::PreemptionParameters;
+use protocols::watchdog::WatchdogParameters;
+use protocols::{Parameters, pause};
+use units::Bytes;
 
-/// Threshold of `xoff = "auto"`.
-const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
 /// Default quantum of deficit round robin: a full frame.
 const DRR_QUANTUM_BYTES: u32 = 1518;
 
@@ -67,11 +66,9 @@ fn preemption(section: &Section<'_, '_>) -> Option<Option<PreemptionParameters>>
     if !section.has("preemption") {
         return Some(None);
     }
-    let express = table.read("express", |value| classes(value, "no class interrupts any other"));
-    let fragments = table.word("fragments", "kind of fragments", &["standard", "ideal"]);
+    let preemption = mechanism::build(&table, PreemptionParameters::MECHANISM, &[]);
     table.finish();
-    let fragments = if fragments? == "ideal" { Fragments::Ideal } else { Fragments::Standard };
-    Some(Some(PreemptionParameters { express: express?, fragments }))
+    preemption.map(Some)
 }
 
 /// Reads the watchdog, which requires PAUSE or PFC.
@@ -80,12 +77,9 @@ fn watchdog(section: &Section<'_, '_>, flow_control: Option<FlowControl>) -> Opt
     if !section.has("watchdog") {
         return flow_control;
     }
-    let (detect, restore) = (table.read("detect", positive), table.read("restore", positive));
-    let action = table.word("action", "action of a watchdog", &["drop", "forward"]);
+    let watchdog: Option<WatchdogParameters> = mechanism::build(&table, WatchdogParameters::MECHANISM, &[]);
     table.finish();
-    let (detect, restore) = (detect?, restore?);
-    let action = if action? == "drop" { Action::Drop } else { Action::Forward };
-    let watchdog = Some(WatchdogParameters { detect, restore, action });
+    let watchdog = Some(watchdog?);
     match flow_control? {
         FlowControl::Pause(pause) => Some(FlowControl::Pause(PauseParameters { watchdog, ..pause })),
         FlowControl::Pfc(pause) => Some(FlowControl::Pfc(PauseParameters { watchdog, ..pause })),
@@ -132,26 +126,6 @@ fn queue_pair(table: &Table) -> Read<(QueueLimit, QueueLimit)> {
     Ok(((normal, bounce), format!("normal {normal_text}, bounce {bounce_text}")))
 }
 
-/// Reads a threshold: `"1/8"`, `0.125` or `1` is alpha; `"1MB"` is fixed.
-pub(crate) fn threshold(value: &Value) -> Read<Threshold> {
-    let right = || Some("write a size like \"100KB\", or a share of the free buffer like \"1/8\"".to_owned());
-    let Some(text) = value.text() else { return Err((format!("{} is not a threshold", value.what()), right())) };
-    let numeric = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '/' | ' '));
-    if !numeric {
-        let (bytes, text) = quantity::<Bytes>(value, "a size").map_err(|(message, _)| (message, right()))?;
-        return Ok((Threshold::Static { bytes: bytes.get() }, text));
-    }
-    match alpha(&text) {
-        Some((numerator, denominator)) if numerator > 0 && denominator > 0 => {
-            let divisor = greatest_common_divisor(numerator, denominator);
-            let alpha = (numerator / divisor, denominator / divisor);
-            let text = if alpha.1 == 1 { alpha.0.to_string() } else { format!("{}/{}", alpha.0, alpha.1) };
-            Ok((Threshold::Dynamic { alpha }, text))
-        }
-        _ => Err((format!("`{text}` is not a share of the free buffer"), right())),
-    }
-}
-
 /// Reads flow control and the switches that use it.
 fn flow_control(
     section: &Section<'_, '_>,
@@ -164,83 +138,46 @@ fn flow_control(
         &["none", "pause", "pfc", "cbfc", "florax", "destination", "pause-at-output"],
         &[("simple", "pause-at-output")],
     );
-    let lossless = || table.read("priorities", |value| classes(value, "the list of lossless classes is empty"));
-    let parameters = match kind {
-        Some("pause") => pause(&table, Some(0xff), shared).map(FlowControl::Pause),
-        Some("pfc") => pause(&table, lossless(), shared).map(FlowControl::Pfc),
-        Some("cbfc") => credit(&table, lossless(), shared).map(FlowControl::Credit),
+    let control = match kind {
+        Some("pause") => pause(&table, &pause::PAUSE, &[pause::ALL_CLASSES], shared).map(FlowControl::Pause),
+        Some("pfc") => pause(&table, &pause::PFC, &[], shared).map(FlowControl::Pfc),
+        Some("cbfc") => credit(&table, shared).map(FlowControl::Credit),
+        Some(kind @ ("florax" | "destination" | "pause-at-output")) => backpressure_part::read(kind, &table, buffer),
         Some(_) => Some(FlowControl::None),
         None => None,
-    };
-    let guarded = match kind {
-        Some(kind @ ("florax" | "destination" | "pause-at-output")) => {
-            Some(backpressure_part::read(kind, &table, buffer))
-        }
-        _ => None,
     };
     let partial = match kind {
         None | Some("none") => Some(PartialPlan::whole()),
         Some(_) => PartialPlan::read(&table),
     };
     table.finish();
-    (guarded.unwrap_or(parameters), partial)
+    (control, partial)
 }
 
 /// Reads credit parameters; whether they suffice is checked when the links are available.
-fn credit(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<CreditParameters> {
-    let positive = |value: &Value, what: &str| match value.text().as_deref() {
-        Some("auto") => Ok((None, "auto".to_owned())),
-        _ => match quantity::<Bytes>(value, "a size")? {
-            (Bytes(0), _) => Err((what.to_owned(), Some("write \"auto\" or a size like \"20KB\"".to_owned()))),
-            (bytes, text) => Ok((Some(bytes.get()), text)),
-        },
-    };
-    let credits_bytes = table.read("credits", |value| positive(value, "without credits no frame could be sent"));
-    let update_bytes = table.read("update", |value| positive(value, "an update grants at least a byte"));
-    let regrant = table.time("regrant");
-    if regrant == Some(Time::ZERO) {
-        let help = "write regrant = \"100us\"".to_owned();
-        table.fail("regrant", "credits cannot be repeated without any time in between", Some(help));
-        return None;
-    }
+fn credit(table: &Section<'_, '_>, shared: bool) -> Option<CreditParameters> {
     if !shared {
         let message = "credits reserve buffer per port and need a shared buffer";
         table.fail("kind", message, Some("write switch.buffer = \"16MB\" instead of switch.queue".to_owned()));
     }
-    Some(CreditParameters {
-        classes: classes?,
-        credits_bytes: credits_bytes?,
-        update_bytes: update_bytes?,
-        regrant: regrant?,
-    })
+    mechanism::build(table, CreditParameters::MECHANISM, &[])
 }
 
-/// Reads `"auto"`, a size, or a share of the free buffer.
-pub(crate) fn xoff(value: &Value) -> Read<Threshold> {
-    match value.text().as_deref() {
-        Some("auto") => Ok((AUTO_XOFF, "auto: 1/8".to_owned())),
-        _ => threshold(value),
-    }
-}
-
-/// Reads `"auto"`, which is `None`, or a size.
-pub(crate) fn headroom(value: &Value) -> Read<Option<u64>> {
-    match value.text().as_deref() {
-        Some("auto") => Ok((None, "auto".to_owned())),
-        _ => quantity::<Bytes>(value, "a size").map(|(bytes, text)| (Some(bytes.get()), text)),
-    }
-}
-
-fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<PauseParameters> {
-    let xoff = table.read("xoff", xoff);
-    if !shared && matches!(xoff, Some(Threshold::Dynamic { .. })) {
+fn pause(
+    table: &Section<'_, '_>,
+    mechanism: &'static Mechanism,
+    settings: &[(&'static str, &str)],
+    shared: bool,
+) -> Option<PauseParameters> {
+    let pause: PauseParameters = mechanism::build(table, mechanism, settings)?;
+    if !shared && matches!(pause.xoff, Threshold::Dynamic { .. }) {
         let message = "a dynamic XOFF needs a shared buffer";
         table.fail("xoff", message, Some("write a size: xoff = \"100KB\", less than `switch.queue`".to_owned()));
     }
-    let xon = table.size("xon");
     // The default of 3 KB is accepted with a lower XOFF: the account must then be empty. A written `xon` above XOFF is
     // an error.
-    if let (Some(Threshold::Static { bytes: xoff }), Some(xon)) = (xoff, xon)
+    let xon = pause.xon_offset_bytes;
+    if let Threshold::Static { bytes: xoff } = pause.xoff
         && table.has("xon")
         && xon > xoff
     {
@@ -251,57 +188,19 @@ fn pause(table: &Section<'_, '_>, classes: Option<u8>, shared: bool) -> Option<P
         );
         table.fail("xon", message, Some(format!("write {} or less, such as xon = \"3KB\"", Bytes(xoff))));
     }
-    let headroom = table.read("headroom", headroom);
-    let quanta = table.whole("quanta", 1..=65_535);
-    let reaction = table.read("reaction", reaction);
-    Some(PauseParameters {
-        classes: classes?,
-        xoff: xoff?,
-        xon_offset_bytes: xon?,
-        headroom_bytes: headroom?,
-        quanta: quanta? as u16,
-        reaction: reaction?,
-        watchdog: None,
-    })
+    Some(pause)
 }
 
 pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
     let table = section.table("marking", "switch.marking", true);
     let kinds: Vec<&str> = std::iter::once("none").chain(Marking::MECHANISMS.iter().map(|it| it.kind)).collect();
     let kind = table.kind("marking", &kinds);
-    let mechanism = Marking::MECHANISMS.iter().find(|mechanism| Some(mechanism.kind) == kind);
-    let settings = mechanism.map_or(Some(Vec::new()), |mechanism| parameters(&table, mechanism));
+    let found = Marking::MECHANISMS.iter().find(|mechanism| Some(mechanism.kind) == kind);
+    let settings = found.map_or(Some(Vec::new()), |found| mechanism::settings(&table, found, |_| true));
     table.finish();
     let settings = settings?;
     let settings: Vec<(&str, &str)> = settings.iter().map(|(key, text)| (*key, text.as_str())).collect();
-    match Marking::build(kind?, &settings)? {
-        Ok(marking) => Some(marking),
-        Err(ParameterError::Range { key, wanted }) => {
-            table.fail(key, format!("`{key}` is out of range"), Some(format!("write {wanted}")));
-            None
-        }
-        Err(ParameterError::Value { key, value, wanted }) => {
-            table.fail(&key, format!("`{key}` cannot be {value}: {wanted}"), None);
-            None
-        }
-        Err(error) => {
-            section.fail("marking", error.to_string(), None);
-            None
-        }
-    }
-}
-
-/// Reads the parameters of a mechanism as canonical texts; `None` if one is wrong or missing, which is reported.
-fn parameters(table: &Section<'_, '_>, mechanism: &'static Mechanism) -> Option<Vec<(&'static str, String)>> {
-    let mut wrong = false;
-    let mut settings = Vec::new();
-    for parameter in mechanism.parameters {
-        match table.read(parameter.key, |value| canonical(value, parameter.syntax)) {
-            Some(text) => settings.push((parameter.key, text)),
-            None => wrong |= table.has(parameter.key) || parameter.default == Default::Required,
-        }
-    }
-    (!wrong).then_some(settings)
+    mechanism::report(&table, Marking::build(kind?, &settings)?)
 }
 
 pub(crate) fn scheduler(section: &Section<'_, '_>) -> Option<Scheduler> {

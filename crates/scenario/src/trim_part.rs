@@ -1,14 +1,14 @@
 //! `switch.overload` of the kinds that trim: parameters, and requirements on other tables.
 
-use crate::document::Value;
+use crate::mechanism;
 use crate::parts::Parts;
 use crate::pipeline_part;
-use crate::section::{Context, Read, Section, quantity};
-use crate::values::{classes, room, tiers};
+use crate::section::{Context, Section};
+use crate::values::{room, tiers};
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit, Scheduler};
-use protocols::frame::MIN_FRAME_BYTES;
-use protocols::trim::{HeaderFull, Scheme, TrimParameters, Victim, Watermark};
+use protocols::pipeline_trim;
+use protocols::trim::{self, HeaderFull, Scheme, TrimParameters, Watermark};
 use units::Bytes;
 
 const KIND: &str = "switch.overload.kind";
@@ -26,9 +26,15 @@ pub(crate) fn read(
     limit: Option<QueueLimit>,
     flow_control: Option<&FlowControl>,
 ) -> Option<Overload> {
+    let mechanism = match kind {
+        "cut-payload" => &trim::CUT_PAYLOAD,
+        "sfc" => &trim::SFC,
+        "pipeline-trim" => &pipeline_trim::MECHANISM,
+        _ => &trim::TRIM,
+    };
     let inside = if kind == "pipeline-trim" { Some(pipeline_part::read(table)) } else { None };
     let lossless = flow_control.map_or(0, FlowControl::lossless);
-    let size = table.read("size", size);
+    let trim: Option<TrimParameters> = mechanism::build(table, mechanism, &[]);
     let header_queue = table.read("header_queue", room);
     // With modelled pipelines, every switch trims.
     let tiers = if inside.is_none() {
@@ -36,7 +42,7 @@ pub(crate) fn read(
     } else {
         Some(0xff)
     };
-    let own = table.read("priorities", |value| classes(value, "the list of classes that are trimmed is empty"));
+    let own = trim.filter(|_| table.has("priorities")).map(|trim| trim.classes);
     if header_queue.is_some() && !switch.has("queue") {
         let message =
             "`header_queue` and a shared buffer exclude each other: there, switch.egress also limits header queues";
@@ -51,42 +57,22 @@ pub(crate) fn read(
         let help = "name classes that are not in switch.flow_control.priorities".to_owned();
         table.fail("priorities", message, Some(help));
     }
-    // Every key is read before `?` returns, so that all errors are reported.
-    let own_queue = matches!(kind, "trim" | "pipeline-trim");
-    // Pipelines trim the arriving frame: they cannot access queued frames.
-    let victim = (kind == "trim").then(|| table.word("victim", "victim", &["arriving", "tail", "coin"]));
-    let full = own_queue.then(|| table.word("header_full", "action for a full header queue", &["return", "drop"]));
-    let header_class = (kind != "cut-payload").then(|| table.class("header_class"));
-    let watermark = if kind == "sfc" { watermark(switch, table, limit) } else { None };
-    if let Some(class) = header_class.flatten().filter(|class| lossless & (1 << class) != 0) {
+    let header_class = trim.filter(|_| kind != "cut-payload").map(|trim| trim.header_class);
+    if let Some(watermark) = trim.and_then(|trim| trim.watermark) {
+        check_watermark(switch, table, watermark, limit);
+    }
+    if let Some(class) = header_class.filter(|class| lossless & (1 << class) != 0) {
         let message = format!("headers would wait in class {class}, which is lossless: headers need a lossy class");
         table.fail("header_class", message, Some("write a class that no flow control owns".to_owned()));
     }
-    let mut trim = TrimParameters { tiers: tiers.unwrap_or(0xff), watermark, ..TrimParameters::default() };
-    trim.scheme = match kind {
-        "cut-payload" => Scheme::SameQueue,
-        "sfc" => Scheme::Source,
-        _ => Scheme::OwnQueue,
+    let mut trim = TrimParameters { tiers: tiers.unwrap_or(0xff), ..trim? };
+    (trim.scheme, trim.full) = match kind {
+        "cut-payload" => (Scheme::SameQueue, HeaderFull::Drop),
+        "sfc" => (Scheme::Source, HeaderFull::Return),
+        _ => (Scheme::OwnQueue, trim.full),
     };
-    trim.victim = match victim {
-        Some(victim) => match victim? {
-            "tail" => Victim::Tail,
-            "coin" => Victim::Coin,
-            _ => Victim::Arriving,
-        },
-        None => Victim::Arriving,
-    };
-    trim.full = match full {
-        Some(full) if full? == "return" => HeaderFull::Return,
-        None if kind == "sfc" => HeaderFull::Return,
-        _ => HeaderFull::Drop,
-    };
-    if let Some(class) = header_class {
-        trim.header_class = class?;
-    }
     let all = if trim.scheme == Scheme::SameQueue { 0xff } else { !(1 << trim.header_class) };
     trim.classes = own.unwrap_or(all) & !lossless;
-    trim.size_bytes = size?;
     let inside = match inside {
         None => None,
         Some(inside) => Some(inside?),
@@ -100,25 +86,11 @@ pub(crate) fn read(
     Some(Overload::Trim { trim, header_queue: header_queue.unwrap_or(HEADER_QUEUE), inside })
 }
 
-/// Reads the trimmed size, at least the minimum frame of Ethernet.
-fn size(value: &Value) -> Read<u16> {
-    let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
-    match u16::try_from(bytes) {
-        Ok(bytes) if bytes >= MIN_FRAME_BYTES => Ok((bytes, text)),
-        Ok(_) => Err((
-            format!("{text} is not a frame length: headers alone are longer, and the shortest Ethernet frame has 64B"),
-            Some("write size = \"64B\" or more".to_owned()),
-        )),
-        Err(_) => Err((format!("{text} is longer than any frame"), Some("write size = \"64B\"".to_owned()))),
-    }
-}
-
-/// Reads a watermark above zero and at most the queue's limit.
-fn watermark(switch: &Section<'_, '_>, table: &Section<'_, '_>, limit: Option<QueueLimit>) -> Option<Watermark> {
-    let watermark = table.read("watermark", room)?;
+/// Refuses a watermark above the queue's limit.
+fn check_watermark(switch: &Section<'_, '_>, table: &Section<'_, '_>, watermark: Watermark, limit: Option<QueueLimit>) {
     let beyond = match (watermark, limit) {
-        (QueueLimit::Packets(mark), Some(QueueLimit::Packets(most))) => mark > most,
-        (QueueLimit::Bytes(mark), Some(QueueLimit::Bytes(most))) => mark > most,
+        (Watermark::Packets(mark), Some(QueueLimit::Packets(most))) => mark > most,
+        (Watermark::Bytes(mark), Some(QueueLimit::Bytes(most))) => mark > most,
         _ => false,
     };
     if beyond && switch.has("queue") {
@@ -126,10 +98,6 @@ fn watermark(switch: &Section<'_, '_>, table: &Section<'_, '_>, limit: Option<Qu
         let help = "write less than switch.queue, or remove watermark".to_owned();
         table.fail("watermark", message, Some(help));
     }
-    Some(match watermark {
-        QueueLimit::Packets(packets) => Watermark::Packets(packets),
-        QueueLimit::Bytes(bytes) => Watermark::Bytes(bytes),
-    })
 }
 
 /// Checks trimming against fabric, hosts and traffic. `data` is a bit mask of the traffic's classes, `mtu_bytes` the

@@ -2,40 +2,54 @@
 
 use crate::document::{Value, unknown_word};
 use crate::section::{Read, Wrong, list, quantity, rate, share, show, text, whole};
-use model::parameters::{CLASSES, MAX_BUFFER_BYTES, QueueLimit};
+use model::parameters::{CLASSES, MAX_BUFFER_BYTES, QueueLimit, Threshold};
 use protocols::describe::{Syntax, ValueType};
+use protocols::limits::fraction;
 use protocols::reaction::Reaction;
 use units::{Bytes, Time};
 
-/// Reads a value of this syntax, as its canonical text.
-pub(crate) fn canonical(value: &Value, syntax: Syntax) -> Read<String> {
+/// Reads the value of `key`, of this syntax, as its canonical text, with the text that explanations show.
+pub(crate) fn canonical(key: &str, value: &Value, syntax: Syntax) -> Read<String> {
+    let right = || Some(format!("write {}, such as {}", syntax.name, syntax.example));
+    let plain = || value.text().ok_or_else(|| (format!("{} is not {}", show(value), syntax.name), right()));
     let text = match syntax.value {
+        ValueType::Or(words, of) => match value.text().filter(|text| words.contains(&text.as_str())) {
+            // The explanation states the share.
+            Some(text) if *of == ValueType::Threshold => return Ok((text, xoff(value)?.1)),
+            Some(text) => text,
+            None => return canonical(key, value, Syntax { value: *of, ..syntax }),
+        },
         ValueType::Text => text(value, syntax.name)?,
         ValueType::Size => quantity::<Bytes>(value, syntax.name)?.1,
         ValueType::Time => quantity::<Time>(value, syntax.name)?.1,
         ValueType::Rate => rate(value)?.1,
         ValueType::Share => share(value, 1.0)?.1,
         ValueType::Count => whole(value, 0..=u64::from(u32::MAX))?.1,
-        ValueType::Positive => {
-            let text = value.text().ok_or_else(|| (format!("{} is not {}", show(value), syntax.name), None))?;
-            if !text.parse::<f64>().is_ok_and(|number| number.is_finite() && number > 0.0) {
-                return Err((format!("`{text}` is not {}", syntax.name), None));
+        ValueType::Positive | ValueType::Number => {
+            let text = plain()?;
+            let least = if syntax.value == ValueType::Positive { f64::MIN_POSITIVE } else { f64::MIN };
+            if !text.parse::<f64>().is_ok_and(|number| number.is_finite() && number >= least) {
+                return Err((format!("`{text}` is not {}", syntax.name), right()));
             }
             text
         }
         ValueType::Flag => {
-            let text = value.text().ok_or_else(|| (format!("{} is not {}", show(value), syntax.name), None))?;
+            let text = plain()?;
             if !matches!(&*text, "true" | "false") {
-                return Err((format!("`{text}` is not {}", syntax.name), None));
+                return Err((format!("`{text}` is not {}", syntax.name), right()));
             }
             text
         }
+        ValueType::Threshold => threshold(value)?.1,
+        ValueType::QueueLimit => room(value)?.1,
+        ValueType::Reaction => reaction(value)?.1,
+        ValueType::Fraction | ValueType::Other => plain()?,
         ValueType::Class => whole(value, 0..=7)?.1,
         ValueType::Classes => classes(value, "the list of classes is empty")?.1,
         ValueType::Word(words) => {
             let text = text(value, syntax.name)?;
             if !words.contains(&text.as_str()) {
-                return Err(unknown_word(&text, "value", words));
+                return Err(unknown_word(&text, key, words));
             }
             text
         }
@@ -115,28 +129,6 @@ pub(crate) fn tiers(value: &Value, empty: &str) -> Read<u8> {
     Ok((tiers, format!("{shown:?}")))
 }
 
-/// Parses a fraction or a decimal, exact, in lowest terms.
-pub(crate) fn fraction(text: &str) -> Option<(u32, u32)> {
-    let (numerator, denominator) = alpha(text)?;
-    let divisor = greatest_common_divisor(numerator, denominator).max(1);
-    Some((numerator / divisor, denominator / divisor))
-}
-
-/// Parses a fraction or a decimal, exact.
-pub(crate) fn alpha(text: &str) -> Option<(u32, u32)> {
-    if let Some((numerator, denominator)) = text.split_once('/') {
-        return Some((numerator.trim().parse().ok()?, denominator.trim().parse().ok()?));
-    }
-    let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
-    let fraction = fraction.trim_end_matches('0');
-    let denominator = 10u32.checked_pow(u32::try_from(fraction.len()).ok()?)?;
-    Some((format!("{whole}{fraction}").parse().ok()?, denominator))
-}
-
-pub(crate) fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
-}
-
 /// Reads eight values, or a table from class to value.
 pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
     value: &Value,
@@ -165,4 +157,38 @@ pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
         }
     }
     Ok((all, format!("{all:?}")))
+}
+
+/// Reads a threshold: `"1/8"`, `0.125` or `1` is alpha; `"1MB"` is fixed.
+pub(crate) fn threshold(value: &Value) -> Read<Threshold> {
+    let right = || Some("write a size like \"100KB\", or a share of the free buffer like \"1/8\"".to_owned());
+    let Some(text) = value.text() else { return Err((format!("{} is not a threshold", value.what()), right())) };
+    let numeric = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '/' | ' '));
+    if !numeric {
+        let (bytes, text) = quantity::<Bytes>(value, "a size").map_err(|(message, _)| (message, right()))?;
+        return Ok((Threshold::Static { bytes: bytes.get() }, text));
+    }
+    match fraction(&text) {
+        Some(alpha @ (1.., 1..)) => {
+            let text = if alpha.1 == 1 { alpha.0.to_string() } else { format!("{}/{}", alpha.0, alpha.1) };
+            Ok((Threshold::Dynamic { alpha }, text))
+        }
+        _ => Err((format!("`{text}` is not a share of the free buffer"), right())),
+    }
+}
+
+/// Reads `"auto"`, a size, or a share of the free buffer.
+pub(crate) fn xoff(value: &Value) -> Read<Threshold> {
+    match value.text().as_deref() {
+        Some("auto") => Ok((protocols::pause::AUTO_XOFF, "auto: 1/8".to_owned())),
+        _ => threshold(value),
+    }
+}
+
+/// Reads `"auto"`, which is `None`, or a size.
+pub(crate) fn headroom(value: &Value) -> Read<Option<u64>> {
+    match value.text().as_deref() {
+        Some("auto") => Ok((None, "auto".to_owned())),
+        _ => quantity::<Bytes>(value, "a size").map(|(bytes, text)| (Some(bytes.get()), text)),
+    }
 }

@@ -1,120 +1,120 @@
-//! Descriptions of the three schemes.
+//! Parameters of FLORAX and of backpressure by destination.
 
-use crate::describe::Default::Value;
-use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use super::{BackpressureParameters, Whom};
+use crate::describe::{Mechanism, extended};
+use crate::parameters::parameters;
 use crate::partial::{EXCEPT, TIERS};
-use crate::pause::REACTION;
+use crate::settings::{ParameterError, require};
+use units::Time;
 
-const NO_NUMBER: &str = "choice of this project: no value in the FLORAX paper";
+pub(super) const NO_NUMBER: &str = "choice of this project: no value in the FLORAX paper";
+pub(super) const UPPER: &str =
+    "share of a port's buffer (switch.queue) above which senders are stopped, 0 to 1, above `lower`";
+pub(super) const LOWER: &str = "share of a port's buffer below which all stopped traffic resumes, above 0";
+pub(super) const BURST_GAP: &str = "idle time after which a burst ends and a flow is no longer counted, above 0";
 
-const UPPER: Parameter = Parameter {
-    key: "upper",
-    syntax: Syntax::TEXT,
-    default: Value("0.5"),
-    meaning: "share of a port's buffer (switch.queue) above which senders are stopped, 0 to 1, above `lower`",
-    source: NO_NUMBER,
-};
-const LOWER: Parameter = Parameter {
-    key: "lower",
-    syntax: Syntax::TEXT,
-    default: Value("0.25"),
-    meaning: "share of a port's buffer below which all stopped traffic resumes, above 0",
-    source: NO_NUMBER,
-};
-const BURST_GAP: Parameter = Parameter {
-    key: "burst_gap",
-    syntax: Syntax::TEXT,
-    default: Value("10ms"),
-    meaning: "idle time after which a burst ends and a flow is no longer counted, above 0",
-    source: NO_NUMBER,
-};
-const EXPIRY: Parameter = Parameter {
-    key: "expiry",
-    syntax: Syntax::TEXT,
-    default: Value("20ms"),
-    meaning: "duration of an XOFF without an XON, above 0; longer than the time to drain a full buffer",
-    source: "FLORAX, section 4.2.2: a protection against lost XONs, so normally the XON is first; the value is a \
-             choice of this project",
-};
-const FLOWS: Parameter = Parameter {
-    key: "flows",
-    syntax: Syntax::TEXT,
-    default: Value("4096"),
-    meaning: "entries of a port's flow table, at least 1; further flows are stopped without an entry",
-    source: "choice of this project: address tables of the paper's time",
-};
+parameters! {
+    /// Parameters of FLORAX. Thresholds are shares of a port's buffer.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct FloraxParameters: FlowControl "florax" {
+        title: "backpressure per flow: flows above their fair share are slowed down, hop by hop";
+        source: "Lee, Coleri, Dong, Ergen: FLORAX, Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x";
+        /// Share of a port's buffer above which senders are stopped, above `lower`.
+        upper: f64 = "upper" share, default "0.5",
+            UPPER,
+            NO_NUMBER;
+        /// Share of a port's buffer below which all stopped traffic resumes.
+        lower: f64 = "lower" share, default "0.25",
+            LOWER,
+            NO_NUMBER;
+        /// Share of a port's buffer above which every flow is blocked, at least `upper`.
+        max_upper: f64 = "max_upper" share, default "0.8",
+            "share of a port's buffer above which every flow is blocked, from `upper` to 1",
+            "FLORAX, section 4.2.2: against overflow, so frames in flight must fit above it; the value is a choice of \
+             this project";
+        /// Rise of the upper threshold as a share of `upper`, after each decision that sends an XOFF.
+        raise: f64 = "raise" share, default "0.1",
+            "rise of the upper threshold, as a share of `upper`, after each decision that sends an XOFF, up to \
+             `max_upper`; below `lower` it falls back to `upper`",
+            "choice of this project: FLORAX, section 4.2.2, resets the upper threshold, so it must have been raised";
+        /// Silence that ends a burst and makes a flow inactive, above zero.
+        burst_gap: Time = "burst_gap" time, default "10ms",
+            BURST_GAP,
+            NO_NUMBER;
+        /// Duration of an XOFF without an XON, above zero.
+        expiry: Time = "expiry" time, default "20ms",
+            "duration of an XOFF without an XON, above 0; longer than the time to drain a full buffer",
+            "FLORAX, section 4.2.2: a protection against lost XONs, so normally the XON is first; the value is a \
+             choice of this project";
+        /// Time after an XOFF in which excess frames pass; `None`: computed from the link and the frame size.
+        grace: Option<Time> = "grace" time_or["auto"], default "auto",
+            "time after an XOFF in which a flow's excess still passes; auto is the link's round trip and three frames",
+            "choice of this project: the paper drops frames received despite an XOFF, without a start time";
+        /// Entries of a port's flow table, at least 1.
+        flows: u32 = "flows" count, default "4096",
+            "entries of a port's flow table, at least 1; further flows are stopped without an entry",
+            "choice of this project: address tables of the paper's time";
+    }
+    also [EXCEPT, TIERS]
+    check(parameters) {
+        check_thresholds(parameters.lower, parameters.upper)?;
+        require(parameters.burst_gap > Time::ZERO, "burst_gap", "a time above zero, such as \"10ms\"")?;
+        require(parameters.expiry > Time::ZERO, "expiry", "a time above zero, such as \"20ms\"")?;
+        require(parameters.flows > 0, "flows", "a whole number from 1 to 4294967295")
+    }
+}
+
+/// Checks the order of the thresholds of a port.
+pub(super) fn check_thresholds(lower: f64, upper: f64) -> Result<(), ParameterError> {
+    let wanted = || format!("a share below `upper` = {upper}: stopped senders would resume immediately");
+    require(lower < upper, "lower", wanted())
+}
 
 /// FLORAX.
-pub const FLORAX: Mechanism = Mechanism {
-    kind: "florax",
-    family: Family::FlowControl,
-    title: "backpressure per flow: flows above their fair share are slowed down, hop by hop",
-    source: "Lee, Coleri, Dong, Ergen: FLORAX, Flow-Rate Based Hop by Hop Backpressure Control for IEEE 802.3x",
-    parameters: &[
-        UPPER,
-        LOWER,
-        Parameter {
-            key: "max_upper",
-            syntax: Syntax::TEXT,
-            default: Value("0.8"),
-            meaning: "share of a port's buffer above which every flow is blocked, from `upper` to 1",
-            source: "FLORAX, section 4.2.2: against overflow, so frames in flight must fit above it; the value is a \
-                     choice of this project",
-        },
-        Parameter {
-            key: "raise",
-            syntax: Syntax::TEXT,
-            default: Value("0.1"),
-            meaning: "rise of the upper threshold, as a share of `upper`, after each decision that sends an XOFF, up \
-                      to `max_upper`; below `lower` it falls back to `upper`",
-            source: "choice of this project: FLORAX, section 4.2.2, resets the upper threshold, so it must have been \
-                     raised",
-        },
-        BURST_GAP,
-        EXPIRY,
-        Parameter {
-            key: "grace",
-            syntax: Syntax::TEXT,
-            default: Value("auto"),
-            meaning: "time after an XOFF in which a flow's excess still passes; auto is the link's round trip and \
-                      three frames",
-            source: "choice of this project: the paper drops frames received despite an XOFF, without a start time",
-        },
-        FLOWS,
-        EXCEPT,
-        TIERS,
-    ],
-};
+pub const FLORAX: Mechanism = MECHANISM;
+
+/// Keys of FLORAX that backpressure by destination does not have.
+const OF_FLOWS: [&str; 3] = ["max_upper", "raise", "grace"];
 
 /// Backpressure by destination.
 pub const DESTINATION: Mechanism = Mechanism {
     kind: "destination",
-    family: Family::FlowControl,
     title: "backpressure per destination: traffic to a congested destination is stopped, hop by hop",
     source: "Noureddine, Tobagi: Selective Backpressure in Switched Ethernet LANs, 1999, as FLORAX compares with it",
-    parameters: &[UPPER, LOWER, BURST_GAP, EXPIRY, FLOWS, EXCEPT, TIERS],
+    parameters: &extended::<{ FLORAX.parameters.len() - OF_FLOWS.len() }>(FLORAX.parameters, &OF_FLOWS, &[], &[]),
+    ..FLORAX
 };
 
-/// 802.3x PAUSE with a decision at the output.
-pub const PAUSE_AT_OUTPUT: Mechanism = Mechanism {
-    kind: "pause-at-output",
-    family: Family::FlowControl,
-    title: "802.3x PAUSE decided at the output: all ports that feed a congested queue are paused",
-    source: "IEEE 802.3-2018 annex 31B; the decision as in FLORAX, section 1",
-    parameters: &[
-        UPPER,
-        LOWER,
-        BURST_GAP,
-        Parameter {
-            key: "expiry",
-            syntax: Syntax::TEXT,
-            default: Value("auto"),
-            meaning: "duration of a PAUSE without a resume, above 0; auto is 65535 quanta of a switch's fastest link, \
-                      renewed at half time while the port is congested",
-            source: "IEEE 802.3 annex 31B.2: the longest pause",
-        },
-        REACTION,
-        EXCEPT,
-        TIERS,
-    ],
-};
+/// The share of a port's buffer in whole packets or bytes, rounded to nearest.
+pub(super) fn part(share: f64, limit: u64) -> u64 {
+    (share * limit as f64 + 0.5) as u64
+}
+
+impl FloraxParameters {
+    /// Returns the thresholds of ports with a buffer of `limit` packets or bytes, for pauses of flows.
+    pub fn per_flow(&self, limit: u64) -> BackpressureParameters {
+        BackpressureParameters {
+            whom: Whom::Flows,
+            max_upper: part(self.max_upper, limit),
+            raise: part(self.raise, part(self.upper, limit)),
+            grace: self.grace,
+            ..self.per_destination(limit)
+        }
+    }
+
+    /// Returns the thresholds of ports with a buffer of `limit` packets or bytes, for pauses of destinations.
+    pub fn per_destination(&self, limit: u64) -> BackpressureParameters {
+        BackpressureParameters {
+            whom: Whom::Destinations,
+            lower: part(self.lower, limit),
+            upper: part(self.upper, limit),
+            max_upper: part(self.upper, limit),
+            raise: 0,
+            burst_gap: self.burst_gap,
+            expiry: self.expiry,
+            renewed: false,
+            grace: None,
+            flows: self.flows,
+        }
+    }
+}

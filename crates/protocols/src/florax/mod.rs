@@ -24,13 +24,15 @@ mod destination;
 mod fair;
 mod hold;
 mod mechanisms;
+mod pause_at_output;
 mod pause_request;
 mod table;
 
 pub use backpressure::OutputBackpressure;
 pub use fair::{Demand, fair_rates};
 pub use hold::Hold;
-pub use mechanisms::{DESTINATION, FLORAX, PAUSE_AT_OUTPUT};
+pub use mechanisms::{DESTINATION, FLORAX, FloraxParameters};
+pub use pause_at_output::{MECHANISM as PAUSE_AT_OUTPUT, PauseAtOutputParameters};
 pub use pause_request::{BackpressureStatistics, Neighbours, PauseRequest};
 pub use table::{FLOW_BYTES, Pair};
 

@@ -1,6 +1,5 @@
 //! The table of all scenario keys. Readers take defaults from it; `--explain`, the documentation, templates and error
-//! messages take their texts. A mechanism defines defaults and meanings of its parameters; a key only adds the syntax
-//! of a value.
+//! messages take their texts. A mechanism declares the keys of its parameters.
 
 mod fabric;
 mod fluid;
@@ -9,6 +8,7 @@ mod top;
 mod traffic;
 
 use protocols::describe::{Family, Mechanism};
+use protocols::mechanisms;
 use protocols::port_mechanisms::Marking;
 use protocols::transport::MECHANISMS;
 use std::sync::LazyLock;
@@ -102,25 +102,43 @@ impl Key {
 /// Source of a default that this project chose, without a paper or a standard.
 const OURS: &str = "choice of this project";
 
-/// Keys of mechanisms that declare the syntax of their parameters.
+/// Variants of a table that have the parameters of `mechanism`; empty for all.
+fn variants(mechanism: &'static Mechanism) -> Vec<&'static str> {
+    match mechanism.family {
+        Family::Buffer => vec!["shared"],
+        // A single mechanism: its table has no `kind`.
+        Family::Watchdog | Family::Shaping | Family::Gates | Family::Cyclic | Family::Preemption => Vec::new(),
+        _ => vec![mechanism.kind],
+    }
+}
+
+/// Keys of the parameters of mechanisms, except those of transports and of gates, whose table has two forms. Kinds of a
+/// table with an equal parameter share its key.
 static OF_MECHANISMS: LazyLock<Vec<Key>> = LazyLock::new(|| {
-    const SECTION: &str = Family::Marking.table();
     let kinds: Vec<&str> = Marking::MECHANISMS.iter().map(|mechanism| mechanism.kind).collect();
     let meaning: &str = format!("none, {}", kinds.join(", ")).leak();
-    let mut keys = vec![key(SECTION, "kind", &[], TEXT).value("none", OURS).means(meaning)];
-    for mechanism in Marking::MECHANISMS {
-        keys.extend(mechanism.parameters.iter().map(|parameter| Key {
-            section: SECTION,
-            name: parameter.key,
-            variants: std::slice::from_ref(&mechanism.kind),
-            value: parameter.syntax.name,
-            default: parameter.default,
-            example: parameter.syntax.example,
-            meaning: parameter.meaning,
-            source: parameter.source,
-        }));
+    let kind = key(Family::Marking.table(), "kind", &[], TEXT).value("none", OURS).means(meaning);
+    let mut keys = vec![(kind, Vec::new())];
+    let has_keys = |it: &&Mechanism| !matches!(it.family, Family::Transport | Family::Gates);
+    for mechanism in mechanisms::all().filter(has_keys) {
+        for parameter in mechanism.parameters {
+            let own = Key {
+                section: mechanism.family.table(),
+                name: parameter.key,
+                variants: &[],
+                value: parameter.syntax.name,
+                default: parameter.default,
+                example: parameter.syntax.example,
+                meaning: parameter.meaning,
+                source: parameter.source,
+            };
+            match keys.iter_mut().find(|(key, _)| *key == own) {
+                Some((_, all)) => all.extend(variants(mechanism)),
+                None => keys.push((own, variants(mechanism))),
+            }
+        }
     }
-    keys
+    keys.into_iter().map(|(key, variants)| Key { variants: variants.leak(), ..key }).collect()
 });
 
 /// Returns every key, by section, except the parameters of transports: see [`transport`].
@@ -156,7 +174,6 @@ pub(crate) fn find(section: &str, name: &str, tags: &[&str]) -> Option<&'static 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use protocols::mechanisms;
 
     /// A mechanism's parameters and the keys of its table agree word for word.
     #[test]

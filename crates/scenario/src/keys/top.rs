@@ -1,7 +1,7 @@
 //! Keys outside fabric, switches and traffic.
 
 use super::*;
-use protocols::{cyclic, gates, shaping};
+use protocols::gates;
 
 const GATES: &str = "[{ open = [7], time = \"10us\" }, { open = [0], time = \"90us\" }]";
 
@@ -34,17 +34,9 @@ pub(super) const KEYS: &[Key] = &[
     key("", "cyclic", &[], Of("tables", "[]"))
         .absent("none", OURS)
         .means("switch ports that forward in each cycle the frames of the previous one (IEEE 802.1Qch)"),
-    key("cyclic", "node", &[], Of("a switch", "\"S1\"")).of(&cyclic::MECHANISM),
-    key("cyclic", "to", &[], Of("a list of neighbours", "[\"S2\"]")).of(&cyclic::MECHANISM),
-    key("cyclic", "cycle", &[], Of("a time", "\"100us\"")).of(&cyclic::MECHANISM),
-    key("cyclic", "classes", &[], Of("two classes", "[6, 7]")).of(&cyclic::MECHANISM),
-    key("cyclic", "guard", &[], Of("a time", "\"1us\"")).of(&cyclic::MECHANISM),
     key("", "shaping", &[], Of("tables", "[]"))
         .absent("none", OURS)
         .means("credit-based shaping of classes at ports (IEEE 802.1Qav)"),
-    key("shaping", "node", &[], Of("a switch or a host", "\"S1\"")).of(&shaping::MECHANISM),
-    key("shaping", "to", &[], Of("a list of neighbours", "[\"S2\"]")).of(&shaping::MECHANISM),
-    key("shaping", "idle_slopes", &[], Of("rates by class", "{ 6 = \"300Mbps\" }")).of(&shaping::MECHANISM),
     key("", "switch", &[], Of("a table", "{}")).absent("its defaults", OURS).means("switch parameters"),
     key("", "host", &[], Of("a table", "{}")).absent("its defaults", OURS).means("host parameters"),
     key("", "traffic", &[], Of("tables", "[]")).means("traffic entries"),
@@ -157,7 +149,6 @@ pub(super) const KEYS: &[Key] = &[
     key("host.on_bounce", "kind", &[], TEXT)
         .value("none", "PABO, section V: no host reacts")
         .means("none, or halve: the window or rate of the flow, at most once per round trip"),
-    key("host.on_bounce", "every", &["halve"], COUNT).of(&protocols::bounce_reaction::MECHANISM),
     key("measure", "warm_up", &[], TIME).value("0s", OURS).means("initial time excluded from statistics"),
     key("measure", "end", &[], TIME)
         .absent("the run's end", OURS)

@@ -51,13 +51,13 @@ fn the_papers_parameters_are_the_defaults() {
 fn parameters_out_of_range() {
     let set = |key: &str| wrong("{ kind = \"bounce\" }", &format!("{{ kind = \"bounce\", {key} }}"));
     for (key, expected) in [
-        ("theta = 1.5", "theta is not a share of a queue: `1.5` is more than 1"),
-        ("theta = -0.1", "theta is not a share of a queue"),
-        ("lambda = -1", "lambda = -1 would make frames bounce less the fuller their queue is"),
+        ("theta = 1.5", "`1.5` is more than 1"),
+        ("theta = -0.1", "-0.1"),
+        ("lambda = -1", "a negative one would make frames bounce less the fuller their queue is"),
         ("lambda = nan", "is not a number"),
-        ("limit = 0", "`0` is out of range"),
-        ("return = \"home\"", "`home` is not a valid return path"),
-        ("priorities = []", "the list of classes that bounce is empty"),
+        ("limit = 0", "`limit` is out of range"),
+        ("return = \"home\"", "`home` is not a valid return"),
+        ("priorities = []", "the list of classes is empty"),
         ("theat = 0.5", "unknown key `theat`"),
     ] {
         let message = set(key);

@@ -79,7 +79,7 @@ fn the_codes_own_defaults_are_the_tables() {
     let theta = pabo::MECHANISM.parameter("theta").expect("theta").default;
     assert_eq!(theta.words().parse(), Ok(BounceParameters::default().theta));
 
-    let header_queue = trim::MECHANISM.parameter("header_queue").expect("header_queue").default;
+    let header_queue = trim::TRIM.parameter("header_queue").expect("header_queue").default;
     let Default::Absent(words) = header_queue else { panic!("{header_queue:?}") };
     let room = words.split(' ').next().expect("a size").parse::<Bytes>().expect("a size");
     let header_queue = QueueLimit::Bytes(room.get());

@@ -356,7 +356,7 @@ fn preemption_is_read_and_what_is_wrong_told_at_its_line() {
     assert_eq!(preemption("preemption = { express = [6, 7], fragments = \"ideal\" }\n"), read(Fragments::Ideal));
     for (text, words) in [
         ("preemption = {}", "needs `express`"),
-        ("preemption = { express = [] }", "no class interrupts any other"),
+        ("preemption = { express = [] }", "the list of classes is empty"),
         ("preemption = { express = [8] }", "8"),
         ("preemption = { express = [7], fragments = \"none\" }", "`none`"),
         ("preemption = 7", "not a table"),

@@ -65,13 +65,13 @@ fn defaults_are_those_of_the_pages() {
 #[test]
 fn values_out_of_range() {
     for (overload, expected) in [
-        ("{ kind = \"trim\", size = \"40B\" }", "40B is not a frame length"),
+        ("{ kind = \"trim\", size = \"40B\" }", "`size` is out of range"),
         ("{ kind = \"trim\", size = \"9KB\" }", "none is longer than 1.062KB: nothing would be cut"),
-        ("{ kind = \"trim\", size = \"70KB\" }", "is longer than any frame"),
+        ("{ kind = \"trim\", size = \"70KB\" }", "`size` cannot be 70KB"),
         ("{ kind = \"trim\", victim = \"head\" }", "`head` is not a valid victim"),
         ("{ kind = \"trim\", header_class = 8 }", "`8` is out of range"),
         ("{ kind = \"trim\", header_class = 0 }", "behind the data that they must overtake"),
-        ("{ kind = \"trim\", priorities = [] }", "the list of classes that are trimmed is empty"),
+        ("{ kind = \"trim\", priorities = [] }", "the list of classes is empty"),
         ("{ kind = \"trim\", priorities = [3] }", "no class of the traffic is trimmed"),
         ("{ kind = \"trim\", tiers = [3] }", "no switch is in a tier that trims"),
         ("{ kind = \"trim\", tiers = [] }", "the list of tiers that trim is empty"),

@@ -98,7 +98,8 @@ fn credits() {
     let wrong = |rest: &str| lower(&with(rest), &[]).unwrap_err();
     assert_eq!(
         wrong("priorities = [3], credits = \"0B\""),
-        "dir/test.toml:11:61: without credits no frame could be sent\n  help: write \"auto\" or a size like \"20KB\""
+        "dir/test.toml:11:61: `credits` is out of range\n  help: write \"auto\" or a size like \"20KB\": without \
+         credits no frame could be sent"
     );
     assert_eq!(
         wrong("priorities = [3], credits = \"1KB\""),
@@ -107,7 +108,8 @@ fn credits() {
     );
     assert_eq!(
         wrong("priorities = [3], regrant = \"0s\""),
-        "dir/test.toml:11:61: credits cannot be repeated without any time in between\n  help: write regrant = \"100us\""
+        "dir/test.toml:11:61: `regrant` is out of range\n  help: write a time above zero, such as \"100us\": credits \
+         cannot be repeated without any time in between"
     );
     assert!(wrong("credits = \"20KB\"").contains("priorities"));
     let queues = with("priorities = [3]").replace("buffer = \"16MB\"", "queue = \"100KB\"");

@@ -1,0 +1,35 @@
+//! Limits of buffers and queues.
+
+/// A limit in bytes, either fixed or proportional to the free part of the shared buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threshold {
+    /// A fixed limit.
+    Static {
+        /// Limit, in bytes.
+        bytes: u64,
+    },
+    /// `alpha` times the free part of the shared buffer (Choudhury and Hahne, 1998).
+    Dynamic {
+        /// Numerator and denominator of alpha, both positive.
+        alpha: (u32, u32),
+    },
+}
+
+/// Parses a fraction or a decimal, exact, in lowest terms.
+pub fn fraction(text: &str) -> Option<(u32, u32)> {
+    let (numerator, denominator) = match text.split_once('/') {
+        Some((numerator, denominator)) => (numerator.trim().parse().ok()?, denominator.trim().parse().ok()?),
+        None => {
+            let (whole, fraction) = text.trim().split_once('.').unwrap_or((text.trim(), ""));
+            let fraction = fraction.trim_end_matches('0');
+            let denominator = 10u32.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+            (format!("{whole}{fraction}").parse().ok()?, denominator)
+        }
+    };
+    let divisor = greatest_common_divisor(numerator, denominator).max(1);
+    Some((numerator / divisor, denominator / divisor))
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
