@@ -1,8 +1,9 @@
-//! Every mechanism has a page with description, usage, parameters, references and validation. `UPDATE_DOCS=1 cargo test
-//! -p tidegate-protocols --test pages` rewrites the tables of parameters.
+//! Every mechanism has a page with description, usage, parameters, references and validation, and a type for Python.
+//! `UPDATE_DOCS=1 cargo test -p tidegate-protocols --test pages` rewrites the tables of parameters and the types.
 
-use protocols::describe::{Default, Mechanism};
+use protocols::describe::{Default, Family, Mechanism, ValueType};
 use protocols::mechanisms;
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -85,4 +86,78 @@ fn no_page_is_left_behind() {
         let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
         assert!(stem == "index" || known.contains(&stem.as_str()), "{}: no such mechanism", path.display());
     }
+}
+
+/// Start of the Python types.
+const PYTHON_HEAD: &str = r#""""Types of the tables of mechanisms in a scenario, for type checkers.
+
+    transport: Dcqcn = {"kind": "dcqcn", "min_rate": "1Gbps"}
+
+Generated from the declarations of their parameters (crates/protocols/tests/pages.rs). All keys are optional for the
+checker; the reader of scenarios reports a required key that is missing.
+"""
+
+from typing import Literal, TypedDict
+"#;
+
+/// Python type of values.
+fn python_type(value: ValueType) -> String {
+    let literal = |words: &[&str]| {
+        let words: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+        format!("Literal[{}]", words.join(", "))
+    };
+    match value {
+        ValueType::Text | ValueType::Size | ValueType::Time | ValueType::Rate => "str".to_owned(),
+        ValueType::QueueLimit | ValueType::Reaction => "str".to_owned(),
+        ValueType::Share | ValueType::Fraction | ValueType::Threshold => "float | str".to_owned(),
+        ValueType::Count | ValueType::Class => "int".to_owned(),
+        ValueType::Positive | ValueType::Number => "float".to_owned(),
+        ValueType::Flag => "bool".to_owned(),
+        ValueType::Classes => "list[int]".to_owned(),
+        ValueType::Word(words) => literal(words),
+        ValueType::Or(words, of) => match python_type(*of) {
+            any if any.ends_with("str") => any,
+            other => format!("{} | {other}", literal(words)),
+        },
+        ValueType::Other => "object".to_owned(),
+    }
+}
+
+/// Name of a class: `pause-at-output` is `PauseAtOutput`.
+fn class_name(kind: &str) -> String {
+    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+    kind.split('-').map(capital).collect()
+}
+
+#[test]
+fn the_python_types_are_current() {
+    let mut text = PYTHON_HEAD.to_owned();
+    for mechanism in mechanisms::all() {
+        let name = class_name(mechanism.kind);
+        let _ = write!(text, "\n#: {}\n{name} = TypedDict(\n    \"{name}\",\n    {{\n", mechanism.title);
+        // The table of a family with one mechanism has no `kind`.
+        let has_kind = matches!(
+            mechanism.family,
+            Family::FlowControl
+                | Family::Overload
+                | Family::Marking
+                | Family::Scheduler
+                | Family::Tags
+                | Family::Transport
+                | Family::OnBounce
+        );
+        if has_kind {
+            let _ = writeln!(text, "        \"kind\": Literal[\"{}\"],", mechanism.kind);
+        }
+        for parameter in mechanism.parameters {
+            let _ = writeln!(text, "        \"{}\": {},", parameter.key, python_type(parameter.syntax.value));
+        }
+        text.push_str("    },\n    total=False,\n)\n");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/tidegate/mechanisms.py");
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &text).expect("a writable file");
+    }
+    let stored = std::fs::read_to_string(&path).expect("the Python types");
+    assert!(stored == text, "{}: run this test with UPDATE_DOCS=1", path.display());
 }
