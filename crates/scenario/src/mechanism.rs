@@ -5,7 +5,8 @@ use crate::values::canonical;
 use protocols::describe::{Default, Mechanism, Parameter, ValueType};
 use protocols::{ParameterError, Parameters};
 
-/// Reads the parameters of `mechanism` that `T` has, beside `further` settings; `None` after an error, which is reported.
+/// Reads the parameters of `mechanism` that `T` has, beside `further` settings; `None` after an error, which is
+/// reported.
 pub(crate) fn build<T: Parameters>(
     table: &Section<'_, '_>,
     mechanism: &'static Mechanism,
@@ -16,8 +17,8 @@ pub(crate) fn build<T: Parameters>(
     report(table, T::build(&settings.chain(further.iter().copied()).collect::<Vec<_>>()))
 }
 
-/// Reads those parameters of a mechanism for which `is_read` holds as canonical texts, without those of [`ValueType::Other`], which have readers of
-/// their own; `None` if one is wrong or missing, which is reported.
+/// Reads those parameters of a mechanism for which `is_read` holds as canonical texts, without those of
+/// [`ValueType::Other`], which have readers of their own; `None` if one is wrong or missing, which is reported.
 pub(crate) fn settings(
     table: &Section<'_, '_>,
     mechanism: &'static Mechanism,
