@@ -124,7 +124,7 @@ pub(crate) fn paused_queues(simulation: &Simulation, indices: impl Iterator<Item
                 }
                 let queue = QueueId { node: switch.node().0, port: port as u16, class };
                 let peer = network.fabric.ports(switch.node())[port];
-                let class = if by_port { 0 } else { class };
+                let class = if by_port { 0 } else { network.stopped_by(switch.node(), port as u16, class) };
                 let paused_by = AccountId { node: peer.peer.0, port: peer.peer_port, class };
                 stopped.push((queue, paused_since, paused_by));
             }

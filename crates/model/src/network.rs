@@ -186,6 +186,20 @@ impl Network {
         self.hosts.clocks.as_ref().map(|clocks| &clocks[host as usize])
     }
 
+    /// Returns the bitmask of the queues of the neighbour at the other end of `port` that PFC of the account `class`
+    /// stops.
+    pub fn stops(&self, node: NodeId, port: PortIndex, class: u8) -> u8 {
+        let peer = self.fabric.ports(node)[usize::from(port)];
+        let far = self.fabric.port_number(peer.peer, peer.peer_port);
+        self.routing.tags.as_ref().map_or(1 << class, |tags| tags.stops(far, class))
+    }
+
+    /// Returns the account of the neighbour that stops queue `class` of a port.
+    pub fn stopped_by(&self, node: NodeId, port: PortIndex, class: u8) -> u8 {
+        let number = || self.fabric.port_number(node, port);
+        self.routing.tags.as_ref().map_or(class, |tags| tags.stopped_by(number(), class))
+    }
+
     /// Returns the gates of a port, if any, and the clock that drives them. A clock of `None` is exact.
     pub fn gates(&self, node: NodeId, port: PortIndex) -> Option<(Arc<GateList>, Option<NodeClock>)> {
         let of_cycles = || self.timing.cycles.get(&(node, port)).and_then(|cycles| cycles.gates().ok()).map(Arc::new);

@@ -193,8 +193,8 @@ fn stopped_hosts(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, Acco
             for &class in network.classes.iter().filter(|class| cell.waiting >> **class & 1 == 1) {
                 let Some(since) = egress.state(port).blocked_since(now, class) else { continue };
                 let queue = QueueId { node: node.0, port, class };
-                let account =
-                    AccountId { node: peer.peer.0, port: peer.peer_port, class: if by_port { 0 } else { class } };
+                let class = if by_port { 0 } else { network.stopped_by(node, port, class) };
+                let account = AccountId { node: peer.peer.0, port: peer.peer_port, class };
                 stopped.push((queue, since, account));
             }
         }

@@ -1,17 +1,24 @@
-//! Tagger's rules, for lookup at switches and relaying hosts.
+//! Classes of frames at switches: Tagger's rules, or QoS maps of switches.
 
 use crate::parameters::CLASSES;
-use fabric::tags::{LOSSY_TAG, Lookup, SwitchRules, Tag};
+use fabric::tags::{LOSSY_TAG, Lookup, QosMaps, SwitchRules, Tag};
 use fabric::{Fabric, NodeId, PortIndex};
 
-/// Tagger at switches (Hu et al., CoNEXT 2017): the class of a frame is its tag, and class 0 is the lossy tag. A frame
-/// without a lossless tag keeps its class.
+/// Changes of a frame's class at switches.
+///
+/// With Tagger's rules (Hu et al., CoNEXT 2017) the class of a frame is its tag, and class 0 is the lossy tag. A frame
+/// without a lossless tag keeps its class. With QoS maps, account, queue and next class have their own tables.
 #[derive(Clone, Debug)]
 pub struct TagRules {
-    lookup: Lookup,
-    /// Bitmask of lossless tags.
+    table: Table,
+    /// Bitmask of lossless tags, or of the classes of lossless accounts.
     lossless: u8,
-    by_new_tag: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Table {
+    Rules { lookup: Lookup, by_new_tag: bool },
+    Maps(QosMaps),
 }
 
 /// Reason why rules cannot be simulated.
@@ -45,7 +52,13 @@ impl TagRules {
             }
             lossless |= 1 << tag;
         }
-        Ok(TagRules { lookup: Lookup::new(fabric, lossless_tags, switches), lossless, by_new_tag })
+        let lookup = Lookup::new(fabric, lossless_tags, switches);
+        Ok(TagRules { table: Table::Rules { lookup, by_new_tag }, lossless })
+    }
+
+    /// Uses QoS maps in place of rules.
+    pub fn of_maps(maps: QosMaps) -> TagRules {
+        TagRules { lossless: maps.lossless(), table: Table::Maps(maps) }
     }
 
     /// Returns the bitmask of lossless tags.
@@ -53,22 +66,44 @@ impl TagRules {
         self.lossless
     }
 
-    /// Returns whether the egress queue is that of the new tag.
-    pub(crate) fn by_new_tag(&self) -> bool {
-        self.by_new_tag
-    }
-
-    /// Returns all classes that a rewritten frame may have.
+    /// Returns all classes that a frame, a queue or an account may have.
     pub(crate) fn classes(&self) -> impl Iterator<Item = u8> + '_ {
-        (0..CLASSES as u8).filter(|&class| class == LOSSY_TAG || self.lossless & (1 << class) != 0)
+        let rules = matches!(self.table, Table::Rules { .. });
+        (0..CLASSES as u8).filter(move |&class| !rules || class == LOSSY_TAG || self.lossless & (1 << class) != 0)
     }
 
     /// Returns the class with which a frame leaves.
     #[inline]
     pub(crate) fn new_class(&self, node: NodeId, class: u8, in_port: PortIndex, out_port: PortIndex) -> u8 {
-        if self.lossless & (1 << class) == 0 {
-            return class;
+        self.treatment(node, class, in_port, out_port).2
+    }
+
+    /// Returns the account and the queue of a frame, and the class with which it leaves.
+    #[inline]
+    pub(crate) fn treatment(&self, node: NodeId, class: u8, in_port: PortIndex, out_port: PortIndex) -> (u8, u8, u8) {
+        match &self.table {
+            Table::Maps(maps) => maps.treatment(node, class, in_port, out_port),
+            Table::Rules { .. } if self.lossless & (1 << class) == 0 => (class, class, class),
+            Table::Rules { lookup, by_new_tag } => {
+                let new = lookup.new_tag(node, class, in_port, out_port).unwrap_or(LOSSY_TAG);
+                (class, if *by_new_tag { new } else { class }, new)
+            }
         }
-        self.lookup.new_tag(node, class, in_port, out_port).unwrap_or(LOSSY_TAG)
+    }
+
+    /// Returns the bitmask of the queues that the account `class` of the neighbour stops at the port with this number.
+    pub(crate) fn stops(&self, port: usize, class: u8) -> u8 {
+        match &self.table {
+            Table::Rules { .. } => 1 << class,
+            Table::Maps(maps) => maps.stops(port, class),
+        }
+    }
+
+    /// Returns the account of the neighbour that stops queue `class` of the port with this number.
+    pub(crate) fn stopped_by(&self, port: usize, class: u8) -> u8 {
+        match &self.table {
+            Table::Rules { .. } => class,
+            Table::Maps(maps) => maps.stopped_by(port, class).unwrap_or(class),
+        }
     }
 }

@@ -1,8 +1,9 @@
-//! `[switch.tags]`: tag-rewriting rules, from a file or generated for the fabric.
+//! `[switch.tags]`: tag-rewriting rules, from a file or generated for the fabric; QoS maps from a file.
 
 use crate::files::Files;
 use crate::parts::Parts;
 use crate::section::{Context, Section};
+use fabric::tags::{MapsFile, QosMaps};
 use fabric::{Fabric, NodeId};
 use model::parameters::{FlowControl, Overload, Scheduler, SwitchOverride, TagRules};
 use tagger::paths::{PathSource, TreeRoots};
@@ -15,8 +16,17 @@ const KEY: &str = "switch.tags";
 #[derive(Clone, Debug)]
 enum Rules {
     File(String),
-    Clos { bounces: u8, classes: u8 },
-    Paths { algorithm: Algorithm, paths: PathSource, classes: u8 },
+    Clos {
+        bounces: u8,
+        classes: u8,
+    },
+    Paths {
+        algorithm: Algorithm,
+        paths: PathSource,
+        classes: u8,
+    },
+    /// A file of QoS maps.
+    Maps(String),
 }
 
 /// Contents of `[switch.tags]`.
@@ -32,8 +42,14 @@ impl TagsPlan {
     #[expect(clippy::option_option, reason = "wrong, absent, or there, as every part is read")]
     pub fn read(switch: &Section<'_, '_>) -> Option<Option<TagsPlan>> {
         let table = switch.table("tags", KEY, true);
-        let kind = table.kind("kind of tags", &["none", "tagger"]);
-        let plan = (kind == Some("tagger")).then(|| read_tagger(&table));
+        let kind = table.kind("kind of tags", &["none", "tagger", "qos-maps"]);
+        let plan = match kind {
+            Some("tagger") => Some(read_tagger(&table)),
+            Some("qos-maps") => {
+                Some(table.text("maps").map(|file| TagsPlan { rules: Rules::Maps(file), by_new_tag: true }))
+            }
+            _ => None,
+        };
         table.finish();
         match (kind?, plan) {
             (_, Some(plan)) => plan.map(Some),
@@ -102,6 +118,7 @@ pub(crate) fn lower(
 ) -> Option<Option<TagRules>> {
     let Some(plan) = &parts.tags else { return Some(None) };
     let (key, table) = match &plan.rules {
+        Rules::Maps(file) => return lower_maps(context, fabric, files, parts, file).map(Some),
         Rules::File(file) => {
             let key = format!("{KEY}.rules");
             let content = files.load(context, file, &key)?;
@@ -123,7 +140,7 @@ pub(crate) fn lower(
                     generate(fabric, &request).map(|generated| generated.table)
                 }
                 Rules::Clos { bounces, classes } => clos_rule(fabric, *bounces, &names(*classes)),
-                Rules::File(_) => return None,
+                Rules::File(_) | Rules::Maps(_) => return None,
             };
             let key = format!("{KEY}.algorithm");
             match made {
@@ -144,6 +161,58 @@ pub(crate) fn lower(
     };
     check_classes(context, parts, &table, rules.lossless())?;
     Some(Some(rules))
+}
+
+/// QoS maps of a file; `None` after an error.
+fn lower_maps(
+    context: &Context<'_>,
+    fabric: &Fabric,
+    files: &Files<'_>,
+    parts: &Parts,
+    file: &str,
+) -> Option<TagRules> {
+    let key = format!("{KEY}.maps");
+    let content = files.load(context, file, &key)?;
+    let read = String::from_utf8(content).map_err(|_| "not UTF-8 text".to_owned());
+    let maps = read.and_then(|text| QosMaps::new(fabric, &MapsFile::read(&text)?));
+    let maps = match maps {
+        Ok(maps) => maps,
+        Err(error) => {
+            context.fail(&key, format!("`{}`: {error}", files.shown(file)), None);
+            return None;
+        }
+    };
+    let classes = list(maps.lossless());
+    let FlowControl::Pfc(pfc) = &parts.switch.flow_control else {
+        let help = format!("write switch.flow_control = {{ kind = \"pfc\", priorities = {classes:?} }}");
+        context.fail(KEY, "QoS maps name the queues that PFC stops, but PFC is off", Some(help));
+        return None;
+    };
+    if pfc.classes != maps.lossless() {
+        let message = format!("accounts {classes:?} of the maps are lossless, and PFC has {:?}", list(pfc.classes));
+        let help = format!("write priorities = {classes:?}");
+        context.fail("switch.flow_control.priorities", message, Some(help));
+        return None;
+    }
+    if parts.switch.overload != Overload::Drop {
+        let message = "QoS maps do not cover bounced, detoured or trimmed frames";
+        context.fail("switch.overload", message, Some("write overload = \"drop\", or no maps".to_owned()));
+        return None;
+    }
+    if parts.acknowledges() {
+        let message = "the maps do not have the class of an acknowledgement";
+        context.fail("host.transport", message, Some("write transport = \"datagram\"".to_owned()));
+        return None;
+    }
+    if fabric.nodes().iter().any(|node| node.relay) {
+        context.fail(
+            KEY,
+            "hosts that forward have no QoS maps",
+            Some("a fabric whose hosts forward nothing".to_owned()),
+        );
+        return None;
+    }
+    Some(TagRules::of_maps(maps))
 }
 
 /// Checks that PFC covers the lossless tags, and that traffic starts with the initial tag of a class.
@@ -190,7 +259,7 @@ fn check_classes(context: &Context<'_>, parts: &Parts, table: &RuleTable, lossle
 
 /// Warns of switches for which the proof of the rules does not hold.
 pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, overrides: &[SwitchOverride]) {
-    let Some(plan) = &parts.tags else { return };
+    let Some(plan) = parts.tags.as_ref().filter(|plan| !matches!(plan.rules, Rules::Maps(_))) else { return };
     let links_switches = |link: &fabric::Link| [link.a, link.b].into_iter().all(|end| fabric.node(end.node).forwards());
     if !plan.by_new_tag && fabric.links().iter().any(links_switches) {
         let message = "\"arriving-tag\" lets any loop of links deadlock, with or without rules, and loses lossless \

@@ -4,9 +4,11 @@
 //! per packet. This module does not judge if rules prevent deadlock.
 
 mod lookup;
+mod maps;
 mod port_set;
 
 pub use lookup::Lookup;
+pub use maps::{MapsFile, NodeMaps, QosMaps, Stop, Treatment};
 pub use port_set::{PortSet, ones};
 
 use crate::NodeId;

@@ -83,7 +83,7 @@ impl Switch {
         let mut crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
         let mut frame = *frame;
         if asked & ingress::TAGGED != 0 {
-            (crossing.class, frame.class) = core.rewritten(in_port, egress, frame.class);
+            (crossing.in_class, crossing.class, frame.class) = core.rewritten(in_port, egress, frame.class);
         }
         let mut marked = false;
         if asked & ingress::HOOKS != 0 {

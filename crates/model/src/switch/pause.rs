@@ -64,7 +64,10 @@ impl Core {
         let slots = self.buffer.layout.account_slots;
         let port = (account / slots) as u16;
         match self.network.switch.flow_control {
-            FlowControl::Pfc(_) => (port, Frame::pfc(1 << self.network.classes[account % slots], quanta)),
+            FlowControl::Pfc(_) => {
+                let classes = self.network.stops(self.node(), port, self.network.classes[account % slots]);
+                (port, Frame::pfc(classes, quanta))
+            }
             _ => (port, Frame::pause(quanta)),
         }
     }

@@ -1,4 +1,4 @@
-//! Tagger at a switch, in three steps (Hu et al., CoNEXT 2017, section 7).
+//! Tagger at a switch, in three steps (Hu et al., CoNEXT 2017, section 7). QoS maps have a table for each step.
 //!
 //! ```text
 //!   1. the ingress account of the arriving tag                  (PFC of that class stops the upstream neighbour)
@@ -9,11 +9,10 @@
 use super::core::Core;
 
 impl Core {
-    /// Returns the class of the queue of a frame that arrived by `in_port` in `in_class` and leaves by `egress`, and
-    /// its class on the next link.
-    pub(super) fn rewritten(&self, in_port: u16, egress: u16, in_class: u8) -> (u8, u8) {
-        let Some(tags) = &self.network.routing.tags else { return (in_class, in_class) };
-        let class = tags.new_class(self.node(), in_class, in_port, egress);
-        (if tags.by_new_tag() { class } else { in_class }, class)
+    /// Returns the account and the queue of a frame that arrived by `in_port` in `class` and leaves by `egress`, and its
+    /// class on the next link.
+    pub(super) fn rewritten(&self, in_port: u16, egress: u16, class: u8) -> (u8, u8, u8) {
+        let Some(tags) = &self.network.routing.tags else { return (class, class, class) };
+        tags.treatment(self.node(), class, in_port, egress)
     }
 }

@@ -57,7 +57,7 @@ impl Switch {
             tracer.note(now, frame, TraceEvent::Arrived { in_port });
         }
         let core = &self.core;
-        let (queue_class, class) = core.rewritten(in_port, egress, frame.class);
+        let (account, queue_class, class) = core.rewritten(in_port, egress, frame.class);
         match outcome {
             FrameFate::Held { .. } => self.note_held(tracer, frame, egress, wanted),
             FrameFate::Dropped { cause, .. } => {
@@ -66,8 +66,8 @@ impl Switch {
                 if wanted {
                     tracer.note_ahead(now, frame, egress, core.buffer.queues.frames(index));
                 }
-                let account = (core.buffer.limits.lossless & 1 << frame.class != 0)
-                    .then(|| core.buffer.account_bytes(in_port, frame.class));
+                let account = (core.buffer.limits.lossless & 1 << account != 0)
+                    .then(|| core.buffer.account_bytes(in_port, account));
                 tracer.note_loss(frame, now, cause, (Some(in_port), Some(egress)), core.load(index), account);
             }
             _ => core.note_outcome(tracer, (frame, class), outcome, wanted),

@@ -39,9 +39,14 @@ pub(super) const KEYS: &[Key] = &[
          overtakes data), cut-payload (CP: the header stays in the queue), sfc (SFC: the header returns to its source) \
          or pipeline-trim (like trim, by features of programmable switches)",
     ),
-    key(T, "kind", &[], TEXT)
-        .value("none", OURS)
-        .means("none, or tagger: the class of a frame is its tag, which rules rewrite"),
+    key(T, "kind", &[], TEXT).value("none", OURS).means(
+        "none; tagger: the class of a frame is its tag, which rules rewrite; qos-maps: account, queue and next class \
+             of a frame by tables, as `tidegate fabric check --running --counterexample` writes them",
+    ),
+    key(T, "maps", &["qos-maps"], Of("a file", "\"maps.json\"")).means(
+        "a file of QoS maps for this fabric, relative to the scenario's folder; switch.flow_control.priorities are its \
+         lossless classes",
+    ),
     key(S, "override", &[], Of("tables", "[]"))
         .absent("none", OURS)
         .means("parameters of some switches; the last entry for a switch applies"),
