@@ -436,7 +436,7 @@ fn one(
         Format::Table | Format::Csv | Format::Json => listed(args.to, view, String::new()),
         Format::Sonic => {
             let made = sonic::fragment(view, marks, settings, &platforms.given(view.name()))?;
-            let mut files = plain(pretty(made.config), ".json");
+            let mut files = plain(made.text(), ".json");
             let patch = made.patch.map(|patch| SwitchFile::new(view, ".patch.json", pretty(patch)));
             files.extend(patch.map(|patch| SwitchFile { is_patch: true, ..patch }));
             return Ok(Made { files, notes: made.notes, published: made.published });

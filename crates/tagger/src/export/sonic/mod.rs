@@ -20,6 +20,7 @@ mod dynamic_tests;
 mod laid_over;
 pub(super) mod model;
 mod notes;
+mod order;
 mod pg_profile;
 mod platform;
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod tests;
 pub use buffers::{Given, Published};
 pub use model::{Config, PoolUse, Ports, Violation, check, check_lossless, check_pools, merge, pool_uses};
 pub use notes::{general_notes, notes};
+pub use order::LOAD_ORDER;
 pub use pg_profile::{PgRow, PgTable};
 pub use platform::{OwnCables, Platform, PlatformError, PlatformFile};
 

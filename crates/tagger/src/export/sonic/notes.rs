@@ -29,6 +29,7 @@ pub fn notes(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Ve
 /// Returns notes about all switches of an export; `given` belongs to one of them.
 pub fn general_notes(marks: &Marks, settings: &Settings, given: &Given<'_>) -> Vec<String> {
     let mut notes = notes_of_maps(marks, settings);
+    notes.push(super::order::note());
     if given.rows.is_none() && given.platform.is_none() {
         notes.push(
             "Nothing is known of the platform (--platform, --pg-profile). xoff is computed from rate, cable and --mtu, \
