@@ -1,5 +1,9 @@
-//! Headroom by SONiC's buffer manager for comparison: `xoff` of a lossless profile, as computed by its script for
-//! Mellanox (`buffer_headroom_mellanox.lua`).
+//! Headroom by SONiC's buffer manager for comparison: `xoff` of a lossless profile, as computed by its scripts
+//! `buffer_headroom_mellanox.lua` of releases 202012 to 202311 and `buffer_headroom_barefoot.lua` (since 202211).
+//!
+//! Both divide the term of the cable by 8 * 1024. Since 202405 (sonic-swss pull request 3235) the script for Mellanox
+//! divides by 8 * 1000, and weighs cells by bytes; `fabric::sonic` has that formula. All divide the gearbox by
+//! 8 * 1024.
 
 use protocols::headroom::{Cells, Headroom};
 use units::{Rate, Time};
@@ -15,6 +19,8 @@ const PS_PER_METRE: u128 = 5_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sonic {
     pub cable: u64,
+    /// The cable by the script for Mellanox since 202405.
+    pub cable_since_202405: u64,
     pub reaction: u64,
     pub mac_phy: u64,
     pub gearbox: u64,
@@ -32,7 +38,9 @@ impl Sonic {
     pub fn of(rate: Rate, delay: Time, mtu: u64, cells: &Cells, gearbox: Time, ours: &Headroom) -> Sonic {
         let (bps, ps) = (u128::from(rate.as_bps()), u128::from(delay.as_ps()));
         // 2 x metres x Mbps x 10^9 / 198,000,000 / (8 x 1024): a megabit is 10^6 bits, but here 1024 is used for 1000.
-        let cable = (2 * PARTS).saturating_mul(ps * bps) / (PS_PER_METRE * METRES_PER_SECOND * 8 * 1024 / 1_000);
+        let travel =
+            |unit: u128| (2 * PARTS).saturating_mul(ps * bps) / (PS_PER_METRE * METRES_PER_SECOND * 8 * unit / 1_000);
+        let cable = travel(1_024);
         let gearbox = (2 * PARTS).saturating_mul(u128::from(gearbox.as_ps()) * bps) / (1_000_000_000 * 8 * 1024);
         let whole = |bytes: u64| u128::from(bytes) * PARTS;
         let travels = whole(mtu)
@@ -48,6 +56,7 @@ impl Sonic {
         let xoff = sum.div_ceil(1024).saturating_mul(1024);
         Sonic {
             cable: bytes(cable),
+            cable_since_202405: bytes(travel(1_000)),
             reaction: ours.reaction,
             mac_phy: ours.mac_phy,
             gearbox: bytes(gearbox),
@@ -81,7 +90,8 @@ mod tests {
             let computed = sonic(gbps, metres, mtu, cell, small);
             assert_eq!(computed.xoff, xoff, "{gbps} Gbps, {metres} m, {mtu} B, cells of {cell}: {computed:?}");
         }
-        assert_eq!(sonic(100, 300, 9_100, 1, 0).cable, 36_992);
+        let computed = sonic(100, 300, 9_100, 1, 0);
+        assert_eq!((computed.cable, computed.cable_since_202405), (36_992, 37_879));
     }
 
     #[test]

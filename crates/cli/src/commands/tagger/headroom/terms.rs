@@ -56,7 +56,7 @@ impl Terms {
             bytes => format!("cells of {bytes} B, {} % of the time in the worst frames", cells.small_percent),
         };
         let doubled = match rate == Rate::from_gbps(400) {
-            true => format!("one of its scripts doubles it at 400 Gbps: {} more", grouped(sonic.reaction)),
+            true => format!("the script for Barefoot doubles it at 400 Gbps: {} more", grouped(sonic.reaction)),
             false if conditions.reaction == Reaction::Standard => "the same table".to_owned(),
             false => "the same".to_owned(),
         };
@@ -75,7 +75,11 @@ impl Terms {
                 ours.cable,
                 format!("2 x {delay} at {rate}"),
                 sonic.cable,
-                "198,000,000 m/s for 5 ns a metre; 1024 for 1000, 2.3 % too little",
+                &format!(
+                    "198,000,000 m/s for 5 ns a metre; 1024 for 1000 (Barefoot, Mellanox to 202311); Mellanox since \
+                     202405: {}",
+                    grouped(sonic.cable_since_202405)
+                ),
             ),
             term(
                 "pause_frames",
@@ -107,7 +111,7 @@ impl Terms {
                 ours.gearbox,
                 none(args.gearbox, "--gearbox"),
                 sonic.gearbox,
-                if sonic.gearbox == ours.gearbox { "the same" } else { "1024 for 1000, 2.3 % too little" },
+                if sonic.gearbox == ours.gearbox { "the same" } else { "1024 for 1000, in all releases" },
             ),
             term(
                 "held_back",
