@@ -425,7 +425,7 @@ fn say_decisions(name: &str, fabric: &Fabric) {
             Subject::AttachedHosts => " (--hosts-per-switch, --hosts-on)",
             Subject::Roles => " (--host, --switch)",
             Subject::HighHosts => " (--ignore)",
-            Subject::LeftOut | Subject::Tiers | Subject::Unread | Subject::CableEnds => "",
+            Subject::LeftOut | Subject::SharedPorts | Subject::Tiers | Subject::Unread | Subject::CableEnds => "",
         };
         output::decision(&format!("{name}: {}{option}", decision.line()));
     }
@@ -490,4 +490,32 @@ fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
         _ => return Failure::Input { message: format!("{place}: {message}"), help: None },
     };
     Failure::input(format!("{place}: {message}"), help)
+}
+
+/// Consent to a proof without the tunnels between the ToRs of a dual-ToR pair.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct TunnelArgs {
+    /// Fabrics with Y cables (dual ToR): leave the tunnels between the ToRs of a pair out of the proof. Only
+    /// `fabric check --running` reads their maps.
+    #[arg(long)]
+    pub without_tunnels: bool,
+}
+
+impl TunnelArgs {
+    /// Refuses a fabric whose frames may take tunnels.
+    ///
+    /// # Errors
+    /// A fabric with Y cables without `--without-tunnels`.
+    pub fn check(self, source: &str, fabric: &Fabric) -> Result<(), Failure> {
+        if self.without_tunnels || !fabric.has_shared_ports() {
+            return Ok(());
+        }
+        let message = format!(
+            "{source}: a dual-ToR fabric: frames for a standby ToR take a tunnel to the other one, whose maps \
+             (encap_tc_to_dscp_map, encap_tc_to_queue_map, decap_tc_to_pg_map) change priority and queue, and rules do \
+             not describe them"
+        );
+        let help = "check the tunnels with: tidegate fabric check --running DIR; then add --without-tunnels here";
+        Err(Failure::input(message, help))
+    }
 }

@@ -10,6 +10,8 @@ pub enum Subject {
     LeftOut,
     /// Nodes that are hosts or switches.
     Roles,
+    /// Server ports that two switches reach, by a Y cable (dual ToR). The switches have tunnels to each other.
+    SharedPorts,
     /// Hosts attached to a fabric without hosts.
     AttachedHosts,
     /// Tiers of switches.

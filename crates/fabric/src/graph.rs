@@ -210,6 +210,11 @@ impl Fabric {
     pub fn assumes_links(&self) -> bool {
         self.decisions.iter().any(|decision| decision.subject == Subject::AssumedLinks)
     }
+
+    /// Returns whether two switches share a server port (dual ToR), so that frames may take a tunnel between them.
+    pub fn has_shared_ports(&self) -> bool {
+        self.decisions.iter().any(|decision| decision.subject == Subject::SharedPorts)
+    }
     /// Returns all node ids in order.
     pub fn node_ids(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
         (0..self.nodes.len() as u32).map(NodeId)

@@ -195,3 +195,55 @@ fn dscps_of_no_tag_queues_without_a_share_and_the_queue_map_of_a_device_are_look
     assert!(ingress.contains("from Ethernet4 to ") && ingress.contains(": it waits in queue 4"), "{ingress}");
     assert!(out.contains("and take TC_TO_QUEUE_MAP from the ingress port (--queue-map)"), "{out}");
 }
+
+#[test]
+fn tunnels_of_a_dual_tor_pair_are_judged_by_running_alone() {
+    let scratch = Scratch::new("running-tunnels");
+    let (pair, rules) = (crate::common::example("running/dual-tor"), scratch.path("rules.json"));
+    let generate = ["tagger", "rules", &pair, "--paths", "bounces=1", "--quiet", "--out", &rules];
+    let verify = ["tagger", "verify", &rules, "--fabric", &pair, "--paths", "bounces=1"];
+    let refused = run(&generate);
+    let said = "a dual-ToR fabric: frames for a standby ToR take a tunnel to the other one";
+    assert!(refused.code == Some(2) && refused.err.replace("\n  ", " ").contains(said), "{}", refused.err);
+    assert!(refused.err.contains("tidegate fabric check --running DIR") && !scratch.0.join("rules.json").exists());
+    let generated = run(&[&generate[..], &["--without-tunnels"]].concat());
+    assert_eq!(generated.code, Some(0), "{}", generated.err);
+    let refused = run(&verify);
+    assert!(refused.code == Some(2) && refused.err.contains("--without-tunnels"), "{}", refused.err);
+    let verified = run(&[&verify[..], &["--without-tunnels"]].concat());
+    assert!(verified.code == Some(0), "{}{}", verified.out, verified.err);
+    assert!(verified.out.contains("for   frames that take no tunnel between the ToRs of a pair"), "{}", verified.out);
+    let plain = run(&["fabric", "check", &pair, "--pfc"]);
+    assert!(plain.out.contains("the tunnels between the ToRs of a pair are not judged"), "{}", plain.out);
+}
+
+#[test]
+fn bad_input_exits_with_2_and_names_file_and_key() {
+    let scratch = Scratch::new("running-bad-input");
+    let refused = |name: &str, change: fn(&mut Value), said: &str| {
+        let mut files = leaf_spine(2, 1, 1);
+        change(&mut files[1].1);
+        let ran = run(&["fabric", "check", "--running", &folder(&scratch, name, &files)]);
+        let said = format!("{name}/leaf-01.json: {said}");
+        assert!(ran.code == Some(2) && ran.out.is_empty(), "{name}: {}{}", ran.out, ran.err);
+        assert!(ran.err.replace("\n  ", " ").contains(&said), "{name}: {}", ran.err);
+    };
+    let claims = "DEVICE_NEIGHBOR|Ethernet4: leaf-00.json: DEVICE_NEIGHBOR|Ethernet4 claims spine-0 Ethernet0 too";
+    refused("claimed", |file| file["DEVICE_NEIGHBOR"]["Ethernet4"]["port"] = "Ethernet0".into(), claims);
+    let hole = |file: &mut Value| drop(file["DSCP_TO_TC_MAP"]["AZURE"].as_object_mut().unwrap().remove("17"));
+    refused("hole", hole, "DSCP_TO_TC_MAP|AZURE.17: is missing: the map has a hole");
+    let pool = |file: &mut Value| drop(file["BUFFER_POOL"].as_object_mut().unwrap().remove("egress_lossy_pool"));
+    refused("pool", pool, "BUFFER_PROFILE|egress_lossy_profile.pool: BUFFER_POOL has no `egress_lossy_pool`");
+    let unit = |file: &mut Value| file["CABLE_LENGTH"]["AZURE"]["Ethernet0"] = "40".into();
+    refused("unit", unit, "CABLE_LENGTH|AZURE.Ethernet0: is \"40\": no length in metres");
+    // The profile table of a platform with other speeds.
+    let (sonic, rules) = (crate::common::example("sonic"), scratch.path("rules.json"));
+    assert_eq!(run(&["tagger", "rules", &sonic, "--paths", "bounces=1", "--quiet", "--out", &rules]).code, Some(0));
+    let other = scratch.file("other.ini", "10000 5m 18432 0 32256 1 2288\n");
+    let platform = crate::common::example("sonic-platform/tor-1.json");
+    let export = ["tagger", "export", &rules, "--fabric", &sonic, "--to", "sonic", "--only", "tor-1"];
+    let with = ["--platform", &platform, "--pg-profile", &other, "--out", &scratch.path("fragments")];
+    let ran = run(&[&export[..], &with].concat());
+    let said = "other.ini: speed 400000: the platform has no such row";
+    assert!(ran.code == Some(2) && ran.err.contains(said) && !scratch.0.join("fragments").exists(), "{}", ran.err);
+}

@@ -161,6 +161,10 @@ fn as_text(source: &str, found: &Found, pfc: &PfcFlags, verdict: &PfcVerdict, cu
     if let Some(cut_off) = cut_off {
         text += &format!("  {}  {cut_off}\n", styled("hint", Style::Caution));
     }
+    if found.fabric.has_shared_ports() {
+        let tunnels = "the tunnels between the ToRs of a pair are not judged: fabric check --running DIR";
+        text += &format!("  {}  {tunnels}\n", styled("hint", Style::Caution));
+    }
     if verdict.deadlock_free {
         text += &format!(
             "  {}  it cannot deadlock under PFC: no queues wait for each other in a circle\n",

@@ -4,7 +4,7 @@ use super::marks::FEWER_TAGS;
 use super::paths::{Expected, parse_paths, write_list};
 use super::source::read_text;
 use crate::exit::Exit;
-use crate::fabric_source::{self, FabricFlags};
+use crate::fabric_source::{self, FabricFlags, TunnelArgs};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::progress::waiting;
@@ -30,6 +30,8 @@ pub struct RulesArgs {
     source: String,
     #[command(flatten)]
     flags: FabricFlags,
+    #[command(flatten)]
+    tunnels: TunnelArgs,
     /// The paths that must be lossless; several add up. shortest: all shortest ones. up-down: up the tiers and down
     /// again. bounces=K: those, with up to K bounces. n-shortest=N: the N shortest of each pair of hosts. trees: a tree
     /// of shortest paths towards each switch; trees=servers: towards each server. random=N: N random ones. file:F: one
@@ -115,6 +117,7 @@ struct Made {
 /// An invalid fabric, paths that are invalid or do not fit it, or a file that cannot be written.
 pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
+    args.tunnels.check(&args.source, &fabric)?;
     for output in args.out.iter().chain(&args.paths_out) {
         fabric_source::check_output(Path::new(&args.source), output)?;
     }

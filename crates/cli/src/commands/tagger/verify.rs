@@ -3,7 +3,7 @@
 use super::device::{DeviceArgs, DeviceVerdict};
 use super::paths::{Expected, parse_paths_or_file};
 use crate::exit::Exit;
-use crate::fabric_source::{self, FabricFlags};
+use crate::fabric_source::{self, FabricFlags, TunnelArgs};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
 use crate::progress::{PATIENCE, things_bar, waiting};
@@ -32,6 +32,8 @@ pub struct VerifyArgs {
     source: String,
     #[command(flatten)]
     flags: FabricFlags,
+    #[command(flatten)]
+    tunnels: TunnelArgs,
     /// The paths that must be lossless; several add up. shortest: all shortest ones. up-down: up the tiers and down
     /// again. bounces=K: those, with up to K bounces. trees: a tree of shortest paths towards each switch, by the
     /// lowest ports; trees=servers: towards each server. FILE or file:FILE: names of nodes from source to destination,
@@ -110,6 +112,7 @@ enum Routing {
 /// Rules, paths or a fabric that are invalid or do not match.
 pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
+    args.tunnels.check(&args.source, &fabric)?;
     let visible = !args.quiet && !args.json;
     let bar = waiting("reading the rules", visible);
     let read = read(&args.rules, &fabric);
@@ -249,6 +252,11 @@ fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict, device: Optio
         _ => switches_text(verdict.switches),
     };
     text += &format!("  {}  {switches}\n", styled("for ", Style::Caution));
+    if args.tunnels.without_tunnels {
+        let tunnels = "frames that take no tunnel between the ToRs of a pair (--without-tunnels): \
+                       tidegate fabric check --running judges tunnels";
+        text += &format!("  {}  {tunnels}\n", styled("for ", Style::Caution));
+    }
     if args.paths.is_empty() && args.routing.is_none() {
         let hint = styled("hint", Style::Caution);
         text += &format!("  {hint}  without --paths and --routing no path is checked for losslessness\n");
