@@ -9,8 +9,8 @@
 use super::core::Core;
 
 impl Core {
-    /// Returns the account and the queue of a frame that arrived by `in_port` in `class` and leaves by `egress`, and its
-    /// class on the next link.
+    /// Returns the account and the queue of a frame that arrived by `in_port` in `class` and leaves by `egress`, and
+    /// its class on the next link.
     pub(super) fn rewritten(&self, in_port: u16, egress: u16, class: u8) -> (u8, u8, u8) {
         let Some(tags) = &self.network.routing.tags else { return (class, class, class) };
         tags.treatment(self.node(), class, in_port, egress)

@@ -41,10 +41,10 @@ impl Fragment {
 /// Note about the order of the steps.
 pub(super) fn note() -> String {
     format!(
-        "Order: 1. the patch of a switch, if there is one; 2. its fragment. In the patch each range is removed before the \
-         entries for its numbers are added, and these name profiles that the switch has. The tables of a fragment follow \
-         SONiC's leafrefs: BUFFER_POOL (the platform's), {}. config apply-patch sorts its steps itself; other tools need \
-         this order.",
+        "Order: 1. the patch of a switch, if there is one; 2. its fragment. In the patch each range is removed before \
+         the entries for its numbers are added, and these name profiles that the switch has. The tables of a fragment \
+         follow SONiC's leafrefs: BUFFER_POOL (the platform's), {}. config apply-patch sorts its steps itself; other \
+         tools need this order.",
         LOAD_ORDER.join(", ")
     )
 }
