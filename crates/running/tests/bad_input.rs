@@ -250,3 +250,18 @@ fn damaged_files_are_refused_or_judged_and_never_panic() {
     }
     assert!(refused > 100 && unsafe_ > 20 && safe > 3, "{refused} refused, {unsafe_} unsafe, {safe} safe");
 }
+
+#[test]
+fn rows_of_a_modular_chassis_are_one_fault_a_table() {
+    let chassis = faults(|file| {
+        let rows = std::mem::take(file["QUEUE"].as_object_mut().unwrap());
+        file["QUEUE"] = rows
+            .into_iter()
+            .map(|(key, row)| (format!("lc1|Asic0|{key}"), row))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+    });
+    let why =
+        "leaf-01.json: QUEUE|lc1|Asic0|Ethernet0|0: has three parts: configuration of a modular chassis is not read";
+    assert_eq!(chassis, [why]);
+}

@@ -259,3 +259,20 @@ fn counts_of_one_are_singular() {
         assert!(assumptions.iter().any(|it| it == line), "{line}: {assumptions:#?}");
     }
 }
+
+#[test]
+fn a_file_that_was_saved_before_the_ports_came_up_has_one_finding() {
+    let files = all(|file| {
+        file["BUFFER_PG"].as_object_mut().unwrap().retain(|key, _| !key.ends_with("|3-4"));
+        let profiles = file["BUFFER_PROFILE"].as_object_mut().unwrap();
+        profiles.retain(|name, _| !name.starts_with("pg_lossless"));
+    });
+    let report = judged(&files);
+    let found: Vec<String> = report.findings.iter().map(|it| format!("{}: {}", it.file, it.key)).collect();
+    let expected =
+        ["leaf-00", "leaf-01", "leaf-02", "spine-0", "spine-1"].map(|name| format!("{name}.json: BUFFER_PG"));
+    assert_eq!(found, expected, "{:#?}", report.findings);
+    let Finding { why, instead, .. } = &report.findings[0];
+    assert!(why.starts_with("pfc_enable has 3, 4 at 3 ports, and no priority group of the switch"), "{why}");
+    assert!(instead.starts_with("the file after `config save`"), "{instead}");
+}

@@ -2,7 +2,7 @@
 
 mod blame;
 mod cycle;
-mod deadlock;
+pub(crate) mod deadlock;
 mod dynamic;
 mod findings;
 mod headroom;
@@ -86,11 +86,12 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     configs.iter().flat_map(|config| config.unknown.clone()).for_each(|unknown| findings.add(unknown));
     configs.iter().for_each(|config| watchdog::judge(config, &device, &mut findings));
     let votes = blame::Votes::new(configs);
-    ports::judge(&device, &votes, &mut findings);
+    let without_groups = ports::without_lossless_groups(&device);
+    ports::judge(&device, &without_groups, &votes, &mut findings);
     links::judge(&device, &mut findings);
     let computed = headroom::judge(&device, options.headroom, &models, &mut findings);
     headroom::judge_pools(&device, &mut findings);
-    waits::judge(&device, &reached, &votes, &mut findings);
+    waits::judge(&device, &reached, &without_groups, &votes, &mut findings);
     let found = deadlock::judge(&device, &reached, options.paths, &mut findings);
     let counts = Counts {
         switches: configs.len() as u64,

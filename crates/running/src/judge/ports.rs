@@ -4,6 +4,9 @@ use super::blame::{Entry, Votes, entry};
 use super::findings::{Findings, finding};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
+use fabric::NodeId;
+use std::collections::{BTreeMap, BTreeSet};
+use text::numbers::counted;
 
 /// Returns the key that assigns the profile of a priority group.
 pub(super) fn group_key(device: &Device<'_>, port: &Port, group: u8) -> String {
@@ -53,7 +56,45 @@ pub(super) fn list(bits: u32) -> String {
     numbers.join(", ")
 }
 
-pub(super) fn judge(device: &Device<'_>, votes: &Votes<'_>, findings: &mut Findings) {
+/// Returns the switches with `pfc_enable` of which no priority group has a lossless profile.
+///
+/// SONiC's buffer manager (`buffermgrd`) writes these groups to the configuration when ports come up, so a file that
+/// was saved before lacks them all.
+pub(super) fn without_lossless_groups(device: &Device<'_>) -> BTreeSet<NodeId> {
+    let mut by_switch: BTreeMap<NodeId, (u8, u8)> = BTreeMap::new();
+    for (_, port) in device.ports() {
+        let (enabled, profiles) = by_switch.entry(port.node).or_default();
+        (*enabled, *profiles) = (*enabled | port.enabled, *profiles | port.lossless_profiles);
+    }
+    by_switch.retain(|_, (enabled, profiles)| *enabled != 0 && *profiles == 0);
+    by_switch.into_keys().collect()
+}
+
+/// Reports each of these switches once.
+fn report_without_groups(device: &Device<'_>, switches: &BTreeSet<NodeId>, findings: &mut Findings) {
+    for node in switches {
+        let enabled = || device.ports().filter(|(_, port)| port.node == *node && port.enabled != 0);
+        let Some((_, first)) = enabled().next() else { continue };
+        let priorities = enabled().fold(0, |bits, (_, port)| bits | port.enabled);
+        let why = format!(
+            "pfc_enable has {} at {}, and no priority group of the switch has a lossless profile: all of them drop. \
+             SONiC's buffer manager adds lossless groups when ports come up; a file that was saved before lacks them",
+            list(priorities.into()),
+            counted(enabled().count() as u64, "port")
+        );
+        let instead = "the file after `config save` with all ports up, or a profile with xoff for each of these groups";
+        let key = "BUFFER_PG".to_owned();
+        findings.add(finding(FindingKind::Mismatch, device.config(first), key, why, instead.to_owned()));
+    }
+}
+
+pub(super) fn judge(
+    device: &Device<'_>,
+    without_groups: &BTreeSet<NodeId>,
+    votes: &Votes<'_>,
+    findings: &mut Findings,
+) {
+    report_without_groups(device, without_groups, findings);
     for (_, port) in device.ports() {
         let config = device.config(port);
         // One wrong entry of a map causes several mismatches, so the entry is named instead.
@@ -72,7 +113,7 @@ pub(super) fn judge(device: &Device<'_>, votes: &Votes<'_>, findings: &mut Findi
             });
         };
         for group in (0..8u8).filter(|&group| port.sends[usize::from(group)] != 0) {
-            if port.lossless_profiles >> group & 1 == 0 {
+            if port.lossless_profiles >> group & 1 == 0 && !without_groups.contains(&port.node) {
                 let priorities = list(port.sends[usize::from(group)].into());
                 let why = format!(
                     "pfc_enable has {priorities}, and group {group} of {} has no lossless profile: it drops and never \

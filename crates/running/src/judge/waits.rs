@@ -8,7 +8,8 @@ use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use crate::options::QueueBinding;
 use crate::paths::{Arrival, Reached, Wait};
-use std::collections::BTreeMap;
+use fabric::NodeId;
+use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::grouped;
 
 /// A wait, with its ports.
@@ -19,14 +20,22 @@ struct Place<'d, 'a> {
     egress: &'d Port,
 }
 
-pub(super) fn judge(device: &Device<'_>, reached: &Reached, votes: &Votes<'_>, findings: &mut Findings) {
+pub(super) fn judge(
+    device: &Device<'_>,
+    reached: &Reached,
+    without_groups: &BTreeSet<NodeId>,
+    votes: &Votes<'_>,
+    findings: &mut Findings,
+) {
     // Bitmask of the queues in which frames wait, by egress port.
     let mut fed: BTreeMap<u32, u32> = BTreeMap::new();
     reached.waits.iter().for_each(|wait| *fed.entry(wait.egress).or_default() |= 1 << wait.queue);
     for wait in &reached.waits {
         let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
         let place = Place { device, wait, ingress, egress };
-        place.profiles(votes, findings);
+        if !without_groups.contains(&ingress.node) {
+            place.profiles(votes, findings);
+        }
         if let (Some((_, next)), Some(arrival)) = (device.peer(wait.egress), wait.next) {
             place.next(next, arrival, votes, findings);
         }

@@ -178,8 +178,14 @@ impl<'a> Reader<'a> {
             return Vec::new();
         };
         if range.contains('|') {
+            // All rows of the table have this form: one fault names the first.
             let message = "has three parts: configuration of a modular chassis is not read";
-            self.fault(row.key.clone(), message, help);
+            let table = row.key.split('|').next().unwrap_or_default();
+            let is_known = |fault: &Fault| fault.message == message && fault.key.split('|').next() == Some(table);
+            if !self.faults.iter().any(is_known) {
+                let help = "a port and a number, as Ethernet0|3-4; --ignore NAME leaves the switch out";
+                self.fault(row.key.clone(), message, help);
+            }
             return Vec::new();
         }
         let numbers = numbers_of(range).filter(|numbers| numbers.iter().all(|&number| number <= most));
