@@ -271,6 +271,10 @@ impl<'a> Device<'a> {
         let name = self.fabric.port_name(node, index).map_or(index.to_string(), str::to_owned);
         (self.fabric.name(node), name)
     }
+    /// The node of a port.
+    pub fn owner(&self, number: u32) -> NodeId {
+        self.owners[number as usize].0
+    }
     /// The peer port, of a host or a switch.
     pub fn other(&self, number: u32) -> u32 {
         self.peers[number as usize]

@@ -21,6 +21,7 @@ mod judge;
 mod options;
 mod paths;
 mod read;
+pub mod reproduce;
 
 pub use binding::{Binding, Hop, ImplementedRule, ImplementedRules, NextHop};
 pub use error::{Fault, Finding, FindingKind};

@@ -39,14 +39,23 @@ impl Hasher for WordHasher {
 type Set<T> = HashSet<T, BuildHasherDefault<WordHasher>>;
 
 /// State of a frame on arrival at a port.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct State {
-    ingress: u32,
-    dscp: u8,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct State {
+    pub ingress: u32,
+    pub dscp: u8,
     /// In a tunnel: the inner DSCP and the switch at its end.
-    inside: Option<(u8, NodeId)>,
+    pub inside: Option<(u8, NodeId)>,
     /// Bounces so far.
-    bounces: u8,
+    pub bounces: u8,
+}
+
+/// A hop of frames in one state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub state: State,
+    pub wait: Wait,
+    /// State at the next switch; `None` if a host is next.
+    pub next: Option<State>,
 }
 
 /// Frames of an account that wait in a queue.
@@ -104,6 +113,8 @@ struct Search<'d, 'a> {
     distances: BTreeMap<NodeId, Vec<u32>>,
     seen: Set<State>,
     open: Vec<State>,
+    /// All hops since the last start, if they are kept.
+    steps: Option<Vec<Step>>,
 }
 
 const FAR: u32 = u32::MAX;
@@ -116,19 +127,7 @@ pub(crate) fn follow(device: &Device<'_>, paths: PathSet) -> Reached {
 /// Like [`follow`], with the given merged ports.
 fn follow_from(device: &Device<'_>, paths: PathSet, alike_ports: BTreeMap<u32, Vec<u32>>) -> Reached {
     let fabric = device.fabric;
-    let mut search = Search {
-        device,
-        alike_ports,
-        alike: device.alike(),
-        waits: Set::default(),
-        accounts: BTreeSet::new(),
-        distances: BTreeMap::new(),
-        seen: Set::default(),
-        open: Vec::new(),
-    };
-    for peer in device.detours.values().map(|detour| detour.peer) {
-        search.distances.entry(peer).or_insert_with(|| distances(fabric, &[peer]));
-    }
+    let mut search = Search::new(device, alike_ports);
     let (entries, reserved_at) = search.entries();
     match paths {
         PathSet::Shortest => {
@@ -165,6 +164,33 @@ fn follow_from(device: &Device<'_>, paths: PathSet, alike_ports: BTreeMap<u32, V
     }
     waits.sort_unstable();
     Reached { waits, accounts, reserved_at }
+}
+
+/// Passes all hops of a set of paths to `visit`, in order of their distance from the hosts: once per group of
+/// destinations under shortest paths, else once.
+pub(crate) fn steps(device: &Device<'_>, paths: PathSet, visit: &mut dyn FnMut(&[Step])) {
+    let fabric = device.fabric;
+    let mut search = Search::new(device, BTreeMap::new());
+    let (entries, _) = search.entries();
+    let groups = if paths == PathSet::Shortest { groups(fabric) } else { Vec::new() };
+    let towards: Vec<Vec<u32>> = groups.iter().map(|group| distances(fabric, &group.switches)).collect();
+    let mut explore = |expand: &dyn Fn(&mut Search<'_, '_>, State)| {
+        search.begin(&entries);
+        search.steps = Some(Vec::new());
+        while !search.open.is_empty() {
+            for state in std::mem::take(&mut search.open) {
+                expand(&mut search, state);
+            }
+        }
+        visit(&search.steps.take().unwrap_or_default());
+    };
+    if paths == PathSet::Shortest {
+        for (group, towards) in groups.iter().zip(&towards) {
+            explore(&|search, state| search.towards_group(state, group, towards));
+        }
+    } else {
+        explore(&|search, state| search.anywhere(state, paths));
+    }
 }
 
 /// Groups the host ports of each switch that treat frames equally: the first, with the later ones.
@@ -221,7 +247,25 @@ fn rise(fabric: &Fabric, from: NodeId, to: NodeId) -> i16 {
     height(to) - height(from)
 }
 
-impl Search<'_, '_> {
+impl<'d, 'a> Search<'d, 'a> {
+    fn new(device: &'d Device<'a>, alike_ports: BTreeMap<u32, Vec<u32>>) -> Search<'d, 'a> {
+        let mut search = Search {
+            device,
+            alike_ports,
+            alike: device.alike(),
+            waits: Set::default(),
+            accounts: BTreeSet::new(),
+            distances: BTreeMap::new(),
+            seen: Set::default(),
+            open: Vec::new(),
+            steps: None,
+        };
+        for peer in device.detours.values().map(|detour| detour.peer) {
+            search.distances.entry(peer).or_insert_with(|| distances(device.fabric, &[peer]));
+        }
+        search
+    }
+
     /// Returns the initial states of hosts' frames, and the number of host ports that are assumed not to send reserved
     /// DSCPs.
     fn entries(&self) -> (Vec<State>, u64) {
@@ -299,7 +343,7 @@ impl Search<'_, '_> {
                 }
                 _ => 0,
             };
-            self.hop(State { bounces, ..state }, out, None);
+            self.bounce(state, bounces, out, None);
         }
         self.deliver(state, node, exits.into_iter());
     }
@@ -350,9 +394,14 @@ impl Search<'_, '_> {
         closer.map(|(port, _)| port as PortIndex).collect()
     }
 
-    /// Records the wait at an egress port, and adds the state at the next switch. `enters`: end of the tunnel that the
-    /// frame enters here.
+    /// Like [`Search::bounce`], without a bounce.
     fn hop(&mut self, state: State, out: PortIndex, enters: Option<NodeId>) {
+        self.bounce(state, state.bounces, out, enters);
+    }
+
+    /// Records the wait at an egress port, and adds the state at the next switch, with this number of bounces.
+    /// `enters`: end of the tunnel that the frame enters here.
+    fn bounce(&mut self, state: State, bounces: u8, out: PortIndex, enters: Option<NodeId>) {
         let device = self.device;
         let Some(ingress) = device.port(state.ingress) else { return };
         let node = ingress.node;
@@ -368,7 +417,7 @@ impl Search<'_, '_> {
                 (None, false) => state.inside,
                 (None, true) => None,
             };
-            let arrives = State { ingress: next, dscp: self.alike[usize::from(dscp)], inside, bounces: state.bounces };
+            let arrives = State { ingress: next, dscp: self.alike[usize::from(dscp)], inside, bounces };
             let there = inside.is_some_and(|(_, target)| target == port.node);
             let (class, group) = device.classify(port, arrives.dscp, inside.map(|(inner, _)| inner), there);
             (arrives, Arrival { dscp: arrives.dscp, class, group, ends: there })
@@ -385,6 +434,9 @@ impl Search<'_, '_> {
         };
         self.waits.insert(wait);
         self.accounts.insert((state.ingress, group));
+        if let Some(steps) = &mut self.steps {
+            steps.push(Step { state, wait, next: next.map(|(arrives, _)| arrives) });
+        }
         if let Some((arrives, _)) = next
             && self.seen.insert(arrives)
         {

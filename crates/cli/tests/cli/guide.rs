@@ -56,7 +56,8 @@ fn guides_show_what_their_commands_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     // The output folders of the pages: results of another version are not replaced.
     let _ = std::fs::remove_file("/tmp/tidegate-running-rules.json");
-    for folder in ["/tmp/tidegate-why-guide", "/tmp/tidegate-why-pauses", "/tmp/tidegate-bounce-guide"] {
+    let folders = ["why-guide", "why-pauses", "bounce-guide", "counterexample"];
+    for folder in folders.map(|name| format!("/tmp/tidegate-{name}")) {
         let _ = std::fs::remove_dir_all(folder);
     }
     for name in PAGES {

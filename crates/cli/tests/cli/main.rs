@@ -15,6 +15,7 @@ mod commands;
 mod common;
 mod compare;
 mod corpus;
+mod counterexamples;
 mod crates;
 mod examples;
 mod fabric;

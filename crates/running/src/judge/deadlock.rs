@@ -8,7 +8,7 @@
 use super::cycle::shortest;
 use super::findings::{Findings, finding};
 use super::ports::pfc_key;
-use crate::device::Device;
+use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use crate::options::PathSet;
 use crate::paths::{Reached, Wait};
@@ -44,8 +44,10 @@ impl fmt::Display for PausedLink {
 }
 
 #[derive(Default)]
-pub(super) struct Found {
+pub(crate) struct Found {
     pub cycle: Vec<PausedLink>,
+    /// Frames of each account of the cycle that wait for the next.
+    pub waits: Vec<Wait>,
     pub accounts: u64,
     pub dependencies: u64,
 }
@@ -54,6 +56,15 @@ pub(super) struct Found {
 type Account = (u32, u8);
 
 pub(super) fn judge(device: &Device<'_>, reached: &Reached, paths: PathSet, findings: &mut Findings) -> Found {
+    let (found, first) = search(device, reached);
+    if let Some(port) = first.and_then(|number| device.port(number)) {
+        report(device, port, &found.cycle, paths, findings);
+    }
+    found
+}
+
+/// Returns the shortest cycle, and the port of the account that a finding names.
+pub(crate) fn search(device: &Device<'_>, reached: &Reached) -> (Found, Option<u32>) {
     let lossless = |&(number, group): &Account| device.port(number).is_some_and(|port| port.lossless >> group & 1 == 1);
     let accounts: Vec<Account> = reached.accounts.iter().copied().filter(lossless).collect();
     let at = |account: &Account| accounts.binary_search(account).ok();
@@ -96,29 +107,22 @@ pub(super) fn judge(device: &Device<'_>, reached: &Reached, paths: PathSet, find
             }
         })
         .collect();
-    report(device, &accounts, &cycle, &links, paths, findings);
-    Found { cycle: links, accounts: accounts.len() as u64, dependencies }
+    let tunnel = links.iter().position(|link| link.enters_tunnel);
+    let first = cycle.get(tunnel.unwrap_or(0)).map(|&vertex| accounts[vertex].0);
+    let next = |position: usize| cycle[(position + 1) % cycle.len()];
+    let waits = cycle.iter().enumerate().map(|(position, &vertex)| *edges[vertex][&next(position)]).collect();
+    (Found { cycle: links, waits, accounts: accounts.len() as u64, dependencies }, first)
 }
 
-fn report(
-    device: &Device<'_>,
-    accounts: &[Account],
-    cycle: &[usize],
-    links: &[PausedLink],
-    paths: PathSet,
-    findings: &mut Findings,
-) {
-    let Some(first) = cycle.first() else { return };
-    let tunnel = links.iter().position(|link| link.enters_tunnel);
-    let vertex = cycle[tunnel.unwrap_or(0)];
-    let Some(port) = device.port(accounts[vertex].0).or_else(|| device.port(accounts[*first].0)) else { return };
+fn report(device: &Device<'_>, port: &Port, links: &[PausedLink], paths: PathSet, findings: &mut Findings) {
+    let tunnel = links.iter().any(|link| link.enters_tunnel);
     let config = device.config(port);
     let why = format!("{} lossless accounts wait for each other in a cycle: {paths}", links.len());
-    let (key, instead) = match (tunnel, &config.tunnel) {
-        (Some(_), Some(tunnel)) => {
+    let (key, instead) = match &config.tunnel {
+        Some(found) if tunnel => {
             let instead = "encap_tc_to_queue_map, encap_tc_to_dscp_map and decap_tc_to_pg_map that put what goes to \
                            the other ToR on priorities of its own";
-            (format!("{}.encap_tc_to_queue_map", tunnel.key), instead)
+            (format!("{}.encap_tc_to_queue_map", found.key), instead)
         }
         _ => (pfc_key(device, port), "another priority after each bounce: tidegate tagger rules"),
     };

@@ -1,5 +1,6 @@
 //! `tidegate fabric check --running`: checks the QoS configuration of running switches.
 
+use super::counterexample::{self, Simulated};
 use super::heading;
 use crate::asic_table;
 use crate::commands::tagger::headroom::sonic::Sonic;
@@ -12,6 +13,7 @@ use fabric::{Fabric, NodeId, PortIndex};
 use protocols::headroom::{self, Cells, Headroom};
 use protocols::reaction::Reaction;
 use record::file::write_file;
+use running::reproduce::counterexamples;
 use running::{Binding, Conditions, Fault, Options, PathSet, QueueBinding, Report, SwitchConfig};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -52,8 +54,12 @@ pub struct RunningFlags {
     /// is the priority group that counts it.
     #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
     rules_out: Option<PathBuf>,
-    /// Overwrite a rule file that tidegate did not write.
-    #[arg(long, requires = "rules_out", help_heading = "Running configuration")]
+    /// Write a scenario of the cycle and one of a starved queue into this folder, if there are any, and simulate
+    /// both.
+    #[arg(long, requires = "running", value_name = "DIR", help_heading = "Running configuration")]
+    counterexample: Option<PathBuf>,
+    /// Overwrite files that tidegate did not write.
+    #[arg(long, requires = "running", help_heading = "Running configuration")]
     force: bool,
 }
 
@@ -219,8 +225,14 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
         let binding = Binding::new(&found.fabric, &configs, queues).map_err(in_folder)?;
         rules = Some(write_rules(&found.fabric, folder, &binding, path, asked.force)?);
     }
+    let mut simulated = None;
+    if let Some(folder) = &asked.counterexample {
+        let examples = counterexamples(&found.fabric, &configs, queues, asked.forwarding.0).map_err(in_folder)?;
+        simulated = Some(counterexample::simulate(&found.fabric, examples, folder, asked.force)?);
+    }
     if json {
-        output::print(&format!("{:#}\n", as_json(&source, folder, asked, &report, rules.as_ref())))?;
+        let simulated = simulated.as_deref();
+        output::print(&format!("{:#}\n", as_json(&source, folder, asked, &report, rules.as_ref(), simulated)))?;
     } else {
         let mut text = as_text(&source, folder, &found, &report);
         text += &match (&asked.rules_out, &rules) {
@@ -229,6 +241,13 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
             }
             (_, Some(Err(why))) => format!("  {}  no rules written: {why}\n", styled("FAIL", Style::Bad)),
             _ => String::new(),
+        };
+        text += &match &simulated {
+            Some(none) if none.is_empty() => {
+                format!("  {}  no counterexample to simulate\n", styled("ok  ", Style::Good))
+            }
+            Some(simulated) => simulated.iter().map(Simulated::line).collect(),
+            None => String::new(),
         };
         output::show(&text)?;
     }
@@ -242,12 +261,14 @@ fn as_json(
     asked: &RunningFlags,
     report: &Report,
     rules: Option<&Result<u64, String>>,
+    simulated: Option<&[Simulated]>,
 ) -> Value {
     let inexpressible = rules.and_then(|rules| rules.as_ref().err());
     json!({
         "rules": rules.and_then(|rules| rules.as_ref().ok()), "rules_inexpressible": inexpressible,
         "source": source, "running": folder, "forwarding": asked.forwarding.1, "safe": report.safe(),
         "deadlock_free": (report.counts.accounts > 0).then(|| !report.can_deadlock()), "report": report,
+        "counterexamples": simulated.map(|simulated| simulated.iter().map(Simulated::json).collect::<Vec<_>>()),
     })
 }
 

@@ -1,0 +1,136 @@
+//! Text of a scenario.
+
+use super::maps::{Flow, Lowered};
+use super::{Counterexample, TOPOLOGY_FILE, end, rate_of};
+use crate::device::Device;
+use fabric::NodeId;
+use std::collections::BTreeMap;
+use units::Time;
+
+/// XOFF of all accounts, in bytes: few frames, of which some wait for the next account of a cycle. A resume needs an
+/// account that is nearly empty.
+const XOFF_BYTES: u64 = 4_000;
+/// Bytes of an account when its neighbour has stopped, about.
+const FULL_BYTES: u64 = 40_000;
+/// Bytes per account with headroom, for 400 Gbps and 300 m.
+const ACCOUNT_BYTES: u64 = 250_000;
+const LEAST_BUFFER_BYTES: u64 = 4_000_000;
+/// Bytes that a link could send during the longest pause: 65,535 quanta of 512 bits.
+const LONGEST_PAUSE_BYTES: u64 = 65_535 * 64;
+const FRAME_BYTES: u64 = 1_000;
+
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+fn quoted_time(ps: u64) -> String {
+    quoted(&Time::from_ps(ps).to_string())
+}
+
+/// Bytes of the buffer of the largest switch.
+fn buffer_bytes(device: &Device<'_>, lowered: &Lowered) -> u64 {
+    let fabric = device.fabric;
+    let ports = fabric.switches().map(|node| fabric.ports(node).len() as u64).max().unwrap_or(1);
+    (ports * u64::from(lowered.lossless) * ACCOUNT_BYTES).max(LEAST_BUFFER_BYTES)
+}
+
+/// Picoseconds to send `bytes` at the slowest link of the flows.
+fn send_ps(device: &Device<'_>, flows: &[Flow], bytes: u64) -> u64 {
+    let steps = flows.iter().flat_map(|flow| &flow.walk.0);
+    let rates = steps.flat_map(|step| [step.state.ingress, step.wait.egress]).map(|port| rate_of(device, port));
+    let slowest = rates.filter(|rate| *rate > 0).min().unwrap_or(1);
+    u64::try_from(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(slowest)).unwrap_or(u64::MAX / 64)
+}
+
+/// A scenario in which the flows close a cycle after the host `slow` pauses its switch for a time.
+pub(super) fn deadlock(
+    device: &Device<'_>,
+    flows: &[Flow],
+    lowered: &Lowered,
+    slow: Option<NodeId>,
+    ports: Vec<(String, u16)>,
+) -> Counterexample {
+    let fill_ps = send_ps(device, flows, FULL_BYTES);
+    // One pause of the maximum duration.
+    let (at, until) = (8 * fill_ps, 9 * fill_ps);
+    let resumed_ps = at + send_ps(device, flows, LONGEST_PAUSE_BYTES);
+    let storm = slow.map_or_else(String::new, |host| {
+        format!(
+            "# A host that is slow for a time: its switch is paused, and the accounts fill.\npause_storm = {{ host = {}, at \
+             = {}, until = {} }}\n",
+            quoted(device.fabric.name(host)),
+            quoted_time(at),
+            quoted_time(until)
+        )
+    });
+    let kind = if ports.is_empty() { "load" } else { "deadlock" };
+    let mut text = head(device, flows, lowered, kind, resumed_ps + 60 * fill_ps);
+    text += &format!(
+        "scheduler = {{ kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }}\n\n[host]\ntransport = \
+         \"datagram\"\n{storm}"
+    );
+    text += &traffic(device, flows, lowered);
+    text += &format!("\n[check]\ndeadlock = {{ every = {} }}\n", quoted_time(fill_ps));
+    if kind == "deadlock" {
+        text += "expect = \"deadlock\"\n";
+    }
+    let maps_file = if kind == "load" { "load.maps.json" } else { "deadlock.maps.json" };
+    Counterexample { scenario: text, maps_file, maps: lowered.maps.write(), ports }
+}
+
+/// A scenario in which queues of strict priority at the port `egress` starve the first flow.
+pub(super) fn starvation(device: &Device<'_>, flows: &[Flow], lowered: &Lowered, egress: u32) -> Counterexample {
+    // A queue counts as blocked once its port has sent a whole buffer, in frames of the minimum size.
+    let wait_ps = send_ps(device, flows, 2 * buffer_bytes(device, lowered));
+    let mut text = head(device, flows, lowered, "starvation", 2 * wait_ps);
+    let (node, port) = end(device, egress);
+    text += &format!(
+        "scheduler = {{ kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }}\n\n[[switch.override]]\nports = \
+         [{}]\nscheduler = {{ kind = \"strict\" }}\n\n[host]\ntransport = \"datagram\"\n",
+        quoted(&format!("{node}:{port}"))
+    );
+    text += &traffic(device, flows, lowered);
+    let maps_file = "starvation.maps.json";
+    Counterexample { scenario: text, maps_file, maps: lowered.maps.write(), ports: vec![(node, port)] }
+}
+
+fn head(device: &Device<'_>, flows: &[Flow], lowered: &Lowered, kind: &str, duration_ps: u64) -> String {
+    let mut text = format!(
+        "# {kind} of a running configuration: written by `tidegate fabric check --running --counterexample`.\n# Thresholds \
+         and buffers are not those of the switches.\nname = {}\nduration = {}\n\n[fabric]\nkind = \"file\"\nfile = {}\n\n\
+         [routing]\nmode = \"explicit\"\n",
+        quoted(&format!("{kind} of a running configuration")),
+        quoted_time(duration_ps),
+        quoted(TOPOLOGY_FILE)
+    );
+    for (at, flow) in flows.iter().enumerate() {
+        let nodes: Vec<String> =
+            flow.walk.nodes(device).into_iter().map(|node| quoted(device.fabric.name(node))).collect();
+        text += &format!("\n[[path]]\nname = \"flow {at}\"\nnodes = [{}]\n", nodes.join(", "));
+    }
+    let priorities: Vec<u8> = (1..=lowered.lossless).collect();
+    text += &format!(
+        "\n[switch]\nbuffer = \"{}B\"\nflow_control = {{ kind = \"pfc\", priorities = {priorities:?}, xoff = \
+         \"{XOFF_BYTES}B\", xon = \"{}B\" }}\ntags = {{ kind = \"qos-maps\", maps = \"{kind}.maps.json\" }}\n",
+        buffer_bytes(device, lowered),
+        XOFF_BYTES - FRAME_BYTES
+    );
+    text
+}
+
+fn traffic(device: &Device<'_>, flows: &[Flow], lowered: &Lowered) -> String {
+    let mut of_source: BTreeMap<NodeId, u32> = BTreeMap::new();
+    flows.iter().for_each(|flow| *of_source.entry(flow.walk.source(device)).or_default() += 1);
+    let mut text = String::new();
+    for (at, (flow, class)) in flows.iter().zip(&lowered.classes).enumerate() {
+        let load = match flow.rate {
+            Some(rate) => rate as f64 / flow.walk.source_rate(device).max(1) as f64,
+            None => 0.98 / f64::from(of_source[&flow.walk.source(device)]),
+        };
+        text += &format!(
+            "\n[[traffic]]\nkind = \"pairs\"\npaths = [\"flow {at}\"]\nprocess = \"constant\"\nframe = \
+             \"{FRAME_BYTES}B\"\nload = {load:.4}\nclass = {class}\n"
+        );
+    }
+    text
+}
