@@ -32,9 +32,8 @@ pub fn verdict(iterations: impl IntoIterator<Item = Iteration>) -> Verdict {
         return Verdict::not_applicable(NAME, "no iteration of a collective operation is complete");
     };
     let detail = if faster == 0 {
-        format!(
-            "{count} iterations, each at least as long as its links require; the closest {took}, lower bound {least}"
-        )
+        let iterations = if count == 1 { "1 iteration".to_owned() } else { format!("{count} iterations, each") };
+        format!("{iterations} at least as long as its links require; the closest {took}, lower bound {least}")
     } else {
         format!("{faster} of {count} iterations faster than their links allow; the worst {took}, lower bound {least}")
     };

@@ -89,8 +89,10 @@ impl QueueArea {
 /// Findings of many queues, over one interval or several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Number of queues with waiting frames; the maximum over intervals.
+    /// Number of queues with waiting frames.
     used: u64,
+    /// These queues, if several intervals are merged.
+    used_places: Vec<Place>,
     watched: u64,
     faults: u64,
     first: Option<(Place, String)>,
@@ -103,10 +105,32 @@ impl Findings {
     where
         I: IntoIterator<Item = Time>,
     {
+        Findings::collect(now, queues, false)
+    }
+
+    /// Like [`Findings::of`], for an interval that is merged with others of the same queues.
+    pub fn of_part<'a, I>(now: Time, queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>) -> Findings
+    where
+        I: IntoIterator<Item = Time>,
+    {
+        Findings::collect(now, queues, true)
+    }
+
+    fn collect<'a, I>(
+        now: Time,
+        queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>,
+        names: bool,
+    ) -> Findings
+    where
+        I: IntoIterator<Item = Time>,
+    {
         let mut found = Findings::default();
         for (place, area, len, inside) in queues {
             found.watched += 1;
-            found.used += u64::from(area.area_frame_ps != 0 || area.departed_wait_ps != 0 || len > 0);
+            if area.area_frame_ps != 0 || area.departed_wait_ps != 0 || len > 0 {
+                found.used += 1;
+                found.used_places.extend(names.then_some(place));
+            }
             if let Some(fault) = area.fault(now, len, inside) {
                 found.add_faults(1, Some((place, fault)));
             }
@@ -122,6 +146,7 @@ impl Findings {
     /// Merges the findings of other queues in this interval.
     pub fn beside(mut self, other: Findings) -> Findings {
         self.used += other.used;
+        self.used_places.extend(other.used_places);
         self.watched += other.watched;
         self.add_faults(other.faults, other.first);
         self
@@ -129,7 +154,11 @@ impl Findings {
 
     /// Merges the findings of these queues in another interval.
     pub fn and_then(mut self, other: Findings) -> Findings {
-        (self.used, self.watched) = (self.used.max(other.used), self.watched.max(other.watched));
+        self.used_places.extend(other.used_places);
+        self.used_places.sort_unstable();
+        self.used_places.dedup();
+        self.used = self.used.max(other.used).max(self.used_places.len() as u64);
+        self.watched = self.watched.max(other.watched);
         self.add_faults(other.faults, other.first);
         self
     }
@@ -151,7 +180,7 @@ impl Findings {
 }
 
 units::pack_fields!(QueueArea { since, last_change, area_frame_ps, departed_wait_ps });
-units::pack_fields!(Findings { used, watched, faults, first });
+units::pack_fields!(Findings { used, used_places, watched, faults, first });
 
 #[cfg(test)]
 mod tests {

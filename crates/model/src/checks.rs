@@ -18,7 +18,7 @@ use units::Time;
 impl Simulation {
     /// Returns the state of checks and counters at the end of the warm-up.
     pub(crate) fn warm_up_state(&self, now: Time) -> WarmUpState {
-        let little = Findings::of(now, self.areas());
+        let little = Findings::of_part(now, self.areas());
         WarmUpState { little, marks: self.marks().collect(), payload_bytes: self.payload_bytes() }
     }
 
@@ -52,7 +52,9 @@ impl Simulation {
         checks.push(
             parts.into_iter().reduce(buffer::Findings::beside).unwrap_or_default().verdict(|node| self.name_of(node)),
         );
-        let spans = self.gather((before.clone(), Findings::of(now, self.areas())));
+        let warms_up = self.timeline.warm_up > Time::ZERO;
+        let since = if warms_up { Findings::of_part(now, self.areas()) } else { Findings::of(now, self.areas()) };
+        let spans = self.gather((before.clone(), since));
         let spans = spans.into_iter().reduce(|all, part| (all.0.beside(part.0), all.1.beside(part.1)));
         let (before, since) = spans.unwrap_or_default();
         checks.push(before.and_then(since).verdict(|node| self.name_of(node)));

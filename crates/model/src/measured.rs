@@ -25,6 +25,8 @@ pub(crate) struct WindowMeasurements {
     pub load: Option<Verdict>,
     /// Payload bytes delivered since the start of the run, by traffic entry.
     pub payload_bytes: Vec<u64>,
+    /// Last arrival of payload, each byte once.
+    pub last_payload: Time,
 }
 
 /// State at the end of the warm-up. Measurements restart there, checks continue.

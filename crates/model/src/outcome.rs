@@ -34,19 +34,23 @@ impl Simulation {
     /// Returns the measurements since the warm-up.
     pub(crate) fn measure(&self, now: Time) -> WindowMeasurements {
         let (mut own_delay, mut own_travel) = (Histogram::new(), HopCounts::default());
-        let (mut carried, mut late) = (0, 0);
+        let (mut carried, mut late, mut last_payload) = (0, 0, Time::ZERO);
         self.network.measurement.delays.add_to(&mut own_delay);
         for host in self.hosts() {
             host.measured.delays.add_to(&mut own_delay);
             host.measured.hop_counts.iter().for_each(|other| own_travel.merge(other));
             (carried, late) = (carried + host.measured.order_carried, late + host.measured.order_late);
+            last_payload = last_payload.max(host.measured.last_payload);
         }
         let (mut delay, mut hop_counts) = (Histogram::new(), HopCounts::default());
-        (carried, late) = self.gather((own_delay, own_travel, carried, late)).into_iter().fold((0, 0), |sum, part| {
+        let parts = self.gather((own_delay, own_travel, (carried, late), last_payload));
+        (carried, late) = (0, 0);
+        for part in parts {
             delay.merge(&part.0);
             hop_counts.merge(&part.1);
-            (sum.0 + part.2, sum.1 + part.3)
-        });
+            (carried, late) = (carried + part.2.0, late + part.2.1);
+            last_payload = last_payload.max(part.3);
+        }
         let reordering_arrivals = (delay.count() + carried).saturating_sub(late);
         WindowMeasurements {
             end: now,
@@ -60,6 +64,7 @@ impl Simulation {
             queue_lengths: self.queue_lengths(now),
             load: self.load_verdict(now),
             payload_bytes: self.payload_bytes(),
+            last_payload,
         }
     }
 
@@ -175,16 +180,14 @@ impl Simulation {
         }
     }
 
-    /// Returns the payload of the measurement window. The window ends at the last completion if no flow is open.
+    /// Returns the payload of the measurement window. The window ends at the last arrival of payload if no flow is open.
     fn goodput(&self, measured: &WindowMeasurements, all_complete: bool) -> Goodput {
         let before = self.warmed_up.payload_bytes.iter().chain(std::iter::repeat(&0));
         let payload_bytes = measured.payload_bytes.iter().zip(before).map(|(bytes, before)| bytes - before).collect();
         let start = self.timeline.warm_up.min(measured.end);
-        let last = if all_complete && self.results.last_completion > start {
-            self.results.last_completion
-        } else {
-            measured.end
-        };
+        // Datagrams of flows without a completion may arrive after the last completion.
+        let last = self.results.last_completion.max(measured.last_payload);
+        let last = if all_complete && last > start { last } else { measured.end };
         Goodput::new(start.as_ps(), last.min(measured.end).as_ps(), payload_bytes)
     }
 
@@ -376,7 +379,7 @@ impl Simulation {
                 let PortTotals { bytes, busy, blocked, .. } = egress.measured(now, port as u16);
                 let longest = |switch: &Switch| {
                     let slots = 0..self.network.classes.len();
-                    slots.map(|slot| u64::from(switch.queue(port, slot).max_bytes)).max().unwrap_or(0)
+                    slots.map(|slot| u64::from(switch.longest_bytes(port, slot))).max().unwrap_or(0)
                 };
                 let queue = if let Machine::Switch(switch) = machine { longest(switch) } else { 0 };
                 let utilisation = share_of(busy, span);

@@ -2,49 +2,71 @@
 
 use lab::{Comparison, Override, Source, Stop, metrics, vary};
 use serde_json::Value;
-use units::random::Stream;
+use units::random::{Stream, purpose};
 
-const SCENARIO: &str = r#"
-duration = "200ms"
-until = "flows done"
-[fabric]
-kind = "single-switch"
-hosts = 4
-link = { rate = "10Gbps", delay = "1us" }
-[switch]
-buffer = "1MB"
-flow_control = { kind = "pfc", priorities = [3] }
-marking = { kind = "ecn", k_min = "10KB", k_max = "40KB", p_max = 0.2 }
-[host]
-transport = { kind = "dcqcn" }
-[[traffic]]
-kind = "poisson"
-sizes = { uniform = ["2KB", "6KB"] }
-load = 0.3
-stop = "60us"
-[[traffic]]
-kind = "incast"
-fan_in = 3
-size = "40KB"
-"#;
-
-const CONTROLS: [&str; 4] = ["roce", "dcqcn", "hpcc", "timely"];
-const PAIRS: usize = 200;
+const FABRICS: [&str; 4] = [
+    "kind = \"single-switch\"\nhosts = 4",
+    "kind = \"dumbbell\"\nleft = 3\nright = 3",
+    "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 3",
+    "kind = \"fat-tree\"\nk = 4\nhosts_per_edge = 1",
+];
+/// `roce` is no control: it sends at the rate of its link.
+const CONTROLS: [&str; 8] = ["roce", "dcqcn", "hpcc", "timely", "swift", "dctcp", "tcp", "ndp"];
+/// Pairs of the default test.
+const FEW: usize = 20;
 /// Metrics that are statistics of flows.
 const OF_FLOWS: [&str; 4] = ["fct", "slowdown", "jain", "goodput"];
 
-/// Returns the JSON of a comparison of two controls under two seeds.
-fn compared(controls: [&str; 2], load: f64, duration_us: u64) -> Value {
-    let source = Source::Text { text: SCENARIO.to_owned(), name: "pair.toml".to_owned() };
-    let set = |key: &str, value: String| Override { key: key.to_owned(), value };
-    let set = [set("traffic.0.load", load.to_string()), set("duration", format!("{duration_us}us"))];
-    let vary = [vary::parse_vary(&format!("host.transport.kind={},{}", controls[0], controls[1])).unwrap()];
-    let stop = Stop::default();
-    let comparison = Comparison::of(&source, &set, &vary, &[1, 2], &stop).unwrap();
-    let (rows, _) = comparison.run(None, Some(1), &stop, &|| ()).unwrap();
-    let names: Vec<String> = OF_FLOWS.map(str::to_owned).into();
-    let metrics = metrics::chosen(&names, &comparison.labels).unwrap();
-    comparison.json(&rows, &metrics)
+/// Two controls on one fabric under one load, run for a limited duration and to the end of all flows.
+struct Pair {
+    number: usize,
+    controls: [&'static str; 2],
+    scenario: String,
+    duration_us: u64,
+}
+
+impl Pair {
+    fn draw(number: usize) -> Pair {
+        let mut stream = Stream::new(30, number as u64, purpose("incomplete pairs"));
+        let mut below = |count: usize| stream.below(count as u64) as usize;
+        let first = below(CONTROLS.len());
+        let second = (first + 1 + below(CONTROLS.len() - 1)) % CONTROLS.len();
+        let controls = [CONTROLS[first], CONTROLS[second]];
+        let fabric = FABRICS[below(FABRICS.len())];
+        let load = 0.1 + 0.01 * below(60) as f64;
+        let duration_us = 30 + below(170) as u64;
+        // NDP needs headers in place of lost packets.
+        let lossy = if controls.contains(&"ndp") {
+            "egress = \"60KB\"\noverload = { kind = \"trim\" }"
+        } else {
+            "egress = \"60KB\""
+        };
+        let switch = ["flow_control = { kind = \"pfc\", priorities = [3] }", lossy][below(2)];
+        let sizes = ["{ uniform = [\"2KB\", \"6KB\"] }", "{ uniform = [\"1KB\", \"30KB\"] }"][below(2)];
+        let size = ["20KB", "40KB", "90KB"][below(3)];
+        let scenario = format!(
+            "duration = \"5s\"\nuntil = \"flows done\"\n[fabric]\n{fabric}\nlink = {{ rate = \"10Gbps\", delay = \
+             \"1us\" }}\n[switch]\nbuffer = \"2MB\"\n{switch}\nmarking = {{ kind = \"ecn\", k_min = \"10KB\", k_max = \
+             \"40KB\", p_max = 0.2 }}\n[host]\ntransport = {{ kind = \"dcqcn\" }}\n[[traffic]]\nkind = \
+             \"poisson\"\nsizes = {sizes}\nload = {load}\nstop = \"60us\"\n[[traffic]]\nkind = \"incast\"\nfan_in = \
+             3\nsize = \"{size}\"\n"
+        );
+        Pair { number, controls, scenario, duration_us }
+    }
+
+    /// Returns the JSON of a comparison under two seeds, of runs to `duration`.
+    fn compared(&self, duration: &str) -> Value {
+        let source = Source::Text { text: self.scenario.clone(), name: "pair.toml".to_owned() };
+        let set = [Override { key: "duration".to_owned(), value: duration.to_owned() }];
+        let vary = [vary::parse_vary(&format!("host.transport.kind={}", self.controls.join(","))).unwrap()];
+        let stop = Stop::default();
+        let comparison = Comparison::of(&source, &set, &vary, &[1, 2], &stop)
+            .unwrap_or_else(|error| panic!("pair {}: {error}\n{}", self.number, self.scenario));
+        let (rows, _) = comparison.run(None, Some(1), &stop, &|| ()).unwrap();
+        let names: Vec<String> = OF_FLOWS.map(str::to_owned).into();
+        let metrics = metrics::chosen(&names, &comparison.labels).unwrap();
+        comparison.json(&rows, &metrics)
+    }
 }
 
 /// Returns, by metric, the sign of the second column's difference to the first, if the comparison declares one.
@@ -58,26 +80,74 @@ fn declared(value: &Value) -> Vec<(String, Option<bool>)> {
     second.iter().map(sign).collect()
 }
 
+/// Pairs and metrics by their result.
+#[derive(Debug, Default)]
+struct Tally {
+    pairs: usize,
+    /// Pairs with unfinished flows in the limited runs, and those of which a metric was ranked or left undecided.
+    truncated: usize,
+    ranked_pairs: usize,
+    undecided_pairs: usize,
+    /// Metrics.
+    ranked: usize,
+    undecided: usize,
+    /// Ranked metrics of limited runs that complete runs rank equally.
+    confirmed: usize,
+}
+
+/// Compares `count` pairs. A contradiction fails the test.
+fn tally_of(count: usize) -> Tally {
+    let mut tally = Tally::default();
+    for number in 0..count {
+        let pair = Pair::draw(number);
+        let (limited, whole) = (pair.compared(&format!("{}us", pair.duration_us)), pair.compared("5s"));
+        for group in whole["groups"].as_array().unwrap() {
+            let of = &group["metrics"]["fct_mean_ns"];
+            assert!(of["completed"] == of["started"], "pair {number}, {:?}: {of}", pair.controls);
+        }
+        let is_cut = limited["groups"].as_array().unwrap().iter().any(|group| {
+            let of = &group["metrics"]["fct_mean_ns"];
+            of["completed"] != of["started"]
+        });
+        let (mut ranked, mut undecided) = (0, 0);
+        for ((name, sign), (_, whole_sign)) in declared(&limited).into_iter().zip(declared(&whole)) {
+            let reported = &limited["groups"][1]["metrics"][&name];
+            undecided += usize::from(reported["undecided"].is_string());
+            ranked += usize::from(sign.is_some());
+            tally.confirmed += usize::from(sign.is_some() && sign == whole_sign);
+            let contradicts = sign.zip(whole_sign).is_some_and(|(limited, whole)| limited != whole);
+            let Pair { controls, scenario, duration_us, .. } = &pair;
+            assert!(
+                !contradicts,
+                "pair {number}, {controls:?}, {duration_us} us: {name}: {reported}, complete runs: {}\n{scenario}",
+                whole["groups"][1]["metrics"][&name]
+            );
+        }
+        tally.pairs += 1;
+        tally.truncated += usize::from(is_cut);
+        tally.ranked_pairs += usize::from(ranked > 0);
+        tally.undecided_pairs += usize::from(undecided > 0);
+        (tally.ranked, tally.undecided) = (tally.ranked + ranked, tally.undecided + undecided);
+    }
+    println!("{tally:?}");
+    tally
+}
+
+/// A property over pairs of which nothing is ranked, or nothing is truncated, would hold without a test.
+fn assert_of_both_kinds(tally: &Tally) {
+    let Tally { pairs, truncated, ranked_pairs, undecided_pairs, confirmed, .. } = *tally;
+    assert!(truncated * 2 > pairs && undecided_pairs * 4 > pairs, "{tally:?}");
+    assert!(ranked_pairs * 4 > pairs && confirmed > pairs / 2, "{tally:?}");
+}
+
 #[test]
 fn no_order_is_declared_that_complete_runs_contradict() {
-    let mut stream = Stream::new(30, 0, 0);
-    let (mut undecided, mut decided) = (0, 0);
-    for pair in 0..PAIRS {
-        let first = (stream.unit() * 4.0) as usize;
-        let second = (first + 1 + (stream.unit() * 3.0) as usize) % 4;
-        let (load, duration_us) = (0.1 + 0.6 * stream.unit(), 30 + (stream.unit() * 170.0) as u64);
-        let controls = [CONTROLS[first], CONTROLS[second]];
-        let cut = compared(controls, load, duration_us);
-        let whole = compared(controls, load, 200_000);
-        let metrics = whole["groups"][0]["metrics"].as_object().unwrap();
-        assert!(metrics["fct_mean_ns"]["completed"] == metrics["fct_mean_ns"]["started"], "{controls:?}");
-        for ((name, cut_sign), (_, whole_sign)) in declared(&cut).into_iter().zip(declared(&whole)) {
-            let reported = &cut["groups"][1]["metrics"][&name];
-            undecided += u32::from(reported["undecided"].is_string());
-            decided += u32::from(cut_sign.is_some());
-            let contradicts = cut_sign.zip(whole_sign).is_some_and(|(cut, whole)| cut != whole);
-            assert!(!contradicts, "pair {pair}, {controls:?}, load {load}, {duration_us} us: {name}: {reported}");
-        }
-    }
-    assert!(undecided > 200 && decided > 20, "the pairs are of both kinds: {undecided}, {decided}");
+    assert_of_both_kinds(&tally_of(FEW));
+}
+
+/// `cargo test --release -p tidegate-lab --test lab incomplete -- --ignored --nocapture`
+#[test]
+#[ignore = "200 pairs take several minutes: cargo test --release -p tidegate-lab --test lab incomplete -- --ignored"]
+fn no_order_of_two_hundred_pairs_is_contradicted() {
+    assert_of_both_kinds(&tally_of(200));
 }

@@ -156,6 +156,9 @@ impl Host {
             self.set_receiver_timer(slot, timer);
         }
         self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(receipt.new_bytes);
+        if receipt.new_bytes > 0 {
+            self.measured.last_payload = frame.at;
+        }
         if !self.receivers.pull_queues.is_empty() {
             self.reply_and_pull(now, slot, window);
         } else if !self.scratch.replies.is_empty() {
@@ -236,6 +239,7 @@ impl Host {
             // A flow of datagrams is complete with its last frame; frames that it overtook are still new.
             if frame.kind == Kind::Data {
                 self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(frame.payload_bytes);
+                self.measured.last_payload = now;
             }
             return;
         }
@@ -479,6 +483,12 @@ impl Host {
             }
             _ => self.network.transport(traffic).payload_bytes(),
         };
+        if self.network.carries_messages(flow, traffic) {
+            let plan = &self.network.traffic;
+            let messages = std::iter::successors(Some(flow), |&message| plan.connections.next(message));
+            let sizes_bytes = messages.map(|message| plan.flows[message as usize].size_bytes);
+            return Some(Box::new(ReorderState::of_messages(piece_bytes, sizes_bytes)));
+        }
         Some(Box::new(ReorderState::new(piece_bytes)))
     }
 

@@ -6,6 +6,7 @@ use super::jitter::Jitter;
 use super::reorder;
 use crate::network::Network;
 use check::ReorderDensity;
+use units::Time;
 
 /// Measurements of one host.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub(crate) struct Measured {
     pub flows_started: u64,
     /// Payload bytes that arrived for the first time, by traffic entry, since the start of the run.
     pub goodput_bytes: Vec<u64>,
+    /// Last arrival of payload, each byte once.
+    pub last_payload: Time,
     /// One-way delays of data frames, from creation to arrival, since the last reset: those that [`Network::delays`]
     /// does not contain yet.
     pub delays: Delays,
@@ -35,6 +38,7 @@ impl Measured {
         Measured {
             flows_started: 0,
             goodput_bytes: vec![0; network.traffic_entries()],
+            last_payload: Time::ZERO,
             delays: Delays::default(),
             hop_counts: network.can_bounce().then(Box::default),
             jitter: Jitter::new(network),

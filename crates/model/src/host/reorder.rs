@@ -17,8 +17,26 @@ pub(super) struct ReorderState {
 enum Pieces {
     /// Pieces of equal size, as transports send them.
     Equal { bytes: u64 },
+    /// Pieces of the messages of a connection.
+    OfMessages(Box<MessagePieces>),
     /// Datagrams with lengths drawn by the source.
     Drawn(Box<DrawnPieces>),
+}
+
+/// Pieces of a connection: of equal size, except the last of each message.
+#[derive(Clone, Debug)]
+struct MessagePieces {
+    bytes: u64,
+    /// Offset and place of the first piece of each message.
+    starts: Vec<(u64, u64)>,
+}
+
+impl MessagePieces {
+    fn place_of(&self, offset: u64) -> u64 {
+        let message = self.starts.partition_point(|start| start.0 <= offset).saturating_sub(1);
+        let (start, place) = self.starts.get(message).copied().unwrap_or_default();
+        place + offset.saturating_sub(start) / self.bytes
+    }
 }
 
 /// Pieces with drawn lengths, drawn again from the random stream of their source.
@@ -53,6 +71,19 @@ impl ReorderState {
         ReorderState { watch: ReorderWatch::default(), pieces: Pieces::Equal { bytes } }
     }
 
+    /// Creates the state of a connection with messages of these sizes in bytes, in pieces of `piece_bytes`.
+    pub fn of_messages(piece_bytes: u16, sizes_bytes: impl Iterator<Item = u64>) -> ReorderState {
+        let bytes = u64::from(piece_bytes.max(1));
+        let start_of = |next: &mut (u64, u64), size_bytes: u64| {
+            let start = *next;
+            *next = (start.0.saturating_add(size_bytes), start.1 + size_bytes.div_ceil(bytes));
+            Some(start)
+        };
+        let starts = sizes_bytes.scan((0, 0), start_of).collect();
+        let pieces = Pieces::OfMessages(Box::new(MessagePieces { bytes, starts }));
+        ReorderState { watch: ReorderWatch::default(), pieces }
+    }
+
     /// Creates the state of a flow of datagrams; `lengths` must be at their start, with `header_bytes` per frame.
     pub fn drawn(lengths: FrameLengths, header_bytes: u16) -> ReorderState {
         let pieces = DrawnPieces { lengths, header_bytes, starts: Vec::new(), end: 0 };
@@ -78,6 +109,7 @@ impl ReorderState {
     pub fn observe(&mut self, offset: u64, density: &mut ReorderDensity) {
         let place = match &mut self.pieces {
             Pieces::Equal { bytes } => offset / *bytes,
+            Pieces::OfMessages(pieces) => pieces.place_of(offset),
             Pieces::Drawn(pieces) => pieces.place_of(offset),
         };
         self.watch.observe(place, density);

@@ -39,6 +39,18 @@ impl Host {
         }
     }
 
+    /// Traces a reply that this host has just made for `port`, before it waits in a queue or for the end of a hold.
+    #[cold]
+    pub(super) fn note_made(&mut self, now: Time, port: u16, frame: &Frame) {
+        if frame.src == self.identity.index
+            && frame.hops == 0
+            && let Some(tracer) = &mut self.stats.tracer
+            && tracer.selects(now, frame, None, Some(port))
+        {
+            tracer.note(now, frame, TraceEvent::Created { since: now });
+        }
+    }
+
     /// Traces a reply or relayed frame that joins the queue of `port`.
     #[cold]
     pub(super) fn note_queued(&mut self, now: Time, port: u16, frame: &Frame) {
@@ -51,9 +63,6 @@ impl Host {
         });
         let Some(tracer) = &mut self.stats.tracer else { return };
         if tracer.selects(now, frame, None, Some(port)) {
-            if frame.src == self.identity.index && frame.hops == 0 {
-                tracer.note(now, frame, TraceEvent::Created { since: now });
-            }
             let wire_free = self.egress.cell(port).busy_until.max(now);
             tracer.note(now, frame, TraceEvent::Queued { port, ahead, wire_free });
             tracer.note_ahead(now, frame, port, waiting());

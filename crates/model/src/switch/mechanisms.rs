@@ -304,7 +304,7 @@ impl Core {
             ..notification
         };
         let class = frame.class;
-        self.stats.counters.packets.injected.count(u64::from(frame.size_bytes));
+        self.stats.counters.packets.created_in_network.count(u64::from(frame.size_bytes));
         // The notification starts its own path: no ingress port to avoid.
         let Some(egress) = self.route(&frame, u16::MAX) else {
             self.lose(crossing, &frame, Cause::NoRoute);

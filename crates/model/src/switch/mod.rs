@@ -213,6 +213,13 @@ impl Switch {
         &buffer.queues[port * buffer.layout.slots + slot]
     }
 
+    /// Greatest length of that queue in bytes; of a pair with a queue of bounced frames, that of the longer one.
+    pub fn longest_bytes(&self, port: usize, slot: usize) -> u32 {
+        let buffer = &self.core.buffer;
+        let index = port * buffer.layout.slots + slot;
+        buffer.queues[index].max_bytes.max(buffer.queues[index + buffer.layout.bounce_offset].max_bytes)
+    }
+
     /// The frames of that queue, oldest first.
     pub fn frames(&self, port: usize, slot: usize) -> impl Iterator<Item = &Frame> {
         let buffer = &self.core.buffer;

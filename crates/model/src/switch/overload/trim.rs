@@ -78,10 +78,12 @@ impl Trimming {
         self.trimmed[usize::from(egress)].count(cut_bytes.into());
         core.stats.counters.packets.cut.count(cut_bytes.into());
         // The header bypasses the queue, so it carries the ECN mark that the frame would have received there.
-        if core.marks_at_enqueue(egress, index, &header) {
-            header.flags |= flags::CE;
-        }
+        let marked = core.marks_at_enqueue(egress, index, &header);
         core.note(crossing, frame, TraceEvent::Trimmed { port: egress, cut_bytes });
+        if marked {
+            header.flags |= flags::CE;
+            core.note(crossing, &header, TraceEvent::Marked { port: egress });
+        }
         header
     }
 
