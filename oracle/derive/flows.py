@@ -180,7 +180,11 @@ class Flows:
         """Returns whether a flow of datagrams has sent all its frames."""
         if self.run.transport(flow["traffic"])["kind"] != "datagram" or flow["size_bytes"] is None:
             return False
-        return sum(packet.payload for packet in self.frames_by_flow.get(flow["flow"], [])) >= flow["size_bytes"]
+        frames, traffic = self.frames_by_flow.get(flow["flow"], []), self.run.traffic[flow["traffic"]]
+        if "process" in traffic:
+            # The size is the length of frames of the mean length, rounded up to whole frames.
+            return len(frames) >= -(-flow["size_bytes"] // quantity(traffic.get("frame", "1518B")))
+        return sum(packet.payload for packet in frames) >= flow["size_bytes"]
 
     @property
     def frames_by_flow(self):

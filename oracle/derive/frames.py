@@ -90,10 +90,9 @@ class Frames:
     def bytes(self):
         run, sums = self.run, Counter()
         for packet in run.packets.values():
-            whole = packet.size + (self.cut_of(packet) if packet.trimmed else 0)
             if packet.source in run.is_host:
-                sums["injected"] += whole
-            sums["all"] += whole
+                sums["injected"] += packet.whole
+            sums["all"] += packet.whole
             outcome = self.outcome(packet)
             sums["dropped" if packet.end == "dropped" else outcome] += packet.size
             if packet.retransmission:
@@ -101,16 +100,6 @@ class Frames:
         self.all_bytes = sums["all"]
         return {"injected": sums["injected"], "delivered": sums["delivered_whole"], "dropped": sums["dropped"],
                 "retransmitted": sums["retransmitted"], "consumed": sums["consumed"]}
-
-    def cut_of(self, packet):
-        """Returns the bytes that were cut from a frame: its payload or a part of it."""
-        return self.cut.get(packet.number, 0)
-
-    @property
-    def cut(self):
-        if not hasattr(self, "_cut"):
-            self._cut = {row["packet"]: row["bytes"] for row in self.run.events if row["event"] == "trimmed"}
-        return self._cut
 
     def losses(self):
         places = Counter((packet.end_node, packet.cause) for packet in self.lost)
@@ -325,7 +314,7 @@ class Frames:
             elif row["event"] in ("delivered", "consumed"):
                 received[row["time_ps"] // every] += 1
         longest, current = None, []
-        for interval in range(run.end_of_run // every):
+        for interval in range(-(-run.end_of_run // every)):
             if turned[interval] > told.get("ratio", 1) * received[interval]:
                 current.append(interval)
             else:
@@ -334,7 +323,7 @@ class Frames:
                 longest = list(current)
         if longest is None:
             return None
-        return {"start_ps": longest[0] * every, "end_ps": (longest[-1] + 1) * every,
+        return {"start_ps": longest[0] * every, "end_ps": min((longest[-1] + 1) * every, run.end_of_run),
                 "turned": sum(turned[interval] for interval in longest),
                 "received": sum(received[interval] for interval in longest)}
 

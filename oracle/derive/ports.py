@@ -101,7 +101,7 @@ class Ports:
         return row["node"], row["port"], klass, bounced
 
     def follow(self):
-        run, where, turns, returning = self.run, {}, Counter(), set()
+        run, where, turns, arrived = self.run, {}, Counter(), set()
         measure = run.scenario.get("measure", {})
         self.threshold = measure.get("utilisation")
         pairs = run.overload == "bounce"
@@ -109,16 +109,15 @@ class Ports:
             event, number, node, now = row["event"], row["packet"], row["node"], row["time_ps"]
             if number is None:
                 continue
-            if event == "bounced":
-                turns[number] += 1
-                returning.add(number)
-            elif event in ("queued", "started") and node not in run.is_host and number not in returning:
-                # Routed just now, not on its way back.
-                returning.add(number)
-                if pairs and turns[number] and run.in_window(now):
-                    self.offered.add((node, row["port"], row["class"], True))
-            elif event == "arrived":
-                returning.discard(number)
+            if event in ("queued", "bounced") and turns[number] and number in arrived and run.in_window(now):
+                # A frame that had bounced before met an occupied wire.
+                port = row["port"] if event == "queued" else row["other_port"]
+                self.offered.add((node, port, row["class"], True))
+            turns[number] += event == "bounced"
+            if event == "arrived" and node not in run.is_host:
+                arrived.add(number)
+            else:
+                arrived.discard(number)
             if event == "started":
                 key = node, row["port"]
                 self.starts[key].append((now, row["size_bytes"]))
@@ -290,7 +289,7 @@ class Ports:
         kind = run.control.get("kind", "none")
         lengths = [max(0, stop["until"] - stop["from"]) for stop in stops]
         lengths += [end - start for _, start, end in self.holds()]
-        begun, ended = count["stop"] + count["renew"], count["go"]
+        begun, ended = count["stop"], count["go"]
         if kind == "cbfc":
             begun, ended = len(stops), sum(stop["ended"] == "resumed" for stop in stops)
         elif kind in ("florax", "destination", "pause-at-output"):
@@ -462,7 +461,10 @@ class Ports:
 
     def is_used(self, key):
         """A queue of bounced frames is used if a frame was routed to it, others if their port sent a frame."""
-        return key in self.offered if key[3] else key[:2] in self.started
+        if key[3]:
+            return key in self.offered
+        own = self.control_frames(key[:2], self.run.window_end) - self.control_frames(key[:2], self.run.window_start)
+        return key[:2] in self.started or own > 0
 
 
 def union(spans):

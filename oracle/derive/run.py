@@ -43,13 +43,14 @@ class Packet:
 
     __slots__ = ("number", "flow", "kind", "seq", "payload", "size", "klass", "retransmission", "created", "source",
                  "end", "end_at", "end_node", "cause", "dropped_class", "trimmed", "turns", "distance", "furthest",
-                 "hops", "returned", "spurious")
+                 "hops", "returned", "whole")
 
     def __init__(self, row):
         self.number, self.flow, self.kind, self.seq = row["packet"], row["flow"], row["kind"], row["seq"]
         self.payload, self.size, self.klass = row["payload_bytes"], row["size_bytes"], row["class"]
         self.retransmission, self.created, self.source = row["retransmission"], row["time_ps"], row["node"]
         self.end = self.end_at = self.end_node = self.cause = self.dropped_class = None
+        self.whole = self.size
         self.trimmed = self.returned = False
         self.turns = self.distance = self.furthest = self.hops = 0
 

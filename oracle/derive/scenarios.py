@@ -1,6 +1,9 @@
 """Random scenarios. Equal numbers give equal scenarios; consecutive numbers cover the features in turn."""
 
 import random
+import re
+
+from .run import quantity
 
 # Time of the grid on which windows and samples lie, by link rate: some dozens of frames.
 GRID = {"1Gbps": 40_000, "3Gbps": 16_000, "10Gbps": 8_000, "100Gbps": 1_200}
@@ -51,6 +54,12 @@ def fabric(draw, rate):
         lines, hosts, switches = ['kind = "ring"', "switches = 4", "hosts_per_switch = 1"], 4, 4
     elif draw.kind == "cyclic":
         lines, hosts, switches = ['kind = "line"', "switches = 2", "hosts_per_switch = 2"], 4, 2
+    elif draw.kind == "outside":
+        # Some switches take part in flow control, and others do not.
+        lines, hosts, switches = draw.pick(
+            (['kind = "dumbbell"', "left = 3", "right = 3"], 6, 2),
+            (['kind = "line"', "switches = 3", "hosts_per_switch = 2"], 6, 3),
+        )
     else:
         lines, hosts, switches = draw.pick(
             (['kind = "single-switch"', "hosts = 4"], 4, 1),
@@ -69,18 +78,23 @@ def fabric(draw, rate):
     return lines + ["link = " + table(**link)], hosts, switches
 
 
-def switch(draw):
+def switch(draw, rate):
     """Returns the lines of the table `switch` and those of tables after it."""
     kind, after = draw.kind, []
     xoff = draw.pick("10KB", "20KB", "40KB")
+    # Some pauses last long enough to be renewed.
+    longest = round(GRID[rate] * draw.pick(8, 16) * 10**3 * quantity(rate) / (512 * 10**12))
+    quanta = {"quanta": longest} if draw.chance(0.3) else {}
     keys = {
         "drop": [f'queue = "{draw.pick("12KB", "30KB", "100KB")}"'],
         "packets": [f'queue = "{draw.pick("8 packets", "20 packets", "100 packets")}"'],
         "shared": [f'buffer = "{draw.pick("60KB", "200KB", "2MB")}"', f"egress = {draw.pick('1', '0.125')}"],
         "lossy": ['buffer = "2MB"'],
-        "pfc": ['buffer = "4MB"', "flow_control = " + table(kind='"pfc"', priorities="[3]", xoff=f'"{xoff}"')],
+        "pfc": ['buffer = "4MB"', "flow_control = " + table(
+            kind='"pfc"', priorities="[3]", xoff=f'"{xoff}"', **quanta)],
         "ring": ['buffer = "4MB"', "flow_control = " + table(kind='"pfc"', priorities="[3]", xoff='"10KB"')],
-        "pause": ['buffer = "4MB"', "flow_control = " + table(kind='"pause"', xoff=f'"{xoff}"')],
+        "pause": ['buffer = "4MB"', "flow_control = " + table(
+            kind='"pause"', xoff=f'"{xoff}"', **quanta)],
         "cbfc": ['buffer = "4MB"', "flow_control = " + table(kind='"cbfc"', priorities="[3]")],
         "florax": ['queue = "200KB"', "flow_control = " + table(kind='"florax"', upper="0.3", lower="0.1")],
         "destination": ['queue = "200KB"', "flow_control = " + table(kind='"destination"', upper="0.3", lower="0.1")],
@@ -226,7 +240,7 @@ def scenario(number):
         rate = "10Gbps"
     grid = GRID[rate]
     fabric_lines, hosts, switches = fabric(draw, rate)
-    switch_lines, after = switch(draw)
+    switch_lines, after = switch(draw, rate)
     spread = draw.pick("flow", "flow", "packet", "path", "entropy")
     if draw.kind in ("ring", "bounce", "congestion-point"):
         spread = "flow"
@@ -234,7 +248,7 @@ def scenario(number):
     steps = draw.pick(12, 16, 20)
     duration = steps * grid + draw.pick(0, 0, grid / 8)
     traffic = entries(draw, hosts, grid)
-    ends = any(line.startswith("kind =") and '"endless"' not in line for line in traffic)
+    ends = any(re.search(r'^(reply_)?size = "\d', text, re.MULTILINE) for text in traffic)
     until = ends and draw.kind not in ("florax", "watchdog", "ring") and draw.chance(0.2)
     if until:
         duration = max(duration * 6, 100_000)

@@ -32,7 +32,7 @@ class Derived:
             "events": self.hops(), "packet_hops": self.hops(),
             "packets": frames.packets(),
             "losses": frames.losses(),
-            "happened": frames.happened(),
+            "happened": frames.happened() | {"marks": ports.known(frames.count["marked"])},
             "bytes": frames.bytes(),
             "flows": flows.summary(goodput),
             "goodput": goodput,

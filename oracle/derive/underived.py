@@ -6,6 +6,6 @@ An entry that does not occur in 100 scenarios or more is an error, and so is an 
 UNDERIVED = {
     "flow tables of outputs": "entries expire in tables of switches, which no file records",
     "credit messages in flight": "credit messages are not traced: those of the last sample may have arrived or not",
-    "queues beside held flows": "frames move from a queue to the hold of their flow, and back, without a row in the trace",
+    "queues beside held flows": "frames move from a queue to the hold of their flow, and back, without rows in the trace",
     "size of the stuck set": "the trace has no levels of ingress accounts at the detection of a deadlock",
 }

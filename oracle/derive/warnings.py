@@ -177,7 +177,7 @@ class Warnings:
                              "Write a longer switch.queue, a lower upper, or shorter cables")
         for cyclic in self.scenario.get("cyclic", []):
             for klass in cyclic["classes"]:
-                sizes = [packet.size for packet in run.packets.values() if packet.klass == klass]
+                sizes = [self.largest_frame(at) for at in self.entries if run.traffic[at].get("class", 3) == klass]
                 for node, number in self.derived.ports.switch_ports:
                     port = run.ports[node, number]
                     longest = quantity(cyclic["cycle"]) - port.delay
@@ -188,6 +188,17 @@ class Warnings:
                                      "time: they are never sent")
                         break
         return found
+
+    def largest_frame(self, entry):
+        """Returns the length of the largest frame of an entry: its own, or that of its transport in `explain.txt`."""
+        traffic = self.run.traffic[entry]
+        if "process" in traffic:
+            frame = quantity(traffic.get("frame", "1518B"))
+            return max(1518, 2 * frame - 64) if "frame_deviation" in traffic else frame
+        explained = dict(line.split()[:2] for line in (self.run.folder / "explain.txt").read_text().splitlines()
+                         if line.startswith("host.transport."))
+        payload = explained.get("host.transport.payload") or explained.get("host.transport.mss") or "1472B"
+        return quantity(payload) + quantity(explained.get("host.transport.header", "46B"))
 
     def of_run(self):
         run, found = self.run, []

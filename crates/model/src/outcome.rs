@@ -180,7 +180,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the payload of the measurement window. The window ends at the last arrival of payload if no flow is open.
+    /// Returns the payload of the measurement window, which ends at the last arrival of payload if no flow is open.
     fn goodput(&self, measured: &WindowMeasurements, all_complete: bool) -> Goodput {
         let before = self.warmed_up.payload_bytes.iter().chain(std::iter::repeat(&0));
         let payload_bytes = measured.payload_bytes.iter().zip(before).map(|(bytes, before)| bytes - before).collect();

@@ -1,5 +1,5 @@
-//! Random scenarios: every share is in [0, 1], and the numbers of `summary.json` are recomputed from the Parquet tables
-//! by independent code.
+//! Random scenarios: every share is in [0, 1], and some numbers of `summary.json` are recomputed from the tables.
+//! `scripts/derive.sh` recomputes all of them, and the sentences; the faults that it found have tests here.
 
 use lab::{Run, Stop, Way};
 use model::Unwatched;
@@ -278,10 +278,140 @@ fn summaries_follow_from_their_tables() {
     (0..60).for_each(|number| check(number, &scratch.0));
 }
 
-/// `cargo test --release -p tidegate-lab --test lab derived -- --ignored`
+/// A result in a folder of its own.
+struct Made {
+    summary: Value,
+    folder: Scratch,
+}
+
+impl Made {
+    fn of(name: &str, text: &str) -> Made {
+        let (folder, stop) = (Scratch::new(name), Stop::default());
+        let run = Run::parse(text, "derived.toml", &[], None, &stop).unwrap_or_else(|error| panic!("{text}\n{error}"));
+        let out = folder.0.join("out");
+        run.produce(Some(lab::folder(&out).unwrap()), &mut Unwatched, Way::default(), &stop).unwrap();
+        let summary = serde_json::from_str(&std::fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
+        Made { summary, folder }
+    }
+
+    fn table(&self, name: &str) -> Table {
+        read_table(&self.folder.0.join("out").join(name)).unwrap()
+    }
+
+    /// Returns the numbers of the packets of all rows of an event in the trace.
+    fn packets_of(&self, event: &str) -> Vec<u64> {
+        let trace = self.table("trace.parquet");
+        let (events, packets) = (texts(&trace, "event"), times(&trace, "packet"));
+        events.iter().zip(packets).filter(|(name, _)| name.as_deref() == Some(event)).filter_map(|row| row.1).collect()
+    }
+
+    fn check(&self, name: &str) -> &Value {
+        self.summary["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).unwrap()
+    }
+}
+
+/// An incast over one switch; `keys` are those of `[switch]`, `after` further tables.
+fn incast(keys: &str, after: &str) -> String {
+    format!(
+        "duration = \"200us\"\n[fabric]\nkind = \"single-switch\"\nhosts = 4\nlink = {{ rate = \"10Gbps\", delay = \
+         \"1us\" }}\n[switch]\n{keys}\n{after}\n[record]\ntrace = {{}}\n[[traffic]]\nkind = \"incast\"\nreceiver = \
+         \"H4\"\nfan_in = 3\nsize = \"100KB\"\n"
+    )
+}
+
 #[test]
-#[ignore = "2,000 runs take several minutes: cargo test -p tidegate-lab --test lab derived -- --ignored"]
-fn two_thousand_summaries_follow_from_their_tables() {
-    let scratch = Scratch::new("all");
-    (0..2_000).for_each(|number| check(number, &scratch.0));
+fn frames_that_switches_make_are_not_injected_by_hosts() {
+    let marking =
+        "marking = { kind = \"congestion-point\", set_point = \"10KB\", sample = \"8KB\", sample_min = \"3KB\" }";
+    let made = Made::of("made", &incast(&format!("queue = \"100KB\"\n{marking}"), "[host]\ntransport = \"qcn\""));
+    let (packets, trace) = (&made.summary["packets"], made.table("trace.parquet"));
+    let (events, nodes) = (texts(&trace, "event"), times(&trace, "node"));
+    let created = |by_switch: bool| {
+        // The switch is node 4, behind four hosts.
+        let rows = events
+            .iter()
+            .zip(&nodes)
+            .filter(|(event, node)| event.as_deref() == Some("created") && (**node == Some(4)) == by_switch);
+        rows.count() as u64
+    };
+    assert!(created(true) > 0);
+    assert_eq!(packets["created_in_network"].as_u64(), Some(created(true)), "{packets}");
+    assert_eq!(packets["injected"].as_u64(), Some(created(false)), "{packets}");
+}
+
+#[test]
+fn marks_of_trimmed_headers_are_in_the_trace() {
+    let keys = "queue = \"20KB\"\noverload = { kind = \"trim\" }\nmarking = { kind = \"ecn\", k_min = \"10KB\" }";
+    let made = Made::of("marks", &incast(keys, "[host]\ntransport = \"dctcp\"\nreply_class = 7"));
+    let (marked, trimmed) = (made.packets_of("marked"), made.packets_of("trimmed"));
+    assert!(trimmed.iter().any(|packet| marked.contains(packet)), "no marked header");
+    assert_eq!(made.summary["happened"]["marks"].as_u64(), Some(marked.len() as u64));
+}
+
+/// A host makes replies for a destination that is held.
+#[test]
+fn held_replies_are_traced_once_when_they_are_made() {
+    let keys = "queue = \"100KB\"\nflow_control = { kind = \"destination\", upper = 0.3, lower = 0.1 }";
+    let pairs = "[[traffic]]\nkind = \"pairs\"\npairs = [[\"H4\", \"H1\"], [\"H4\", \"H2\"]]\nsize = \"endless\"\n";
+    let made = Made::of("held", &(incast(keys, "[host]\ntransport = \"roce\"") + pairs));
+    let created = made.packets_of("created");
+    assert!(made.summary["backpressure"]["xoffs"] != 0 && !made.packets_of("created").is_empty());
+    assert_eq!(made.summary["packets"]["injected"].as_u64(), Some(created.len() as u64));
+    let distinct: std::collections::BTreeSet<u64> = created.iter().copied().collect();
+    assert_eq!(distinct.len(), created.len(), "a packet was created twice");
+}
+
+/// All requests of a client are messages of one connection, and shorter than a packet.
+#[test]
+fn messages_of_a_connection_are_no_duplicates() {
+    let text = "duration = \"1ms\"\n[fabric]\nkind = \"single-switch\"\nhosts = 3\nlink = { rate = \"10Gbps\", delay = \
+                \"1us\" }\n[host]\ntransport = \"tcp\"\n[measure]\nreordering = true\n[[traffic]]\nkind = \
+                \"request-reply\"\nclient = \"H1\"\nservers = [\"H2\", \"H3\"]\nreply_size = \"2KB\"\nrequests = 20\n";
+    let Made { summary, .. } = Made::of("messages", text);
+    let reordering = &summary["reordering"];
+    assert_eq!((&reordering["ignored"], &reordering["displaced"]), (&0.into(), &0.into()), "{reordering}");
+    assert_eq!(reordering["packets"], summary["delay_ns"]["count"]);
+}
+
+/// A short flow is complete long before the datagrams of a flow that loses some.
+#[test]
+fn goodput_covers_the_arrivals_of_flows_that_lost_datagrams() {
+    let short = "[[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H2\"]]\nsize = \"500B\"\n";
+    let made = Made::of("goodput", &(incast("queue = \"30KB\"", "[host]\ntransport = \"datagram\"") + short));
+    let goodput = &made.summary["goodput"];
+    assert!(made.summary["flows"]["completed"] == 1 && made.summary["flows"]["started"] == 4);
+    assert!(goodput["bps"].as_f64().unwrap() < 10e9, "faster than the receiver's link: {goodput}");
+    assert!(goodput["end_ps"].as_u64().unwrap() < 200_000_000, "{goodput}");
+}
+
+#[test]
+fn longest_queues_include_those_of_bounced_frames() {
+    let text = incast("queue = \"20 packets\"\noverload = \"bounce\"", "[host]\ntransport = \"tcp\"")
+        .replace("trace = {}", "queues = { every = \"500ns\" }")
+        .replace("kind = \"single-switch\"\nhosts = 4", "kind = \"dumbbell\"\nleft = 3\nright = 1");
+    let made = Made::of("bounced", &text);
+    let table = made.table("queues.parquet");
+    let bounced = match table.column("bounced").unwrap() {
+        Data::Bool(values) => values.clone(),
+        other => panic!("{other:?}"),
+    };
+    let rows = times(&table, "queue_bytes").into_iter().zip(bounced).zip(times(&table, "node"));
+    let longest = rows.filter(|((_, bounced), _)| *bounced == Some(true)).filter_map(|((bytes, _), _)| bytes).max();
+    let told = made.summary["links"]["longest_queues"].as_array().unwrap();
+    let most = told.iter().filter_map(|load| load["max_queue_bytes"].as_u64()).max();
+    assert!(longest > Some(0) && most >= longest, "{longest:?} sampled, {most:?} told");
+    let pairs = told.iter().filter(|load| load["node"] == "S1").count();
+    assert!(pairs > 1, "the queues of frames on their way back count: {told:?}");
+}
+
+/// Some queues hold frames in the warm-up only, others after it only.
+#[test]
+fn littles_law_counts_the_queues_of_the_warm_up_and_after_it() {
+    let late = "[[traffic]]\nkind = \"incast\"\nreceiver = \"H1\"\nfan_in = 3\nsize = \"20KB\"\nstart = \"150us\"\n";
+    let text = incast("queue = \"1MB\"", "[measure]\nwarm_up = \"140us\"").replace("100KB", "20KB") + late;
+    let made = Made::of("little", &text);
+    let detail = made.check("little's law")["detail"].as_str().unwrap();
+    let queued = made.packets_of("queued");
+    assert!(!queued.is_empty());
+    assert_eq!(detail, "exact to the picosecond in 2 of 4 queues; no frame waited in the others");
 }
