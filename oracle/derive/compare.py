@@ -1,6 +1,6 @@
 """Comparison of what a run tells with what its files determine."""
 
-from .values import AnyOrder, OneOf, Range, Underived, Within
+from .values import Alternatives, AnyOrder, Maybe, OneOf, Range, Underived, Within
 
 
 class Comparison:
@@ -54,13 +54,16 @@ class Comparison:
 
     def sets(self, path, told, derived):
         """Compares texts in any order."""
+        known = set()
         for text in derived:
             self.compared += 1
             self.paths.add(path)
-            if text not in told:
-                self.report(path, "no such text", text)
+            texts = text if isinstance(text, Alternatives) else [text]
+            known.update(texts)
+            if not isinstance(text, Maybe) and not any(one in told for one in texts):
+                self.report(path, "no such text", texts[0])
         for text in told:
-            if text not in derived:
+            if text not in known:
                 self.report(path, text, "no such text")
 
     def lists(self, path, told, derived):

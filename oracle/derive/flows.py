@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from .values import Underived, Within, distribution, nearest_rank, quantile, share
+from .values import Within, distribution, nearest_rank, quantile
 from .run import quantity
 
 SIZES = [10**4, 10**5, 10**6, 10**7, 2**64 - 1]

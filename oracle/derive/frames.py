@@ -3,7 +3,7 @@
 import math
 from collections import Counter, defaultdict
 
-from .values import Underived, Within, distribution, share
+from .values import Within, distribution, share
 from .run import quantity
 
 LISTED_LOSSES = 32
@@ -192,12 +192,28 @@ class Frames:
         return found, lost, early, ignored
 
     def completions(self):
-        """Returns the time of the delivery of each flow of one message."""
-        run, shared = self.run, Counter()
-        for port, src, dst in zip(run.flows["src_port"], run.flows["src_host"], run.flows["dst_host"]):
-            shared[port, src, dst] += 1
-        rows = zip(*(run.flows[name] for name in ("flow", "delivered_ps", "src_port", "src_host", "dst_host")))
-        return {flow: at for flow, at, port, src, dst in rows if at is not None and shared[port, src, dst] == 1}
+        """Returns the time at which each flow was complete, a connection with its last message; by its first flow."""
+        run, messages = self.run, defaultdict(list)
+        for flow in run.flows:
+            messages[flow["src_port"], flow["src_host"], flow["dst_host"], flow["traffic"]].append(flow)
+        done = {}
+        for flows in messages.values():
+            if self.has_all_messages(flows) and all(flow["delivered_ps"] is not None for flow in flows):
+                done[min(flow["flow"] for flow in flows)] = max(flow["delivered_ps"] for flow in flows)
+        return done
+
+    def has_all_messages(self, flows):
+        """Returns whether these are all messages of their connection."""
+        entry = flows[0]["traffic"]
+        traffic = self.run.traffic[entry]
+        if traffic["kind"] == "request-reply":
+            session = self.run.transport(entry)["kind"] not in ("datagram", "ndp", "eqds")
+            return not session or len(flows) == traffic.get("requests", 1)
+        if traffic["kind"] == "collective":
+            ranks, count = len(self.run.hosts), traffic.get("iterations", 1) * traffic.get("pieces", 1)
+            steps = (2 if traffic["operation"] == "all-reduce" else 1) * (ranks - 1)
+            return sum(flow["traffic"] == entry for flow in self.run.flows) == steps * ranks * count
+        return True
 
     @property
     def arrival_order(self):

@@ -6,10 +6,9 @@ from collections import Counter, defaultdict
 
 from ..network import stream
 from .values import Range, Underived, Within, quantile, share
-from .run import NEVER, quantity, serialise
+from .run import quantity, serialise
 
 LISTED_PORTS = 10
-LISTED_STORMS = 32
 CONTROL_BYTES = 64
 OVERHEAD_BYTES = 20
 
@@ -183,29 +182,39 @@ class Ports:
         def load(key):
             node, port = key
             return {"node": run.name(node), "port": port, "peer": run.name(run.ports[key].peer),
-                    "tx_bytes": self.sent[key] + self.control_sent(key),
+                    "tx_bytes": self.sent_bytes(key),
                     "utilisation": share(busy[key], run.span), "max_queue_bytes": self.known(longest[key]),
                     "paused_ps": held.get(key, 0)}
 
-        sent = sorted((-busy[key], key) for key in run.ports if self.sent[key] + self.control_sent(key) > 0)
+        def sent_some(key):
+            return self.sent[key] or self.control_frames(key, run.window_end) > self.control_frames(key, run.window_start)
+
+        sent = sorted((-busy[key], key) for key in run.ports if sent_some(key))
         full = sorted((-longest[key], key) for key in self.switch_ports if longest[key] > 0)
         longest_queues = self.known([load(key) for _, key in full[:LISTED_PORTS]])
         return {"mean_utilisation": Within(sum(busy.values()) / run.span / len(run.ports), 1e-7, 1e-12),
                 "busiest": [load(key) for _, key in sent[:LISTED_PORTS]],
                 "longest_queues": longest_queues}
 
-    def control_sent(self, key):
-        """Returns the bytes of MAC control frames that started in the window: what `links` has beyond the trace.
-
-        Cumulative bytes on the wire up to a sample, less those of frames, are whole control frames and a part of one.
+    def sent_bytes(self, key):
+        """Returns the bytes of frames that started in the window. MAC control frames are what `links` has beyond the trace:
+        cumulative bytes on the wire up to a sample, less those of frames, are whole control frames and a part of one.
         """
-        return CONTROL_BYTES * (self.control_frames(key, self.run.window_end)
-                                - self.control_frames(key, self.run.window_start))
+        start, end = self.run.window_start, self.run.window_end
+        # Bytes of samples are whole: of a credit message of which less is on the wire, the files tell nothing.
+        least = 0.5 if self.run.control.get("kind") == "cbfc" else 2
+        lowest = self.control_frames(key, end) - self.control_frames(key, start, least)
+        highest = self.control_frames(key, end, least) - self.control_frames(key, start)
+        if lowest == highest:
+            return self.sent[key] + CONTROL_BYTES * lowest
+        return Range(self.sent[key] + CONTROL_BYTES * lowest, self.sent[key] + CONTROL_BYTES * highest)
 
-    def control_frames(self, key, at):
-        """Returns the number of MAC control frames that a port had started before `at`, a sample or the start."""
-        extra = self.wire_bytes(key, at) - self.frame_bytes(key, at)
-        return math.ceil((extra - 2) / (CONTROL_BYTES + OVERHEAD_BYTES)) if extra > 2 else 0
+    def control_frames(self, key, at, least=2):
+        """Returns the number of MAC control frames of which a port had sent `least` bytes before `at`, a sample or the
+        start.
+        """
+        extra = self.wire_bytes(key, at) - self.frame_bytes(key, at) - least
+        return max(0, math.ceil(extra / (CONTROL_BYTES + OVERHEAD_BYTES)))
 
     def wire_bytes(self, key, at):
         if not hasattr(self, "_wire"):
@@ -357,14 +366,25 @@ class Ports:
                 arrived[row["packet"]] = row["in_port"]
         for number, (key, size) in self.left_in_queues.items():
             held_in[key[0], arrived.get(number)][key[:3]] += size
-        def follows(key):
+        def stuck(of):
+            """Returns the greatest set of stopped queues whose accounts keep more than XON in queues of the set."""
+            before = None
+            while before != of:
+                before = of
+                of = {key for key in of if sum(held_in[account(key)][queue] for queue in of) > self.xon()}
+            return of
+
+        def account(key):
             port = run.ports[key[:2]]
-            return [queue for queue in held_in[port.peer, port.peer_port] if queue in stopped]
-        for start in sorted(stopped):
+            return port.peer, port.peer_port
+
+        filled = {key[:3] for key, _ in self.left_in_queues.values()}
+        found = stuck({key for key in stopped if key[0] not in run.is_host and key in filled})
+        for start in sorted(found):
             path = [start]
-            while len(path) <= len(stopped):
-                following = follows(path[-1])
-                if len(following) != 1 or len(held_in[run.ports[path[-1][:2]].peer, run.ports[path[-1][:2]].peer_port]) != 1:
+            while True:
+                following = sorted(queue for queue in held_in[account(path[-1])] if queue in found)
+                if not following:
                     break
                 if following[0] in path:
                     cycle = path[path.index(following[0]):]
@@ -376,6 +396,11 @@ class Ports:
                                        "peer": run.name(run.ports[node, port].peer)} for node, port, klass in cycle]}
                 path.append(following[0])
         return None
+
+    def xon(self):
+        """Returns the level at which an account resumes: `xon` below a static XOFF."""
+        control = self.run.control
+        return quantity(control["xoff"]) - quantity(control.get("xon", "3KB")) if "xoff" in control else 0
 
     def pause_counts(self):
         """Returns the numbers of the check "pauses"."""

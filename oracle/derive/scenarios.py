@@ -179,6 +179,13 @@ def entries(draw, hosts, grid):
     def size(*values):
         return f'size = "{draw.pick(*values)}"'
 
+    if draw.kind == "ring" and draw.number // len(SWITCHES) % 2 == 0:
+        # All flows go around the ring in one direction: most of these runs deadlock.
+        lines = []
+        for at in range(4):
+            nodes = [f"H{at + 1}"] + [f"S{(at + step) % 4 + 1}" for step in range(3)] + [f"H{(at + 2) % 4 + 1}"]
+            lines += ["[[path]]", f'name = "p{at}"', "nodes = [" + ", ".join(f'"{node}"' for node in nodes) + "]"]
+        return lines + ["[[traffic]]", 'kind = "pairs"', 'paths = ["p0", "p1", "p2", "p3"]', 'size = "endless"']
     kinds = ["pairs", "pairs", "incast", "poisson", "permutation", "stride", "all-to-all", "random", "request",
              "collective", "periodic", "constant", "bursts", "poisson frames", "on-off", "endless"]
     if draw.kind == "ring":
@@ -215,7 +222,8 @@ def entries(draw, hosts, grid):
                           + draw.pick("", "\nqps_per_connection = 2", "\nconnection_per_message = true", "\npieces = 2"),
             "periodic": f'{process}\nprocess = "periodic"\nperiod = "{period}"\n'
                         f'frame = "{draw.pick("200B", "800B", "1500B")}"',
-            "constant": f'{process}\nprocess = "constant"\nload = {draw.pick("0.3", "0.7", "1.0")}\n{frame}',
+            "constant": f'{process}\nprocess = "constant"\nload = {draw.pick("0.3", "0.7", "1.0")}\n{frame}\n'
+                        f'jitter = "{time(grid)}"',
             "bursts": f'{process}\nprocess = "bursts"\nframe_gap = "1ns"\nframes_per_burst = 10\n'
                       f'pause = "{time(grid)}"\n{size("20KB", "200KB")}\n{frame}',
             "poisson frames": f'{process}\nprocess = "poisson"\nload = {draw.pick("0.3", "0.7")}\n{frame}',

@@ -1,4 +1,4 @@
-"""Changes one field of a summary at a time: the comparison must report each change."""
+"""Changes one field of a summary, or one line of the terminal, at a time: the comparison must report each change."""
 
 import copy
 import json
@@ -6,15 +6,18 @@ import pathlib
 import re
 import shutil
 import tempfile
+from collections import Counter
 
 from .compare import Comparison
 from .run import Run
-from .scenarios import scenario
+from .scenarios import SWITCHES, scenario
 from .summary import Derived
+from .terminal import compare_terminal, kept
+from .underived import UNDERIVED
 
-# Scenarios whose summaries have most of the parts.
-NUMBERS = range(22)
 FEWEST = 30
+# Fields that are not derived, in these scenarios too.
+NOT_DERIVED = {"backpressure.table_max", "backpressure.table_bytes"}
 
 
 def leaves(value, path=()):
@@ -30,7 +33,7 @@ def leaves(value, path=()):
 
 
 def changed(value):
-    """Returns another value: one more, 1 % more, or a text with another number or ending."""
+    """Returns another value: 2 % more, at least 1 if it is whole, or a text with another number or ending."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -43,65 +46,78 @@ def changed(value):
     return value + "x"
 
 
-def reported(summary, derived, folder, path):
-    """Returns whether a change of one field is reported; None if the field is not derived."""
+def replace(summary, path):
+    """Returns a copy with another value at a path."""
+    other = copy.deepcopy(summary)
+    spot = other
+    for key in path[:-1]:
+        spot = spot[key]
+    spot[path[-1]] = changed(spot[path[-1]])
+    return other
+
+
+def differs(summary, derived):
     comparison = Comparison()
     comparison.values("", summary, derived)
-    return bool(comparison.differences)
+    return comparison.differences
 
 
-def place(summary, path):
-    for key in path[:-1]:
-        summary = summary[key]
-    return summary
+def differing_lines(summary, text):
+    """Returns the number of lines with a number, and those of which a change is not reported."""
+    lines, missed, count = text.splitlines(), [], 0
+    for at in list(kept(lines)):
+        line = lines[at]
+        if re.search(r"\d", line[14:]):
+            other = lines[:at] + [line[:14] + changed(line[14:])] + lines[at + 1:]
+            comparison = Comparison()
+            compare_terminal(comparison, summary, "\n".join(other))
+            count += 1
+            if not comparison.differences:
+                missed.append(line)
+    return count, missed
 
 
 def self_test(program):
-    """Returns 0 if each change of a derived field is reported."""
-    from .__main__ import produce
-    fields, missed, equal = {}, [], {}
-    for number in NUMBERS:
+    """Returns 0 if each change of a derived field and of a line is reported."""
+    from .__main__ import produce, shares, stale
+    fields, faults, lines = {}, [], 0
+    # One scenario of each kind of switch.
+    for number in range(len(SWITCHES)):
         folder = pathlib.Path(tempfile.mkdtemp(prefix="tidegate-derive-"))
         try:
             text = scenario(number)
-            out, _, _ = produce(program, text, folder)
-            summary, run = json.loads((out / "summary.json").read_text()), Run(out, text)
-            derived = Derived(run).summary()
-            clean = Comparison()
-            clean.values("", summary, derived)
-            if clean.differences:
-                print(f"scenario {number} differs before any change: {clean.differences[0]}")
-                return 1
-            for path in leaves(summary):
-                name = ".".join("[]" if isinstance(key, int) else key for key in path)
-                if name in fields and fields[name]:
-                    continue
-                other = copy.deepcopy(summary)
-                spot = place(other, path)
-                spot[path[-1]] = changed(spot[path[-1]])
-                found = Comparison()
-                found.values("", other, derived)
-                fields[name] = bool(found.differences)
-                equal[name] = found.underived != clean.underived or not fields[name]
-            # A new key, and a key less.
-            for change in ("added", "removed"):
-                other = copy.deepcopy(summary)
-                if change == "added":
-                    other["packets"]["new_number"] = 1
-                else:
-                    del other["packets"]["consumed"]
-                found = Comparison()
-                found.values("", other, derived)
-                fields[f"a key {change}"] = bool(found.differences)
+            out, shown, _ = produce(program, text, folder)
+            summary = json.loads((out / "summary.json").read_text())
+            derived = Derived(Run(out, text)).summary()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+        if differs(summary, derived):
+            print(f"scenario {number} differs before any change: {differs(summary, derived)[0]}")
+            return 1
+        for path in leaves(summary):
+            name = ".".join("[]" if isinstance(key, int) else key for key in path)
+            if not fields.get(name):
+                fields[name] = bool(differs(replace(summary, path), derived))
+        added, removed = copy.deepcopy(summary), copy.deepcopy(summary)
+        added["packets"]["new_number"] = 1
+        del removed["packets"]["consumed"]
+        for name, other in (("a key more", added), ("a key less", removed)):
+            if not differs(other, derived):
+                faults.append(f"{name} is not reported")
+        count, missed = differing_lines(summary, shown)
+        lines += count
+        faults += [f"a change of a line is not reported: {line}" for line in missed]
     found = [name for name, is_reported in fields.items() if is_reported]
-    unreported = [name for name, is_reported in fields.items() if not is_reported]
-    print(f"{len(found)} of {len(fields)} fields: a change is reported")
-    print("    " + ", ".join(found))
-    print("not reported, since they are not derived in these scenarios: " + ", ".join(unreported))
-    allowed = {"backpressure.table_max", "backpressure.table_bytes", "turns.storm", "packet_hops", "events"}
-    missed = [name for name in unreported if name not in allowed and not name.startswith("turns.storm")]
-    for name in missed:
-        print(f"a change of {name} is not reported")
-    return 0 if len(found) >= FEWEST and not missed else 1
+    faults += [f"a change of {name} is not reported" for name in fields if name not in found and name not in NOT_DERIVED]
+    faults += [f"{name} is derived" for name in NOT_DERIVED if fields.get(name)]
+    if stale(100, Counter()) != list(UNDERIVED):
+        faults.append("entries of the list of underived values that do not occur are not reported")
+    if [share for _, share in shares({"links": {"busiest": [{"utilisation": 1.5}]}})] != [1.5]:
+        faults.append("a share above 1 is not found")
+    print("a change is reported of " + ", ".join(found))
+    print("not derived: " + ", ".join(sorted(NOT_DERIVED)))
+    for fault in faults:
+        print(fault)
+    print(f"{len(found)} of {len(fields)} fields and {lines} lines of the terminal: each change is reported" if not faults
+          else f"{len(faults)} faults")
+    return 0 if len(found) >= FEWEST and not faults else 1

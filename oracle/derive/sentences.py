@@ -1,6 +1,5 @@
 """Sentences of the checks and of the warnings."""
 
-import re
 from collections import Counter
 
 from .values import AnyOrder, OneOf, Underived, time_text

@@ -1,14 +1,13 @@
 """summary.json as the files of a run determine it."""
 
 import hashlib
-import math
 from collections import Counter, defaultdict
 
 from .flows import Flows
 from .frames import Frames
 from .values import Range, Underived, Within
 from .ports import OVERHEAD_BYTES, Ports
-from .run import NEVER, quantity, serialise
+from .run import quantity, serialise
 from .sentences import Sentences
 
 
@@ -120,10 +119,12 @@ class Derived:
                 continue
             if key not in active:
                 told[output] += 1
-                active[key] = row["time_ps"]
+                active[key] = {}
                 most = max(most, sum(other[:2] == output for other in active))
-            elif active[key] != row["time_ps"]:
+            # A renewal repeats the rate.
+            if active[key].get(row["port"], row["rate_bps"]) != row["rate_bps"]:
                 changed.add((key, row["time_ps"]))
+            active[key][row["port"]] = row["rate_bps"]
         table = Underived("flow tables of outputs")
         outputs = sorted(told, key=lambda output: (-told[output], output))
         return {"xoffs": sum(told.values()), "changes": len(changed), "xons": len(released), "expiries": 0,
@@ -160,7 +161,7 @@ class Derived:
         """Lower bound of an iteration: bytes of its connections on the wire at a port, over the port's rate."""
         run, sums, ports_of, shape, firsts = self.run, Counter(), defaultdict(set), {}, {}
         for row in run.events:
-            if row["event"] == "started" and row["kind"] == "data":
+            if row["event"] == "started" and row["kind"] == "data" and not run.packets[row["packet"]].returned:
                 ports_of[row["flow"]].add((row["node"], row["port"]))
         entry = flows[0]["traffic"]
         data = [packet for packet in self.frames.data if run.entry_of_flow[packet.flow] == entry]

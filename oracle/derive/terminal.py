@@ -1,6 +1,5 @@
 """The terminal summary: its lines from the numbers of summary.json, which are compared with the files elsewhere."""
 
-import re
 from fractions import Fraction
 from math import floor
 
@@ -316,21 +315,21 @@ def lengths(of):
     return f"mean {mean}, p50 {p50}, p99 {p99}, max {most}"
 
 
-def shown(text):
-    """Returns the lines of a terminal summary, without those about the scenario and the machine."""
-    found, skipping = [], False
-    for line in text.splitlines():
+def kept(lines):
+    """Yields the indices of the lines that are not about the scenario and the machine."""
+    skipping = False
+    for at, line in enumerate(lines):
         label = line[:14].strip()
         if label:
             skipping = label in ("fabric", "traffic", "speed", "files", "again", "results")
         if line.strip() and not skipping:
-            found.append(" ".join(line.split()))
-    return found
+            yield at
 
 
 def compare_terminal(comparison, summary, text):
     """Compares the lines on the terminal with those of the summary."""
-    told, derived = shown(text), Page(summary).lines
+    lines = text.splitlines()
+    told, derived = [" ".join(lines[at].split()) for at in kept(lines)], Page(summary).lines
     for one, other in zip(told, derived):
         comparison.compared += 1
         if one != other:

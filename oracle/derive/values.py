@@ -28,6 +28,14 @@ class OneOf(list):
         return told in self
 
 
+class Maybe(str):
+    """A text that may be there or not: the files do not determine it."""
+
+
+class Alternatives(list):
+    """Texts of which one must be there: of places that are equal, the files do not determine the first."""
+
+
 class AnyOrder(list):
     """Texts in any order."""
 

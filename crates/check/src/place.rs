@@ -35,6 +35,8 @@ pub enum Place {
     },
     /// One egress queue.
     Queue(QueueId),
+    /// The queue of bounced frames beside an egress queue.
+    BouncedQueue(QueueId),
     /// One ingress account.
     Account(AccountId),
     /// All queues of an egress port.
@@ -80,6 +82,9 @@ impl Place {
             Place::Queue(QueueId { node, port, class }) => {
                 format!("{} egress port {port} class {class}", name(node))
             }
+            Place::BouncedQueue(QueueId { node, port, class }) => {
+                format!("{} egress port {port} class {class}, bounced frames", name(node))
+            }
             Place::Account(AccountId { node, port, class }) => {
                 format!("{} ingress port {port} class {class}", name(node))
             }
@@ -101,4 +106,5 @@ units::pack_variants!(Place {
     3 Port { node, port },
     4 Held { node, port },
     5 Recirculation { node, pipeline },
+    6 BouncedQueue(queue),
 });

@@ -261,7 +261,7 @@ impl Simulation {
         let slots = self.network.classes.len();
         let of_classes = self.switches().flat_map(move |switch| {
             switch.core.buffer.queues.iter().enumerate().map(move |(index, queue)| {
-                let place = Place::Queue(self.queue_id(switch, index, slots));
+                let place = self.place_of(switch, index, slots);
                 (
                     place,
                     &queue.area,
@@ -289,9 +289,12 @@ impl Simulation {
         of_classes.chain(of_flows).chain(of_pipelines)
     }
 
-    fn queue_id(&self, switch: &Switch, index: usize, slots: usize) -> QueueId {
-        let port = (index / slots) % switch.core.egress.len();
-        QueueId { node: switch.node().0, port: port as u16, class: self.network.classes[index % slots] }
+    /// Returns the place of the queue at `index`: all normal queues of a switch, then those of bounced frames.
+    fn place_of(&self, switch: &Switch, index: usize, slots: usize) -> Place {
+        let (pair, ports) = (index / slots, switch.core.egress.len());
+        let class = self.network.classes[index % slots];
+        let queue = QueueId { node: switch.node().0, port: (pair % ports) as u16, class };
+        if pair < ports { Place::Queue(queue) } else { Place::BouncedQueue(queue) }
     }
 
     /// Returns the verdict on the utilisation statistics, or `None` if utilisation is not measured.
@@ -302,7 +305,7 @@ impl Simulation {
             let queues = switch.loads().enumerate().map(|(index, (load, capacity, _))| {
                 let queue = &switch.core.buffer.queues[index];
                 let area = switch.core.buffer.load_counts_frames(index).then_some((queue.area, queue.len() as u64));
-                (Place::Queue(self.queue_id(switch, index, slots)), load, capacity, area)
+                (self.place_of(switch, index, slots), load, capacity, area)
             });
             Some(queues.collect::<Vec<_>>())
         };
