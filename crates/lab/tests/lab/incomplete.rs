@@ -37,7 +37,7 @@ impl Pair {
         let duration_us = 30 + below(170) as u64;
         // NDP needs headers in place of lost packets.
         let lossy = if controls.contains(&"ndp") {
-            "egress = \"60KB\"\noverload = { kind = \"trim\" }"
+            "egress = \"60KB\"\noverload = { kind = \"trim\", size = \"128B\" }"
         } else {
             "egress = \"60KB\""
         };
