@@ -14,6 +14,8 @@ const FABRICS: [&str; 4] = [
 const CONTROLS: [&str; 8] = ["roce", "dcqcn", "hpcc", "timely", "swift", "dctcp", "tcp", "ndp"];
 /// Pairs of the default test.
 const FEW: usize = 20;
+/// With few seeds, hardly any difference is significant.
+const SEEDS: [u64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 /// Metrics that are statistics of flows.
 const OF_FLOWS: [&str; 4] = ["fct", "slowdown", "jain", "goodput"];
 
@@ -34,7 +36,7 @@ impl Pair {
         let controls = [CONTROLS[first], CONTROLS[second]];
         let fabric = FABRICS[below(FABRICS.len())];
         let load = 0.1 + 0.01 * below(60) as f64;
-        let duration_us = 30 + below(170) as u64;
+        let duration_us = 30 + below(300) as u64;
         // NDP needs headers in place of lost packets.
         let lossy = if controls.contains(&"ndp") {
             "egress = \"60KB\"\noverload = { kind = \"trim\", size = \"128B\" }"
@@ -54,13 +56,13 @@ impl Pair {
         Pair { number, controls, scenario, duration_us }
     }
 
-    /// Returns the JSON of a comparison under two seeds, of runs to `duration`.
+    /// Returns the JSON of a comparison of runs to `duration`.
     fn compared(&self, duration: &str) -> Value {
         let source = Source::Text { text: self.scenario.clone(), name: "pair.toml".to_owned() };
         let set = [Override { key: "duration".to_owned(), value: duration.to_owned() }];
         let vary = [vary::parse_vary(&format!("host.transport.kind={}", self.controls.join(","))).unwrap()];
         let stop = Stop::default();
-        let comparison = Comparison::of(&source, &set, &vary, &[1, 2], &stop)
+        let comparison = Comparison::of(&source, &set, &vary, &SEEDS, &stop)
             .unwrap_or_else(|error| panic!("pair {}: {error}\n{}", self.number, self.scenario));
         let (rows, _) = comparison.run(None, Some(1), &stop, &|| ()).unwrap();
         let names: Vec<String> = OF_FLOWS.map(str::to_owned).into();
@@ -137,7 +139,7 @@ fn tally_of(count: usize) -> Tally {
 fn assert_of_both_kinds(tally: &Tally) {
     let Tally { pairs, truncated, ranked_pairs, undecided_pairs, confirmed, .. } = *tally;
     assert!(truncated * 2 > pairs && undecided_pairs * 4 > pairs, "{tally:?}");
-    assert!(ranked_pairs * 4 > pairs && confirmed > pairs / 2, "{tally:?}");
+    assert!(ranked_pairs * 8 > pairs && confirmed * 8 > pairs, "{tally:?}");
 }
 
 #[test]
