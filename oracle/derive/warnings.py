@@ -165,7 +165,7 @@ class Warnings:
     def about_room(self):
         """Room above `upper` of outputs that stop senders, and gates that no frame fits."""
         run, found = self.run, []
-        kind, most = run.control.get("kind"), max(packet.size for packet in run.packets.values())
+        kind, most = run.control.get("kind"), max(self.largest_frame(at) for at in self.entries)
         # Under PAUSE at the output, scenarios here have more room than any headroom.
         if kind in ("florax", "destination"):
             limit = self.derived.ports.limit[0]
