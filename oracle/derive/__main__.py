@@ -24,8 +24,8 @@ from .underived import UNDERIVED
 MANY = 100
 SHOWN = 6
 # Shares by the last part of their key; all must be in [0, 1].
-SHARES = ("utilisation", "share", "jain", "time_ratio", "threshold", "mean_utilisation", "turned_share",
-          "pessimistic_share", "half_share", "spent_share_of_hops")
+SHARES = ("utilisation", "share", "jain", "time_ratio", "threshold", "mean_utilisation", "bounced_share",
+          "pessimistic_share", "half_share", "overhead_share_of_hops")
 
 
 def shares(value, path=""):

@@ -34,7 +34,7 @@ class Frames:
         self.lost = [packet for packet in packets if packet.end == "dropped"]
 
     def follow(self):
-        """Counts events, hops, and the turns of each frame."""
+        """Counts events, hops, and the bounces of each frame."""
         run, before = self.run, {}
         for row in run.events:
             event, number, node = row["event"], row["packet"], row["node"]
@@ -49,7 +49,7 @@ class Frames:
                 self.hops += 1
                 packet.hops += node not in run.is_host
             if event in ("bounced", "detoured"):
-                packet.turns += 1
+                packet.bounces += 1
                 packet.distance += event == "bounced"
                 packet.furthest = max(packet.furthest, packet.distance)
                 self.bounces_at[node, row["other_port"]] += 1
@@ -286,7 +286,7 @@ class Frames:
         selective = transport.get("loss_recovery") == "selective"
         return not selective and transport["kind"] not in ("tcp", "dctcp", "ndp", "eqds", "datagram", "swift")
 
-    def turns(self, hops):
+    def bounces(self, hops):
         """Bounces and detours, from the frames that took them."""
         run = self.run
         if run.overload not in ("bounce", "detour"):
@@ -303,24 +303,24 @@ class Frames:
         home = sum(row["event"] == "arrived" and row["node"] == run.packets[row["packet"]].source
                    for row in run.events)
         return {
-            "delivered": len(arrived), "turned_share": share(sum(p.turns > 0 for p in arrived), len(arrived)),
+            "delivered": len(arrived), "bounced_share": share(sum(p.bounces > 0 for p in arrived), len(arrived)),
             "mean_total_hops": share(sum(packet.hops for packet in arrived), len(arrived)),
             "by_total_hops": tally(packet.hops for packet in arrived),
             "by_max_distance": tally(packet.furthest for packet in arrived),
-            "by_turns": tally(packet.turns for packet in arrived),
-            "replies_by_turns": tally(packet.turns for packet in replies),
-            "returned_to_source": home, "slowed_down": 0, "spent_bytes": 2 * spent,
-            "spent_share_of_hops": share(2 * made, hops) if isinstance(hops, int) else hops,
-            "switches": [{"node": run.name(node), "turns": count} for node, count in sorted(switches.items())],
+            "by_bounces": tally(packet.bounces for packet in arrived),
+            "replies_by_bounces": tally(packet.bounces for packet in replies),
+            "returned_to_source": home, "rate_reductions": 0, "overhead_bytes": 2 * spent,
+            "overhead_share_of_hops": share(2 * made, hops) if isinstance(hops, int) else hops,
+            "switches": [{"node": run.name(node), "bounces": count} for node, count in sorted(switches.items())],
             "ports": [{"node": run.name(node), "port": port, "peer": run.name(run.ports[node, port].peer),
-                       "turns": -count} for count, (node, port) in ports[:10]],
+                       "bounces": -count} for count, (node, port) in ports[:10]],
             "storm": self.storm(),
         }
 
     def storm(self):
         """Returns the longest span of bad samples: more bounces than `ratio` times the frames that hosts received."""
         run = self.run
-        told = run.scenario.get("check", {}).get("storm", {})
+        told = run.scenario.get("check", {}).get("bounce_storm", {})
         every = quantity(told["every"]) if "every" in told else max(run.duration // 1000, 20 * 10**6)
         turned, received = Counter(), Counter()
         for row in run.events:
@@ -335,12 +335,12 @@ class Frames:
                 current.append(interval)
             else:
                 current = []
-            if len(current) >= told.get("looks", 10) and (longest is None or len(current) > len(longest)):
+            if len(current) >= told.get("samples", 10) and (longest is None or len(current) > len(longest)):
                 longest = list(current)
         if longest is None:
             return None
         return {"start_ps": longest[0] * every, "end_ps": min((longest[-1] + 1) * every, run.end_of_run),
-                "turned": sum(turned[interval] for interval in longest),
+                "bounced": sum(turned[interval] for interval in longest),
                 "received": sum(received[interval] for interval in longest)}
 
 

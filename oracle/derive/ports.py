@@ -100,19 +100,19 @@ class Ports:
         return row["node"], row["port"], klass, bounced
 
     def follow(self):
-        run, where, turns, arrived = self.run, {}, Counter(), set()
+        run, where, bounces, arrived = self.run, {}, Counter(), set()
         measure = run.scenario.get("measure", {})
-        self.threshold = measure.get("utilisation")
+        self.threshold = measure.get("queue_utilisation")
         pairs = run.overload == "bounce"
         for row in run.events:
             event, number, node, now = row["event"], row["packet"], row["node"], row["time_ps"]
             if number is None:
                 continue
-            if event in ("queued", "bounced") and turns[number] and number in arrived and run.in_window(now):
+            if event in ("queued", "bounced") and bounces[number] and number in arrived and run.in_window(now):
                 # A frame that had bounced before met an occupied wire.
                 port = row["port"] if event == "queued" else row["other_port"]
                 self.offered.add((node, port, row["class"], True))
-            turns[number] += event == "bounced"
+            bounces[number] += event == "bounced"
             if event == "arrived" and node not in run.is_host:
                 arrived.add(number)
             else:
@@ -128,7 +128,7 @@ class Ports:
             if event == "queued":
                 if number in where:
                     self.leave(where.pop(number), now)
-                key = self.queue_of(row, number, pairs and turns[number] > 0)
+                key = self.queue_of(row, number, pairs and bounces[number] > 0)
                 where[number] = key, row["size_bytes"]
                 self.change(key, now, 1, row["size_bytes"])
             elif event in ("started", "dropped", "trimmed") and number in where and where[number][0][0] == node:
@@ -321,7 +321,7 @@ class Ports:
     def ignored(self):
         """Returns the pauses and resumes that arrived at hosts which ignore them, or bounds of their number."""
         run = self.run
-        deaf = run.scenario.get("host", {}).get("disobedient", [])
+        deaf = run.scenario.get("host", {}).get("ignore_pause", [])
         deaf = {node for node in run.hosts if run.name(node) in deaf}
         lowest = highest = 0
         for row in run.events:
@@ -432,17 +432,17 @@ class Ports:
             return told | {"max_bytes": most}
 
         if isinstance(self.known(0), Underived):
-            return {"every_ps": every, "looks": len(instants), "ports": len(self.switch_ports), "all": self.known(0),
+            return {"every_ps": every, "samples": len(instants), "ports": len(self.switch_ports), "all": self.known(0),
                     "longest": self.known(0)}
         area = sum(queue.area for queue in queues.values())
         most = max((queue.most for queue in queues.values()), default=0)
-        count, looks = len(self.switch_ports), len(instants)
+        count, samples = len(self.switch_ports), len(instants)
         longest = min(queues, key=lambda key: (-queues[key].area, key), default=None)
         if longest is not None:
             queue = queues[longest]
             longest = {"node": run.name(longest[0]), "port": longest[1],
                        "peer": run.name(run.ports[longest].peer)} | lengths(queue.area / run.span, queue.most, [longest], 1)
-        return {"every_ps": every, "looks": looks, "ports": count,
+        return {"every_ps": every, "samples": samples, "ports": count,
                 "all": lengths(area / run.span / count, most, list(queues), count), "longest": longest}
 
     def sample_instants(self, every):

@@ -42,7 +42,7 @@ class Packet:
     """A frame from its creation to its end."""
 
     __slots__ = ("number", "flow", "kind", "seq", "payload", "size", "klass", "retransmission", "created", "source",
-                 "end", "end_at", "end_node", "cause", "dropped_class", "trimmed", "turns", "distance", "furthest",
+                 "end", "end_at", "end_node", "cause", "dropped_class", "trimmed", "bounces", "distance", "furthest",
                  "hops", "returned", "whole")
 
     def __init__(self, row):
@@ -52,7 +52,7 @@ class Packet:
         self.end = self.end_at = self.end_node = self.cause = self.dropped_class = None
         self.whole = self.size
         self.trimmed = self.returned = False
-        self.turns = self.distance = self.furthest = self.hops = 0
+        self.bounces = self.distance = self.furthest = self.hops = 0
 
 
 class Port:

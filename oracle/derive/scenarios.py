@@ -162,7 +162,7 @@ def host(draw, spread):
     if kind in ("watchdog",):
         lines.append("pause_storm = " + table(host='"H2"', at='"10us"'))
     if kind in ("florax", "destination", "output", "pfc", "pause") and draw.chance(0.25):
-        lines.append('disobedient = ["H1"]')
+        lines.append('ignore_pause = ["H1"]')
     return lines
 
 
@@ -271,7 +271,7 @@ def scenario(number):
     if draw.chance(0.5):
         measure.append("queues = " + table(every=f'"{time(grid / draw.pick(2, 8))}"'))
     if draw.kind in PER_QUEUE and draw.kind not in ("cut", "pipeline") and draw.chance(0.4):
-        measure.append("utilisation = 0.5")
+        measure.append("queue_utilisation = 0.5")
     if draw.chance(0.3):
         measure.append("reordering = true")
         if draw.chance(0.5):
@@ -283,7 +283,7 @@ def scenario(number):
     lines += ["[switch]"] + switch_lines + ["[host]"] + host_lines + after
     lines += ["[measure]"] + measure + ["[record]", "trace = {}", "pauses = true"] + every
     if draw.kind == "bounce":
-        lines += ["[check]", f'storm = {{ looks = 2, every = "{time(grid / 2)}", ratio = {draw.pick("0.2", "1")} }}']
+        lines += ["[check]", f'bounce_storm = {{ samples = 2, every = "{time(grid / 2)}", ratio = {draw.pick("0.2", "1")} }}']
     elif draw.kind != "ring" and draw.chance(0.2):
         lines += ["[check]", "deadlock = false"]
     if draw.chance(0.1) and switches > 1 and draw.kind not in ("watchdog",) and "leaf-spine" in fabric_lines[0]:

@@ -33,7 +33,7 @@ class Sentences:
         if self.kind != "none":
             found += [self.lossless(), self.pauses()]
         if run.overload in ("bounce", "detour"):
-            found.append(self.turns())
+            found.append(self.bounces())
         if self.keeps_order():
             whole = len(frames.whole)
             detail = f"{0} of {whole} frames out of order" if whole else "not applicable: no data frame arrived"
@@ -108,11 +108,11 @@ class Sentences:
             return check("pauses", "not applicable: no pause frames sent")
         return check("pauses", f"{begun} pauses = {resumed} resumes + {expired} expiries + {standing} still paused")
 
-    def turns(self):
+    def bounces(self):
         frames = self.derived.frames
         made = frames.count["bounced"] + frames.count["detoured"]
-        open_turns = sum(packet.turns for packet in self.run.packets.values() if packet.end is None)
-        return check("turns", f"{made} bounces, {open_turns} of frames in flight" if made else
+        open_bounces = sum(packet.bounces for packet in self.run.packets.values() if packet.end is None)
+        return check("bounces", f"{made} bounces, {open_bounces} of frames in flight" if made else
                      "not applicable: no frame was bounced")
 
     def limited(self):

@@ -38,7 +38,7 @@ class Derived:
             "delay_ns": frames.delay(),
             "pauses": ports.pauses(frames.count, self.backpressure()),
             "links": ports.link_summary(),
-            "deadlock": self.deadlock, "turns": frames.turns(self.hops()), "pipelines": self.pipelines(),
+            "deadlock": self.deadlock, "bounces": frames.bounces(self.hops()), "pipelines": self.pipelines(),
             "results_hash": self.results_hash(),
         }
         optional = {"lossless_losses": frames.lossless_losses(self.lossless()), "requests": flows.requests(),

@@ -149,7 +149,7 @@ class Page:
                       f"{grouped(of['queues_used'])} of {counted(of['queues'], 'queue')}")
         if "queue_lengths" in summary:
             of = summary["queue_lengths"]
-            self.line(f"queue length {grouped(of['looks'])} looks at {counted(of['ports'], 'port')}: {lengths(of['all'])}")
+            self.line(f"queue length {grouped(of['samples'])} samples of {counted(of['ports'], 'port')}: {lengths(of['all'])}")
             if of["longest"]:
                 at = of["longest"]
                 self.line(f"longest at {at['node']} port {at['port']} to {at['peer']}: {lengths(at)}")
