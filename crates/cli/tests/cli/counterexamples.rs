@@ -1,5 +1,5 @@
-//! Counterexamples of `fabric check --running` in the simulator: each cycle and each starved queue that it finds occurs,
-//! and configurations without one neither deadlock nor starve under load.
+//! Counterexamples of `fabric check --running` in the simulator: each cycle and each starved queue that it finds
+//! occurs, and configurations without one neither deadlock nor starve under load.
 
 #[path = "../../../running/tests/common/mod.rs"]
 mod config;

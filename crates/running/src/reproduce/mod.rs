@@ -114,8 +114,8 @@ fn cycle(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Reproduced {
         let next = &waits[(position + 1) % waits.len()];
         if wait.next.is_none_or(|arrival| arrival.group != next.group) {
             return Err(format!(
-                "frames that {} arrive in another priority group than {}, which stops that queue and which other frames \
-                 fill: no scenario is known that fills both",
+                "frames that {} arrive in another priority group than {}, which stops that queue and which other \
+                 frames fill: no scenario is known that fills both",
                 at(device, wait),
                 next.group
             ));

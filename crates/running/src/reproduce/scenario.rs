@@ -56,8 +56,8 @@ pub(super) fn deadlock(
     let resumed_ps = at + send_ps(device, flows, LONGEST_PAUSE_BYTES);
     let storm = slow.map_or_else(String::new, |host| {
         format!(
-            "# A host that is slow for a time: its switch is paused, and the accounts fill.\npause_storm = {{ host = {}, at \
-             = {}, until = {} }}\n",
+            "# A host that is slow for a time: its switch is paused, and the accounts fill.\n\
+             pause_storm = {{ host = {}, at = {}, until = {} }}\n",
             quoted(device.fabric.name(host)),
             quoted_time(at),
             quoted_time(until)
@@ -96,9 +96,9 @@ pub(super) fn starvation(device: &Device<'_>, flows: &[Flow], lowered: &Lowered,
 
 fn head(device: &Device<'_>, flows: &[Flow], lowered: &Lowered, kind: &str, duration_ps: u64) -> String {
     let mut text = format!(
-        "# {kind} of a running configuration: written by `tidegate fabric check --running --counterexample`.\n# Thresholds \
-         and buffers are not those of the switches.\nname = {}\nduration = {}\n\n[fabric]\nkind = \"file\"\nfile = {}\n\n\
-         [routing]\nmode = \"explicit\"\n",
+        "# {kind} of a running configuration: written by `tidegate fabric check --running --counterexample`.\n\
+         # Thresholds and buffers are not those of the switches.\n\
+         name = {}\nduration = {}\n\n[fabric]\nkind = \"file\"\nfile = {}\n\n[routing]\nmode = \"explicit\"\n",
         quoted(&format!("{kind} of a running configuration")),
         quoted_time(duration_ps),
         quoted(TOPOLOGY_FILE)
