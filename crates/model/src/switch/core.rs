@@ -306,7 +306,7 @@ impl Core {
             Decision::Queue { index, changed } => {
                 self.queue(index, crossing, changed.as_ref().unwrap_or(frame), window)
             }
-            _ => self.carry_out_rest(overload, crossing, frame, decision, window),
+            _ => self.carry_out_rest(overload, crossing, frame, &decision, window),
         }
     }
 
@@ -318,16 +318,16 @@ impl Core {
         overload: &mut impl Action,
         &crossing: &Crossing,
         frame: &Frame,
-        decision: Decision,
+        decision: &Decision,
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
-        match decision {
-            Decision::Queue { .. } => self.carry_out(overload, &crossing, frame, decision, window),
-            Decision::Redirect { port, index, frame, detour } => {
+        match *decision {
+            Decision::Queue { .. } => self.carry_out(overload, &crossing, frame, *decision, window),
+            Decision::Redirect { port, index, ref frame, detour } => {
                 let marked = match index {
                     Some(index) => {
                         let crossing = Crossing { egress: port, ..crossing };
-                        self.enqueue::<Exact>(index, crossing, &frame).is_queued_with_mark()
+                        self.enqueue::<Exact>(index, crossing, frame).is_queued_with_mark()
                     }
                     None => self.send_on(port, frame, window),
                 };
@@ -390,16 +390,24 @@ impl Core {
     }
 
     /// Transmits a frame by `port`; its wire must be free. Returns whether the frame was ECN-marked.
-    pub fn send_on(&mut self, port: u16, mut frame: Frame, window: &mut Window<'_, OnWire>) -> bool {
-        (frame.ttl, frame.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
-        let marked = self.run_transmit_hooks(port, frame.class, &mut frame);
+    pub fn send_on(&mut self, port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
+        let mut flags = frame.flags;
+        let mut marked = false;
+        if self.steps.hooks.meet(Hooks::TRANSMIT) {
+            let mut frame = *frame;
+            marked = self.run_transmit_hooks(port, frame.class, &mut frame);
+            flags = frame.flags;
+        }
         if self.network.telemetry.is_some() {
             let waiting_bytes = self.buffer.waiting_bytes(port);
-            self.network.collect(&frame, self.egress.hop(frame.at, port, waiting_bytes));
+            self.network.collect(frame, self.egress.hop(frame.at, port, waiting_bytes));
         }
-        self.egress.charge_mechanisms(frame.at, port, frame.class, frame.size_bytes);
+        if self.steps.hooks.meet(Hooks::BLOCK) {
+            self.egress.charge_mechanisms(frame.at, port, frame.class, frame.size_bytes);
+        }
         let at = self.egress.start(frame.at, port, frame.size_bytes);
-        put_on_wire(&frame, port, at, window);
+        let sent = put_on_wire(frame, port, at, window);
+        (sent.ttl, sent.hops, sent.flags) = (frame.ttl - 1, frame.hops.saturating_add(1), flags);
         marked
     }
 

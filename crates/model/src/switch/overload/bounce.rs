@@ -91,8 +91,8 @@ impl Bounce {
             return self.bounce(core, crossing, frame);
         }
         core.buffer.admit_unlimited(crossing.in_port, crossing.in_class, frame.size_bytes);
-        // Most frames have not bounced and stay unchanged.
-        let changed = again.then(|| {
+        // Most frames are at no distance from a bounce and stay unchanged.
+        let changed = (frame.distance > 0).then(|| {
             let mut frame = *frame;
             pabo::go_on(&mut frame);
             frame
