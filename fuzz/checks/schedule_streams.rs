@@ -6,7 +6,7 @@ use schedule::gates::{GateOptions, gates};
 use schedule::offline::{central, first_come};
 use schedule::protocol::WireCost;
 use schedule::streams::{Listed, StreamsError, links, on_fabric, parse};
-use schedule::{Problem, Schedule, Search, tsnkit};
+use schedule::{Problem, Schedule, SlotStrategy, tsnkit};
 use units::{Rate, Time};
 
 /// Returns hosts 0 to 3 at one switch, and 4 and 5 at another.
@@ -48,7 +48,7 @@ pub fn check(bytes: &[u8]) {
         let judgement = verify::gates::judge(&read, &fabric);
         assert!(judgement.pass(), "{:?}", judgement.checks);
     };
-    let (one, other) = (central(&problem), first_come(&problem, Search::Tightest));
+    let (one, other) = (central(&problem), first_come(&problem, SlotStrategy::Tightest));
     judged(&one);
     judged(&other);
     assert_eq!(one.accepted() + one.rejected.len(), problem.streams.len());

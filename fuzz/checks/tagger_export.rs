@@ -72,8 +72,8 @@ fn said_or_refused(view: &SwitchView, marks: &Marks, settings: &Settings, dialec
         Dialect::Sonic => {
             for binding in [QueueBinding::Egress, QueueBinding::Ingress] {
                 let settings = Settings { binding, ..settings.clone() };
-                let made =
-                    sonic::fragment(view, marks, &settings, &sonic::Given::default()).map_err(|error| misfit(&error));
+                let buffers = sonic::PlatformBuffers::default();
+                let made = sonic::fragment(view, marks, &settings, &buffers).map_err(|error| misfit(&error));
                 let notes = sonic::notes(view, marks, &settings).map_err(|error| misfit(&error));
                 assert_eq!(made.is_ok(), notes.is_ok());
             }

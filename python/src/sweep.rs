@@ -2,8 +2,8 @@
 
 use crate::error::exception;
 use crate::run::overrides;
-use lab::sweep::{Outcome, Point, Store, Sweep};
-use lab::vary::Vary;
+use lab::sweep::{RunOutcome, SweepRun, Store, Sweep};
+use lab::vary::VariedKey;
 use lab::{LabError, Stop};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 #[pyclass(frozen, module = "tidegate")]
 pub struct Plan {
     plan: lab::sweep::Plan,
-    points: Vec<Point>,
+    points: Vec<SweepRun>,
     store: Store,
     out: PathBuf,
 }
@@ -43,8 +43,8 @@ impl Plan {
     ) -> PyResult<Plan> {
         let Asked { set, axes, seeds } = asked;
         let make = || {
-            let vary = |(key, values)| Vary { key, values, place: None, changes: Vec::new() };
-            let vary: Vec<Vary> = axes.into_iter().map(vary).collect();
+            let vary = |(key, values)| VariedKey { key, values, place: None, changes: Vec::new() };
+            let vary: Vec<VariedKey> = axes.into_iter().map(vary).collect();
             let plan = lab::sweep::Plan::of(&file, &overrides(set), &vary, &seeds)?;
             let points = plan.points(None, &Stop::default())?;
             let mut manifest = plan.manifest();
@@ -72,8 +72,8 @@ impl Plan {
     /// Returns the runs that are not in the folder.
     fn open(&self, py: Python<'_>) -> Vec<Task> {
         py.detach(|| {
-            let is_open = |(_, point): &(usize, &Point)| matches!(self.store.find(point), Outcome::Open);
-            let task = |(at, point): (usize, &Point)| {
+            let is_open = |(_, point): &(usize, &SweepRun)| matches!(self.store.find(point), RunOutcome::Open);
+            let task = |(at, point): (usize, &SweepRun)| {
                 let set = point.variant.overrides(&self.plan.set, &self.plan.varied);
                 (at, set.into_iter().map(|set| (set.key, set.value)).collect(), point.variant.seed)
             };
@@ -94,16 +94,16 @@ impl Plan {
     /// Writes the table of complete runs. Returns the missing runs, and those with damaged folders.
     fn finish(&self, py: Python<'_>) -> PyResult<(Vec<String>, Vec<String>)> {
         let finish = || {
-            let outcomes: Vec<Outcome> = self.points.iter().map(|point| self.store.find(point)).collect();
+            let outcomes: Vec<RunOutcome> = self.points.iter().map(|point| self.store.find(point)).collect();
             let Plan { plan, points, store, out } = self;
             Sweep { plan, points, store, shard: None, jobs: None }.write_table(out, &outcomes)?;
             let (mut missing, mut damaged) = (Vec::new(), Vec::new());
             for (point, outcome) in points.iter().zip(&outcomes) {
                 let title = point.variant.title(&plan.varied);
                 match outcome {
-                    Outcome::Complete { .. } => {}
-                    Outcome::Open => missing.push(title),
-                    Outcome::Failed(error) => damaged.push(format!("{title}: {error}")),
+                    RunOutcome::Complete { .. } => {}
+                    RunOutcome::Open => missing.push(title),
+                    RunOutcome::Failed(error) => damaged.push(format!("{title}: {error}")),
                 }
             }
             Ok((missing, damaged))
@@ -113,7 +113,7 @@ impl Plan {
 }
 
 impl Plan {
-    fn point(&self, at: usize) -> PyResult<&Point> {
+    fn point(&self, at: usize) -> PyResult<&SweepRun> {
         self.points.get(at).ok_or_else(|| PyIndexError::new_err("no such run"))
     }
 }

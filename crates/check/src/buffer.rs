@@ -44,7 +44,7 @@ impl HighWater {
 
 /// A high-water mark and its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct HighWaterMark {
     /// Place that it belongs to.
     pub place: Place,
     /// The highest level, in `unit`.
@@ -57,7 +57,7 @@ pub struct Mark {
 
 /// Occupancy counter of a node, and the recounted value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Book {
+pub struct OccupancyRecount {
     /// Place that it belongs to.
     pub place: Place,
     /// Bytes according to the node's counter.
@@ -73,15 +73,18 @@ pub struct Findings {
     places: u64,
     over: u64,
     /// The mark that exceeds its limit most; of equal ones the lowest place.
-    worst: Option<Mark>,
+    worst: Option<HighWaterMark>,
     /// Number of wrong books, and the lowest of them.
     wrong: u64,
-    first_wrong: Option<Book>,
+    first_wrong: Option<OccupancyRecount>,
 }
 
 impl Findings {
     /// Aggregates marks and books; their order does not matter.
-    pub fn of(marks: impl IntoIterator<Item = Mark>, books: impl IntoIterator<Item = Book>) -> Findings {
+    pub fn of(
+        marks: impl IntoIterator<Item = HighWaterMark>,
+        books: impl IntoIterator<Item = OccupancyRecount>,
+    ) -> Findings {
         let mut found = Findings::default();
         for mark in marks {
             found.places += 1;
@@ -113,13 +116,13 @@ impl Findings {
     pub fn verdict(&self, name: impl Fn(u32) -> String) -> Verdict {
         let Findings { places, over, wrong, .. } = *self;
         let mut faults = Vec::new();
-        if let Some(Mark { place, peak, limit, unit }) = self.worst {
+        if let Some(HighWaterMark { place, peak, limit, unit }) = self.worst {
             faults.push(format!(
                 "{over} of {places} over their limit, the worst {}: {peak} of at most {limit} {unit}",
                 place.words(&name)
             ));
         }
-        if let Some(Book { place, counted_bytes, found_bytes }) = self.first_wrong {
+        if let Some(OccupancyRecount { place, counted_bytes, found_bytes }) = self.first_wrong {
             faults.push(format!(
                 "{wrong} occupancies are wrong, first {}: {counted_bytes} bytes counted, {found_bytes} present",
                 place.words(&name)
@@ -137,18 +140,18 @@ impl Findings {
     }
 }
 
-fn worse(a: Option<Mark>, b: Option<Mark>) -> Option<Mark> {
-    let rank = |mark: &Mark| (u64::MAX - (mark.peak - mark.limit), mark.place, mark.unit as u8, mark.limit);
+fn worse(a: Option<HighWaterMark>, b: Option<HighWaterMark>) -> Option<HighWaterMark> {
+    let rank = |mark: &HighWaterMark| (u64::MAX - (mark.peak - mark.limit), mark.place, mark.unit as u8, mark.limit);
     a.into_iter().chain(b).min_by_key(rank)
 }
 
-fn lower(a: Option<Book>, b: Option<Book>) -> Option<Book> {
+fn lower(a: Option<OccupancyRecount>, b: Option<OccupancyRecount>) -> Option<OccupancyRecount> {
     a.into_iter().chain(b).min()
 }
 
 units::pack_variants!(Unit { 0 Bytes, 1 Frames });
-units::pack_fields!(Mark { place, peak, limit, unit });
-units::pack_fields!(Book { place, counted_bytes, found_bytes });
+units::pack_fields!(HighWaterMark { place, peak, limit, unit });
+units::pack_fields!(OccupancyRecount { place, counted_bytes, found_bytes });
 units::pack_fields!(Findings { places, over, worst, wrong, first_wrong });
 
 #[cfg(test)]
@@ -158,7 +161,10 @@ mod tests {
     use super::*;
     use crate::place::QueueId;
 
-    fn verdict(marks: impl IntoIterator<Item = Mark>, books: impl IntoIterator<Item = Book>) -> Verdict {
+    fn verdict(
+        marks: impl IntoIterator<Item = HighWaterMark>,
+        books: impl IntoIterator<Item = OccupancyRecount>,
+    ) -> Verdict {
         Findings::of(marks, books).verdict(name)
     }
 
@@ -175,12 +181,12 @@ mod tests {
     fn one_byte_over_one_limit_is_noticed() {
         let mut random = Stream::new(1, 0, purpose("buffer"));
         for _ in 0..300 {
-            let mut marks: Vec<Mark> = (0..1 + random.below(20) as u16)
+            let mut marks: Vec<HighWaterMark> = (0..1 + random.below(20) as u16)
                 .map(|port| {
                     let limit = random.below(10_000);
                     let mut high = HighWater::default();
                     (0..20).for_each(|_| high.raise(random.below(limit + 1)));
-                    Mark { place: queue(port), peak: high.peak(), limit, unit: Unit::Bytes }
+                    HighWaterMark { place: queue(port), peak: high.peak(), limit, unit: Unit::Bytes }
                 })
                 .collect();
             assert!(verdict(marks.iter().copied(), []).pass);
@@ -203,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_worst_is_named_with_its_unit() {
-        let mark = |place, peak, limit, unit| Mark { place, peak, limit, unit };
+        let mark = |place, peak, limit, unit| HighWaterMark { place, peak, limit, unit };
         let marks = [
             mark(queue(1), 501, 500, Unit::Frames),
             mark(Place::Buffer { node: 7 }, 1_000_007, 1_000_000, Unit::Bytes),
@@ -219,7 +225,7 @@ mod tests {
         let none = verdict([], []);
         assert_eq!((none.pass, none.judged), (true, false));
         assert_eq!(none.detail, "not applicable: no buffer or queue has a limit");
-        let one = Mark { place: queue(1), peak: 5, limit: 5, unit: Unit::Frames };
+        let one = HighWaterMark { place: queue(1), peak: 5, limit: 5, unit: Unit::Frames };
         assert_eq!(verdict([one], []).detail, "1 buffer or queue within its limit");
         assert!(verdict([one], []).judged);
     }
@@ -227,7 +233,8 @@ mod tests {
     /// Bytes freed twice, or never.
     #[test]
     fn a_book_that_is_wrong_by_a_byte_is_noticed() {
-        let book = |node, counted_bytes| Book { place: Place::Buffer { node }, counted_bytes, found_bytes: 9_000 };
+        let book =
+            |node, counted_bytes| OccupancyRecount { place: Place::Buffer { node }, counted_bytes, found_bytes: 9_000 };
         assert!(verdict([], [book(1, 9_000), book(2, 9_000)]).pass);
         let wrong = verdict([], [book(4, 9_001), book(2, 8_999), book(1, 9_000)]);
         let expected = "2 occupancies are wrong, first S2 buffer: 8999 bytes counted, 9000 present";

@@ -114,14 +114,14 @@ impl fmt::Display for Cause {
 
 /// Number of frames and their bytes (without preamble and gap).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct FrameCount {
     /// Number of frames.
     pub frames: u64,
     /// Bytes of these frames.
     pub bytes: u64,
 }
 
-impl Tally {
+impl FrameCount {
     /// Counts one frame of `bytes`.
     #[inline]
     pub fn count(&mut self, bytes: u64) {
@@ -130,9 +130,9 @@ impl Tally {
     }
 }
 
-impl AddAssign for Tally {
+impl AddAssign for FrameCount {
     #[inline]
-    fn add_assign(&mut self, other: Tally) {
+    fn add_assign(&mut self, other: FrameCount) {
         self.frames += other.frames;
         self.bytes += other.bytes;
     }
@@ -142,23 +142,23 @@ impl AddAssign for Tally {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketLedger {
     /// Sent by hosts, retransmissions included.
-    pub injected: Tally,
+    pub injected: FrameCount,
     /// Created by switches: notifications, copies.
-    pub created_in_network: Tally,
+    pub created_in_network: FrameCount,
     /// Delivered complete.
-    pub delivered_whole: Tally,
+    pub delivered_whole: FrameCount,
     /// Delivered as a trimmed header; the bytes are those that arrived.
-    pub delivered_trimmed: Tally,
+    pub delivered_trimmed: FrameCount,
     /// Returned to the sender.
-    pub returned_to_source: Tally,
+    pub returned_to_source: FrameCount,
     /// Consumed by a switch: notifications that it acted upon.
-    pub consumed: Tally,
+    pub consumed: FrameCount,
     /// Lost, by [`Cause::index`].
-    pub dropped: [Tally; Cause::COUNT],
+    pub dropped: [FrameCount; Cause::COUNT],
     /// Trimmed frames and the bytes cut from them. A frame is trimmed at most once.
-    pub cut: Tally,
+    pub cut: FrameCount,
     /// In flight, counted at the end of the run.
-    pub in_flight: Tally,
+    pub in_flight: FrameCount,
 }
 
 impl PacketLedger {
@@ -169,13 +169,13 @@ impl PacketLedger {
     }
 
     /// Returns the losses by `cause`.
-    pub fn dropped_by(&self, cause: Cause) -> Tally {
+    pub fn dropped_by(&self, cause: Cause) -> FrameCount {
         self.dropped[cause.index()]
     }
 
     /// Returns the losses by any cause.
-    pub fn dropped_total(&self) -> Tally {
-        let mut total = Tally::default();
+    pub fn dropped_total(&self) -> FrameCount {
+        let mut total = FrameCount::default();
         for &dropped in &self.dropped {
             total += dropped;
         }
@@ -204,7 +204,7 @@ impl PacketLedger {
         let kept = [self.delivered_whole, self.delivered_trimmed, self.returned_to_source, self.consumed];
         let ended = [kept.as_slice(), &self.dropped, &[self.in_flight]].concat();
         // In 128 bits, so that corrupt counts cannot overflow into agreement.
-        let sum = |tallies: &[Tally], part: fn(&Tally) -> u64| -> u128 {
+        let sum = |tallies: &[FrameCount], part: fn(&FrameCount) -> u64| -> u128 {
             tallies.iter().map(|tally| u128::from(part(tally))).sum()
         };
         let frames = (sum(&came, |tally| tally.frames), sum(&ended, |tally| tally.frames));
@@ -238,7 +238,7 @@ impl PacketLedger {
     }
 }
 
-units::pack_fields!(Tally { frames, bytes });
+units::pack_fields!(FrameCount { frames, bytes });
 units::pack_fields!(PacketLedger {
     injected,
     created_in_network,
@@ -296,7 +296,7 @@ mod tests {
     }
 
     /// Returns all tallies of both sides.
-    fn tallies(ledger: &mut PacketLedger) -> Vec<&mut Tally> {
+    fn tallies(ledger: &mut PacketLedger) -> Vec<&mut FrameCount> {
         let mut all = vec![
             &mut ledger.injected,
             &mut ledger.created_in_network,
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn counts_at_the_limit_do_not_wrap_into_agreement() {
-        let half = Tally { frames: 1 << 63, bytes: 1 << 63 };
+        let half = FrameCount { frames: 1 << 63, bytes: 1 << 63 };
         let ledger = PacketLedger { injected: half, created_in_network: half, ..PacketLedger::default() };
         assert!(!ledger.verdict().pass);
     }
@@ -370,7 +370,7 @@ mod tests {
         let mut ledger = PacketLedger::default();
         ledger.drop_frame(Cause::BitError, 100);
         ledger.drop_frame(Cause::NoRoute, 50);
-        assert_eq!(ledger.dropped_by(Cause::BitError), Tally { frames: 1, bytes: 100 });
-        assert_eq!(ledger.dropped_total(), Tally { frames: 2, bytes: 150 });
+        assert_eq!(ledger.dropped_by(Cause::BitError), FrameCount { frames: 1, bytes: 100 });
+        assert_eq!(ledger.dropped_total(), FrameCount { frames: 2, bytes: 150 });
     }
 }

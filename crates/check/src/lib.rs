@@ -41,13 +41,13 @@ pub mod work;
 
 pub use bounces::BounceLedger;
 pub use buffer::HighWater;
-pub use conservation::{Cause, PacketLedger, Tally};
+pub use conservation::{Cause, FrameCount, PacketLedger};
 pub use deadlock::{Account, Deadlock, PausedQueue, deadlock};
 pub use little::QueueArea;
 pub use load::{LoadSummary, QueueLoad};
 pub use lossless::LosslessLosses;
 pub use order::{OrderLog, OrderViolation, OrderWatch};
-pub use pauses::{ControlLedger, PauseLedger, StopLedger};
+pub use pauses::{ControlLedger, PauseDecisions, PauseLedger};
 pub use place::{AccountId, Place, QueueId};
 pub use reorder::{ReorderDensity, ReorderWatch};
 pub use stall::{BlockCause, BlockedQueue, Stalls};

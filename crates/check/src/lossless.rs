@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::conservation::{Cause, PacketLedger, Tally};
+use crate::conservation::{Cause, FrameCount, PacketLedger};
 use crate::verdict::Verdict;
 
 /// Lossless classes of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Promise {
+pub enum LosslessGuarantee {
     /// No class in use is lossless, or no switch uses flow control.
     Nothing,
     /// Some classes: a full queue may drop frames of the others.
@@ -22,7 +22,7 @@ pub enum Promise {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LosslessLosses {
     /// Lost frames and bytes by cause (its [index](Cause::index)), then class.
-    tallies: BTreeMap<(u8, u8), Tally>,
+    tallies: BTreeMap<(u8, u8), FrameCount>,
 }
 
 impl LosslessLosses {
@@ -37,13 +37,13 @@ impl LosslessLosses {
     }
 
     /// Returns cause, class and losses, ordered by cause, then class.
-    pub fn iter(&self) -> impl Iterator<Item = (Cause, u8, Tally)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (Cause, u8, FrameCount)> + '_ {
         self.tallies.iter().map(|(&(cause, class), &tally)| (Cause::ALL[usize::from(cause)], class, tally))
     }
 
     /// Returns the losses of all lossless classes by `cause`.
-    pub fn by(&self, cause: Cause) -> Tally {
-        let mut sum = Tally::default();
+    pub fn by(&self, cause: Cause) -> FrameCount {
+        let mut sum = FrameCount::default();
         self.iter().filter(|loss| loss.0 == cause).for_each(|loss| sum += loss.2);
         sum
     }
@@ -75,14 +75,19 @@ impl LosslessLosses {
 
 /// Returns the verdict "lossless": no frame of a lossless class met a full queue or buffer. `losses` are those of
 /// lossless classes for any cause; `first` describes the first frame lost for want of room.
-pub fn verdict(ledger: &PacketLedger, losses: &LosslessLosses, promise: Promise, first: Option<&str>) -> Verdict {
-    let all = promise == Promise::AllClasses;
+pub fn verdict(
+    ledger: &PacketLedger,
+    losses: &LosslessLosses,
+    promise: LosslessGuarantee,
+    first: Option<&str>,
+) -> Verdict {
+    let all = promise == LosslessGuarantee::AllClasses;
     let mut lost = ledger.dropped_by(Cause::LosslessNoRoom);
     lost += if all { ledger.dropped_by(Cause::NoRoom) } else { losses.by(Cause::NoRoom) };
     // Bytes without a frame are impossible, so they count as a violation too.
     let pass = lost.frames == 0 && lost.bytes == 0;
     let otherwise = losses.otherwise(|cause| !matches!(cause, Cause::LosslessNoRoom | Cause::NoRoom));
-    if pass && promise == Promise::Nothing {
+    if pass && promise == LosslessGuarantee::Nothing {
         let lost = otherwise.map_or(String::new(), |lost| format!("; {lost}"));
         return Verdict::not_applicable("lossless", &format!("no traffic in a lossless class{lost}"));
     }
@@ -92,7 +97,7 @@ pub fn verdict(ledger: &PacketLedger, losses: &LosslessLosses, promise: Promise,
         parts.extend(first.map(|first| format!("first {first}")));
     } else if otherwise.is_none() {
         parts.push("no lossless frame dropped".to_owned());
-    } else if losses.by(Cause::OutsideFlowControl) == Tally::default() {
+    } else if losses.by(Cause::OutsideFlowControl) == FrameCount::default() {
         parts.push("no loss at a full buffer".to_owned());
     } else {
         parts.push("no loss at a full buffer within flow control".to_owned());
@@ -107,7 +112,7 @@ units::pack_fields!(LosslessLosses { tallies });
 mod tests {
     use super::*;
 
-    fn detail(ledger: &PacketLedger, losses: &LosslessLosses, promise: Promise) -> (bool, String) {
+    fn detail(ledger: &PacketLedger, losses: &LosslessLosses, promise: LosslessGuarantee) -> (bool, String) {
         let verdict = verdict(ledger, losses, promise, None);
         (verdict.pass, verdict.detail)
     }
@@ -116,20 +121,24 @@ mod tests {
     fn only_want_of_room_in_a_lossless_class_fails() {
         for cause in Cause::ALL {
             let (mut ledger, none) = (PacketLedger::default(), LosslessLosses::default());
-            assert!(detail(&ledger, &none, Promise::SomeClasses).0);
+            assert!(detail(&ledger, &none, LosslessGuarantee::SomeClasses).0);
             ledger.drop_frame(cause, 1_500);
-            assert_eq!(detail(&ledger, &none, Promise::SomeClasses).0, cause != Cause::LosslessNoRoom, "{cause}");
+            assert_eq!(
+                detail(&ledger, &none, LosslessGuarantee::SomeClasses).0,
+                cause != Cause::LosslessNoRoom,
+                "{cause}"
+            );
             let either = matches!(cause, Cause::LosslessNoRoom | Cause::NoRoom);
-            assert_eq!(detail(&ledger, &none, Promise::AllClasses).0, !either, "{cause}");
+            assert_eq!(detail(&ledger, &none, LosslessGuarantee::AllClasses).0, !either, "{cause}");
             let mut losses = LosslessLosses::default();
             losses.count(3, cause, 1_500);
-            assert_eq!(detail(&ledger, &losses, Promise::SomeClasses).0, !either, "{cause}");
+            assert_eq!(detail(&ledger, &losses, LosslessGuarantee::SomeClasses).0, !either, "{cause}");
         }
     }
 
     #[test]
     fn without_a_promise_there_is_nothing_to_keep() {
-        let verdict = verdict(&PacketLedger::default(), &LosslessLosses::default(), Promise::Nothing, None);
+        let verdict = verdict(&PacketLedger::default(), &LosslessLosses::default(), LosslessGuarantee::Nothing, None);
         assert_eq!((verdict.pass, verdict.judged), (true, false));
     }
 
@@ -139,11 +148,11 @@ mod tests {
         const SENTENCE: &str = "no lossless frame dropped";
         let (mut ledger, none) = (PacketLedger::default(), LosslessLosses::default());
         ledger.drop_frame(Cause::NoRoom, 64);
-        assert_eq!(detail(&ledger, &none, Promise::SomeClasses).1, SENTENCE, "a lossy class lost it");
+        assert_eq!(detail(&ledger, &none, LosslessGuarantee::SomeClasses).1, SENTENCE, "a lossy class lost it");
         for cause in Cause::ALL {
             let mut losses = LosslessLosses::default();
             losses.count(5, cause, 64);
-            let (_, told) = detail(&PacketLedger::default(), &losses, Promise::SomeClasses);
+            let (_, told) = detail(&PacketLedger::default(), &losses, LosslessGuarantee::SomeClasses);
             assert!(!told.contains(SENTENCE) || cause == Cause::LosslessNoRoom, "{cause}: {told}");
         }
         let mut losses = LosslessLosses::default();
@@ -151,7 +160,7 @@ mod tests {
         let expected = "no loss at a full buffer; 1662 of lossless classes lost for other causes: pause storm \
              1662 (class 3)"
             .to_owned();
-        assert_eq!(detail(&ledger, &losses, Promise::SomeClasses), (true, expected));
+        assert_eq!(detail(&ledger, &losses, LosslessGuarantee::SomeClasses), (true, expected));
         let mut other = LosslessLosses::default();
         (0..2).for_each(|_| other.count(4, Cause::PauseStorm, 64));
         other.count(4, Cause::OutsideFlowControl, 700);
@@ -159,11 +168,11 @@ mod tests {
         let expected = "no loss at a full buffer within flow control; 1665 of lossless classes lost \
                         for other causes: pause storm 1664 (class 3: 1662, class 4: 2), outside flow control 1 (class \
                         4)";
-        assert_eq!(detail(&ledger, &losses, Promise::SomeClasses), (true, expected.to_owned()));
+        assert_eq!(detail(&ledger, &losses, LosslessGuarantee::SomeClasses), (true, expected.to_owned()));
         ledger.drop_frame(Cause::LosslessNoRoom, 900);
-        let failed = verdict(&ledger, &losses, Promise::SomeClasses, Some("at 3us at S1"));
+        let failed = verdict(&ledger, &losses, LosslessGuarantee::SomeClasses, Some("at 3us at S1"));
         let begin = "1 lossless frames (900 bytes) dropped at a full buffer; first at 3us at S1; 1665 of lossless";
         assert!(!failed.pass && failed.detail.starts_with(begin), "{failed}");
-        assert_eq!(losses.by(Cause::PauseStorm), Tally { frames: 1_664, bytes: 1_664 * 64 });
+        assert_eq!(losses.by(Cause::PauseStorm), FrameCount { frames: 1_664, bytes: 1_664 * 64 });
     }
 }

@@ -34,7 +34,7 @@ pub struct ControlLedger {
 
 /// Pause decisions of nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StopLedger {
+pub struct PauseDecisions {
     /// Decisions to pause a sender that was not paused.
     pub stops: u64,
     /// Decisions to resume, and pauses that expired at the deciding node.
@@ -57,7 +57,7 @@ impl PauseLedger {
     /// Returns the verdict "pauses". Pauses = resumes + expiries + still paused; every control frame was received, was
     /// lost with its link or is in flight; every stop was ended by its node or is in effect, and has a backlog that
     /// justifies it.
-    pub fn verdict(&self, control: &ControlLedger, told: &StopLedger) -> Verdict {
+    pub fn verdict(&self, control: &ControlLedger, told: &PauseDecisions) -> Verdict {
         let PauseLedger { pauses, resumes, expiries, still_paused } = *self;
         let sum = |parts: &[u64]| parts.iter().copied().map(u128::from).sum::<u128>();
         let mut faults = Vec::new();
@@ -73,7 +73,7 @@ impl PauseLedger {
                  in flight"
             ));
         }
-        let StopLedger { stops, ended, standing, idle } = *told;
+        let PauseDecisions { stops, ended, standing, idle } = *told;
         if u128::from(stops) != sum(&[ended, standing]) {
             faults.push(format!("{stops} stops is not {ended} ended + {standing} active"));
         }
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn alone(ledger: &PauseLedger) -> Verdict {
-        ledger.verdict(&ControlLedger::default(), &StopLedger::default())
+        ledger.verdict(&ControlLedger::default(), &PauseDecisions::default())
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
     fn a_control_frame_that_vanishes_and_a_stop_that_is_forgotten_are_noticed() {
         let ledger = PauseLedger { pauses: 3, resumes: 1, expiries: 1, still_paused: 1 };
         let control = ControlLedger { sent: 9, received: 6, lost: 1, on_the_way: 2 };
-        let told = StopLedger { stops: 4, ended: 3, standing: 1, idle: 0 };
+        let told = PauseDecisions { stops: 4, ended: 3, standing: 1, idle: 0 };
         assert!(ledger.verdict(&control, &told).pass);
         for field in 0..4 {
             let mut control = control;

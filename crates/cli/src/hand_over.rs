@@ -2,12 +2,12 @@
 
 use crate::failure::Failure;
 use crate::names::distinct;
-use record::files::{Earlier, NewFiles};
+use record::files::{NewFiles, PreviousFiles};
 use std::path::Path;
 
 /// Output folder of configurations, and the permission to replace files.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct OutputFolder<'a> {
     /// The folder.
     pub folder: &'a Path,
     /// Content kind in the folder's manifest, such as `tagger export --to sonic`.
@@ -22,7 +22,7 @@ pub struct Place<'a> {
 ///
 /// # Errors
 /// A folder that cannot be written, or holds files of another kind.
-pub fn begin<'a>(place: &Place<'a>) -> Result<NewFiles<'a>, Failure> {
+pub fn begin<'a>(place: &OutputFolder<'a>) -> Result<NewFiles<'a>, Failure> {
     NewFiles::open(place.folder, place.kind, place.force).map_err(Failure::of_output)
 }
 
@@ -31,14 +31,14 @@ pub fn begin<'a>(place: &Place<'a>) -> Result<NewFiles<'a>, Failure> {
 /// # Errors
 /// A folder that cannot be written; two switches with one file name.
 pub fn finish<'a>(
-    place: &Place<'_>,
+    place: &OutputFolder<'_>,
     new: NewFiles<'_>,
     files: impl Iterator<Item = (&'a str, &'a str)>,
     notes: &[String],
 ) -> Result<(), Failure> {
     distinct(files)?;
     let notes: String = notes.iter().map(|note| format!("- {note}\n")).collect();
-    let earlier = if place.whole { Earlier::Removed } else { Earlier::Kept };
+    let earlier = if place.whole { PreviousFiles::Removed } else { PreviousFiles::Kept };
     new.add("NOTES.txt", notes.as_bytes()).and_then(|()| new.commit(earlier)).map_err(Failure::of_output)
 }
 
@@ -46,7 +46,7 @@ pub fn finish<'a>(
 ///
 /// # Errors
 /// A folder that cannot be written, or holds such files of another origin; two switches with one file name.
-pub fn write_folder(place: Place<'_>, files: &[(&str, &str, &str)], notes: &[String]) -> Result<(), Failure> {
+pub fn write_folder(place: OutputFolder<'_>, files: &[(&str, &str, &str)], notes: &[String]) -> Result<(), Failure> {
     let new = begin(&place)?;
     files.iter().try_for_each(|(_, file, text)| new.add(file, text.as_bytes())).map_err(Failure::of_output)?;
     finish(&place, new, files.iter().map(|&(switch, file, _)| (switch, file)), notes)

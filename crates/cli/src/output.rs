@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use text::Paint;
+use text::ColorMode;
 pub use text::Style;
 use text::screen::{self, fitted};
 
@@ -70,9 +70,10 @@ pub fn errors_take_colour() -> bool {
 }
 
 /// Returns the style that standard output accepts.
-pub fn paint() -> Paint {
-    static PAINT: OnceLock<Paint> = OnceLock::new();
-    let takes = || if std::io::stdout().is_terminal() && !colours_unwanted() { Paint::Colour } else { Paint::Plain };
+pub fn paint() -> ColorMode {
+    static PAINT: OnceLock<ColorMode> = OnceLock::new();
+    let takes =
+        || if std::io::stdout().is_terminal() && !colours_unwanted() { ColorMode::Colour } else { ColorMode::Plain };
     *PAINT.get_or_init(takes)
 }
 

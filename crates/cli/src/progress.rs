@@ -142,7 +142,7 @@ pub fn count_bar(runs: u64, visible: bool) -> ProgressBar {
 }
 
 /// Returns a progress bar for a number of items named `what`.
-pub fn things_bar(count: u64, what: &str, visible: bool) -> ProgressBar {
+pub fn count_progress_bar(count: u64, what: &str, visible: bool) -> ProgressBar {
     let bar = count_bar(count, visible);
     bar.set_style(style(&format!("{{bar:16}} {{pos}} of {{len}} {what}  {{elapsed}} so far, {{eta}} left")));
     bar

@@ -2,30 +2,32 @@
 
 use crate::failure::Failure;
 use explain::ExplainError;
-use lab::{Kind, recognise};
+use lab::{PathKind, recognise};
 use std::path::Path;
 use text::quoted;
 
 /// Returns the help for a file that is not a scenario.
-pub fn instead_of_a_scenario(path: &Path, kind: Kind) -> String {
+pub fn instead_of_a_scenario(path: &Path, kind: PathKind) -> String {
     let (word, quoted_below) =
         (quoted(&path.display().to_string()), |file: &str| quoted(&path.join(file).display().to_string()));
     match kind {
-        Kind::Result => format!(
+        PathKind::Result => format!(
             "look at it with tidegate report {word}, or run its scenario again: tidegate run {}",
             quoted_below("scenario.toml")
         ),
-        Kind::Scenario | Kind::ResultFile | Kind::Folder => {
+        PathKind::Scenario | PathKind::ResultFile | PathKind::Folder => {
             "name a scenario, a TOML file; tidegate new writes one".to_owned()
         }
-        Kind::Sweeps => {
+        PathKind::Sweeps => {
             format!("look at it with tidegate report {word}, or go on with tidegate sweep SWEEP --resume --out {word}")
         }
-        Kind::Sweep => format!("run it with tidegate sweep {word}"),
-        Kind::Rules => "a scenario names it: switch.tags = { kind = \"tagger\", rules = \"...\" }; tidegate tagger \
+        PathKind::Sweep => format!("run it with tidegate sweep {word}"),
+        PathKind::Rules => {
+            "a scenario names it: switch.tags = { kind = \"tagger\", rules = \"...\" }; tidegate tagger \
                         verify proves it"
-            .to_owned(),
-        Kind::Topology(_) => format!(
+                .to_owned()
+        }
+        PathKind::Topology(_) => format!(
             "a scenario names it: fabric = {{ kind = \"file\", file = {:?} }}; look at it with tidegate fabric show \
              {word}",
             path.display().to_string()
@@ -34,27 +36,29 @@ pub fn instead_of_a_scenario(path: &Path, kind: Kind) -> String {
 }
 
 /// Returns the help for a folder that is not a result.
-pub fn instead_of_a_result(path: &Path, kind: Kind) -> String {
+pub fn instead_of_a_result(path: &Path, kind: PathKind) -> String {
     let (name, word) = (path.display(), quoted(&path.display().to_string()));
     match kind {
-        Kind::Sweeps => format!("name the folder of one run, below {name}/runs"),
-        Kind::ResultFile => {
+        PathKind::Sweeps => format!("name the folder of one run, below {name}/runs"),
+        PathKind::ResultFile => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             format!("name its folder: {}", folder.display())
         }
-        Kind::Scenario => {
+        PathKind::Scenario => {
             let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
             let out = quoted(&format!("results/{stem}"));
             format!("run it first, tidegate run {word} --out {out}, and then name {out}")
         }
-        Kind::Sweep => format!("run it first, tidegate sweep {word}, and then name its folder"),
-        Kind::Result | Kind::Folder | Kind::Rules => "name a folder that tidegate run --out made".to_owned(),
-        Kind::Topology(_) => format!("look at it with tidegate fabric show {word}"),
+        PathKind::Sweep => format!("run it first, tidegate sweep {word}, and then name its folder"),
+        PathKind::Result | PathKind::Folder | PathKind::Rules => {
+            "name a folder that tidegate run --out made".to_owned()
+        }
+        PathKind::Topology(_) => format!("look at it with tidegate fabric show {word}"),
     }
 }
 
 /// Returns the error if another kind of file was given instead of a result folder.
 pub fn not_a_result(path: &Path) -> Option<Failure> {
-    let kind = recognise(path).filter(|kind| !matches!(kind, Kind::Result | Kind::Folder))?;
+    let kind = recognise(path).filter(|kind| !matches!(kind, PathKind::Result | PathKind::Folder))?;
     Some(ExplainError::NotAResult { path: path.to_owned(), kind }.into())
 }

@@ -34,7 +34,7 @@ impl<T: AsRef<[Vec<WireSpec>]> + ?Sized> Wires for T {
 
 /// The nodes of each rank, and the wires between ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Borders {
+pub struct RankPartition {
     /// The first node of each rank, and the number of nodes.
     firsts: Vec<u32>,
     /// Whether a wire leads from rank a to rank b, at a * ranks + b.
@@ -43,13 +43,13 @@ pub struct Borders {
     cut_lookahead: Time,
 }
 
-impl Borders {
+impl RankPartition {
     /// Computes the borders of ranks whose nodes begin at `firsts`, which ends with the number of nodes: see
     /// [`divide_ranks`].
-    pub fn new(wires: &(impl Wires + ?Sized), firsts: Vec<u32>) -> Borders {
+    pub fn new(wires: &(impl Wires + ?Sized), firsts: Vec<u32>) -> RankPartition {
         let count = firsts.len() - 1;
         let mut borders =
-            Borders { firsts, reaches: vec![false; count * count], cut_wires: 0, cut_lookahead: Time::MAX };
+            RankPartition { firsts, reaches: vec![false; count * count], cut_wires: 0, cut_lookahead: Time::MAX };
         for from in 0..count {
             for node in borders.nodes_of(from) {
                 wires.for_each(node, |wire| {

@@ -92,7 +92,7 @@ pub struct Statistics {
 
 /// Division of the work among threads; no result depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sharing {
+pub struct ThreadStatistics {
     /// Maximum number of threads that ran nodes concurrently.
     pub threads: usize,
     /// Number of [`Statistics::runs`] in windows shared by several threads.
@@ -127,7 +127,7 @@ pub struct Engine<N: Node> {
     schedule: SideSchedule,
     cut: bool,
     statistics: Statistics,
-    sharing: Sharing,
+    sharing: ThreadStatistics,
     /// Exchange with other ranks; `None` if this process has all nodes.
     remote_ranks: Option<Box<RemoteRanks<N::Message>>>,
 }
@@ -295,7 +295,7 @@ impl<N: Node> Engine<N> {
             schedule,
             cut: false,
             statistics: Statistics::default(),
-            sharing: Sharing { threads: 1, ..Sharing::default() },
+            sharing: ThreadStatistics { threads: 1, ..ThreadStatistics::default() },
             remote_ranks,
         };
         engine.divide(1);
@@ -410,7 +410,7 @@ impl<N: Node> Engine<N> {
     }
 
     /// Returns statistics of the division among threads.
-    pub fn sharing(&self) -> Sharing {
+    pub fn sharing(&self) -> ThreadStatistics {
         self.sharing
     }
 

@@ -46,7 +46,7 @@ mod windows;
 pub use borders::Wires;
 pub use chains::{Chain, ChainMut, Chains};
 pub use earliest_times::EarliestTimes;
-pub use execution::{Engine, EngineError, Sharing, Statistics, WireSpec};
+pub use execution::{Engine, EngineError, Statistics, ThreadStatistics, WireSpec};
 pub use mail::Window;
 pub use node::{Message, Node};
 pub use prefetch::prefetch;

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
 use units::pack::{Pack, packed, unpacked};
 
-pub use crate::borders::{Borders, divide_ranks};
+pub use crate::borders::{RankPartition, divide_ranks};
 
 /// The ranks of one simulation, from the view of one of them.
 pub trait Ranks: Send + Sync + Debug {
@@ -66,7 +66,7 @@ pub struct Membership<M> {
     /// Serialisation of messages.
     pub codec: Box<dyn MessageCodec<M>>,
     /// Assignment of nodes to ranks, and the wires between ranks.
-    pub borders: Borders,
+    pub borders: RankPartition,
 }
 
 /// Counts of data that a rank has sent to others.
@@ -101,7 +101,7 @@ struct ExchangePlan {
 
 impl ExchangePlan {
     /// Computes the exchange of `rank`.
-    fn new(borders: &Borders, rank: usize) -> ExchangePlan {
+    fn new(borders: &RankPartition, rank: usize) -> ExchangePlan {
         let count = borders.ranks();
         let others = || (1..count).map(|step| (rank + step) % count);
         let steps = || std::iter::successors(Some(1), |step| Some(2 * step)).take_while(|&step| step < count);
@@ -132,7 +132,7 @@ pub(crate) struct RemoteRanks<M> {
     ranks: Arc<dyn Ranks>,
     codec: Box<dyn MessageCodec<M>>,
     plan: ExchangePlan,
-    borders: Borders,
+    borders: RankPartition,
     nodes: Vec<RemoteNode>,
     /// First ring of each node here, and the number of rings.
     first_rings: Vec<u32>,
@@ -428,7 +428,7 @@ mod tests {
     use crate::execution::WireSpec;
 
     fn plan(wires: &[Vec<WireSpec>], firsts: &[u32], rank: usize) -> ExchangePlan {
-        ExchangePlan::new(&Borders::new(wires, firsts.to_vec()), rank)
+        ExchangePlan::new(&RankPartition::new(wires, firsts.to_vec()), rank)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! networks of nodes that forward, split and delay tokens must log equal events, for any number of threads and any
 //! interruptions of a run.
 
-use engine::ranks::{Borders, Membership, MessageCodec, Ranks, TransferCounts, divide_ranks, in_one_process};
+use engine::ranks::{Membership, MessageCodec, RankPartition, Ranks, TransferCounts, divide_ranks, in_one_process};
 use engine::{Engine, EngineError, Message, Node, Window, WireSpec};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -433,7 +433,8 @@ fn on_ranks<N: Node<Message = Token>, R: Send>(
         firsts.windows(2).map(|pair| nodes.by_ref().take((pair[1] - pair[0]) as usize).collect()).collect();
     let run = &run;
     let start = |(ranks, nodes): (Arc<dyn Ranks>, Vec<N>)| {
-        let membership = Membership { ranks, codec: Box::new(Plain), borders: Borders::new(wires, firsts.clone()) };
+        let membership =
+            Membership { ranks, codec: Box::new(Plain), borders: RankPartition::new(wires, firsts.clone()) };
         move || run(Engine::of_rank(nodes, wires, threads, membership).unwrap())
     };
     std::thread::scope(|scope| {
@@ -557,7 +558,7 @@ fn a_rank_that_dies_takes_the_others_with_it() {
         for ranks in in_one_process(2) {
             scope.spawn(move || {
                 let wires = [wire(1), wire(0)];
-                let borders = Borders::new(&wires, vec![0, 1, 2]);
+                let borders = RankPartition::new(&wires, vec![0, 1, 2]);
                 let membership = Membership { codec: Box::new(Plain), borders, ranks };
                 let nodes = vec![Mortal(membership.ranks.rank() == 1)];
                 Engine::of_rank(nodes, &wires, 1, membership).unwrap().run_until(Time::from_s(1));

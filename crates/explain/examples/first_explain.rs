@@ -18,7 +18,7 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let trace = explain::Trace::read(&target)?;
     let last = trace.rows.iter().filter_map(|row| row.packet).map(|packet| packet.number).max();
     let story = explain::packet(&trace, last.unwrap_or_default())?;
-    print!("{}", story.text(text::Paint::Plain));
+    print!("{}", story.text(text::ColorMode::Plain));
     assert!(!story.lines.is_empty());
     let _ = std::fs::remove_dir_all(&target);
     Ok(())

@@ -5,7 +5,7 @@ mod json;
 use super::chain::{Root, chain};
 use super::pauses::Stop;
 use super::story::plural;
-use super::sufferers::{Role, Stream, Waited, Waits, Ways};
+use super::sufferers::{FlowPaths, Role, Stream, WaitTotals, Waits};
 use super::trace::{PortId, Trace};
 use crate::error::ExplainError;
 use record::trace::Traffic;
@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use text::numbers::span_ps;
-use text::{Layout, Paint, Style, table};
+use text::{ColorMode, Layout, Style, table};
 use units::Time;
 
 /// Maximum number of roots in the text, and of ports and sufferers of each root; `--json` contains all.
@@ -21,7 +21,7 @@ const TOLD: usize = 16;
 
 /// Number and total time of pauses and holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Stopped {
+struct PauseTotals {
     stops: u64,
     /// Number of `stops` that held one flow or destination, while other frames passed.
     holds: u64,
@@ -29,10 +29,10 @@ struct Stopped {
     longest: Time,
 }
 
-impl Stopped {
+impl PauseTotals {
     fn add(&mut self, stop: &Stop) {
         let lasted = stop.lasted(stop.from, stop.until);
-        *self = Stopped {
+        *self = PauseTotals {
             stops: self.stops + 1,
             holds: self.holds + u64::from(stop.of.is_some()),
             time: self.time.saturating_add(lasted),
@@ -46,17 +46,17 @@ type Place = (PortId, Option<Traffic>);
 
 /// Effects of one root.
 #[derive(Debug)]
-struct Caused {
+struct CauseEffects {
     root: Root,
-    all: Stopped,
+    all: PauseTotals,
     /// Pauses by path from the root; the last element of a path is the paused port.
-    tree: BTreeMap<Vec<Place>, Stopped>,
+    tree: BTreeMap<Vec<Place>, PauseTotals>,
     /// Hosts with paused ports.
-    hosts: BTreeMap<u32, (Role, Stopped)>,
-    flows: BTreeMap<Stream, (Role, Waited)>,
+    hosts: BTreeMap<u32, (Role, PauseTotals)>,
+    flows: BTreeMap<Stream, (Role, WaitTotals)>,
 }
 
-impl Caused {
+impl CauseEffects {
     fn ports(&self) -> BTreeSet<PortId> {
         self.tree.keys().filter_map(|way| way.last()).map(|place| place.0).collect()
     }
@@ -82,11 +82,11 @@ impl Caused {
 #[derive(Debug)]
 pub struct Blame {
     trace: Trace,
-    all: Stopped,
+    all: PauseTotals,
     /// Effects of each root, by total pause time, longest first.
-    caused: Vec<Caused>,
+    caused: Vec<CauseEffects>,
     /// Pauses of each port, class and flow.
-    ports: BTreeMap<(PortId, Option<u8>, Option<Traffic>), Stopped>,
+    ports: BTreeMap<(PortId, Option<u8>, Option<Traffic>), PauseTotals>,
     traced_flows: usize,
 }
 
@@ -96,17 +96,17 @@ impl Blame {
     /// # Errors
     /// As [`Trace::read`].
     pub fn read(folder: &Path) -> Result<Blame, ExplainError> {
-        let mut ways = Ways::default();
+        let mut ways = FlowPaths::default();
         let trace = Trace::visit(folder, |row| ways.take(row))?;
         let mut blame = Blame {
-            all: Stopped::default(),
+            all: PauseTotals::default(),
             caused: Vec::new(),
             ports: BTreeMap::new(),
             traced_flows: ways.flows(),
             trace,
         };
         let mut numbers: BTreeMap<Root, usize> = BTreeMap::new();
-        let mut caused: Vec<Caused> = Vec::new();
+        let mut caused: Vec<CauseEffects> = Vec::new();
         let mut roots = [Vec::new(), Vec::new()];
         for (stops, roots) in [&blame.trace.pauses.stops, &blame.trace.pauses.holds].into_iter().zip(&mut roots) {
             for stop in stops {
@@ -114,7 +114,7 @@ impl Blame {
                 let number = *numbers.entry(root.clone()).or_insert(caused.len());
                 if number == caused.len() {
                     let (tree, hosts, flows) = <_>::default();
-                    caused.push(Caused { root, all: Stopped::default(), tree, hosts, flows });
+                    caused.push(CauseEffects { root, all: PauseTotals::default(), tree, hosts, flows });
                 }
                 roots.push(number);
                 let one = &mut caused[number];
@@ -125,7 +125,7 @@ impl Blame {
                 one.tree.entry(way.collect()).or_default().add(stop);
                 one.all.add(stop);
                 if blame.trace.is_host(stop.port.0) {
-                    let role = (Role::Unknown, Stopped::default());
+                    let role = (Role::Unknown, PauseTotals::default());
                     one.hosts.entry(stop.port.0).or_insert(role).1.add(stop);
                 }
                 blame.all.add(stop);
@@ -139,14 +139,14 @@ impl Blame {
             let role = ways.role(&blame.trace, stream, &one.root);
             one.flows.insert(stream, (role, waited));
         }
-        blame.judge_hosts(&ways, &mut caused);
+        blame.classify_hosts(&ways, &mut caused);
         caused.sort_by_key(|one| Reverse(one.all.time));
         blame.caused = caused;
         Ok(blame)
     }
 
     /// Sets the role of hosts: contributor if one of its flows is, victim if none is.
-    fn judge_hosts(&self, ways: &Ways, caused: &mut [Caused]) {
+    fn classify_hosts(&self, ways: &FlowPaths, caused: &mut [CauseEffects]) {
         let mut of_host: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         for &flow in self.trace.flows.keys() {
             if let Some((src, _)) = self.trace.ends(flow) {
@@ -191,8 +191,8 @@ impl Blame {
     }
 
     /// Returns the text, with tables.
-    pub fn text(&self, paint: Paint) -> String {
-        let Stopped { stops, time, .. } = self.all;
+    pub fn text(&self, paint: ColorMode) -> String {
+        let PauseTotals { stops, time, .. } = self.all;
         let ports: BTreeSet<PortId> = self.ports.keys().map(|key| key.0).collect();
         let ports = plural(ports.len() as u64, "port");
         let heading =
@@ -235,7 +235,7 @@ impl Blame {
         text
     }
 
-    fn row(&self, one: &Caused) -> Vec<String> {
+    fn row(&self, one: &CauseEffects) -> Vec<String> {
         let mut row = vec![self.root_words(&one.root)];
         row.extend([Role::Victim, Role::Contributor, Role::Unknown].map(|role| one.suffering(role)));
         row.extend([
@@ -248,7 +248,7 @@ impl Blame {
     }
 
     /// Returns the paused ports as a tree, causes first.
-    fn branches(&self, one: &Caused) -> Vec<Vec<String>> {
+    fn branches(&self, one: &CauseEffects) -> Vec<Vec<String>> {
         // The path to a stop in a cycle begins with the rest of the cycle, which is in the heading.
         let least = one.tree.keys().map(Vec::len).min().unwrap_or(1);
         let rows = one.tree.iter().take(TOLD).map(|(way, stopped)| {
@@ -265,7 +265,7 @@ impl Blame {
     }
 
     /// Returns hosts, then flows: victims first, then by time, longest first.
-    fn sufferers(&self, one: &Caused) -> Vec<Vec<String>> {
+    fn sufferers(&self, one: &CauseEffects) -> Vec<Vec<String>> {
         let mut hosts: Vec<_> = one.hosts.iter().collect();
         hosts.sort_by_key(|(_, (role, stopped))| (*role, Reverse(stopped.time)));
         let mut flows: Vec<_> = one.flows.iter().collect();

@@ -19,11 +19,11 @@ fn rate_words(rate_bps: u64) -> String {
 }
 
 /// Requests of one kind, by flow: their number, and time, port, rate (bit/s) and load of the first.
-type Calls = BTreeMap<Traffic, (u64, Time, u16, u64, u64)>;
+type BackpressureRequests = BTreeMap<Traffic, (u64, Time, u16, u64, u64)>;
 
 /// Appends the flows that the output `id` paused, and those held there for other outputs.
 pub fn tell(story: &mut Story, trace: &Trace, id: PortId) {
-    let (mut made, mut heard) = (Calls::new(), Calls::new());
+    let (mut made, mut heard) = (BackpressureRequests::new(), BackpressureRequests::new());
     for row in trace.rows.iter().filter(|row| row.node == id.0) {
         match row.event {
             TraceEvent::Xoff { port, egress, of, rate_bps, waiting } if egress == id.1 => {

@@ -1,6 +1,6 @@
 //! Errors of explanations.
 
-use lab::Kind;
+use lab::PathKind;
 use record::RecordError;
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub enum ExplainError {
         /// The path as given.
         path: PathBuf,
         /// Detected type of the content at the path.
-        kind: Kind,
+        kind: PathKind,
     },
     /// The folder does not exist.
     #[error("{path}: no such folder", path = path.display())]

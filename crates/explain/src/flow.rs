@@ -1,6 +1,6 @@
 //! The story of one flow: waits, losses and the last packet.
 
-use super::packet::{self, Spent};
+use super::packet::{self, DelayComponents};
 use super::pauses;
 use super::story::{Story, plural};
 use super::trace::Trace;
@@ -41,7 +41,7 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
         data.iter().filter(|rows| ended(rows, "dropped")).count(),
         packets.len() - data.len(),
     ));
-    tell_places(&mut story, trace, number, &data);
+    explain_locations(&mut story, trace, number, &data);
     for rows in lost.iter().take(TOLD) {
         let (told, _) = packet::story(trace, rows);
         let loss = told.lines.iter().find(|line| line.text.starts_with("is lost"));
@@ -96,8 +96,8 @@ fn record(story: &mut Story, trace: &Trace, number: u64) {
 }
 
 /// Appends the ports at which the packets waited longest, and the pauses of the sender.
-fn tell_places(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec<&TraceRow>]) {
-    let mut total = Spent::default();
+fn explain_locations(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec<&TraceRow>]) {
+    let mut total = DelayComponents::default();
     let mut places: BTreeMap<(u32, u16), (Time, Time, u64)> = BTreeMap::new();
     for rows in data {
         let (_, spent) = packet::story(trace, rows);

@@ -11,7 +11,7 @@ use units::{Bytes, Time};
 
 /// Components of a packet's delay.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Spent {
+pub struct DelayComponents {
     /// Serialisation on wires.
     pub serialisation: Time,
     /// Propagation on wires.
@@ -24,9 +24,9 @@ pub struct Spent {
     pub behind: Time,
 }
 
-impl Spent {
+impl DelayComponents {
     /// Adds `other`; saturates, as the sum over many packets may exceed a [`Time`].
-    pub fn add(&mut self, other: &Spent) {
+    pub fn add(&mut self, other: &DelayComponents) {
         self.serialisation = self.serialisation.saturating_add(other.serialisation);
         self.propagation = self.propagation.saturating_add(other.propagation);
         self.interrupted = self.interrupted.saturating_add(other.interrupted);
@@ -66,10 +66,10 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
 }
 
 /// Returns the story of the packet of `rows`, and its delays.
-pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
+pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, DelayComponents) {
     let title = rows.first().and_then(|row| row.packet.as_ref()).map(describe).unwrap_or_default();
     let mut story = Story::new(title);
-    let mut spent = Spent::default();
+    let mut spent = DelayComponents::default();
     let mut ahead: Vec<(u64, Load)> = Vec::new();
     let mut queued: Option<(Load, Time)> = None;
     // Arrival of the frame in transmission if no express frame interrupts it.
@@ -82,14 +82,14 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
             TraceEvent::Created { since } if *since < row.at => {
                 let behind = row.at.saturating_sub(*since);
                 story.span(*since, row.at, format!("waits {behind} in {here} for transmission"));
-                spent.add(&Spent { behind, ..Spent::default() });
+                spent.add(&DelayComponents { behind, ..DelayComponents::default() });
             }
             TraceEvent::Created { .. } => story.at(row.at, format!("is created by {here}")),
             TraceEvent::Arrived { in_port } => {
                 if let Some(expected) = expected.take().filter(|expected| *expected < row.at) {
                     let interrupted = row.at.saturating_sub(expected);
                     story.because(format!("it was preempted: the fragments arrive {interrupted} later"));
-                    spent.add(&Spent { interrupted, ..Spent::default() });
+                    spent.add(&DelayComponents { interrupted, ..DelayComponents::default() });
                 }
                 story.at(row.at, format!("reaches {here} by {}", trace.port_name((row.node, *in_port))));
             }
@@ -109,7 +109,7 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
                 (queued, ahead) = (None, Vec::new());
                 let delay = Time::from_ps(trace.port(id).map_or(0, |port| port.delay_ps));
                 let wire = until.saturating_sub(row.at).saturating_sub(delay);
-                spent.add(&Spent { serialisation: wire, propagation: delay, ..Spent::default() });
+                spent.add(&DelayComponents { serialisation: wire, propagation: delay, ..DelayComponents::default() });
                 expected = Some(*until);
                 let text =
                     format!("leaves by {}: {wire} of transmission and {delay} of propagation", trace.port_towards(id));
@@ -182,7 +182,7 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, Spent) {
     if outcome.is_none() {
         unfinished(&mut story, trace, rows);
     }
-    let Spent { serialisation, propagation, interrupted, stopped, behind } = spent;
+    let DelayComponents { serialisation, propagation, interrupted, stopped, behind } = spent;
     let fragments = if interrupted > Time::ZERO { format!(", {interrupted} interrupted") } else { String::new() };
     story.say(format!(
         "In total: {serialisation} of transmission, {propagation} of propagation, {behind} behind others, {stopped} \
@@ -214,7 +214,7 @@ fn flows_words(flows: &[(u64, Load)]) -> String {
 #[expect(clippy::too_many_arguments, reason = "one sentence needs them all, and nobody else does")]
 fn wait(
     story: &mut Story,
-    spent: &mut Spent,
+    spent: &mut DelayComponents,
     trace: &Trace,
     packet: &TracedPacket,
     port: super::trace::PortId,
@@ -225,7 +225,7 @@ fn wait(
     let total = until.saturating_sub(since);
     let stops: Vec<_> = trace.pauses.of(port, packet.class, since, until).collect();
     let stopped = pauses::total(stops.iter().map(|stop| stop.lasted(since, until))).min(total);
-    spent.add(&Spent { stopped, behind: total.saturating_sub(stopped), ..Spent::default() });
+    spent.add(&DelayComponents { stopped, behind: total.saturating_sub(stopped), ..DelayComponents::default() });
     let (load, wire_free) = queued.unwrap_or_default();
     let before = match load.frames {
         0 if wire_free > since => "behind the frame on the wire".to_owned(),

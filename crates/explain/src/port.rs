@@ -48,7 +48,7 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
         story.say(format!("{} itself stopped {peer} at this port {times}, first at {first}.", trace.node(id.0)));
     }
     calls::tell(&mut story, trace, id);
-    tell_storms(&mut story, trace, id);
+    explain_storms(&mut story, trace, id);
     let losses = losses(trace, id);
     let lost: u64 = losses.values().map(|loss| loss.0).sum();
     for (cause, (count, first)) in &losses {
@@ -84,7 +84,7 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
 }
 
 /// Appends the storms found by the watchdog.
-fn tell_storms(story: &mut Story, trace: &Trace, id: PortId) {
+fn explain_storms(story: &mut Story, trace: &Trace, id: PortId) {
     let storms: Vec<_> = trace.pauses.storms.iter().filter(|storm| storm.port == id).collect();
     for storm in storms.iter().take(TOLD) {
         let until = storm.until.unwrap_or(trace.end);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use text::numbers::{instant, rounded_times};
-use text::{Paint, Style};
+use text::{ColorMode, Style};
 use units::Time;
 
 /// One sentence about one span of time.
@@ -56,7 +56,7 @@ impl Story {
     }
 
     /// Returns the text with rounded times; those of [`Story::json`] are exact.
-    pub fn text(&self, paint: Paint) -> String {
+    pub fn text(&self, paint: ColorMode) -> String {
         let mut text = format!("{}\n", paint.styled(&rounded_times(&self.title), Style::Strong));
         let when = |line: &Line| line.at.map(instant).unwrap_or_default();
         let width = self.lines.iter().map(|line| when(line).len()).max().unwrap_or(0);

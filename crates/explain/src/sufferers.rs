@@ -11,7 +11,7 @@ pub type Stream = (u64, bool);
 
 /// Waits of one flow's frames behind pauses of one root.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waited {
+pub struct WaitTotals {
     /// Number of frames; a frame that waited at two pauses counts twice.
     pub frames: u64,
     /// Sum of their waits.
@@ -46,12 +46,12 @@ fn stream(row: &TraceRow) -> Option<Stream> {
 
 /// The egress ports of flows, and the flows with a delivered frame.
 #[derive(Debug, Default)]
-pub struct Ways {
+pub struct FlowPaths {
     ports: BTreeMap<Stream, BTreeSet<PortId>>,
     whole: BTreeSet<Stream>,
 }
 
-impl Ways {
+impl FlowPaths {
     /// Processes the next event.
     pub fn take(&mut self, row: &TraceRow) {
         let Some(stream) = stream(row) else { return };
@@ -118,7 +118,7 @@ pub struct Waits<'t> {
     /// Queue and enqueue time by packet; the entry changes if a held packet moves to another queue.
     queued: BTreeMap<u64, Queued>,
     /// Waits by root and flow.
-    found: BTreeMap<(usize, Stream), Waited>,
+    found: BTreeMap<(usize, Stream), WaitTotals>,
 }
 
 impl<'t> Waits<'t> {
@@ -168,12 +168,12 @@ impl<'t> Waits<'t> {
         }
         for (root, time) in of_root {
             let waited = self.found.entry((root, stream)).or_default();
-            *waited = Waited { frames: waited.frames + 1, time: waited.time.saturating_add(time) };
+            *waited = WaitTotals { frames: waited.frames + 1, time: waited.time.saturating_add(time) };
         }
     }
 
     /// Returns the waits; packets still queued have waited until the end of the run.
-    pub fn finish(mut self) -> BTreeMap<(usize, Stream), Waited> {
+    pub fn finish(mut self) -> BTreeMap<(usize, Stream), WaitTotals> {
         for queued in std::mem::take(&mut self.queued).into_values() {
             self.wait(queued, self.trace.end);
         }

@@ -2,7 +2,7 @@
 
 use super::pauses::{Builder, Pauses};
 use crate::error::ExplainError;
-use lab::{Kind, recognise};
+use lab::{PathKind, recognise};
 use record::flows::{FlowRecord, read_flows};
 use record::folder::read_verified;
 use record::summary::Summary;
@@ -38,7 +38,7 @@ pub struct Trace {
 /// If the folder is not a complete result of this version.
 pub(crate) fn check_result(folder: &Path) -> Result<Summary, ExplainError> {
     let path = || folder.to_owned();
-    if let Some(kind) = recognise(folder).filter(|kind| !matches!(kind, Kind::Result | Kind::Folder)) {
+    if let Some(kind) = recognise(folder).filter(|kind| !matches!(kind, PathKind::Result | PathKind::Folder)) {
         return Err(ExplainError::NotAResult { path: path(), kind });
     }
     if !folder.is_dir() {

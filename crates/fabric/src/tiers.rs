@@ -30,7 +30,7 @@ const EDGE: &str = "edge";
 
 /// Node, as input of the derivation.
 #[derive(Clone, Debug)]
-pub(crate) struct Layered<'a> {
+pub(crate) struct TierInput<'a> {
     pub kind: NodeKind,
     pub name: &'a str,
     /// Text of the file that may name the layer: a group, a role.
@@ -51,10 +51,10 @@ pub(crate) enum Source {
 }
 
 /// Returns the tier of each node, 0 for hosts, and their source.
-pub(crate) fn tiers(nodes: &[Layered<'_>], links: &[(u32, u32)]) -> (Vec<u8>, Source) {
-    let stated = |node: &Layered<'_>| node.kind == NodeKind::Host || node.tier.is_some();
+pub(crate) fn tiers(nodes: &[TierInput<'_>], links: &[(u32, u32)]) -> (Vec<u8>, Source) {
+    let stated = |node: &TierInput<'_>| node.kind == NodeKind::Host || node.tier.is_some();
     if nodes.iter().all(stated) {
-        let tier = |node: &Layered<'_>| if node.kind == NodeKind::Host { 0 } else { node.tier.unwrap_or(1) };
+        let tier = |node: &TierInput<'_>| if node.kind == NodeKind::Host { 0 } else { node.tier.unwrap_or(1) };
         return (nodes.iter().map(tier).collect(), Source::File);
     }
     let graph = SwitchGraph::new(nodes, links);
@@ -86,8 +86,8 @@ fn layer_of(text: &str) -> Option<(usize, bool)> {
 }
 
 /// Returns the layer that the label or the name of each switch names.
-pub(crate) fn layers(nodes: &[Layered<'_>]) -> Vec<Option<usize>> {
-    let of = |node: &Layered<'_>| layer_of(node.label).or_else(|| layer_of(node.name));
+pub(crate) fn layers(nodes: &[TierInput<'_>]) -> Vec<Option<usize>> {
+    let of = |node: &TierInput<'_>| layer_of(node.label).or_else(|| layer_of(node.name));
     let found: Vec<Option<(usize, bool)>> = nodes.iter().map(of).collect();
     let is_switch = |at: usize| nodes[at].kind == NodeKind::Switch;
     let has_leaves = (0..nodes.len()).any(|at| is_switch(at) && matches!(found[at], Some((0 | 1, false))));
@@ -120,13 +120,13 @@ fn number_of(text: &str) -> Option<u8> {
 }
 
 /// Applies rule 2.
-fn by_words(nodes: &[Layered<'_>], graph: &SwitchGraph) -> Option<Vec<u8>> {
+fn by_words(nodes: &[TierInput<'_>], graph: &SwitchGraph) -> Option<Vec<u8>> {
     let switches = || nodes.iter().enumerate().filter(|(_, node)| node.kind == NodeKind::Switch);
     let of_most = |ranks: Vec<Option<usize>>| {
         let known = switches().filter(|(at, _)| ranks[*at].is_some()).count();
         (2 * known > switches().count()).then_some(ranks)
     };
-    let number = |node: &Layered<'_>| {
+    let number = |node: &TierInput<'_>| {
         node.tier.or_else(|| number_of(node.label)).or_else(|| number_of(node.name)).map(usize::from)
     };
     let numbered = of_most(nodes.iter().map(number).collect());
@@ -143,7 +143,7 @@ fn by_words(nodes: &[Layered<'_>], graph: &SwitchGraph) -> Option<Vec<u8>> {
         switches().for_each(|(at, _)| rank[at] = rank[at].map(|tier| ranks.len() + 1 - tier));
     }
     graph.place_others(&mut rank);
-    let tier = |(at, node): (usize, &Layered<'_>)| match node.kind {
+    let tier = |(at, node): (usize, &TierInput<'_>)| match node.kind {
         NodeKind::Host => 0,
         NodeKind::Switch => rank[at].unwrap_or(1).min(usize::from(u8::MAX)) as u8,
     };
@@ -159,7 +159,7 @@ pub(crate) struct SwitchGraph {
 }
 
 impl SwitchGraph {
-    pub fn new(nodes: &[Layered<'_>], links: &[(u32, u32)]) -> SwitchGraph {
+    pub fn new(nodes: &[TierInput<'_>], links: &[(u32, u32)]) -> SwitchGraph {
         Self::of(nodes.iter().map(|node| node.kind == NodeKind::Switch).collect(), links)
     }
 

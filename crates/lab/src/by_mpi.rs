@@ -39,7 +39,7 @@ pub fn with_ranks<R>(stop: &Stop, body: impl FnOnce(Option<Arc<dyn Ranks>>) -> R
     let world = universe.world();
     let [rank, count] = [world.rank(), world.size()].map(|number| usize::try_from(number).unwrap_or_default());
     WORLD.set(Some(ManuallyDrop::new(universe)));
-    let ranks = (count > 1).then(|| Arc::new(Process { rank, count, stop: stop.clone() }) as Arc<dyn Ranks>);
+    let ranks = (count > 1).then(|| Arc::new(MpiRank { rank, count, stop: stop.clone() }) as Arc<dyn Ranks>);
     match catch_unwind(AssertUnwindSafe(|| body(ranks))) {
         Ok(done) => {
             WORLD.take().map(ManuallyDrop::into_inner);
@@ -57,13 +57,13 @@ fn is_launched() -> bool {
 
 /// One rank.
 #[derive(Debug)]
-struct Process {
+struct MpiRank {
     rank: usize,
     count: usize,
     stop: Stop,
 }
 
-impl Ranks for Process {
+impl Ranks for MpiRank {
     fn rank(&self) -> usize {
         self.rank
     }
@@ -92,7 +92,7 @@ impl Ranks for Process {
     }
 }
 
-impl Process {
+impl MpiRank {
     fn receive(&self, world: &SimpleCommunicator, from: usize) -> Vec<u8> {
         let from = world.process_at_rank(from as i32);
         let mut looks = 0;

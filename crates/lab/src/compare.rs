@@ -4,8 +4,8 @@ use crate::error::{LabError, PlanError};
 use crate::run::{self, Run, Source};
 use crate::runs::flows::{FlowLedger, set_common};
 use crate::runs::metrics::{self, Metric};
-use crate::runs::row::{Group, Judge, Row, groups, set};
-use crate::runs::vary::{Override, Variant, Vary, check_distinct, placed, variants};
+use crate::runs::row::{Group, Row, SignificanceTest, groups, set};
+use crate::runs::vary::{Override, Variant, VariedKey, check_distinct, placed, variants};
 use crate::runs::{pool, side_by_side};
 use crate::simulate::Way;
 use crate::stop::Stop;
@@ -31,7 +31,7 @@ pub struct Comparison {
     /// Name of the scenario.
     pub name: String,
     /// Varied keys.
-    pub varied: Vec<Vary>,
+    pub varied: Vec<VariedKey>,
     source: Source,
     /// Changes common to all runs.
     set: Vec<Override>,
@@ -56,7 +56,7 @@ impl Comparison {
     pub fn of(
         source: &Source,
         set: &[Override],
-        varied: &[Vary],
+        varied: &[VariedKey],
         seeds: &[u64],
         stop: &Stop,
     ) -> Result<Comparison, LabError> {
@@ -211,7 +211,7 @@ impl Comparison {
             })
         };
         let groups: Vec<Group<'_>> = groups(rows);
-        let judge = Judge::of(&groups, side_by_side::shown(rows, metrics, false));
+        let judge = SignificanceTest::of(&groups, side_by_side::shown(rows, metrics, false));
         let of_group = |group: &Group<'_>| group.json(&self.varied, metrics, groups.first().map(|base| (base, &judge)));
         json!({
             "version": env!("CARGO_PKG_VERSION"), "scenario": self.name,
@@ -230,12 +230,12 @@ fn is_decided(rows: &[Row], share: f64) -> bool {
     let all = metrics::all();
     let mean = all.iter().find(|metric| metric.name == "fct-mean");
     let Some((base, mean)) = groups.first().zip(mean) else { return true };
-    let judge = Judge::of(&groups, [mean]);
+    let judge = SignificanceTest::of(&groups, [mean]);
     groups[1..].iter().all(|group| group.is_known_to(base, mean, &judge, share))
 }
 
 /// Returns CSV with a header, one line per run.
-fn csv(varied: &[Vary], rows: &[Row], metrics: &[Metric]) -> String {
+fn csv(varied: &[VariedKey], rows: &[Row], metrics: &[Metric]) -> String {
     let seeds = rows.iter().any(|row| row.variant.seed.is_some());
     let mut header: Vec<String> = varied.iter().map(|vary| vary.key.clone()).collect();
     header.extend(seeds.then(|| "seed".to_owned()));

@@ -1,6 +1,6 @@
 //! Errors of runs, comparisons and sweeps.
 
-use crate::recognise::Kind;
+use crate::recognise::PathKind;
 use record::RecordError;
 use scenario::ScenarioErrors;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ pub enum LabError {
         /// The path as given.
         path: PathBuf,
         /// The kind of its content.
-        kind: Kind,
+        kind: PathKind,
     },
     /// A file cannot be read.
     #[error("{path}: cannot read it: {source}", path = path.display())]

@@ -14,7 +14,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// Kinds that users confuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PathKind {
     /// The folder of a run.
     Result,
     /// A file of such a folder.
@@ -33,28 +33,28 @@ pub enum Kind {
     Topology(Format),
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for PathKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Result => "the folder of a result",
-            Kind::ResultFile => "a file of a result",
-            Kind::Sweeps => "the folder of a sweep",
-            Kind::Folder => "a folder",
-            Kind::Sweep => "a sweep",
-            Kind::Scenario => "a scenario",
-            Kind::Rules => "a file of Tagger's rules",
-            Kind::Topology(_) => "a topology",
+            PathKind::Result => "the folder of a result",
+            PathKind::ResultFile => "a file of a result",
+            PathKind::Sweeps => "the folder of a sweep",
+            PathKind::Folder => "a folder",
+            PathKind::Sweep => "a sweep",
+            PathKind::Scenario => "a scenario",
+            PathKind::Rules => "a file of Tagger's rules",
+            PathKind::Topology(_) => "a topology",
         })
     }
 }
 
 /// Returns the kind of `path`, if it is recognised.
-pub fn recognise(path: &Path) -> Option<Kind> {
+pub fn recognise(path: &Path) -> Option<PathKind> {
     if path.is_dir() {
         return Some(match () {
-            () if is_result(path) => Kind::Result,
-            () if path.join("sweep.json").is_file() && path.join("runs").is_dir() => Kind::Sweeps,
-            () => Kind::Folder,
+            () if is_result(path) => PathKind::Result,
+            () if path.join("sweep.json").is_file() && path.join("runs").is_dir() => PathKind::Sweeps,
+            () => PathKind::Folder,
         });
     }
     // Reading a pipe or a device could block, or take data from its reader.
@@ -66,32 +66,32 @@ pub fn recognise(path: &Path) -> Option<Kind> {
     let beside = || path.parent().is_some_and(|folder| folder.join(SUMMARY_FILE).is_file());
     // Parquet and pcapng.
     if bytes.starts_with(b"PAR1") || bytes.starts_with(b"\x0a\x0d\x0d\x0a") {
-        return beside().then_some(Kind::ResultFile);
+        return beside().then_some(PathKind::ResultFile);
     }
     let text = String::from_utf8(bytes).ok()?;
     let start = text.trim_start();
     if start.starts_with('{') {
         if text.contains("\"results_hash\"") {
-            return Some(Kind::ResultFile);
+            return Some(PathKind::ResultFile);
         }
         if text.contains("\"lossless_tags\"") {
-            return Some(Kind::Rules);
+            return Some(PathKind::Rules);
         }
     }
     if SweepFile::recognise(&text) {
-        return Some(Kind::Sweep);
+        return Some(PathKind::Sweep);
     }
     let key = |line: &str| {
         ["[fabric", "fabric.", "fabric =", "[[traffic]]", "traffic ="].iter().any(|it| line.starts_with(it))
     };
     if text.lines().any(|line| key(line.trim_start())) {
-        return Some(Kind::Scenario);
+        return Some(PathKind::Scenario);
     }
-    detect(&path.to_string_lossy(), &text).map(Kind::Topology)
+    detect(&path.to_string_lossy(), &text).map(PathKind::Topology)
 }
 
 /// Returns an error if `path` is recognised as something else than a scenario.
 pub(crate) fn other_than_scenario(path: &Path) -> Option<LabError> {
-    let kind = recognise(path).filter(|kind| *kind != Kind::Scenario)?;
+    let kind = recognise(path).filter(|kind| *kind != PathKind::Scenario)?;
     Some(LabError::NotAScenario { path: path.to_owned(), kind })
 }

@@ -2,7 +2,7 @@
 
 use crate::error::LabError;
 use crate::recorder::Recorder;
-use crate::stop::{Stop, Unfinished};
+use crate::stop::{IncompleteFolder, Stop};
 use fabric::NodeId;
 use model::parameters::Setup;
 use model::{Agent, AgentScope, CapturedFrame, Clock, QueueSample, Ranks, Simulation, TransferCounts, Watcher};
@@ -63,7 +63,7 @@ pub(crate) struct About {
 pub struct Begun {
     simulation: Simulation,
     files: Option<(ResultFolder, Recorder)>,
-    _unfinished: Option<Unfinished>,
+    _unfinished: Option<IncompleteFolder>,
     about: About,
     started: Instant,
     /// Time of reading and building, excluded from the speed of the engine.
@@ -81,7 +81,7 @@ impl Begun {
         setup: Setup,
         about: About,
         files: Option<(ResultFolder, Recorder)>,
-        unfinished: Option<Unfinished>,
+        unfinished: Option<IncompleteFolder>,
         stop: &Stop,
         ranks: Option<Arc<dyn Ranks>>,
     ) -> Result<Begun, LabError> {

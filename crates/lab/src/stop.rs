@@ -36,9 +36,9 @@ impl Stop {
     }
 
     /// Begins such a phase, which lasts until the result is dropped.
-    pub fn deaf(&self) -> Deaf {
+    pub fn deaf(&self) -> SignalsBlocked {
         self.deaf.fetch_add(1, Ordering::Relaxed);
-        Deaf(Arc::clone(&self.deaf))
+        SignalsBlocked(Arc::clone(&self.deaf))
     }
 
     /// Returns the folders with incomplete results. Before the process ends they must be abandoned
@@ -48,17 +48,17 @@ impl Stop {
     }
 
     /// Registers `folder` as incomplete until the result is dropped.
-    pub(crate) fn unfinished(&self, folder: &Path) -> Unfinished {
+    pub(crate) fn unfinished(&self, folder: &Path) -> IncompleteFolder {
         self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).push(folder.to_owned());
-        Unfinished { folder: folder.to_owned(), all: Arc::clone(&self.unfinished) }
+        IncompleteFolder { folder: folder.to_owned(), all: Arc::clone(&self.unfinished) }
     }
 }
 
 /// Guard of a phase that does not poll the flag.
 #[derive(Debug)]
-pub struct Deaf(Arc<AtomicUsize>);
+pub struct SignalsBlocked(Arc<AtomicUsize>);
 
-impl Drop for Deaf {
+impl Drop for SignalsBlocked {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -66,12 +66,12 @@ impl Drop for Deaf {
 
 /// Guard of a folder with an incomplete result.
 #[derive(Debug)]
-pub(crate) struct Unfinished {
+pub(crate) struct IncompleteFolder {
     folder: PathBuf,
     all: Arc<Mutex<Vec<PathBuf>>>,
 }
 
-impl Drop for Unfinished {
+impl Drop for IncompleteFolder {
     fn drop(&mut self) {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).retain(|folder| *folder != self.folder);
     }

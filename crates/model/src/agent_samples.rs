@@ -1,6 +1,6 @@
 //! Agents and their observations, as plain values.
 
-use protocols::rate_control::Seen;
+use protocols::rate_control::RateObservation;
 use units::{Rate, Time};
 
 /// Scope of an agent.
@@ -71,7 +71,7 @@ impl Default for AgentSample {
 
 impl AgentSample {
     /// Adds the statistics of one flow.
-    pub(crate) fn add(&mut self, seen: &Seen) {
+    pub(crate) fn add(&mut self, seen: &RateObservation) {
         self.sent_bytes += seen.sent_bytes;
         self.acknowledged_bytes += seen.acknowledged_bytes;
         self.marked_bytes += seen.marked_bytes;

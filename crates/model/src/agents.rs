@@ -10,7 +10,7 @@
 use crate::agent_samples::{Agent, AgentSample, AgentScope};
 use crate::build::ModelError;
 use crate::host::{AgentControl, AgentFlows};
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::simulation::Simulation;
 use protocols::endpoint::FlowStart;
 use rustc_hash::FxHashMap;
@@ -40,7 +40,7 @@ impl Simulation {
             }
         }
         for (host, machine) in (0u32..).zip(network.fabric.hosts()) {
-            let Some(Machine::Host(machine)) = self.machine(*machine) else { continue };
+            let Some(SimulatedNode::Host(machine)) = self.machine(*machine) else { continue };
             if let Some(entry) = machine.drawn_entries().find(|&entry| external(entry)) {
                 if scope == AgentScope::Flow {
                     return Err(ModelError::DrawnFlows { entry });
@@ -51,7 +51,7 @@ impl Simulation {
         let mut agents = Vec::new();
         for (host, (flows, drawn)) in by_host {
             let index = self.placement.engine_index[network.fabric.host_node(host).index()] as usize;
-            let Machine::Host(machine) = self.engine.node_mut(index) else { continue };
+            let SimulatedNode::Host(machine) = self.engine.node_mut(index) else { continue };
             let line_rate = machine.line_rate();
             let agent = |flow: Option<u32>, traffic: u8, left: u64| {
                 let start =
@@ -98,7 +98,7 @@ impl Simulation {
                 continue;
             }
             entry.2 = Some(share);
-            if let Machine::Host(host) = self.engine.node_mut(entry.0) {
+            if let SimulatedNode::Host(host) = self.engine.node_mut(entry.0) {
                 host.set_share(now, entry.1, share);
             }
         }
@@ -108,7 +108,7 @@ impl Simulation {
     pub fn sample_agents(&mut self) -> Vec<AgentSample> {
         let mut looks = Vec::with_capacity(self.agents.agents.len());
         for &(index, at, _) in &self.agents.agents {
-            let Machine::Host(host) = self.engine.node_mut(index) else { continue };
+            let SimulatedNode::Host(host) = self.engine.node_mut(index) else { continue };
             looks.push(host.take_sample(at));
         }
         looks

@@ -6,7 +6,7 @@ use crate::simulation::Simulation;
 use crate::switch::Switch;
 use protocols::florax::{BackpressureStatistics, FLOW_BYTES};
 use protocols::frame::MIN_FRAME_BYTES;
-use stats::summary::{Backpressure, MAX_LOSS_PLACES, StopsAt};
+use stats::summary::{Backpressure, MAX_LOSS_PLACES, OutputXoffs};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Simulation {
@@ -34,16 +34,16 @@ impl Simulation {
         self.network.switch.flow_control.backpressure()?;
         let totals = self.backpressure_totals(now);
         let fabric = &self.network.fabric;
-        let outputs_of = |switch: &Switch| -> Option<Vec<StopsAt>> {
+        let outputs_of = |switch: &Switch| -> Option<Vec<OutputXoffs>> {
             let used = switch.backpressure.as_ref()?.statistics(now).enumerate().filter(|(_, one)| one.0.xoffs > 0);
             let named = |(port, (statistics, _)): (usize, (BackpressureStatistics, u64))| {
                 let peer = fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
                 let (node, port) = (fabric.name(switch.node()).to_owned(), port as u32);
-                StopsAt { node, port, peer, xoffs: statistics.xoffs }
+                OutputXoffs { node, port, peer, xoffs: statistics.xoffs }
             };
             Some(used.map(named).collect())
         };
-        let mut outputs: Vec<StopsAt> = self.map_switches(outputs_of).flat_map(|(_, outputs)| outputs).collect();
+        let mut outputs: Vec<OutputXoffs> = self.map_switches(outputs_of).flat_map(|(_, outputs)| outputs).collect();
         // The sort is stable: ties stay in order of nodes and ports.
         outputs.sort_by_key(|output| std::cmp::Reverse(output.xoffs));
         outputs.truncate(MAX_LOSS_PLACES);

@@ -6,11 +6,11 @@ use crate::numbering::source_port;
 use crate::parameters::Spread;
 use fabric::routing::{PathId, flow_hash};
 use fabric::{SpreadHop, lone_flow_time, lone_frames_time, spread_flow_time, spread_frames_time};
-use protocols::datagram::DatagramParameters;
+use protocols::datagram::HEADER_BYTES;
 use protocols::transport::TransportParameters;
 use rustc_hash::FxHashMap;
 use stats::flows::FlowRecord;
-use traffic::{FrameLengths, Lengths, Load};
+use traffic::{FrameLengths, LengthDistribution, Load};
 use units::{PREAMBLE_BYTES, Rate, Time};
 
 /// Links of a path: rate and one-way delay.
@@ -49,7 +49,7 @@ impl Baseline {
         let costs = if endless { Costs::new() } else { costs };
         let is_spread = network.routing.spread != Spread::FlowHash && path.is_none();
         let drawn = match load {
-            Some(Load::Datagrams(source)) if source.lengths != Lengths::Equal => {
+            Some(Load::Datagrams(source)) if source.lengths != LengthDistribution::Equal => {
                 Some(drawn_lengths(FrameLengths::new(**source, network.seed, end.flow), end.size_bytes))
             }
             _ => None,
@@ -143,7 +143,7 @@ fn between_unlimited(path: &[(Rate, Time)]) -> Vec<SpreadHop> {
 
 /// Returns the frame lengths of a flow with `payload_bytes`, by repeating its random draws.
 fn drawn_lengths(mut lengths: FrameLengths, payload_bytes: u64) -> impl Iterator<Item = u64> {
-    let header_bytes = DatagramParameters::default().header_bytes;
+    let header_bytes = HEADER_BYTES;
     let mut left = payload_bytes;
     std::iter::from_fn(move || {
         (left > 0).then(|| {

@@ -2,7 +2,7 @@
 
 use crate::account::Counters;
 use crate::parameters::StormParameters;
-use stats::bounces::Storm;
+use stats::bounces::BounceStorm;
 use units::Time;
 
 /// Detects bounce storms, as [`StormParameters`] defines them.
@@ -15,9 +15,9 @@ pub(crate) struct Storms {
     bounced: u64,
     received: u64,
     /// Current run of consecutive bad intervals.
-    current: Storm,
+    current: BounceStorm,
     bad_intervals: u32,
-    longest: Storm,
+    longest: BounceStorm,
     last_sample: Time,
 }
 
@@ -51,7 +51,7 @@ impl Storms {
         // Counts are below 2^53, so they are exact as floats, with one rounded multiplication.
         if bounced as f64 > self.parameters.ratio * received as f64 {
             if self.bad_intervals == 0 {
-                self.current = Storm { start_ps: self.last_sample.as_ps(), ..Storm::default() };
+                self.current = BounceStorm { start_ps: self.last_sample.as_ps(), ..BounceStorm::default() };
             }
             self.bad_intervals += 1;
             self.current.end_ps = now.as_ps();
@@ -68,13 +68,13 @@ impl Storms {
     }
 
     /// Returns the longest storm.
-    pub fn storm(&self) -> Option<Storm> {
+    pub fn storm(&self) -> Option<BounceStorm> {
         (self.longest.end_ps > 0).then_some(self.longest)
     }
 
     /// Returns the warning for the summary.
     pub fn warning(&self) -> Option<String> {
-        let Storm { start_ps, end_ps, bounced, received } = self.storm()?;
+        let BounceStorm { start_ps, end_ps, bounced, received } = self.storm()?;
         let (start, span) = (Time::from_ps(start_ps), Time::from_ps(end_ps - start_ps));
         Some(format!(
             "bounce storm: for {span} from {start} on switches bounced {bounced} frames while hosts received \
@@ -87,7 +87,7 @@ impl Storms {
 mod tests {
     use super::*;
 
-    fn storm_with(parameters: StormParameters, spans: &[(u64, u64)]) -> Option<Storm> {
+    fn storm_with(parameters: StormParameters, spans: &[(u64, u64)]) -> Option<BounceStorm> {
         let mut storms = Storms::new(parameters, 1);
         let mut counters = Counters::default();
         for (at, &(bounced, received)) in spans.iter().enumerate() {
@@ -100,7 +100,7 @@ mod tests {
         storms.storm()
     }
 
-    fn storm_of(spans: &[(u64, u64)]) -> Option<Storm> {
+    fn storm_of(spans: &[(u64, u64)]) -> Option<BounceStorm> {
         storm_with(StormParameters::default(), spans)
     }
 
@@ -121,7 +121,7 @@ mod tests {
         let nine_and_nine: Vec<(u64, u64)> = (0..19).map(|at| if at == 9 { (0, 1) } else { (5, 4) }).collect();
         assert_eq!(storm_of(&nine_and_nine), None);
         let storm = storm_of(&[vec![(0, 9); 3], vec![(5, 4); 12], vec![(0, 9)]].concat());
-        let expected = Storm { start_ps: 3_000_000, end_ps: 15_000_000, bounced: 60, received: 48 };
+        let expected = BounceStorm { start_ps: 3_000_000, end_ps: 15_000_000, bounced: 60, received: 48 };
         assert_eq!(storm, Some(expected));
     }
 }

@@ -4,7 +4,7 @@ use crate::all_delays::AllDelays;
 use crate::host::FlowSchedule;
 use crate::link_kinds::LinkKinds;
 use crate::network::{HostInput, Measurement, Network, RoutingInput, SwitchInput};
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::numbering::Numbering;
 use crate::parameters::{
     Buffer, CLASSES, FlowControl, MAX_BUFFER_BYTES, Overload, QueueLimit, Setup, Spread, SwitchOverride,
@@ -14,11 +14,11 @@ use crate::switch::Switch;
 use crate::telemetry::Telemetry;
 use crate::trace::selection::Selection;
 use crate::wiring::Wiring;
-use engine::ranks::{Borders, divide_ranks};
+use engine::ranks::{RankPartition, divide_ranks};
 use fabric::{Fabric, NodeId, NodeKind};
-use protocols::florax::Pair;
+use protocols::florax::HostPair;
 use protocols::transport::TransportParameters;
-use protocols::trim::Scheme;
+use protocols::trim::HeaderDestination;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use traffic::{JOIN, Load, Start};
@@ -69,20 +69,20 @@ pub enum ModelError {
 }
 
 /// Nodes of one rank, and the wires of all.
-pub(crate) struct Built {
+pub(crate) struct BuiltNetwork {
     pub network: Arc<Network>,
     /// Nodes of this rank.
-    pub machines: Vec<Machine>,
+    pub machines: Vec<SimulatedNode>,
     /// Wires and engine index of all nodes.
     pub wiring: Wiring,
     /// Output index of each node, by engine index.
     pub output_index: Vec<u32>,
     /// Ranges of engine indices of the ranks.
-    pub borders: Borders,
+    pub borders: RankPartition,
 }
 
 /// Builds the nodes that `rank`, of `ranks`, runs.
-pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built, ModelError> {
+pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<BuiltNetwork, ModelError> {
     let Setup {
         fabric,
         forwarding,
@@ -119,7 +119,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
         in_use[usize::from(class) % CLASSES] = true;
     }
     if let Overload::Trim { trim, .. } = switch.overload
-        && trim.scheme != Scheme::SameQueue
+        && trim.scheme != HeaderDestination::SameQueue
     {
         in_use[usize::from(trim.header_class) % CLASSES] = true;
     }
@@ -175,7 +175,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
     let switches = SwitchInput {
         committed_rates: committed_rates
             .iter()
-            .map(|it| (Pair { src: it.from, dst: it.to }, it.rate.as_bps()))
+            .map(|it| (HostPair { src: it.from, dst: it.to }, it.rate.as_bps()))
             .collect(),
         switch_overrides: SwitchOverride::resolve(&overrides, &switch),
         port_overrides: SwitchOverride::resolve_ports(&overrides, &switch),
@@ -210,7 +210,7 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
     let output_index = output_order(fabric, &order);
     let wiring = Wiring::new(&network, order);
     let firsts = if ranks == 1 { vec![0, wiring.order().len() as u32] } else { divide_ranks(&wiring, ranks)? };
-    let borders = Borders::new(&wiring, firsts);
+    let borders = RankPartition::new(&wiring, firsts);
     let own = borders.nodes_of(rank);
     let mut changes: BTreeMap<NodeId, Vec<(Time, u16, bool)>> = BTreeMap::new();
     for failure in &failures {
@@ -237,11 +237,11 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
                     let mut schedule =
                         schedules[host as usize].take().map_or_else(FlowSchedule::default, |schedule| *schedule);
                     schedule.notified_hosts.extend(wiring.notified_from(index));
-                    let mut machine = Machine::host(node, &network, schedule);
+                    let mut machine = SimulatedNode::host(node, &network, schedule);
                     if !changes.is_empty() {
                         machine.activate();
                     }
-                    if let Machine::Host(host) = &mut machine {
+                    if let SimulatedNode::Host(host) = &mut machine {
                         for (at, port, fails) in changes {
                             host.schedule_change(at, port, fails);
                         }
@@ -251,12 +251,12 @@ pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<Built
                 _ => {
                     let mut switch = Switch::new(node, &network, changes);
                     known_routes.share(&mut switch.core.routing.routes);
-                    Machine::Switch(Box::new(switch))
+                    SimulatedNode::Switch(Box::new(switch))
                 }
             }
         })
         .collect();
-    Ok(Built { network, machines, wiring, output_index, borders })
+    Ok(BuiltNetwork { network, machines, wiring, output_index, borders })
 }
 
 fn check_buffers(network: &Network) -> Result<(), ModelError> {

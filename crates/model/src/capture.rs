@@ -23,15 +23,15 @@ use crate::numbering::{DRAWN, Numbering, source_port};
 use crate::parameters::Setup;
 use crate::trace::CapturedFrame;
 use fabric::NodeId;
-use protocols::datagram::DatagramParameters;
-use protocols::frame::{ANY_SOURCE, CreditMessage, Frame, Kind, PauseCall, XoffCall, flags};
+use protocols::datagram::HEADER_BYTES;
+use protocols::frame::{ANY_SOURCE, CreditMessage, Frame, Kind, PauseMessage, XoffMessage, flags};
 use protocols::ndp::Announcement;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use traffic::{Connections, Load};
 use wire::ethernet::{self, FCS_BYTES};
-use wire::flow_control::Call;
+use wire::flow_control::FlowControlAction;
 use wire::roce::{Msn, Opcode, Psn, QueuePair, Syndrome, UDP_PORT};
 use wire::vlan::{Pcp, Vid};
 use wire::{
@@ -235,7 +235,7 @@ impl FrameBytes {
 impl Headers {
     /// Returns the data frame as its source sent it, in the current class and direction of `frame`.
     fn before_the_cut(&self, frame: &Frame, datagrams: bool) -> Frame {
-        let header_bytes = if datagrams { DatagramParameters::default().header_bytes } else { self.header_bytes };
+        let header_bytes = if datagrams { HEADER_BYTES } else { self.header_bytes };
         let size_bytes = frame.payload_bytes.saturating_add(header_bytes).max(frame.size_bytes);
         Frame { kind: Kind::Data, size_bytes, ..*frame }
     }
@@ -339,7 +339,7 @@ fn mac_control<'a>(node: NodeId, port: u16, frame: &Frame) -> Packet<'a> {
     let [d, e] = port.to_be_bytes();
     let control = match frame.kind {
         Kind::Pfc => {
-            let PauseCall { classes, quanta } = frame.pause_call();
+            let PauseMessage { classes, quanta } = frame.pause_message();
             let quanta = std::array::from_fn(|class| (classes & 1 << class != 0).then_some(quanta));
             MacControl::Pfc(Pfc { quanta })
         }
@@ -348,7 +348,7 @@ fn mac_control<'a>(node: NodeId, port: u16, frame: &Frame) -> Packet<'a> {
             let CreditMessage { class, sent_bytes, limit_bytes } = frame.credit_message();
             MacControl::Credit(Credit { class: Pcp::low_bits(class), sent_bytes, limit_bytes })
         }
-        _ => MacControl::Pause(Pause { quanta: frame.pause_call().quanta }),
+        _ => MacControl::Pause(Pause { quanta: frame.pause_message().quanta }),
     };
     let (destination, source) = (MacAddress::MAC_CONTROL, MacAddress::new([6, a, b, c, d, e]));
     Packet { destination, source, vlan: None, content: Content::MacControl(control) }
@@ -385,9 +385,12 @@ fn identifier(address: MacAddress, class: u8) -> u64 {
 }
 
 fn flow_control(frame: &Frame) -> FlowControl {
-    let xoff = |call: XoffCall| Call::Xoff { rate_bps: call.rate_bps, expiry_ns: call.expiry.as_ps().div_ceil(1000) };
+    let xoff = |call: XoffMessage| FlowControlAction::Xoff {
+        rate_bps: call.rate_bps,
+        expiry_ns: call.expiry.as_ps().div_ceil(1000),
+    };
     FlowControl {
-        call: if frame.kind == Kind::Xoff { xoff(frame.xoff_call()) } else { Call::Xon },
+        call: if frame.kind == Kind::Xoff { xoff(frame.xoff_message()) } else { FlowControlAction::Xon },
         source: (frame.src != ANY_SOURCE).then(|| host_mac(frame.src)),
         destination: host_mac(frame.dst),
     }

@@ -2,16 +2,16 @@
 
 use crate::account::Counters;
 use crate::measured::WarmUpState;
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::parameters::{Buffer, Overload, QueueLimit, Threshold};
 use crate::simulation::Simulation;
 use crate::stall;
 use crate::switch::Switch;
-use check::buffer::{self, Book, Mark, Unit};
+use check::buffer::{self, HighWaterMark, OccupancyRecount, Unit};
 use check::little::{Findings, QueueArea};
-use check::lossless::Promise;
+use check::lossless::LosslessGuarantee;
 use check::stall::Stalls;
-use check::{AccountId, ControlLedger, Place, QueueId, StopLedger, Verdict};
+use check::{AccountId, ControlLedger, PauseDecisions, Place, QueueId, Verdict};
 use protocols::frame::MIN_FRAME_BYTES;
 use units::Time;
 
@@ -44,9 +44,10 @@ impl Simulation {
         let WarmUpState { little: before, marks: at_warm_up, .. } = &self.warmed_up;
         // Both iterators have one order: the set of marks depends only on the setup.
         let mut at_warm_up = at_warm_up.iter();
-        let marks = self
-            .marks()
-            .map(|mark| Mark { peak: at_warm_up.next().map_or(mark.peak, |it| it.peak.max(mark.peak)), ..mark });
+        let marks = self.marks().map(|mark| HighWaterMark {
+            peak: at_warm_up.next().map_or(mark.peak, |it| it.peak.max(mark.peak)),
+            ..mark
+        });
         // A network may have half a million ports, so each rank evaluates its own.
         let parts = self.gather(buffer::Findings::of(marks, self.books()));
         checks.push(
@@ -79,7 +80,7 @@ impl Simulation {
             let breaks = self.network.switch.flow_control.pause().is_some_and(|pause| pause.watchdog.is_some());
             let looked = self.detection.deadlock.is_some() || expect_deadlock || breaks;
             checks.push(match self.promise() {
-                Promise::Nothing => Stalls::nothing(),
+                LosslessGuarantee::Nothing => Stalls::nothing(),
                 _ => stalls.verdict(looked, |node| self.name_of(node)),
             });
         }
@@ -95,37 +96,37 @@ impl Simulation {
     fn ports_that_sent(&self) -> u64 {
         let machines = (0..self.engine.len()).map(|index| self.engine.node(index));
         let ports = machines
-            .filter_map(Machine::egress)
+            .filter_map(SimulatedNode::egress)
             .flat_map(|egress| (0..egress.len() as u16).map(move |port| (egress, port)));
         ports.filter(|(egress, port)| egress.cell(*port).sent_bytes > 0).count() as u64
     }
 
     /// Returns the extent of the lossless guarantee.
-    fn promise(&self) -> Promise {
+    fn promise(&self) -> LosslessGuarantee {
         let network = &self.network;
         let lossless = network.switch.flow_control.lossless();
         let is_lossless = |class: &u8| lossless >> class & 1 == 1;
         let nobody = || network.fabric.switches().all(|switch| !network.has_flow_control(switch));
         if !network.classes.iter().any(is_lossless) || nobody() {
-            Promise::Nothing
+            LosslessGuarantee::Nothing
         } else if network.classes.iter().all(is_lossless) {
-            Promise::AllClasses
+            LosslessGuarantee::AllClasses
         } else {
-            Promise::SomeClasses
+            LosslessGuarantee::SomeClasses
         }
     }
 
     /// Returns the pauses that switches sent and ended. Credits send none: a sender without credits stops by itself.
-    fn stops(&self, counters: &Counters, now: Time) -> StopLedger {
+    fn stops(&self, counters: &Counters, now: Time) -> PauseDecisions {
         if self.network.switch.flow_control.backpressure().is_some() {
             let totals = self.backpressure_totals(now);
             let outputs = self.switches().filter_map(|switch| switch.backpressure.as_ref());
             let standing = outputs.flat_map(|backpressure| backpressure.statistics(now)).map(|one| one.1).sum::<u64>();
             let standing = self.gather(standing).iter().sum();
-            return StopLedger { stops: totals.xoffs, ended: totals.xons + totals.expiries, standing, idle: 0 };
+            return PauseDecisions { stops: totals.xoffs, ended: totals.xons + totals.expiries, standing, idle: 0 };
         }
         let mut stops =
-            StopLedger { stops: counters.pauses_sent, ended: counters.resumes_sent, ..StopLedger::default() };
+            PauseDecisions { stops: counters.pauses_sent, ended: counters.resumes_sent, ..PauseDecisions::default() };
         let own = self.switches().map(Switch::paused_accounts).fold((0, 0), |all, it| (all.0 + it.0, all.1 + it.1));
         for (standing, idle) in self.gather(own) {
             (stops.standing, stops.idle) = (stops.standing + standing, stops.idle + idle);
@@ -134,27 +135,32 @@ impl Simulation {
     }
 
     /// Returns the peak occupancy of all limited resources of this rank.
-    fn marks(&self) -> impl Iterator<Item = Mark> {
+    fn marks(&self) -> impl Iterator<Item = HighWaterMark> {
         self.switches().flat_map(|switch| self.marks_of(switch))
     }
 
-    fn marks_of(&self, switch: &Switch) -> Vec<Mark> {
+    fn marks_of(&self, switch: &Switch) -> Vec<HighWaterMark> {
         let mut marks = Vec::new();
         let node = switch.node().0;
         if let Buffer::Shared { bytes, .. } = self.network.switch_of(switch.node()).buffer {
             let place = Place::Buffer { node };
-            marks.push(Mark { place, peak: switch.core.buffer.occupancy.max, limit: bytes, unit: Unit::Bytes });
+            marks.push(HighWaterMark {
+                place,
+                peak: switch.core.buffer.occupancy.max,
+                limit: bytes,
+                unit: Unit::Bytes,
+            });
         }
         self.mark_queues(switch, &mut marks);
         for (port, account, limit) in self.headrooms(switch) {
             let place = Place::Account(AccountId { node, port, class: account.0 });
-            marks.push(Mark { place, peak: account.1, limit, unit: Unit::Bytes });
+            marks.push(HighWaterMark { place, peak: account.1, limit, unit: Unit::Bytes });
         }
         for (port, most) in switch.backpressure.iter().flat_map(|backpressure| backpressure.max.iter().enumerate()) {
             let place = Place::Port { node, port: port as u16 };
             if let Buffer::PerQueue { limit } = self.network.switch_of(switch.node()).buffer {
                 let (limit, unit) = parts(limit);
-                marks.push(Mark { place, peak: most.peak(), limit, unit });
+                marks.push(HighWaterMark { place, peak: most.peak(), limit, unit });
             }
         }
         let room = self.network.switch.overload.pipelines().and_then(|pipes| pipes.deflect_queue);
@@ -162,13 +168,13 @@ impl Simulation {
             for (pipeline, peak) in pipes.most_waiting(limit).enumerate() {
                 let place = Place::Recirculation { node, pipeline: pipeline as u16 };
                 let (limit, unit) = parts(limit);
-                marks.push(Mark { place, peak, limit, unit });
+                marks.push(HighWaterMark { place, peak, limit, unit });
             }
         }
         marks
     }
 
-    fn mark_queues(&self, switch: &Switch, marks: &mut Vec<Mark>) {
+    fn mark_queues(&self, switch: &Switch, marks: &mut Vec<HighWaterMark>) {
         let (network, node) = (&self.network, switch.node().0);
         let lossless = network.flow_control_of(switch.node()).lossless();
         for port in 0..switch.core.egress.len() {
@@ -180,7 +186,7 @@ impl Simulation {
                         (Unit::Bytes, _) => switch.core.buffer.queues[index].max_bytes.into(),
                         (Unit::Frames, most) => most.as_ref().map_or(0, |most| most[index].into()),
                     };
-                    marks.push(Mark { place, peak, limit, unit });
+                    marks.push(HighWaterMark { place, peak, limit, unit });
                 };
                 let index = port * network.classes.len() + slot;
                 let limit = match network.switch_of(switch.node()).buffer {
@@ -236,7 +242,7 @@ impl Simulation {
     }
 
     /// Returns each byte counter of each switch of this rank, and the bytes found in the queues of the switch.
-    fn books(&self) -> impl Iterator<Item = Book> {
+    fn books(&self) -> impl Iterator<Item = OccupancyRecount> {
         self.switches().flat_map(|switch| {
             let held = switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames());
             let found_bytes = switch.core.buffer.queues.iter().map(|queue| u64::from(queue.bytes)).sum::<u64>()
@@ -251,7 +257,7 @@ impl Simulation {
                     switch.core.buffer.accounts.iter().map(|account| u64::from(account.headroom_bytes)).sum::<u64>();
                 counted.push(switch.core.buffer.occupancy.shared_used + headroom);
             }
-            counted.into_iter().map(move |counted_bytes| Book { place, counted_bytes, found_bytes })
+            counted.into_iter().map(move |counted_bytes| OccupancyRecount { place, counted_bytes, found_bytes })
         })
     }
 

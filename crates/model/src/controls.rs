@@ -1,6 +1,6 @@
 //! Samples the state of congestion controls at both ends of each flow.
 
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::simulation::Simulation;
 use crate::watcher::Watcher;
 use stats::control::ControlSample;
@@ -21,8 +21,8 @@ impl Simulation {
             own.push((host.identity.node.0, samples.into_iter().map(|(_, _, sample)| sample).collect::<Vec<_>>()));
         }
         let delays = self.query_nodes(questions, |machine, &(src, flow): &(u32, u32)| match machine {
-            Machine::Host(receiving) => receiving.delay_ps(src, flow),
-            Machine::Switch(_) | Machine::Dormant(..) => None,
+            SimulatedNode::Host(receiving) => receiving.delay_ps(src, flow),
+            SimulatedNode::Switch(_) | SimulatedNode::Dormant(..) => None,
         });
         for (sample, delay_ps) in own.iter_mut().flat_map(|(_, samples)| samples).zip(delays) {
             sample.delay_ps = delay_ps.flatten();

@@ -1,7 +1,7 @@
 //! Input of the deadlock detector and of the check "stall": paused queues, and the accounts that pause them.
 
 use crate::egress::block;
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::parameters::FlowControl;
 use crate::simulation::Simulation;
 use check::deadlock::{Account, Deadlock, PausedQueue, deadlock};
@@ -38,13 +38,13 @@ pub(crate) fn dependency_inputs(simulation: &Simulation, own: Vec<PausedBy>) -> 
     let mut waiting: BTreeMap<AccountId, BTreeMap<QueueId, u64>> = BTreeMap::new();
     for (id, paused_since, paused_by) in stopped {
         let switch = match simulation.machine(NodeId(id.node)) {
-            Some(Machine::Switch(switch)) => switch,
+            Some(SimulatedNode::Switch(switch)) => switch,
             // Hosts have no accounts, so their backlog pauses no other node.
-            Some(Machine::Host(_)) => {
+            Some(SimulatedNode::Host(_)) => {
                 queues.push(PausedQueue { queue: id, paused_by, paused_since, bytes: 1 });
                 continue;
             }
-            Some(Machine::Dormant(..)) | None => continue,
+            Some(SimulatedNode::Dormant(..)) | None => continue,
         };
         let slot = usize::from(simulation.network.class_slot[usize::from(id.class)]);
         let queue = switch.queue(usize::from(id.port), slot);
@@ -62,7 +62,7 @@ pub(crate) fn dependency_inputs(simulation: &Simulation, own: Vec<PausedBy>) -> 
     let accounts: Vec<Account> = waiting
         .into_iter()
         .filter_map(|(id, waiting)| match simulation.machine(NodeId(id.node)) {
-            Some(Machine::Switch(switch)) => {
+            Some(SimulatedNode::Switch(switch)) => {
                 let xon_bytes = match network.switch.flow_control {
                     // Occupancy at or below which the frame waiting upstream gets credits.
                     FlowControl::Credit(_) => {
@@ -73,7 +73,7 @@ pub(crate) fn dependency_inputs(simulation: &Simulation, own: Vec<PausedBy>) -> 
                 };
                 Some(Account { id, xon_bytes, waiting: waiting.into_iter().collect() })
             }
-            Some(Machine::Host(_) | Machine::Dormant(..)) | None => None,
+            Some(SimulatedNode::Host(_) | SimulatedNode::Dormant(..)) | None => None,
         })
         .collect();
     let (mut all_queues, mut all_accounts) = (Vec::new(), Vec::new());
@@ -93,10 +93,10 @@ fn waiting_upstream<'a>(simulation: &Simulation, accounts: impl Iterator<Item = 
     };
     let answers =
         simulation.query_nodes(accounts.map(question).collect(), |machine, &(port, slot): &(u16, u8)| match machine {
-            Machine::Switch(peer) => {
+            SimulatedNode::Switch(peer) => {
                 peer.frames(usize::from(port), usize::from(slot)).next().map(|frame| frame.size_bytes)
             }
-            Machine::Host(_) | Machine::Dormant(..) => None,
+            SimulatedNode::Host(_) | SimulatedNode::Dormant(..) => None,
         });
     answers.into_iter().map(Option::flatten).collect()
 }
@@ -112,7 +112,7 @@ pub(crate) fn paused_queues(simulation: &Simulation, indices: impl Iterator<Item
     let by_port = pauses_whole_ports(simulation);
     let mut stopped = Vec::new();
     for index in indices {
-        let Machine::Switch(switch) = simulation.engine.node(index as usize) else { continue };
+        let SimulatedNode::Switch(switch) = simulation.engine.node(index as usize) else { continue };
         for (port, cell) in switch.core.egress.cells.iter().enumerate() {
             if cell.waiting == 0 || cell.block_reasons & (block::PAUSE | block::CREDIT) == 0 {
                 continue;

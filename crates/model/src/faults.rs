@@ -6,7 +6,7 @@
 #[path = "../tests/physics/bench.rs"]
 pub(crate) mod bench;
 
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::parameters::*;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
@@ -16,7 +16,7 @@ use fabric::generate::line;
 use fabric::routing::PathTable;
 use fabric::tags::{Rule, SwitchRules};
 use fabric::{Fabric, generate};
-use protocols::florax::Whom;
+use protocols::florax::StopTarget;
 use protocols::pabo::BounceParameters;
 use protocols::pipeline_trim::{Control, ControlParameters};
 use protocols::trim::TrimParameters;
@@ -119,7 +119,7 @@ fn pipelines() -> PipelineParameters {
         recirculation_latency: Time::from_us(1),
         deflect_queue: Some(QueueLimit::Packets(8)),
         signal_delay: Time::from_us(1),
-        notified: Notified::All,
+        notified: SignalScope::All,
         stages: None,
         cycle: Time::from_ns(1),
     }
@@ -161,15 +161,15 @@ const CASES: &[Case] = &[
     ("pfc", || congested(shared(), FlowControl::Pfc(pause(60_000))), LOSSLESS),
     ("pause", || congested(shared(), FlowControl::Pause(PauseParameters { classes: 0xff, ..pause(60_000) })), LOSSLESS),
     ("cbfc", || congested(shared(), credits()), LOSSLESS),
-    ("florax", || congested(packets(100), FlowControl::Florax(backpressure(Whom::Flows))), STOPPED_BY_OUTPUT),
+    ("florax", || congested(packets(100), FlowControl::Florax(backpressure(StopTarget::Flows))), STOPPED_BY_OUTPUT),
     (
         "destination",
-        || congested(packets(100), FlowControl::Destination(backpressure(Whom::Destinations))),
+        || congested(packets(100), FlowControl::Destination(backpressure(StopTarget::Destinations))),
         STOPPED_BY_OUTPUT,
     ),
     (
         "pause-at-output",
-        || congested(packets(100), FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST)),
+        || congested(packets(100), FlowControl::PauseAtOutput(backpressure(StopTarget::WholePort), FAST)),
         STOPPED_BY_OUTPUT,
     ),
     (
@@ -338,8 +338,8 @@ fn make(simulation: &mut Simulation, make: &Make) -> bool {
             break;
         }
         made |= match (simulation.engine.node_mut(index), make) {
-            (Machine::Switch(switch), OneSwitch(make) | Switches(make)) => make(switch, now),
-            (Machine::Host(host), Hosts(make)) => {
+            (SimulatedNode::Switch(switch), OneSwitch(make) | Switches(make)) => make(switch, now),
+            (SimulatedNode::Host(host), Hosts(make)) => {
                 make(host);
                 true
             }

@@ -10,7 +10,7 @@
 //! process iterates over its nodes without copying.
 
 use crate::host::Host;
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
 use engine::ranks::{Ranks, others};
@@ -122,7 +122,7 @@ impl Simulation {
     pub(crate) fn query_nodes<Q: Pack, A: Pack>(
         &self,
         questions: Vec<(u32, Q)>,
-        answer: impl Fn(&Machine, &Q) -> A,
+        answer: impl Fn(&SimulatedNode, &Q) -> A,
     ) -> Vec<Option<A>> {
         let at = |node: u32, question: &Q| self.machine(NodeId(node)).map(|machine| answer(machine, question));
         let Some(group) = &self.placement.rank_group else {
@@ -159,7 +159,7 @@ impl Simulation {
     #[track_caller]
     pub(crate) fn map_machines<'a, T: Pack + 'a>(
         &'a self,
-        value: impl Fn(&'a Machine) -> Option<T> + 'a,
+        value: impl Fn(&'a SimulatedNode) -> Option<T> + 'a,
     ) -> impl Iterator<Item = (NodeId, T)> + 'a {
         let nodes = self.network.fabric.node_ids();
         self.of_nodes(nodes.filter_map(move |node| Some((node, value(self.machine(node)?)?))))
@@ -171,7 +171,7 @@ impl Simulation {
         &'a self,
         value: impl Fn(&'a Switch) -> Option<T> + 'a,
     ) -> impl Iterator<Item = (NodeId, T)> + 'a {
-        self.map_machines(move |machine| if let Machine::Switch(switch) = machine { value(switch) } else { None })
+        self.map_machines(move |machine| if let SimulatedNode::Switch(switch) = machine { value(switch) } else { None })
     }
 
     /// Like [`Simulation::map_machines`], for hosts.
@@ -180,6 +180,6 @@ impl Simulation {
         &'a self,
         value: impl Fn(&'a Host) -> Option<T> + 'a,
     ) -> impl Iterator<Item = (NodeId, T)> + 'a {
-        self.map_machines(move |machine| if let Machine::Host(host) = machine { value(host) } else { None })
+        self.map_machines(move |machine| if let SimulatedNode::Host(host) = machine { value(host) } else { None })
     }
 }

@@ -2,7 +2,7 @@
 
 use check::little::QueueArea;
 use check::pauses::PauseLedger;
-use protocols::florax::{Hold, Pair};
+use protocols::florax::{Hold, HostPair};
 use protocols::frame::Frame;
 use stats::trace::Load;
 use std::collections::btree_map::Entry;
@@ -48,8 +48,8 @@ impl HoldStatistics {
 /// All paused flows of a node, by port.
 #[derive(Debug)]
 pub(crate) struct HeldFlows {
-    flows: BTreeMap<(u16, Pair), HeldFlow>,
-    timers: BTreeSet<(Time, u16, Pair)>,
+    flows: BTreeMap<(u16, HostPair), HeldFlow>,
+    timers: BTreeSet<(Time, u16, HostPair)>,
     /// Backlog by port.
     loads: Vec<Load>,
     /// Queue length over time by port, for Little's law.
@@ -81,7 +81,7 @@ impl HeldFlows {
     }
 
     /// Returns the backlog of one hold at `port`.
-    pub fn load_of(&self, port: u16, pair: Pair) -> Load {
+    pub fn load_of(&self, port: u16, pair: HostPair) -> Load {
         let Some(flow) = self.flows.get(&(port, pair)) else { return Load::default() };
         let bytes = flow.frames.iter().map(|frame| u64::from(frame.size_bytes)).sum();
         Load { frames: flow.frames.len() as u64, bytes }
@@ -102,7 +102,7 @@ impl HeldFlows {
     }
 
     /// Returns the holds with rate zero: port, flow, start, and first frame.
-    pub fn stopped(&self) -> impl Iterator<Item = (u16, Pair, Time, Option<&Frame>)> {
+    pub fn stopped(&self) -> impl Iterator<Item = (u16, HostPair, Time, Option<&Frame>)> {
         let stopped = self.flows.iter().filter(|(_, flow)| flow.hold.rate_bps() == 0);
         stopped.map(|(&(port, pair), flow)| (port, pair, flow.hold.since(), flow.frames.front()))
     }
@@ -124,7 +124,7 @@ impl HeldFlows {
     }
 
     /// Returns the permitted rate of a flow at `port`, or `None` without a hold.
-    pub fn rate_bps(&self, port: u16, pair: Pair) -> Option<u64> {
+    pub fn rate_bps(&self, port: u16, pair: HostPair) -> Option<u64> {
         self.flows.get(&(port, pair)).map(|flow| flow.hold.rate_bps())
     }
 
@@ -134,8 +134,8 @@ impl HeldFlows {
     }
 
     /// Returns the hold at `port` that applies to a frame from `src` to `dst`.
-    pub fn pair_of(&self, port: u16, src: u32, dst: u32) -> Option<Pair> {
-        let pairs = [Pair { src, dst }, Pair::to(dst)];
+    pub fn pair_of(&self, port: u16, src: u32, dst: u32) -> Option<HostPair> {
+        let pairs = [HostPair { src, dst }, HostPair::to(dst)];
         pairs.into_iter().find(|&pair| self.flows.contains_key(&(port, pair)))
     }
 
@@ -202,7 +202,7 @@ impl HeldFlows {
         self.set_event(port, pair);
     }
 
-    fn set_event(&mut self, port: u16, pair: Pair) {
+    fn set_event(&mut self, port: u16, pair: HostPair) {
         #[cfg(test)]
         if self.kept {
             return;
@@ -218,7 +218,7 @@ impl HeldFlows {
     }
 
     /// Starts or updates a hold after an XOFF. Returns whether it is new.
-    pub fn hold(&mut self, now: Time, port: u16, pair: Pair, rate_bps: u64, expiry: Time) -> bool {
+    pub fn hold(&mut self, now: Time, port: u16, pair: HostPair, rate_bps: u64, expiry: Time) -> bool {
         #[cfg(test)]
         if self.kept {
             return false;
@@ -240,7 +240,7 @@ impl HeldFlows {
     }
 
     /// Ends a hold, by XON or by expiry. Returns its queued frames in order.
-    pub fn release(&mut self, now: Time, port: u16, pair: Pair, by_xon: bool) -> VecDeque<Frame> {
+    pub fn release(&mut self, now: Time, port: u16, pair: HostPair, by_xon: bool) -> VecDeque<Frame> {
         #[cfg(test)]
         if self.kept {
             return VecDeque::new();
@@ -291,7 +291,7 @@ impl HeldFlows {
     }
 
     /// Returns the flows that are held at `port`.
-    pub fn pairs_at(&self, port: u16) -> Vec<Pair> {
+    pub fn pairs_at(&self, port: u16) -> Vec<HostPair> {
         self.flows.keys().filter(|key| key.0 == port).map(|key| key.1).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::faults::bench::{datagrams, flow, link, pause, plan, setup, transport};
 use crate::faults::packets;
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::parameters::*;
 use crate::simulation::Simulation;
 use crate::watcher::Unwatched;
@@ -11,7 +11,7 @@ use fabric::routing::Failure;
 use protocols::gates::GateList;
 use protocols::preemption::{Fragments, PreemptionParameters};
 use protocols::shaping::IdleSlopes;
-use protocols::watchdog::{Action, WatchdogParameters};
+use protocols::watchdog::{StormAction, WatchdogParameters};
 use stats::Outcome;
 use stats::summary::Check;
 use std::sync::Arc;
@@ -34,8 +34,8 @@ fn check(outcome: &Outcome) -> &Check {
 fn delay_wake_ups(simulation: &mut Simulation, at: At) {
     for index in 0..simulation.engine.len() {
         let egress = match (simulation.engine.node_mut(index), at) {
-            (Machine::Switch(switch), At::Switches) => &mut switch.core.egress,
-            (Machine::Host(host), At::Hosts) => &mut host.egress,
+            (SimulatedNode::Switch(switch), At::Switches) => &mut switch.core.egress,
+            (SimulatedNode::Host(host), At::Hosts) => &mut host.egress,
             _ => continue,
         };
         egress.backlogged_ports = 0;
@@ -217,7 +217,7 @@ fn random_setup(seed: u64) -> Setup {
     let watchdog = WatchdogParameters {
         detect: Time::from_us(20 + any(60)),
         restore: Time::from_us(20 + any(60)),
-        action: [Action::Drop, Action::Forward][any(2) as usize],
+        action: [StormAction::Drop, StormAction::Forward][any(2) as usize],
     };
     let paused = PauseParameters {
         classes,

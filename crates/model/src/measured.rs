@@ -1,7 +1,7 @@
 //! Measurements of the measurement window, and state at the end of the warm-up.
 
 use crate::host::HopCounts;
-use check::buffer::Mark;
+use check::buffer::HighWaterMark;
 use check::little::Findings;
 use check::{ReorderDensity, Verdict};
 use stats::histogram::Histogram;
@@ -33,7 +33,7 @@ pub(crate) struct WindowMeasurements {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WarmUpState {
     pub little: Findings,
-    pub marks: Vec<Mark>,
+    pub marks: Vec<HighWaterMark>,
     /// Payload bytes delivered in the warm-up, by traffic entry. Empty without a warm-up.
     pub payload_bytes: Vec<u64>,
 }

@@ -13,7 +13,7 @@ use crate::trace::selection::Selection;
 use fabric::routing::{Forwarding, PathTable, select};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::cbfc::CreditPort;
-use protocols::florax::Pair;
+use protocols::florax::HostPair;
 use protocols::frame::{Frame, flags};
 use protocols::gates::GateList;
 use protocols::preemption::PreemptionParameters;
@@ -69,7 +69,7 @@ pub(crate) struct SwitchInput {
     /// Switches outside flow control, ascending.
     pub without_flow_control: Vec<NodeId>,
     /// Committed rates in bits per second, by source and destination.
-    pub committed_rates: BTreeMap<Pair, u64>,
+    pub committed_rates: BTreeMap<HostPair, u64>,
 }
 
 /// Measurements and their storage.

@@ -14,7 +14,7 @@ use units::Time;
 
 /// A node of the fabric.
 #[derive(Debug)]
-pub(crate) enum Machine {
+pub(crate) enum SimulatedNode {
     Switch(Box<Switch>),
     Host(Box<Host>),
     /// A host that starts no flow and has received nothing. Large fabrics may have few active hosts, so idle ones take
@@ -25,21 +25,21 @@ pub(crate) enum Machine {
 /// Counters of a node without counts.
 static EMPTY_COUNTERS: LazyLock<Counters> = LazyLock::new(Counters::default);
 
-impl Machine {
+impl SimulatedNode {
     /// Creates the host `node`, which starts `flows`.
-    pub fn host(node: NodeId, network: &Arc<Network>, flow_schedule: FlowSchedule) -> Machine {
+    pub fn host(node: NodeId, network: &Arc<Network>, flow_schedule: FlowSchedule) -> SimulatedNode {
         if flow_schedule.is_empty() && Host::can_be_lazy_allocated(node, network) {
-            Machine::Dormant(node, Arc::clone(network))
+            SimulatedNode::Dormant(node, Arc::clone(network))
         } else {
-            Machine::Host(Box::new(Host::new(node, network, flow_schedule)))
+            SimulatedNode::Host(Box::new(Host::new(node, network, flow_schedule)))
         }
     }
 
     /// Turns a quiet host into a full one.
     #[cold]
     pub fn activate(&mut self) {
-        if let Machine::Dormant(node, network) = self {
-            *self = Machine::Host(Box::new(Host::new(*node, network, FlowSchedule::default())));
+        if let SimulatedNode::Dormant(node, network) = self {
+            *self = SimulatedNode::Host(Box::new(Host::new(*node, network, FlowSchedule::default())));
         }
     }
 
@@ -62,40 +62,40 @@ impl Machine {
     /// Returns the records of a node, or `None` for a quiet host.
     pub fn stats(&self) -> Option<&NodeStats> {
         match self {
-            Machine::Switch(switch) => Some(&switch.core.stats),
-            Machine::Host(host) => Some(&host.stats),
-            Machine::Dormant(..) => None,
+            SimulatedNode::Switch(switch) => Some(&switch.core.stats),
+            SimulatedNode::Host(host) => Some(&host.stats),
+            SimulatedNode::Dormant(..) => None,
         }
     }
 
-    /// See [`Machine::stats`].
+    /// See [`SimulatedNode::stats`].
     pub fn stats_mut(&mut self) -> Option<&mut NodeStats> {
         match self {
-            Machine::Switch(switch) => Some(&mut switch.core.stats),
-            Machine::Host(host) => Some(&mut host.stats),
-            Machine::Dormant(..) => None,
+            SimulatedNode::Switch(switch) => Some(&mut switch.core.stats),
+            SimulatedNode::Host(host) => Some(&mut host.stats),
+            SimulatedNode::Dormant(..) => None,
         }
     }
 
     /// Returns the ports, or `None` for a quiet host, which has sent nothing.
     pub fn egress(&self) -> Option<&Egress> {
         match self {
-            Machine::Switch(switch) => Some(&switch.core.egress),
-            Machine::Host(host) => Some(&host.egress),
-            Machine::Dormant(..) => None,
+            SimulatedNode::Switch(switch) => Some(&switch.core.egress),
+            SimulatedNode::Host(host) => Some(&host.egress),
+            SimulatedNode::Dormant(..) => None,
         }
     }
 }
 
-impl Node for Machine {
+impl Node for SimulatedNode {
     // `distance` is the prefetch distance in nodes: 3 fetches the node itself, 2 and 1 the data that it points to.
     type Message = OnWire;
     #[inline(always)] // called for each run of a node
     fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         match self {
-            Machine::Switch(switch) => switch.run(window),
-            Machine::Host(host) => host.run(window),
-            Machine::Dormant(..) => self.run_dormant(window),
+            SimulatedNode::Switch(switch) => switch.run(window),
+            SimulatedNode::Host(host) => host.run(window),
+            SimulatedNode::Dormant(..) => self.run_dormant(window),
         }
     }
 
@@ -107,11 +107,11 @@ impl Node for Machine {
 
     fn prefetch(&self, distance: usize) {
         match (self, distance) {
-            (Machine::Switch(switch), 3) => engine::prefetch(&**switch),
-            (Machine::Switch(switch), distance) => switch.prefetch(distance),
-            (Machine::Host(host), 3) => engine::prefetch(&**host),
-            (Machine::Host(host), distance) => host.prefetch(distance),
-            (Machine::Dormant(..), _) => {}
+            (SimulatedNode::Switch(switch), 3) => engine::prefetch(&**switch),
+            (SimulatedNode::Switch(switch), distance) => switch.prefetch(distance),
+            (SimulatedNode::Host(host), 3) => engine::prefetch(&**host),
+            (SimulatedNode::Host(host), distance) => host.prefetch(distance),
+            (SimulatedNode::Dormant(..), _) => {}
         }
     }
 }
@@ -142,7 +142,7 @@ mod tests {
         let setup = Setup { duration: Time::from_us(20), ..Setup::new(fabric, plan).unwrap() };
         let mut simulation = Simulation::new(setup).unwrap();
         let awake = |simulation: &Simulation| -> Vec<usize> {
-            let is_awake = |&host: &usize| matches!(simulation.machine(hosts[host]), Some(Machine::Host(_)));
+            let is_awake = |&host: &usize| matches!(simulation.machine(hosts[host]), Some(SimulatedNode::Host(_)));
             (0..hosts.len()).filter(is_awake).collect()
         };
         assert_eq!(awake(&simulation), [3]);
@@ -155,6 +155,6 @@ mod tests {
 
     #[test]
     fn a_dormant_host_has_the_size_of_a_pointer_and_its_target() {
-        assert_eq!(size_of::<Machine>(), 16);
+        assert_eq!(size_of::<SimulatedNode>(), 16);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::flow_ends::deliver;
 use crate::host::{FlowEnd, Host};
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::simulation::Simulation;
 
 impl Simulation {
@@ -17,8 +17,8 @@ impl Simulation {
         let receiver = |end: &FlowEnd| self.network.fabric.host_node(end.dst).0;
         let queries = own.iter().map(|(_, end)| (receiver(end), end.key())).collect();
         let deliveries = self.query_nodes(queries, |machine, &key: &(u32, u32)| match machine {
-            Machine::Host(host) => host.delivery(key),
-            Machine::Switch(_) | Machine::Dormant(..) => None,
+            SimulatedNode::Host(host) => host.delivery(key),
+            SimulatedNode::Switch(_) | SimulatedNode::Dormant(..) => None,
         });
         for ((_, end), delivery) in own.iter_mut().zip(deliveries) {
             if let Some(delivery) = delivery.flatten() {
@@ -37,14 +37,14 @@ impl Simulation {
             return;
         }
         for &index in indices {
-            let Machine::Host(host) = self.engine.node_mut(index as usize) else { continue };
+            let SimulatedNode::Host(host) = self.engine.node_mut(index as usize) else { continue };
             let mut forgotten = std::mem::take(host.expired_deliveries());
             forgotten.retain(|&(src, flow), _| {
                 let sender = self.machine(self.network.fabric.host_node(src));
-                let is_open = matches!(sender, Some(Machine::Host(host)) if host.sends(flow));
+                let is_open = matches!(sender, Some(SimulatedNode::Host(host)) if host.sends(flow));
                 is_open || self.results.flow_ends.awaits_delivery((src, flow))
             });
-            if let Machine::Host(host) = self.engine.node_mut(index as usize) {
+            if let SimulatedNode::Host(host) = self.engine.node_mut(index as usize) {
                 *host.expired_deliveries() = forgotten;
             }
         }

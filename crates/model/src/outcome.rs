@@ -5,7 +5,7 @@ use crate::bounce_storms::Storms;
 use crate::egress::{PortState, PortTotals};
 use crate::host::{HopCounts, Host};
 use crate::measured::WindowMeasurements;
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::parameters::FlowControl;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
@@ -13,15 +13,15 @@ use crate::watcher::Watcher;
 use check::ReorderDensity;
 use check::Verdict;
 use check::bounces::BounceLedger;
-use check::conservation::{Cause, Tally};
+use check::conservation::{Cause, FrameCount};
 use check::pauses::PauseLedger;
 use protocols::frame::Frame;
 use stats::Outcome;
 use stats::histogram::Histogram;
 use stats::jitter::{FlowDelays, JitterSummary};
 use stats::summary::{
-    ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, Goodput, Happened, LinkSummary, LossAt, LosslessLoss,
-    MAX_LOSS_PLACES, PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
+    ByteAccount, Check, Deadlock, DeadlockEdge, Distribution, EventCounts, Goodput, LinkSummary, LosslessLoss,
+    MAX_LOSS_PLACES, NodeLosses, PacketAccount, PauseSummary, PortLoad, Reordering, Utilisation, Window,
 };
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -126,7 +126,7 @@ impl Simulation {
             packets: account,
             losses: self.losses(),
             lossless_losses: lossless_losses(&counters),
-            happened: Happened {
+            happened: EventCounts {
                 bounces: counters.bounces,
                 marks: counters.marks,
                 trims: packets.cut.frames,
@@ -173,9 +173,9 @@ impl Simulation {
         let nodes = if self.timeline.stopped_early { 0 } else { self.engine.len() };
         for index in 0..nodes {
             match self.engine.node_mut(index) {
-                Machine::Switch(switch) => switch.judge_at_end(now),
-                Machine::Host(host) => host.judge_at_end(now),
-                Machine::Dormant(..) => {}
+                SimulatedNode::Switch(switch) => switch.judge_at_end(now),
+                SimulatedNode::Host(host) => host.judge_at_end(now),
+                SimulatedNode::Dormant(..) => {}
             }
         }
     }
@@ -203,9 +203,9 @@ impl Simulation {
     }
 
     /// Returns the losses by node and cause: most packets first, ties by node and cause.
-    fn losses(&self) -> Vec<LossAt> {
+    fn losses(&self) -> Vec<NodeLosses> {
         // In node order, not engine order, which depends on the partition.
-        let dropped_at = |machine: &Machine| {
+        let dropped_at = |machine: &SimulatedNode| {
             let packets = &machine.counters().packets;
             (packets.dropped_total().frames > 0).then_some(packets.dropped)
         };
@@ -218,7 +218,7 @@ impl Simulation {
         losses.truncate(MAX_LOSS_PLACES);
         let named = |(packets, node, cause): (u64, fabric::NodeId, Cause)| {
             let node = self.network.fabric.name(node).to_owned();
-            LossAt { node, cause: cause.name().to_owned(), packets }
+            NodeLosses { node, cause: cause.name().to_owned(), packets }
         };
         losses.into_iter().map(named).collect()
     }
@@ -252,7 +252,7 @@ impl Simulation {
                 }
             }
             match machine {
-                Machine::Switch(switch) => {
+                SimulatedNode::Switch(switch) => {
                     for (index, queue) in switch.core.buffer.queues.iter().enumerate() {
                         total.packets.in_flight.frames += queue.len() as u64;
                         total.packets.in_flight.bytes += u64::from(queue.bytes);
@@ -272,13 +272,13 @@ impl Simulation {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
                     }
                 }
-                Machine::Host(host) => {
+                SimulatedNode::Host(host) => {
                     for frame in host.waiting_frames() {
                         total.packets.in_flight.count(u64::from(frame.size_bytes));
                         count_in_flight(&mut total.bounces_in_frames, frame);
                     }
                 }
-                Machine::Dormant(..) => {}
+                SimulatedNode::Dormant(..) => {}
             }
             for state in machine.egress().into_iter().flat_map(|egress| &egress.states) {
                 total.control_in_flight += state.control_waiting();
@@ -372,7 +372,7 @@ impl Simulation {
         let fabric = &self.network.fabric;
         let span = now.saturating_sub(self.timeline.warm_up);
         // Ports that sent nothing and had no backlog are left out: the summary treats them as idle.
-        let looks_at = |machine: &Machine| {
+        let looks_at = |machine: &SimulatedNode| {
             // Ports of a quiet host never sent a frame.
             let (egress, node) = (machine.egress()?, machine.stats()?.node);
             let used = |port: usize| {
@@ -381,7 +381,7 @@ impl Simulation {
                     let slots = 0..self.network.classes.len();
                     slots.map(|slot| u64::from(switch.longest_bytes(port, slot))).max().unwrap_or(0)
                 };
-                let queue = if let Machine::Switch(switch) = machine { longest(switch) } else { 0 };
+                let queue = if let SimulatedNode::Switch(switch) = machine { longest(switch) } else { 0 };
                 let utilisation = share_of(busy, span);
                 (busy > Time::ZERO || bytes > 0 || queue > 0).then_some((port, bytes, utilisation, queue, blocked))
             };
@@ -423,7 +423,7 @@ impl Simulation {
     /// Returns the description of a deadlock, with node names in place of numbers.
     pub(crate) fn deadlock_words(&self, found: &check::deadlock::Deadlock, expected: bool) -> String {
         let name = |node: u32| self.network.fabric.name(fabric::NodeId(node));
-        let step = |hold: &check::deadlock::Hold| {
+        let step = |hold: &check::deadlock::CycleEdge| {
             let (queue, account) = (&hold.queue, &hold.paused_by);
             format!(
                 "{} port {} class {} ({} B) is paused by {} port {}",
@@ -448,7 +448,7 @@ impl Simulation {
     fn deadlock_report(&self) -> Option<Deadlock> {
         let found = self.detection.deadlock.as_ref()?;
         let name = |node: u32| self.network.fabric.name(fabric::NodeId(node)).to_owned();
-        let edge = |hold: &check::deadlock::Hold| DeadlockEdge {
+        let edge = |hold: &check::deadlock::CycleEdge| DeadlockEdge {
             node: name(hold.queue.node),
             port: u32::from(hold.queue.port),
             class: hold.queue.class,
@@ -526,7 +526,7 @@ fn dropped(counters: &Counters) -> std::collections::BTreeMap<String, u64> {
 }
 
 fn lossless_losses(counters: &Counters) -> Vec<LosslessLoss> {
-    let loss = |(cause, class, lost): (Cause, u8, Tally)| LosslessLoss {
+    let loss = |(cause, class, lost): (Cause, u8, FrameCount)| LosslessLoss {
         class,
         cause: cause.name().to_owned(),
         packets: lost.frames,

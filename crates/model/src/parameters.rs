@@ -233,7 +233,7 @@ pub struct PipelineParameters {
     /// Delay between the dequeue of a deflected frame and the reaction of the pipelines.
     pub signal_delay: Time,
     /// Pipelines that receive the signal.
-    pub notified: Notified,
+    pub notified: SignalScope,
     /// Stages between the queue sample at ingress and the queue. `None` if ingress cannot sample queues.
     pub stages: Option<u32>,
     /// Duration of a stage. Also the interval between two frames of a pipeline that samples queues.
@@ -258,7 +258,7 @@ pub enum Overflow {
 
 /// Pipelines that receive the signal of a deflected frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Notified {
+pub enum SignalScope {
     /// All pipelines.
     All,
     /// The ingress pipeline of the frame.

@@ -4,7 +4,7 @@ use crate::account::Counters;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
 use check::conservation::Cause;
-use stats::storms::{PauseStorms, StormAt};
+use stats::storms::{PauseStorms, PortPauseStorms};
 use stats::summary::MAX_LOSS_PLACES;
 use units::Time;
 
@@ -17,7 +17,7 @@ impl Simulation {
             let mut ports = Vec::new();
             for (port, state) in switch.core.egress.states.iter().enumerate() {
                 let peer = fabric.ports(switch.node())[port].peer;
-                ports.extend(state.watchdog.storms().map(|(class, storms)| StormAt {
+                ports.extend(state.watchdog.storms().map(|(class, storms)| PortPauseStorms {
                     node: fabric.name(switch.node()).to_owned(),
                     port: port as u32,
                     peer: fabric.name(peer).to_owned(),
@@ -29,7 +29,7 @@ impl Simulation {
             }
             (!ports.is_empty()).then_some(ports)
         };
-        let mut ports: Vec<StormAt> = self.map_switches(storms_of).flat_map(|(_, ports)| ports).collect();
+        let mut ports: Vec<PortPauseStorms> = self.map_switches(storms_of).flat_map(|(_, ports)| ports).collect();
         let storms = ports.iter().map(|at| at.storms).sum();
         let over = ports.iter().map(|at| at.over).sum();
         let total_ps = ports.iter().map(|at| at.storm_ps).sum();

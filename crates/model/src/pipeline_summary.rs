@@ -2,7 +2,7 @@
 
 use crate::simulation::Simulation;
 use crate::switch::Switch;
-use stats::pipelines::{PipelineSummary, SwitchInside};
+use stats::pipelines::{PipelineSummary, SwitchPipelines};
 use units::Time;
 
 impl Simulation {
@@ -13,13 +13,13 @@ impl Simulation {
         let summary_of = |switch: &Switch| {
             let pipes = switch.pipelines()?;
             let peer = |port: usize| fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
-            Some(SwitchInside {
+            Some(SwitchPipelines {
                 node: fabric.name(switch.node()).to_owned(),
                 pipelines: pipes.pipeline_stats().collect(),
                 ports: pipes.modes(now, peer),
             })
         };
-        let mut switches: Vec<SwitchInside> = self.map_switches(summary_of).map(|(_, pipes)| pipes).collect();
+        let mut switches: Vec<SwitchPipelines> = self.map_switches(summary_of).map(|(_, pipes)| pipes).collect();
         let all = || switches.iter().flat_map(|switch| &switch.pipelines);
         let ingress_trims = all().map(|summary_of| summary_of.ingress_trims).sum();
         let recirculated = all().map(|summary_of| summary_of.recirculated).sum();

@@ -2,7 +2,7 @@
 
 use crate::network::Network;
 use crate::on_wire::OnWire;
-use engine::ranks::{Borders, MessageCodec};
+use engine::ranks::{MessageCodec, RankPartition};
 use protocols::frame::{Detail, Frame};
 use protocols::telemetry::Hop;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct Cut {
 
 impl Cut {
     /// Computes the cut of ranks with these borders.
-    pub(crate) fn of(network: &Network, borders: &Borders) -> Cut {
+    pub(crate) fn of(network: &Network, borders: &RankPartition) -> Cut {
         let window = borders.cut_lookahead();
         let span = window.min(Time::from_ms(1));
         let bytes: u64 = network.fabric.links().iter().map(|link| 2 * link.rate.bytes_in(span)).sum();

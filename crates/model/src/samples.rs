@@ -1,7 +1,7 @@
 //! Periodic samples of queues, links and throughput.
 
 use crate::egress::block;
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::outcome::share_of;
 use crate::queue::Queue;
 use crate::simulation::Simulation;
@@ -47,7 +47,7 @@ impl Simulation {
         let network = Arc::clone(&self.network);
         let span = at.saturating_sub(std::mem::replace(&mut self.samples.links_sampled_at, at));
         let mut before = std::mem::take(&mut self.samples.busy_before);
-        let busy_of = |machine: &Machine| {
+        let busy_of = |machine: &SimulatedNode| {
             let (egress, node) = (machine.egress()?, machine.stats()?.node);
             let ports = 0..network.fabric.ports(node).len() as u16;
             Some(ports.map(|port| egress.busy_time(at, port)).collect::<Vec<_>>())

@@ -3,7 +3,7 @@
 use crate::agent_samples::AgentTable;
 use crate::baseline::Baseline;
 use crate::bounce_storms::Storms;
-use crate::build::{Built, ModelError, build};
+use crate::build::{BuiltNetwork, ModelError, build};
 use crate::collectives::Collectives;
 use crate::deadlock;
 use crate::flow_ends::FlowEnds;
@@ -13,7 +13,7 @@ use crate::link_time::min_frames_time;
 use crate::measured::WarmUpState;
 use crate::measured::WindowMeasurements;
 use crate::network::Network;
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::node_stats::PauseEvent;
 use crate::parameters::{RecordParameters, Setup};
 use crate::queue_samples::QueueSamples;
@@ -24,7 +24,7 @@ use crate::trace::Collector;
 use crate::watcher::Watcher;
 use check::deadlock::Deadlock;
 use engine::ranks::{Membership, Ranks, TransferCounts};
-use engine::{Engine, Sharing};
+use engine::{Engine, ThreadStatistics};
 use fabric::NodeId;
 use stats::flows::FlowStatistics;
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ const MAX_PENDING_REPORTS: u64 = 1 << 24;
 pub(crate) struct Placement {
     /// Engine index over all ranks, by node.
     pub engine_index: Vec<u32>,
-    /// Output index by engine index, see [`Built`].
+    /// Output index by engine index, see [`BuiltNetwork`].
     pub output_index: Vec<u32>,
     /// Engine index of the first node of this rank.
     pub first: u32,
@@ -115,7 +115,7 @@ pub(crate) struct Detection {
 
 /// A running network.
 pub struct Simulation {
-    pub(crate) engine: Engine<Machine>,
+    pub(crate) engine: Engine<SimulatedNode>,
     pub(crate) network: Arc<Network>,
     /// Results of a measurement that ended before the run.
     pub(crate) measured: Option<WindowMeasurements>,
@@ -157,7 +157,7 @@ impl Simulation {
         let (deadlock_every, threads, setup_storm) = (setup.deadlock_every, setup.threads, setup.storm);
         let (ends_with_flows, seed) = (setup.ends_with_flows, setup.seed);
         let (rank, count) = ranks.as_ref().map_or((0, 1), |ranks| (ranks.rank(), ranks.count()));
-        let Built { network, machines, wiring, output_index, borders } = build(setup, (rank, count))?;
+        let BuiltNetwork { network, machines, wiring, output_index, borders } = build(setup, (rank, count))?;
         let first = borders.nodes_of(rank).start;
         let cut = ranks.as_ref().map(|_| Cut::of(&network, &borders));
         let engine = match &ranks {
@@ -245,7 +245,7 @@ impl Simulation {
     }
 
     /// Returns the distribution of work over threads.
-    pub fn sharing(&self) -> Sharing {
+    pub fn sharing(&self) -> ThreadStatistics {
         self.engine.sharing()
     }
 
@@ -401,23 +401,23 @@ impl Simulation {
     }
 
     /// Returns `node`, or `None` if another rank has it.
-    pub(crate) fn machine(&self, node: NodeId) -> Option<&Machine> {
+    pub(crate) fn machine(&self, node: NodeId) -> Option<&SimulatedNode> {
         self.index_of(node).map(|index| self.engine.node(index))
     }
 
     /// Returns the switches of this rank.
     pub(crate) fn switches(&self) -> impl Iterator<Item = &Switch> {
         self.network.fabric.node_ids().filter_map(|node| match self.machine(node)? {
-            Machine::Switch(switch) => Some(&**switch),
-            Machine::Host(_) | Machine::Dormant(..) => None,
+            SimulatedNode::Switch(switch) => Some(&**switch),
+            SimulatedNode::Host(_) | SimulatedNode::Dormant(..) => None,
         })
     }
 
     /// Returns the hosts of this rank, except quiet ones, which have no statistics.
     pub(crate) fn hosts(&self) -> impl Iterator<Item = &Host> {
         self.network.fabric.node_ids().filter_map(|node| match self.machine(node)? {
-            Machine::Host(host) => Some(&**host),
-            Machine::Switch(_) | Machine::Dormant(..) => None,
+            SimulatedNode::Host(host) => Some(&**host),
+            SimulatedNode::Switch(_) | SimulatedNode::Dormant(..) => None,
         })
     }
 
@@ -425,9 +425,9 @@ impl Simulation {
         self.network.measurement.delays.reset();
         for index in 0..self.engine.len() {
             match self.engine.node_mut(index) {
-                Machine::Switch(switch) => switch.reset(now),
-                Machine::Host(host) => host.reset(now),
-                Machine::Dormant(..) => {}
+                SimulatedNode::Switch(switch) => switch.reset(now),
+                SimulatedNode::Host(host) => host.reset(now),
+                SimulatedNode::Dormant(..) => {}
             }
         }
     }
@@ -438,7 +438,7 @@ impl Simulation {
         let ran = self.engine.take_active();
         if self.network.switch.flow_control.can_deadlock() {
             for &index in &ran {
-                if let Machine::Switch(switch) = self.engine.node(index as usize) {
+                if let SimulatedNode::Switch(switch) = self.engine.node(index as usize) {
                     if switch.core.egress.has_stopped_port() {
                         self.collection.paused_switches.insert(index);
                     } else {
@@ -468,8 +468,8 @@ impl Simulation {
             if let Some(storms) = &mut self.detection.storms {
                 storms.add(index, machine.counters());
             }
-            let ended = matches!(machine, Machine::Host(host) if !host.scratch.completed_flows.is_empty());
-            if matches!(machine, Machine::Host(host) if host.has_expired_deliveries()) {
+            let ended = matches!(machine, SimulatedNode::Host(host) if !host.scratch.completed_flows.is_empty());
+            if matches!(machine, SimulatedNode::Host(host) if host.has_expired_deliveries()) {
                 with_deliveries.push(index as u32);
             }
             if !ended && machine.stats().is_none_or(|stats| stats.pause_events.is_empty()) {
@@ -478,7 +478,7 @@ impl Simulation {
             let machine = self.engine.node_mut(index);
             let Some(stats) = machine.stats_mut() else { continue };
             let (node, pauses) = (stats.node.0, std::mem::take(&mut stats.pause_events));
-            let ends = if let Machine::Host(host) = machine {
+            let ends = if let SimulatedNode::Host(host) = machine {
                 std::mem::take(&mut host.scratch.completed_flows)
             } else {
                 Vec::new()

@@ -6,7 +6,7 @@ use fabric::NodeId;
 
 /// Projected work of a number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Split {
+pub struct WorkProjection {
     /// Arrived frames at the nodes of each thread since the start.
     pub hops: Vec<u64>,
     /// `hops` plus frames sent by hosts of each thread. Nodes are partitioned by this measure.
@@ -19,11 +19,11 @@ pub struct Split {
 
 impl Simulation {
     /// Returns the distribution of this process's work so far over `threads` threads, at least one.
-    pub fn split(&self, threads: usize) -> Split {
+    pub fn split(&self, threads: usize) -> WorkProjection {
         let part_of = self.engine.part_of(threads);
         let part = |node: NodeId| usize::from(part_of[self.placement.engine_index[node.index()] as usize]);
         let parts = part_of.iter().max().map_or(0, |&last| usize::from(last) + 1);
-        let mut split = Split { hops: vec![0; parts], work: vec![0; parts], frames: 0, crossing: 0 };
+        let mut split = WorkProjection { hops: vec![0; parts], work: vec![0; parts], frames: 0, crossing: 0 };
         for node in self.network.fabric.node_ids() {
             let Some(machine) = self.machine(node) else { continue };
             split.hops[part(node)] += machine.counters().hops;

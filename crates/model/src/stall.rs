@@ -4,7 +4,7 @@ use crate::deadlock::{dependency_inputs, paused_queues, pauses_whole_ports};
 use crate::egress::{Head, PortState, block};
 use crate::holds::HeldFlows;
 use crate::network::Network;
-use crate::node::Machine;
+use crate::node::SimulatedNode;
 use crate::parameters::{Buffer, FlowControl, QueueLimit};
 use crate::simulation::Simulation;
 use crate::switch::Switch;
@@ -183,7 +183,7 @@ fn stopped_hosts(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, Acco
     let by_port = pauses_whole_ports(simulation);
     let mut stopped = Vec::new();
     for index in 0..simulation.engine.len() {
-        let Machine::Host(host) = simulation.engine.node(index) else { continue };
+        let SimulatedNode::Host(host) = simulation.engine.node(index) else { continue };
         let (egress, node) = (&host.egress, host.identity.node);
         for (port, peer) in (0u16..).zip(network.fabric.ports(node)) {
             let cell = egress.cell(port);
@@ -225,7 +225,7 @@ fn ended_holds(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
         (peer.peer.0, peer.peer_port)
     });
     let empty = simulation.query_nodes(peers.collect(), |machine, _: &u16| match machine {
-        Machine::Switch(switch) => {
+        SimulatedNode::Switch(switch) => {
             let held = switch.backpressure.as_ref().map(|backpressure| &backpressure.held);
             switch.core.buffer.occupancy.used == 0 && held.is_none_or(|held| held.frames().next().is_none())
         }
@@ -284,7 +284,7 @@ fn futile_holds(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
         (peer.peer.0, peer.peer_port)
     });
     let answers = simulation.query_nodes(questions.collect(), |machine, &in_port: &u16| {
-        let Machine::Switch(switch) = machine else { return None };
+        let SimulatedNode::Switch(switch) = machine else { return None };
         let backpressure = switch.backpressure.as_ref()?;
         let is_full = |egress: &u16| {
             backpressure.stops(*egress, in_port, now)

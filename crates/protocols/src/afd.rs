@@ -57,7 +57,7 @@ parameters! {
             "gain of the present queue length, above alpha",
             "AFD: PI controller, after Hollot et al., INFOCOM 2001; the number is a choice of this project";
         /// Treatment of a frame above the fair share.
-        action: Action = "action" word["drop" = Action::Drop, "mark" = Action::Mark], default "drop",
+        action: AfdAction = "action" word["drop" = AfdAction::Drop, "mark" = AfdAction::Mark], default "drop",
             "treatment of a frame above the fair share: drop, or mark by ECN; frames that cannot be marked are \
              dropped, those of lossless classes never",
             "AFD drops; mark: choice of this project, for DCTCP and DCQCN";
@@ -77,7 +77,7 @@ pub const SHADOW_INTERVALS: u64 = 20;
 
 /// Treatment of a frame above the fair share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum AfdAction {
     /// Drop it.
     Drop,
     /// Mark it, if it can be marked; drop it otherwise.
@@ -174,7 +174,7 @@ impl PortMechanism for Afd {
     ];
 
     fn marks_frames(parameters: &AfdParameters) -> bool {
-        parameters.action == Action::Mark
+        parameters.action == AfdAction::Mark
     }
 
     fn new(parameters: &AfdParameters, port: &PortSpec) -> Afd {
@@ -206,7 +206,7 @@ impl PortMechanism for Afd {
         if probability == 0.0 || random.unit() >= probability {
             return Admit::Pass;
         }
-        let marks = parameters.action == Action::Mark && frame.can_be_marked();
+        let marks = parameters.action == AfdAction::Mark && frame.can_be_marked();
         if !marks && port.is_lossless() {
             return Admit::Pass;
         }

@@ -6,7 +6,7 @@
 use crate::control_state::ControlState;
 use crate::frame::Frame;
 use crate::parameters::parameters;
-use crate::rate_control::{ControlSettings, FlowLimits, Needs, RateController};
+use crate::rate_control::{ControlSettings, FlowLimits, RateController, SwitchSupport};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
 use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
@@ -88,7 +88,7 @@ parameters! {
 }
 
 impl ControlSettings for DcqcnParameters {
-    const NEEDS: Needs = Needs::Marks;
+    const NEEDS: SwitchSupport = SwitchSupport::Marks;
 
     fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         require((0.0..=1.0).contains(&self.gain), "gain", "a weight from 0 to 1")?;

@@ -4,7 +4,9 @@
 use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::parameters::parameters;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController, Rounds, scaled};
+use crate::rate_control::{
+    Acknowledged, ControlSettings, FlowLimits, RateController, RoundTrips, SwitchSupport, scaled,
+};
 
 use units::{Rate, Time};
 
@@ -36,7 +38,7 @@ parameters! {
 }
 
 impl ControlSettings for DctcpRateParameters {
-    const NEEDS: Needs = Needs::Marks;
+    const NEEDS: SwitchSupport = SwitchSupport::Marks;
 
     fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         Ok(())
@@ -52,7 +54,7 @@ pub struct DctcpRate {
     /// Payload bytes of this round trip.
     acknowledged_bytes: u64,
     marked_bytes: u64,
-    rounds: Rounds,
+    rounds: RoundTrips,
     /// End of the data in flight at the last cut, until acknowledged; `u64::MAX` for none.
     cut_until: u64,
 }
@@ -67,7 +69,7 @@ impl RateController for DctcpRate {
             alpha: parameters.initial_alpha,
             acknowledged_bytes: 0,
             marked_bytes: 0,
-            rounds: Rounds::default(),
+            rounds: RoundTrips::default(),
             cut_until: u64::MAX,
         }
     }

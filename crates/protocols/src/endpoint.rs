@@ -8,7 +8,7 @@
 use crate::bounce_reaction::Returns;
 use crate::control_state::ControlState;
 use crate::frame::{Detail, Frame, Kind};
-use crate::rate_control::Seen;
+use crate::rate_control::RateObservation;
 use crate::telemetry::Hop;
 use units::random::Stream;
 use units::{Rate, Time};
@@ -169,7 +169,7 @@ pub trait Sender {
         false
     }
     /// Returns and resets the observations since the last call, for flows with an external rate.
-    fn take_seen(&mut self) -> Option<Seen> {
+    fn take_observation(&mut self) -> Option<RateObservation> {
         None
     }
     /// For tests of boxed senders: the rate in bits per second, 0 if it has none.

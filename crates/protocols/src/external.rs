@@ -3,7 +3,7 @@
 
 use crate::ParameterError;
 use crate::parameters::parameters;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Seen, scaled};
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, RateObservation, scaled};
 use crate::roce::parameters::INITIAL_RATE;
 
 use units::{Rate, Time};
@@ -45,7 +45,7 @@ pub struct External {
     line: Rate,
     round_trip: Time,
     /// Boxed, so that the other rate controls do not pay for its size.
-    seen: Box<Seen>,
+    seen: Box<RateObservation>,
 }
 
 impl RateController for External {
@@ -88,9 +88,9 @@ impl RateController for External {
         self.rate != before
     }
 
-    fn take_seen(&mut self) -> Option<Seen> {
+    fn take_observation(&mut self) -> Option<RateObservation> {
         let seen = std::mem::take(&mut *self.seen);
-        Some(Seen { rate: self.rate, line: self.line, round_trip: self.round_trip, ..seen })
+        Some(RateObservation { rate: self.rate, line: self.line, round_trip: self.round_trip, ..seen })
     }
 }
 
@@ -129,8 +129,9 @@ mod tests {
     fn what_it_saw_is_told_once() {
         let p = ExternalParameters::default();
         let mut flow = flow(&p, LINE);
-        let nothing = Seen { rate: LINE, line: LINE, round_trip: Time::from_us(8), ..Seen::default() };
-        assert_eq!(flow.take_seen(), Some(nothing.clone()));
+        let nothing =
+            RateObservation { rate: LINE, line: LINE, round_trip: Time::from_us(8), ..RateObservation::default() };
+        assert_eq!(flow.take_observation(), Some(nothing.clone()));
         flow.on_sent(&p, Time::ZERO, 1062);
         for (rtt_us, ece) in [(12, true), (9, false), (10, false)] {
             let rtt = Time::from_us(rtt_us);
@@ -140,7 +141,7 @@ mod tests {
         }
         flow.on_loss(&p, Time::ZERO, false);
         flow.on_loss(&p, Time::ZERO, true);
-        let seen = Seen {
+        let seen = RateObservation {
             sent_bytes: 1082,
             acknowledged_bytes: 3000,
             marked_bytes: 1000,
@@ -150,7 +151,7 @@ mod tests {
             losses: 2,
             ..nothing.clone()
         };
-        assert_eq!(flow.take_seen(), Some(seen));
-        assert_eq!(flow.take_seen(), Some(nothing));
+        assert_eq!(flow.take_observation(), Some(seen));
+        assert_eq!(flow.take_observation(), Some(nothing));
     }
 }

@@ -3,7 +3,7 @@
 
 mod detail;
 
-pub use detail::{CongestionMessage, CreditMessage, Detail, PauseCall, XoffCall};
+pub use detail::{CongestionMessage, CreditMessage, Detail, PauseMessage, XoffMessage};
 
 use units::Time;
 
@@ -24,9 +24,9 @@ pub enum Kind {
     Cnp,
     /// A congestion notification message to a flow's sender (802.1Qau; HetFlow), see [`Frame::congestion_message`].
     Cnm,
-    /// 802.3x PAUSE: see [`Frame::pause_call`].
+    /// 802.3x PAUSE: see [`Frame::pause_message`].
     Pause,
-    /// 802.1Qbb priority PAUSE: see [`Frame::pause_call`].
+    /// 802.1Qbb priority PAUSE: see [`Frame::pause_message`].
     Pfc,
     /// Credits of one class: see [`Frame::credit_message`].
     Credit,

@@ -4,7 +4,7 @@
 use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::parameters::parameters;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Rounds, scaled};
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, RoundTrips, scaled};
 use crate::settings::require;
 use crate::telemetry::Hop;
 use units::{Rate, Time};
@@ -91,7 +91,7 @@ struct Control {
     utilisation: f64,
     /// Consecutive additive increases.
     stage: u32,
-    rounds: Rounds,
+    rounds: RoundTrips,
     /// Telemetry of the last acknowledgement.
     hops: Vec<Hop>,
 }
@@ -160,7 +160,7 @@ impl RateController for Hpcc {
         let FlowLimits { most: limit, round_trip, .. } = limits;
         // A flow without a path receives no acknowledgement: any round trip above zero works.
         let base_rtt = parameters.base_rtt.unwrap_or(round_trip).max(Time::from_ns(1));
-        let (utilisation, stage, rounds) = (1.0, 0, Rounds::default());
+        let (utilisation, stage, rounds) = (1.0, 0, RoundTrips::default());
         let (rate, reference) = (limit, limit);
         Hpcc(Box::new(Control { rate, reference, limit, base_rtt, utilisation, stage, rounds, hops: Vec::new() }))
     }

@@ -1,9 +1,9 @@
 //! Parameters that only act together with a certain value of another parameter. Scenarios that set them without effect
 //! are refused.
 
-use crate::datagram::{Arrival, DatagramParameters};
+use crate::datagram::{ArrivalProcess, DatagramParameters};
 use crate::roce::RoceParameters;
-use crate::tcp::{CongestionControl, Ecn, TcpParameters};
+use crate::tcp::{CongestionControl, EcnMode, TcpParameters};
 use crate::transport::TransportParameters;
 
 /// The setting that `key` requires, if it is not in force; `None` if the key has an effect.
@@ -18,7 +18,7 @@ pub(crate) fn needs(transport: &TransportParameters, key: &str) -> Option<&'stat
 
 fn of_datagram(parameters: &DatagramParameters, key: &str) -> Option<&'static str> {
     match key {
-        "mean_on" | "mean_off" if parameters.arrival != Arrival::OnOff => Some("arrival = \"on_off\""),
+        "mean_on" | "mean_off" if parameters.arrival != ArrivalProcess::OnOff => Some("arrival = \"on_off\""),
         "rate" if parameters.gap.is_some() => Some("gap = \"from_rate\""),
         _ => None,
     }
@@ -32,7 +32,9 @@ fn of_tcp(parameters: &TcpParameters, key: &str) -> Option<&'static str> {
         "vegas_alpha" | "vegas_beta" | "vegas_gamma" if control != CongestionControl::Vegas => {
             Some("congestion_control = \"vegas\"")
         }
-        "gain" | "initial_alpha" if matches!(parameters.ecn, Ecn::Dctcp(_)) && control == CongestionControl::Fixed => {
+        "gain" | "initial_alpha"
+            if matches!(parameters.ecn, EcnMode::Dctcp(_)) && control == CongestionControl::Fixed =>
+        {
             Some("a congestion_control other than \"none\"")
         }
         "rto" | "fast_retransmit" | "dupack_threshold" if !parameters.retransmissions => Some("retransmissions = true"),

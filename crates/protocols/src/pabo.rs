@@ -12,7 +12,7 @@ use units::random::Stream;
 
 /// Route of a bounced packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Return {
+pub enum ReturnRoute {
     /// A bounced packet leaves by the port at which it arrived on its forward path.
     #[default]
     ArrivalPort,
@@ -46,8 +46,8 @@ parameters! {
              linear",
             "PABO, section V-B";
         /// Route of a bounced packet.
-        back: Return = "return"
-            word["arrival-port" = Return::ArrivalPort, "source-lookup" = Return::SourceLookup],
+        back: ReturnRoute = "return"
+            word["arrival-port" = ReturnRoute::ArrivalPort, "source-lookup" = ReturnRoute::SourceLookup],
             default "arrival-port",
             "egress of bounced packets: its ingress port (arrival-port), or the switch's route to the source \
              (source-lookup)",

@@ -122,7 +122,7 @@ impl IngressAccount {
 
 /// A received pause or resume that has not taken effect yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Heard {
+struct PendingPause {
     effect: Time,
     classes: u8,
     /// `None` for a resume.
@@ -132,21 +132,21 @@ struct Heard {
 /// Pause state of an egress port, per class. `None` until the first pause: a large fabric has hundreds of thousands of
 /// ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PauseState(Option<Box<Told>>);
+pub struct PauseState(Option<Box<PortPauses>>);
 
 /// State of a port that has received a pause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Told {
+struct PortPauses {
     /// Bitmask of paused classes.
     stopped: u8,
     /// Received commands that have not taken effect, in order of effect. At most a handful: those of one reaction time.
-    pending: Vec<Heard>,
-    stops: Stops,
+    pending: Vec<PendingPause>,
+    stops: ClassPauses,
 }
 
 /// Pauses of a port, per class.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Stops {
+struct ClassPauses {
     from: [Time; 8],
     until: [Time; 8],
     /// Start of the last uninterrupted pause: one pause, or several without a gap.
@@ -176,7 +176,7 @@ impl PauseState {
         let told = self.0.get_or_insert_default();
         told.settle(now);
         let until = (span > Time::ZERO).then(|| now.saturating_add(span));
-        told.pending.push(Heard { effect: now.saturating_add(reaction), classes, until });
+        told.pending.push(PendingPause { effect: now.saturating_add(reaction), classes, until });
     }
 
     /// Bitmask of the classes that may not start a frame at `now`.
@@ -197,7 +197,7 @@ impl PauseState {
 
     /// Time of the next change for the `classes` that are blocked, if no further frame is received.
     pub fn ask_again_at(&self, classes: u8) -> Time {
-        let Some(Told { stopped, pending, stops }) = self.0.as_deref() else { return Time::MAX };
+        let Some(PortPauses { stopped, pending, stops }) = self.0.as_deref() else { return Time::MAX };
         let expiry = (0..8).filter(|&class| stopped & classes & 1 << class != 0).map(|class| stops.until[class]).min();
         let change = pending.iter().filter(|heard| heard.classes & classes != 0).map(|heard| heard.effect).min();
         expiry.unwrap_or(Time::MAX).min(change.unwrap_or(Time::MAX))
@@ -207,7 +207,7 @@ impl PauseState {
     /// it is paused and was not free between `from` and its last pause. Only the last pause and the gap before it are
     /// stored: before that, the class counts as paused.
     pub fn free_at(&self, class: u8, from: Time) -> Time {
-        let Some(Told { stopped, stops, .. }) = self.0.as_deref() else { return from };
+        let Some(PortPauses { stopped, stops, .. }) = self.0.as_deref() else { return from };
         let index = usize::from(class);
         let free = from.max(stops.free_from[index]);
         if free < stops.stopped_from[index] {
@@ -248,7 +248,7 @@ impl PauseState {
     /// Time up to `now` in which at least one class was paused.
     pub fn port_stopped_time(&self, now: Time) -> Time {
         let Some(told) = &self.0 else { return Time::ZERO };
-        let Told { stopped, stops, .. } = told.settled(now);
+        let PortPauses { stopped, stops, .. } = told.settled(now);
         let running = if stopped == 0 { Time::ZERO } else { now.saturating_sub(stops.port_from) };
         stops.port_ended + running
     }
@@ -256,7 +256,7 @@ impl PauseState {
     /// Numbers of pauses begun, ended by a resume, expired, and in force at `now`.
     pub fn counts(&self, now: Time) -> (u64, u64, u64, u64) {
         let Some(told) = &self.0 else { return (0, 0, 0, 0) };
-        let Told { stopped, stops, .. } = told.settled(now);
+        let PortPauses { stopped, stops, .. } = told.settled(now);
         (stops.begun, stops.resumed, stops.expiries, u64::from(stopped.count_ones()))
     }
 
@@ -274,7 +274,7 @@ impl PauseState {
     }
 }
 
-impl Told {
+impl PortPauses {
     fn is_clear(&self) -> bool {
         self.stopped == 0 && self.pending.is_empty()
     }
@@ -285,8 +285,8 @@ impl Told {
 
     /// Applies pending pauses and resumes up to `now`, and ends expired pauses.
     fn settle(&mut self, now: Time) {
-        let Told { stopped, pending, stops } = self;
-        while let Some(&Heard { effect, classes, until }) = pending.first().filter(|heard| heard.effect <= now) {
+        let PortPauses { stopped, pending, stops } = self;
+        while let Some(&PendingPause { effect, classes, until }) = pending.first().filter(|heard| heard.effect <= now) {
             pending.remove(0);
             // Pauses that expired before this command must count as expired, not as resumed or renewed.
             stops.expire(stopped, effect);
@@ -319,8 +319,9 @@ impl Told {
         stops.expire(stopped, now);
     }
 
-    /// Copy of the state at `now`. Idle ports do not call [`Told::settle`], so received pauses may still be pending.
-    fn settled(&self, now: Time) -> Told {
+    /// Copy of the state at `now`. Idle ports do not call [`PortPauses::settle`], so received pauses may still be
+    /// pending.
+    fn settled(&self, now: Time) -> PortPauses {
         let mut then = self.clone();
         then.settle(now);
         then
@@ -333,7 +334,7 @@ impl Told {
     }
 }
 
-impl Stops {
+impl ClassPauses {
     /// Ends the pauses of the classes in `stopped` that have expired.
     fn expire(&mut self, stopped: &mut u8, now: Time) {
         for class in 0..8 {

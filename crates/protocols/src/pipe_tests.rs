@@ -3,7 +3,7 @@
 use crate::endpoint::Sender;
 use crate::pipe::Pipe;
 use crate::roce::RoceParameters;
-use crate::tcp::{CongestionControl, Ecn, InitialWindow, TcpParameters};
+use crate::tcp::{CongestionControl, EcnMode, InitialWindow, TcpParameters};
 use crate::transport::{SenderState, TransportParameters};
 use units::{Rate, Time};
 
@@ -448,7 +448,7 @@ fn zoo() -> Vec<TransportParameters> {
         build(kind, &quick.iter().chain(more).copied().collect::<Vec<(&str, &str)>>())
     };
     let mut odd = TcpParameters { congestion_control: CongestionControl::NewReno, ..TcpParameters::default() };
-    odd.ecn = Ecn::Classic;
+    odd.ecn = EcnMode::Classic;
     odd.mss_bytes = 1;
     odd.advertised_window_bytes = 7;
     odd.min_rto = Time::from_us(100);

@@ -11,7 +11,7 @@ use units::{Rate, Time};
 /// The parameters of a rate control, beside those of RoCE.
 pub trait ControlSettings: OwnParameters {
     /// Switch support that it needs.
-    const NEEDS: Needs = Needs::Nothing;
+    const NEEDS: SwitchSupport = SwitchSupport::Nothing;
     /// Checks the values against each other and against full packets of this payload in bytes.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ pub trait ControlSettings: OwnParameters {
 
 /// Switch support that a rate control needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Needs {
+pub enum SwitchSupport {
     /// None.
     Nothing,
     /// ECN marks; data frames are ECN-capable.
@@ -128,14 +128,14 @@ pub trait RateController {
         false
     }
     /// Returns and resets the observations since the last call, for external rates.
-    fn take_seen(&mut self) -> Option<Seen> {
+    fn take_observation(&mut self) -> Option<RateObservation> {
         None
     }
 }
 
 /// Observations of a flow since the last call, for an external rate control.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct RateObservation {
     /// Present pacing rate, preamble and gap included.
     pub rate: Rate,
     /// Rate of its port.
@@ -158,9 +158,9 @@ pub struct Seen {
     pub losses: u64,
 }
 
-impl Default for Seen {
+impl Default for RateObservation {
     fn default() -> Self {
-        Seen {
+        RateObservation {
             rate: Rate::MIN,
             line: Rate::MIN,
             round_trip: Time::ZERO,
@@ -198,12 +198,12 @@ pub struct Acknowledged<'a> {
 
 /// Round trips of a flow: one ends when the byte that was next to send at its start is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Rounds {
+pub(crate) struct RoundTrips {
     /// Next byte to send at the end of the last round; 0 before the first.
     edge: u64,
 }
 
-impl Rounds {
+impl RoundTrips {
     /// Whether `ack` ends a round.
     pub(crate) fn ends(&self, ack: &Acknowledged<'_>) -> bool {
         ack.seq > self.edge

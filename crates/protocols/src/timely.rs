@@ -4,14 +4,14 @@
 use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::parameters::parameters;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, Rounds, scaled};
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, RoundTrips, scaled};
 use crate::roce::parameters::INITIAL_RATE;
 use crate::settings::require;
 use units::{Rate, Time};
 
 /// Sampling of the round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
+pub enum RttSampling {
     /// Once per segment, which is acknowledged as a whole.
     Segment,
     /// Once per round trip: with the acknowledgement of the byte that was next at the last sample (HPCC's ns-3 fork).
@@ -35,7 +35,7 @@ parameters! {
              acknowledgement covers at most half of it",
             "TIMELY, sec. 3: segments of 16 to 64 KB";
         /// Sampling of the round trip.
-        measure: Measure = "measure" word["segment" = Measure::Segment, "round-trip" = Measure::RoundTrip],
+        measure: RttSampling = "measure" word["segment" = RttSampling::Segment, "round-trip" = RttSampling::RoundTrip],
             default "segment",
             "when a round trip is measured: segment, at each acknowledgement of one; round-trip, once in \
              a round trip, and every packet is acknowledged; rises below t_low then count for hyper_after too",
@@ -94,14 +94,14 @@ impl ControlSettings for TimelyParameters {
 
     fn idle(&self, key: &str) -> Option<&'static str> {
         match key {
-            "segment" if self.measure == Measure::RoundTrip => Some("measure = \"segment\""),
+            "segment" if self.measure == RttSampling::RoundTrip => Some("measure = \"segment\""),
             "hyper_after" if self.hyper_factor == 1 => Some("hyper_factor above 1"),
             _ => None,
         }
     }
 
     fn acknowledged_bytes(&self) -> Option<u64> {
-        Some(if self.measure == Measure::Segment { self.segment_bytes } else { 1 })
+        Some(if self.measure == RttSampling::Segment { self.segment_bytes } else { 1 })
     }
 }
 
@@ -117,7 +117,7 @@ pub struct Timely {
     difference_ps: f64,
     /// Samples in a row without a rising gradient.
     calm: u32,
-    rounds: Rounds,
+    rounds: RoundTrips,
 }
 
 impl Timely {
@@ -148,7 +148,7 @@ impl Timely {
         let gradient = self.difference_ps / parameters.min_rtt.as_ps() as f64;
         let calm = std::mem::replace(&mut self.calm, 0);
         // HPCC's ns-3 fork counts every increase towards hyper increase, those below t_low too.
-        if rtt < parameters.t_low && parameters.measure == Measure::Segment {
+        if rtt < parameters.t_low && parameters.measure == RttSampling::Segment {
             self.raise(parameters, 1);
         } else if rtt > parameters.t_high {
             self.cut(parameters, Timely::cut_above(parameters, rtt));
@@ -167,7 +167,7 @@ impl RateController for Timely {
     fn new(parameters: &TimelyParameters, limits: FlowLimits) -> Self {
         let FlowLimits { most: limit, line, .. } = limits;
         let rate = parameters.initial_rate.unwrap_or(limit).min(limit);
-        Timely { rate, limit, line, rtt: Time::MAX, difference_ps: 0.0, calm: 0, rounds: Rounds::default() }
+        Timely { rate, limit, line, rtt: Time::MAX, difference_ps: 0.0, calm: 0, rounds: RoundTrips::default() }
     }
 
     fn most(&self) -> Rate {
@@ -187,7 +187,7 @@ impl RateController for Timely {
     /// Subtracts the frame's own serialisation from the time to completion (TIMELY, sec. 3.1). Packets are paced one by
     /// one, so the acknowledgement of a segment waited only for its last packet at the sender.
     fn on_ack(&mut self, parameters: &TimelyParameters, _now: Time, ack: Acknowledged<'_>) {
-        if parameters.measure == Measure::RoundTrip {
+        if parameters.measure == RttSampling::RoundTrip {
             if !self.rounds.ends(&ack) {
                 return;
             }
@@ -226,7 +226,7 @@ mod tests {
     /// Once per round trip: acknowledgements of data already in flight are no samples.
     #[test]
     fn a_round_trip_is_measured_once() {
-        let p = TimelyParameters { measure: Measure::RoundTrip, ..TimelyParameters::default() };
+        let p = TimelyParameters { measure: RttSampling::RoundTrip, ..TimelyParameters::default() };
         let mut flow = flow(&p, Rate::from_gbps(1));
         for packet in 1..=31 {
             let seq = packet * 1000;
@@ -304,7 +304,7 @@ mod tests {
             [(); 8].map(|()| rate())
         };
         assert_eq!(rates(&p), [1, 2, 3, 4, 5, 6, 7, 8], "algorithm 1 has no long step there");
-        p.measure = Measure::RoundTrip;
+        p.measure = RttSampling::RoundTrip;
         assert_eq!(rates(&p), [1, 2, 3, 4, 5, 10, 15, 20]);
         // A rise of the round trip below T_low neither cuts nor resets the count.
         let mut flow = flow(&p, Rate::from_gbps(1));

@@ -58,7 +58,7 @@ use crate::idle;
 use crate::ndp::{self, NdpParameters, NdpReceiver, NdpSender, Pulls};
 use crate::parameters::OwnParameters;
 use crate::qcn;
-use crate::rate_control::{Needs, Seen};
+use crate::rate_control::{RateObservation, SwitchSupport};
 use crate::roce::control::ControlParameters;
 use crate::roce::{self, MeasuringReceiver, ProbingSender, RoceParameters, RoceReceiver, RoceSender};
 use crate::roce::{SelectiveReceiver, SelectiveSender};
@@ -259,18 +259,20 @@ impl TransportParameters {
     }
 
     /// Switch support that the congestion control needs.
-    pub fn needs(&self) -> Needs {
+    pub fn needs(&self) -> SwitchSupport {
         match self {
-            TransportParameters::Tcp(parameters) if matches!(parameters.ecn, tcp::Ecn::Dctcp(_)) => Needs::Marks,
+            TransportParameters::Tcp(parameters) if matches!(parameters.ecn, tcp::EcnMode::Dctcp(_)) => {
+                SwitchSupport::Marks
+            }
             TransportParameters::Roce(parameters) => parameters.control.needs(),
-            _ => Needs::Nothing,
+            _ => SwitchSupport::Nothing,
         }
     }
 
     /// Whether data frames are ECN-capable (RFC 3168, ECT).
     pub fn is_ecn_capable(&self) -> bool {
         match self {
-            TransportParameters::Tcp(parameters) => parameters.ecn != tcp::Ecn::Off,
+            TransportParameters::Tcp(parameters) => parameters.ecn != tcp::EcnMode::Off,
             TransportParameters::Roce(parameters) => parameters.ecn,
             _ => false,
         }
@@ -480,8 +482,8 @@ impl Sender for SenderState {
         dispatch!(SenderState, self, state => state.set_share(share))
     }
     #[cold]
-    fn take_seen(&mut self) -> Option<Seen> {
-        dispatch!(SenderState, self, state => state.take_seen())
+    fn take_observation(&mut self) -> Option<RateObservation> {
+        dispatch!(SenderState, self, state => state.take_observation())
     }
     fn statistics(&self) -> SenderStatistics {
         dispatch!(SenderState, self, state => state.statistics())

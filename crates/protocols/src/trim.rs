@@ -9,7 +9,7 @@ use crate::settings::require;
 
 /// Destination of headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Scheme {
+pub enum HeaderDestination {
     /// Headers use the queue of their own class (NDP).
     #[default]
     OwnQueue,
@@ -109,7 +109,7 @@ parameters! {
     also [HEADER_QUEUE, TIERS]
     beside {
         /// Destination of headers.
-        scheme: Scheme = Scheme::OwnQueue;
+        scheme: HeaderDestination = HeaderDestination::OwnQueue;
         /// Bitmask of the tiers that trim.
         tiers: u8 = 0xff;
     }
@@ -169,19 +169,24 @@ impl TrimParameters {
     /// Class of the queue for the header of a frame of `class`.
     #[inline]
     pub fn class_of_header(&self, class: u8) -> u8 {
-        if self.scheme == Scheme::SameQueue { class } else { self.header_class }
+        if self.scheme == HeaderDestination::SameQueue { class } else { self.header_class }
     }
 
     /// Whether headers use the queue of `class`.
     #[inline]
     pub fn headers_wait_in(&self, class: u8) -> bool {
-        if self.scheme == Scheme::SameQueue { self.classes & (1 << class) != 0 } else { class == self.header_class }
+        if self.scheme == HeaderDestination::SameQueue {
+            self.classes & (1 << class) != 0
+        } else {
+            class == self.header_class
+        }
     }
 
     /// Whether `frame` in the queue of `class` may use the room for headers.
     #[inline]
     pub fn counts_as_header(&self, class: u8, frame: &Frame) -> bool {
-        self.headers_wait_in(class) && (self.scheme != Scheme::SameQueue || frame.size_bytes <= self.size_bytes)
+        self.headers_wait_in(class)
+            && (self.scheme != HeaderDestination::SameQueue || frame.size_bytes <= self.size_bytes)
     }
 
     /// Whether a queue of this length trims arriving frames.
@@ -235,7 +240,7 @@ mod tests {
             assert!(!trim.can_cut(&other), "{other:?}");
         }
         assert!(!trim.can_cut(&Frame { size_bytes: 64, ..frame }));
-        let same = TrimParameters { scheme: Scheme::SameQueue, ..trim };
+        let same = TrimParameters { scheme: HeaderDestination::SameQueue, ..trim };
         assert_eq!(same.cut(&frame).class, 0);
         assert!(same.counts_as_header(0, &same.cut(&frame)) && !same.counts_as_header(0, &frame));
         assert!(!same.headers_wait_in(6) && trim.headers_wait_in(6) && !trim.headers_wait_in(0));

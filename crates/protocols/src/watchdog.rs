@@ -18,7 +18,7 @@ const CLASSES: usize = 8;
 
 /// Treatment of a queue's frames in a storm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum StormAction {
     /// Frames of the queue are lost.
     Drop,
     /// Frames of the queue are sent despite the pause.
@@ -40,7 +40,8 @@ parameters! {
             "the storm is over when no pause was in force for this long, above zero",
             "SONiC: the usual restoration time";
         /// Treatment of frames in a storm.
-        action: Action = "action" word["drop" = Action::Drop, "forward" = Action::Forward], default "drop",
+        action: StormAction = "action"
+            word["drop" = StormAction::Drop, "forward" = StormAction::Forward], default "drop",
             "action for the queue's frames in a storm: drop, or forward despite the pauses",
             "SONiC: drop is the default";
     }
@@ -52,7 +53,7 @@ parameters! {
 
 /// Result of [`Watchdog::look`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct StormUpdate {
     /// Bitmask of the classes with a storm that began.
     pub begun: u8,
     /// Bitmask of the classes with a storm that ended.
@@ -93,7 +94,7 @@ pub struct Watchdog {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Memory {
     /// End of the last pause of each class.
-    told_until: [Time; CLASSES],
+    paused_until: [Time; CLASSES],
     storms: [ClassStorms; CLASSES],
 }
 
@@ -120,18 +121,23 @@ impl Watchdog {
     pub fn on_pause(&mut self, classes: u8, until: Time) {
         let memory = self.memory.get_or_insert_default();
         for class in (0..CLASSES).filter(|class| classes & 1 << class != 0) {
-            memory.told_until[class] = until;
+            memory.paused_until[class] = until;
         }
     }
 
     /// Updates the storms at `now`, from the start of each class's pause.
-    pub fn look(&mut self, now: Time, parameters: &WatchdogParameters, stopped: [Option<Time>; CLASSES]) -> Look {
-        let mut look = Look { begun: 0, ended: 0, again: Time::MAX };
-        let Memory { told_until, storms } = &mut **self.memory.get_or_insert_default();
+    pub fn look(
+        &mut self,
+        now: Time,
+        parameters: &WatchdogParameters,
+        stopped: [Option<Time>; CLASSES],
+    ) -> StormUpdate {
+        let mut look = StormUpdate { begun: 0, ended: 0, again: Time::MAX };
+        let Memory { paused_until, storms } = &mut **self.memory.get_or_insert_default();
         for (class, stopped) in stopped.into_iter().enumerate() {
             let bit = 1 << class;
             if self.stormed & bit != 0 {
-                let over = told_until[class].saturating_add(parameters.restore);
+                let over = paused_until[class].saturating_add(parameters.restore);
                 if over > now {
                     look.again = look.again.min(over);
                     continue;
@@ -151,7 +157,7 @@ impl Watchdog {
                 let storms = &mut storms[class];
                 storms.begun += 1;
                 storms.since = now;
-                look.again = look.again.min(told_until[class].saturating_add(parameters.restore).max(now));
+                look.again = look.again.min(paused_until[class].saturating_add(parameters.restore).max(now));
             } else if begins > now {
                 look.again = look.again.min(begins);
             }
@@ -166,7 +172,7 @@ mod tests {
     use units::random::Stream;
 
     const PARAMETERS: WatchdogParameters =
-        WatchdogParameters { detect: Time::from_us(200), restore: Time::from_us(300), action: Action::Drop };
+        WatchdogParameters { detect: Time::from_us(200), restore: Time::from_us(300), action: StormAction::Drop };
 
     fn stopped(class: usize, since_us: u64) -> [Option<Time>; CLASSES] {
         let mut stopped = [None; CLASSES];
@@ -179,14 +185,14 @@ mod tests {
         let mut dog = Watchdog::default();
         dog.on_pause(1 << 3, Time::from_us(10));
         let early = dog.look(Time::from_us(209), &PARAMETERS, stopped(3, 10));
-        assert_eq!(early, Look { begun: 0, ended: 0, again: Time::from_us(210) });
+        assert_eq!(early, StormUpdate { begun: 0, ended: 0, again: Time::from_us(210) });
         let begins = dog.look(Time::from_us(210), &PARAMETERS, stopped(3, 10));
-        assert_eq!(begins, Look { begun: 1 << 3, ended: 0, again: Time::from_us(310) });
+        assert_eq!(begins, StormUpdate { begun: 1 << 3, ended: 0, again: Time::from_us(310) });
         dog.on_pause(1 << 3, Time::from_us(250));
         let goes_on = dog.look(Time::from_us(310), &PARAMETERS, stopped(3, 10));
-        assert_eq!(goes_on, Look { begun: 0, ended: 0, again: Time::from_us(550) });
+        assert_eq!(goes_on, StormUpdate { begun: 0, ended: 0, again: Time::from_us(550) });
         let over = dog.look(Time::from_us(550), &PARAMETERS, [None; CLASSES]);
-        assert_eq!((over, dog.stormed()), (Look { begun: 0, ended: 1 << 3, again: Time::MAX }, 0));
+        assert_eq!((over, dog.stormed()), (StormUpdate { begun: 0, ended: 1 << 3, again: Time::MAX }, 0));
         let storms: Vec<_> = dog.storms().map(|(class, storms)| (class, storms.begun, storms.over)).collect();
         assert_eq!(storms, [(3, 1, 1)]);
         assert!(dog.storms().all(|(_, storms)| storms.time(Time::MAX) == Time::from_us(550 - 210)));

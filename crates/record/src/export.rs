@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value as Json;
 
 use crate::error::RecordError;
-use crate::file::WholeFile;
+use crate::file::AtomicFile;
 use crate::folder::SUMMARY_FILE;
 use crate::table::column::{Column, Kind};
 use crate::table::csv::{push_text, push_value};
@@ -22,7 +22,7 @@ const CHUNK_BYTES: usize = 1 << 16;
 
 /// A table of a result folder.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Exported {
+pub struct ExportedTable {
     /// Name of the table: the file name without extension, `pauses` for `pfc.txt`, `summary` for `summary.json`.
     pub name: String,
     /// Columns of the table.
@@ -38,7 +38,7 @@ pub struct Exported {
 ///
 /// # Errors
 /// [`RecordError::Unreadable`]; [`RecordError::Table`] for a damaged table, or a folder without tables.
-pub fn tables(folder: &Path) -> Result<Vec<Exported>, RecordError> {
+pub fn tables(folder: &Path) -> Result<Vec<ExportedTable>, RecordError> {
     let mut found = Vec::new();
     let unreadable = || RecordError::unreadable(folder);
     for entry in fs::read_dir(folder).map_err(unreadable())? {
@@ -46,12 +46,12 @@ pub fn tables(folder: &Path) -> Result<Vec<Exported>, RecordError> {
         let Some(file) = path.file_name().and_then(|name| name.to_str()).filter(|_| path.is_file()) else { continue };
         let simple = |name: &str, columns: Vec<Column>| {
             let (name, path) = (name.to_owned(), path.clone());
-            Exported { name, columns, rows: None, about: Vec::new(), path }
+            ExportedTable { name, columns, rows: None, about: Vec::new(), path }
         };
         if let Some(name) = file.strip_suffix(".parquet") {
             let reader = TableReader::open(&path)?;
             let (columns, rows) = (reader.columns().to_vec(), Some(reader.rows()));
-            found.push(Exported { rows, about: reader.about().to_vec(), ..simple(name, columns) });
+            found.push(ExportedTable { rows, about: reader.about().to_vec(), ..simple(name, columns) });
         } else if file == PAUSES.0 {
             found.push(simple(PAUSES.1, pause_columns()));
         } else if file == SUMMARY_FILE {
@@ -85,7 +85,7 @@ fn summary_columns() -> Vec<Column> {
     ]
 }
 
-impl Exported {
+impl ExportedTable {
     /// Prints the table as CSV (RFC 4180 with bare line feeds): a header, then one line per row. `print` receives whole
     /// lines, many at a time.
     ///
@@ -116,9 +116,9 @@ impl Exported {
     /// any file.
     ///
     /// # Errors
-    /// Those of [`Exported::csv`], [`RecordError::NotOurs`], [`RecordError::Unwritable`].
+    /// Those of [`ExportedTable::csv`], [`RecordError::NotOurs`], [`RecordError::Unwritable`].
     pub fn write(&self, path: &Path, force: bool) -> Result<(), RecordError> {
-        let mut file = WholeFile::create(path)?;
+        let mut file = AtomicFile::create(path)?;
         self.csv(|text| file.print(format_args!("{text}")))?;
         file.commit_over(force)
     }
@@ -195,7 +195,7 @@ mod tests {
     use crate::summary::{ScenarioIdentity, Summary};
     use units::Time;
 
-    fn text(table: &Exported) -> Result<String, RecordError> {
+    fn text(table: &ExportedTable) -> Result<String, RecordError> {
         let mut text = String::new();
         table.csv(|part| {
             text.push_str(part);

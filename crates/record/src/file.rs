@@ -16,7 +16,7 @@ pub(crate) fn sibling(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Returns `true` for names of temporary files of a [`WholeFile`].
+/// Returns `true` for names of temporary files of an [`AtomicFile`].
 pub fn is_temporary(name: &str) -> bool {
     let number = name.strip_prefix(".tidegate-").and_then(|rest| rest.strip_suffix(".tmp"));
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
@@ -45,7 +45,7 @@ fn unused(folder: &Path, next: &AtomicU32) -> io::Result<(PathBuf, File)> {
 /// Buffered writing to a temporary file beside `path`, renamed to `path` at the end. If it is dropped before, no file
 /// remains; if the process is killed, at most the temporary file. A device or a pipe is written to directly.
 #[derive(Debug)]
-pub struct WholeFile {
+pub struct AtomicFile {
     target: PathBuf,
     /// The given path is a symbolic link to the target.
     linked: bool,
@@ -55,7 +55,7 @@ pub struct WholeFile {
     writer: Option<BufWriter<File>>,
 }
 
-impl WholeFile {
+impl AtomicFile {
     /// Starts a file at `path`, or at the target of a link.
     ///
     /// # Errors
@@ -75,7 +75,7 @@ impl WholeFile {
             let (path, file) = temporary(parent.unwrap_or(Path::new("."))).map_err(unwritable())?;
             (Some(path), file)
         };
-        Ok(WholeFile { target, linked, temporary, writer: Some(BufWriter::with_capacity(1 << 16, file)) })
+        Ok(AtomicFile { target, linked, temporary, writer: Some(BufWriter::with_capacity(1 << 16, file)) })
     }
 
     /// Returns the final path of the file.
@@ -144,7 +144,7 @@ impl WholeFile {
     }
 }
 
-impl Write for WholeFile {
+impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.writer {
             Some(writer) => writer.write(bytes),
@@ -156,7 +156,7 @@ impl Write for WholeFile {
     }
 }
 
-impl Drop for WholeFile {
+impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(writer) = self.writer.take() {
             // Taken apart without a flush: the buffered bytes are discarded with the file.
@@ -178,7 +178,7 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
 }
 
 /// Writes `bytes` to the user's file `path`, atomically: if it does not exist, or over a file that Tidegate wrote
-/// ([`WholeFile::commit_over`]); with `force`, over any file.
+/// ([`AtomicFile::commit_over`]); with `force`, over any file.
 ///
 /// # Errors
 /// [`RecordError::NotOurs`], [`RecordError::Unwritable`].
@@ -187,8 +187,8 @@ pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), RecordEr
 }
 
 /// Writes and closes a file with `bytes`, not yet moved to `path`.
-pub(crate) fn written(path: &Path, bytes: &[u8]) -> Result<WholeFile, RecordError> {
-    let mut file = WholeFile::create(path)?;
+pub(crate) fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile, RecordError> {
+    let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).map_err(RecordError::unwritable("write", path))?;
     file.close()?;
     Ok(file)
@@ -249,7 +249,7 @@ pub(crate) mod tests {
     fn nothing_stands_at_the_target_before_the_commit() {
         let scratch = Scratch::new("file");
         let path = scratch.0.join("a.txt");
-        let mut file = WholeFile::create(&path).unwrap();
+        let mut file = AtomicFile::create(&path).unwrap();
         file.print(format_args!("one {}\n", 1)).unwrap();
         file.flush().unwrap();
         assert!(matches!(scratch.names().as_slice(), [only] if is_temporary(only)));
@@ -263,7 +263,7 @@ pub(crate) mod tests {
         let scratch = Scratch::new("file-drop");
         let path = scratch.0.join("a.txt");
         write_whole(&path, b"old").unwrap();
-        let mut file = WholeFile::create(&path).unwrap();
+        let mut file = AtomicFile::create(&path).unwrap();
         file.write_all(b"half of the new").unwrap();
         drop(file);
         assert_eq!(scratch.names(), ["a.txt"]);

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::RecordError;
-use crate::file::{WholeFile, write_whole};
+use crate::file::{AtomicFile, write_whole};
 use crate::folder::{Claim, RESULT};
-use crate::manifest::{MANIFEST_FILE, Manifest, Standing, found, hash_bytes, hash_file, is_plain};
+use crate::manifest::{MANIFEST_FILE, Manifest, PathState, found, hash_bytes, hash_file, is_plain};
 
 /// Base name of the temporary folder, with suffix `.partial`, inside an existing folder.
 const GROWING: &str = ".tidegate";
 
 /// Treatment of files that an earlier command of this kind wrote and this one does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Earlier {
+pub enum PreviousFiles {
     /// Keep them: the folder collects files.
     Kept,
     /// Remove them, unless they were changed: the files of the folder belong together.
@@ -38,7 +38,7 @@ pub struct NewFiles<'a> {
     /// The temporary folder: beside a folder that does not exist yet, else in it.
     growing: Claim,
     /// Declared after `growing`, to be dropped after it: a directory can be removed only when it is empty.
-    made: Made,
+    made: CreatedDirectories,
 }
 
 impl<'a> NewFiles<'a> {
@@ -50,7 +50,7 @@ impl<'a> NewFiles<'a> {
     pub fn open(folder: &'a Path, kind: &str, force: bool) -> Result<NewFiles<'a>, RecordError> {
         let parent = folder.parent().unwrap_or(folder);
         let missing = |folder: &&Path| !folder.as_os_str().is_empty() && !folder.exists();
-        let made = Made(parent.ancestors().take_while(missing).map(Path::to_owned).collect());
+        let made = CreatedDirectories(parent.ancestors().take_while(missing).map(Path::to_owned).collect());
         let growing = if missing(&folder) {
             fs::create_dir_all(parent).map_err(RecordError::unwritable("create", folder))?;
             Claim::beside(&folder.components().collect::<PathBuf>())?
@@ -82,10 +82,10 @@ impl<'a> NewFiles<'a> {
     pub fn add_with(
         &self,
         name: &str,
-        write: impl FnOnce(&mut WholeFile) -> Result<(), RecordError>,
+        write: impl FnOnce(&mut AtomicFile) -> Result<(), RecordError>,
     ) -> Result<(), RecordError> {
         let path = self.place(name)?;
-        let mut file = WholeFile::create(&path)?;
+        let mut file = AtomicFile::create(&path)?;
         write(&mut file)?;
         file.commit()?;
         self.grown(name, hash_file(&path)?);
@@ -110,7 +110,7 @@ impl<'a> NewFiles<'a> {
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn commit(self, earlier: Earlier) -> Result<(), RecordError> {
+    pub fn commit(self, earlier: PreviousFiles) -> Result<(), RecordError> {
         // Dropped in reverse order: the claimed folder before its parents.
         let NewFiles { folder, force, known, ready, mut made, growing } = self;
         let ready = ready.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -141,9 +141,9 @@ impl<'a> NewFiles<'a> {
         let names = new.names();
         let mut rest: BTreeSet<&str> = known.names();
         rest.retain(|name| !names.contains(name));
-        if earlier == Earlier::Removed {
+        if earlier == PreviousFiles::Removed {
             for &name in &rest {
-                if known.standing(folder, name)? == Standing::Ours {
+                if known.standing(folder, name)? == PathState::Ours {
                     let path = folder.join(name);
                     fs::remove_file(&path).map_err(RecordError::unwritable("remove", &path))?;
                 }
@@ -157,9 +157,9 @@ impl<'a> NewFiles<'a> {
 
 /// Directories made for files that may not be completed; the innermost first.
 #[derive(Debug)]
-struct Made(Vec<PathBuf>);
+struct CreatedDirectories(Vec<PathBuf>);
 
-impl Drop for Made {
+impl Drop for CreatedDirectories {
     fn drop(&mut self) {
         // Directories with files of others are not empty and stay.
         self.0.iter().for_each(|folder| drop(fs::remove_dir(folder)));
@@ -178,7 +178,7 @@ pub fn write_files(
     folder: &Path,
     kind: &str,
     files: &[(&str, &[u8])],
-    earlier: Earlier,
+    earlier: PreviousFiles,
     force: bool,
 ) -> Result<(), RecordError> {
     let new = NewFiles::open(folder, kind, force)?;
@@ -220,9 +220,9 @@ fn check_file(folder: &Path, known: &Manifest, name: &str, force: bool) -> Resul
     }
     let why = match known.standing(folder, name)? {
         _ if force => return Ok(()),
-        Standing::Free | Standing::Ours => return Ok(()),
-        Standing::Changed => "was modified since Tidegate wrote it",
-        Standing::Foreign => "exists and was not written by Tidegate",
+        PathState::Free | PathState::Ours => return Ok(()),
+        PathState::Changed => "was modified since Tidegate wrote it",
+        PathState::Foreign => "exists and was not written by Tidegate",
     };
     Err(RecordError::NotOurs { path, why })
 }
@@ -236,7 +236,7 @@ mod tests {
         scratch: &Scratch,
         kind: &str,
         files: &[(&str, &str)],
-        earlier: Earlier,
+        earlier: PreviousFiles,
         force: bool,
     ) -> Result<(), RecordError> {
         let files: Vec<(&str, &[u8])> = files.iter().map(|(name, text)| (*name, text.as_bytes())).collect();
@@ -248,39 +248,40 @@ mod tests {
         let scratch = Scratch::new("files");
         let read = |name: &str| fs::read_to_string(scratch.0.join(name)).unwrap();
         fs::write(scratch.0.join("thesis.txt"), "years").unwrap();
-        write(&scratch, "export", &[("a", "1"), ("b", "1")], Earlier::Removed, false).unwrap();
-        write(&scratch, "export", &[("a", "2"), ("c", "2")], Earlier::Removed, false).unwrap();
+        write(&scratch, "export", &[("a", "1"), ("b", "1")], PreviousFiles::Removed, false).unwrap();
+        write(&scratch, "export", &[("a", "2"), ("c", "2")], PreviousFiles::Removed, false).unwrap();
         assert_eq!(scratch.names(), ["a", "c", "thesis.txt", MANIFEST_FILE]);
-        write(&scratch, "export", &[("d", "3")], Earlier::Kept, false).unwrap();
+        write(&scratch, "export", &[("d", "3")], PreviousFiles::Kept, false).unwrap();
         assert_eq!((read("a"), read("d")), ("2".to_owned(), "3".to_owned()));
         let known = Manifest::read(&scratch.0).unwrap().unwrap();
         assert_eq!(known.names().into_iter().collect::<Vec<_>>(), ["a", "c", "d"]);
 
         // A changed file stays, even if the folder is rewritten without it.
         fs::write(scratch.0.join("c"), "by hand").unwrap();
-        let error = write(&scratch, "export", &[("c", "4")], Earlier::Removed, false).unwrap_err();
+        let error = write(&scratch, "export", &[("c", "4")], PreviousFiles::Removed, false).unwrap_err();
         assert!(matches!(error, RecordError::NotOurs { .. }) && error.to_string().contains("modified"), "{error}");
-        write(&scratch, "export", &[("a", "4")], Earlier::Removed, false).unwrap();
+        write(&scratch, "export", &[("a", "4")], PreviousFiles::Removed, false).unwrap();
         assert_eq!((read("c"), read("thesis.txt")), ("by hand".to_owned(), "years".to_owned()));
 
-        let error = write(&scratch, "export", &[("a", "5"), ("thesis.txt", "5")], Earlier::Removed, false).unwrap_err();
+        let error =
+            write(&scratch, "export", &[("a", "5"), ("thesis.txt", "5")], PreviousFiles::Removed, false).unwrap_err();
         assert!(error.to_string().ends_with("thesis.txt exists and was not written by Tidegate"), "{error}");
         assert_eq!(read("a"), "4", "nothing is written where one file does not do");
-        write(&scratch, "export", &[("thesis.txt", "5")], Earlier::Kept, true).unwrap();
+        write(&scratch, "export", &[("thesis.txt", "5")], PreviousFiles::Kept, true).unwrap();
         assert_eq!(read("thesis.txt"), "5");
     }
 
     #[test]
     fn one_kind_of_folder_does_not_take_the_place_of_another() {
         let scratch = Scratch::new("files-kind");
-        write(&scratch, "config-db", &[("S1.json", "1")], Earlier::Removed, false).unwrap();
-        let error = write(&scratch, "sonic", &[("S1.json", "2")], Earlier::Removed, false).unwrap_err();
+        write(&scratch, "config-db", &[("S1.json", "1")], PreviousFiles::Removed, false).unwrap();
+        let error = write(&scratch, "sonic", &[("S1.json", "2")], PreviousFiles::Removed, false).unwrap_err();
         assert!(matches!(error, RecordError::OtherKind { .. }), "{error}");
-        write(&scratch, "sonic", &[("S2.json", "2")], Earlier::Removed, true).unwrap();
+        write(&scratch, "sonic", &[("S2.json", "2")], PreviousFiles::Removed, true).unwrap();
         assert_eq!(scratch.names(), ["S1.json", "S2.json", MANIFEST_FILE], "nothing but these names is overwritten");
         let list = Manifest::new(RESULT).to_text();
         fs::write(scratch.0.join(MANIFEST_FILE), &list).unwrap();
-        let error = write(&scratch, "sonic", &[("S3.json", "2")], Earlier::Removed, true).unwrap_err();
+        let error = write(&scratch, "sonic", &[("S3.json", "2")], PreviousFiles::Removed, true).unwrap_err();
         assert!(matches!(error, RecordError::OtherKind { .. }), "{error}");
         assert_eq!(fs::read_to_string(scratch.0.join(MANIFEST_FILE)).unwrap(), list);
     }
@@ -303,7 +304,7 @@ mod tests {
         let new = filled();
         assert!(!folder.exists(), "all of it appears at once");
         assert!(matches!(new.add("../S1", b"1"), Err(RecordError::BadName { .. })));
-        new.commit(Earlier::Removed).unwrap();
+        new.commit(PreviousFiles::Removed).unwrap();
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 101, "and the list of them");
         drop(filled());
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 101, "what stood there stays");
@@ -324,7 +325,7 @@ mod tests {
     fn what_a_killed_writer_left_goes_with_the_next_and_a_living_one_is_not_disturbed() {
         let scratch = Scratch::new("files-killed");
         let folder = scratch.0.join("out");
-        let write = || write_files(&folder, "export", &[("S1", b"1")], Earlier::Removed, false);
+        let write = || write_files(&folder, "export", &[("S1", b"1")], PreviousFiles::Removed, false);
         let names = || {
             let entries = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
             entries.collect::<BTreeSet<String>>()
@@ -350,7 +351,7 @@ mod tests {
         living.add("S1", b"2").unwrap();
         assert!(matches!(write(), Err(RecordError::Busy { .. })));
         assert_eq!(fs::read_to_string(folder.join("S1")).unwrap(), "1");
-        living.commit(Earlier::Removed).unwrap();
+        living.commit(PreviousFiles::Removed).unwrap();
         assert_eq!((fs::read_to_string(folder.join("S1")).unwrap(), names()), ("2".to_owned(), expected));
     }
 
@@ -358,15 +359,16 @@ mod tests {
     fn names_that_lead_elsewhere_and_folders_that_are_files_are_refused() {
         let scratch = Scratch::new("files-names");
         for name in ["../a", "a/b", "", MANIFEST_FILE] {
-            let error = write(&scratch, "export", &[(name, "1")], Earlier::Kept, true).unwrap_err();
+            let error = write(&scratch, "export", &[(name, "1")], PreviousFiles::Kept, true).unwrap_err();
             assert!(matches!(error, RecordError::BadName { .. }), "{name}: {error}");
         }
         assert!(scratch.names().is_empty());
         fs::write(scratch.0.join("plain"), "years").unwrap();
-        let error = write_files(&scratch.0.join("plain"), "export", &[("a", b"1")], Earlier::Kept, true).unwrap_err();
+        let error =
+            write_files(&scratch.0.join("plain"), "export", &[("a", b"1")], PreviousFiles::Kept, true).unwrap_err();
         assert!(!error.is_machine_failure(), "{error}");
         fs::write(scratch.0.join(MANIFEST_FILE), "my own sums").unwrap();
-        assert!(write(&scratch, "export", &[("a", "1")], Earlier::Kept, false).is_err());
+        assert!(write(&scratch, "export", &[("a", "1")], PreviousFiles::Kept, false).is_err());
         assert_eq!(fs::read_to_string(scratch.0.join(MANIFEST_FILE)).unwrap(), "my own sums");
     }
 }

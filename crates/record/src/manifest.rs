@@ -31,7 +31,7 @@ pub struct Manifest {
 
 /// State of a path before a file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum PathState {
     /// The file does not exist.
     Free,
     /// A file as Tidegate wrote it.
@@ -126,15 +126,15 @@ impl Manifest {
     ///
     /// # Errors
     /// [`RecordError::Unreadable`].
-    pub fn standing(&self, folder: &Path, name: &str) -> Result<Standing, RecordError> {
+    pub fn standing(&self, folder: &Path, name: &str) -> Result<PathState, RecordError> {
         let path = folder.join(name);
-        let Some(found) = found(&path)? else { return Ok(Standing::Free) };
+        let Some(found) = found(&path)? else { return Ok(PathState::Free) };
         if !self.lists(name) {
-            return Ok(Standing::Foreign);
+            return Ok(PathState::Foreign);
         }
         // A link or a directory may have replaced the file.
         let as_written = found.is_file() && self.lists_content(name, &hash_file(&path)?);
-        Ok(if as_written { Standing::Ours } else { Standing::Changed })
+        Ok(if as_written { PathState::Ours } else { PathState::Changed })
     }
 
     /// Returns the text of the list.
@@ -211,13 +211,13 @@ mod tests {
             Err(_) => eprintln!("SKIPPED: there is no sha256sum here"),
         }
         let standing = |name: &str| manifest.standing(&scratch.0, name).unwrap();
-        assert_eq!((standing("a b.txt"), standing("none")), (Standing::Ours, Standing::Free));
-        assert_eq!(standing(MANIFEST_FILE), Standing::Foreign);
+        assert_eq!((standing("a b.txt"), standing("none")), (PathState::Ours, PathState::Free));
+        assert_eq!(standing(MANIFEST_FILE), PathState::Foreign);
         fs::write(scratch.0.join("a b.txt"), b"b").unwrap();
-        assert_eq!(standing("a b.txt"), Standing::Changed);
+        assert_eq!(standing("a b.txt"), PathState::Changed);
         fs::remove_file(scratch.0.join("a b.txt")).unwrap();
         fs::create_dir(scratch.0.join("a b.txt")).unwrap();
-        assert_eq!(standing("a b.txt"), Standing::Changed);
+        assert_eq!(standing("a b.txt"), PathState::Changed);
     }
 
     #[test]

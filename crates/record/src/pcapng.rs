@@ -1,7 +1,7 @@
 //! Captures in pcapng (draft-ietf-opsawg-pcapng), streamed, with timestamps in nanoseconds.
 
 use crate::error::RecordError;
-use crate::file::WholeFile;
+use crate::file::AtomicFile;
 use std::io::Write;
 use std::path::Path;
 use units::Time;
@@ -39,7 +39,7 @@ pub struct Interface {
 
 /// Writes a capture. Like every file of a result, it appears complete, when it is closed.
 pub struct CaptureWriter {
-    file: WholeFile,
+    file: AtomicFile,
     block: Vec<u8>,
 }
 
@@ -49,7 +49,7 @@ impl CaptureWriter {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path, interfaces: &[Interface]) -> Result<Self, RecordError> {
-        let mut writer = CaptureWriter { file: WholeFile::create(path)?, block: Vec::new() };
+        let mut writer = CaptureWriter { file: AtomicFile::create(path)?, block: Vec::new() };
         writer.start();
         writer.u32(BYTE_ORDER);
         // Version 1.0; a section of unknown length.

@@ -5,7 +5,7 @@ use std::path::Path;
 use units::Time;
 
 use crate::error::RecordError;
-use crate::file::WholeFile;
+use crate::file::AtomicFile;
 
 /// Kind of the receiving node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub enum NodeKind {
 
 /// Streams a `pfc.txt`: `<time ns> <node> <0 host | 1 switch> <port> <1 pause | 0 resume>`.
 pub struct PfcWriter {
-    file: WholeFile,
+    file: AtomicFile,
 }
 
 impl PfcWriter {
@@ -27,7 +27,7 @@ impl PfcWriter {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path) -> Result<Self, RecordError> {
-        Ok(PfcWriter { file: WholeFile::create(path)? })
+        Ok(PfcWriter { file: AtomicFile::create(path)? })
     }
 
     /// Appends a pause (`paused`) or a resume that `node` received at `port`. The format counts ports from 1 and rounds

@@ -16,7 +16,7 @@ fn number(name: &str, meaning: &'static str) -> Column {
 }
 
 /// Returns the columns for time and port of a sample.
-fn look_columns() -> [Column; 3] {
+fn sample_columns() -> [Column; 3] {
     [
         number("time_ps", "time of the sample"),
         number("node", "the node, by its number in ports.parquet"),
@@ -53,7 +53,7 @@ impl QueueSeries {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
-        let mut columns = look_columns().to_vec();
+        let mut columns = sample_columns().to_vec();
         columns.extend([
             number("class", "the class of the queue"),
             number("queue_bytes", "backlog in bytes"),
@@ -126,7 +126,7 @@ impl LinkSeries {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
-        let mut columns = look_columns().to_vec();
+        let mut columns = sample_columns().to_vec();
         columns.extend([
             number("tx_bytes", "sent since the previous row, preamble and gap included"),
             Column::new("utilisation", Kind::F64).unit("1").means("share of that time with a transmission"),

@@ -38,12 +38,12 @@ pub struct Summary {
     /// Fate of every packet.
     pub packets: PacketAccount,
     /// Losses by node and cause, in descending order, at most [`MAX_LOSS_PLACES`].
-    pub losses: Vec<LossAt>,
+    pub losses: Vec<NodeLosses>,
     /// Losses of lossless classes for any cause; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lossless_losses: Vec<LosslessLoss>,
     /// Events of packets in the network.
-    pub happened: Happened,
+    pub happened: EventCounts,
     /// Fate of all bytes.
     pub bytes: ByteAccount,
     /// Flows, their completion times and slowdowns.

@@ -8,7 +8,7 @@ use crate::replay::{Replay, read_replay, traced_flows};
 use crate::series::{Names, PausedPort, happenings, pauses, queues, throughput, utilisation};
 use record::RecordError;
 use record::folder::{SUMMARY_FILE, is_result, read_verified};
-use record::manifest::{MANIFEST_FILE, Manifest, Standing};
+use record::manifest::{MANIFEST_FILE, Manifest, PathState};
 use record::summary::Summary;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -138,8 +138,8 @@ fn damaged_files(folder: &Path) -> Vec<String> {
     };
     let names = manifest.names();
     let wrong = names.iter().filter_map(|name| match manifest.standing(folder, name) {
-        Ok(Standing::Free) => Some(format!("{name} is missing")),
-        Ok(Standing::Ours) => None,
+        Ok(PathState::Free) => Some(format!("{name} is missing")),
+        Ok(PathState::Ours) => None,
         _ => Some(format!("{name} was modified")),
     });
     wrong.collect()

@@ -8,7 +8,7 @@
 pub(crate) fn main() -> Result<(), reproduce::Failure> {
     for experiment in reproduce::choose(&["deadlock/ring".to_owned()])? {
         let found = reproduce::run(experiment, true, None)?;
-        print!("{}", reproduce::print::result(&found, text::Paint::Plain));
+        print!("{}", reproduce::print::result(&found, text::ColorMode::Plain));
         assert!(found.passes());
     }
     Ok(())

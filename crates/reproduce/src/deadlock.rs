@@ -2,7 +2,7 @@
 
 use super::check::{Check, Relation};
 use super::registry::{Experiment, RING};
-use super::trial::{Told, Trial};
+use super::trial::{Trial, TrialResult};
 use crate::failure::Failure;
 use fabric::Fabric;
 use text::{Layout, table};
@@ -63,12 +63,12 @@ pub fn ring(trial: &mut Trial) -> Result<(), Failure> {
     bursts(trial)
 }
 
-fn deadlocks(told: &Told) -> f64 {
+fn deadlocks(told: &TrialResult) -> f64 {
     if told.summary.deadlock.is_some() { 1.0 } else { 0.0 }
 }
 
 /// Returns `true` if the four ports along the ring were paused simultaneously at any time.
-fn around(fabric: &Fabric, told: &Told) -> bool {
+fn around(fabric: &Fabric, told: &TrialResult) -> bool {
     let ring: Vec<_> = (1..=4)
         .filter_map(|number| {
             let (node, next) = (fabric.find(&format!("S{number}"))?, fabric.find(&format!("S{}", number % 4 + 1))?);
@@ -96,7 +96,7 @@ fn bursts(trial: &mut Trial) -> Result<(), Failure> {
             flow.start = traffic::Start::At(Time::from_ns(stream.below(4_000)));
         }
         let fabric = setup.fabric.clone();
-        let told = Told::of(setup, &RING)?;
+        let told = TrialResult::of(setup, &RING)?;
         let everything = told.summary.packets.in_flight == 0;
         wrong += u64::from(told.summary.deadlock.is_none() != everything);
         stuck += u64::from(!everything);

@@ -10,8 +10,8 @@ use super::check::{Check, Relation};
 use super::registry::{Choice, Experiment, FRONTHAUL};
 use super::trial::Trial;
 use crate::failure::Failure;
-use schedule::protocol::network::{Clock, Faults, Network, What, Wire};
-use schedule::protocol::{Ask, Config, WireCost};
+use schedule::protocol::network::{Clock, EventKind, Faults, Network, Wire};
+use schedule::protocol::{Config, SlotRequest, WireCost};
 use text::{Layout, table};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
@@ -74,7 +74,7 @@ const LINE: [[usize; 2]; 4] = [[0, 2], [1, 3], [2, 3], [3, 4]];
 fn trace(trial: &mut Trial) -> Result<(), Failure> {
     let clocks = [9, 5, 1, 8, 3].map(|us| Clock { offset: Time::from_us(us), drift_ppb: 0 });
     let mut network = Network::new(&clocks, &wires(&LINE), exact(), Faults::default(), 1);
-    let ask = |stream, start| Ask { stream, destination: 4, frame_bytes: 600, window: ns(1920), start };
+    let ask = |stream, start| SlotRequest { stream, destination: 4, frame_bytes: 600, window: ns(1920), start };
     // 98 ns later, one link's delay, so that both frames would reach the second switch simultaneously.
     network.ask(1, ask(1, ns(5000 + 98)));
     network.run_until(Time::from_us(20));
@@ -84,7 +84,7 @@ fn trace(trial: &mut Trial) -> Result<(), Failure> {
     let names = ["source", "other source", "switch 1", "switch 2", "receiver"];
     let (mut rows, mut order) = (Vec::new(), Vec::new());
     for event in &network.events {
-        let What::Sent(to, message) = &event.what else { continue };
+        let EventKind::Sent(to, message) = &event.what else { continue };
         order.push((event.node, *to, message.kind));
         let kind = format!("{:?}", message.kind).to_lowercase();
         let moved = Time::from_ps(message.shift_ps).to_string();
@@ -106,7 +106,7 @@ fn trace(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::exact("messages", unit, order.len() as f64, Relation::Equal, 8.0));
     trial.check(Check::exact("of them in the order of the figure", unit, as_drawn as f64, Relation::Equal, 8.0));
     let last = network.events.last().map(|event| &event.what);
-    let moved = if let Some(What::Started(2, _, shift)) = last { shift.as_ps() as f64 } else { f64::NAN };
+    let moved = if let Some(EventKind::Started(2, _, shift)) = last { shift.as_ps() as f64 } else { f64::NAN };
     trial.check(Check::exact("the source starts last, moved by the other's slot", "ps", moved, Relation::Equal, 48e3));
     let meet = u8::from(network.collision(Time::from_us(40)).is_some());
     trial.check(Check::exact("frames that meet", "frames", meet.into(), Relation::Equal, 0.0));
@@ -122,7 +122,7 @@ fn translation(trial: &mut Trial) -> Result<(), Failure> {
         let faults = Faults { processing: Time::from_us(30), ..Faults::default() };
         let mut network = Network::new(&clocks, &wires(&LINE), exact(), faults, seed);
         let start = Time::from_ps(random.below(1 << 40));
-        network.ask(0, Ask { stream: 1, destination: 4, frame_bytes: 600, window: ns(1920), start });
+        network.ask(0, SlotRequest { stream: 1, destination: 4, frame_bytes: 600, window: ns(1920), start });
         network.run_until(Time::from_us(500));
         for passage in network.passages(ns(1920)) {
             let shown = network.clock(passage.node).shows(passage.start) % ns(1920);
@@ -164,7 +164,8 @@ fn fronthaul(seed: u64) -> Network {
     for source in order {
         let (frame_bytes, gap) = TABLE[source % 4];
         let start = clocks[source].shows(Time::ZERO);
-        network.ask(source, Ask { stream: source as u64, destination: 12, frame_bytes, window: ns(gap), start });
+        network
+            .ask(source, SlotRequest { stream: source as u64, destination: 12, frame_bytes, window: ns(gap), start });
     }
     network.run_until(Time::from_ms(100));
     network

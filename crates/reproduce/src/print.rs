@@ -7,7 +7,7 @@ use super::trial::Trial;
 use serde::Serialize;
 use std::fmt::Write;
 use text::numbers::counted;
-use text::{Layout, Paint, Style, table};
+use text::{ColorMode, Layout, Style, table};
 
 /// Results of one experiment.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ struct Entry<'a> {
     source: &'a str,
     seconds: f64,
     pass: bool,
-    checks: Vec<Told<'a>>,
+    checks: Vec<PrintedCheck<'a>>,
     /// Present only with `--open-choices`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open_choices: Vec<Alternative<'a>>,
@@ -57,7 +57,7 @@ struct Entry<'a> {
 
 /// A check, and its entry in the list of expected failures.
 #[derive(Serialize)]
-struct Told<'a> {
+struct PrintedCheck<'a> {
     #[serde(flatten)]
     check: &'a Check,
     known: Option<Known>,
@@ -110,7 +110,7 @@ pub fn json(results: &[Result]) -> String {
         seconds: (result.seconds * 10.0).round() / 10.0,
         pass: result.passes(),
         checks: (result.trial.checks.iter())
-            .map(|check| Told { check, known: result.known(check).map(Known::of) })
+            .map(|check| PrintedCheck { check, known: result.known(check).map(Known::of) })
             .collect(),
         open_choices: under.iter().map(|(choice, pass, checks)| Alternative { choice, pass: *pass, checks }).collect(),
     });
@@ -180,7 +180,7 @@ fn checks_table(result: &Result) -> String {
 }
 
 /// Returns the text output of one experiment.
-pub fn result(result: &Result, paint: Paint) -> String {
+pub fn result(result: &Result, paint: ColorMode) -> String {
     let experiment = result.experiment;
     let mut text = format!("{}  {}\n", paint.styled(experiment.id, Style::Strong), experiment.title);
     let _ = writeln!(text, "  {}", paint.styled(experiment.source, Style::Faint));
@@ -286,7 +286,7 @@ mod tests {
         let all =
             vec![check("good", 1.0), check(known, 2.0), check("new", 2.0), check("long", 2.0).unjudged("quick run")];
         let told = result(id, all);
-        let text = super::result(&told, Paint::Plain);
+        let text = super::result(&told, ColorMode::Plain);
         let line =
             |name: &str| text.lines().find(|line| line.contains(&format!(" {name} "))).unwrap().trim().to_owned();
         assert!(line("good").starts_with("ok"), "{text}");
@@ -305,7 +305,7 @@ mod tests {
         );
         assert_eq!(totals(&[told]), expected);
         assert!(
-            super::result(&result(id, vec![check(known, 2.0)]), Paint::Plain).contains("as is known: experiments/")
+            super::result(&result(id, vec![check(known, 2.0)]), ColorMode::Plain).contains("as is known: experiments/")
         );
         assert!(result(id, vec![check("good", 1.0), check("long", 2.0).unjudged("quick run")]).passes());
         assert!(!result(id, vec![check("long", 1.0).unjudged("quick run")]).passes(), "nothing was judged");

@@ -92,15 +92,15 @@ impl Trial {
     ///
     /// # Errors
     /// If the scenario is invalid.
-    pub fn run(&self, source: &Source, changes: &[(&str, String)]) -> Result<Told, Failure> {
+    pub fn run(&self, source: &Source, changes: &[(&str, String)]) -> Result<TrialResult, Failure> {
         let setup = self.setup(source, changes)?;
-        Told::of(setup, source)
+        TrialResult::of(setup, source)
     }
 }
 
 /// Results of one run.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct TrialResult {
     /// Summary of the run.
     pub summary: Outcome,
     /// Flow records at the end of the run.
@@ -121,7 +121,7 @@ pub struct Told {
     duration: Time,
 }
 
-impl Watcher for Told {
+impl Watcher for TrialResult {
     fn delays(&mut self, delays: &Histogram) {
         self.delays = delays.clone();
     }
@@ -146,13 +146,13 @@ impl Watcher for Told {
     }
 }
 
-impl Told {
+impl TrialResult {
     /// Runs `setup`; errors name `source`.
     ///
     /// # Errors
     /// If the setup describes no valid network.
-    pub fn of(setup: Setup, source: &Source) -> Result<Told, Failure> {
-        let mut told = Told { warm_up: setup.warm_up, duration: setup.duration, ..Told::default() };
+    pub fn of(setup: Setup, source: &Source) -> Result<TrialResult, Failure> {
+        let mut told = TrialResult { warm_up: setup.warm_up, duration: setup.duration, ..TrialResult::default() };
         let mut simulation = simulation(setup, source)?;
         simulation.run(&mut told);
         told.summary = simulation.finish(&mut told, false);

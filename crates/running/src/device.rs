@@ -63,7 +63,7 @@ pub(crate) struct Port {
 
 impl Port {
     /// Whether both ports treat frames equally, on ingress and egress.
-    pub fn treats_alike(&self, other: &Port) -> bool {
+    pub fn has_equal_treatment(&self, other: &Port) -> bool {
         let maps = |port: &Port| (port.class, port.group, port.queue, port.dscp);
         let pfc = |port: &Port| (port.enabled, port.sends, port.stops, port.lossless);
         let cable = |port: &Port| (port.node, port.delivers, port.detours);
@@ -92,7 +92,7 @@ impl Port {
 
 /// The tunnel of a switch to the other ToR.
 #[derive(Clone, Debug)]
-pub(crate) struct Detour {
+pub(crate) struct PeerTunnel {
     pub peer: NodeId,
     pub uniform: bool,
     pub decap_class: Option<[u8; DSCPS]>,
@@ -114,7 +114,7 @@ pub(crate) struct Device<'a> {
     peers: Vec<u32>,
     /// Node and port, by port number of the fabric.
     owners: Vec<(NodeId, PortIndex)>,
-    pub detours: BTreeMap<NodeId, Detour>,
+    pub detours: BTreeMap<NodeId, PeerTunnel>,
 }
 
 fn fault(config: &SwitchConfig, key: impl Into<String>, message: impl Into<String>, help: impl Into<String>) -> Fault {
@@ -415,7 +415,7 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
     })
 }
 
-fn detour(fabric: &Fabric, config: &SwitchConfig) -> Result<Option<Detour>, Fault> {
+fn detour(fabric: &Fabric, config: &SwitchConfig) -> Result<Option<PeerTunnel>, Fault> {
     let (Some(tunnel), Some(peer)) = (&config.tunnel, &config.peer) else { return Ok(None) };
     let node = fabric.find(peer).filter(|&node| fabric.node(node).kind == NodeKind::Switch);
     let Some(node) = node else {
@@ -423,7 +423,7 @@ fn detour(fabric: &Fabric, config: &SwitchConfig) -> Result<Option<Detour>, Faul
         return Err(fault(config, format!("PEER_SWITCH|{peer}"), message, "the name of the other ToR"));
     };
     let map = |field: &str| tunnel.maps.get(field).and_then(|name| config.maps[table_of(field)].get(name));
-    Ok(Some(Detour {
+    Ok(Some(PeerTunnel {
         peer: node,
         uniform: tunnel.uniform,
         decap_class: map("decap_dscp_to_tc_map").map(filled),

@@ -86,7 +86,7 @@ pub(crate) struct Arrival {
 
 /// Result of the search.
 #[derive(Debug, Default)]
-pub(crate) struct Reached {
+pub(crate) struct ReachableWaits {
     /// Sorted, without duplicates.
     pub waits: Vec<Wait>,
     /// Accounts: ingress port and group.
@@ -105,7 +105,7 @@ struct Group {
 struct Search<'d, 'a> {
     device: &'d Device<'a>,
     /// Host ports of a switch with equal configuration, by the lowest of them. Ports without an equal are absent.
-    alike_ports: BTreeMap<u32, Vec<u32>>,
+    equivalent_ports: BTreeMap<u32, Vec<u32>>,
     alike: [u8; DSCPS],
     waits: Set<Wait>,
     accounts: BTreeSet<(u32, u8)>,
@@ -120,14 +120,14 @@ struct Search<'d, 'a> {
 const FAR: u32 = u32::MAX;
 
 /// Follows the frames of all hosts along a set of paths.
-pub(crate) fn follow(device: &Device<'_>, paths: PathSet) -> Reached {
-    follow_from(device, paths, alike_ports(device))
+pub(crate) fn follow(device: &Device<'_>, paths: PathSet) -> ReachableWaits {
+    follow_from(device, paths, equivalent_ports(device))
 }
 
 /// Like [`follow`], with the given merged ports.
-fn follow_from(device: &Device<'_>, paths: PathSet, alike_ports: BTreeMap<u32, Vec<u32>>) -> Reached {
+fn follow_from(device: &Device<'_>, paths: PathSet, equivalent_ports: BTreeMap<u32, Vec<u32>>) -> ReachableWaits {
     let fabric = device.fabric;
-    let mut search = Search::new(device, alike_ports);
+    let mut search = Search::new(device, equivalent_ports);
     let (entries, reserved_at) = search.entries();
     match paths {
         PathSet::Shortest => {
@@ -150,7 +150,7 @@ fn follow_from(device: &Device<'_>, paths: PathSet, alike_ports: BTreeMap<u32, V
     // Copy the result of a port to its equals. Frames never return to the host port of their arrival, so waits of that
     // kind, which stem from the merge, are dropped.
     let alone: [u32; 0] = [];
-    let alike = |port: u32| search.alike_ports.get(&port).map_or(&alone[..], Vec::as_slice);
+    let alike = |port: u32| search.equivalent_ports.get(&port).map_or(&alone[..], Vec::as_slice);
     let mut followed: Vec<Wait> = search.waits.into_iter().collect();
     followed.sort_unstable();
     let (mut waits, mut accounts) = (Vec::with_capacity(followed.len()), search.accounts.clone());
@@ -163,7 +163,7 @@ fn follow_from(device: &Device<'_>, paths: PathSet, alike_ports: BTreeMap<u32, V
         accounts.extend(alike(port).iter().map(|&other| (other, group)));
     }
     waits.sort_unstable();
-    Reached { waits, accounts, reserved_at }
+    ReachableWaits { waits, accounts, reserved_at }
 }
 
 /// Passes all hops of a set of paths to `visit`, in order of their distance from the hosts: once per group of
@@ -194,13 +194,13 @@ pub(crate) fn steps(device: &Device<'_>, paths: PathSet, visit: &mut dyn FnMut(&
 }
 
 /// Groups the host ports of each switch that treat frames equally: the first, with the later ones.
-fn alike_ports(device: &Device<'_>) -> BTreeMap<u32, Vec<u32>> {
+fn equivalent_ports(device: &Device<'_>) -> BTreeMap<u32, Vec<u32>> {
     let mut alike: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut firsts: Vec<(u32, &Port)> = Vec::new();
     for (number, port) in device.ports().filter(|(number, _)| device.peer(*number).is_none()) {
         // Ports are ordered by switch.
         firsts.retain(|(_, first)| first.node == port.node);
-        match firsts.iter().find(|(_, first)| first.treats_alike(port)) {
+        match firsts.iter().find(|(_, first)| first.has_equal_treatment(port)) {
             Some((first, _)) => alike.entry(*first).or_default().push(number),
             None => firsts.push((number, port)),
         }
@@ -248,10 +248,10 @@ fn rise(fabric: &Fabric, from: NodeId, to: NodeId) -> i16 {
 }
 
 impl<'d, 'a> Search<'d, 'a> {
-    fn new(device: &'d Device<'a>, alike_ports: BTreeMap<u32, Vec<u32>>) -> Search<'d, 'a> {
+    fn new(device: &'d Device<'a>, equivalent_ports: BTreeMap<u32, Vec<u32>>) -> Search<'d, 'a> {
         let mut search = Search {
             device,
-            alike_ports,
+            equivalent_ports,
             alike: device.alike(),
             waits: Set::default(),
             accounts: BTreeSet::new(),
@@ -271,7 +271,7 @@ impl<'d, 'a> Search<'d, 'a> {
     fn entries(&self) -> (Vec<State>, u64) {
         let reserved = self.device.reserved();
         let (mut entries, mut reserved_at) = (Vec::new(), 0);
-        let followers: BTreeSet<u32> = self.alike_ports.values().flatten().copied().collect();
+        let followers: BTreeSet<u32> = self.equivalent_ports.values().flatten().copied().collect();
         for (ingress, port) in self.device.ports().filter(|(number, _)| self.device.peer(*number).is_none()) {
             let held = |dscp: u8| reserved.contains(&dscp) && port.lossless >> self.account(port, dscp) & 1 == 0;
             reserved_at += u64::from((0..DSCPS as u8).any(held));
@@ -366,7 +366,7 @@ impl<'d, 'a> Search<'d, 'a> {
         for out in exits {
             let number = fabric.port_number(node, out) as u32;
             // No frame returns to its ingress port. A merged port is the exception: frames of its equals leave by it.
-            let back = number == state.ingress && !self.alike_ports.contains_key(&number);
+            let back = number == state.ingress && !self.equivalent_ports.contains_key(&number);
             let Some(exit) = device.port(number).filter(|_| !back) else { continue };
             if exit.delivers || state.inside.is_some() {
                 self.hop(state, out, None);

@@ -13,7 +13,7 @@ fn assert_same(name: &str, files: &Files) -> u64 {
     let mut merged = 0;
     for binding in [QueueBinding::Egress, QueueBinding::Ingress] {
         let device = Device::new(&fabric, &configs, binding).unwrap();
-        merged = alike_ports(&device).values().map(|ports| ports.len() as u64).sum();
+        merged = equivalent_ports(&device).values().map(|ports| ports.len() as u64).sum();
         for paths in [PathSet::Shortest, PathSet::Bounces(1), PathSet::Any] {
             let (together, alone) = (follow(&device, paths), follow_from(&device, paths, BTreeMap::new()));
             assert!(together.waits == alone.waits && together.accounts == alone.accounts, "{name}, {paths}");

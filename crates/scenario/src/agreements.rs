@@ -2,7 +2,7 @@
 
 use crate::names::{HostName, host};
 use crate::section::Section;
-use crate::traffic_lower::{Ground, host_rate};
+use crate::traffic_lower::{LoweringContext, host_rate};
 use model::parameters::{CommittedRate, FlowControl};
 use std::collections::BTreeSet;
 use units::Rate;
@@ -31,7 +31,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedAgreement> {
 
 /// Resolves host names and refuses duplicates.
 pub(crate) fn lower(
-    ground: &Ground<'_, '_>,
+    ground: &LoweringContext<'_, '_>,
     named: &[NamedAgreement],
     control: &FlowControl,
 ) -> Option<Vec<CommittedRate>> {

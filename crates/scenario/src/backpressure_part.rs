@@ -1,7 +1,7 @@
 //! Output backpressure: FLORAX, backpressure by destination, 802.3x by output.
 
 use crate::mechanism;
-use crate::partial_part::Reach;
+use crate::partial_part::FlowControlScope;
 use crate::parts::Parts;
 use crate::section::{Context, Section};
 use fabric::NodeId;
@@ -47,7 +47,7 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
 }
 
 /// Checks flow control against the fabric, the other parameters and the largest frame.
-pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_bytes: u16, used: u8) {
+pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: FlowControlScope<'_>, mtu_bytes: u16, used: u8) {
     let fabric = reach.fabric;
     let control = &parts.switch.flow_control;
     let Some(backpressure) = control.backpressure() else { return };
@@ -70,7 +70,7 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_
 }
 
 /// Warns if a queue cannot hold, above `upper`, the bytes that neighbours send before they pause.
-fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: Reach<'_>, mtu_bytes: u16, used: u8) {
+fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: FlowControlScope<'_>, mtu_bytes: u16, used: u8) {
     let (control, fabric) = (&parts.switch.flow_control, reach.fabric);
     let (Some(backpressure), Buffer::PerQueue { limit }) = (control.backpressure(), &parts.switch.buffer) else {
         return;

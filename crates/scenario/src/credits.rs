@@ -1,6 +1,6 @@
 //! Checks of credits: enough for one frame, enough for the link rate, and a buffer that holds them.
 
-use crate::partial_part::Reach;
+use crate::partial_part::FlowControlScope;
 use crate::section::Context;
 use fabric::Link;
 use model::parameters::{Buffer, SwitchParameters};
@@ -10,7 +10,7 @@ use units::{Bytes, Rate, WIRE_OVERHEAD_BYTES};
 /// Computes the credits of each link for the classes in `used` (bit mask) and checks them against the buffer.
 pub(crate) fn check(
     context: &Context<'_>,
-    reach: Reach<'_>,
+    reach: FlowControlScope<'_>,
     switch: &SwitchParameters,
     mtu_bytes: u16,
     used: u8,

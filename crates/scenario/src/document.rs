@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 16;
 
 /// Source position of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SourceSpan {
     /// Byte range in the file.
     File(Range<usize>),
     /// Index of an override.
@@ -36,13 +36,13 @@ pub(crate) enum Value {
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub value: Value,
-    pub place: Place,
+    pub place: SourceSpan,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub key: String,
-    pub key_place: Place,
+    pub key_place: SourceSpan,
     pub item: Item,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct Document {
 }
 
 fn convert(value: Spanned<DeValue<'_>>, override_index: Option<usize>) -> Item {
-    let place = override_index.map_or(Place::File(value.span()), Place::Override);
+    let place = override_index.map_or(SourceSpan::File(value.span()), SourceSpan::Override);
     let value = match value.into_inner() {
         DeValue::String(text) => Value::Text(text.into_owned()),
         DeValue::Integer(number) => {
@@ -131,7 +131,7 @@ fn convert_table(table: DeTable<'_>, override_index: Option<usize>) -> Table {
         .into_iter()
         .map(|(key, item)| {
             let start = key.span().start;
-            let key_place = override_index.map_or(Place::File(key.span()), Place::Override);
+            let key_place = override_index.map_or(SourceSpan::File(key.span()), SourceSpan::Override);
             (start, Entry { key: key.into_inner().into_owned(), key_place, item: convert(item, override_index) })
         })
         .collect();
@@ -160,7 +160,7 @@ impl Document {
         };
         if !syntax.is_empty() {
             let error = |error: &toml::de::Error| {
-                let place = Place::File(error.span().unwrap_or(0..0));
+                let place = SourceSpan::File(error.span().unwrap_or(0..0));
                 let message = format!("not valid TOML: {}", error.message());
                 document.error(&place, "", message, None)
             };
@@ -170,7 +170,7 @@ impl Document {
         let mut errors = document.rename_former();
         for (index, (path, value)) in overrides.iter().enumerate() {
             if let Err((message, help)) = document.set(index, path, value) {
-                errors.push(document.error(&Place::Override(index), path, message, help));
+                errors.push(document.error(&SourceSpan::Override(index), path, message, help));
             }
         }
         if errors.is_empty() { Ok(document) } else { Err(errors) }
@@ -186,7 +186,7 @@ impl Document {
             self.former.push(key);
         });
         self.root = root;
-        let error = |(place, path, message): (Place, String, String)| self.error(&place, &path, message, None);
+        let error = |(place, path, message): (SourceSpan, String, String)| self.error(&place, &path, message, None);
         duplicates.into_iter().map(error).collect()
     }
 
@@ -204,7 +204,7 @@ impl Document {
     }
 
     fn set(&mut self, index: usize, path: &str, text: &str) -> Result<(), (String, Option<String>)> {
-        let place = Place::Override(index);
+        let place = SourceSpan::Override(index);
         let item = match DeValue::parse(text) {
             Ok(value) => convert(value, Some(index)),
             // Not a TOML value: a text without quotes.
@@ -266,8 +266,8 @@ impl Document {
     }
 
     /// Returns the position of the value at a key path such as `traffic.0.load`, or of its longest prefix that exists.
-    pub fn locate(&self, path: &str) -> Place {
-        let mut place = Place::File(0..0);
+    pub fn locate(&self, path: &str) -> SourceSpan {
+        let mut place = SourceSpan::File(0..0);
         let mut table = Some(&self.root);
         let mut segments = path.split('.').filter(|segment| !segment.is_empty());
         while let (Some(segment), Some(inside)) = (segments.next(), table) {
@@ -302,14 +302,14 @@ impl Document {
         self.line_starts.partition_point(|&start| start <= byte) as u64
     }
 
-    pub fn error(&self, place: &Place, key: &str, message: String, help: Option<String>) -> ScenarioError {
+    pub fn error(&self, place: &SourceSpan, key: &str, message: String, help: Option<String>) -> ScenarioError {
         let key = key.to_owned();
         match place {
-            Place::File(span) => {
+            SourceSpan::File(span) => {
                 let (line, column) = self.position(span.start);
                 ScenarioError { path: self.name.clone(), line, column, span: span.clone(), key, message, help }
             }
-            Place::Override(index) => {
+            SourceSpan::Override(index) => {
                 let path = format!("--set {}", self.overrides.get(*index).map_or("", String::as_str));
                 ScenarioError { path, line: 0, column: 0, span: 0..0, key, message, help }
             }

@@ -14,13 +14,13 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 type Longest = BTreeMap<(u8, NodeId, PortIndex), u16>;
 
 /// Paths of frames: routing tables before any failure and without manual routes, and explicit paths of flows.
-pub(crate) struct Ways<'a> {
+pub(crate) struct FramePaths<'a> {
     pub fabric: &'a Fabric,
     pub forwarding: &'a Forwarding,
     pub paths: &'a PathTable,
 }
 
-impl Ways<'_> {
+impl FramePaths<'_> {
     /// Returns the longest frame per class and egress port.
     fn longest(&self, plan: &Plan, transport_mtu_bytes: u16) -> Longest {
         let mut longest = Longest::new();
@@ -93,7 +93,7 @@ fn raise(longest: &mut Longest, key: (u8, NodeId, PortIndex), frame: u16) {
 /// Warns of classes whose gates on a path never open, or never for as long as a frame takes.
 pub(crate) fn warn(
     context: &Context<'_>,
-    ways: &Ways<'_>,
+    ways: &FramePaths<'_>,
     (gates, preemption): (&Gates, Option<PreemptionParameters>),
     plan: &Plan,
     transport_mtu_bytes: u16,

@@ -1,6 +1,6 @@
 //! Checks that the buffer of each switch holds its headroom, and that XOFF and XON thresholds can work.
 
-use crate::partial_part::Reach;
+use crate::partial_part::FlowControlScope;
 use crate::section::Context;
 use fabric::NodeId;
 use model::parameters::{Buffer, FlowControl, QueueLimit, SwitchOverride, SwitchParameters, Threshold};
@@ -9,15 +9,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Rate};
 
 /// Buffer parameters of the switches that use flow control.
-pub(crate) struct Room<'r> {
-    pub reach: Reach<'r>,
+pub(crate) struct LosslessBuffers<'r> {
+    pub reach: FlowControlScope<'r>,
     /// Parameters of all switches.
     pub switch: &'r SwitchParameters,
     /// Overrides of some switches.
     pub overrides: &'r [SwitchOverride],
 }
 
-impl Room<'_> {
+impl LosslessBuffers<'_> {
     /// Returns the key that sets the value of `node`: that of the last override for which `says` holds, or the general
     /// one.
     fn place(&self, node: NodeId, key: &str, says: impl Fn(&SwitchOverride) -> bool) -> String {
@@ -29,7 +29,7 @@ impl Room<'_> {
     /// Warns of headroom that is too small for its links and of pauses that end too early; checks XOFF, queues and
     /// buffers. `used` is a bit mask of the classes in use.
     pub fn check(&self, context: &Context<'_>, mtu_bytes: u16, used: u8, derived: &mut Vec<(String, String)>) {
-        let Room { reach, switch, .. } = *self;
+        let LosslessBuffers { reach, switch, .. } = *self;
         let control = &switch.flow_control;
         let Some(pause) = control.pause() else { return };
         let own = SwitchOverride::resolve(self.overrides, switch);
@@ -192,7 +192,7 @@ impl Room<'_> {
         of: impl Fn(NodeId) -> &'p SwitchParameters,
         derived: &mut Vec<(String, String)>,
     ) {
-        let Room { reach, switch, .. } = *self;
+        let LosslessBuffers { reach, switch, .. } = *self;
         let (fabric, control) = (reach.fabric, &switch.flow_control);
         // A switch has accounts for the lossless classes in use, or for whole ports.
         let accounts = control.lossless_accounts(used);

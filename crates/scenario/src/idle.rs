@@ -4,7 +4,7 @@
 use crate::parts::Parts;
 use crate::section::Context;
 use model::parameters::{FlowControl, Overload};
-use protocols::rate_control::Needs;
+use protocols::rate_control::SwitchSupport;
 use traffic::{Plan, Start};
 
 /// Warns of each such key that is written, and of flags that are not at their default.
@@ -44,7 +44,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
     );
     // Transports that react to marks have their own warning.
     for (key, _, transport) in parts.transports() {
-        let waits = transport.is_ecn_capable() && transport.needs() != Needs::Marks;
+        let waits = transport.is_ecn_capable() && transport.needs() != SwitchSupport::Marks;
         warn_unless(&format!("{key}.ecn"), !waits || parts.marks(), "no switch marks");
     }
     for (number, failure) in parts.failures.iter().enumerate() {

@@ -6,20 +6,20 @@ use crate::bounds::Bounds;
 use crate::credits;
 use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
-use crate::headroom_check::Room;
+use crate::headroom_check::LosslessBuffers;
 use crate::idle;
 use crate::misleading;
 use crate::names::near_node;
 use crate::overload_part;
 use crate::override_part;
-use crate::partial_part::Reach;
+use crate::partial_part::FlowControlScope;
 use crate::parts::Parts;
 use crate::pins;
 use crate::run_part::{NamedFailure, RoutingMode};
 use crate::scenario::Scenario;
 use crate::section::Context;
 use crate::tags;
-use crate::traffic_lower::{self, Ground, host_rate};
+use crate::traffic_lower::{self, LoweringContext, host_rate};
 use crate::traffic_part::{LoadPlan, TrafficPlan, What};
 use crate::trim_part;
 use crate::{cyclic_part, gates_part, gates_warn, shaping_part};
@@ -28,11 +28,11 @@ use fabric::{Fabric, NodeKind};
 use model::largest_frame_bytes;
 use model::parameters::{Buffer, HostParameters, Overload, PauseReaction, PauseStorm, Reroute, Setup, Timing};
 use protocols::port::Hooks;
-use protocols::rate_control::Needs;
+use protocols::rate_control::SwitchSupport;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use traffic::{ENDLESS, Lengths, Load, Plan};
+use traffic::{ENDLESS, LengthDistribution, Load, Plan};
 use units::{Bytes, Rate, Time};
 
 /// A scenario that can run.
@@ -80,8 +80,8 @@ impl Lowered {
 fn mtu_bytes(parts: &Parts) -> u16 {
     let frames = |entry: &TrafficPlan| match &entry.what {
         What::Pairs { load: LoadPlan::Frames { frame_bytes, lengths, .. }, .. } => Some(match lengths {
-            Lengths::Equal => *frame_bytes,
-            Lengths::Normal { longest_bytes, .. } => *longest_bytes,
+            LengthDistribution::Equal => *frame_bytes,
+            LengthDistribution::Normal { longest_bytes, .. } => *longest_bytes,
         }),
         _ => None,
     };
@@ -127,7 +127,7 @@ fn own_transports(parts: &Parts) -> BTreeMap<u8, TransportParameters> {
 }
 
 /// Resolves the host with the pause-storm fault; warns if no switch obeys its pauses.
-fn pause_storm(context: &Context<'_>, reach: Reach<'_>, parts: &Parts) -> Option<PauseStorm> {
+fn pause_storm(context: &Context<'_>, reach: FlowControlScope<'_>, parts: &Parts) -> Option<PauseStorm> {
     const KEY: &str = "host.pause_storm.host";
     let fabric = reach.fabric;
     let (name, at, until) = parts.host.pause_storm.clone()?;
@@ -348,7 +348,7 @@ impl Scenario {
         }
         let overrides = override_part::lower(&parts.overrides, context, &fabric);
         let outside = parts.partial.lower(context, &fabric, &mut derived);
-        let reach = Reach { fabric: &fabric, outside: outside.as_deref().unwrap_or_default() };
+        let reach = FlowControlScope { fabric: &fabric, outside: outside.as_deref().unwrap_or_default() };
         let tags = tags::lower(context, &fabric, files, parts);
         let gates = gates_part::lower(&parts.gates, context, &fabric, files, parts.preemption);
         let shaping = shaping_part::lower(&parts.shaping, context, &fabric);
@@ -359,7 +359,7 @@ impl Scenario {
         let (table, known) = paths?;
         let rates = (0..fabric.hosts().len() as u32).map(|host| host_rate(&fabric, host));
         let slowest = rates.clone().min().unwrap_or(Rate::MIN);
-        let ground = Ground {
+        let ground = LoweringContext {
             context,
             fabric: &fabric,
             paths: &known,
@@ -381,7 +381,8 @@ impl Scenario {
         // Tags are classes: frames use every lossless tag, and class 0 when they become lossy.
         let used = used | tags.as_ref().and_then(|tags| tags.as_ref()).map_or(0, |tags| tags.lossless() | 1);
         override_part::check(context, &parts.switch, &parts.overrides);
-        let room = Room { reach, switch: &parts.switch, overrides: overrides.as_deref().unwrap_or_default() };
+        let room =
+            LosslessBuffers { reach, switch: &parts.switch, overrides: overrides.as_deref().unwrap_or_default() };
         room.check(context, mtu, used, &mut derived);
         room.check_frame(context, mtu);
         credits::check(context, reach, &parts.switch, mtu, used, &mut derived);
@@ -411,10 +412,10 @@ impl Scenario {
                 context.fail(&format!("{key}.{parameter}"), message, Some(format!("write {slowest} or less")));
             }
             match transport.needs() {
-                Needs::Marks if !parts.marks() => {
+                SwitchSupport::Marks if !parts.marks() => {
                     context.warn("switch.marking", format!("{kind} reacts to marks, but no switch marks"));
                 }
-                Needs::CongestionPoints if !parts.has_congestion_points() => {
+                SwitchSupport::CongestionPoints if !parts.has_congestion_points() => {
                     let message =
                         format!("{kind} reacts to notifications of switches, but none has a congestion point");
                     context.warn("switch.marking", message);
@@ -442,7 +443,7 @@ impl Scenario {
         shaping_part::warn(context, &timing.shaping, &plan, parts.host.reply_class);
         let gates = cyclic_part::with_gates(&timing.cycles, &timing.gates);
         if let Some(forwarding) = &forwarding {
-            let ways = gates_warn::Ways { fabric: &fabric, forwarding, paths: &table };
+            let ways = gates_warn::FramePaths { fabric: &fabric, forwarding, paths: &table };
             gates_warn::warn(context, &ways, (&gates, preemption), &plan, mtu);
         }
         let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());

@@ -5,7 +5,7 @@ use crate::section::Context;
 use crate::traffic_lower::host_rate;
 use fabric::Fabric;
 use model::parameters::{Overload, Spread};
-use protocols::datagram::Arrival;
+use protocols::datagram::ArrivalProcess;
 use protocols::transport::TransportParameters;
 use std::collections::BTreeMap;
 use traffic::{Flow, Load, Plan, Process, Start};
@@ -112,7 +112,7 @@ fn constant(parts: &Parts, fabric: &Fabric, flow: &Flow) -> Option<Source> {
             let Process::Constant { rate } = source.process else { return None };
             (spacing(rate.min(line), source.frame_bytes), source.frame_bytes)
         }
-        (Load::Transport, TransportParameters::Datagram(own)) if own.arrival == Arrival::Constant => {
+        (Load::Transport, TransportParameters::Datagram(own)) if own.arrival == ArrivalProcess::Constant => {
             let rate = own.rate.unwrap_or(line).min(line);
             (own.gap.unwrap_or_else(|| spacing(rate, own.frame_bytes)), own.frame_bytes)
         }

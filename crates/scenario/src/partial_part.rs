@@ -80,13 +80,13 @@ impl PartialPlan {
 
 /// A fabric and its switches without flow control.
 #[derive(Clone, Copy)]
-pub(crate) struct Reach<'f> {
+pub(crate) struct FlowControlScope<'f> {
     pub fabric: &'f Fabric,
     /// Switches without flow control, ascending.
     pub outside: &'f [NodeId],
 }
 
-impl<'f> Reach<'f> {
+impl<'f> FlowControlScope<'f> {
     pub fn takes_part(&self, node: NodeId) -> bool {
         self.outside.binary_search(&node).is_err()
     }

@@ -7,8 +7,8 @@ use crate::fabric_part::FabricPlan;
 use crate::gates_part::GatesPlan;
 use crate::override_plan::OverridePlan;
 use crate::partial_part::PartialPlan;
-use crate::pins::NamedPin;
-use crate::run_part::{HostPart, NamedFailure, NamedPath, Routing, Top, Watch};
+use crate::pins::NamedRoute;
+use crate::run_part::{HostPart, MeasurementPlan, NamedFailure, NamedPath, Routing, Top};
 use crate::shaping_part::ShapingPlan;
 use crate::tags::TagsPlan;
 use crate::traffic_part::TrafficPlan;
@@ -25,7 +25,7 @@ pub(crate) struct Parts {
     pub routing: Routing,
     pub paths: Vec<NamedPath>,
     pub failures: Vec<NamedFailure>,
-    pub pins: Vec<NamedPin>,
+    pub pins: Vec<NamedRoute>,
     pub agreements: Vec<NamedAgreement>,
     pub switch: SwitchParameters,
     pub overrides: Vec<OverridePlan>,
@@ -38,7 +38,7 @@ pub(crate) struct Parts {
     pub shaping: Vec<ShapingPlan>,
     pub host: HostPart,
     pub traffic: Vec<TrafficPlan>,
-    pub watch: Watch,
+    pub watch: MeasurementPlan,
 }
 
 impl Parts {

@@ -2,13 +2,13 @@
 
 use crate::names::{HostName, host, names, near_node};
 use crate::section::Section;
-use crate::traffic_lower::Ground;
+use crate::traffic_lower::LoweringContext;
 use model::parameters::StaticRoute;
 use units::Time;
 
 /// A manual route.
 #[derive(Clone, Debug)]
-pub(crate) struct NamedPin {
+pub(crate) struct NamedRoute {
     pub node: String,
     pub to: HostName,
     pub from: Option<HostName>,
@@ -17,7 +17,7 @@ pub(crate) struct NamedPin {
     pub until: Option<Time>,
 }
 
-pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedPin> {
+pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedRoute> {
     let mut pins = Vec::new();
     for section in root.tables("route", "route") {
         let node = section.text("node");
@@ -37,14 +37,14 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedPin> {
             section.fail("until", message, Some("remove `until` for a permanent route".to_owned()));
         }
         if let (Some(node), Some(to), Some(via), Some(at)) = (node, to, via, at) {
-            pins.push(NamedPin { node, to, from, via, at, until });
+            pins.push(NamedRoute { node, to, from, via, at, until });
         }
     }
     pins
 }
 
 /// Resolves names in manual routes to ports.
-pub(crate) fn lower(ground: &Ground<'_, '_>, named: &[NamedPin]) -> Option<Vec<StaticRoute>> {
+pub(crate) fn lower(ground: &LoweringContext<'_, '_>, named: &[NamedRoute]) -> Option<Vec<StaticRoute>> {
     let (context, fabric) = (ground.context, ground.fabric);
     let node = |name: &String, key: &str| {
         let node = fabric.find(name);
@@ -53,7 +53,7 @@ pub(crate) fn lower(ground: &Ground<'_, '_>, named: &[NamedPin]) -> Option<Vec<S
         }
         node
     };
-    let one = |(at, named): (usize, &NamedPin)| {
+    let one = |(at, named): (usize, &NamedRoute)| {
         let key = |key: &str| format!("route.{at}.{key}");
         let found = node(&named.node, &key("node"));
         let to = ground.host(&named.to, &key("to"));

@@ -4,7 +4,7 @@ use crate::document::Value;
 use crate::section::{Read, Section, quantity, show};
 use crate::values::room;
 use fabric::Fabric;
-use model::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
+use model::parameters::{Overflow, PipelineParameters, QueueLimit, SignalScope};
 use protocols::limits::fraction;
 use protocols::pipeline_trim::{Control, ControlParameters, MAX_BURST_BYTES, Wrap};
 use units::{Bytes, Time};
@@ -102,7 +102,7 @@ pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
         recirculation_latency: latency,
         deflect_queue,
         signal_delay: signal_delay.unwrap_or(latency),
-        notified: if notify? == "origin" { Notified::Origin } else { Notified::All },
+        notified: if notify? == "origin" { SignalScope::Origin } else { SignalScope::All },
         stages: if model == "tofino2" { Some(stages?) } else { None },
         cycle: cycle?,
     })

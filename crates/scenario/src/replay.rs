@@ -3,7 +3,7 @@
 use crate::error::ScenarioError;
 use crate::recognise::{KnownFormat, known_format};
 use crate::section::{Section, quantity};
-use crate::traffic_lower::{After, Ground, flow_ids_of_switches};
+use crate::traffic_lower::{After, LoweringContext, flow_ids_of_switches};
 use crate::traffic_part::{TrafficPlan, path_names};
 use traffic::{
     ConnectionMatrix, FileError, FlowColumns, FlowFile, FlowFileOptions, FlowWarning, PlanBuilder, Start, StartUnit,
@@ -108,7 +108,7 @@ pub(crate) fn read_replayed(
     read_flow_file(content, shown, options).map(Replayed::Flows).map_err(Refused::File)
 }
 
-impl Ground<'_, '_> {
+impl LoweringContext<'_, '_> {
     /// Appends the flows of entry `at`.
     pub(crate) fn replay(
         &self,

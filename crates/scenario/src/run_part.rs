@@ -309,7 +309,7 @@ pub(crate) fn transport(section: &Section<'_, '_>) -> Option<(&'static str, Tran
 
 /// `[measure]`, `[record]` and `[check]`.
 #[derive(Clone, Debug)]
-pub(crate) struct Watch {
+pub(crate) struct MeasurementPlan {
     pub warm_up: Time,
     pub measure_end: Option<Time>,
     pub record: RecordPart,
@@ -318,7 +318,7 @@ pub(crate) struct Watch {
     pub expect_deadlock: bool,
 }
 
-pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Watch> {
+pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<MeasurementPlan> {
     let measure = root.table("measure", "measure", false);
     let (warm_up, measure_end) = (measure.time("warm_up"), measure.time("end"));
     let (reordering, threshold) = (measure.flag("reordering"), measure.whole("reordering_threshold", 1..=1 << 20));
@@ -352,7 +352,14 @@ pub(crate) fn watch(root: &Section<'_, '_>, duration: Option<Time>) -> Option<Wa
     record.every.jitter = jitter?;
     record.every.queue_lengths_every = queues;
     let storm = storm?;
-    Some(Watch { warm_up: warm_up?, measure_end, record, deadlock_every, storm, expect_deadlock: expect.is_some() })
+    Some(MeasurementPlan {
+        warm_up: warm_up?,
+        measure_end,
+        record,
+        deadlock_every,
+        storm,
+        expect_deadlock: expect.is_some(),
+    })
 }
 
 /// Reads `check.bounce_storm`: a table, or a flag that turns the check on.

@@ -1,6 +1,6 @@
 //! Reads one table of a scenario. Defaults are in the key table; keys that no reader requests are unknown.
 
-use crate::document::{Document, Item, Place, Table, Value, unknown_word};
+use crate::document::{Document, Item, SourceSpan, Table, Value, unknown_word};
 use crate::error::{Explained, Origin, ScenarioError, Warning};
 use crate::keys::{self, Default};
 use crate::suggest;
@@ -42,7 +42,7 @@ impl<'d> Context<'d> {
         self.fail_at(&self.document.locate(key), key, message, help);
     }
 
-    pub fn fail_at(&self, place: &Place, key: &str, message: impl Into<String>, help: Option<String>) {
+    pub fn fail_at(&self, place: &SourceSpan, key: &str, message: impl Into<String>, help: Option<String>) {
         self.push(self.document.error(place, key, message.into(), help));
     }
 
@@ -66,10 +66,10 @@ impl<'d> Context<'d> {
         self.explained.borrow_mut().push(Explained { key, value, origin });
     }
 
-    pub fn origin(&self, place: &Place) -> Origin {
+    pub fn origin(&self, place: &SourceSpan) -> Origin {
         match place {
-            Place::File(span) => Origin::File { line: self.document.line(span.start) },
-            Place::Override(_) => Origin::Override,
+            SourceSpan::File(span) => Origin::File { line: self.document.line(span.start) },
+            SourceSpan::Override(_) => Origin::Override,
         }
     }
 
@@ -446,7 +446,7 @@ impl<'c, 'd> Section<'c, 'd> {
     }
 
     /// Returns all entries, for tables with their own reader: parameters of transports.
-    pub fn entries(&self) -> impl Iterator<Item = (&'d str, &'d Item, &'d Place)> + use<'d> {
+    pub fn entries(&self) -> impl Iterator<Item = (&'d str, &'d Item, &'d SourceSpan)> + use<'d> {
         self.table.entries.iter().map(|entry| (entry.key.as_str(), &entry.item, &entry.key_place))
     }
 }

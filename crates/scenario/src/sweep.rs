@@ -1,6 +1,6 @@
 //! The file of a sweep: scenario, varied keys, seeds.
 
-use crate::document::{Document, Item, Place, Table, Value};
+use crate::document::{Document, Item, SourceSpan, Table, Value};
 use crate::error::{ScenarioError, ScenarioErrors, not_text};
 use crate::{files, suggest};
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ struct Reader<'d> {
 }
 
 impl Reader<'_> {
-    fn fail(&mut self, place: &Place, key: &str, message: String, help: &str) {
+    fn fail(&mut self, place: &SourceSpan, key: &str, message: String, help: &str) {
         self.errors.push(self.document.error(place, key, message, Some(help.to_owned())));
     }
 
@@ -136,7 +136,7 @@ impl Reader<'_> {
             }
             None => {
                 let help = "write scenario = \"incast.toml\", relative to this file";
-                self.fail(&Place::File(0..0), "scenario", "a sweep needs a `scenario`".to_owned(), help);
+                self.fail(&SourceSpan::File(0..0), "scenario", "a sweep needs a `scenario`".to_owned(), help);
                 None
             }
         };
@@ -210,7 +210,7 @@ impl Reader<'_> {
     /// Returns `true` for a value in braces, `{ kind = "pfc" }`; a dotted key such as `switch.flow_control.xoff = ...`
     /// also parses as a table.
     fn in_braces(&self, item: &Item) -> bool {
-        matches!(&item.place, Place::File(span) if self.document.text[span.start..].starts_with('{'))
+        matches!(&item.place, SourceSpan::File(span) if self.document.text[span.start..].starts_with('{'))
     }
 
     /// Reads the columns of `[[run]]`: every entry must have the same keys.
@@ -332,15 +332,15 @@ impl Reader<'_> {
 
     fn choice(&self, key: String, values: Vec<String>, item: &Item) -> Choice {
         let (line, column) = match &item.place {
-            Place::File(span) => self.document.position(span.start),
-            Place::Override(_) => (0, 0),
+            SourceSpan::File(span) => self.document.position(span.start),
+            SourceSpan::Override(_) => (0, 0),
         };
         Choice { key, values, place: (self.document.name.clone(), line, column), changes: Vec::new() }
     }
 
     /// Returns a value in the syntax of `--set`: a text without quotes unless it would parse as another type.
     fn value(&mut self, key: &str, item: &Item) -> Option<String> {
-        let Place::File(span) = &item.place else { return None };
+        let SourceSpan::File(span) = &item.place else { return None };
         let raw = self.document.text.get(span.clone()).unwrap_or_default().to_owned();
         match &item.value {
             Value::Text(text) if text.trim() == text && !text.is_empty() && DeValue::parse(text).is_err() => {

@@ -7,14 +7,14 @@ use crate::recognise::{KnownFormat, known_format};
 use crate::section::Context;
 use crate::suggest;
 use crate::traffic_part::{
-    LoadPlan, Often, PatternPlan, ProcessPlan, RatePlan, ServersPlan, SizesPlan, TrafficPlan, What,
+    ArrivalIntensity, LoadPlan, PatternPlan, ProcessPlan, RatePlan, ServersPlan, SizesPlan, TrafficPlan, What,
 };
 use fabric::routing::PathTable;
 use fabric::{Fabric, NodeId};
 use protocols::transport::TransportParameters;
 use std::io::Cursor;
 use traffic::{
-    BuiltIn, Cdf, DatagramSource, Entry, FileError, Intensity, Load, Operation, Pairs, Pattern, Plan, PlanBuilder,
+    ArrivalRate, BuiltIn, Cdf, DatagramSource, Entry, FileError, Load, Operation, Pairs, Pattern, Plan, PlanBuilder,
     Poisson, Process, RequestReply, Servers, Sizes, TrafficError, Workload,
 };
 use units::{Rate, Time};
@@ -27,7 +27,7 @@ pub(crate) struct KnownPath {
 }
 
 /// Inputs for lowering traffic entries.
-pub(crate) struct Ground<'a, 'd> {
+pub(crate) struct LoweringContext<'a, 'd> {
     pub context: &'a Context<'d>,
     pub fabric: &'a Fabric,
     /// Paths by [`fabric::routing::PathId`].
@@ -69,7 +69,7 @@ fn nearest(value: f64) -> u128 {
     (value + 0.5) as u128
 }
 
-impl Ground<'_, '_> {
+impl LoweringContext<'_, '_> {
     pub(crate) fn host(&self, host: &HostName, key: &str) -> Option<u32> {
         let hosts = self.fabric.hosts().len() as u64;
         let message = match host {
@@ -327,7 +327,7 @@ impl Ground<'_, '_> {
                     Some(names) => self.hosts(names, &format!("{key}.destinations"))?,
                 };
                 let sizes = self.sizes(sizes, &key)?;
-                if let Often::Load(load) = how {
+                if let ArrivalIntensity::Load(load) = how {
                     self.warn_of_load(*load, &key);
                 }
                 let mut made = if hosts.is_empty() {
@@ -339,8 +339,8 @@ impl Ground<'_, '_> {
                 for group in hosts.chunk_by(|a, b| host_rate(self.fabric, *a) == host_rate(self.fabric, *b)) {
                     let rate = host_rate(self.fabric, group[0]);
                     let intensity = match how {
-                        Often::Load(load) => Intensity::Load { rate, load: *load },
-                        Often::MeanGap(gap) => Intensity::MeanGap(*gap),
+                        ArrivalIntensity::Load(load) => ArrivalRate::Load { rate, load: *load },
+                        ArrivalIntensity::MeanGap(gap) => ArrivalRate::MeanGap(*gap),
                     };
                     let (sizes, destinations) = (sizes.clone(), Some(destinations.clone()));
                     let poisson = Poisson { intensity, sizes, destinations, stop: *stop, flows_per_host: *flows };

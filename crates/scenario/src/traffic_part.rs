@@ -6,7 +6,7 @@ use crate::replay::{self, ReplayPlan};
 use crate::run_part;
 use crate::section::{Read, Section, Wrong, list, positive, quantity, share, show, text, whole};
 use protocols::transport::TransportParameters;
-use traffic::{Algorithm, BuiltIn, Collective, Lengths, Operation, Rounds, Service};
+use traffic::{Algorithm, BuiltIn, Collective, LengthDistribution, Operation, Rounds, Service};
 use units::{Bytes, Rate, Time};
 
 /// Maximum number of entries: the range of a flow's entry index.
@@ -43,7 +43,7 @@ pub(crate) enum What {
         load: LoadPlan,
     },
     Poisson {
-        how: Often,
+        how: ArrivalIntensity,
         sizes: SizesPlan,
         destinations: Option<Vec<HostName>>,
         stop: Option<Time>,
@@ -94,7 +94,13 @@ pub(crate) enum PatternPlan {
 pub(crate) enum LoadPlan {
     Transfer(SizesPlan),
     Endless,
-    Frames { process: ProcessPlan, frame_bytes: u16, lengths: Lengths, size_bytes: Option<u64>, stop: Option<Time> },
+    Frames {
+        process: ProcessPlan,
+        frame_bytes: u16,
+        lengths: LengthDistribution,
+        size_bytes: Option<u64>,
+        stop: Option<Time>,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +120,7 @@ pub(crate) enum RatePlan {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Often {
+pub(crate) enum ArrivalIntensity {
     Load(f64),
     MeanGap(Time),
 }
@@ -338,7 +344,7 @@ fn frame_length(value: &Value) -> Read<u16> {
 }
 
 /// Reads the distribution of frame lengths around `frame_bytes`.
-fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Lengths> {
+fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<LengthDistribution> {
     let deviation = section.read("frame_deviation", |value| {
         let (Bytes(bytes), text) = quantity::<Bytes>(value, "a size")?;
         u16::try_from(bytes)
@@ -367,7 +373,11 @@ fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Length
         section.fail(key, message, Some("the mean must lie between 64B and the longest frame".to_owned()));
         return None;
     }
-    Some(if deviation_bytes == 0 { Lengths::Equal } else { Lengths::Normal { deviation_bytes, longest_bytes } })
+    Some(if deviation_bytes == 0 {
+        LengthDistribution::Equal
+    } else {
+        LengthDistribution::Normal { deviation_bytes, longest_bytes }
+    })
 }
 
 /// Reads a source of one frame per period, of a stated length or of the bytes that a signal's rate yields per period.
@@ -394,7 +404,7 @@ fn periodic(section: &Section<'_, '_>) -> Option<LoadPlan> {
     section.refuse_idle("header", section.has("rate"), "rate, of which a frame is made");
     let frame_bytes = one_of(section, [("frame", frame), ("rate", of_rate)]);
     let process = ProcessPlan::Periodic { period: period?, phase };
-    Some(LoadPlan::Frames { process, frame_bytes: frame_bytes?, lengths: Lengths::Equal, size_bytes, stop })
+    Some(LoadPlan::Frames { process, frame_bytes: frame_bytes?, lengths: LengthDistribution::Equal, size_bytes, stop })
 }
 
 fn rate_plan(section: &Section<'_, '_>) -> Option<RatePlan> {
@@ -465,7 +475,8 @@ fn sizes(value: &Value) -> Read<SizesPlan> {
 fn poisson(section: &Section<'_, '_>) -> Option<What> {
     let load = section.read("load", |value| share(value, 1000.0));
     let gap = section.read("mean_gap", positive);
-    let how = one_of(section, [("load", load.map(Often::Load)), ("mean_gap", gap.map(Often::MeanGap))]);
+    let how =
+        one_of(section, [("load", load.map(ArrivalIntensity::Load)), ("mean_gap", gap.map(ArrivalIntensity::MeanGap))]);
     let (sizes, destinations) = (section.read("sizes", sizes), section.read("destinations", hosts_list));
     let (stop, flows) = (section.time("stop"), section.whole("flows_per_host", 1..=u64::MAX));
     if section.has("destinations") && destinations.is_none() {

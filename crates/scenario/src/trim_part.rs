@@ -8,7 +8,7 @@ use crate::values::{room, tiers};
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit, Scheduler};
 use protocols::pipeline_trim;
-use protocols::trim::{self, HeaderFull, Scheme, TrimParameters, Watermark};
+use protocols::trim::{self, HeaderDestination, HeaderFull, TrimParameters, Watermark};
 use units::Bytes;
 
 const KIND: &str = "switch.overload.kind";
@@ -67,11 +67,11 @@ pub(crate) fn read(
     }
     let mut trim = TrimParameters { tiers: tiers.unwrap_or(0xff), ..trim? };
     (trim.scheme, trim.full) = match kind {
-        "cut-payload" => (Scheme::SameQueue, HeaderFull::Drop),
-        "sfc" => (Scheme::Source, HeaderFull::Return),
-        _ => (Scheme::OwnQueue, trim.full),
+        "cut-payload" => (HeaderDestination::SameQueue, HeaderFull::Drop),
+        "sfc" => (HeaderDestination::Source, HeaderFull::Return),
+        _ => (HeaderDestination::OwnQueue, trim.full),
     };
-    let all = if trim.scheme == Scheme::SameQueue { 0xff } else { !(1 << trim.header_class) };
+    let all = if trim.scheme == HeaderDestination::SameQueue { 0xff } else { !(1 << trim.header_class) };
     trim.classes = own.unwrap_or(all) & !lossless;
     let inside = match inside {
         None => None,
@@ -127,7 +127,7 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
         fail(SIZE, message, &format!("write size = \"{header_bytes}B\" or more"));
     }
     // With a shared queue for headers and data there is no header class to check.
-    let own_queue = trim.scheme != Scheme::SameQueue;
+    let own_queue = trim.scheme != HeaderDestination::SameQueue;
     if own_queue && data & (1 << trim.header_class) != 0 {
         let message =
             format!("headers would wait in class {}, behind the data that they must overtake", trim.header_class);
@@ -150,7 +150,7 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
         let help = format!("this fabric has switches in the tiers {known:?}");
         fail("switch.overload.tiers", "no switch is in a tier that trims".to_owned(), &help);
     }
-    if trim.scheme != Scheme::SameQueue && parts.host.reply_class.is_none() && parts.acknowledges() {
+    if trim.scheme != HeaderDestination::SameQueue && parts.host.reply_class.is_none() && parts.acknowledges() {
         let message = format!(
             "acknowledgements share the queues of data and are lost when these are full: host.reply_class = {} moves \
              them to the class of headers",

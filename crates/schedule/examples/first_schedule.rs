@@ -4,8 +4,8 @@
 //!  source 0 ---> switch 2 ---> receiver 3
 //!  source 1 --->
 //! ```
-use schedule::protocol::network::{Clock, Faults, Network, What, Wire};
-use schedule::protocol::{Ask, Config};
+use schedule::protocol::network::{Clock, EventKind, Faults, Network, Wire};
+use schedule::protocol::{Config, SlotRequest};
 use units::{Rate, Time};
 
 pub(crate) fn main() {
@@ -15,11 +15,11 @@ pub(crate) fn main() {
     let mut network = Network::new(&clocks, &wires, Config::new(), Faults::default(), 1);
     for (source, stream) in [(0, 10), (1, 11)] {
         let start = clocks[source].shows(Time::ZERO);
-        network.ask(source, Ask { stream, destination: 3, frame_bytes: 600, window: Time::from_us(2), start });
+        network.ask(source, SlotRequest { stream, destination: 3, frame_bytes: 600, window: Time::from_us(2), start });
     }
     network.run_until(Time::from_us(10));
     for event in &network.events {
-        if let What::Started(stream, _, shift) = event.what {
+        if let EventKind::Started(stream, _, shift) = event.what {
             println!("stream {stream} starts at {}, moved by {shift}", event.at);
         }
     }

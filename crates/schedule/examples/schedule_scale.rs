@@ -9,7 +9,7 @@
 use schedule::gates::{GateOptions, gates};
 use schedule::offline::{central, first_come, per_hop};
 use schedule::protocol::WireCost;
-use schedule::{Link, Problem, Schedule, Search, StreamSpec};
+use schedule::{Link, Problem, Schedule, SlotStrategy, StreamSpec};
 use std::time::Instant;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
@@ -70,8 +70,8 @@ fn main() {
     let problem = problem(streams, switches);
     let find: [Finder<'_>; 4] = [
         ("central", &central),
-        ("dtscoe-tightest", &|problem| first_come(problem, Search::Tightest)),
-        ("dtscoe", &|problem| first_come(problem, Search::Earliest)),
+        ("dtscoe-tightest", &|problem| first_come(problem, SlotStrategy::Tightest)),
+        ("dtscoe", &|problem| first_come(problem, SlotStrategy::Earliest)),
         ("per-hop", &per_hop),
     ];
     for (name, find) in find {

@@ -161,7 +161,7 @@ pub fn peers(fabric: &Fabric, problem: &Problem) -> Vec<String> {
 
 /// Output format of gates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Words {
+pub enum GateFormat {
     /// [`taprio`]: one command per port.
     Taprio {
         /// The network card runs the gates.
@@ -175,18 +175,18 @@ pub enum Words {
 pub fn by_node(
     problem: &Problem,
     lists: &[GateList],
-    words: Words,
+    words: GateFormat,
     base_time_ns: u64,
     named: impl Fn(usize) -> String,
 ) -> Vec<(String, String)> {
     let same = |a: &GateList, b: &GateList| problem.links[a.link].node == problem.links[b.link].node;
     let one = |lists: &[GateList]| {
         let text = match words {
-            Words::Qcw => {
+            GateFormat::Qcw => {
                 let all: Vec<Value> = lists.iter().map(|list| qcw(list, &named(list.link), base_time_ns)).collect();
                 format!("{:#}\n", json!({ "ietf-interfaces:interfaces": { "interface": all } }))
             }
-            Words::Taprio { offload } => {
+            GateFormat::Taprio { offload } => {
                 let all = lists.iter().map(|list| taprio(list, &named(list.link), base_time_ns, offload));
                 all.collect::<Vec<_>>().join("\n")
             }

@@ -30,5 +30,5 @@ pub mod svg;
 pub mod tsnkit;
 
 pub use problem::{Link, Problem, ProblemError, Rejection, Schedule, Starts, StreamSpec};
-pub use search::Search;
+pub use search::SlotStrategy;
 pub use slot::Slot;

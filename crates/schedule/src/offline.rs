@@ -12,16 +12,16 @@ mod exact;
 pub use central::{central, central_heuristic};
 
 use crate::problem::{Occupancy, Problem, Schedule, Starts, explain};
-use crate::search::{Field, Search};
-use crate::slot::{Blocked, Slot, smallest_free_shift};
+use crate::search::{Field, SlotStrategy};
+use crate::slot::{ConflictInterval, Slot, smallest_free_shift};
 use units::Time;
 
 /// Returns the earliest start at or after `from` at which no frame of the stream ever waits.
 pub(crate) fn earliest(problem: &Problem, occupancy: &Occupancy, stream: usize, from: Time) -> Option<Starts> {
     let spec = &problem.streams[stream];
     let from = Time::from_ps(from.as_ps().next_multiple_of(problem.grid.as_ps()));
-    let rebased = |(_, interval): (usize, Blocked)| interval.rebased(from.as_ps());
-    let mut blocked: Vec<Blocked> =
+    let rebased = |(_, interval): (usize, ConflictInterval)| interval.rebased(from.as_ps());
+    let mut blocked: Vec<ConflictInterval> =
         occupancy.blocked(problem, stream).flat_map(|(_, here)| here).map(rebased).collect();
     blocked.sort_unstable();
     blocked.dedup();
@@ -49,19 +49,19 @@ fn tightest(problem: &Problem, occupancy: &Occupancy, stream: usize, from: Time)
     }
     let length = problem.length(spec, *spec.path.last()?);
     let field = Field { length, here: &here, upstream: &upstream, walls: &walls };
-    let shift = Search::Tightest.shift(field, problem.grid, spec.period)?;
+    let shift = SlotStrategy::Tightest.shift(field, problem.grid, spec.period)?;
     Some(starts(problem, stream, (from + shift) % spec.period))
 }
 
 /// Schedules streams in order. Each gets a start that is free on all links of its path, the earliest after its
 /// preferred start or the tightest. Slots never move afterwards.
-pub fn first_come(problem: &Problem, search: Search) -> Schedule {
+pub fn first_come(problem: &Problem, search: SlotStrategy) -> Schedule {
     let mut occupancy = Occupancy::new(problem);
     let mut all = Vec::new();
     for (stream, spec) in problem.streams.iter().enumerate() {
         let found = match search {
-            Search::Earliest => earliest(problem, &occupancy, stream, spec.start),
-            Search::Tightest => tightest(problem, &occupancy, stream, spec.start),
+            SlotStrategy::Earliest => earliest(problem, &occupancy, stream, spec.start),
+            SlotStrategy::Tightest => tightest(problem, &occupancy, stream, spec.start),
         };
         if let Some(starts) = &found {
             occupancy.insert(problem, stream, starts);
@@ -82,8 +82,8 @@ pub fn per_hop(problem: &Problem) -> Schedule {
         let mut starts = Starts::new();
         for &link in &spec.path {
             let own = Slot::new(at, problem.length(spec, link), spec.period);
-            let blocked: Vec<Blocked> =
-                occupancy.holders(link).iter().map(|(_, slot)| Blocked::by(&own, slot)).collect();
+            let blocked: Vec<ConflictInterval> =
+                occupancy.holders(link).iter().map(|(_, slot)| ConflictInterval::by(&own, slot)).collect();
             let Some(wait) = smallest_free_shift(&blocked, problem.grid, spec.period) else { break };
             starts.push(at + wait);
             at += wait + problem.passage(spec, link) + problem.processing;

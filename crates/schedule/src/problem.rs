@@ -1,7 +1,7 @@
 //! Scheduling problem (streams and links) and its result.
 
 use crate::protocol::WireCost;
-use crate::slot::{Blocked, Slot, lcm};
+use crate::slot::{ConflictInterval, Slot, lcm};
 use units::{Rate, Time};
 
 /// Link in one direction: a sending port.
@@ -253,16 +253,20 @@ impl Occupancy {
     /// Returns the blocked starts of the source by link of the path: those at which its slot would overlap another's or
     /// the end of its period. Slots over the end of a period are avoided because slots over the end of a cycle cannot
     /// be represented in the gate lists of every tool.
-    pub fn blocked(&self, problem: &Problem, stream: usize) -> impl Iterator<Item = (usize, Vec<(usize, Blocked)>)> {
+    pub fn blocked(
+        &self,
+        problem: &Problem,
+        stream: usize,
+    ) -> impl Iterator<Item = (usize, Vec<(usize, ConflictInterval)>)> {
         let spec = &problem.streams[stream];
         spec.path.iter().zip(problem.offsets(spec)).map(move |(&link, offset)| {
             let own = Slot::new(offset, problem.length(spec, link), spec.period);
-            let by = |&(holder, slot): &(usize, Slot)| (holder, Blocked::by(&own, &slot));
-            let mut all: Vec<(usize, Blocked)> = self.links[link].iter().map(by).collect();
+            let by = |&(holder, slot): &(usize, Slot)| (holder, ConflictInterval::by(&own, &slot));
+            let mut all: Vec<(usize, ConflictInterval)> = self.links[link].iter().map(by).collect();
             let period_ps = spec.period.as_ps();
             let last = own.length().as_ps().saturating_sub(1);
             let first_ps = (2 * period_ps - own.start().as_ps() - last) % period_ps;
-            all.push((stream, Blocked { first_ps, length_ps: last, modulus_ps: period_ps }));
+            all.push((stream, ConflictInterval { first_ps, length_ps: last, modulus_ps: period_ps }));
             (link, all)
         })
     }
@@ -273,8 +277,8 @@ pub(crate) fn explain(problem: &Problem, starts: &[Option<Starts>], occupancy: &
     let rejected = starts.iter().enumerate().filter(|(_, starts)| starts.is_none());
     let why = |(stream, _): (usize, &Option<Starts>)| {
         let spec = &problem.streams[stream];
-        let mut blocked: Vec<Blocked> = Vec::new();
-        let mut full = |(_, here): &(usize, Vec<(usize, Blocked)>)| {
+        let mut blocked: Vec<ConflictInterval> = Vec::new();
+        let mut full = |(_, here): &(usize, Vec<(usize, ConflictInterval)>)| {
             blocked.extend(here.iter().map(|&(_, interval)| interval));
             crate::slot::smallest_free_shift(&blocked, problem.grid, spec.period).is_none()
         };

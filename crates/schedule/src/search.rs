@@ -1,11 +1,11 @@
 //! Choice among the free places for a slot.
 
-use crate::slot::{Blocked, gcd, smallest_free_shift};
+use crate::slot::{ConflictInterval, gcd, smallest_free_shift};
 use units::Time;
 
 /// Strategy of a node for the place of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Search {
+pub enum SlotStrategy {
     /// The first place at or after the requested one (thesis, section 4.5.1 iii).
     Earliest,
     /// The place that leaves the least time of the wire unusable for streams of any known period: directly before or
@@ -21,17 +21,17 @@ pub(crate) struct Field<'a> {
     /// Length of the slot on the link itself.
     pub length: Time,
     /// Shifts blocked by slots of the link itself.
-    pub here: &'a [Blocked],
+    pub here: &'a [ConflictInterval],
     /// Shifts blocked on links upstream.
-    pub upstream: &'a [Blocked],
+    pub upstream: &'a [ConflictInterval],
     /// Shifts blocked by the ends of periods.
-    pub walls: &'a [Blocked],
+    pub walls: &'a [ConflictInterval],
 }
 
 /// Maximum number of blocked instances for which gaps are listed; with more, the earliest place is used.
 const MOST_INSTANCES: u64 = 1 << 16;
 
-impl Search {
+impl SlotStrategy {
     /// Returns a free shift that is a multiple of `grid` and below `limit`, the period of the slot; `None` only if none
     /// is free.
     pub(crate) fn shift(self, field: Field<'_>, grid: Time, limit: Time) -> Option<Time> {
@@ -39,11 +39,11 @@ impl Search {
         blocked.sort_unstable();
         blocked.dedup();
         let earliest = smallest_free_shift(&blocked, grid, limit)?;
-        if self == Search::Earliest {
+        if self == SlotStrategy::Earliest {
             return Some(earliest);
         }
         let Some(gaps) = gaps(&blocked, limit.as_ps()) else { return Some(earliest) };
-        let lines = [field.here, field.upstream].map(|side| Line::all(side, field.length)).concat();
+        let lines = [field.here, field.upstream].map(|side| OccupiedTime::all(side, field.length)).concat();
         let (grid, limit) = (grid.as_ps(), limit.as_ps());
         // Next to obstacles, and next to or inside of slots of other periods.
         let mut candidates: Vec<u64> = gaps.iter().flat_map(|&(from, to)| [from, to - 1]).collect();
@@ -61,7 +61,7 @@ impl Search {
 }
 
 /// Returns the free shifts below `limit` as intervals [from, to), in order; `None` if there are too many instances.
-fn gaps(blocked: &[Blocked], limit: u64) -> Option<Vec<(u64, u64)>> {
+fn gaps(blocked: &[ConflictInterval], limit: u64) -> Option<Vec<(u64, u64)>> {
     let instances = blocked.iter().map(|one| limit / one.modulus_ps + 2).fold(0, u64::saturating_add);
     if instances > MOST_INSTANCES {
         return None;
@@ -103,16 +103,16 @@ fn merged(mut spans: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 /// Occupied time of a wire for streams of one period: modulo this period, relative to the start of the slot in
 /// question.
 #[derive(Clone)]
-struct Line {
+struct OccupiedTime {
     own_ps: u64,
     modulus_ps: u64,
     taken: Vec<(u64, u64)>,
 }
 
-impl Line {
+impl OccupiedTime {
     /// Creates a line for the greatest common divisor of all periods, and one for each period between it and the slot's
     /// own.
-    fn all(blocked: &[Blocked], own: Time) -> Vec<Line> {
+    fn all(blocked: &[ConflictInterval], own: Time) -> Vec<OccupiedTime> {
         let mut moduli: Vec<u64> = blocked.iter().map(|one| one.modulus_ps).collect();
         moduli.push(moduli.iter().fold(0, |all, &one| gcd(all, one)));
         moduli.sort_unstable();
@@ -123,10 +123,10 @@ impl Line {
             instances = here.fold(instances, u64::saturating_add);
             instances <= MOST_INSTANCES
         };
-        moduli.into_iter().take_while(few).map(|modulus_ps| Line::new(blocked, own, modulus_ps)).collect()
+        moduli.into_iter().take_while(few).map(|modulus_ps| OccupiedTime::new(blocked, own, modulus_ps)).collect()
     }
 
-    fn new(blocked: &[Blocked], own: Time, modulus_ps: u64) -> Line {
+    fn new(blocked: &[ConflictInterval], own: Time, modulus_ps: u64) -> OccupiedTime {
         let mut taken = Vec::with_capacity(blocked.len());
         for one in blocked {
             // Derives the blocking slot from the blocked shifts. A slot upstream may have another length; the result is
@@ -140,7 +140,7 @@ impl Line {
                 taken.push((0, (from + length).saturating_sub(modulus_ps)));
             }
         }
-        Line { own_ps: own.as_ps().min(modulus_ps), modulus_ps, taken: merged(taken) }
+        OccupiedTime { own_ps: own.as_ps().min(modulus_ps), modulus_ps, taken: merged(taken) }
     }
 
     /// Returns the time that the slot takes from streams of this period, plus adjacent gaps that are shorter than the
@@ -199,10 +199,10 @@ mod tests {
     }
 
     fn search(own: Slot, others: &[Slot], upstream: &[Slot], grid: u64) -> Option<u64> {
-        let by = |others: &[Slot]| others.iter().map(|other| Blocked::by(&own, other)).collect::<Vec<_>>();
+        let by = |others: &[Slot]| others.iter().map(|other| ConflictInterval::by(&own, other)).collect::<Vec<_>>();
         let (here, upstream) = (by(others), by(upstream));
         let field = Field { length: own.length(), here: &here, upstream: &upstream, walls: &[] };
-        Search::Tightest.shift(field, Time::from_ps(grid), own.period()).map(Time::as_ps)
+        SlotStrategy::Tightest.shift(field, Time::from_ps(grid), own.period()).map(Time::as_ps)
     }
 
     #[test]

@@ -59,14 +59,14 @@ impl Slot {
 
     /// Returns `true` if any instance of one overlaps an instance of the other.
     pub fn overlaps(&self, other: &Slot) -> bool {
-        Blocked::by(self, other).contains(0)
+        ConflictInterval::by(self, other).contains(0)
     }
 }
 
 /// Shifts of a slot, in picoseconds, at which it would overlap another: those in [first, first + length) modulo
 /// `modulus`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Blocked {
+pub struct ConflictInterval {
     /// First blocked shift, below the modulus.
     pub first_ps: u64,
     /// Number of blocked shifts; at least the modulus if all are blocked.
@@ -75,9 +75,9 @@ pub struct Blocked {
     pub modulus_ps: u64,
 }
 
-impl Blocked {
+impl ConflictInterval {
     /// Returns the shifts of `slot` at which it would overlap `other`.
-    pub fn by(slot: &Slot, other: &Slot) -> Blocked {
+    pub fn by(slot: &Slot, other: &Slot) -> ConflictInterval {
         let modulus_ps = gcd(slot.period.as_ps(), other.period.as_ps());
         let lengths = u128::from(slot.length.as_ps()) + u128::from(other.length.as_ps());
         // Adjacent slots do not overlap.
@@ -87,7 +87,7 @@ impl Blocked {
         let first_ps = wide.rem_euclid(modulus_ps.into()) as u64;
         // A slot of zero length overlaps nothing.
         let length_ps = if slot.length == Time::ZERO || other.length == Time::ZERO { 0 } else { length_ps };
-        Blocked { first_ps, length_ps, modulus_ps }
+        ConflictInterval { first_ps, length_ps, modulus_ps }
     }
 
     /// Returns `true` if this shift is blocked.
@@ -96,9 +96,9 @@ impl Blocked {
     }
 
     /// Returns the interval relative to a slot that has been shifted by `shift_ps`.
-    pub fn rebased(&self, shift_ps: u64) -> Blocked {
+    pub fn rebased(&self, shift_ps: u64) -> ConflictInterval {
         let back = self.modulus_ps - shift_ps % self.modulus_ps;
-        Blocked { first_ps: (self.first_ps + back) % self.modulus_ps, ..*self }
+        ConflictInterval { first_ps: (self.first_ps + back) % self.modulus_ps, ..*self }
     }
 
     /// Returns the distance from the nearest `first` at or before a shift.
@@ -111,7 +111,7 @@ impl Blocked {
 ///
 /// # Panics
 /// If `grid` is zero.
-pub fn smallest_free_shift(blocked: &[Blocked], grid: Time, limit: Time) -> Option<Time> {
+pub fn smallest_free_shift(blocked: &[ConflictInterval], grid: Time, limit: Time) -> Option<Time> {
     let (grid, limit) = (grid.as_ps(), limit.as_ps());
     let mut shift = 0u64;
     // With different moduli the intervals are passed repeatedly; each pass increases the shift, so the loop terminates.
@@ -178,7 +178,7 @@ mod tests {
         fn the_smallest_free_shift_is_the_first_that_a_trial_finds(
             own in slots(), others in prop::collection::vec(slots(), 0..5), grid in 1u64..4,
         ) {
-            let blocked: Vec<Blocked> = others.iter().map(|other| Blocked::by(&own, other)).collect();
+            let blocked: Vec<ConflictInterval> = others.iter().map(|other| ConflictInterval::by(&own, other)).collect();
             let moved = |shift| Slot::new(own.start + Time::from_ps(shift), own.length, own.period);
             let free = |shift: &u64| others.iter().all(|other| !moved(*shift).overlaps(other));
             let tried = (0..own.period.as_ps()).step_by(grid as usize).find(free);
@@ -189,7 +189,7 @@ mod tests {
         #[test]
         fn shifts_seen_from_a_shifted_slot_are_those_less_its_shift(a in slots(), b in slots(), by in 0u64..60) {
             let moved = Slot::new(a.start + Time::from_ps(by), a.length, a.period);
-            prop_assert_eq!(Blocked::by(&a, &b).rebased(by), Blocked::by(&moved, &b));
+            prop_assert_eq!(ConflictInterval::by(&a, &b).rebased(by), ConflictInterval::by(&moved, &b));
         }
     }
 

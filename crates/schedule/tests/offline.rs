@@ -3,7 +3,7 @@
 use schedule::offline::{central, first_come, per_hop};
 use schedule::protocol::WireCost;
 use schedule::slot::lcm;
-use schedule::{Link, Problem, ProblemError, Schedule, Search, StreamSpec};
+use schedule::{Link, Problem, ProblemError, Schedule, SlotStrategy, StreamSpec};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
@@ -108,8 +108,8 @@ fn few_streams_get_as_many_slots_as_a_trial_of_every_start_finds() {
         assert_eq!(fault(&problem, &found, false), None, "seed {seed} {streams:?}");
         assert_eq!((found.accepted(), found.most), (best, true), "seed {seed} {streams:?}");
         for (other, waits) in [
-            (first_come(&problem, Search::Earliest), false),
-            (first_come(&problem, Search::Tightest), false),
+            (first_come(&problem, SlotStrategy::Earliest), false),
+            (first_come(&problem, SlotStrategy::Tightest), false),
             (per_hop(&problem), true),
         ] {
             assert_eq!(fault(&problem, &other, waits), None, "seed {seed} {streams:?}");
@@ -184,8 +184,8 @@ fn a_thousand_streams_over_a_hundred_switches_have_slots_that_hold() {
         problem.check().unwrap();
         for (schedule, waits) in [
             (central(&problem), false),
-            (first_come(&problem, Search::Earliest), false),
-            (first_come(&problem, Search::Tightest), false),
+            (first_come(&problem, SlotStrategy::Earliest), false),
+            (first_come(&problem, SlotStrategy::Tightest), false),
             (per_hop(&problem), true),
         ] {
             assert_eq!(fault(&problem, &schedule, waits), None, "seed {seed}");
@@ -201,8 +201,8 @@ fn dtscoe_accepts_within_5_percent_of_what_the_centre_does() {
         for seed in 0..3 {
             let problem = tree(4, streams, seed);
             centre += central(&problem).accepted();
-            earliest += first_come(&problem, Search::Earliest).accepted();
-            tightest += first_come(&problem, Search::Tightest).accepted();
+            earliest += first_come(&problem, SlotStrategy::Earliest).accepted();
+            tightest += first_come(&problem, SlotStrategy::Tightest).accepted();
         }
         let of = 3 * streams;
         println!("{streams} streams: the centre {centre} of {of}, tightest {tightest}, earliest {earliest}");
@@ -233,7 +233,7 @@ fn what_cannot_be_is_said_with_the_stream() {
 #[test]
 fn a_stream_without_room_is_told_the_link_and_who_holds_it() {
     let problem = problem(2, &[(4, 2, &[0]), (4, 2, &[0]), (4, 1, &[1, 0])]);
-    let schedule = first_come(&problem, Search::Earliest);
+    let schedule = first_come(&problem, SlotStrategy::Earliest);
     assert_eq!(schedule.accepted(), 2);
     let rejection = &schedule.rejected[0];
     let holders: Vec<usize> = rejection.holders.iter().map(|&(holder, _)| holder).collect();

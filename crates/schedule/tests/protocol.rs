@@ -1,8 +1,8 @@
 //! Tests of the protocol on small networks: figures and tables of the thesis, and random runs with loss, duplicates and
 //! late messages.
 
-use schedule::protocol::network::{Clock, Faults, Network, What, Wire};
-use schedule::protocol::{Ask, Concurrency, Config, StreamId, WireCost};
+use schedule::protocol::network::{Clock, EventKind, Faults, Network, Wire};
+use schedule::protocol::{Concurrency, Config, SlotRequest, StreamId, WireCost};
 use schedule::slot::lcm;
 use std::collections::BTreeSet;
 use units::random::{Stream, purpose};
@@ -25,7 +25,7 @@ fn started(network: &Network) -> BTreeSet<StreamId> {
     network
         .events
         .iter()
-        .filter_map(|event| if let What::Started(stream, ..) = event.what { Some(stream) } else { None })
+        .filter_map(|event| if let EventKind::Started(stream, ..) = event.what { Some(stream) } else { None })
         .collect()
 }
 
@@ -34,7 +34,8 @@ fn figure_4_2a(faults: Faults) -> Network {
     let clocks = [9, 5, 1, 8, 3].map(|us| Clock { offset: Time::from_us(us), drift_ppb: 0 });
     let mut network = Network::new(&clocks, &wires(&[[0, 2], [1, 3], [2, 3], [3, 4]]), exact(), faults, 1);
     // 98 ns later, by one more wire, so that the slots coincide at switch 3.
-    let ask = |stream, at: u64| Ask { stream, destination: 4, frame_bytes: 600, window: ns(1920), start: ns(at) };
+    let ask =
+        |stream, at: u64| SlotRequest { stream, destination: 4, frame_bytes: 600, window: ns(1920), start: ns(at) };
     network.ask(1, ask(1, 5000 + 98));
     network.run_until(Time::from_us(20));
     network.keeps_messages = true;
@@ -50,7 +51,7 @@ fn figure_4_2a_the_second_switch_moves_the_slot_updates_backwards_and_the_source
         .events
         .iter()
         .filter_map(|event| {
-            if let What::Sent(to, message) = &event.what { Some((event.node, *to, message.kind)) } else { None }
+            if let EventKind::Sent(to, message) = &event.what { Some((event.node, *to, message.kind)) } else { None }
         })
         .collect();
     // An update is short and the request beside it long, so switch 2 has forwarded the update before the receiver
@@ -67,7 +68,7 @@ fn figure_4_2a_the_second_switch_moves_the_slot_updates_backwards_and_the_source
     ];
     assert_eq!(sent, expected);
     // The other stream's slot is 48 ns long at 100 Gbps.
-    let What::Started(2, slot, shift) = network.events.last().unwrap().what else { panic!("it starts last") };
+    let EventKind::Started(2, slot, shift) = network.events.last().unwrap().what else { panic!("it starts last") };
     assert_eq!((shift, slot.start()), (ns(48), ns((9000 + 48) % 1920)));
     assert_eq!(network.collision(Time::from_us(40)), None);
 }
@@ -82,7 +83,7 @@ fn figure_4_2b_whatever_clocks_show_and_nodes_take_the_slot_is_where_frames_arri
         let mut network = Network::new(&clocks, &wires(&[[0, 2], [1, 3], [2, 3], [3, 4]]), exact(), faults, seed);
         network.ask(
             0,
-            Ask {
+            SlotRequest {
                 stream: 1,
                 destination: 4,
                 frame_bytes: 600,
@@ -132,7 +133,8 @@ fn figure_4_3a(config: Config, drift_ppb: i32, phases: Phases, seed: u64) -> Net
             Phases::Same => clocks[source].shows(Time::ZERO),
             Phases::Random => Time::from_ps(random.below(gap * 1000)),
         };
-        network.ask(source, Ask { stream: source as u64, destination: 12, frame_bytes, window: ns(gap), start });
+        network
+            .ask(source, SlotRequest { stream: source as u64, destination: 12, frame_bytes, window: ns(gap), start });
     }
     network
 }
@@ -203,9 +205,9 @@ fn a_stream_that_is_released_leaves_no_slot_and_its_place_is_free() {
     for node in 0..5 {
         assert_eq!(network.node(node).slots().count(), 0, "node {node}");
     }
-    network.ask(1, Ask { stream: 1, destination: 4, frame_bytes: 600, window: ns(1920), start: ns(7) });
+    network.ask(1, SlotRequest { stream: 1, destination: 4, frame_bytes: 600, window: ns(1920), start: ns(7) });
     network.run_until(Time::from_us(80));
-    let What::Started(1, slot, Time::ZERO) = network.events.last().unwrap().what else {
+    let EventKind::Started(1, slot, Time::ZERO) = network.events.last().unwrap().what else {
         panic!("it starts again, unmoved")
     };
     assert_eq!(slot.start(), ns(7));
@@ -217,12 +219,12 @@ fn a_stream_without_room_fails_and_leaves_no_slot() {
     let mut network =
         Network::new(&[Clock::default(); 4], &wires(&[[0, 2], [1, 2], [2, 3]]), config, Faults::default(), 1);
     // Two slots of 60 ns do not fit in 100 ns.
-    let ask = |stream| Ask { stream, destination: 3, frame_bytes: 750, window: ns(100), start: ns(0) };
+    let ask = |stream| SlotRequest { stream, destination: 3, frame_bytes: 750, window: ns(100), start: ns(0) };
     network.ask(0, ask(1));
     network.ask(1, ask(2));
     network.run_until(Time::from_ms(400));
-    let failed: Vec<&What> =
-        network.events.iter().map(|event| &event.what).filter(|what| matches!(what, What::Failed(_))).collect();
+    let failed: Vec<&EventKind> =
+        network.events.iter().map(|event| &event.what).filter(|what| matches!(what, EventKind::Failed(_))).collect();
     assert_eq!(failed.len(), 1);
     let slots: Vec<StreamId> =
         (0..4).flat_map(|node| network.node(node).slots().collect::<Vec<_>>()).map(|(stream, ..)| stream).collect();
@@ -236,7 +238,7 @@ fn a_source_whose_refresh_is_never_answered_stops_before_the_nodes_forget_it() {
     network.run_until(Time::from_us(40));
     network.set_faults(Faults { lost_permille: 1000, ..Faults::default() });
     network.run_until(Time::from_ms(1499));
-    let stopped = |event: &&schedule::protocol::network::Event| matches!(event.what, What::Stopped(_));
+    let stopped = |event: &&schedule::protocol::network::Event| matches!(event.what, EventKind::Stopped(_));
     assert_eq!(network.events.iter().filter(stopped).count(), 2);
     // Switch 2 still has the entry of stream 2.
     assert!(network.node(2).slots().any(|(stream, ..)| stream == 2));
@@ -297,8 +299,10 @@ fn random_run(seed: u64) -> usize {
                     let window = ns(base * [1, 2, 3, 4][random.below(4) as usize]);
                     let frame_bytes = 64 + random.below(1455) as u16;
                     let start = Time::from_ps(random.below(1 << 44));
-                    network
-                        .ask(source, Ask { stream, destination: (switches + to) as u32, frame_bytes, window, start });
+                    network.ask(
+                        source,
+                        SlotRequest { stream, destination: (switches + to) as u32, frame_bytes, window, start },
+                    );
                 }
             }
             _ => {}

@@ -40,7 +40,7 @@ pub struct BounceSummary {
     /// Ports whose queues caused the most bounces, most first.
     pub ports: Vec<PortBounces>,
     /// The longest span in which switches bounced more frames than hosts received, or null.
-    pub storm: Option<Storm>,
+    pub storm: Option<BounceStorm>,
 }
 
 /// Bounces at one switch.
@@ -69,7 +69,7 @@ pub struct PortBounces {
 
 /// A span in which more frames bounced than arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Storm {
+pub struct BounceStorm {
     /// Start of the span, in ps.
     pub start_ps: u64,
     /// End of the span, in ps.

@@ -12,23 +12,23 @@ pub struct PipelineSummary {
     /// Maximum number of frames that waited for a recirculation port at once.
     pub most_waiting: u64,
     /// Switches with any of these events, in the order of the fabric.
-    pub switches: Vec<SwitchInside>,
+    pub switches: Vec<SwitchPipelines>,
 }
 
 /// Statistics of one switch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SwitchInside {
+pub struct SwitchPipelines {
     /// Name of the switch.
     pub node: String,
     /// Pipelines of the switch, in order.
-    pub pipelines: Vec<PipelineTold>,
+    pub pipelines: Vec<PipelineStatistics>,
     /// Egress ports with at least one congestion signal.
     pub ports: Vec<PortMode>,
 }
 
 /// Statistics of one pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PipelineTold {
+pub struct PipelineStatistics {
     /// Number of the pipeline, from 0.
     pub pipeline: u32,
     /// Frames that the pipeline trimmed at its ingress.
@@ -62,8 +62,8 @@ pub struct PortMode {
     pub half_share: f64,
 }
 
-units::pack_fields!(SwitchInside { node, pipelines, ports });
-units::pack_fields!(PipelineTold {
+units::pack_fields!(SwitchPipelines { node, pipelines, ports });
+units::pack_fields!(PipelineStatistics {
     pipeline,
     ingress_trims,
     recirculated,

@@ -14,12 +14,12 @@ pub struct PauseStorms {
     /// Time in storms over all ports and classes, in ps.
     pub total_ps: u64,
     /// Ports by time in storms, longest first, at most [`MAX_LOSS_PLACES`](crate::summary::MAX_LOSS_PLACES).
-    pub ports: Vec<StormAt>,
+    pub ports: Vec<PortPauseStorms>,
 }
 
 /// Storms of one class of one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StormAt {
+pub struct PortPauseStorms {
     /// The switch.
     pub node: String,
     /// Port of the switch.
@@ -36,4 +36,4 @@ pub struct StormAt {
     pub storm_ps: u64,
 }
 
-units::pack_fields!(StormAt { node, port, peer, class, storms, over, storm_ps });
+units::pack_fields!(PortPauseStorms { node, port, peer, class, storms, over, storm_ps });

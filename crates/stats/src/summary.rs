@@ -30,11 +30,11 @@ pub struct Outcome {
     /// Account of all packets.
     pub packets: PacketAccount,
     /// Lost packets by node and cause, most first, at most [`MAX_LOSS_PLACES`].
-    pub losses: Vec<LossAt>,
+    pub losses: Vec<NodeLosses>,
     /// Losses of lossless classes, in the order of causes, then classes.
     pub lossless_losses: Vec<LosslessLoss>,
     /// Counts of events of packets in flight.
-    pub happened: Happened,
+    pub happened: EventCounts,
     /// Account of bytes.
     pub bytes: ByteAccount,
     /// Flows, their completion times and slowdowns.
@@ -100,7 +100,7 @@ pub const MAX_LOSS_PLACES: usize = 32;
 
 /// Packets lost at one node for one cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LossAt {
+pub struct NodeLosses {
     /// The node's name.
     pub node: String,
     /// As in [`PacketAccount::dropped`].
@@ -166,7 +166,7 @@ impl PacketAccount {
 
 /// Events of packets in flight; one packet may count several times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Happened {
+pub struct EventCounts {
     /// Packets sent back one hop (PABO).
     pub bounces: u64,
     /// Congestion marks set.
@@ -410,12 +410,12 @@ pub struct Backpressure {
     /// Packets of flows that did not fit the flow table.
     pub untold_packets: u64,
     /// Outputs with the most XOFFs, most first, at most [`MAX_LOSS_PLACES`].
-    pub outputs: Vec<StopsAt>,
+    pub outputs: Vec<OutputXoffs>,
 }
 
 /// XOFFs requested by one output.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StopsAt {
+pub struct OutputXoffs {
     /// The node.
     pub node: String,
     /// Port of the node.
@@ -497,7 +497,7 @@ fn yes() -> bool {
     true
 }
 
-units::pack_fields!(StopsAt { node, port, peer, xoffs });
+units::pack_fields!(OutputXoffs { node, port, peer, xoffs });
 
 #[cfg(test)]
 mod tests {

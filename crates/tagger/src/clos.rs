@@ -7,7 +7,7 @@
 
 use crate::error::TaggerError;
 use crate::paths::check_reach;
-use crate::ports::Way;
+use crate::ports::LinkDirection;
 use crate::rules::{Class, GeneratedBy, MAX_TAG, Rule, RuleTable, SwitchRules, Tag};
 use fabric::tags::PortSet;
 use fabric::{Fabric, NodeId};
@@ -43,13 +43,18 @@ pub fn clos_rule(fabric: &Fabric, bounces: u8, classes: &[String]) -> Result<Rul
 
 fn rules(fabric: &Fabric, node: NodeId, highest: Tag) -> Vec<Rule> {
     let own = fabric.ports(node);
-    let towards = |way: &[Way]| -> PortSet {
-        let ports = (0..).zip(own).filter(|(_, port)| way.contains(&Way::between(fabric, node, port.peer)));
+    let towards = |way: &[LinkDirection]| -> PortSet {
+        let ports = (0..).zip(own).filter(|(_, port)| way.contains(&LinkDirection::between(fabric, node, port.peer)));
         ports.map(|(port, _): (u16, _)| port).collect()
     };
-    let (up, down, across) = (towards(&[Way::Up]), towards(&[Way::Down]), towards(&[Way::Across]));
-    let (climbing, vertical) = (towards(&[Way::Down, Way::Across]), towards(&[Way::Up, Way::Down]));
-    let (bouncing, any) = (towards(&[Way::Up, Way::Across]), towards(&[Way::Up, Way::Down, Way::Across]));
+    let (up, down, across) =
+        (towards(&[LinkDirection::Up]), towards(&[LinkDirection::Down]), towards(&[LinkDirection::Across]));
+    let (climbing, vertical) =
+        (towards(&[LinkDirection::Down, LinkDirection::Across]), towards(&[LinkDirection::Up, LinkDirection::Down]));
+    let (bouncing, any) = (
+        towards(&[LinkDirection::Up, LinkDirection::Across]),
+        towards(&[LinkDirection::Up, LinkDirection::Down, LinkDirection::Across]),
+    );
     let mut rules = Vec::new();
     for tag in 1..=highest {
         let mut push = |in_ports: &PortSet, out_ports: &PortSet, new_tag| {

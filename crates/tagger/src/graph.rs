@@ -4,13 +4,13 @@
 //! an egress port of one switch, on one hop. All edges of one tag are one bitmap: 10,000 switches of 64 ports take 5 MB
 //! per tag for any number of paths.
 
-use crate::ports::{Plane, Ports, put};
+use crate::ports::{PortBitmaps, Ports, put};
 
 /// Turns of the expected lossless paths, per hop.
 pub(crate) struct TaggedGraph<'p, 'f> {
     pub ports: &'p Ports<'f>,
     /// `hops[t - 1]`: per ingress port, the egress ports that paths use on hop t.
-    pub hops: Vec<Plane>,
+    pub hops: Vec<PortBitmaps>,
     /// Number of recorded turns, repetitions included.
     pub recorded: u64,
     /// Number of fabric edges visited by the path search.

@@ -13,7 +13,7 @@
 
 use crate::graph::TaggedGraph;
 use crate::order::{AcyclicGraph, Scratch, Work};
-use crate::ports::{Plane, Ports, put};
+use crate::ports::{PortBitmaps, Ports, put};
 use crate::rules::{MAX_TAG, Tag};
 use crate::threads::on_threads;
 use fabric::tags::ones;
@@ -102,9 +102,9 @@ struct Arrivals<'p, 'f> {
     /// Ports that some path reaches.
     reached: Vec<bool>,
     /// Per ingress port with the current tag, the egress ports that its paths use.
-    out: Plane,
+    out: PortBitmaps,
     /// Per egress port, the ingress ports with the current tag from which paths use it.
-    into: Plane,
+    into: PortBitmaps,
     any: bool,
 }
 

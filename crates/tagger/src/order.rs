@@ -19,7 +19,7 @@
 //! reads the labels that it compares from adjacent memory: by ingress port for the backward search (ports of one switch
 //! feed one port of the next), by egress port for the forward search.
 
-use crate::ports::{Far, Plane, Ports, put};
+use crate::ports::{Far, PortBitmaps, Ports, put};
 use fabric::tags::ones;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,9 +30,9 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct AcyclicGraph<'p, 'f> {
     ports: &'p Ports<'f>,
     /// Per vertex: the egress ports of its edges.
-    out: Plane,
+    out: PortBitmaps,
     /// Per egress port: the ingress ports of its node with an edge through it.
-    into: Plane,
+    into: PortBitmaps,
     /// Per vertex: its position in the order.
     label: Vec<u64>,
     /// Per egress port: the label of the vertex at the other end of its link.
@@ -94,7 +94,7 @@ struct Marks {
 
 /// Ingress port that the backward search has reached.
 #[derive(Clone, Copy)]
-struct Behind {
+struct BackwardPort {
     port: u32,
     /// Start of the marks of its node, and their number of words.
     set: u32,
@@ -108,7 +108,7 @@ pub(crate) struct Scratch {
     /// Per word of the bitmap over the ports of each node.
     marks: Vec<Marks>,
     forward: Vec<Far>,
-    backward: Vec<Behind>,
+    backward: Vec<BackwardPort>,
     /// Reached vertices that are not yet expanded: label and index in `forward` or `backward`.
     lowest: BinaryHeap<(Reverse<u64>, u32)>,
     highest: BinaryHeap<(u64, u32)>,
@@ -137,7 +137,7 @@ impl Scratch {
     }
 }
 
-enum Outcome {
+enum SearchEnd {
     Cycle,
     /// `forward` holds all vertices below the highest tail that the head of the new edges reaches.
     ForwardDone,
@@ -224,7 +224,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         }
         let outcome = self.search(scratch, head, tails, self.label[highest as usize]);
         scratch.clear();
-        matches!(outcome, Outcome::Cycle)
+        matches!(outcome, SearchEnd::Cycle)
     }
 
     /// Returns the highest tail that is not before the head in the order, or `NONE`.
@@ -254,23 +254,23 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     fn make_way(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64], highest: u32) -> bool {
         let outcome = self.search(scratch, head, tails, self.label[highest as usize]);
         let mut moved: Vec<u32> = match outcome {
-            Outcome::Cycle => Vec::new(),
-            Outcome::ForwardDone => scratch.forward.iter().map(|reached| reached.port).collect(),
-            Outcome::BackwardDone => scratch.backward.iter().map(|reached| reached.port).collect(),
+            SearchEnd::Cycle => Vec::new(),
+            SearchEnd::ForwardDone => scratch.forward.iter().map(|reached| reached.port).collect(),
+            SearchEnd::BackwardDone => scratch.backward.iter().map(|reached| reached.port).collect(),
         };
         scratch.clear();
         scratch.work.moves += moved.len() as u64;
         // Moved vertices keep their relative order, so edges among them stay along the order.
         moved.sort_unstable_by_key(|&vertex| self.label[vertex as usize]);
         match outcome {
-            Outcome::Cycle => return false,
-            Outcome::ForwardDone => self.move_after(&moved, highest),
-            Outcome::BackwardDone => self.move_before(&moved, head),
+            SearchEnd::Cycle => return false,
+            SearchEnd::ForwardDone => self.move_after(&moved, highest),
+            SearchEnd::BackwardDone => self.move_before(&moved, head),
         }
         true
     }
 
-    fn search(&self, scratch: &mut Scratch, head: u32, tails: &[u64], upper: u64) -> Outcome {
+    fn search(&self, scratch: &mut Scratch, head: u32, tails: &[u64], upper: u64) -> SearchEnd {
         scratch.work.searches += 1;
         let ports = self.ports;
         let lower = self.label[head as usize];
@@ -278,7 +278,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         for bit in ones(tails) {
             let tail = feeder.first + bit as u32;
             if tail == head {
-                return Outcome::Cycle;
+                return SearchEnd::Cycle;
             }
             let label = self.label[tail as usize];
             if label > lower {
@@ -286,13 +286,13 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
             }
         }
         if self.reach_forward(scratch, ports.here(head), lower) {
-            return Outcome::Cycle;
+            return SearchEnd::Cycle;
         }
         // The search with the smaller cost so far is extended, so the total is about twice the cheaper search.
         let (mut cost_forward, mut cost_backward) = (0u64, 0u64);
         loop {
-            let Some(&(_, forward)) = scratch.lowest.peek() else { break Outcome::ForwardDone };
-            let Some(&(_, backward)) = scratch.highest.peek() else { break Outcome::BackwardDone };
+            let Some(&(_, forward)) = scratch.lowest.peek() else { break SearchEnd::ForwardDone };
+            let Some(&(_, backward)) = scratch.highest.peek() else { break SearchEnd::BackwardDone };
             scratch.work.vertices_visited += 1;
             let before = scratch.work.edge_visits;
             let met = if cost_forward <= cost_backward {
@@ -307,7 +307,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
                 met
             };
             if met {
-                break Outcome::Cycle;
+                break SearchEnd::Cycle;
             }
         }
     }
@@ -331,7 +331,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         let port = first + bit as u32;
         let feed = self.ports.far[port as usize];
         scratch.highest.push((label, scratch.backward.len() as u32));
-        scratch.backward.push(Behind { port, set, words, feed });
+        scratch.backward.push(BackwardPort { port, set, words, feed });
         scratch.marks[set as usize + bit / 64].behind |= 1 << (bit % 64);
         if feed.words == 0 {
             return false;

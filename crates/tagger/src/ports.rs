@@ -15,7 +15,7 @@ pub(crate) struct Ports<'f> {
     pub far: Vec<Far>,
     /// First port of each node, and one past the last of the last node.
     pub first: Vec<u32>,
-    /// Start of each port's row in a [`Plane`], in words.
+    /// Start of each port's row in a [`PortBitmaps`], in words.
     row: Vec<u32>,
     /// Start of each node's bitmap in an array with one bitmap per node, in words.
     pub set: Vec<u32>,
@@ -34,7 +34,7 @@ pub(crate) struct Ports<'f> {
 pub(crate) struct Far {
     /// Number among all ports.
     pub port: u32,
-    /// Start of its row of turns in a [`Plane`], in words.
+    /// Start of its row of turns in a [`PortBitmaps`], in words.
     pub row: u32,
     /// Start of its node's bitmap in an array with one bitmap per node, in words.
     pub set: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Far {
 
 /// Direction of a link, seen from one end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Way {
+pub(crate) enum LinkDirection {
     /// To a higher tier.
     Up,
     /// To an equal tier, for example between two leaves that back each other up.
@@ -57,23 +57,23 @@ pub(crate) enum Way {
     Down,
 }
 
-impl Way {
+impl LinkDirection {
     /// Returns the direction of a link from one node to another.
-    pub fn between(fabric: &Fabric, from: NodeId, to: NodeId) -> Way {
+    pub fn between(fabric: &Fabric, from: NodeId, to: NodeId) -> LinkDirection {
         let (from, to) = (fabric.node(from), fabric.node(to));
         match from.tier.cmp(&to.tier) {
-            _ if !to.forwards() => Way::Down,
-            _ if !from.forwards() => Way::Up,
-            Ordering::Less => Way::Up,
-            Ordering::Equal => Way::Across,
-            Ordering::Greater => Way::Down,
+            _ if !to.forwards() => LinkDirection::Down,
+            _ if !from.forwards() => LinkDirection::Up,
+            Ordering::Less => LinkDirection::Up,
+            Ordering::Equal => LinkDirection::Across,
+            Ordering::Greater => LinkDirection::Down,
         }
     }
 
     /// Returns whether a packet bounces by this hop: Tagger's turn from down (`descending`) to up, or a hop inside a
     /// tier, after which the packet may climb again.
     pub fn bounces(self, descending: bool) -> bool {
-        self == Way::Across || (self == Way::Up && descending)
+        self == LinkDirection::Across || (self == LinkDirection::Up && descending)
     }
 }
 
@@ -145,7 +145,7 @@ impl<'f> Ports<'f> {
         (port - self.first[self.node[port as usize] as usize]) as usize
     }
 
-    /// Returns the range in a [`Plane`] of a bitmap over the ports of this port's node.
+    /// Returns the range in a [`PortBitmaps`] of a bitmap over the ports of this port's node.
     #[inline]
     pub fn row(&self, port: u32) -> std::ops::Range<usize> {
         let start = self.row[port as usize] as usize;
@@ -166,7 +166,7 @@ impl<'f> Ports<'f> {
     }
 
     /// Returns an empty plane.
-    pub fn plane(&self) -> Plane {
+    pub fn plane(&self) -> PortBitmaps {
         vec![0; self.row_words]
     }
 
@@ -196,7 +196,7 @@ impl<'f> Ports<'f> {
 
 /// Per port, a bitmap over the ports of its own node: a set of (ingress port, egress port) pairs or, read by egress
 /// port, the ingress ports that feed it.
-pub(crate) type Plane = Vec<u64>;
+pub(crate) type PortBitmaps = Vec<u64>;
 
 /// Returns whether a bit of a bitmap is set.
 #[inline]

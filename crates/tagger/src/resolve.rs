@@ -9,7 +9,7 @@
 use crate::graph::TaggedGraph;
 use crate::merge::{Merged, TooManyTags};
 use crate::order::{AcyclicGraph, Scratch, Work};
-use crate::ports::{Plane, Ports, has, put};
+use crate::ports::{PortBitmaps, Ports, has, put};
 use crate::rules::{MAX_TAG, Tag};
 use fabric::tags::ones;
 
@@ -17,9 +17,9 @@ use fabric::tags::ones;
 pub(crate) struct Rewriting<'p, 'f> {
     pub ports: &'p Ports<'f>,
     /// `changes[x - 1]`: the new tags y of rules for tag x, ascending, each with its turns.
-    pub changes: Vec<Vec<(Tag, Plane)>>,
+    pub changes: Vec<Vec<(Tag, PortBitmaps)>>,
     /// `known[x - 1]`: the turns that have a rule for tag x.
-    pub known: Vec<Plane>,
+    pub known: Vec<PortBitmaps>,
     /// `kept[x - 1]`: the turns between forwarding nodes that keep tag x.
     pub kept: Vec<AcyclicGraph<'p, 'f>>,
     pub counts: Resolution,
@@ -207,7 +207,7 @@ impl<'p, 'f> Rewriting<'p, 'f> {
 
     fn follow(
         &mut self,
-        plane: &Plane,
+        plane: &PortBitmaps,
         port: u32,
         tag: Tag,
         next: &mut [u64],

@@ -2,7 +2,7 @@
 
 /// Format of the concatenation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joint {
+pub enum ConcatenationFormat {
     /// Unchanged.
     Plain,
     /// Each after a line `# NAME`.
@@ -15,15 +15,15 @@ pub enum Joint {
 
 /// A stream of files.
 #[derive(Clone, Debug)]
-pub struct Joined {
-    joint: Joint,
+pub struct Concatenation {
+    joint: ConcatenationFormat,
     pieces: usize,
 }
 
-impl Joined {
+impl Concatenation {
     /// Makes an empty stream.
-    pub fn new(joint: Joint) -> Joined {
-        Joined { joint, pieces: 0 }
+    pub fn new(joint: ConcatenationFormat) -> Concatenation {
+        Concatenation { joint, pieces: 0 }
     }
 
     /// Returns the piece of the stream for the next file. The name of a JSON value must be quoted, and its strings must
@@ -32,10 +32,10 @@ impl Joined {
         let first = self.pieces == 0;
         self.pieces += 1;
         match self.joint {
-            Joint::Named => format!("# {name}\n{text}"),
-            Joint::Table if !first => text.split_once('\n').map_or("", |(_, rest)| rest).to_owned(),
-            Joint::Plain | Joint::Table => text.to_owned(),
-            Joint::Members => {
+            ConcatenationFormat::Named => format!("# {name}\n{text}"),
+            ConcatenationFormat::Table if !first => text.split_once('\n').map_or("", |(_, rest)| rest).to_owned(),
+            ConcatenationFormat::Plain | ConcatenationFormat::Table => text.to_owned(),
+            ConcatenationFormat::Members => {
                 let start = if first { "{\n" } else { ",\n" };
                 format!("{start}  {name}: {}", text.trim_end().replace('\n', "\n  "))
             }
@@ -45,8 +45,8 @@ impl Joined {
     /// Returns the end of the stream.
     pub fn end(&self) -> &'static str {
         match (self.joint, self.pieces) {
-            (Joint::Members, 0) => "{}\n",
-            (Joint::Members, _) => "\n}\n",
+            (ConcatenationFormat::Members, 0) => "{}\n",
+            (ConcatenationFormat::Members, _) => "\n}\n",
             _ => "",
         }
     }
@@ -56,8 +56,8 @@ impl Joined {
 mod tests {
     use super::*;
 
-    fn joined(joint: Joint, files: &[(&str, &str)]) -> String {
-        let mut all = Joined::new(joint);
+    fn joined(joint: ConcatenationFormat, files: &[(&str, &str)]) -> String {
+        let mut all = Concatenation::new(joint);
         let pieces: String = files.iter().map(|(name, text)| all.next(name, text)).collect();
         pieces + all.end()
     }
@@ -65,11 +65,14 @@ mod tests {
     #[test]
     fn files_follow_each_other() {
         let files = [("a", "x,y\n1,2\n"), ("b", "x,y\n3,4\n")];
-        assert_eq!(joined(Joint::Plain, &files), "x,y\n1,2\nx,y\n3,4\n");
-        assert_eq!(joined(Joint::Named, &files), "# a\nx,y\n1,2\n# b\nx,y\n3,4\n");
-        assert_eq!(joined(Joint::Table, &files), "x,y\n1,2\n3,4\n");
+        assert_eq!(joined(ConcatenationFormat::Plain, &files), "x,y\n1,2\nx,y\n3,4\n");
+        assert_eq!(joined(ConcatenationFormat::Named, &files), "# a\nx,y\n1,2\n# b\nx,y\n3,4\n");
+        assert_eq!(joined(ConcatenationFormat::Table, &files), "x,y\n1,2\n3,4\n");
         let members = [("\"a\"", "{\n  \"x\": 1\n}\n"), ("\"b\"", "2\n")];
-        assert_eq!(joined(Joint::Members, &members), "{\n  \"a\": {\n    \"x\": 1\n  },\n  \"b\": 2\n}\n");
-        assert_eq!(joined(Joint::Members, &[]), "{}\n");
+        assert_eq!(
+            joined(ConcatenationFormat::Members, &members),
+            "{\n  \"a\": {\n    \"x\": 1\n  },\n  \"b\": 2\n}\n"
+        );
+        assert_eq!(joined(ConcatenationFormat::Members, &[]), "{}\n");
     }
 }

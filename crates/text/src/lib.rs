@@ -11,7 +11,7 @@ mod shell;
 mod table;
 
 pub use csv::csv_cell;
-pub use joined::{Joined, Joint};
-pub use paint::{Paint, Style};
+pub use joined::{Concatenation, ConcatenationFormat};
+pub use paint::{ColorMode, Style};
 pub use shell::quoted;
 pub use table::{Layout, table};

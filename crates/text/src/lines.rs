@@ -29,7 +29,7 @@ const STYLE: &str = "\
 
 /// Style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum SeriesStyle {
     /// Connected.
     Curve,
     /// Connected, with a dot at each: few measured points.
@@ -48,13 +48,13 @@ pub struct Line {
     /// Points, in the order in which they are connected.
     pub points: Vec<(f64, f64)>,
     /// Style of the points.
-    pub mark: Mark,
+    pub mark: SeriesStyle,
 }
 
 impl Line {
     /// Makes a curve.
     pub fn curve(name: impl Into<String>, points: Vec<(f64, f64)>) -> Line {
-        Line { name: name.into(), points, mark: Mark::Curve }
+        Line { name: name.into(), points, mark: SeriesStyle::Curve }
     }
 }
 
@@ -194,7 +194,7 @@ fn draw(out: &mut String, panel: &Panel<'_>, (left, top): (f64, f64), width: f64
     let points = || panel.lines.iter().flat_map(|line| &line.points);
     let x_axis = Axis::over(points().map(|point| point.0), Scale::Linear, false, width);
     let heights = points().map(|point| point.1);
-    let y_axis = if panel.lines.iter().any(|line| line.mark == Mark::Spans) {
+    let y_axis = if panel.lines.iter().any(|line| line.mark == SeriesStyle::Spans) {
         Axis::over_rows(heights, HEIGHT)
     } else {
         Axis::over(heights, panel.scale, true, HEIGHT)
@@ -220,17 +220,17 @@ fn draw(out: &mut String, panel: &Panel<'_>, (left, top): (f64, f64), width: f64
         let class = format!("s{}", index % 4);
         let place = |&(x, y): &(f64, f64)| Some((left + x_axis.at(x)?, bottom - y_axis.at(y)?));
         let places: Vec<(f64, f64)> = line.points.iter().filter_map(place).collect();
-        if matches!(line.mark, Mark::Curve | Mark::Points) {
+        if matches!(line.mark, SeriesStyle::Curve | SeriesStyle::Points) {
             let places: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
             let _ = writeln!(out, "<polyline class=\"{class}\" points=\"{}\"/>", places.join(" "));
         }
-        if matches!(line.mark, Mark::Points | Mark::Dots) {
-            let radius = if line.mark == Mark::Dots { 1.5 } else { 2.5 };
+        if matches!(line.mark, SeriesStyle::Points | SeriesStyle::Dots) {
+            let radius = if line.mark == SeriesStyle::Dots { 1.5 } else { 2.5 };
             for (x, y) in &places {
                 let _ = writeln!(out, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>");
             }
         }
-        if line.mark == Mark::Spans {
+        if line.mark == SeriesStyle::Spans {
             for span in places.chunks_exact(2) {
                 let ((x, y), end) = (span[0], span[1].0);
                 let _ = writeln!(out, "<path class=\"span {class}\" d=\"M{x:.1} {y:.1}H{end:.1}\"/>");
@@ -240,7 +240,7 @@ fn draw(out: &mut String, panel: &Panel<'_>, (left, top): (f64, f64), width: f64
     for ((index, line), (at, row)) in panel.lines.iter().enumerate().zip(legend(&panel.lines, width)) {
         let (x, y) = (left + at, TOP + ROW * f64::from(row) + 2.0);
         let class = index % 4;
-        if line.mark == Mark::Dots {
+        if line.mark == SeriesStyle::Dots {
             let _ = writeln!(out, "<circle class=\"s{class}\" cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3\"/>", x + 11.0);
         } else {
             let _ = writeln!(out, "<path class=\"key s{class}\" d=\"M{x:.1} {y:.1}h22\"/>");
@@ -253,7 +253,7 @@ fn draw(out: &mut String, panel: &Panel<'_>, (left, top): (f64, f64), width: f64
 mod tests {
     use super::*;
 
-    fn panel(scale: Scale, mark: Mark) -> Panel<'static> {
+    fn panel(scale: Scale, mark: SeriesStyle) -> Panel<'static> {
         let line = |name: &str, points: &[(f64, f64)]| Line { name: name.to_owned(), points: points.to_vec(), mark };
         let lines = vec![line("a", &[(0.0, 0.0), (1.0, 37.0)]), line("b", &[(0.5, 12.0), (2.0, 3.0)])];
         Panel { x: "time, s", y: "rate, Mbps", scale, lines }
@@ -261,7 +261,8 @@ mod tests {
 
     #[test]
     fn everything_stays_within_its_frame() {
-        let text = svg("t", &[panel(Scale::Linear, Mark::Points), panel(Scale::Logarithmic, Mark::Points)]);
+        let text =
+            svg("t", &[panel(Scale::Linear, SeriesStyle::Points), panel(Scale::Logarithmic, SeriesStyle::Points)]);
         let curves: Vec<&str> = text.lines().filter(|text| text.starts_with("<polyline")).collect();
         assert_eq!(curves.len(), 4);
         for (at, curve) in curves.iter().enumerate() {
@@ -288,7 +289,7 @@ mod tests {
         assert_eq!((axis.at(-40.0), axis.at(20.0)), (Some(0.0), Some(100.0)));
         let below = Axis::over([-0.3].into_iter(), Scale::Linear, true, 100.0);
         assert!(below.ticks().all(|(_, label)| label != "-0.0"));
-        let odd = svg("a < b & c", &[Panel { x: "<x>", ..panel(Scale::Linear, Mark::Curve) }]);
+        let odd = svg("a < b & c", &[Panel { x: "<x>", ..panel(Scale::Linear, SeriesStyle::Curve) }]);
         assert!(odd.contains("<title>a &lt; b &amp; c</title>") && odd.contains(">&lt;x&gt;</text>"), "{odd}");
     }
 
@@ -314,7 +315,7 @@ mod tests {
 
     #[test]
     fn spans_go_from_one_point_to_the_next_and_names_wrap() {
-        let mut panel = panel(Scale::Linear, Mark::Spans);
+        let mut panel = panel(Scale::Linear, SeriesStyle::Spans);
         panel.lines[0].points = vec![(0.0, 1.0), (0.5, 1.0), (1.0, 2.0), (2.0, 2.0)];
         assert_eq!(svg("t", &[panel.clone()]).matches("class=\"span s0\"").count(), 2);
         panel.lines[1].name = "x".repeat(80);

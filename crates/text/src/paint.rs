@@ -17,7 +17,7 @@ pub enum Style {
 
 /// Use of colours: on a terminal, not in a pipe or a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Paint {
+pub enum ColorMode {
     /// Plain text.
     #[default]
     Plain,
@@ -25,10 +25,10 @@ pub enum Paint {
     Colour,
 }
 
-impl Paint {
+impl ColorMode {
     /// Returns `text` in `style`, or unchanged without colours.
     pub fn styled(self, text: &str, style: Style) -> String {
-        if self == Paint::Plain {
+        if self == ColorMode::Plain {
             return text.to_owned();
         }
         let code = match style {
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn colours_end_with_their_word_and_plain_text_has_none() {
-        assert_eq!(Paint::Colour.styled("ok", Style::Good), "\u{1b}[32mok\u{1b}[0m");
-        assert_eq!(Paint::default().styled("ok", Style::Good), "ok");
+        assert_eq!(ColorMode::Colour.styled("ok", Style::Good), "\u{1b}[32mok\u{1b}[0m");
+        assert_eq!(ColorMode::default().styled("ok", Style::Good), "ok");
     }
 }

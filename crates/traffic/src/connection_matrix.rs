@@ -64,12 +64,12 @@ enum Kind {
 #[derive(Clone, Copy, Debug, Default)]
 struct Names {
     id: Option<u64>,
-    message: Option<Message>,
+    message: Option<MessageNumber>,
 }
 
 /// Number of a flow's message on its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Message {
+enum MessageNumber {
     Number(u64),
     /// The next free number, so that it never collides.
     Next,
@@ -125,7 +125,7 @@ impl WrittenStarts {
 
 /// References of a flow to triggers.
 #[derive(Clone, Copy, Debug)]
-struct Refers {
+struct TriggerReferences {
     line: u64,
     waits: Option<u64>,
     sent: Option<u64>,
@@ -165,7 +165,7 @@ pub fn read_connection_matrix(
     let mut promised = None;
     let (mut flows, mut refers) = (Vec::new(), Vec::new());
     // Flows by id and message.
-    let mut ids: BTreeSet<(u64, Option<Message>)> = BTreeSet::new();
+    let mut ids: BTreeSet<(u64, Option<MessageNumber>)> = BTreeSet::new();
     let mut starts = WrittenStarts::default();
     let mut triggers: BTreeMap<u64, Trigger> = BTreeMap::new();
     let mut warnings = Vec::new();
@@ -193,11 +193,11 @@ pub fn read_connection_matrix(
                 connection(pair, rest, default_class, options).and_then(|(flow, refer, names, start)| {
                     let Names { id, message } = names;
                     if let Some(id) = id
-                        && message != Some(Message::Next)
+                        && message != Some(MessageNumber::Next)
                         && !ids.insert((id, message))
                     {
                         let message = match message {
-                            Some(Message::Number(message)) => format!(" with message {message}"),
+                            Some(MessageNumber::Number(message)) => format!(" with message {message}"),
                             _ => String::new(),
                         };
                         return Err(Problem::Trigger(format!("duplicate flow id {id}{message}")));
@@ -208,8 +208,8 @@ pub fn read_connection_matrix(
                     if let (Some(id), Some(message)) = (id, message) {
                         let next = next_messages.entry(id).or_insert(0);
                         let message = match message {
-                            Message::Number(message) => message,
-                            Message::Next => *next,
+                            MessageNumber::Number(message) => message,
+                            MessageNumber::Next => *next,
                         };
                         *next = message.saturating_add(1).max(*next);
                         messages.push((id, message, flows.len() as u32));
@@ -218,7 +218,7 @@ pub fn read_connection_matrix(
                         starts.starts.push((flows.len() as u32, number, start.to_owned()));
                     }
                     flows.push(flow);
-                    refers.push(Refers { line: number, ..refer });
+                    refers.push(TriggerReferences { line: number, ..refer });
                     Ok(())
                 })
             }
@@ -296,7 +296,7 @@ fn follow(mut messages: Vec<(u64, u64, u32)>, flows: &[Flow]) -> Result<Vec<(u32
 fn wire(
     id: u64,
     trigger: &Trigger,
-    refers: &[Refers],
+    refers: &[TriggerReferences],
     flows: &mut [Flow],
     edges: &mut Vec<(u32, When, u32)>,
 ) -> Result<(), (u64, Problem)> {
@@ -377,7 +377,7 @@ fn connection<'a>(
     mut words: &[&'a str],
     default_class: u8,
     options: &FlowFileOptions,
-) -> Result<(Flow, Refers, Names, Option<&'a str>), Problem> {
+) -> Result<(Flow, TriggerReferences, Names, Option<&'a str>), Problem> {
     let host = |text: &str| {
         let id = number_of(text, "a host id")?;
         let known = u32::try_from(id).ok().filter(|id| *id < options.hosts);
@@ -389,11 +389,11 @@ fn connection<'a>(
         return Err(Problem::ToItself(src));
     }
     let (mut size_bytes, mut start, mut class, mut names) = (ENDLESS, None, default_class, Names::default());
-    let mut refer = Refers { line: 0, waits: None, sent: None, delivered: None };
+    let mut refer = TriggerReferences { line: 0, waits: None, sent: None, delivered: None };
     while let &[key, ref rest @ ..] = words {
         let text = rest.first().copied();
         if key == "msg" && text.is_none_or(|text| text.starts_with(|c: char| c.is_ascii_lowercase())) {
-            names.message = Some(Message::Next);
+            names.message = Some(MessageNumber::Next);
             words = rest;
             continue;
         }
@@ -404,7 +404,7 @@ fn connection<'a>(
         words = &rest[1..];
         match key {
             "id" => names.id = Some(number_of(text, "a flow id")?),
-            "msg" => names.message = Some(Message::Number(number_of(text, "the number of a message")?)),
+            "msg" => names.message = Some(MessageNumber::Number(number_of(text, "the number of a message")?)),
             "start" => start = Some(text),
             "size" => {
                 size_bytes = match number_of(text, "a size in bytes")? {

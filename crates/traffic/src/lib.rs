@@ -51,7 +51,7 @@ pub use plan::{
     Collection, Connections, Exchange, Flow, JOIN, Join, Load, Notification, Notifications, Plan, PlanBuilder, Start,
     When,
 };
-pub use poisson::{Intensity, Poisson, poisson};
-pub use process::{DatagramSource, Departures, FrameLengths, Lengths, Process};
+pub use poisson::{ArrivalRate, Poisson, poisson};
+pub use process::{DatagramSource, Departures, FrameLengths, LengthDistribution, Process};
 pub use request_reply::{RequestReply, Rounds, Servers, Service, request_reply};
 pub use sizes::{Cdf, CdfPoint, ENDLESS, Mean, Sizes};

@@ -14,7 +14,7 @@ use units::{Rate, Time};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Poisson {
     /// Arrival rate.
-    pub intensity: Intensity,
+    pub intensity: ArrivalRate,
     /// Flow sizes.
     pub sizes: Sizes,
     /// Destinations, drawn uniformly, never the sender itself; `None`: the sending hosts.
@@ -27,7 +27,7 @@ pub struct Poisson {
 
 /// Arrival rate at each host.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Intensity {
+pub enum ArrivalRate {
     /// As a share of the host's link rate: mean gap = mean size * 8 / (rate * load).
     Load {
         /// Rate of the host's link.
@@ -53,9 +53,9 @@ pub fn poisson(
     parameters.sizes.check()?;
     require_hosts(WHAT, hosts, 1)?;
     let mean_gap = match parameters.intensity {
-        Intensity::MeanGap(Time::ZERO) => return Err(TrafficError::parameter("mean_gap", "it must be above 0")),
-        Intensity::MeanGap(gap) => gap,
-        Intensity::Load { rate, load } => mean_gap(parameters.sizes.mean(), rate, load).ok_or_else(|| {
+        ArrivalRate::MeanGap(Time::ZERO) => return Err(TrafficError::parameter("mean_gap", "it must be above 0")),
+        ArrivalRate::MeanGap(gap) => gap,
+        ArrivalRate::Load { rate, load } => mean_gap(parameters.sizes.mean(), rate, load).ok_or_else(|| {
             let why = format!("{load} of {rate} is out of range: a share of the link such as 0.8");
             TrafficError::parameter("load", why)
         })?,
@@ -115,7 +115,7 @@ mod tests {
     fn offers_its_load_to_everybody_alike() {
         let (rate, load, stop) = (Rate::from_gbps(100), 0.8, Time::from_ms(400));
         let parameters = Poisson {
-            intensity: Intensity::Load { rate, load },
+            intensity: ArrivalRate::Load { rate, load },
             sizes: Sizes::Empirical(BuiltIn::named("web-search").unwrap().cdf()),
             destinations: None,
             stop: Some(stop),
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_host_more_shifts_nobody_else() {
         let parameters = Poisson {
-            intensity: Intensity::MeanGap(Time::from_us(10)),
+            intensity: ArrivalRate::MeanGap(Time::from_us(10)),
             sizes: Sizes::Uniform { min_bytes: 1, max_bytes: 10_000 },
             destinations: Some(vec![5, 6, 7]),
             stop: None,
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn known_answers() {
         let parameters = Poisson {
-            intensity: Intensity::Load { rate: Rate::from_gbps(100), load: 0.5 },
+            intensity: ArrivalRate::Load { rate: Rate::from_gbps(100), load: 0.5 },
             sizes: Sizes::Empirical(BuiltIn::named("web-search").unwrap().cdf()),
             destinations: None,
             stop: None,
@@ -187,7 +187,7 @@ mod tests {
     fn sources_are_small_and_checked_against_the_fabric() {
         assert!(size_of::<Arrivals>() <= 128, "{}", size_of::<Arrivals>());
         let parameters = Poisson {
-            intensity: Intensity::MeanGap(Time::from_us(10)),
+            intensity: ArrivalRate::MeanGap(Time::from_us(10)),
             sizes: Sizes::Fixed(1),
             destinations: Some(vec![9, 2]),
             stop: None,
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn refuses_what_cannot_be_drawn() {
         let good = Poisson {
-            intensity: Intensity::MeanGap(Time::from_us(10)),
+            intensity: ArrivalRate::MeanGap(Time::from_us(10)),
             sizes: Sizes::Fixed(1),
             destinations: None,
             stop: None,
@@ -221,9 +221,9 @@ mod tests {
         assert!(fails(&good, &[4, 5, 4]).contains("host 4 appears twice"));
         let zero = Poisson { sizes: Sizes::Fixed(0), ..good.clone() };
         assert!(fails(&zero, &[1, 2]).contains("at least 1 byte"));
-        let still = Poisson { intensity: Intensity::MeanGap(Time::ZERO), ..good.clone() };
+        let still = Poisson { intensity: ArrivalRate::MeanGap(Time::ZERO), ..good.clone() };
         assert!(fails(&still, &[1, 2]).contains("above 0"));
-        let idle = Poisson { intensity: Intensity::Load { rate: Rate::MIN, load: 0.0 }, ..good };
+        let idle = Poisson { intensity: ArrivalRate::Load { rate: Rate::MIN, load: 0.0 }, ..good };
         assert!(fails(&idle, &[1, 2]).contains("such as 0.8"));
     }
 }

@@ -13,14 +13,14 @@ pub struct DatagramSource {
     /// Frame length in bytes from destination address to FCS, 64 to 65,535; the mean if lengths vary.
     pub frame_bytes: u16,
     /// Distribution of lengths.
-    pub lengths: Lengths,
+    pub lengths: LengthDistribution,
     /// No frame starts at or after this instant of the simulation; `None` for no limit except the flow's size.
     pub stop: Option<Time>,
 }
 
 /// Distribution of a source's frame lengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Lengths {
+pub enum LengthDistribution {
     /// Constant.
     #[default]
     Equal,
@@ -120,8 +120,8 @@ impl DatagramSource {
     /// Returns the longest frame in bytes.
     pub const fn longest_bytes(&self) -> u16 {
         match self.lengths {
-            Lengths::Equal => self.frame_bytes,
-            Lengths::Normal { longest_bytes, .. } => longest_bytes,
+            LengthDistribution::Equal => self.frame_bytes,
+            LengthDistribution::Normal { longest_bytes, .. } => longest_bytes,
         }
     }
 
@@ -129,7 +129,7 @@ impl DatagramSource {
     /// none.
     fn location_bytes(&self) -> Option<f64> {
         let mean = f64::from(self.frame_bytes);
-        let Lengths::Normal { deviation_bytes, longest_bytes } = self.lengths else { return Some(mean) };
+        let LengthDistribution::Normal { deviation_bytes, longest_bytes } = self.lengths else { return Some(mean) };
         let (least, longest) = (LEAST_BYTES, f64::from(longest_bytes));
         let deviation = f64::from(deviation_bytes);
         let limited_mean = |location: f64| limited_mean(location, deviation, least, longest);
@@ -305,8 +305,10 @@ impl FrameLengths {
     #[inline]
     pub fn draw(&mut self) -> u16 {
         match self.source.lengths {
-            Lengths::Equal => self.source.frame_bytes,
-            Lengths::Normal { deviation_bytes, longest_bytes } => self.draw_normal(deviation_bytes, longest_bytes),
+            LengthDistribution::Equal => self.source.frame_bytes,
+            LengthDistribution::Normal { deviation_bytes, longest_bytes } => {
+                self.draw_normal(deviation_bytes, longest_bytes)
+            }
         }
     }
 
@@ -323,7 +325,7 @@ mod tests {
     /// N(600, 150): mean and deviation within five standard errors, and no length out of range.
     #[test]
     fn normal_lengths_have_their_mean_and_deviation() {
-        let lengths = Lengths::Normal { deviation_bytes: 150, longest_bytes: 1500 };
+        let lengths = LengthDistribution::Normal { deviation_bytes: 150, longest_bytes: 1500 };
         let source = DatagramSource { lengths, ..periodic(None) };
         let mut lengths = FrameLengths::new(source, 3, 1);
         let drawn: Vec<f64> = (0..100_000).map(|_| f64::from(lengths.draw())).collect();
@@ -331,7 +333,7 @@ mod tests {
         let deviation = libm::sqrt(drawn.iter().map(|drawn| (drawn - mean) * (drawn - mean)).sum::<f64>() / 1e5);
         assert!((mean - 600.0).abs() < 2.4 && (deviation - 150.0).abs() < 1.7, "{mean} {deviation}");
         assert!(drawn.iter().all(|drawn| (64.0..=1500.0).contains(drawn)));
-        let lengths = Lengths::Normal { deviation_bytes: 60_000, longest_bytes: 700 };
+        let lengths = LengthDistribution::Normal { deviation_bytes: 60_000, longest_bytes: 700 };
         let mut wide = FrameLengths::new(DatagramSource { lengths, ..periodic(None) }, 3, 1);
         let drawn: std::collections::BTreeSet<u16> = (0..1000).map(|_| wide.draw()).collect();
         assert_eq!((drawn.first(), drawn.last()), (Some(&64), Some(&700)));
@@ -345,7 +347,7 @@ mod tests {
         for (frame_bytes, deviation_bytes, longest_bytes) in
             [(1518, 400, 1600), (128, 400, 1518), (700, 60_000, 1518), (1518, 400, 2972), (600, 150, 1500)]
         {
-            let lengths = Lengths::Normal { deviation_bytes, longest_bytes };
+            let lengths = LengthDistribution::Normal { deviation_bytes, longest_bytes };
             let source = DatagramSource { frame_bytes, lengths, ..periodic(None) };
             source.check().unwrap();
             let mut lengths = FrameLengths::new(source, 7, 2);
@@ -353,14 +355,14 @@ mod tests {
             let error = 5.0 * f64::from(deviation_bytes.min(longest_bytes)) / libm::sqrt(1e5) + 1.0;
             assert!((mean - f64::from(frame_bytes)).abs() < error, "{frame_bytes} {longest_bytes}: {mean}");
         }
-        let lengths = Lengths::Normal { deviation_bytes: 400, longest_bytes: 1518 };
+        let lengths = LengthDistribution::Normal { deviation_bytes: 400, longest_bytes: 1518 };
         assert!(DatagramSource { frame_bytes: 1518, lengths, ..periodic(None) }.check().is_err());
         assert!(DatagramSource { frame_bytes: 64, lengths, ..periodic(None) }.check().is_err());
     }
 
     fn periodic(phase: Option<Time>) -> DatagramSource {
         let process = Process::Periodic { period: Time::from_ns(640), phase };
-        DatagramSource { process, frame_bytes: 600, lengths: Lengths::Equal, stop: Some(Time::from_us(3)) }
+        DatagramSource { process, frame_bytes: 600, lengths: LengthDistribution::Equal, stop: Some(Time::from_us(3)) }
     }
 
     #[test]
@@ -375,7 +377,7 @@ mod tests {
     }
 
     fn departures(process: Process, frame_bytes: u16, stop: Time) -> Vec<Time> {
-        let source = DatagramSource { process, frame_bytes, lengths: Lengths::Equal, stop: Some(stop) };
+        let source = DatagramSource { process, frame_bytes, lengths: LengthDistribution::Equal, stop: Some(stop) };
         source.check().unwrap();
         Departures::new(source, ENDLESS, Time::ZERO, 1, 0).collect()
     }
@@ -424,7 +426,7 @@ mod tests {
     #[test]
     fn a_size_ends_it_too_and_huge_times_do_not_overflow() {
         let process = Process::Constant { rate: Rate::from_gbps(1) };
-        let source = DatagramSource { process, frame_bytes: 100, lengths: Lengths::Equal, stop: None };
+        let source = DatagramSource { process, frame_bytes: 100, lengths: LengthDistribution::Equal, stop: None };
         assert_eq!(Departures::new(source, 1001, Time::ZERO, 1, 0).count(), 11);
         let slow = DatagramSource { process: Process::Constant { rate: Rate::MIN }, ..source };
         // 120 bytes at 1 bit/s: 960 s per frame; 213.5 days hold 19,216 of them.
@@ -436,8 +438,9 @@ mod tests {
 
     #[test]
     fn sources_that_cannot_send_are_refused() {
-        let source =
-            |process, frame_bytes| DatagramSource { process, frame_bytes, lengths: Lengths::Equal, stop: None }.check();
+        let source = |process, frame_bytes| {
+            DatagramSource { process, frame_bytes, lengths: LengthDistribution::Equal, stop: None }.check()
+        };
         let rate = Rate::from_gbps(1);
         assert!(source(Process::Poisson { rate }, 63).is_err());
         assert!(source(Process::Constant { rate: Rate::from_gbps(1_000_001) }, 64).unwrap_err().contains("1 Pbps"));

@@ -25,7 +25,7 @@ enum Ends {
 }
 
 /// Movement of frames through the tiers.
-struct Heights<'f> {
+struct TierReachability<'f> {
     fabric: &'f Fabric,
     /// Maximum number of bounces, plus one.
     levels: usize,
@@ -47,7 +47,7 @@ fn is_bounce(rise: i16, from_above: bool) -> bool {
     rise == 0 || (rise > 0 && from_above)
 }
 
-impl Heights<'_> {
+impl TierReachability<'_> {
     /// Returns the number of bounces after a frame leaves `node` by `port`. The frame arrived by `ingress` after `used`
     /// bounces. `None` if it may not leave there.
     fn onward(&self, node: NodeId, ingress: PortIndex, port: PortIndex, used: usize) -> Option<usize> {
@@ -173,7 +173,7 @@ impl Verifier<'_> {
     fn follow_heights(&mut self, bounces: u8, class: usize) {
         let (fabric, first) = (self.fabric, self.first_slot(class));
         let levels = usize::from(bounces) + 1;
-        let mut heights = Heights { fabric, levels, ends: vec![Ends::Unknown; fabric.port_count() * levels] };
+        let mut heights = TierReachability { fabric, levels, ends: vec![Ends::Unknown; fabric.port_count() * levels] };
         // Predecessor of each state (queue and number of bounces), to report a lossy path.
         let states = self.table.graph.len() * levels;
         let (mut seen, mut before, mut open) = (vec![false; states], vec![usize::MAX; states], Vec::new());

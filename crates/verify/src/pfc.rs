@@ -176,7 +176,7 @@ fn each_turn(
             }
         }
         Traffic::Routes { routes, failed, bounces } => {
-            let mut way = Way::new(fabric, routes, failed, bounces);
+            let mut way = RouteWalk::new(fabric, routes, failed, bounces);
             let mut alike: Vec<Vec<NodeId>> = vec![Vec::new(); routes.row_count()];
             for (host, &node) in fabric.hosts().iter().enumerate() {
                 alike[routes.row(host as u32) as usize].push(node);
@@ -190,7 +190,7 @@ fn each_turn(
 }
 
 /// Follows routing tables to one destination at a time.
-struct Way<'a> {
+struct RouteWalk<'a> {
     fabric: &'a Fabric,
     routes: &'a Forwarding,
     failed: Vec<bool>,
@@ -204,12 +204,12 @@ struct Way<'a> {
     detour: Vec<PortIndex>,
 }
 
-impl<'a> Way<'a> {
-    fn new(fabric: &'a Fabric, routes: &'a Forwarding, failed: &[LinkId], bounces: u8) -> Way<'a> {
+impl<'a> RouteWalk<'a> {
+    fn new(fabric: &'a Fabric, routes: &'a Forwarding, failed: &[LinkId], bounces: u8) -> RouteWalk<'a> {
         let mut out = vec![false; fabric.links().len()];
         failed.iter().for_each(|link| out[link.index()] = true);
         let node = fabric.node_ids().flat_map(|node| std::iter::repeat_n(node, fabric.ports(node).len())).collect();
-        Way {
+        RouteWalk {
             fabric,
             routes,
             failed: out,

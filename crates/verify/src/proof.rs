@@ -119,7 +119,7 @@ impl<'f> Verifier<'f> {
     }
 
     /// Returns the point at which a class loses the path; `None` if it is lossless.
-    fn follow(&mut self, hops: &[Hop], last: NodeId, class: usize) -> Result<Option<Lost>, PathFault> {
+    fn follow(&mut self, hops: &[Hop], last: NodeId, class: usize) -> Result<Option<LossPoint>, PathFault> {
         let (fabric, table) = (self.fabric, &self.table);
         let start = hops[0];
         let egress = fabric.port_number(start.node, start.port) as u32;
@@ -132,7 +132,7 @@ impl<'f> Verifier<'f> {
         let entrance = self.edge.entrance(fabric, table, start, class, first);
         let entrance = self.edge.entrances[entrance].clone();
         if let Some(entry) = entrance.lost {
-            return Ok(Some(Lost { entry, egress }));
+            return Ok(Some(LossPoint { entry, egress }));
         }
         if entrance.next.is_empty() {
             return Err(PathFault::NoHost { switch: fabric.name(start.node).to_owned() });
@@ -147,7 +147,7 @@ impl<'f> Verifier<'f> {
     }
 
     /// Describes the path up to the point of loss, with its tags.
-    fn describe(&self, line: Option<u64>, class: usize, hops: &[Hop], last: NodeId, lost: Lost) -> LostPath {
+    fn describe(&self, line: Option<u64>, class: usize, hops: &[Hop], last: NodeId, lost: LossPoint) -> LostPath {
         let graph = &self.table.graph;
         let egresses: Vec<u32> = hops.iter().map(|hop| self.fabric.port_number(hop.node, hop.port) as u32).collect();
         let mut vertex = graph.vertex(lost.entry, self.first_slot(class));
@@ -326,7 +326,7 @@ fn search(fabric: &Fabric, tags: &[u16], graph: &Graph, roots: impl Iterator<Ite
 
 /// Point of loss: the port by which the path entered the fabric, and the egress port without a matching rule.
 #[derive(Clone, Copy, Debug)]
-struct Lost {
+struct LossPoint {
     entry: u32,
     egress: u32,
 }
@@ -346,19 +346,19 @@ fn follow_from(
     last: NodeId,
     mut vertex: u32,
     entry: u32,
-) -> Result<Option<Lost>, PathFault> {
+) -> Result<Option<LossPoint>, PathFault> {
     let graph = &table.graph;
     for hop in hops {
         let egress = fabric.port_number(hop.node, hop.port) as u32;
         match graph.onward_slot(vertex, hop.port) {
             Some(slot) => vertex = graph.vertex(graph.ports.peer(egress), slot),
-            None => return Ok(Some(Lost { entry, egress })),
+            None => return Ok(Some(LossPoint { entry, egress })),
         }
     }
     if fabric.node(last).kind == NodeKind::Host {
         return Ok(None);
     }
-    Ok(edge.withheld(fabric, table, vertex, last)?.map(|egress| Lost { entry, egress }))
+    Ok(edge.withheld(fabric, table, vertex, last)?.map(|egress| LossPoint { entry, egress }))
 }
 
 /// Cache of the rules between hosts and their switch. Lists of paths between switches need them for every path, and a

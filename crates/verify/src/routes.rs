@@ -29,7 +29,7 @@ pub(crate) fn entries(fabric: &Fabric, routes: &Forwarding, host: u32, mut each:
 }
 
 /// Queues that frames for one destination pass, with predecessors.
-struct Passed {
+struct VisitedQueues {
     /// Per queue: number of the last walk that visited it.
     seen: Vec<u32>,
     from: Vec<u32>,
@@ -37,7 +37,7 @@ struct Passed {
     walk: u32,
 }
 
-impl Passed {
+impl VisitedQueues {
     fn visit(&mut self, vertex: u32, from: u32) {
         if std::mem::replace(&mut self.seen[vertex as usize], self.walk) != self.walk {
             self.from[vertex as usize] = from;
@@ -60,7 +60,7 @@ impl Verifier<'_> {
     pub fn expect_routes(&mut self, routes: &Forwarding) {
         self.expected = true;
         let count = self.table.graph.len();
-        let mut passed = Passed { seen: vec![0; count], from: vec![0; count], open: Vec::new(), walk: 0 };
+        let mut passed = VisitedQueues { seen: vec![0; count], from: vec![0; count], open: Vec::new(), walk: 0 };
         let representatives = destinations(self.fabric, routes);
         let mut hosts_of_row: Vec<Vec<u32>> = vec![Vec::new(); routes.row_count()];
         for host in 0..self.fabric.hosts().len() as u32 {
@@ -74,7 +74,14 @@ impl Verifier<'_> {
         }
     }
 
-    fn follow_routes(&mut self, routes: &Forwarding, host: u32, alike: &[u32], class: usize, passed: &mut Passed) {
+    fn follow_routes(
+        &mut self,
+        routes: &Forwarding,
+        host: u32,
+        alike: &[u32],
+        class: usize,
+        passed: &mut VisitedQueues,
+    ) {
         let (fabric, first) = (self.fabric, self.first_slot(class));
         let row_switch = routes.row_switch(routes.row(host));
         let graph = &self.table.graph;

@@ -65,7 +65,7 @@ impl Table {
             decreasing: 0,
             first_decrease: None,
         };
-        let mut filler = Filler::default();
+        let mut filler = TableBuilder::default();
         for node in fabric.node_ids() {
             filler.begin(fabric.ports(node).len(), table.tags.len());
             if let Some(switch) = of_node[node.index()] {
@@ -92,7 +92,7 @@ impl Table {
         switch: &SwitchRules,
         index: usize,
         rule: &Rule,
-        filler: &mut Filler,
+        filler: &mut TableBuilder,
     ) -> Result<(), VerifyError> {
         let fault = |fault| VerifyError::Rule { switch: switch.name.clone(), rule: index + 1, fault };
         let slot = |key, tag| self.slot(tag).ok_or_else(|| fault(RuleFault::UnknownTag { key, tag }));
@@ -126,8 +126,8 @@ impl Table {
 
 /// Finds the earlier rule for the error message.
 #[cold]
-fn contradiction(switch: &SwitchRules, index: usize, clash: &Clash) -> VerifyError {
-    let (rule, Clash { ingress, egress }) = (&switch.rules[index], clash);
+fn contradiction(switch: &SwitchRules, index: usize, clash: &RuleConflict) -> VerifyError {
+    let (rule, RuleConflict { ingress, egress }) = (&switch.rules[index], clash);
     let says_other = |other: &Rule| {
         let matches = other.tag == rule.tag && other.ingress.contains(ingress) && other.egress.contains(egress);
         matches && other.new_tag != rule.new_tag
@@ -195,7 +195,7 @@ fn classes(file: &RuleFile, tags: &[u16]) -> Result<(), VerifyError> {
 }
 
 /// Conflict: ports of a frame for which two rules give different tags.
-struct Clash {
+struct RuleConflict {
     ingress: u16,
     egress: u16,
 }
@@ -209,7 +209,7 @@ struct Given {
 
 /// Rules of one node as sets of ports, by ingress port and arriving tag.
 #[derive(Default)]
-struct Filler {
+struct TableBuilder {
     ports: usize,
     /// Words per set.
     width: usize,
@@ -222,7 +222,7 @@ struct Filler {
     set: Vec<u64>,
 }
 
-impl Filler {
+impl TableBuilder {
     /// Starts another node.
     fn begin(&mut self, ports: usize, slots: usize) {
         (self.ports, self.width, self.slots) = (ports, ports.div_ceil(64), slots);
@@ -255,7 +255,7 @@ impl Filler {
 
     /// Adds a rule: frames of slot `from` that arrive by a port of `ingress` and leave by a port of `set` get slot
     /// `to`.
-    fn add(&mut self, from: u16, ingress: &[u16], to: u16) -> Result<(), Clash> {
+    fn add(&mut self, from: u16, ingress: &[u16], to: u16) -> Result<(), RuleConflict> {
         for &port in ingress {
             let given = &mut self.given[usize::from(port) * (self.slots + 1) + usize::from(from)];
             let mut own = None;
@@ -265,7 +265,7 @@ impl Filler {
                     own = Some(one.at);
                 } else if let Some(word) = words.iter().zip(&self.set).position(|(a, b)| a & b != 0) {
                     let bit = (words[word] & self.set[word]).trailing_zeros();
-                    return Err(Clash { ingress: port, egress: (word as u32 * 64 + bit) as u16 });
+                    return Err(RuleConflict { ingress: port, egress: (word as u32 * 64 + bit) as u16 });
                 }
             }
             match own {

@@ -4,7 +4,7 @@ mod common;
 
 use common::LINK;
 use fabric::generate::{TierLinks, clos, fat_tree, jellyfish, ring};
-use fabric::routing::{Forwarding, Mode, PortSet};
+use fabric::routing::{FailedPorts, Forwarding, Mode};
 use fabric::{Fabric, LinkId, NodeId};
 use std::collections::BTreeSet;
 use units::random::{Stream, purpose};
@@ -72,7 +72,7 @@ fn turns(fabric: &Fabric, routes: &Forwarding, failed: &[LinkId], bounces: u8) -
                 .iter()
                 .any(|&port| fabric.ports(node)[usize::from(port)].peer == target && fabric.ports(target).len() == 1);
             if bounced < bounces && !local {
-                let mut dead: PortSet = group.iter().copied().chain([ingress]).collect();
+                let mut dead: FailedPorts = group.iter().copied().chain([ingress]).collect();
                 for (port, peer) in fabric.ports(node).iter().enumerate() {
                     if failed.contains(&peer.link) {
                         dead.insert(port as u16);

@@ -19,7 +19,7 @@ use std::fmt;
 
 /// The requested action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Call {
+pub enum FlowControlAction {
     /// Limit the flow to this rate for this time.
     Xoff {
         /// The fair rate in bits per second, preambles and gaps included; 0 blocks the flow.
@@ -35,7 +35,7 @@ pub enum Call {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowControl {
     /// The requested action.
-    pub call: Call,
+    pub call: FlowControlAction,
     /// The flow's source; `None`: any source.
     pub source: Option<MacAddress>,
     /// The flow's destination.
@@ -71,15 +71,16 @@ impl FlowControl {
         let destination = MacAddress::new(reader.octets("flow's destination")?);
         let rate_bps = u64::from_be_bytes(reader.octets("fair rate")?);
         let expiry_ns = u64::from_be_bytes(reader.octets("expiry")?);
-        let call = if operation == XOFF { Call::Xoff { rate_bps, expiry_ns } } else { Call::Xon };
+        let call =
+            if operation == XOFF { FlowControlAction::Xoff { rate_bps, expiry_ns } } else { FlowControlAction::Xon };
         Ok((FlowControl { call, source: (source != ANY).then_some(source), destination }, reader.rest()))
     }
 
     /// Appends opcode, organisation and call.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let (operation, rate_bps, expiry_ns) = match self.call {
-            Call::Xoff { rate_bps, expiry_ns } => (XOFF, rate_bps, expiry_ns),
-            Call::Xon => (XON, 0, 0),
+            FlowControlAction::Xoff { rate_bps, expiry_ns } => (XOFF, rate_bps, expiry_ns),
+            FlowControlAction::Xon => (XON, 0, 0),
         };
         out.extend_from_slice(&Self::OPCODE.to_be_bytes());
         out.extend_from_slice(&Self::ORGANISATION.to_be_bytes()[1..]);
@@ -94,15 +95,15 @@ impl FlowControl {
 /// `XOFF 02:00:00:00:00:01 -> 02:00:00:00:00:02 at 55000000 bps for 5000000 ns`
 impl fmt::Display for FlowControl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.call == Call::Xon { "XON " } else { "XOFF " })?;
+        f.write_str(if self.call == FlowControlAction::Xon { "XON " } else { "XOFF " })?;
         match self.source {
             Some(source) => source.fmt(f)?,
             None => f.write_str("any")?,
         }
         write!(f, " -> {}", self.destination)?;
         match self.call {
-            Call::Xoff { rate_bps, expiry_ns } => write!(f, " at {rate_bps} bps for {expiry_ns} ns"),
-            Call::Xon => Ok(()),
+            FlowControlAction::Xoff { rate_bps, expiry_ns } => write!(f, " at {rate_bps} bps for {expiry_ns} ns"),
+            FlowControlAction::Xon => Ok(()),
         }
     }
 }
@@ -117,7 +118,7 @@ mod tests {
     fn known_bytes() {
         let bytes = hex("fffe 7a5447 01 020000000001 020000000002 0000000003473bc0 00000000004c4b40");
         let xoff = FlowControl {
-            call: Call::Xoff { rate_bps: 55_000_000, expiry_ns: 5_000_000 },
+            call: FlowControlAction::Xoff { rate_bps: 55_000_000, expiry_ns: 5_000_000 },
             source: Some(MacAddress::new([2, 0, 0, 0, 0, 1])),
             destination: MacAddress::new([2, 0, 0, 0, 0, 2]),
         };
@@ -136,13 +137,13 @@ mod tests {
         assert_eq!(wrong("fffe 0080c2 01"), "byte 2: extension's organisation is 0x80c2, expected 0x7a5447");
         assert_eq!(wrong("fffe 7a5447 03"), "byte 5: flow control operation is 0x3, expected 1 (XOFF) or 2 (XON)");
         let (any, _) = FlowControl::parse(&hex(&format!("fffe 7a5447 02 000000000000 {}", &rest[13..]))).unwrap();
-        assert_eq!((any.call, any.source), (Call::Xon, None));
+        assert_eq!((any.call, any.source), (FlowControlAction::Xon, None));
     }
 
     proptest! {
         #[test]
         fn round_trip(stop: bool, rate_bps: u64, expiry_ns: u64, source: [u8; 6], destination: [u8; 6]) {
-            let call = if stop { Call::Xoff { rate_bps, expiry_ns } } else { Call::Xon };
+            let call = if stop { FlowControlAction::Xoff { rate_bps, expiry_ns } } else { FlowControlAction::Xon };
             let source = Some(MacAddress::new(source)).filter(|&source| source != ANY);
             let control = FlowControl { call, source, destination: MacAddress::new(destination) };
             let mut bytes = Vec::new();

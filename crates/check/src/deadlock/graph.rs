@@ -3,7 +3,7 @@
 
 use units::Time;
 
-use super::{Account, Hold, PausedQueue};
+use super::{Account, CycleEdge, PausedQueue};
 use crate::place::{AccountId, QueueId};
 
 /// `queue` must not send until `account` has resumed.
@@ -67,7 +67,7 @@ pub(super) struct Graph {
 
 /// The stuck part of a graph after the release of all queues that can move.
 #[derive(Clone)]
-pub(super) struct Stuck {
+pub(super) struct BlockedSubgraph {
     /// Whether each account was released.
     resumes: Vec<bool>,
     /// Bytes of each account in stuck queues. In 128 bits, so that no input overflows the sums.
@@ -76,7 +76,7 @@ pub(super) struct Stuck {
     held_by: Vec<u32>,
 }
 
-impl Stuck {
+impl BlockedSubgraph {
     /// Returns the number of stuck queues.
     pub(super) fn queues(&self) -> usize {
         self.held_by.iter().filter(|&&accounts| accounts > 0).count()
@@ -170,7 +170,7 @@ impl Graph {
 
     /// Assumes that everything is stuck, and releases until nothing changes: the result is the greatest set of queues
     /// that block each other forever.
-    pub(super) fn stuck(&self) -> Stuck {
+    pub(super) fn stuck(&self) -> BlockedSubgraph {
         let mut held_by = vec![0; self.queues.len()];
         for pause in &self.pauses {
             held_by[pause.queue as usize] += 1;
@@ -182,22 +182,22 @@ impl Graph {
         let resumes: Vec<bool> =
             kept_bytes.iter().zip(&self.xon_bytes).map(|(&kept, &xon)| kept <= u128::from(xon)).collect();
         let work = (0..self.accounts.len() as u32).filter(|&account| resumes[account as usize]).collect();
-        let mut stuck = Stuck { resumes, kept_bytes, held_by };
+        let mut stuck = BlockedSubgraph { resumes, kept_bytes, held_by };
         stuck.settle(self, |account| self.xon_bytes[account], work);
         stuck
     }
 
     /// Returns the stuck queues.
-    pub(super) fn names(&self, stuck: &Stuck) -> impl Iterator<Item = QueueId> {
+    pub(super) fn names(&self, stuck: &BlockedSubgraph) -> impl Iterator<Item = QueueId> {
         self.queues.iter().zip(&stuck.held_by).filter(|(_, accounts)| **accounts > 0).map(|(queue, _)| *queue)
     }
 
     /// Returns the shortest cycle among the stuck queues, from its smallest queue on; of several, the first in the
     /// order of their queues. `None` only if nothing is stuck.
-    pub(super) fn shortest_cycle(&self, stuck: &Stuck) -> Option<Vec<Hold>> {
+    pub(super) fn shortest_cycle(&self, stuck: &BlockedSubgraph) -> Option<Vec<CycleEdge>> {
         let mut left = stuck.clone();
         let mut search = Search::new(self);
-        let mut shortest: Option<Vec<Hold>> = None;
+        let mut shortest: Option<Vec<CycleEdge>> = None;
         for start in 0..self.queues.len() as u32 {
             if !left.holds(start) {
                 continue;
@@ -241,7 +241,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the length of the shortest cycle through `start` within `left`, if it is below `limit`.
-    fn cycle_length(&mut self, left: &Stuck, start: u32, limit: usize) -> Option<usize> {
+    fn cycle_length(&mut self, left: &BlockedSubgraph, start: u32, limit: usize) -> Option<usize> {
         let graph = self.graph;
         self.frontier.clear();
         self.frontier.push(start);
@@ -277,7 +277,7 @@ impl<'a> Search<'a> {
 
     /// Returns the first cycle of the last search, in the order of queues: every step goes to the smallest queue that
     /// still closes the cycle in the remaining steps.
-    fn walk(&self, left: &Stuck, start: u32, length: usize) -> Vec<Hold> {
+    fn walk(&self, left: &BlockedSubgraph, start: u32, length: usize) -> Vec<CycleEdge> {
         let graph = self.graph;
         let mut cycle = Vec::with_capacity(length);
         let mut queue = start;
@@ -301,11 +301,11 @@ impl<'a> Search<'a> {
         cycle
     }
 
-    fn hold(&self, pause: usize, next: u32) -> Hold {
+    fn hold(&self, pause: usize, next: u32) -> CycleEdge {
         let graph = self.graph;
         let Pause { queue, account, since, queue_bytes } = graph.pauses[pause];
         let held = graph.waits_of_account.of(account).map(|wait| &graph.waits[wait]);
-        Hold {
+        CycleEdge {
             queue: graph.queues[queue as usize],
             paused_by: graph.accounts[account as usize],
             paused_since: since,

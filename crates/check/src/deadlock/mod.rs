@@ -59,7 +59,7 @@ pub struct Account {
 
 /// One step of a cycle: `queue` is paused by `paused_by`, which has bytes in the next step's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hold {
+pub struct CycleEdge {
     /// The blocked queue.
     pub queue: QueueId,
     /// The account that paused it.
@@ -76,7 +76,7 @@ pub struct Hold {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// The shortest cycle, from its smallest [`QueueId`] on; of several, the one with the smallest ids.
-    pub cycle: Vec<Hold>,
+    pub cycle: Vec<CycleEdge>,
     /// Start of the cycle's last pause.
     pub closed: Time,
     /// Number of stuck queues: those of the cycle, of other cycles, and all that wait for them.

@@ -8,9 +8,9 @@ use crate::progress::count_bar;
 use crate::{interrupt, output};
 use lab::metrics::{self, Metric};
 use lab::row::Row;
-use lab::vary::{Seeds, Vary, all_seeds, parse_seeds, parse_vary};
+use lab::vary::{Seeds, VariedKey, all_seeds, parse_seeds, parse_vary};
 use lab::{Comparison, LabError};
-use record::files::{Earlier, check_files, write_files};
+use record::files::{PreviousFiles, check_files, write_files};
 use std::path::PathBuf;
 
 /// File name of the table of all runs, and content kind of the folder in its manifest.
@@ -25,7 +25,7 @@ pub struct CompareArgs {
     scenario: ScenarioArgs,
     /// Key and its values; several keys are combined: `--vary host.transport.kind=roce,dcqcn --vary fabric.k=4,8`.
     #[arg(long, value_name = "KEY=A,B,C", required = true, value_parser = parse_vary)]
-    vary: Vec<Vary>,
+    vary: Vec<VariedKey>,
     /// Seeds, such as 1..10 (inclusive) or 1,2,5; every combination runs with each seed, and differences to the first
     /// combination that are within the noise are marked.
     #[arg(long, alias = "seed", value_name = "SEEDS", value_parser = parse_seeds)]
@@ -104,7 +104,7 @@ fn parse_percent(text: &str) -> Result<f64, String> {
 fn report(args: &CompareArgs, comparison: &Comparison, rows: &[Row], metrics: &[Metric]) -> Result<(), Failure> {
     if let Some(out) = &args.out {
         let table = comparison.csv(rows);
-        write_files(out, KIND, &[(TABLE, table.as_bytes())], Earlier::Kept, false)?;
+        write_files(out, KIND, &[(TABLE, table.as_bytes())], PreviousFiles::Kept, false)?;
     }
     if args.json {
         return output::print(&format!("{:#}\n", comparison.json(rows, metrics)));

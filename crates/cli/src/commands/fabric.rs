@@ -8,7 +8,7 @@ use crate::output::{self, Style, styled};
 use fabric::files::{self, Format};
 use fabric::{Fabric, show};
 use record::file::{sealed, write_file};
-use record::files::{Earlier, write_files};
+use record::files::{PreviousFiles, write_files};
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 
@@ -210,7 +210,7 @@ fn write_fabric(path: &Path, fabric: &Fabric, format: Format, force: bool) -> Re
     let files: Vec<(&str, &[u8])> =
         names.iter().zip(&files).map(|(name, (_, text))| (name.as_str(), text.as_bytes())).collect();
     // The folder describes one fabric, so files of switches of an earlier fabric must be removed.
-    write_files(path, CONFIG_DB, &files, Earlier::Removed, force).map_err(Failure::of_output)
+    write_files(path, CONFIG_DB, &files, PreviousFiles::Removed, force).map_err(Failure::of_output)
 }
 
 fn write(path: &Path, text: &str, force: bool) -> Result<(), Failure> {

@@ -8,7 +8,7 @@ use crate::interrupt;
 use crate::output;
 use lab::equations::{self, Packets, Rest, Solved};
 use lab::{LabError, Override, Run, parse_override};
-use record::files::{Earlier, check_files, write_files};
+use record::files::{PreviousFiles, check_files, write_files};
 use scenario::FluidFile;
 use std::path::{Path, PathBuf};
 
@@ -111,7 +111,7 @@ pub fn command(args: &FluidArgs) -> Result<Exit, Failure> {
 }
 
 fn write(folder: &Path, files: &[(&str, &[u8])], force: bool) -> Result<(), Failure> {
-    write_files(folder, KIND, files, Earlier::Kept, force).map_err(Failure::of_output)
+    write_files(folder, KIND, files, PreviousFiles::Kept, force).map_err(Failure::of_output)
 }
 
 /// Parses pairs of columns.

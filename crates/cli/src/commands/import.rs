@@ -8,8 +8,8 @@ use fabric::Fabric;
 use fabric::files::{Format, Options};
 use lab::LabError;
 use record::RecordError;
-use record::file::WholeFile;
-use scenario::import::{HpccConfig, Imported, Inputs, KeyAccount};
+use record::file::AtomicFile;
+use scenario::import::{HpccConfig, Imported, Inputs, KeyReport};
 use scenario::{MAX_TREE_BYTES, MAX_WRITTEN_BYTES, Scenario, read_at_most};
 use std::io::{BufReader, Write};
 use std::path::{Component, Path, PathBuf};
@@ -140,7 +140,7 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
     match &args.out {
         None => output::print(&imported.text)?,
         Some(out) => {
-            let mut file = WholeFile::create(out)?;
+            let mut file = AtomicFile::create(out)?;
             let unwritable = |source| RecordError::Unwritable { action: "write", path: out.clone(), source };
             file.write_all(imported.text.as_bytes()).map_err(unwritable)?;
             file.commit_over(false)?;
@@ -153,10 +153,10 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
 }
 
 /// Prints the table of keys, then returns the error of the conversion, if any.
-fn verify(accounts: &[KeyAccount], imported: Result<Imported, Failure>) -> Result<Exit, Failure> {
+fn verify(accounts: &[KeyReport], imported: Result<Imported, Failure>) -> Result<Exit, Failure> {
     let width = accounts.iter().map(|account| account.key.chars().count()).max().unwrap_or(0);
     let mut table = String::new();
-    for KeyAccount { line, key, fate, note } in accounts {
+    for KeyReport { line, key, fate, note } in accounts {
         let row = format!("{line:>4}  {:<width$}  {:<10}  {}", shown(key), fate.name(), shown(note));
         table.push_str(row.trim_end());
         table.push('\n');

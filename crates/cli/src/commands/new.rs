@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use clap::builder::PossibleValuesParser;
 use record::RecordError;
-use record::file::WholeFile;
+use record::file::AtomicFile;
 use scenario::TEMPLATES;
 use std::io::Write;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub fn command(args: &NewArgs) -> Result<Exit, Failure> {
     }
     let mut ready = Vec::new();
     for (path, content) in &files {
-        let mut file = WholeFile::create(path)?;
+        let mut file = AtomicFile::create(path)?;
         let unwritable = |source| RecordError::Unwritable { action: "write", path: path.clone(), source };
         file.write_all(content.as_bytes()).map_err(unwritable)?;
         file.close()?;

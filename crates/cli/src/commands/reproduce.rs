@@ -3,7 +3,7 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use record::files::{Earlier, check_files, write_files};
+use record::files::{PreviousFiles, check_files, write_files};
 use reproduce::{Choice, Experiment, Found, Trial, choose, print};
 use std::path::{Path, PathBuf};
 
@@ -83,7 +83,7 @@ fn plots(folder: &Path, trial: &Trial) -> Result<(), Failure> {
     let names: Vec<String> = trial.plots.iter().map(|(name, _)| format!("{name}.svg")).collect();
     let pictures = trial.plots.iter().map(|(_, picture)| picture.as_bytes());
     let files: Vec<(&str, &[u8])> = names.iter().map(String::as_str).zip(pictures).collect();
-    if files.is_empty() { Ok(()) } else { Ok(write_files(folder, PICTURES, &files, Earlier::Kept, false)?) }
+    if files.is_empty() { Ok(()) } else { Ok(write_files(folder, PICTURES, &files, PreviousFiles::Kept, false)?) }
 }
 
 fn one(

@@ -159,8 +159,8 @@ impl Described {
         }
     }
 
-    fn view(&self, folder: Option<&Path>) -> summary::About<'_> {
-        summary::About {
+    fn view(&self, folder: Option<&Path>) -> summary::RunFacts<'_> {
+        summary::RunFacts {
             description: self.description.as_deref(),
             fabric: &self.fabric,
             traffic: &self.traffic,

@@ -6,8 +6,8 @@ use crate::failure::{Failure, lab_words};
 use crate::progress::count_bar;
 use crate::{interrupt, output};
 use indicatif::ProgressBar;
-use lab::sweep::{Outcome, Plan, Point, Progress, Shard, Store, Sweep, Told, parse_shard};
-use lab::vary::{Seeds, Vary, all_seeds, parse_seeds, parse_vary};
+use lab::sweep::{Plan, Progress, RunOutcome, Shard, Store, Sweep, SweepReport, SweepRun, parse_shard};
+use lab::vary::{Seeds, VariedKey, all_seeds, parse_seeds, parse_vary};
 use lab::{LabError, Override, metrics, parse_override, sweep};
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -22,7 +22,7 @@ pub struct SweepArgs {
     file: PathBuf,
     /// Key and its values; several keys form a grid: `--vary host.transport.kind=roce,dcqcn --vary fabric.k=4,8`.
     #[arg(long, value_name = "KEY=A,B,C", value_parser = parse_vary)]
-    vary: Vec<Vary>,
+    vary: Vec<VariedKey>,
     /// Set a key in all runs.
     #[arg(long, value_name = "KEY=VALUE", value_parser = parse_override)]
     set: Vec<Override>,
@@ -81,7 +81,7 @@ pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
     let sweep = Sweep { plan: &plan, points: &points, store: &store, shard: args.shard, jobs: args.jobs };
     let outcomes = run_all(&sweep, !args.quiet && output::errors_are_watched());
     let message = lab_words::message;
-    let told = Told { plan: &plan, points: &points, outcomes: &outcomes, out: &out, message };
+    let told = SweepReport { plan: &plan, points: &points, outcomes: &outcomes, out: &out, message };
     // Complete runs are printed even if the table cannot be written.
     let written = sweep.write_table(&out, &outcomes);
     if args.json {
@@ -93,22 +93,22 @@ pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
     Ok(exit(args, &outcomes))
 }
 
-fn exit(args: &SweepArgs, outcomes: &[Outcome]) -> Exit {
+fn exit(args: &SweepArgs, outcomes: &[RunOutcome]) -> Exit {
     if interrupt::stop().is_asked() {
         return Exit::Interrupted;
     }
     let own = outcomes.iter().enumerate().filter(|(at, _)| args.shard.is_none_or(|shard| shard.has(*at)));
     let worst = own.map(|(_, outcome)| match outcome {
-        Outcome::Complete { row, .. } => run::exit_of(false, row.passes()),
-        Outcome::Failed(error) => lab_words::exit(error),
+        RunOutcome::Complete { row, .. } => run::exit_of(false, row.passes()),
+        RunOutcome::Failed(error) => lab_words::exit(error),
         // Only a failed disk prevents the start of a run.
-        Outcome::Open => Exit::Machine,
+        RunOutcome::Open => Exit::Machine,
     });
     worst.max().unwrap_or(Exit::Done)
 }
 
 /// Executes the runs, with a progress bar for those that are not complete yet, and prints failures immediately.
-fn run_all(sweep: &Sweep<'_>, visible: bool) -> Vec<Outcome> {
+fn run_all(sweep: &Sweep<'_>, visible: bool) -> Vec<RunOutcome> {
     let bar: OnceLock<ProgressBar> = OnceLock::new();
     let outcomes = sweep.run(interrupt::stop(), &|progress| match progress {
         Progress::Found { outcomes, open } => {
@@ -125,8 +125,8 @@ fn run_all(sweep: &Sweep<'_>, visible: bool) -> Vec<Outcome> {
     outcomes
 }
 
-fn report(plan: &Plan, point: &Point, outcome: &Outcome) {
-    if let Outcome::Failed(error) = outcome {
+fn report(plan: &Plan, point: &SweepRun, outcome: &RunOutcome) {
+    if let RunOutcome::Failed(error) = outcome {
         output::note(&format!("error: {}: {}", point.variant.title(&plan.varied), lab_words::message(error)));
     }
 }

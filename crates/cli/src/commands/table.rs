@@ -3,9 +3,9 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
-use record::export::{Exported, tables};
-use record::file::WholeFile;
-use record::files::{Earlier, NewFiles};
+use record::export::{ExportedTable, tables};
+use record::file::AtomicFile;
+use record::files::{NewFiles, PreviousFiles};
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 use text::{Layout, table};
@@ -35,15 +35,15 @@ pub struct TableArgs {
 /// A folder without tables; a missing or damaged table; a failed write.
 pub fn command(args: &TableArgs) -> Result<Exit, Failure> {
     let found = tables(&args.result)?;
-    let write = |table: &Exported, path: &Path| table.write(path, args.force).map_err(Failure::of_output);
+    let write = |table: &ExportedTable, path: &Path| table.write(path, args.force).map_err(Failure::of_output);
     let Some(name) = &args.name else {
         let Some(folder) = &args.out else { return output::show(&listed(&found)).map(|()| Exit::Done) };
         let new = NewFiles::open(folder, TABLES, args.force).map_err(Failure::of_output)?;
         for table in &found {
-            let print = |file: &mut WholeFile| table.csv(|text| file.print(format_args!("{text}")));
+            let print = |file: &mut AtomicFile| table.csv(|text| file.print(format_args!("{text}")));
             new.add_with(&format!("{}.csv", table.name), print).map_err(Failure::of_output)?;
         }
-        new.commit(Earlier::Removed).map_err(Failure::of_output)?;
+        new.commit(PreviousFiles::Removed).map_err(Failure::of_output)?;
         output::note(&format!("{}: {}", folder.display(), counted(found.len() as u64, "table")));
         return Ok(Exit::Done);
     };
@@ -59,8 +59,8 @@ pub fn command(args: &TableArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn listed(found: &[Exported]) -> String {
-    let of = |one: &Exported| {
+fn listed(found: &[ExportedTable]) -> String {
+    let of = |one: &ExportedTable| {
         let rows = one.rows.map_or(String::new(), |rows| format!(", {}", counted(rows, "row")));
         let cells: Vec<Vec<String>> = one
             .columns

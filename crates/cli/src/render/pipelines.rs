@@ -28,18 +28,18 @@ pub fn lines(inside: &PipelineSummary) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::pipelines::{PipelineTold, PortMode, SwitchInside};
+    use record::pipelines::{PipelineStatistics, PortMode, SwitchPipelines};
 
     #[test]
     fn the_longest_queue_is_told_with_its_place() {
-        let one = |pipeline, most_waiting, signals_heard| PipelineTold {
+        let one = |pipeline, most_waiting, signals_heard| PipelineStatistics {
             pipeline,
             most_waiting,
             most_waiting_at_ps: 1_500_000,
             signals_heard,
-            ..PipelineTold::default()
+            ..PipelineStatistics::default()
         };
-        let switch = |node: &str, pipelines| SwitchInside { node: node.to_owned(), pipelines, ports: Vec::new() };
+        let switch = |node: &str, pipelines| SwitchPipelines { node: node.to_owned(), pipelines, ports: Vec::new() };
         let mut inside = PipelineSummary {
             ingress_trims: 1200,
             recirculated: 30,
@@ -51,7 +51,7 @@ mod tests {
             "longest queue for one: 7 frames, S1 pipeline 1 at 1.5us",
         ];
         assert_eq!(lines(&inside), told);
-        inside.switches[1] = SwitchInside { ports: vec![PortMode::default()], ..switch("S2", vec![one(0, 0, 4)]) };
+        inside.switches[1] = SwitchPipelines { ports: vec![PortMode::default()], ..switch("S2", vec![one(0, 0, 4)]) };
         assert_eq!(lines(&inside)[2], "4 signals heard, about 1 port");
         assert_eq!(lines(&PipelineSummary::default()), ["0 trimmed at ingress, 0 went round a recirculation port"]);
     }

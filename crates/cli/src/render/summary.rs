@@ -5,8 +5,8 @@ use record::Coverage;
 use record::collectives::{CollectiveSummary, CollectiveTime};
 use record::flows::{FlowSummary, LabelledSummary, SizeBin, TrafficSummary};
 use record::requests::RequestSummary;
-use record::storms::{PauseStorms, StormAt};
-use record::summary::{Backpressure, Distribution, Lengths, PortLengths, PortLoad, Reordering, StopsAt, Summary};
+use record::storms::{PauseStorms, PortPauseStorms};
+use record::summary::{Backpressure, Distribution, Lengths, OutputXoffs, PortLengths, PortLoad, Reordering, Summary};
 use record::timing::Timing;
 use record::trims::{PortTrims, TrimSummary};
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ const INDENT: usize = 14;
 const PORTS: usize = 5;
 
 /// Facts about a run that its summary does not contain.
-pub struct About<'a> {
+pub struct RunFacts<'a> {
     /// Purpose of the run.
     pub description: Option<&'a str>,
     /// One-line description of the fabric.
@@ -33,7 +33,7 @@ pub struct About<'a> {
 }
 
 /// Returns the summary as text.
-pub fn text(summary: &Summary, timing: &Timing, about: &About<'_>) -> String {
+pub fn text(summary: &Summary, timing: &Timing, about: &RunFacts<'_>) -> String {
     let mut page = Page::default();
     page.head(summary, about);
     page.packets(summary);
@@ -66,7 +66,7 @@ impl Page {
         self.0.push_str(&table(header, rows, left, Layout::Fitting, INDENT));
     }
 
-    fn head(&mut self, summary: &Summary, about: &About<'_>) {
+    fn head(&mut self, summary: &Summary, about: &RunFacts<'_>) {
         let identity = &summary.scenario;
         let hash = identity.hash.get(..12).unwrap_or(&identity.hash);
         let who = format!("scenario {hash}, seed {}, tidegate {}", identity.seed, identity.version);
@@ -367,7 +367,7 @@ impl Page {
         );
         self.line("outputs", &text);
         for output in pressure.outputs.iter().take(PORTS) {
-            let StopsAt { node, port, peer, xoffs } = output;
+            let OutputXoffs { node, port, peer, xoffs } = output;
             self.line("", &format!("{node} port {port} to {peer}: {} XOFF", grouped(*xoffs)));
         }
     }
@@ -383,7 +383,7 @@ impl Page {
             counted(dropped_packets, "frame")
         );
         self.line("watchdogs", &text);
-        for StormAt { node, port, peer, class, storm_ps, .. } in ports.iter().take(PORTS) {
+        for PortPauseStorms { node, port, peer, class, storm_ps, .. } in ports.iter().take(PORTS) {
             self.line("", &format!("{node} port {port} to {peer}, class {class}: {} in storms", span_ps(*storm_ps)));
         }
     }
@@ -444,7 +444,7 @@ impl Page {
         self.gap();
     }
 
-    fn foot(&mut self, summary: &Summary, timing: &Timing, about: &About<'_>) {
+    fn foot(&mut self, summary: &Summary, timing: &Timing, about: &RunFacts<'_>) {
         let of = if about.folder.is_some() { "all files" } else { "the summary; --out writes files" };
         self.line("results", &format!("sha256 {} of {of}", summary.results_hash));
         let mut speed = match timing.packet_hops_per_cpu_s {

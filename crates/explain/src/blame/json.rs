@@ -1,16 +1,16 @@
 //! JSON of [`Blame`].
 
 use super::super::chain::Root;
-use super::super::sufferers::{Role, Stream, Waited};
+use super::super::sufferers::{Role, Stream, WaitTotals};
 use super::super::trace::PortId;
-use super::{Blame, Caused, Place, Stopped};
+use super::{Blame, CauseEffects, PauseTotals, Place};
 use record::trace::Traffic;
 use serde_json::{Value, json};
 
 impl Blame {
     /// Returns all data as JSON.
     pub fn json(&self) -> Value {
-        let port = |(key, stopped): (&(PortId, Option<u8>, Option<Traffic>), &Stopped)| {
+        let port = |(key, stopped): (&(PortId, Option<u8>, Option<Traffic>), &PauseTotals)| {
             json!({
                 "port": self.trace.port_name(key.0), "towards": self.towards(key.0), "class": key.1,
                 "of": self.traffic(key.2), "stops": stopped.stops, "stopped_ps": stopped.time.as_ps(),
@@ -36,7 +36,7 @@ impl Blame {
         of.map_or(Value::Null, |of| json!({ "src": name(of.src), "dst": name(of.dst) }))
     }
 
-    fn cause_json(&self, one: &Caused) -> Value {
+    fn cause_json(&self, one: &CauseEffects) -> Value {
         let (kind, ports, node) = match &one.root {
             Root::Congested(port) => ("congested", vec![*port], port.0),
             Root::Circle(ports) => ("circle", ports.clone(), ports.first().map_or(0, |port| port.0)),
@@ -46,7 +46,7 @@ impl Blame {
             Root::Before(node) => ("before the trace", Vec::new(), *node),
         };
         let names: Vec<String> = ports.iter().map(|&port| self.trace.port_name(port)).collect();
-        let branch = |(way, stopped): (&Vec<Place>, &Stopped)| {
+        let branch = |(way, stopped): (&Vec<Place>, &PauseTotals)| {
             let names: Vec<String> = way.iter().map(|place| self.trace.port_name(place.0)).collect();
             let last = way.last().copied().unwrap_or(((0, 0), None));
             json!({
@@ -54,13 +54,13 @@ impl Blame {
                 "stops": stopped.stops, "stopped_ps": stopped.time.as_ps(), "longest_ps": stopped.longest.as_ps(),
             })
         };
-        let host = |(&host, (role, stopped)): (&u32, &(Role, Stopped))| {
+        let host = |(&host, (role, stopped)): (&u32, &(Role, PauseTotals))| {
             json!({
                 "host": self.trace.node(host), "role": role.name(), "stops": stopped.stops,
                 "stopped_ps": stopped.time.as_ps(),
             })
         };
-        let flow = |(&(flow, reply), (role, waited)): (&Stream, &(Role, Waited))| {
+        let flow = |(&(flow, reply), (role, waited)): (&Stream, &(Role, WaitTotals))| {
             json!({
                 "flow": flow, "replies": reply, "role": role.name(), "frames": waited.frames,
                 "waited_ps": waited.time.as_ps(),

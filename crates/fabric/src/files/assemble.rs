@@ -23,15 +23,15 @@
 //! ([`Fabric::port_name`]). Tiers that the file does not state are derived by [`tiers`](crate::tiers).
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainLink, PlainNode, counted, fail, named_like_a_host};
+use super::plain::{Options, ParsedLink, ParsedNode, ParsedTopology, counted, fail, named_like_a_host};
 use crate::builder::MAX_ELEMENTS;
 use crate::decision::Subject;
-use crate::tiers::{Layered, Source, SwitchGraph, layers, names_a_switch, tiers};
+use crate::tiers::{Source, SwitchGraph, TierInput, layers, names_a_switch, tiers};
 use crate::{Fabric, FabricBuilder, FabricError, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
-impl Plain {
+impl ParsedTopology {
     /// Builds the fabric by the rules of the module documentation.
     pub fn assemble(mut self, options: &Options) -> Result<Fabric, FileError> {
         let left_out = self.decisions.iter().filter(|decision| decision.subject == Subject::LeftOut);
@@ -90,7 +90,7 @@ impl Plain {
     }
 
     /// Keeps the nodes for which `keep` returns `true`, and the links between them. Returns the names of the others.
-    pub(super) fn retain(&mut self, keep: impl Fn(&PlainNode, NodeId) -> bool) -> Vec<String> {
+    pub(super) fn retain(&mut self, keep: impl Fn(&ParsedNode, NodeId) -> bool) -> Vec<String> {
         let mut new_id = vec![None; self.nodes.len()];
         let mut gone = Vec::new();
         let mut kept = Vec::new();
@@ -106,7 +106,7 @@ impl Plain {
         // Node ids are no longer valid indices.
         self.by_id.clear();
         let moved =
-            |link: PlainLink| Some(PlainLink { a: new_id[link.a.index()]?, b: new_id[link.b.index()]?, ..link });
+            |link: ParsedLink| Some(ParsedLink { a: new_id[link.a.index()]?, b: new_id[link.b.index()]?, ..link });
         self.links = std::mem::take(&mut self.links).into_iter().filter_map(moved).collect();
         gone
     }
@@ -166,7 +166,7 @@ impl Plain {
         for at in self.below_the_lowest_layer().into_iter().filter(|&at| is_open(at)) {
             chosen[at] = chosen[at].or(Some("has no name of a switch, and all its links lead to the lowest layer"));
         }
-        let is_switch = |node: &PlainNode| names_a_switch(&node.name) || names_a_switch(&node.label);
+        let is_switch = |node: &ParsedNode| names_a_switch(&node.name) || names_a_switch(&node.label);
         for at in (0..chosen.len()).filter(|&at| is_open(at) && degrees[at] == 1 && !is_switch(&self.nodes[at])) {
             chosen[at] = chosen[at].or(Some("has one link, and not the name of a switch"));
         }
@@ -192,8 +192,8 @@ impl Plain {
     /// Finds software routers, which have the kind of servers.
     fn find_routers(&mut self) {
         let degrees = self.degrees();
-        let is_open = |node: &PlainNode| node.may_forward && node.kind == Some(NodeKind::Host);
-        let named = |node: &PlainNode| names_a_switch(&node.label) || names_a_switch(&node.name);
+        let is_open = |node: &ParsedNode| node.may_forward && node.kind == Some(NodeKind::Host);
+        let named = |node: &ParsedNode| names_a_switch(&node.label) || names_a_switch(&node.name);
         let mut routers: Vec<String> = Vec::new();
         for (node, degree) in self.nodes.iter_mut().zip(&degrees) {
             if is_open(node) && *degree > 1 && named(node) {
@@ -273,9 +273,9 @@ impl Plain {
                 let name = format!("{switch}-h{number}");
                 let host = NodeId(self.nodes.len() as u32);
                 let (kind, why) = (Some(NodeKind::Host), "attached, since the file has no host".to_owned());
-                self.nodes.push(PlainNode { id: name.clone(), name, kind, why, ..PlainNode::default() });
+                self.nodes.push(ParsedNode { id: name.clone(), name, kind, why, ..ParsedNode::default() });
                 let (a_port, b_port) = (String::new(), String::new());
-                self.links.push(PlainLink { a: host, a_port, b: NodeId(leaf as u32), b_port, spec: options.link });
+                self.links.push(ParsedLink { a: host, a_port, b: NodeId(leaf as u32), b_port, spec: options.link });
             }
             names.push(switch);
         }
@@ -306,10 +306,10 @@ impl Plain {
         }
     }
 
-    fn layered(&self) -> Vec<Layered<'_>> {
-        let kind = |node: &PlainNode| node.kind.unwrap_or(NodeKind::Switch);
+    fn layered(&self) -> Vec<TierInput<'_>> {
+        let kind = |node: &ParsedNode| node.kind.unwrap_or(NodeKind::Switch);
         let nodes = self.nodes.iter();
-        nodes.map(|of| Layered { kind: kind(of), name: &of.name, label: &of.label, tier: of.tier }).collect()
+        nodes.map(|of| TierInput { kind: kind(of), name: &of.name, label: &of.label, tier: of.tier }).collect()
     }
 
     fn choose_tiers(&mut self) {

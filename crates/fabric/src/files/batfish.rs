@@ -2,7 +2,7 @@
 //! "node2": {...}}]}`. An edge may appear once or in both directions. The files state neither rates, delays nor hosts.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainEnd, counted, fail};
+use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail};
 use crate::{Fabric, Subject};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,8 +19,8 @@ pub fn read_batfish(content: &str, options: &Options) -> Result<Fabric, FileErro
     let Some(edges) = document.get("edges").and_then(Value::as_array) else {
         return fail("top level", "`edges` is missing: a list of objects with `node1` and `node2`");
     };
-    let mut plain = Plain::default();
-    let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
+    let mut plain = ParsedTopology::default();
+    let mut known: BTreeMap<ParsedEnd, ParsedEnd> = BTreeMap::new();
     for (index, edge) in edges.iter().enumerate() {
         let end = |key: &str| {
             let text = |name| edge.get(key)?.get(name)?.as_str().map(str::to_owned);
@@ -28,7 +28,7 @@ pub fn read_batfish(content: &str, options: &Options) -> Result<Fabric, FileErro
             // Host names are case-insensitive in Batfish.
             text("hostname").map(|name| name.to_lowercase()).zip(text("interfaceName")).map_or_else(
                 || fail(place(), "must be an object with `hostname` and `interfaceName`"),
-                Ok::<PlainEnd, FileError>,
+                Ok::<ParsedEnd, FileError>,
             )
         };
         let (a, b) = (end("node1")?, end("node2")?);

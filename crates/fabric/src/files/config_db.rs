@@ -15,7 +15,7 @@
 
 use super::error::FileError;
 use super::json::parse_json;
-use super::plain::{Options, Plain, PlainEnd, counted, fail, said_by};
+use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail, said_by};
 use crate::decision::Subject;
 use crate::names::visible;
 use crate::sonic::{Neighbour, Object, cable_length, neighbours};
@@ -133,8 +133,8 @@ impl<'a> Switch<'a> {
     }
 
     /// Returns rate and length of the cable at a port, as stated in this switch's files.
-    fn stated(&self, port: &str) -> Result<Stated, FileError> {
-        let mut stated = Stated::default();
+    fn stated(&self, port: &str) -> Result<StatedCable, FileError> {
+        let mut stated = StatedCable::default();
         if let Some(speed) = self.port(port).and_then(|port| port.get("speed")) {
             let mbps = speed.as_u64().or_else(|| speed.as_str()?.parse().ok());
             stated.rate = mbps.and_then(|mbps| Rate::from_bps(mbps.checked_mul(MBPS)?));
@@ -157,13 +157,13 @@ impl<'a> Switch<'a> {
 
 /// Attributes of a cable stated at one end.
 #[derive(Clone, Copy, Default)]
-struct Stated {
+struct StatedCable {
     rate: Option<Rate>,
     metres: Option<u64>,
 }
 
 /// One entry of `DEVICE_NEIGHBOR`.
-struct Neighbor<'a> {
+struct DeviceNeighbor<'a> {
     place: String,
     port: &'a str,
     peer: &'a str,
@@ -185,7 +185,7 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
         value => vec![value],
     };
     let switches = switches(&files)?;
-    let mut plain = Plain::default();
+    let mut plain = ParsedTopology::default();
     for switch in &switches {
         let node = plain.node_or_new(switch.name);
         node.kind = Some(NodeKind::Switch);
@@ -263,13 +263,13 @@ fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
 }
 
 /// Returns the neighbours of a switch, by its ports.
-fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<Neighbor<'a>>, FileError> {
+fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<DeviceNeighbor<'a>>, FileError> {
     let mut found = Vec::new();
     for row in switch.files.iter().flat_map(|file| neighbours(file)) {
         match row {
             Ok(Neighbour { row, port, peer, peer_port }) => {
                 let place = format!("{}.DEVICE_NEIGHBOR.{row}", switch.place);
-                found.push(Neighbor { place, port, peer, peer_port });
+                found.push(DeviceNeighbor { place, port, peer, peer_port });
             }
             Err(key) => {
                 let message = "must have the `name` of the neighbour and its `port`, or `local_port` and `port` where \
@@ -283,7 +283,7 @@ fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<Neighbor<'a>>, FileError> {
 }
 
 /// Sets kind and tier of a neighbour without a file, from `DEVICE_NEIGHBOR_METADATA` or its entry in `DEVICE_NEIGHBOR`.
-fn describe_peer(plain: &mut Plain, switch: &Switch<'_>, peer: &str) {
+fn describe_peer(plain: &mut ParsedTopology, switch: &Switch<'_>, peer: &str) {
     let of_table = |name| switch.tables(name).find_map(|all| text(table(all, peer)?, "type"));
     let kind = of_table("DEVICE_NEIGHBOR_METADATA").or_else(|| of_table("DEVICE_NEIGHBOR"));
     let node = plain.node_or_new(peer);
@@ -300,9 +300,9 @@ fn describe_peer(plain: &mut Plain, switch: &Switch<'_>, peer: &str) {
 #[derive(Default)]
 struct Cables {
     /// Far end of the cable at each end.
-    known: BTreeMap<PlainEnd, PlainEnd>,
+    known: BTreeMap<ParsedEnd, ParsedEnd>,
     /// Cables found, each once.
-    found: Vec<(PlainEnd, PlainEnd)>,
+    found: Vec<(ParsedEnd, ParsedEnd)>,
     /// Server ports with a Y cable.
     shared: Vec<String>,
 }
@@ -312,10 +312,10 @@ impl Cables {
         &mut self,
         switches: &BTreeMap<&str, &Switch<'_>>,
         switch: &Switch<'_>,
-        neighbor: &Neighbor<'_>,
-        plain: &Plain,
+        neighbor: &DeviceNeighbor<'_>,
+        plain: &ParsedTopology,
     ) -> Result<(), FileError> {
-        let Neighbor { place, port, peer, peer_port } = neighbor;
+        let DeviceNeighbor { place, port, peer, peer_port } = neighbor;
         let named = |result: Result<String, String>| result.map_or_else(|what| fail(place, what), Ok);
         let port = named(switch.own_name(port))?;
         let peer_port = match switches.get(peer) {
@@ -356,16 +356,17 @@ impl Cables {
 /// Returns the link properties stated at both ends of a cable, and the two lengths if they differ.
 fn spec(
     switches: &BTreeMap<&str, &Switch<'_>>,
-    here: &PlainEnd,
-    there: &PlainEnd,
+    here: &ParsedEnd,
+    there: &ParsedEnd,
     options: &Options,
 ) -> Result<(LinkSpec, Option<String>), FileError> {
-    let stated = |end: &PlainEnd| switches.get(end.0.as_str()).map_or(Ok(Stated::default()), |of| of.stated(&end.1));
+    let stated =
+        |end: &ParsedEnd| switches.get(end.0.as_str()).map_or(Ok(StatedCable::default()), |of| of.stated(&end.1));
     let (own, other) = (stated(here)?, stated(there)?);
     if let (Some(rate), Some(peer)) = (own.rate, other.rate)
         && rate != peer
     {
-        let place = |end: &PlainEnd| {
+        let place = |end: &ParsedEnd| {
             let of = switches.get(end.0.as_str()).map_or(end.0.as_str(), |switch| switch.place);
             format!("{of}.PORT.{}.speed", end.1)
         };

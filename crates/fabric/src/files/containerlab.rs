@@ -11,7 +11,7 @@
 //! `vxlan`) are skipped. The files state neither rates nor delays.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainNode, counted, fail, port_label, said_by};
+use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, port_label, said_by};
 use super::yaml;
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
@@ -84,7 +84,7 @@ pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, Fil
     if nodes.is_empty() {
         return fail("topology.nodes", "is missing: expected `topology:` with `nodes:` and `links:`");
     }
-    let mut plain = Plain::default();
+    let mut plain = ParsedTopology::default();
     let mut unread = Vec::new();
     for (value, known) in [&document, topology].into_iter().zip(KEYS) {
         unread.extend(unknown_keys(value, known));
@@ -158,7 +158,7 @@ fn unknown_keys(value: &Yaml, known: &[&str]) -> Vec<String> {
 type Endpoint = (String, String);
 
 /// Returns the ends of a link; `None` if one is outside of the lab.
-fn ends(place: &str, link: &Yaml, plain: &Plain) -> Result<Option<(Endpoint, Endpoint)>, FileError> {
+fn ends(place: &str, link: &Yaml, plain: &ParsedTopology) -> Result<Option<(Endpoint, Endpoint)>, FileError> {
     match yaml::get(link, "type").as_str() {
         None | Some("veth") => {}
         Some(kind) if OUTSIDE.contains(&kind) => return Ok(None),
@@ -184,7 +184,7 @@ fn is_router_image(image: &str) -> bool {
 }
 
 /// Returns a node with its kind and the reason for it.
-fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<PlainNode, FileError> {
+fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<ParsedNode, FileError> {
     let (groups, kinds) = (yaml::get(topology, "groups"), yaml::get(topology, "kinds"));
     let defaults = yaml::get(topology, "defaults");
     let group_name = scalar(yaml::get(node, "group")).unwrap_or_default();
@@ -195,8 +195,8 @@ fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<PlainNode, FileError
     let labelled = |label| places.into_iter().find_map(|place| scalar(yaml::get(yaml::get(place, "labels"), label)));
     let image = places.into_iter().find_map(|place| scalar(yaml::get(place, "image"))).unwrap_or_default();
     let label = [group_name].into_iter().chain(labelled("role")).collect::<Vec<_>>().join(" ");
-    let found = PlainNode { id: name.to_owned(), name: name.to_owned(), label, ..PlainNode::default() };
-    let with = |kind, why| Ok(PlainNode { kind: Some(kind), why, ..found.clone() });
+    let found = ParsedNode { id: name.to_owned(), name: name.to_owned(), label, ..ParsedNode::default() };
+    let with = |kind, why| Ok(ParsedNode { kind: Some(kind), why, ..found.clone() });
     match (labelled(LABEL), kind) {
         (Some(label), _) if label == "host" => with(NodeKind::Host, said_by(LABEL, &label)),
         (Some(label), _) if label == "switch" => with(NodeKind::Switch, said_by(LABEL, &label)),
@@ -206,7 +206,7 @@ fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<PlainNode, FileError
                 return with(NodeKind::Switch, said_by("image", &image));
             }
             let (why, may_forward) = (said_by("kind", &kind), kind == "linux");
-            Ok(PlainNode { kind: Some(NodeKind::Host), why, may_forward, ..found })
+            Ok(ParsedNode { kind: Some(NodeKind::Host), why, may_forward, ..found })
         }
         (None, Some(kind)) => with(NodeKind::Switch, said_by("kind", &kind)),
         (None, None) => Ok(found),

@@ -8,7 +8,7 @@
 //! state neither rates nor delays.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainEnd, PlainNode, counted, fail, said_by};
+use super::plain::{Options, ParsedEnd, ParsedNode, ParsedTopology, counted, fail, said_by};
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
 use serde_json::Value;
@@ -39,7 +39,7 @@ fn described(node: &Value) -> Option<(String, &str, &str)> {
 }
 
 /// Returns the ends of a link. `ports` has the names of ports by their ids, for the older form.
-fn ends(link: &Value, ports: &BTreeMap<(String, String), String>) -> Option<(PlainEnd, PlainEnd)> {
+fn ends(link: &Value, ports: &BTreeMap<(String, String), String>) -> Option<(ParsedEnd, ParsedEnd)> {
     let old = |node: &str, port: &str| {
         let end = (id_in(link, node)?, id_in(link, port)?);
         let name = ports.get(&end).cloned().unwrap_or_default();
@@ -49,7 +49,7 @@ fn ends(link: &Value, ports: &BTreeMap<(String, String), String>) -> Option<(Pla
         let source = old("source_node_id", "source_port_id")?;
         return Some((source, old("destination_node_id", "destination_port_id")?));
     };
-    let end = |end: &Value| -> Option<PlainEnd> {
+    let end = |end: &Value| -> Option<ParsedEnd> {
         let label = end.get("label").and_then(|label| text_in(label, "text")).filter(|text| !text.is_empty());
         let number = |key: &str| end.get(key).and_then(Value::as_u64);
         let numbers = || Some(format!("{}/{}", number("adapter_number")?, number("port_number")?));
@@ -70,7 +70,7 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
     let list = |key: &str| document.get("topology").and_then(|topology| topology.get(key)).and_then(Value::as_array);
     let Some(nodes) = list("nodes") else { return fail("topology.nodes", "is missing") };
     let Some(links) = list("links") else { return fail("topology.links", "is missing") };
-    let mut plain = Plain::default();
+    let mut plain = ParsedTopology::default();
     let mut outside = Vec::new();
     let mut outside_ids = BTreeSet::new();
     let mut ports = BTreeMap::new();
@@ -93,7 +93,7 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
         let is_host = may_forward || HOSTS.contains(&kind.as_str());
         let kind_of_node = Some(if is_host { NodeKind::Host } else { NodeKind::Switch });
         let (name, why) = (name.to_owned(), said_by("node_type", &kind));
-        if !plain.add(PlainNode { id, name, kind: kind_of_node, why, may_forward, ..PlainNode::default() }) {
+        if !plain.add(ParsedNode { id, name, kind: kind_of_node, why, may_forward, ..ParsedNode::default() }) {
             return fail(format!("topology.nodes[{index}].node_id"), "duplicate id");
         }
     }

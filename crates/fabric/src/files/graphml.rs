@@ -5,7 +5,7 @@
 //! in the standard.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainNode, counted, fail, kind_of, said_by};
+use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, kind_of, said_by};
 use super::text::spec_of;
 use crate::{Fabric, Subject};
 use roxmltree::{Document, Node};
@@ -104,7 +104,7 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
             shared.insert(label);
         }
     }
-    let mut plain = Plain::default();
+    let mut plain = ParsedTopology::default();
     let of_elements = children(root, "key").filter(|key| matches!(key.attribute("for"), Some("node" | "edge" | "all")));
     let unread: BTreeSet<String> = of_elements
         .filter_map(|key| key.attribute("attr.name").or(key.attribute("id")))
@@ -135,7 +135,7 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
         let words = ["kind", "type", "role", "group", "layer", "tier"].iter().filter_map(|&key| data.get(key).cloned());
         let label = words.filter(|word| !word.contains(' ')).collect::<Vec<_>>().join(" ");
         let relay = data.get("relay").is_some_and(|text| text.eq_ignore_ascii_case("true"));
-        if !plain.add(PlainNode { id: id.to_owned(), name, kind, why, tier, relay, label, ..PlainNode::default() }) {
+        if !plain.add(ParsedNode { id: id.to_owned(), name, kind, why, tier, relay, label, ..ParsedNode::default() }) {
             return fail(place, format!("the id `{id}` occurs twice"));
         }
     }

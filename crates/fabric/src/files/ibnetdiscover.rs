@@ -15,7 +15,7 @@
 //! ends and counts once.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainEnd, PlainNode, counted, fail_line as fail, port_label};
+use super::plain::{Options, ParsedEnd, ParsedNode, ParsedTopology, counted, fail_line as fail, port_label};
 use super::text::{lines, shown};
 use crate::decision::Subject;
 use crate::{Fabric, LinkSpec, NodeKind};
@@ -72,11 +72,11 @@ fn rate(text: &str) -> Option<Rate> {
 /// [`FileError::Line`] with the line that is not a valid port, or contradicts the other end of its cable;
 /// [`FileError::Fabric`] if it is not a network.
 pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, FileError> {
-    let mut plain = Plain::default();
+    let mut plain = ParsedTopology::default();
     let mut descriptions: HashMap<String, u32> = HashMap::new();
     // Line, ends and properties of each cable, in the order of the file.
-    let mut cables: Vec<(usize, [PlainEnd; 2], LinkSpec)> = Vec::new();
-    let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
+    let mut cables: Vec<(usize, [ParsedEnd; 2], LinkSpec)> = Vec::new();
+    let mut known: BTreeMap<ParsedEnd, ParsedEnd> = BTreeMap::new();
     let mut current: Option<String> = None;
     let mut names: Vec<(String, String)> = Vec::new();
     let mut unread = Vec::new();
@@ -88,7 +88,7 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
             let kind = if text.starts_with("Switch") { NodeKind::Switch } else { NodeKind::Host };
             let why = format!("a block `{}`", text.split_whitespace().next().unwrap_or_default());
             let kind = Some(kind);
-            let node = PlainNode { id: id.to_owned(), name: id.to_owned(), kind, why, ..PlainNode::default() };
+            let node = ParsedNode { id: id.to_owned(), name: id.to_owned(), kind, why, ..ParsedNode::default() };
             if !plain.add(node) {
                 return fail(line, format!("the node `{}` occurs twice", shown(id)));
             }
@@ -136,7 +136,7 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
     for (line, [a, b], spec) in cables {
         plain.connect(&a, &b, spec).or_else(|id| fail(line, format!("no block describes `{}`", shown(&id))))?;
     }
-    let is_aggregation = |node: &PlainNode| {
+    let is_aggregation = |node: &ParsedNode| {
         // Nodes with a common description are named by their ids, so the description is looked up.
         let description = by_id.get(node.id.as_str()).map_or("", |text| *text);
         description.contains(AGGREGATION_NODE) && !options.roles.host.iter().any(|of| of.matches(&node.name))

@@ -5,7 +5,7 @@
 //! rules for hosts.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, counted, fail_line as fail, port_label};
+use super::plain::{Options, ParsedTopology, counted, fail_line as fail, port_label};
 use super::text::{lines, shown};
 use crate::{Fabric, Subject};
 use std::fmt::Write as _;
@@ -38,7 +38,7 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
     let known = || HEADER.split(',').chain(["AutoNeg", "FECDisable"]);
     let is_known = |column: &&String| known().any(|known| known.eq_ignore_ascii_case(column));
     let unread: Vec<String> = columns.iter().filter(|column| !is_known(column)).cloned().collect();
-    let mut plain = Plain::default();
+    let mut plain = ParsedTopology::default();
     for (line, text) in lines {
         let cells: Vec<&str> = text.split(',').map(str::trim).collect();
         let mut names = [""; 4];

@@ -10,7 +10,7 @@
 //! skipped. The tables state neither rates nor delays. Other attributes are not read.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainEnd, counted, fail};
+use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail};
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
 use serde_json::{Value, json};
@@ -38,7 +38,7 @@ pub fn is_lldp_table(content: &str) -> bool {
 }
 
 /// Entry of a table.
-struct Neighbor {
+struct LldpNeighbor {
     place: String,
     port: String,
     peer: String,
@@ -66,12 +66,12 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
         _ => vec![("local".to_owned(), "local".to_owned(), content.to_owned())],
     };
     tables.sort();
-    let mut plain = Plain::default();
+    let mut plain = ParsedTopology::default();
     for (switch, ..) in &tables {
         let node = plain.node_or_new(switch);
         (node.kind, node.why) = (Some(NodeKind::Switch), "has a table of its own".to_owned());
     }
-    let mut rows: Vec<(String, Neighbor)> = Vec::new();
+    let mut rows: Vec<(String, LldpNeighbor)> = Vec::new();
     let (mut management, mut nameless) = (Vec::new(), Vec::new());
     for (switch, file, table) in &tables {
         for mut neighbor in neighbors(file, table)? {
@@ -92,12 +92,12 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
             rows.push((switch.clone(), neighbor));
         }
     }
-    let own: BTreeSet<PlainEnd> = rows.iter().map(|(switch, row)| (switch.clone(), row.port.clone())).collect();
-    let mut known: BTreeMap<PlainEnd, PlainEnd> = BTreeMap::new();
+    let own: BTreeSet<ParsedEnd> = rows.iter().map(|(switch, row)| (switch.clone(), row.port.clone())).collect();
+    let mut known: BTreeMap<ParsedEnd, ParsedEnd> = BTreeMap::new();
     // Cables between two switches with tables that are not in the table of the far end.
     let mut unmatched: Vec<(String, String, String)> = Vec::new();
     let mut by_capability = Vec::new();
-    for (switch, Neighbor { place, port, peer, peer_ports, forwards }) in rows {
+    for (switch, LldpNeighbor { place, port, peer, peer_ports, forwards }) in rows {
         let node = plain.node_or_new(&peer);
         if node.kind.is_none() {
             node.kind = Some(if forwards { NodeKind::Switch } else { NodeKind::Host });
@@ -154,13 +154,13 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
     plain.assemble(options)
 }
 
-fn neighbors(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
+fn neighbors(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
     let table = table.trim_start_matches('\u{feff}');
     if table.trim_start().starts_with('{') { of_lldpcli(file, table) } else { of_sonic(file, table) }
 }
 
 /// Parses the output of `lldpcli show neighbors -f json`.
-fn of_lldpcli(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
+fn of_lldpcli(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
     let document: Value = serde_json::from_str(table)
         .or_else(|error| fail(format!("{file}, line {}", error.line()), format!("not valid JSON: {error}")))?;
     let interfaces = match document.get("lldp") {
@@ -211,13 +211,13 @@ fn of_lldpcli(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
             let kind = capability.get("type").and_then(Value::as_str);
             matches!(kind, Some("Bridge" | "Router")) && capability.get("enabled") == Some(&Value::Bool(true))
         });
-        found.push(Neighbor { place, port: port.clone(), peer, peer_ports, forwards });
+        found.push(LldpNeighbor { place, port: port.clone(), peer, peer_ports, forwards });
     }
     Ok(found)
 }
 
 /// Parses SONiC's `show lldp table`: columns below titles, with the width of the dashes.
-fn of_sonic(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
+fn of_sonic(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
     let lines: Vec<(usize, &str)> = table.lines().enumerate().map(|(n, line)| (n + 1, line)).collect();
     let Some(header) = lines.iter().position(|(_, line)| line.starts_with("LocalPort")) else {
         return fail(file, "has no line that begins with `LocalPort`");
@@ -251,7 +251,7 @@ fn of_sonic(file: &str, table: &str) -> Result<Vec<Neighbor>, FileError> {
         // A port with a MAC address as id has its name in the description.
         let by_description = id.matches(':').count() == 5 && !description.is_empty();
         let peer_ports = if by_description { [description, id] } else { [id, description] };
-        found.push(Neighbor { place, port, peer, peer_ports, forwards: capability.contains(['B', 'R']) });
+        found.push(LldpNeighbor { place, port, peer, peer_ports, forwards: capability.contains(['B', 'R']) });
     }
     Ok(found)
 }

@@ -6,7 +6,7 @@
 //! more becomes a bridge between them. The files state neither rates nor delays.
 
 use super::error::FileError;
-use super::plain::{Options, Plain, PlainNode, counted, fail, named_like_a_host, said_by};
+use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, named_like_a_host, said_by};
 use super::yaml;
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
@@ -29,7 +29,7 @@ const LINK_KEYS: [&str; 43] = [
 pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let document = yaml::read(content)?;
     let default = device(yaml::get(&document, "defaults"));
-    let mut plain = Plain::default();
+    let mut plain = ParsedTopology::default();
     for (name, node) in nodes(&document)? {
         let node = described(&document, &name, node, default.as_deref());
         if !plain.add(node) {
@@ -63,7 +63,7 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
             several => {
                 let name = format!("bridge-{}", index + 1);
                 let (kind, why) = (Some(NodeKind::Switch), format!("a link of {} nodes", several.len()));
-                if !plain.add(PlainNode { id: name.clone(), name: name.clone(), kind, why, ..PlainNode::default() }) {
+                if !plain.add(ParsedNode { id: name.clone(), name: name.clone(), kind, why, ..ParsedNode::default() }) {
                     return fail(place, format!("a node is called `{name}`, the name of the bridge of this link"));
                 }
                 bridges.push(name.clone());
@@ -134,7 +134,7 @@ fn nodes(document: &Yaml) -> Result<Vec<(String, &Yaml)>, FileError> {
     }
 }
 
-fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) -> PlainNode {
+fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) -> ParsedNode {
     let groups = yaml::entries(yaml::get(document, "groups"));
     let is_member = |group: &Yaml| {
         yaml::get(group, "members").as_vec().is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)))
@@ -156,19 +156,19 @@ fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) ->
         (None, device) => (NodeKind::Switch, said_by("device", device), false),
     };
     let label = [group_name.unwrap_or_default(), role.unwrap_or_default()].join(" ");
-    PlainNode {
+    ParsedNode {
         id: name.to_owned(),
         name: name.to_owned(),
         kind: Some(kind),
         why,
         label,
         may_forward,
-        ..PlainNode::default()
+        ..ParsedNode::default()
     }
 }
 
 /// Returns the nodes of a link.
-fn ends(link: &Yaml, plain: &Plain) -> Vec<String> {
+fn ends(link: &Yaml, plain: &ParsedTopology) -> Vec<String> {
     match link {
         Yaml::String(text) if plain.has(text) => vec![text.clone()],
         Yaml::String(text) => text.split('-').map(|name| name.trim().to_owned()).collect(),

@@ -13,7 +13,7 @@
 
 use super::error::FileError;
 use super::plain::ports_follow_links;
-use super::plain::{Options, Plain, PlainNode, counted, fail, kind_of, said_by};
+use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, kind_of, said_by};
 use crate::decision::Subject;
 use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use serde_json::{Map, Value, json};
@@ -74,7 +74,7 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
     }
     let (_, nodes) = list(graph, &["nodes"])?;
     let (links_name, links) = list(graph, &["links", "edges"])?;
-    let mut plain = Plain::default();
+    let mut plain = ParsedTopology::default();
     let mut unread = BTreeSet::new();
     for (index, value) in nodes.iter().enumerate() {
         let place = format!("nodes[{index}]");
@@ -109,7 +109,7 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
             Some(Value::Bool(true)) if kind == Some(NodeKind::Host) => true,
             Some(_) => return fail(format!("{place}.relay"), "must be true or false, and true only at a host"),
         };
-        if !plain.add(PlainNode { id: id.clone(), name, kind, why, tier, relay, label, ..PlainNode::default() }) {
+        if !plain.add(ParsedNode { id: id.clone(), name, kind, why, tier, relay, label, ..ParsedNode::default() }) {
             return fail(place, format!("the id `{id}` occurs twice"));
         }
     }

@@ -35,7 +35,7 @@ impl Options {
 
 /// Node of a file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PlainNode {
+pub(crate) struct ParsedNode {
     /// Id to which links refer.
     pub id: String,
     pub name: String,
@@ -52,7 +52,7 @@ pub(crate) struct PlainNode {
 
 /// Link of a file.
 #[derive(Clone, Debug)]
-pub(crate) struct PlainLink {
+pub(crate) struct ParsedLink {
     pub a: NodeId,
     pub a_port: String,
     pub b: NodeId,
@@ -61,14 +61,14 @@ pub(crate) struct PlainLink {
 }
 
 /// End of a link: the node's id, and the port's name or "".
-pub(crate) type PlainEnd = (String, String);
+pub(crate) type ParsedEnd = (String, String);
 
 /// Nodes and links of a file, in file order.
 #[derive(Debug, Default)]
-pub(crate) struct Plain {
-    pub(super) nodes: Vec<PlainNode>,
+pub(crate) struct ParsedTopology {
+    pub(super) nodes: Vec<ParsedNode>,
     pub(super) by_id: HashMap<String, NodeId>,
-    pub(super) links: Vec<PlainLink>,
+    pub(super) links: Vec<ParsedLink>,
     /// Decisions of the format's reader.
     pub(super) decisions: Vec<Decision>,
 }
@@ -86,7 +86,7 @@ pub(crate) fn fail_line<T>(line: usize, message: impl Into<String>) -> Result<T,
     Err(FileError::Line { line, message: message.into() })
 }
 
-impl Plain {
+impl ParsedTopology {
     /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
@@ -105,7 +105,7 @@ impl Plain {
     }
 
     /// Adds a node; returns `false` if the id exists.
-    pub fn add(&mut self, node: PlainNode) -> bool {
+    pub fn add(&mut self, node: ParsedNode) -> bool {
         let id = NodeId(self.nodes.len() as u32);
         if self.by_id.insert(node.id.clone(), id).is_some() {
             return false;
@@ -125,26 +125,26 @@ impl Plain {
     }
 
     /// Returns the node with this id, for changes.
-    pub fn node_mut(&mut self, id: &str) -> Option<&mut PlainNode> {
+    pub fn node_mut(&mut self, id: &str) -> Option<&mut ParsedNode> {
         let node = *self.by_id.get(id)?;
         self.nodes.get_mut(node.index())
     }
 
     /// Returns the node with this id. A missing node is added with the id as its name.
-    pub fn node_or_new(&mut self, id: &str) -> &mut PlainNode {
+    pub fn node_or_new(&mut self, id: &str) -> &mut ParsedNode {
         if !self.by_id.contains_key(id) {
-            self.add(PlainNode { id: id.to_owned(), name: id.to_owned(), ..PlainNode::default() });
+            self.add(ParsedNode { id: id.to_owned(), name: id.to_owned(), ..ParsedNode::default() });
         }
         let node = self.by_id[id];
         &mut self.nodes[node.index()]
     }
 
     /// Adds a link; the error is the first id without a node.
-    pub fn connect(&mut self, a: &PlainEnd, b: &PlainEnd, spec: LinkSpec) -> Result<(), String> {
+    pub fn connect(&mut self, a: &ParsedEnd, b: &ParsedEnd, spec: LinkSpec) -> Result<(), String> {
         let (Some(&from), Some(&to)) = (self.by_id.get(&a.0), self.by_id.get(&b.0)) else {
             return Err(if self.by_id.contains_key(&a.0) { b.0.clone() } else { a.0.clone() });
         };
-        self.links.push(PlainLink { a: from, a_port: a.1.clone(), b: to, b_port: b.1.clone(), spec });
+        self.links.push(ParsedLink { a: from, a_port: a.1.clone(), b: to, b_port: b.1.clone(), spec });
         Ok(())
     }
 }

@@ -33,7 +33,7 @@ pub fn jellyfish(
         let expected = format!("with an odd number of switches ({switches}) it must be even");
         return Err(FabricError::Parameter { generator: KIND, parameter: "degree", value: degree.into(), expected });
     }
-    let mut graph = Shuffled::ring_like(switches, degree);
+    let mut graph = RandomRegularGraph::ring_like(switches, degree);
     let mut stream = Stream::new(seed, 0, purpose("jellyfish"));
     graph.exchange(10 * graph.links.len(), &mut stream);
     let mut rounds = 0;
@@ -71,15 +71,15 @@ fn ordered(a: u32, b: u32) -> (u32, u32) {
 }
 
 /// A simple regular graph under random exchanges of link ends.
-struct Shuffled {
+struct RandomRegularGraph {
     links: Vec<(u32, u32)>,
     /// Only for membership tests: its iteration order would be random.
     present: HashSet<(u32, u32)>,
 }
 
-impl Shuffled {
+impl RandomRegularGraph {
     /// Links each switch to the nearest `degree` others around a ring. Possible if `switches * degree` is even.
-    fn ring_like(switches: u32, degree: u32) -> Shuffled {
+    fn ring_like(switches: u32, degree: u32) -> RandomRegularGraph {
         let mut links = Vec::new();
         for step in 1..=degree / 2 {
             links.extend((0..switches).map(|a| (a, (a + step) % switches)));
@@ -88,7 +88,7 @@ impl Shuffled {
             links.extend((0..switches / 2).map(|a| (a, a + switches / 2)));
         }
         let present = links.iter().map(|&(a, b)| ordered(a, b)).collect();
-        Shuffled { links, present }
+        RandomRegularGraph { links, present }
     }
 
     /// Tries to replace two links a-b and c-d by a-d and c-b, which preserves degrees.

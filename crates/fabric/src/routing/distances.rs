@@ -1,6 +1,6 @@
 //! Distances in links from each router to each destination in the healthy fabric.
 
-use super::net::{Dead, NONE, Net, Rows};
+use super::net::{FailedLinks, NONE, RouterGraph, Rows};
 use crate::{Fabric, NodeId};
 use std::sync::OnceLock;
 
@@ -12,8 +12,8 @@ pub const UNREACHABLE: u16 = u16::MAX;
 #[derive(Clone, Debug)]
 pub(crate) struct Distances {
     rows: Rows,
-    dead: Dead,
-    net: OnceLock<Net>,
+    dead: FailedLinks,
+    net: OnceLock<RouterGraph>,
     /// Distances in links, by row, then router.
     links: Vec<OnceLock<Box<[u16]>>>,
 }
@@ -25,13 +25,13 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    pub fn new(net: &Net) -> Search {
+    pub fn new(net: &RouterGraph) -> Search {
         Search { links: vec![UNREACHABLE; net.len()], queue: Vec::with_capacity(net.len()) }
     }
 
     /// Fills `links` with the distance of every router from `target`. Paths do not pass through nodes that do not
     /// forward. `allow(from, to)` returns `true` if the search may step from `from` to `to`.
-    pub fn run(&mut self, net: &Net, target: u32, allow: impl Fn(u32, u32) -> bool) {
+    pub fn run(&mut self, net: &RouterGraph, target: u32, allow: impl Fn(u32, u32) -> bool) {
         self.links.fill(UNREACHABLE);
         self.queue.clear();
         if target == NONE {
@@ -59,14 +59,14 @@ impl Search {
 
 impl Distances {
     /// Creates distances without the links in `dead`.
-    pub fn new(rows: Rows, dead: Dead) -> Distances {
+    pub fn new(rows: Rows, dead: FailedLinks) -> Distances {
         Distances { dead, net: OnceLock::new(), links: vec![OnceLock::new(); rows.len()], rows }
     }
 
     /// Returns the links from a router to the switch of a host, or to the host itself if it has several links; `None`
     /// for a node that is a host with a single link, which makes no routing decisions.
     pub fn get(&self, fabric: &Fabric, node: NodeId, host: u32) -> Option<u16> {
-        let net = self.net.get_or_init(|| Net::new(fabric, &self.dead));
+        let net = self.net.get_or_init(|| RouterGraph::new(fabric, &self.dead));
         let slot = net.slot[node.index()];
         let row = self.rows.attach[host as usize].row as usize;
         (slot != NONE).then(|| {

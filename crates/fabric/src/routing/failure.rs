@@ -18,14 +18,14 @@ pub struct Failure {
 
 /// A set of ports of one node.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct PortSet {
+pub struct FailedPorts {
     words: Vec<u64>,
 }
 
-impl PortSet {
+impl FailedPorts {
     /// Creates an empty set.
-    pub fn new() -> PortSet {
-        PortSet::default()
+    pub fn new() -> FailedPorts {
+        FailedPorts::default()
     }
     /// Adds a port.
     pub fn insert(&mut self, port: PortIndex) {
@@ -52,9 +52,9 @@ impl PortSet {
     }
 }
 
-impl FromIterator<PortIndex> for PortSet {
-    fn from_iter<I: IntoIterator<Item = PortIndex>>(ports: I) -> PortSet {
-        let mut set = PortSet::new();
+impl FromIterator<PortIndex> for FailedPorts {
+    fn from_iter<I: IntoIterator<Item = PortIndex>>(ports: I) -> FailedPorts {
+        let mut set = FailedPorts::new();
         ports.into_iter().for_each(|port| set.insert(port));
         set
     }
@@ -66,7 +66,7 @@ impl Forwarding {
     /// computed: only those of minimal distance, ascending. A host that does not relay is included only as the
     /// destination. The result is empty if no port is left, also at the switch of a host whose only link is dead. The
     /// caller caches the result per (node, row): it changes only with `dead_ports`.
-    pub fn fallback(&self, fabric: &Fabric, node: NodeId, host: u32, dead_ports: &PortSet) -> Vec<PortIndex> {
+    pub fn fallback(&self, fabric: &Fabric, node: NodeId, host: u32, dead_ports: &FailedPorts) -> Vec<PortIndex> {
         let row = self.distances().rows().attach[host as usize].row;
         let target = self.distances().rows().target[row as usize];
         if target == node {

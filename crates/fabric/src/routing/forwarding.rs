@@ -3,7 +3,7 @@
 use super::distances::Distances;
 use super::error::RoutingError;
 use super::hash::{node_salt, seed_salt};
-use super::net::{Attachment, Dead, NONE, Net, Rows};
+use super::net::{Attachment, FailedLinks, NONE, RouterGraph, Rows};
 use super::table::{Table, TableBuilder};
 use super::up_down::{Descending, Order};
 use super::{shortest, two_level, up_down};
@@ -90,8 +90,8 @@ impl Forwarding {
         links: &[LinkId],
         hosts: Option<&[u32]>,
     ) -> Result<Forwarding, RoutingError> {
-        let dead = Dead::new(fabric, links);
-        let net = Net::new(fabric, &dead);
+        let dead = FailedLinks::new(fabric, links);
+        let net = RouterGraph::new(fabric, &dead);
         let shared = Rows::aggregated(fabric, &dead);
         let (rows, table, descending) = match mode {
             Mode::ShortestPath => {
@@ -281,7 +281,7 @@ impl Forwarding {
         // Only rows that a switch delivers are shared by hosts.
         let own = self.rows.row_switch[row as usize] == NONE;
         let new_row = if own { row } else { self.rows.len() as u32 };
-        let net = Net::new(fabric, &Dead::new(fabric, &[]));
+        let net = RouterGraph::new(fabric, &FailedLinks::new(fabric, &[]));
         let with_row = |old: &Table| -> Result<Table, RoutingError> {
             let mut table = TableBuilder::new(net.len(), self.rows.len() + usize::from(!own))?;
             for other in (0..self.rows.len() as u32).filter(|&other| other != new_row) {

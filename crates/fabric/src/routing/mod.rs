@@ -28,7 +28,7 @@ mod walk;
 
 pub use distances::UNREACHABLE;
 pub use error::RoutingError;
-pub use failure::{Failure, PortSet};
+pub use failure::{FailedPorts, Failure};
 pub use forwarding::{Forwarding, Mode};
 pub use hash::{flow_hash, mix32, node_salt, seed_salt, select};
 pub use net::Attachment;

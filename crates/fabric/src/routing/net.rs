@@ -17,7 +17,7 @@ pub(crate) struct Edge {
 /// Routers (every node with a routing decision) with the links among them. Hosts with a single link to a switch make no
 /// decisions and are left out, which shortens a search over a fat-tree to a tenth.
 #[derive(Clone, Debug)]
-pub(crate) struct Net {
+pub(crate) struct RouterGraph {
     pub routers: Vec<NodeId>,
     /// Slot per node, or [`NONE`].
     pub slot: Vec<u32>,
@@ -29,16 +29,16 @@ pub(crate) struct Net {
 
 /// Failed links, as a lookup table; empty if there are none.
 #[derive(Clone, Debug)]
-pub(crate) struct Dead(Vec<bool>);
+pub(crate) struct FailedLinks(Vec<bool>);
 
-impl Dead {
-    pub fn new(fabric: &Fabric, links: &[LinkId]) -> Dead {
+impl FailedLinks {
+    pub fn new(fabric: &Fabric, links: &[LinkId]) -> FailedLinks {
         if links.is_empty() {
-            return Dead(Vec::new());
+            return FailedLinks(Vec::new());
         }
         let mut out = vec![false; fabric.links().len()];
         links.iter().for_each(|link| out[link.index()] = true);
-        Dead(out)
+        FailedLinks(out)
     }
     pub fn contains(&self, link: LinkId) -> bool {
         self.0.get(link.index()).copied().unwrap_or(false)
@@ -55,8 +55,8 @@ fn hangs_on(fabric: &Fabric, host: NodeId) -> Option<(NodeId, u16, LinkId)> {
     }
 }
 
-impl Net {
-    pub fn new(fabric: &Fabric, dead: &Dead) -> Net {
+impl RouterGraph {
+    pub fn new(fabric: &Fabric, dead: &FailedLinks) -> RouterGraph {
         let mut routers = Vec::new();
         let mut slot = vec![NONE; fabric.nodes().len()];
         for node in fabric.node_ids() {
@@ -76,7 +76,7 @@ impl Net {
             base.push(edges.len() as u32);
         }
         let forwards = routers.iter().map(|&node| fabric.node(node).forwards()).collect();
-        Net { routers, slot, base, edges, forwards }
+        RouterGraph { routers, slot, base, edges, forwards }
     }
 
     pub fn len(&self) -> usize {
@@ -112,7 +112,7 @@ pub(crate) struct Rows {
 impl Rows {
     /// Creates one row per switch with single-homed hosts, and one row per other host. A host whose only link is dead
     /// gets a row without routes.
-    pub fn aggregated(fabric: &Fabric, dead: &Dead) -> Rows {
+    pub fn aggregated(fabric: &Fabric, dead: &FailedLinks) -> Rows {
         let mut rows = Rows { attach: vec![], row_switch: vec![], target: vec![] };
         let mut row_of_switch = vec![NONE; fabric.nodes().len()];
         for &host in fabric.hosts() {

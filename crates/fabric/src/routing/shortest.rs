@@ -2,11 +2,11 @@
 
 use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
-use super::net::{NONE, Net, Rows};
+use super::net::{NONE, RouterGraph, Rows};
 use super::table::{Table, TableBuilder};
 
 /// Builds the table of all `wanted` rows; the others are empty.
-pub(crate) fn build(net: &Net, rows: &Rows, wanted: impl Fn(usize) -> bool) -> Result<Table, RoutingError> {
+pub(crate) fn build(net: &RouterGraph, rows: &Rows, wanted: impl Fn(usize) -> bool) -> Result<Table, RoutingError> {
     let mut table = TableBuilder::new(net.len(), rows.len())?;
     let mut search = Search::new(net);
     let mut ports = Vec::new();

@@ -1,7 +1,7 @@
 //! Dense next-hop tables with shared groups of ports.
 
 use super::error::RoutingError;
-use super::net::{NONE, Net};
+use super::net::{NONE, RouterGraph};
 use crate::NodeId;
 use std::collections::HashMap;
 
@@ -194,7 +194,7 @@ impl TableBuilder {
         Ok(())
     }
 
-    pub fn finish(self, net: &Net) -> Table {
+    pub fn finish(self, net: &RouterGraph) -> Table {
         let TableBuilder { rows, class_of, classes, lists, pool, .. } = self;
         let (mut next, mut spans): (Vec<u16>, Vec<Span>) = (Vec::with_capacity(classes.len() * rows), Vec::new());
         let mut heads_of_classes = vec![Head { next_base: 0, group_base: NONE }; classes.len()];
@@ -246,7 +246,7 @@ impl TableBuilder {
 
 #[cfg(test)]
 mod tests {
-    use super::super::net::{Dead, Rows};
+    use super::super::net::{FailedLinks, Rows};
     use super::super::shortest;
     use super::*;
     use crate::LinkSpec;
@@ -257,8 +257,8 @@ mod tests {
     fn nodes_that_stand_alike_share_their_rows() {
         let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_us(1)));
         let fabric = fat_tree(8, links).unwrap();
-        let dead = Dead::new(&fabric, &[]);
-        let (net, rows) = (Net::new(&fabric, &dead), Rows::aggregated(&fabric, &dead));
+        let dead = FailedLinks::new(&fabric, &[]);
+        let (net, rows) = (RouterGraph::new(&fabric, &dead), Rows::aggregated(&fabric, &dead));
         let table = shortest::build(&net, &rows, |_| true).unwrap();
         // Classes of switches with equal tables: 1 of all edge switches (the entry for the own row is unused and counts
         // as equal), 1 per pod of aggregation switches, 1 of all core switches.

@@ -228,11 +228,11 @@ fn local_rerouting_bounces_where_nothing_nearer_is_left() {
     let find = |name| fabric.find(name).unwrap();
     let (l1, t1, t2) = (find("L1"), find("T1"), find("T2"));
     // L1 lost T1: the other ToR and the spines are all two links from T1 in the healthy fabric.
-    let dead: PortSet = [fabric.port_towards(l1, t1).unwrap()].into_iter().collect();
+    let dead: FailedPorts = [fabric.port_towards(l1, t1).unwrap()].into_iter().collect();
     assert_eq!(forwarding.fallback(&fabric, l1, 0, &dead), [1, 2, 3]);
     assert_eq!(fabric.ports(l1)[1].peer, t2);
     // T1 to the other pod without L1: only L2 remains, never a host.
-    let dead: PortSet = [4].into_iter().collect();
+    let dead: FailedPorts = [4].into_iter().collect();
     assert_eq!(forwarding.fallback(&fabric, t1, 15, &dead), [5]);
     // Both uplinks dead: no port. Access link dead: no port.
     assert!(forwarding.fallback(&fabric, t1, 15, &[4, 5].into_iter().collect()).is_empty());
@@ -384,7 +384,7 @@ fn bcube_servers_relay_and_have_a_path_per_differing_digit() {
 #[test]
 fn port_sets_hold_what_was_put_in() {
     let mut stream = Stream::new(5, 0, 0);
-    let (mut set, mut model) = (PortSet::new(), std::collections::BTreeSet::new());
+    let (mut set, mut model) = (FailedPorts::new(), std::collections::BTreeSet::new());
     for _ in 0..5_000 {
         let port = stream.below(300) as u16;
         if stream.below(3) > 0 {
@@ -459,7 +459,7 @@ fn fallbacks_are_the_nearest_live_neighbours_on_random_graphs() {
             let links = brute_distances(&fabric, target);
             for node in fabric.switches() {
                 let ports = fabric.ports(node);
-                let dead: PortSet = (0..ports.len() as u16).filter(|_| stream.below(2) == 0).collect();
+                let dead: FailedPorts = (0..ports.len() as u16).filter(|_| stream.below(2) == 0).collect();
                 let found = forwarding.fallback(&fabric, node, host as u32, &dead);
                 // At the switch of a host with one link, only that link is possible.
                 let hangs_here = fabric.ports(target).len() == 1

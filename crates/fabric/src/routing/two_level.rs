@@ -9,7 +9,7 @@
 
 use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
-use super::net::{Attachment, NONE, Net, Rows};
+use super::net::{Attachment, NONE, RouterGraph, Rows};
 use super::table::{Table, TableBuilder};
 use super::up_down::{Order, search_down};
 use crate::{Fabric, NodeId};
@@ -22,7 +22,7 @@ struct Climb {
 }
 
 impl Climb {
-    fn new(fabric: &Fabric, net: &Net, order: &Order, slot: u32, table: &mut TableBuilder) -> Climb {
+    fn new(fabric: &Fabric, net: &RouterGraph, order: &Order, slot: u32, table: &mut TableBuilder) -> Climb {
         let upward = net.edges(slot).iter().filter(|edge| order.above(edge.peer, slot));
         let mut lists: Vec<u32> = upward.map(|edge| table.list(&[edge.port])).collect();
         if lists.is_empty() {
@@ -69,7 +69,7 @@ fn host_rows(fabric: &Fabric) -> Rows {
     }
 }
 
-pub(crate) fn build(fabric: &Fabric, net: &Net, shared: &Rows) -> Result<(Table, Rows), RoutingError> {
+pub(crate) fn build(fabric: &Fabric, net: &RouterGraph, shared: &Rows) -> Result<(Table, Rows), RoutingError> {
     let reason = |reason: String| Err(RoutingError::NotTwoLevel { reason });
     for &host in fabric.hosts() {
         let [only] = fabric.ports(host) else {
@@ -124,7 +124,7 @@ fn suffix(fabric: &Fabric, edge: NodeId, host: u32) -> usize {
 }
 
 /// Returns the ports of a slot that lead down towards the target of a finished search.
-fn ports_down(net: &Net, order: &Order, down: &Search, slot: u32) -> Vec<u16> {
+fn ports_down(net: &RouterGraph, order: &Order, down: &Search, slot: u32) -> Vec<u16> {
     let nearer = down.links[slot as usize] - 1;
     let edges = net.edges(slot).iter();
     let lower = edges.filter(|e| !order.above(e.peer, slot) && down.links[e.peer as usize] == nearer);

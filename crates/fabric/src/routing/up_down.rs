@@ -4,7 +4,7 @@
 
 use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
-use super::net::{NONE, Net, Rows};
+use super::net::{NONE, RouterGraph, Rows};
 use super::table::{Table, TableBuilder};
 use crate::{Fabric, NodeId, NodeKind};
 
@@ -26,7 +26,7 @@ pub(crate) struct Order {
 impl Order {
     /// Creates the order by tier if no root is given, the switches have several tiers (or there is one switch) and no
     /// host relays; otherwise by distance from the root (default: the first switch).
-    pub fn new(fabric: &Fabric, net: &Net, root: Option<NodeId>) -> Result<Order, RoutingError> {
+    pub fn new(fabric: &Fabric, net: &RouterGraph, root: Option<NodeId>) -> Result<Order, RoutingError> {
         let mut tiers: Vec<u8> = fabric.switches().map(|switch| fabric.node(switch).tier).collect();
         let switches = tiers.len();
         tiers.sort_unstable();
@@ -41,7 +41,7 @@ impl Order {
     }
 
     /// Creates the order by tier in any case.
-    pub fn by_tier(fabric: &Fabric, net: &Net) -> Order {
+    pub fn by_tier(fabric: &Fabric, net: &RouterGraph) -> Order {
         Order::of(&net.routers.iter().map(|&node| u64::from(fabric.node(node).tier)).collect::<Vec<_>>())
     }
 
@@ -60,7 +60,7 @@ impl Order {
     }
 }
 
-fn tree_heights(fabric: &Fabric, net: &Net, root: Option<NodeId>) -> Result<Vec<u64>, RoutingError> {
+fn tree_heights(fabric: &Fabric, net: &RouterGraph, root: Option<NodeId>) -> Result<Vec<u64>, RoutingError> {
     if let Some(node) = root.filter(|&node| !fabric.node(node).forwards()) {
         return Err(RoutingError::BadRoot { node: fabric.name(node).to_owned() });
     }
@@ -84,13 +84,13 @@ fn tree_heights(fabric: &Fabric, net: &Net, root: Option<NodeId>) -> Result<Vec<
 }
 
 /// Searches the shortest downward paths to a target.
-pub(crate) fn search_down(search: &mut Search, net: &Net, order: &Order, target: u32) {
+pub(crate) fn search_down(search: &mut Search, net: &RouterGraph, order: &Order, target: u32) {
     search.run(net, target, |from, to| order.above(to, from));
 }
 
 pub(crate) fn build(
     fabric: &Fabric,
-    net: &Net,
+    net: &RouterGraph,
     rows: &Rows,
     order: &Order,
 ) -> Result<(Table, Descending), RoutingError> {
@@ -138,7 +138,7 @@ pub(crate) fn build(
 }
 
 /// Returns by port of the fabric: `true` if it faces a higher router.
-fn upward_ports(fabric: &Fabric, net: &Net, order: &Order) -> Vec<bool> {
+fn upward_ports(fabric: &Fabric, net: &RouterGraph, order: &Order) -> Vec<bool> {
     let mut upward = vec![false; fabric.port_count()];
     for (slot, &node) in net.routers.iter().enumerate() {
         for edge in net.edges(slot as u32) {

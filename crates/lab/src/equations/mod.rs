@@ -14,4 +14,4 @@ mod solved;
 pub use packets::{Packets, differences};
 pub use rest::Rest;
 pub use show::{explained, explained_json, json, summary};
-pub use solved::{Solved, Spread};
+pub use solved::{ColumnStatistics, Solved};

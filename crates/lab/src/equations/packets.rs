@@ -34,12 +34,12 @@ type Port = (NodeId, u16);
 
 /// Samples of ports, by time.
 #[derive(Default)]
-struct Seen {
+struct PortSamples {
     queues: BTreeMap<Port, BTreeMap<Time, u64>>,
     sent: BTreeMap<Port, BTreeMap<Time, u64>>,
 }
 
-impl Watcher for Seen {
+impl Watcher for PortSamples {
     fn queue(&mut self, sample: QueueSample) {
         // Classes of a port are one queue here.
         let looks = self.queues.entry((sample.node, sample.port)).or_default();
@@ -72,7 +72,7 @@ impl Packets {
         let built = Simulation::new(setup);
         let mut simulation = built.map_err(|error| LabError::Model { path: path.to_owned(), error })?;
         simulation.set_stop_flag(stop.flag());
-        let mut seen = Seen::default();
+        let mut seen = PortSamples::default();
         simulation.run(&mut seen);
         let total = |looks: &BTreeMap<Time, u64>| looks.range(from..).map(|look| look.1).sum::<u64>();
         // The first at ties; without any queue, any port that sends.

@@ -1,6 +1,6 @@
 //! Output of a solved model as text and JSON.
 
-use super::{Packets, Rest, Solved, Spread};
+use super::{ColumnStatistics, Packets, Rest, Solved};
 use crate::explained;
 use scenario::FluidFile;
 use serde_json::{Value, json as value};
@@ -21,7 +21,7 @@ pub fn explained_json(file: &FluidFile) -> String {
 }
 
 /// A packet simulation, and its differences from the model.
-type Beside<'a> = (&'a Packets, &'a [String]);
+type PacketComparison<'a> = (&'a Packets, &'a [String]);
 
 fn flows(file: &FluidFile) -> u64 {
     file.flows.iter().map(|flows| u64::from(flows.count)).sum()
@@ -41,13 +41,13 @@ fn bytes(value: f64) -> String {
 
 /// Returns the statistics of the rate of each kind of flows, and of the queue; `None` if the solution ended before the
 /// warm-up.
-fn spreads(solved: &Solved) -> Option<(Vec<Spread>, Spread)> {
+fn spreads(solved: &Solved) -> Option<(Vec<ColumnStatistics>, ColumnStatistics)> {
     let rates = solved.rates.iter().map(|column| solved.spread(*column)).collect::<Option<_>>()?;
     Some((rates, solved.queue()?))
 }
 
 /// Returns the text: rates and queue after the warm-up, beside packets if given, and the fixed point.
-pub fn summary(file: &FluidFile, solved: &Solved, rest: Option<&Rest>, beside: Option<Beside<'_>>) -> String {
+pub fn summary(file: &FluidFile, solved: &Solved, rest: Option<&Rest>, beside: Option<PacketComparison<'_>>) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}  fluid model {}", file.name, file.kind);
@@ -87,7 +87,7 @@ pub fn summary(file: &FluidFile, solved: &Solved, rest: Option<&Rest>, beside: O
 }
 
 /// Returns the means of the fluid model beside those of packets.
-fn packets((packets, differ): Beside<'_>, flow_bps: f64, queue_bytes: f64) -> String {
+fn packets((packets, differ): PacketComparison<'_>, flow_bps: f64, queue_bytes: f64) -> String {
     let row = |name: &str, fluid: f64, packets: f64, show: &dyn Fn(f64) -> String| {
         let off = if packets > 0.0 { format!("{:+.1} %", 100.0 * (fluid / packets - 1.0)) } else { "-".to_owned() };
         vec![name.to_owned(), show(fluid), show(packets), off]
@@ -106,8 +106,8 @@ fn packets((packets, differ): Beside<'_>, flow_bps: f64, queue_bytes: f64) -> St
 }
 
 /// Returns JSON.
-pub fn json(file: &FluidFile, solved: &Solved, rest: Option<&Rest>, beside: Option<Beside<'_>>) -> String {
-    let spread = |spread: Spread| value!({ "mean": spread.mean, "least": spread.least, "most": spread.most });
+pub fn json(file: &FluidFile, solved: &Solved, rest: Option<&Rest>, beside: Option<PacketComparison<'_>>) -> String {
+    let spread = |spread: ColumnStatistics| value!({ "mean": spread.mean, "least": spread.least, "most": spread.most });
     let kinds = file.flows.iter().zip(&solved.rates).map(|(flows, column)| {
         let rate = solved.spread(*column).map(spread);
         value!({ "count": flows.count, "rtt_s": flows.rtt, "start_s": flows.start, "rate_bps": rate })

@@ -26,7 +26,7 @@ pub struct Solved {
 
 /// Mean, minimum and maximum of a column after the warm-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
+pub struct ColumnStatistics {
     /// The mean.
     pub mean: f64,
     /// The least.
@@ -77,15 +77,15 @@ impl Solved {
     }
 
     /// Returns the statistics of a column after the warm-up; `None` if the solution ended before.
-    pub fn spread(&self, column: usize) -> Option<Spread> {
+    pub fn spread(&self, column: usize) -> Option<ColumnStatistics> {
         let values = &self.columns[column][self.measured..];
         let least = values.iter().copied().reduce(f64::min)?;
         let most = values.iter().copied().reduce(f64::max)?;
-        Some(Spread { mean: values.iter().sum::<f64>() / values.len() as f64, least, most })
+        Some(ColumnStatistics { mean: values.iter().sum::<f64>() / values.len() as f64, least, most })
     }
 
     /// Returns the statistics of the queue, in bytes.
-    pub fn queue(&self) -> Option<Spread> {
+    pub fn queue(&self) -> Option<ColumnStatistics> {
         self.spread(self.names.len() - 1)
     }
 

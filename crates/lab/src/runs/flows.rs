@@ -87,7 +87,7 @@ impl CompletedFlows {
 
 /// Metrics of the flows that every run under one seed completed.
 #[derive(Debug, Default)]
-pub(crate) struct Common {
+pub(crate) struct CommonFlowMetrics {
     /// Number of flows.
     pub flows: u64,
     /// Values in the order of [`super::metrics::all`]; only those of completion times and slowdowns are meaningful.
@@ -118,7 +118,7 @@ pub(crate) fn set_common(rows: &mut [Row]) {
         if shared.is_empty() {
             continue;
         }
-        let all: Vec<Common> =
+        let all: Vec<CommonFlowMetrics> =
             of_seed.iter().zip(&flows).map(|(&at, own)| common(own, &shared, &rows[at].traffic_names)).collect();
         for (at, common) in of_seed.into_iter().zip(all) {
             rows[at].common = Some(common);
@@ -126,7 +126,7 @@ pub(crate) fn set_common(rows: &mut [Row]) {
     }
 }
 
-fn common(own: &CompletedFlows, shared: &BTreeSet<(u64, u32, u32, u32, u64)>, names: &[String]) -> Common {
+fn common(own: &CompletedFlows, shared: &BTreeSet<(u64, u32, u32, u32, u64)>, names: &[String]) -> CommonFlowMetrics {
     let mut statistics = FlowStatistics::new();
     for flow in own.0.iter().filter(|flow| shared.contains(&flow.key())) {
         let Flow { flow, traffic, src_host, dst_host, size_bytes, start_ps, delivered_ps, alone_ps } = *flow;
@@ -145,5 +145,5 @@ fn common(own: &CompletedFlows, shared: &BTreeSet<(u64, u32, u32, u32, u64)>, na
     }
     let mut summary = Summary { flows: statistics.summary(), ..Summary::default() };
     summary.flows.label(names, &Goodput::default());
-    Common { flows: shared.len() as u64, values: measure(&summary), of_labels: measure_labels(&summary) }
+    CommonFlowMetrics { flows: shared.len() as u64, values: measure(&summary), of_labels: measure_labels(&summary) }
 }

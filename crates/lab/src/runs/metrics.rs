@@ -123,7 +123,7 @@ pub struct Metric {
     pub at: usize,
     /// The set that the metric is a statistic of.
     pub of: Of,
-    what: What,
+    what: MetricSource,
 }
 
 /// The set that a metric is a statistic of.
@@ -152,7 +152,7 @@ pub struct Measured {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum What {
+enum MetricSource {
     Summary(fn(&Summary) -> Option<f64>),
     /// A counter of a kind of port mechanism.
     Mechanism(&'static str, &'static str),
@@ -177,7 +177,7 @@ impl Metric {
     fn coverage(&self, summary: &Summary) -> Option<Coverage> {
         match (self.of, self.what) {
             (Of::Network, _) => None,
-            (_, What::OfSize(at, _)) => Some(summary.flows.coverage_of_size(at)),
+            (_, MetricSource::OfSize(at, _)) => Some(summary.flows.coverage_of_size(at)),
             (Of::Requests, _) => Some(summary.requests.iter().map(RequestSummary::coverage).sum()),
             (Of::Iterations, _) => Some(summary.collectives.iter().map(CollectiveSummary::coverage).sum()),
             _ => Some(summary.flows.coverage()),
@@ -205,13 +205,13 @@ impl Metric {
 
     fn read(&self, summary: &Summary) -> Option<f64> {
         match self.what {
-            What::Summary(read) => read(summary),
-            What::OfSize(at, read) => {
+            MetricSource::Summary(read) => read(summary),
+            MetricSource::OfSize(at, read) => {
                 summary.flows.fct_by_size.iter().find(|of| of.to_bytes == SIZE_BOUNDS_BYTES[at]).and_then(read)
             }
-            What::UnfinishedOfSize(at) => Some(summary.flows.coverage_of_size(at).unfinished() as f64),
-            What::Mechanism(kind, counter) => Some(*summary.mechanisms.get(kind)?.get(counter)? as f64),
-            What::OfLabel(_) => None,
+            MetricSource::UnfinishedOfSize(at) => Some(summary.flows.coverage_of_size(at).unfinished() as f64),
+            MetricSource::Mechanism(kind, counter) => Some(*summary.mechanisms.get(kind)?.get(counter)? as f64),
+            MetricSource::OfLabel(_) => None,
         }
     }
 
@@ -231,8 +231,8 @@ impl Metric {
     /// Returns the index of its range of sizes, if it has one.
     pub fn size_group(&self) -> Option<usize> {
         match self.what {
-            What::OfSize(at, _) | What::UnfinishedOfSize(at) => Some(at),
-            What::Summary(_) | What::Mechanism(..) | What::OfLabel(_) => None,
+            MetricSource::OfSize(at, _) | MetricSource::UnfinishedOfSize(at) => Some(at),
+            MetricSource::Summary(_) | MetricSource::Mechanism(..) | MetricSource::OfLabel(_) => None,
         }
     }
 
@@ -247,7 +247,7 @@ impl Metric {
 /// Returns every metric, in the order of the table.
 pub fn all() -> Vec<Metric> {
     fn of(name: &str, title: &str, unit: Unit, main: bool, read: fn(&Summary) -> Option<f64>) -> Metric {
-        let (name, title, what) = (name.to_owned(), title.to_owned(), What::Summary(read));
+        let (name, title, what) = (name.to_owned(), title.to_owned(), MetricSource::Summary(read));
         Metric { name, title, unit, main, label: None, at: 0, of: Of::Network, what }
     }
     let mut metrics = vec![
@@ -266,14 +266,16 @@ pub fn all() -> Vec<Metric> {
     let p99: Read = |of| (of.count > 1).then_some(of.p99_ns);
     for (at, (name, title)) in SIZES.iter().enumerate() {
         for (which, read) in [("mean", mean), ("p99", p99)] {
-            let what = What::OfSize(at, read);
+            let what = MetricSource::OfSize(at, read);
             let (name, title) = (format!("fct-{which}-{name}"), format!("FCT {which}, {title}"));
             metrics.push(Metric { name, title, unit: Unit::Span, main: true, label: None, at: 0, of: Of::Flows, what });
         }
     }
     for (at, (name, title)) in SIZES.iter().enumerate() {
-        let counts: [(&str, What); 2] =
-            [("completed", What::OfSize(at, |of| Some(of.count as f64))), ("unfinished", What::UnfinishedOfSize(at))];
+        let counts: [(&str, MetricSource); 2] = [
+            ("completed", MetricSource::OfSize(at, |of| Some(of.count as f64))),
+            ("unfinished", MetricSource::UnfinishedOfSize(at)),
+        ];
         for (which, what) in counts {
             let (name, title) = (format!("{which}-{name}"), format!("flows {which}, {title}"));
             let (unit, label) = (Unit::Count, None);
@@ -354,7 +356,7 @@ pub fn all() -> Vec<Metric> {
     ]);
     for (kind, counter) in model::mechanism_counters() {
         let (name, title) = (format!("{kind}-{}", counter.name), format!("{kind}: {}", counter.meaning));
-        let (unit, main, what) = (Unit::Count, false, What::Mechanism(kind, counter.name));
+        let (unit, main, what) = (Unit::Count, false, MetricSource::Mechanism(kind, counter.name));
         metrics.push(Metric { name, title, unit, main, label: None, at: 0, of: Of::Network, what });
     }
     metrics.iter_mut().enumerate().for_each(|(at, metric)| metric.at = at);
@@ -401,7 +403,7 @@ fn of_one(label: &str, few: bool) -> Vec<Metric> {
             Some("goodput") => Of::Payload,
             _ => Of::Network,
         };
-        Metric { name, title, unit, main, label: Some(label.to_owned()), at, of, what: What::OfLabel(read) }
+        Metric { name, title, unit, main, label: Some(label.to_owned()), at, of, what: MetricSource::OfLabel(read) }
     };
     all.into_iter().enumerate().map(metric).collect()
 }
@@ -427,8 +429,11 @@ pub fn measure_labels(summary: &Summary) -> BTreeMap<String, Vec<Measured>> {
         let told = of.labelled.as_ref()?;
         let measured = |metric: Metric| {
             let value = match metric.what {
-                What::OfLabel(read) => read(of, told),
-                What::Summary(_) | What::Mechanism(..) | What::OfSize(..) | What::UnfinishedOfSize(_) => None,
+                MetricSource::OfLabel(read) => read(of, told),
+                MetricSource::Summary(_)
+                | MetricSource::Mechanism(..)
+                | MetricSource::OfSize(..)
+                | MetricSource::UnfinishedOfSize(_) => None,
             };
             Measured { value, coverage: metric.is_of_flows().then(|| of.coverage()) }
         };

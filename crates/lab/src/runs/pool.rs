@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Results of a set of runs.
-pub struct Done<R> {
+pub struct PoolResults<R> {
     /// Results with their indices in the set, in order.
     pub results: Vec<(usize, R)>,
     /// Whether some did not run, or a stop was requested.
@@ -25,7 +25,7 @@ pub fn each<T: Send, R: Send>(
     threads: usize,
     stop: &Stop,
     work: impl Fn(T) -> ControlFlow<R, R> + Sync,
-) -> Done<R> {
+) -> PoolResults<R> {
     let count = items.len();
     // Reversed, as items are taken from the end.
     let items: Mutex<Vec<(usize, T)>> = Mutex::new(items.into_iter().enumerate().rev().collect());
@@ -53,7 +53,7 @@ pub fn each<T: Send, R: Send>(
     });
     let mut results = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(at, _)| *at);
-    Done { results, stopped: started.into_inner() < count || stop.is_asked() }
+    PoolResults { results, stopped: started.into_inner() < count || stop.is_asked() }
 }
 
 /// A panic on a thread ends the process anyway.

@@ -1,10 +1,10 @@
 //! Metrics of one run, and of runs that differ only in their seed.
 
-use super::flows::{Common, CompletedFlows};
+use super::flows::{CommonFlowMetrics, CompletedFlows};
 use super::metrics::{self, Measured, Metric, Of};
 use super::significance;
 use super::statistics::{Confidence, interval};
-use super::vary::{Variant, Vary};
+use super::vary::{Variant, VariedKey};
 use record::Coverage;
 use record::flows::Unfinished;
 use record::summary::{Check, Summary};
@@ -37,7 +37,7 @@ pub struct Row {
     /// Completed flows of the run, if stored.
     pub(crate) flows: Option<CompletedFlows>,
     /// Metrics over the flows that all runs of this seed completed, if the sets differ.
-    pub(crate) common: Option<Common>,
+    pub(crate) common: Option<CommonFlowMetrics>,
 }
 
 impl Row {
@@ -327,13 +327,13 @@ impl Group<'_> {
 
     /// Returns whether the difference to `base` is not significant, by a t test of the differences seed by seed at the
     /// level of `judge`. `None` with fewer than two common seeds, and if the sets of flows differ.
-    pub fn within_noise(&self, base: &Group<'_>, metric: &Metric, judge: &Judge) -> Option<bool> {
+    pub fn within_noise(&self, base: &Group<'_>, metric: &Metric, judge: &SignificanceTest) -> Option<bool> {
         self.p_value(base, metric).map(|p| p > judge.threshold)
     }
 
     /// Returns whether the difference to `base` is significant, or the half-width of its 95 % interval is at most
     /// `share` of the mean of `base`.
-    pub fn is_known_to(&self, base: &Group<'_>, metric: &Metric, judge: &Judge, share: f64) -> bool {
+    pub fn is_known_to(&self, base: &Group<'_>, metric: &Metric, judge: &SignificanceTest, share: f64) -> bool {
         let differences = self.differences(base, |row| row.value(metric));
         let mean = interval(&base.samples(metric), Confidence::P95).mean;
         let is_narrow = interval(&differences, Confidence::P95).half <= share * mean.abs();
@@ -341,7 +341,7 @@ impl Group<'_> {
     }
 
     /// Like [`Group::within_noise`], over the flows that all runs of a seed completed.
-    pub fn common_within_noise(&self, base: &Group<'_>, metric: &Metric, judge: &Judge) -> Option<bool> {
+    pub fn common_within_noise(&self, base: &Group<'_>, metric: &Metric, judge: &SignificanceTest) -> Option<bool> {
         self.common_p_value(base, metric).map(|p| p > judge.threshold)
     }
 
@@ -359,7 +359,12 @@ impl Group<'_> {
 
     /// Returns values, seeds, and the mean of each metric with the half-width of its 95 % interval; with `base`, also
     /// the significance of the difference.
-    pub fn json(&self, varied: &[Vary], metrics: &[Metric], base: Option<(&Group<'_>, &Judge)>) -> Value {
+    pub fn json(
+        &self,
+        varied: &[VariedKey],
+        metrics: &[Metric],
+        base: Option<(&Group<'_>, &SignificanceTest)>,
+    ) -> Value {
         let described = |samples: &[f64]| {
             let found = (!samples.is_empty()).then(|| interval(samples, Confidence::P95));
             let half = found.map(|interval| interval.half).filter(|half| half.is_finite());
@@ -394,14 +399,14 @@ impl Group<'_> {
 
 /// Significance level of the differences of a table, corrected for their number.
 #[derive(Clone, Copy, Debug)]
-pub struct Judge {
+pub struct SignificanceTest {
     threshold: f64,
 }
 
-impl Judge {
+impl SignificanceTest {
     /// Computes the level from all differences of `groups` to the first in `metrics`, except those that are zero under
     /// every seed.
-    pub fn of<'a>(groups: &[Group<'_>], metrics: impl IntoIterator<Item = &'a Metric>) -> Judge {
+    pub fn of<'a>(groups: &[Group<'_>], metrics: impl IntoIterator<Item = &'a Metric>) -> SignificanceTest {
         let mut found = Vec::new();
         if let Some((base, others)) = groups.split_first() {
             for metric in metrics {
@@ -409,12 +414,12 @@ impl Judge {
                 found.extend(others.iter().flat_map(of).flatten().filter(|p| *p < 1.0));
             }
         }
-        Judge { threshold: significance::threshold(found) }
+        SignificanceTest { threshold: significance::threshold(found) }
     }
 }
 
 /// Returns the values of a variant, by key.
-pub fn set(varied: &[Vary], values: &[String]) -> Map<String, Value> {
+pub fn set(varied: &[VariedKey], values: &[String]) -> Map<String, Value> {
     varied.iter().zip(values).map(|(vary, value)| (vary.key.clone(), json!(value))).collect()
 }
 
@@ -465,7 +470,7 @@ mod tests {
             ("d", 1, 7),
         ]);
         let groups = groups(&rows);
-        let judge = Judge::of(&groups, &hops);
+        let judge = SignificanceTest::of(&groups, &hops);
         let against_a = |at: usize| groups[at].within_noise(&groups[0], &hops[0], &judge);
         assert_eq!((0..4).map(against_a).collect::<Vec<_>>(), [Some(true), Some(true), Some(false), None]);
         // 500 and t(2) 400 / sqrt(3).
@@ -508,7 +513,7 @@ mod tests {
         set_common(&mut rows);
         let mean = metrics::chosen(&["fct-mean".to_owned()], &[]).unwrap();
         let groups = groups(&rows);
-        let judge = Judge::of(&groups, &mean);
+        let judge = SignificanceTest::of(&groups, &mean);
         let [base, other] = &groups[..] else { panic!() };
         assert!(base.samples(&mean[0])[0] < other.samples(&mean[0])[0], "the raw means have the wrong order");
         assert_eq!(other.within_noise(base, &mean[0], &judge), None);
@@ -529,7 +534,7 @@ mod tests {
         assert!(text.contains("FCT mean, common flows") && text.contains(why) && !text.contains('~'), "{text}");
         // Sizes without unfinished flows stay comparable.
         let small = metrics::chosen(&["fct-mean-to-10KB".to_owned()], &[]).unwrap();
-        assert_eq!(other.within_noise(base, &small[0], &Judge::of(&groups, &small)), Some(false));
+        assert_eq!(other.within_noise(base, &small[0], &SignificanceTest::of(&groups, &small)), Some(false));
     }
 
     #[test]

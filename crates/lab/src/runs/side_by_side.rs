@@ -1,8 +1,10 @@
 //! A comparison as a table.
 
 use super::metrics::Metric;
-use super::row::{ABOUT_COVERAGE, ABOUT_EQUAL_RUNS, ABOUT_FEW, ABOUT_SEEDS, Group, Judge, Row, groups, warnings};
-use super::vary::Vary;
+use super::row::{
+    ABOUT_COVERAGE, ABOUT_EQUAL_RUNS, ABOUT_FEW, ABOUT_SEEDS, Group, Row, SignificanceTest, groups, warnings,
+};
+use super::vary::VariedKey;
 use std::collections::BTreeSet;
 use text::numbers::grouped;
 use text::{Layout, table};
@@ -18,12 +20,12 @@ const UNDECIDED: &str = "!";
 
 /// Returns the table with means over seeds. Omits metrics that no run has, and unless `all`, those that are zero in
 /// all.
-pub fn text(varied: &[Vary], rows: &[Row], metrics: &[Metric], all: bool) -> String {
+pub fn text(varied: &[VariedKey], rows: &[Row], metrics: &[Metric], all: bool) -> String {
     let groups = groups(rows);
     let Some(base) = groups.first() else { return String::new() };
     let several = groups.iter().any(|group| group.rows.len() > 1);
     let metrics = shown(rows, metrics, all);
-    let judge = Judge::of(&groups, metrics.iter().copied());
+    let judge = SignificanceTest::of(&groups, metrics.iter().copied());
     let (mut marked, mut undecided, mut has_common, mut has_few) = (false, Vec::new(), false, false);
     // One list per metric, then the verdict: each begins with its name.
     let mut lists: Vec<Vec<String>> = Vec::new();

@@ -28,7 +28,7 @@ pub fn parse_override(text: &str) -> Result<Override, String> {
 
 /// One key and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Vary {
+pub struct VariedKey {
     /// The key as in a scenario.
     pub key: String,
     /// At least one.
@@ -37,13 +37,13 @@ pub struct Vary {
     pub place: Option<(String, u64, u64)>,
     /// If `key` is an axis of a sweep, the changes of each value: keys of the scenario with one value each. Empty
     /// otherwise.
-    pub changes: Vec<Vec<Vary>>,
+    pub changes: Vec<Vec<VariedKey>>,
 }
 
-impl Vary {
+impl VariedKey {
     /// Returns the changes of a run with this value.
     fn overrides(&self, value: &str) -> Vec<Override> {
-        let own = |vary: &Vary, value: &str| Override { key: vary.key.clone(), value: value.to_owned() };
+        let own = |vary: &VariedKey, value: &str| Override { key: vary.key.clone(), value: value.to_owned() };
         let stands_for = self.values.iter().position(|known| known == value).and_then(|at| self.changes.get(at));
         match stands_for {
             Some(changes) => changes.iter().map(|change| own(change, &change.values.concat())).collect(),
@@ -63,8 +63,8 @@ impl Vary {
     ///
     /// # Errors
     /// [`PlanError::NoSuchValue`] for a value that the axis lacks.
-    pub(crate) fn only(&self, chosen: &Vary) -> Result<Vary, PlanError> {
-        let mut only = Vary { values: Vec::new(), changes: Vec::new(), ..self.clone() };
+    pub(crate) fn only(&self, chosen: &VariedKey) -> Result<VariedKey, PlanError> {
+        let mut only = VariedKey { values: Vec::new(), changes: Vec::new(), ..self.clone() };
         for value in &chosen.values {
             let at = self.values.iter().position(|known| known == value.trim_matches('"')).ok_or_else(|| {
                 PlanError::NoSuchValue { axis: self.key.clone(), value: value.clone(), known: self.values.clone() }
@@ -76,10 +76,10 @@ impl Vary {
     }
 }
 
-impl From<Choice> for Vary {
-    fn from(choice: Choice) -> Vary {
-        let changes = choice.changes.into_iter().map(|set| set.into_iter().map(Vary::from).collect()).collect();
-        Vary { key: choice.key, values: choice.values, place: Some(choice.place), changes }
+impl From<Choice> for VariedKey {
+    fn from(choice: Choice) -> VariedKey {
+        let changes = choice.changes.into_iter().map(|set| set.into_iter().map(VariedKey::from).collect()).collect();
+        VariedKey { key: choice.key, values: choice.values, place: Some(choice.place), changes }
     }
 }
 
@@ -110,13 +110,13 @@ pub fn all_seeds(options: &[Seeds]) -> Result<Vec<u64>, PlanError> {
 }
 
 /// Assigns an error in a varied value to the position of the value.
-pub(crate) fn placed(error: LabError, varied: &[Vary]) -> LabError {
+pub(crate) fn placed(error: LabError, varied: &[VariedKey]) -> LabError {
     let LabError::Scenario { mut errors, path } = error else { return error };
     for error in &mut errors.errors {
         let Some(written) = error.path.strip_prefix("--set ").map(str::to_owned) else { continue };
         let Some((key, value)) = written.split_once('=') else { continue };
         let of_axes = varied.iter().flat_map(|vary| vary.changes.iter().flatten());
-        let is_it = |vary: &&Vary| key == vary.key && vary.values.iter().any(|known| known == value);
+        let is_it = |vary: &&VariedKey| key == vary.key && vary.values.iter().any(|known| known == value);
         let plain = varied.iter().find(|vary| vary.changes.is_empty() && key == vary.key);
         if let Some(vary) = plain.or_else(|| of_axes.into_iter().find(is_it)) {
             let message = std::mem::take(&mut error.message);
@@ -139,9 +139,9 @@ pub(crate) fn placed(error: LabError, varied: &[Vary]) -> LabError {
 ///
 /// # Errors
 /// [`PlanError::VariedTwice`].
-pub fn check_distinct(varied: &[Vary]) -> Result<(), PlanError> {
+pub fn check_distinct(varied: &[VariedKey]) -> Result<(), PlanError> {
     for (at, vary) in varied.iter().enumerate() {
-        let is_twice = |first: &&Vary| first.key == vary.key || !first.keys().is_disjoint(&vary.keys());
+        let is_twice = |first: &&VariedKey| first.key == vary.key || !first.keys().is_disjoint(&vary.keys());
         if let Some(first) = varied[..at].iter().find(is_twice) {
             let values = [first.values.as_slice(), &vary.values].concat();
             return Err(PlanError::VariedTwice { key: vary.key.clone(), values });
@@ -154,7 +154,7 @@ pub fn check_distinct(varied: &[Vary]) -> Result<(), PlanError> {
 ///
 /// # Errors
 /// A message with the valid form.
-pub fn parse_vary(text: &str) -> Result<Vary, String> {
+pub fn parse_vary(text: &str) -> Result<VariedKey, String> {
     let wrong = || "write a key and values, like switch.flow_control=none,pfc or fabric.k=4,8".to_owned();
     let (key, values) = text.split_once('=').ok_or_else(wrong)?;
     let values = split(values);
@@ -164,7 +164,7 @@ pub fn parse_vary(text: &str) -> Result<Vary, String> {
     if let Some(twice) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
         return Err(format!("duplicate value {}", twice.1));
     }
-    Ok(Vary { key: key.trim().to_owned(), values, place: None, changes: Vec::new() })
+    Ok(VariedKey { key: key.trim().to_owned(), values, place: None, changes: Vec::new() })
 }
 
 fn split(text: &str) -> Vec<String> {
@@ -200,21 +200,21 @@ pub struct Variant {
 
 impl Variant {
     /// Returns all changes of the scenario, its own after the common ones.
-    pub fn overrides(&self, common: &[Override], varied: &[Vary]) -> Vec<Override> {
+    pub fn overrides(&self, common: &[Override], varied: &[VariedKey]) -> Vec<Override> {
         let own = varied.iter().zip(&self.values);
         let own = own.flat_map(|(vary, value)| vary.overrides(value));
         common.iter().cloned().chain(own).collect()
     }
 
     /// Returns its title: `fabric.k=8 seed=1`.
-    pub fn title(&self, varied: &[Vary]) -> String {
+    pub fn title(&self, varied: &[VariedKey]) -> String {
         let own = varied.iter().zip(&self.values).map(|(vary, value)| format!("{}={value}", vary.key));
         let parts: Vec<String> = own.chain(self.seed.map(|seed| format!("seed={seed}"))).collect();
         parts.join(" ")
     }
 
     /// Returns the name of its folder: `02_k=8_seed=1`. The index makes it unique.
-    pub fn folder(&self, at: usize, varied: &[Vary]) -> String {
+    pub fn folder(&self, at: usize, varied: &[VariedKey]) -> String {
         let mut name = format!("{:02}", at + 1);
         let own = varied.iter().zip(&self.values).map(|(vary, value)| {
             let key = vary.key.rsplit('.').next().unwrap_or(&vary.key).to_owned();
@@ -232,13 +232,13 @@ impl Variant {
 }
 
 /// Returns all combinations; the last key changes fastest, the seed faster still.
-pub fn variants(varied: &[Vary], seeds: &[u64]) -> Vec<Variant> {
+pub fn variants(varied: &[VariedKey], seeds: &[u64]) -> Vec<Variant> {
     combined(&[], varied, seeds)
 }
 
 /// Combines every entry of `list`, whose keys change together, with every combination of `grid`; values in the order of
 /// both.
-pub fn combined(list: &[Vary], grid: &[Vary], seeds: &[u64]) -> Vec<Variant> {
+pub fn combined(list: &[VariedKey], grid: &[VariedKey], seeds: &[u64]) -> Vec<Variant> {
     let entries = list.first().map_or(1, |vary| vary.values.len());
     let entry = |at: usize| list.iter().filter_map(|vary| vary.values.get(at).cloned()).collect::<Vec<_>>();
     let mut found: Vec<Vec<String>> = (0..entries).map(entry).collect();
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(values, ["134", "138", "244", "248"]);
         // A value of an axis changes several keys, or none.
         let change = |key: &str, value: &str| parse_vary(&format!("{key}={value}")).unwrap();
-        let axis = Vary {
+        let axis = VariedKey {
             values: vec!["small".into(), "own".into()],
             changes: vec![vec![change("fabric.k", "4"), change("x.y", "z")], Vec::new()],
             ..parse_vary("size=1").unwrap()

@@ -17,9 +17,9 @@ use crate::runs::row::Row;
 use crate::simulate::Way;
 use crate::stop::Stop;
 use model::Unwatched;
-pub use plan::{Plan, Point};
+pub use plan::{Plan, SweepRun};
 use record::RecordError;
-pub use show::Told;
+pub use show::SweepReport;
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -57,7 +57,7 @@ pub fn parse_shard(text: &str) -> Result<Shard, String> {
 
 /// Result of one run.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum RunOutcome {
     /// The run is complete in its folder, from now or before.
     Complete {
         /// Metrics of the run.
@@ -77,16 +77,16 @@ pub enum Progress<'a> {
     /// The folder was examined.
     Found {
         /// Every run, in the order of the points.
-        outcomes: &'a [Outcome],
+        outcomes: &'a [RunOutcome],
         /// Number of runs to make now.
         open: usize,
     },
     /// A run ended; reported on its thread.
     Ran {
         /// The run.
-        point: &'a Point,
+        point: &'a SweepRun,
         /// Result of the run.
-        outcome: &'a Outcome,
+        outcome: &'a RunOutcome,
     },
 }
 
@@ -96,7 +96,7 @@ pub struct Sweep<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// Runs of the plan.
-    pub points: &'a [Point],
+    pub points: &'a [SweepRun],
     /// Folder of the runs.
     pub store: &'a Store,
     /// The part to run; all without one.
@@ -109,14 +109,15 @@ impl Sweep<'_> {
     /// Makes every missing run of the part. Returns the results in the order of the points. Existing results are
     /// examined first, so that the estimate of the remaining time covers only runs to make. A failed run does not end
     /// the sweep, unless the disk is full.
-    pub fn run(&self, stop: &Stop, told: &(dyn Fn(Progress<'_>) + Sync)) -> Vec<Outcome> {
+    pub fn run(&self, stop: &Stop, told: &(dyn Fn(Progress<'_>) + Sync)) -> Vec<RunOutcome> {
         let Sweep { plan, points, store, .. } = *self;
         let threads = pool::threads(self.jobs, points.len());
         let found =
             pool::each(points.iter().collect(), threads, stop, |point| ControlFlow::Continue(store.find(point)));
-        let mut outcomes: Vec<Outcome> = points.iter().map(|_| Outcome::Open).collect();
+        let mut outcomes: Vec<RunOutcome> = points.iter().map(|_| RunOutcome::Open).collect();
         found.results.into_iter().for_each(|(at, outcome)| outcomes[at] = outcome);
-        let open = |at: &usize| self.shard.is_none_or(|shard| shard.has(*at)) && matches!(outcomes[*at], Outcome::Open);
+        let open =
+            |at: &usize| self.shard.is_none_or(|shard| shard.has(*at)) && matches!(outcomes[*at], RunOutcome::Open);
         let open: Vec<usize> = if found.stopped { Vec::new() } else { (0..points.len()).filter(open).collect() };
         told(Progress::Found { outcomes: &outcomes, open: open.len() });
         let ran = pool::each(open.clone(), threads, stop, |at| {
@@ -131,7 +132,7 @@ impl Sweep<'_> {
         }
         // Other processes, with other parts of the sweep, may have completed runs in the meantime.
         for (point, outcome) in points.iter().zip(&mut outcomes) {
-            if self.shard.is_some() && matches!(outcome, Outcome::Open) {
+            if self.shard.is_some() && matches!(outcome, RunOutcome::Open) {
                 *outcome = store.find(point);
             }
         }
@@ -142,37 +143,37 @@ impl Sweep<'_> {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write_table(&self, out: &Path, outcomes: &[Outcome]) -> Result<(), LabError> {
+    pub fn write_table(&self, out: &Path, outcomes: &[RunOutcome]) -> Result<(), LabError> {
         let write = || table::write(&out.join(table::FILE), &self.plan.varied, self.points, outcomes);
         self.store.exclusively(write)
     }
 }
 
 /// Returns the labels of the traffic entries of `points`, each once.
-pub fn labels(points: &[Point]) -> Vec<String> {
+pub fn labels(points: &[SweepRun]) -> Vec<String> {
     let mut all = Vec::new();
     points.iter().for_each(|point| add_labels(&mut all, &point.labels));
     all
 }
 
-fn is_disk_full(outcome: &Outcome) -> bool {
-    let Outcome::Failed(LabError::Record(RecordError::Unwritable { source, .. })) = outcome else { return false };
+fn is_disk_full(outcome: &RunOutcome) -> bool {
+    let RunOutcome::Failed(LabError::Record(RecordError::Unwritable { source, .. })) = outcome else { return false };
     matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
-fn run_one(plan: &Plan, point: &Point, store: &Store, shared: bool, stop: &Stop) -> Outcome {
+fn run_one(plan: &Plan, point: &SweepRun, store: &Store, shared: bool, stop: &Stop) -> RunOutcome {
     // A panic in one run must not end the others.
     let ran = catch_unwind(AssertUnwindSafe(|| attempt(plan, point, &store.folder(point), shared, stop)));
     match ran {
-        Ok(Ok(Some(row))) => Outcome::Complete { row: Box::new(row), found: false },
-        Ok(Ok(None)) => Outcome::Open,
-        Ok(Err(error)) => Outcome::Failed(error),
-        Err(_) => Outcome::Failed(LabError::Broken),
+        Ok(Ok(Some(row))) => RunOutcome::Complete { row: Box::new(row), found: false },
+        Ok(Ok(None)) => RunOutcome::Open,
+        Ok(Err(error)) => RunOutcome::Failed(error),
+        Err(_) => RunOutcome::Failed(LabError::Broken),
     }
 }
 
 /// Makes one run. Returns `None` if it was stopped, as an incomplete run is no result of a sweep.
-fn attempt(plan: &Plan, point: &Point, target: &Path, shared: bool, stop: &Stop) -> Result<Option<Row>, LabError> {
+fn attempt(plan: &Plan, point: &SweepRun, target: &Path, shared: bool, stop: &Stop) -> Result<Option<Row>, LabError> {
     let set = point.variant.overrides(&plan.set, &plan.varied);
     let mut run = Run::read(&plan.scenario, &set, point.variant.seed, stop)?;
     if run.lowered.hash != point.scenario_hash {

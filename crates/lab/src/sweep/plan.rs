@@ -5,7 +5,7 @@ use crate::error::{LabError, PlanError};
 use crate::recognise::other_than_scenario;
 use crate::run::Run;
 use crate::runs::pool;
-use crate::runs::vary::{Override, Variant, Vary, check_distinct, combined, placed};
+use crate::runs::vary::{Override, Variant, VariedKey, check_distinct, combined, placed};
 use crate::stop::Stop;
 use scenario::SweepFile;
 use serde_json::{Value, json};
@@ -30,13 +30,13 @@ pub struct Plan {
     /// Changes common to all runs.
     pub set: Vec<Override>,
     /// Varied keys: those of the list, then the axes, then those of the grid.
-    pub varied: Vec<Vary>,
+    pub varied: Vec<VariedKey>,
     variants: Vec<Variant>,
 }
 
 /// One run of a sweep.
 #[derive(Debug)]
-pub struct Point {
+pub struct SweepRun {
     /// Varied values and seed of the run.
     pub variant: Variant,
     /// Hash of the scenario with its values.
@@ -55,7 +55,7 @@ impl Plan {
     ///
     /// # Errors
     /// All errors of the file and the options.
-    pub fn of(file: &Path, set: &[Override], vary: &[Vary], seeds: &[u64]) -> Result<Plan, LabError> {
+    pub fn of(file: &Path, set: &[Override], vary: &[VariedKey], seeds: &[u64]) -> Result<Plan, LabError> {
         let path = || file.to_owned();
         let unreadable = |source| other_than_scenario(file).unwrap_or(LabError::Unreadable { path: path(), source });
         let read = scenario::read_at_most(file, scenario::MAX_WRITTEN_BYTES).map_err(unreadable)?;
@@ -78,8 +78,8 @@ impl Plan {
             plan.seeds = seeds.to_vec();
         }
         check_distinct(vary)?;
-        let list: Vec<Vary> = plan.runs.into_iter().map(Vary::from).collect();
-        let mut grid: Vec<Vary> = plan.axes.into_iter().chain(plan.vary).map(Vary::from).collect();
+        let list: Vec<VariedKey> = plan.runs.into_iter().map(VariedKey::from).collect();
+        let mut grid: Vec<VariedKey> = plan.axes.into_iter().chain(plan.vary).map(VariedKey::from).collect();
         for own in vary {
             match grid.iter_mut().find(|known| known.key == own.key) {
                 Some(axis) if !axis.changes.is_empty() => *axis = axis.only(own)?,
@@ -95,7 +95,7 @@ impl Plan {
             return Err(PlanError::TooMany { most: MAX_RUNS }.into());
         }
         let variants = combined(&list, &grid, &plan.seeds);
-        let varied: Vec<Vary> = list.into_iter().chain(grid).collect();
+        let varied: Vec<VariedKey> = list.into_iter().chain(grid).collect();
         check_distinct(&varied)?;
         if varied.is_empty() && plan.seeds.is_empty() {
             return Err(PlanError::NothingVaried { path: path() }.into());
@@ -112,7 +112,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first invalid combination; two identical runs.
-    pub fn points(&self, jobs: Option<u16>, stop: &Stop) -> Result<Vec<Point>, LabError> {
+    pub fn points(&self, jobs: Option<u16>, stop: &Stop) -> Result<Vec<SweepRun>, LabError> {
         let mut firsts: Vec<&Variant> = Vec::new();
         for variant in &self.variants {
             if firsts.last().is_none_or(|first| first.values != variant.values) {
@@ -132,7 +132,7 @@ impl Plan {
             Err(error) => ControlFlow::Break(Err(placed(error, &self.varied))),
         });
         let known = lowered.results.into_iter().map(|(_, known)| known).collect::<Result<Vec<_>, LabError>>()?;
-        let (mut points, mut which): (Vec<Point>, usize) = (Vec::with_capacity(self.variants.len()), 0);
+        let (mut points, mut which): (Vec<SweepRun>, usize) = (Vec::with_capacity(self.variants.len()), 0);
         for variant in &self.variants {
             if points.last().is_some_and(|last| last.variant.values != variant.values) {
                 which += 1;
@@ -140,14 +140,14 @@ impl Plan {
             let (scenario_hash, own, labels) = known[which].clone();
             let seed = variant.seed.unwrap_or(own);
             let id = id(&scenario_hash, seed);
-            points.push(Point { variant: variant.clone(), scenario_hash, seed, id, labels });
+            points.push(SweepRun { variant: variant.clone(), scenario_hash, seed, id, labels });
         }
         self.check_different(&points)?;
         Ok(points)
     }
 
-    fn check_different(&self, points: &[Point]) -> Result<(), PlanError> {
-        let mut seen: BTreeMap<&str, &Point> = BTreeMap::new();
+    fn check_different(&self, points: &[SweepRun]) -> Result<(), PlanError> {
+        let mut seen: BTreeMap<&str, &SweepRun> = BTreeMap::new();
         for point in points {
             if let Some(first) = seen.insert(&point.id, point) {
                 let [first, second] = [first, point].map(|point| point.variant.title(&self.varied));
@@ -176,7 +176,7 @@ impl Plan {
     }
 
     /// Returns the command that makes the run of `point` alone.
-    pub fn command(&self, point: &Point) -> String {
+    pub fn command(&self, point: &SweepRun) -> String {
         let mut command = format!("tidegate run {}", quoted(&self.scenario.display().to_string()));
         for change in point.variant.overrides(&self.set, &self.varied) {
             command.push_str(&format!(" --set {}", quoted(&format!("{}={}", change.key, change.value))));

@@ -1,8 +1,8 @@
 //! Output of a sweep as text and JSON: means over seeds, and missing runs.
 
-use super::plan::{Plan, Point};
+use super::plan::{Plan, SweepRun};
 use super::store::RUNS;
-use super::{Outcome, TABLE_FILE};
+use super::{RunOutcome, TABLE_FILE};
 use crate::error::LabError;
 use crate::runs::metrics::Metric;
 use crate::runs::row::{ABOUT_COVERAGE, ABOUT_EQUAL_RUNS, ABOUT_SEEDS, Group, groups, set, warnings};
@@ -28,13 +28,13 @@ fn cut(value: &str) -> String {
 
 /// A sweep and its results, for output.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct SweepReport<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// Every run.
-    pub points: &'a [Point],
+    pub points: &'a [SweepRun],
     /// The result of each run.
-    pub outcomes: &'a [Outcome],
+    pub outcomes: &'a [RunOutcome],
     /// The folder.
     pub out: &'a Path,
     /// Formats the error of a failed run.
@@ -50,17 +50,17 @@ struct Counts {
     open: u64,
 }
 
-impl Told<'_> {
+impl SweepReport<'_> {
     fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for outcome in self.outcomes {
             match outcome {
-                Outcome::Complete { found, .. } => {
+                RunOutcome::Complete { found, .. } => {
                     counts.complete += 1;
                     counts.found += u64::from(*found);
                 }
-                Outcome::Failed(_) => counts.failed += 1,
-                Outcome::Open => counts.open += 1,
+                RunOutcome::Failed(_) => counts.failed += 1,
+                RunOutcome::Open => counts.open += 1,
             }
         }
         counts
@@ -68,8 +68,8 @@ impl Told<'_> {
 
     fn groups(&self) -> Vec<Group<'_>> {
         groups(self.outcomes.iter().filter_map(|outcome| match outcome {
-            Outcome::Complete { row, .. } => Some(&**row),
-            Outcome::Failed(_) | Outcome::Open => None,
+            RunOutcome::Complete { row, .. } => Some(&**row),
+            RunOutcome::Failed(_) | RunOutcome::Open => None,
         }))
     }
 
@@ -149,16 +149,16 @@ impl Told<'_> {
     pub fn json(&self, metrics: &[Metric]) -> Value {
         let varied = &self.plan.varied;
         let of_runs =
-            |is: fn(&Outcome) -> bool| self.points.iter().zip(self.outcomes).filter(move |(_, outcome)| is(outcome));
-        let failed = of_runs(|outcome| matches!(outcome, Outcome::Failed(_))).map(|(point, outcome)| {
-            let message = if let Outcome::Failed(error) = outcome { (self.message)(error) } else { String::new() };
+            |is: fn(&RunOutcome) -> bool| self.points.iter().zip(self.outcomes).filter(move |(_, outcome)| is(outcome));
+        let failed = of_runs(|outcome| matches!(outcome, RunOutcome::Failed(_))).map(|(point, outcome)| {
+            let message = if let RunOutcome::Failed(error) = outcome { (self.message)(error) } else { String::new() };
             json!({
                 "run": point.id, "set": set(varied, &point.variant.values), "seed": point.seed, "message": message,
                 "command": self.plan.command(point),
             })
         });
-        let runs = of_runs(|outcome| matches!(outcome, Outcome::Complete { .. })).filter_map(|(point, outcome)| {
-            let Outcome::Complete { row, found } = outcome else { return None };
+        let runs = of_runs(|outcome| matches!(outcome, RunOutcome::Complete { .. })).filter_map(|(point, outcome)| {
+            let RunOutcome::Complete { row, found } = outcome else { return None };
             Some(json!({
                 "run": point.id, "set": set(varied, &row.variant.values), "seed": row.seed, "found": found,
                 "pass": row.passes(), "metrics": row.json(metrics),

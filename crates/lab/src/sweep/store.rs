@@ -1,7 +1,7 @@
 //! The folder of a sweep: its locks and its complete runs.
 
-use super::plan::Point;
-use super::{Outcome, Shard};
+use super::plan::SweepRun;
+use super::{RunOutcome, Shard};
 use crate::error::{FolderError, LabError};
 use crate::runs::row::Row;
 use record::RecordError;
@@ -64,27 +64,27 @@ impl Store {
     }
 
     /// Returns the folder of the result of `point`.
-    pub fn folder(&self, point: &Point) -> PathBuf {
+    pub fn folder(&self, point: &SweepRun) -> PathBuf {
         self.path.join(RUNS).join(&point.id)
     }
 
     /// Returns the result of `point`, if it is complete.
-    pub fn find(&self, point: &Point) -> Outcome {
+    pub fn find(&self, point: &SweepRun) -> RunOutcome {
         let folder = self.folder(point);
         if folder.symlink_metadata().is_err() {
-            return Outcome::Open;
+            return RunOutcome::Open;
         }
         let summary = match read_verified(&folder) {
             Ok(summary) => summary,
-            Err(error) => return Outcome::Failed(error.into()),
+            Err(error) => return RunOutcome::Failed(error.into()),
         };
         let identity = &summary.scenario;
         let (hash, version) = (identity.hash.as_str(), identity.version.as_str());
         if (hash, identity.seed, version) != (point.scenario_hash.as_str(), point.seed, env!("CARGO_PKG_VERSION")) {
             let what = "it has the result of another run".to_owned();
-            return Outcome::Failed(RecordError::Damaged { path: folder, what }.into());
+            return RunOutcome::Failed(RecordError::Damaged { path: folder, what }.into());
         }
-        Outcome::Complete { row: Box::new(Row::new(point.variant.clone(), &summary)), found: true }
+        RunOutcome::Complete { row: Box::new(Row::new(point.variant.clone(), &summary)), found: true }
     }
 
     /// Calls `write` while no other part writes beside the runs.

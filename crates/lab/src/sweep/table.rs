@@ -1,9 +1,9 @@
 //! All runs of a sweep as one Parquet table, one row per run.
 
-use super::plan::Point;
-use super::{Outcome, labels};
+use super::plan::SweepRun;
+use super::{RunOutcome, labels};
 use crate::runs::metrics::{self, Metric};
-use crate::runs::vary::Vary;
+use crate::runs::vary::VariedKey;
 use record::RecordError;
 use record::table::{Column, Kind, TableWriter, Value};
 use std::path::Path;
@@ -17,11 +17,11 @@ struct KeyColumn {
     column: Column,
     /// Index of the key.
     at: usize,
-    read: Read,
+    read: CellType,
 }
 
 #[derive(Clone, Copy)]
-enum Read {
+enum CellType {
     Whole,
     /// A whole number too large for `U64` columns, such as a seed.
     Key,
@@ -33,45 +33,45 @@ enum Read {
     Rate,
 }
 
-impl Read {
+impl CellType {
     fn kind(self) -> Kind {
         match self {
-            Read::Key => Kind::Key,
-            Read::Whole | Read::Time | Read::Size | Read::Rate => Kind::U64,
-            Read::Number => Kind::F64,
-            Read::Flag => Kind::Bool,
-            Read::Text => Kind::Text,
+            CellType::Key => Kind::Key,
+            CellType::Whole | CellType::Time | CellType::Size | CellType::Rate => Kind::U64,
+            CellType::Number => Kind::F64,
+            CellType::Flag => Kind::Bool,
+            CellType::Text => Kind::Text,
         }
     }
 
     fn value(self, text: &str) -> Option<Value<'_>> {
         match self {
-            Read::Whole => text.parse::<i64>().ok().and_then(|whole| u64::try_from(whole).ok()).map(Value::U64),
-            Read::Key => text.parse::<u64>().ok().map(Value::U64),
-            Read::Number => text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::F64),
-            Read::Flag => text.parse::<bool>().ok().map(Value::Bool),
-            Read::Text => Some(Value::Text(text)),
-            Read::Time => text.parse::<Time>().ok().map(|time| Value::U64(time.as_ps())),
-            Read::Size => text.parse::<Bytes>().ok().map(|bytes| Value::U64(bytes.get())),
-            Read::Rate => text.parse::<Rate>().ok().map(|rate| Value::U64(rate.as_bps())),
+            CellType::Whole => text.parse::<i64>().ok().and_then(|whole| u64::try_from(whole).ok()).map(Value::U64),
+            CellType::Key => text.parse::<u64>().ok().map(Value::U64),
+            CellType::Number => text.parse::<f64>().ok().filter(|number| number.is_finite()).map(Value::F64),
+            CellType::Flag => text.parse::<bool>().ok().map(Value::Bool),
+            CellType::Text => Some(Value::Text(text)),
+            CellType::Time => text.parse::<Time>().ok().map(|time| Value::U64(time.as_ps())),
+            CellType::Size => text.parse::<Bytes>().ok().map(|bytes| Value::U64(bytes.get())),
+            CellType::Rate => text.parse::<Rate>().ok().map(|rate| Value::U64(rate.as_bps())),
         }
     }
 }
 
 /// Returns the columns of the varied keys. A number has one column; a quantity has one as written, and one in its base
 /// unit.
-fn key_columns(varied: &[Vary]) -> Vec<KeyColumn> {
+fn key_columns(varied: &[VariedKey]) -> Vec<KeyColumn> {
     let mut columns = Vec::new();
     for (at, vary) in varied.iter().enumerate() {
-        let fits = |read: &Read| vary.values.iter().all(|value| read.value(value).is_some());
-        let column = |name: String, read: Read| {
+        let fits = |read: &CellType| vary.values.iter().all(|value| read.value(value).is_some());
+        let column = |name: String, read: CellType| {
             let column = Column::new(name, read.kind()).means(format!("value of {}", vary.key));
             KeyColumn { column, at, read }
         };
-        let plain = [Read::Whole, Read::Key, Read::Number, Read::Flag].into_iter().find(fits);
-        columns.push(column(vary.key.clone(), plain.unwrap_or(Read::Text)));
+        let plain = [CellType::Whole, CellType::Key, CellType::Number, CellType::Flag].into_iter().find(fits);
+        columns.push(column(vary.key.clone(), plain.unwrap_or(CellType::Text)));
         if plain.is_none() {
-            let units = [(Read::Time, "ps"), (Read::Size, "bytes"), (Read::Rate, "bps")];
+            let units = [(CellType::Time, "ps"), (CellType::Size, "bytes"), (CellType::Rate, "bps")];
             let unit = units.into_iter().find(|(read, _)| fits(read));
             columns.extend(unit.map(|(read, unit)| column(format!("{}_{unit}", vary.key), read)));
         }
@@ -83,7 +83,12 @@ fn key_columns(varied: &[Vary]) -> Vec<KeyColumn> {
 ///
 /// # Errors
 /// [`RecordError::Unwritable`].
-pub fn write(path: &Path, varied: &[Vary], points: &[Point], outcomes: &[Outcome]) -> Result<(), RecordError> {
+pub fn write(
+    path: &Path,
+    varied: &[VariedKey],
+    points: &[SweepRun],
+    outcomes: &[RunOutcome],
+) -> Result<(), RecordError> {
     let keys = key_columns(varied);
     let metrics: Vec<Metric> = metrics::all_of(&labels(points));
     let mut columns = vec![Column::new("run", Kind::Text).means("folder of the run below runs/")];
@@ -102,7 +107,7 @@ pub fn write(path: &Path, varied: &[Vary], points: &[Point], outcomes: &[Outcome
     columns.push(Column::new("results_hash", Kind::Text).means("hash of all results of the run"));
     let mut table = TableWriter::create(path, &columns)?;
     for (point, outcome) in points.iter().zip(outcomes) {
-        let Outcome::Complete { row, .. } = outcome else { continue };
+        let RunOutcome::Complete { row, .. } = outcome else { continue };
         let checks = row.verdict();
         let mut values = vec![Value::Text(&point.id)];
         values.extend(keys.iter().map(|key| key.read.value(&row.variant.values[key.at]).unwrap_or(Value::Null)));
@@ -124,7 +129,7 @@ mod tests {
 
     #[test]
     fn columns_of_keys_take_the_kind_of_their_values() {
-        let vary = |key: &str, values: &[&str]| Vary {
+        let vary = |key: &str, values: &[&str]| VariedKey {
             key: key.to_owned(),
             values: values.iter().map(ToString::to_string).collect(),
             place: None,

@@ -1,6 +1,6 @@
 //! The library in another program: no process, no terminal, several concurrent runs.
 
-use lab::sweep::{Outcome, Plan, Progress, Store, Sweep};
+use lab::sweep::{Plan, Progress, RunOutcome, Store, Sweep};
 use lab::{Comparison, LabError, Override, PlanError, Run, Stop, Way, metrics, vary};
 use model::{Unwatched, Watcher};
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ fn errors_are_typed() {
     let (folder, scenario) = bench("errors");
     let stop = Stop::default();
     let read = |path: &Path, set: &[Override]| Run::read(path, set, None, &stop).unwrap_err();
-    assert!(matches!(read(&folder, &[]), LabError::NotAScenario { kind: lab::Kind::Folder, .. }));
+    assert!(matches!(read(&folder, &[]), LabError::NotAScenario { kind: lab::PathKind::Folder, .. }));
     let LabError::Scenario { errors, .. } = read(&scenario, &[set("fabric.hosts", "many")]) else { panic!() };
     assert_eq!(errors.errors[0].key, "fabric.hosts");
     let twice = ["fabric.hosts=4,5", "fabric.hosts=6"].map(|text| vary::parse_vary(text).unwrap());
@@ -121,8 +121,8 @@ fn a_sweep_goes_on_where_it_was_stopped() {
             stop.ask();
         }
     });
-    let complete = |outcomes: &[Outcome], was: bool| {
-        outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Complete { found, .. } if *found == was)).count()
+    let complete = |outcomes: &[RunOutcome], was: bool| {
+        outcomes.iter().filter(|outcome| matches!(outcome, RunOutcome::Complete { found, .. } if *found == was)).count()
     };
     assert_eq!((complete(&outcomes, false), complete(&outcomes, true)), (1, 0));
     let open = Mutex::new(0);

@@ -41,7 +41,7 @@ use engine::EarliestTimes;
 use fabric::NodeId;
 use protocols::scheduler::ClassScheduler;
 use protocols::telemetry::Hop;
-use protocols::watchdog::Action;
+use protocols::watchdog::StormAction;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// Result of a test for classes that may start a frame.
@@ -87,7 +87,7 @@ impl Egress {
             lazy: false,
             strict: states.iter().all(|state| state.scheduler == ClassScheduler::Strict),
             states,
-            drops_in_storms: watchdog.is_some_and(|watchdog| watchdog.action == Action::Drop),
+            drops_in_storms: watchdog.is_some_and(|watchdog| watchdog.action == StormAction::Drop),
             obeys_credits,
         }
     }

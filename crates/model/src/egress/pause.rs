@@ -2,7 +2,7 @@
 
 use super::{Egress, block};
 use crate::node_stats::{NodeStats, PauseEvent};
-use protocols::frame::{Frame, PauseCall};
+use protocols::frame::{Frame, PauseMessage};
 use protocols::pause::quanta_time;
 use protocols::reaction::Reaction;
 use protocols::watchdog::WatchdogParameters;
@@ -25,7 +25,7 @@ impl Egress {
     pub fn on_pause(&mut self, port: u16, frame: &Frame, reaction: Reaction, stats: &mut NodeStats) -> Received {
         let now = frame.at;
         let state = self.state_mut(port);
-        let PauseCall { classes, quanta } = frame.pause_call();
+        let PauseMessage { classes, quanta } = frame.pause_message();
         let span = quanta_time(quanta, state.link.rate);
         let reaction = reaction.on(state.link.rate);
         state.pause.on_pause(now, classes, span, reaction);

@@ -66,12 +66,12 @@ impl Host {
         let mut sample = std::mem::take(&mut agent.seen);
         for &slot in &slots {
             if let FlowSource::Transport(sender) = &mut flows[slot as usize].source {
-                sender.take_seen().iter().for_each(|seen| sample.add(seen));
+                sender.take_observation().iter().for_each(|seen| sample.add(seen));
             }
         }
         sample.under_way = slots.len() as u32;
         sample.done = slots.is_empty() && agent.left == 0 && !(shared && draws);
-        sample.rate = agent.model.take_seen().map_or(line_rate, |seen| seen.rate);
+        sample.rate = agent.model.take_observation().map_or(line_rate, |seen| seen.rate);
         sample.line = line_rate;
         sample
     }
@@ -83,7 +83,7 @@ impl Host {
         let flow = &mut flows[slot as usize];
         let Some(agent) = control.agent_of(flow.flow) else { return };
         let FlowSource::Transport(sender) = &mut flow.source else { return };
-        if let Some(seen) = sender.take_seen() {
+        if let Some(seen) = sender.take_observation() {
             let planned = flow.flow & crate::numbering::DRAWN == 0;
             let agent = &mut control.agents[agent];
             agent.seen.add(&seen);

@@ -13,11 +13,11 @@ use check::conservation::Cause;
 use check::order::OrderWatch;
 use engine::Window;
 use fabric::routing::{flow_hash, select};
-use protocols::datagram::DatagramParameters;
+use protocols::datagram::HEADER_BYTES;
 use protocols::endpoint::{Receiver, Reply, Sender};
 use protocols::frame::{Detail, Frame, Kind, flags};
 use protocols::transport::{ReceiverState, TransportParameters};
-use traffic::{FrameLengths, Lengths, Load, When};
+use traffic::{FrameLengths, LengthDistribution, Load, When};
 use units::Time;
 
 /// Time, after twice the longest timeout of the transport, for which a complete flow is remembered: the maximum time of
@@ -473,14 +473,12 @@ impl Host {
     pub(super) fn reorder_state(&self, flow: u32, traffic: u8) -> Option<Box<ReorderState>> {
         self.measured.reordering.as_ref()?;
         let piece_bytes = match self.network.traffic.flows.get(flow as usize).map(|flow| &flow.load) {
-            Some(Load::Datagrams(source)) if source.lengths != Lengths::Equal => {
+            Some(Load::Datagrams(source)) if source.lengths != LengthDistribution::Equal => {
                 let lengths = FrameLengths::new(**source, self.network.seed, flow);
-                let header_bytes = DatagramParameters::default().header_bytes;
+                let header_bytes = HEADER_BYTES;
                 return Some(Box::new(ReorderState::drawn(lengths, header_bytes)));
             }
-            Some(Load::Datagrams(source)) => {
-                source.frame_bytes.saturating_sub(DatagramParameters::default().header_bytes)
-            }
+            Some(Load::Datagrams(source)) => source.frame_bytes.saturating_sub(HEADER_BYTES),
             _ => self.network.transport(traffic).payload_bytes(),
         };
         if self.network.carries_messages(flow, traffic) {

@@ -2,7 +2,7 @@
 //! their own.
 
 use crate::holds::HeldFlows;
-use protocols::florax::Pair;
+use protocols::florax::HostPair;
 use std::collections::BTreeMap;
 use units::Time;
 
@@ -14,7 +14,7 @@ pub(crate) struct HostHolds {
     pub due: Time,
     /// Slots of the flows that wait for a hold, ascending, by port and hold, so that an XON need not scan all flows.
     /// Some may have become ready for another reason.
-    pub waiting: BTreeMap<(u16, Pair), Vec<u32>>,
+    pub waiting: BTreeMap<(u16, HostPair), Vec<u32>>,
 }
 
 impl HostHolds {
@@ -23,7 +23,7 @@ impl HostHolds {
     }
 
     /// Returns the holds that stop all frames: port, hold, start, and slot of a waiting flow.
-    pub fn stopped(&self) -> impl Iterator<Item = (u16, Pair, Time, Option<u32>)> {
+    pub fn stopped(&self) -> impl Iterator<Item = (u16, HostPair, Time, Option<u32>)> {
         let slot = |port, pair| self.waiting.get(&(port, pair)).and_then(|slots| slots.first().copied());
         self.held.stopped().map(move |(port, pair, since, _)| (port, pair, since, slot(port, pair)))
     }

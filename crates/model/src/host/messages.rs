@@ -10,7 +10,7 @@
 //! Both ends take order and sizes of the messages from the plan.
 
 use super::flows::{Delivery, FlowEnd, FlowReport, FlowSource, FlowState, Outgoing};
-use super::{Host, Identity};
+use super::{Host, HostIdentity};
 use crate::clock::local;
 use crate::network::Network;
 use crate::on_wire::OnWire;
@@ -160,7 +160,7 @@ impl Host {
 
     /// Passes the next message to the sender in `slot`, which has sent all previous ones.
     pub(super) fn extend_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
-        let Host { senders, network, identity: Identity { clock, .. }, .. } = self;
+        let Host { senders, network, identity: HostIdentity { clock, .. }, .. } = self;
         let flow = &mut senders.flows[slot as usize];
         let (Some(outbox), FlowSource::Transport(sender)) = (&mut flow.outbox, &mut flow.source) else { return };
         if outbox.passed == outbox.starts.len() {

@@ -73,7 +73,7 @@ mod ingress {
 
 /// Constants of a host.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Identity {
+pub(crate) struct HostIdentity {
     pub node: NodeId,
     /// Index of the host among the hosts.
     index: u32,
@@ -95,7 +95,7 @@ pub(crate) struct Scratch {
 /// One host of the fabric.
 #[derive(Debug)]
 pub(crate) struct Host {
-    pub(crate) identity: Identity,
+    pub(crate) identity: HostIdentity,
     network: Arc<Network>,
     pub(crate) egress: Egress,
     /// Queues by port.
@@ -124,7 +124,7 @@ impl Host {
         }
         let port_queues = (0..egress.len()).map(|_| PortQueues::new(network.classes.len())).collect();
         let mut host = Host {
-            identity: Identity { node, index, salt: network.salt(node), clock: network.clock(index).copied() },
+            identity: HostIdentity { node, index, salt: network.salt(node), clock: network.clock(index).copied() },
             egress,
             port_queues,
             timers: Timers::default(),

@@ -1,7 +1,7 @@
 //! The queues of a host's port.
 
 use engine::Ring;
-use protocols::florax::Pair;
+use protocols::florax::HostPair;
 use protocols::frame::Frame;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -98,7 +98,7 @@ impl PortQueues {
 
     /// Removes the complete frames of `pair`, in order.
     #[cold]
-    pub fn take_frames(&mut self, pair: Pair, mut to: impl FnMut(Frame)) {
+    pub fn take_frames(&mut self, pair: HostPair, mut to: impl FnMut(Frame)) {
         for ring in self.classes.iter_mut().map(|class_queues| &mut class_queues.frames) {
             // One full rotation keeps the order of the frames that stay.
             for _ in 0..ring.len() {

@@ -8,8 +8,8 @@ use crate::holds::HeldFlows;
 use crate::on_wire::OnWire;
 use engine::Window;
 use protocols::endpoint::Sender;
-use protocols::florax::Pair;
-use protocols::frame::{Frame, Kind, XoffCall};
+use protocols::florax::HostPair;
+use protocols::frame::{Frame, Kind, XoffMessage};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Host {
@@ -30,11 +30,11 @@ impl Host {
         if let Some(tracer) = &mut self.stats.tracer {
             tracer.trace_xoff_received(&self.network.fabric, in_port, frame);
         }
-        let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
+        let (now, pair) = (frame.at, HostPair { src: frame.src, dst: frame.dst });
         let ports = self.egress.len();
         let mut holds = self.flow_blocks.take().unwrap_or_else(|| Box::new(HostHolds::new(ports)));
         if frame.kind == Kind::Xoff {
-            let XoffCall { rate_bps, expiry } = frame.xoff_call();
+            let XoffMessage { rate_bps, expiry } = frame.xoff_message();
             if holds.held.hold(now, in_port, pair, rate_bps, expiry) {
                 self.port_queues[usize::from(in_port)].take_frames(pair, |frame| holds.held.push(now, in_port, &frame));
                 let index = self.identity.index;
@@ -127,7 +127,7 @@ impl Host {
     }
 
     /// Makes the flows ready that waited for the hold of `pair`.
-    fn wake_held(&mut self, now: Time, port: u16, pair: Pair) {
+    fn wake_held(&mut self, now: Time, port: u16, pair: HostPair) {
         let waiting = self.flow_blocks.as_mut().and_then(|holds| holds.waiting.remove(&(port, pair)));
         for slot in waiting.unwrap_or_default() {
             let flow = &self.senders.flows[slot as usize];

@@ -94,7 +94,7 @@ impl Host {
 mod tests {
     use crate::faults::bench::{flow, link, plan, setup, transport};
     use crate::faults::trimming;
-    use crate::node::Machine;
+    use crate::node::SimulatedNode;
     use crate::simulation::Simulation;
     use crate::watcher::Unwatched;
     use fabric::generate::{bcube, single_switch};
@@ -130,7 +130,7 @@ mod tests {
             for step in 1..=400 {
                 simulation.run_until(Time::from_us(step), &mut Unwatched);
                 for index in 0..simulation.engine.len() {
-                    let Machine::Host(host) = simulation.engine.node(index) else { continue };
+                    let SimulatedNode::Host(host) = simulation.engine.node(index) else { continue };
                     for (port, pulls) in (0u16..).zip(&host.receivers.pull_queues) {
                         let mut found: Vec<u32> = pulls.pacer.flows().collect();
                         let flows = (0u32..).zip(&host.receivers.flows);

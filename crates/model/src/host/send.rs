@@ -11,7 +11,7 @@ use crate::on_wire::OnWire;
 use crate::parameters::Spread;
 use engine::Window;
 use fabric::routing::{flow_hash, select};
-use protocols::datagram::DatagramParameters;
+use protocols::datagram::HEADER_BYTES;
 use protocols::endpoint::{Offer, Reply, Segment, Sender};
 use protocols::frame::{Frame, Kind, flags};
 use protocols::transport::FlowStart;
@@ -150,7 +150,7 @@ impl Host {
         if self.identity.clock.is_none()
             && let FlowSource::Source(source) = &mut self.senders.flows[slot as usize].source
         {
-            return source.poll(now, DatagramParameters::default().header_bytes);
+            return source.poll(now, HEADER_BYTES);
         }
         self.poll_further(now, slot)
     }
@@ -161,7 +161,7 @@ impl Host {
         let flow = &mut self.senders.flows[slot as usize];
         match &mut flow.source {
             FlowSource::Source(source) => {
-                let offer = source.poll(now, DatagramParameters::default().header_bytes);
+                let offer = source.poll(now, HEADER_BYTES);
                 match (offer, &self.identity.clock) {
                     (Offer::Send(segment), Some(clock)) => {
                         Offer::Send(Segment { stamp: clock.local(segment.stamp), ..segment })

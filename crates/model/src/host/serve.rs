@@ -2,7 +2,7 @@
 
 use super::flows::{FlowState, Outgoing, Senders};
 use super::nic::PortQueues;
-use super::{Host, Identity};
+use super::{Host, HostIdentity};
 use crate::clock::global;
 use crate::egress::{Cell, Egress, Eligibility, Head, block};
 use crate::network::Network;
@@ -351,7 +351,7 @@ impl Host {
             self.note_sent(now, port, dst, segment.size_bytes);
         }
         let Host { senders, port_queues, egress, network, random, stats, identity, .. } = self;
-        let Identity { clock, index, .. } = identity;
+        let HostIdentity { clock, index, .. } = identity;
         let flow = &mut senders.flows[slot as usize];
         let mut entropy = flow.entropy;
         if let Some(paths) = &mut flow.paths {

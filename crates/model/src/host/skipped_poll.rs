@@ -116,7 +116,7 @@ impl Host {
 mod tests {
     use crate::faults::bench::{Results, flow, link, pause, plan, setup, transport};
     use crate::faults::{packets, shared, trimming};
-    use crate::node::Machine;
+    use crate::node::SimulatedNode;
     use crate::parameters::{FlowControl, Scheduler, Setup, Spread};
     use crate::simulation::Simulation;
     use fabric::generate::{TierLinks, leaf_spine};
@@ -130,7 +130,7 @@ mod tests {
         for index in 0..simulation.engine.len() {
             let machine = simulation.engine.node_mut(index);
             machine.activate();
-            if let Machine::Host(host) = machine {
+            if let SimulatedNode::Host(host) = machine {
                 host.senders.skipped_poll.disabled = restless;
             }
         }

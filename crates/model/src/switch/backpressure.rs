@@ -20,7 +20,7 @@ use check::conservation::Cause;
 use engine::Window;
 use fabric::NodeId;
 use protocols::florax::{
-    BackpressureParameters, BackpressureStatistics, Neighbours, OutputBackpressure, Pair, PauseRequest, Whom,
+    BackpressureParameters, BackpressureStatistics, HostPair, Neighbours, OutputBackpressure, PauseRequest, StopTarget,
 };
 use protocols::frame::{Frame, MIN_FRAME_BYTES};
 use protocols::pause::quanta_time;
@@ -101,15 +101,15 @@ impl<'a> NeighbourView<'a> {
 }
 
 impl Neighbours for NeighbourView<'_> {
-    fn held_bps(&self, pair: Pair) -> Option<u64> {
+    fn held_bps(&self, pair: HostPair) -> Option<u64> {
         self.held.rate_bps(self.egress, pair)
     }
 
-    fn agreed_bps(&self, pair: Pair) -> u64 {
+    fn agreed_bps(&self, pair: HostPair) -> u64 {
         self.network.switches.committed_rates.get(&pair).copied().unwrap_or(0)
     }
 
-    fn held(&self, to: Pair) -> u64 {
+    fn held(&self, to: HostPair) -> u64 {
         let load = self.held.load_of(self.egress, to);
         if matches!(self.limit, QueueLimit::Packets(_)) { load.frames } else { load.bytes }
     }
@@ -166,7 +166,12 @@ impl Backpressure {
         let rate = core.link_rate(egress);
         let bytes = (u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES, self.mtu_bytes);
         let output = &mut self.outputs[usize::from(egress)];
-        output.count_sender(&self.parameters, (now, in_port, Pair { src: frame.src, dst: frame.dst }), bytes.0, rate);
+        output.count_sender(
+            &self.parameters,
+            (now, in_port, HostPair { src: frame.src, dst: frame.dst }),
+            bytes.0,
+            rate,
+        );
         // Counted before admission: a frame that violates an XOFF is dropped even if there is room.
         let outcome = if output.count(&self.parameters, at, bytes, rate, &mut requests) {
             let outcome = self.take_in(core, overload, crossing, frame, window);
@@ -261,16 +266,16 @@ impl Backpressure {
         let expiry = self.parameters.expiry;
         for &PauseRequest { port, pair, rate_bps } in &requests {
             let still_stopped = |other: usize| other != usize::from(egress) && self.outputs[other].stops(port, now);
-            if self.parameters.whom == Whom::Everybody
+            if self.parameters.target == StopTarget::WholePort
                 && rate_bps.is_none()
                 && (0..self.outputs.len()).any(still_stopped)
             {
                 // A PAUSE stops the whole port: another output still needs it, and will resume the port later.
                 continue;
             }
-            let frame = match (self.parameters.whom, rate_bps) {
-                (Whom::Everybody, None) => Frame::pause(0),
-                (Whom::Everybody, Some(_)) => Frame::pause(quanta(expiry, core.link_rate(port))),
+            let frame = match (self.parameters.target, rate_bps) {
+                (StopTarget::WholePort, None) => Frame::pause(0),
+                (StopTarget::WholePort, Some(_)) => Frame::pause(quanta(expiry, core.link_rate(port))),
                 (_, None) => Frame::xon(pair.src, pair.dst),
                 (_, Some(rate_bps)) => Frame::xoff(pair.src, pair.dst, rate_bps, expiry),
             };

@@ -4,7 +4,7 @@ use crate::network::Network;
 use crate::parameters::Reroute;
 use crate::routes::Routes;
 use fabric::NodeId;
-use fabric::routing::{PortSet, select};
+use fabric::routing::{FailedPorts, select};
 use protocols::frame::{Frame, flags};
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(crate) struct Routing {
 /// The failed links of one switch, and the reroutes that avoid them.
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
-    dead: PortSet,
+    dead: FailedPorts,
     /// Fallback ports by destination host, for destinations without a live regular port.
     detours: BTreeMap<u32, Vec<u16>>,
 }

@@ -13,20 +13,20 @@ use crate::departures::Exact;
 use crate::on_wire::OnWire;
 use check::conservation::Cause;
 use engine::Window;
-use protocols::florax::Pair;
-use protocols::frame::{Frame, Kind, XoffCall};
+use protocols::florax::HostPair;
+use protocols::frame::{Frame, Kind, XoffMessage};
 use units::Time;
 
 impl Backpressure {
     /// Handles an XOFF or XON of a neighbour for a flow.
     pub(super) fn on_xoff(&mut self, core: &mut Core, in_port: u16, frame: &Frame) {
         core.stats.counters.control_received += 1;
-        let (now, pair) = (frame.at, Pair { src: frame.src, dst: frame.dst });
+        let (now, pair) = (frame.at, HostPair { src: frame.src, dst: frame.dst });
         if let Some(tracer) = &mut core.stats.tracer {
             tracer.trace_xoff_received(&core.network.fabric, in_port, frame);
         }
         if frame.kind == Kind::Xoff {
-            let XoffCall { rate_bps, expiry } = frame.xoff_call();
+            let XoffMessage { rate_bps, expiry } = frame.xoff_message();
             if self.held.hold(now, in_port, pair, rate_bps, expiry) {
                 self.set_apart(core, now, in_port, pair);
             }
@@ -39,7 +39,7 @@ impl Backpressure {
     }
 
     /// Moves the frames of `pair` from the class queues of `port` to the flow's own queue.
-    fn set_apart(&mut self, core: &mut Core, now: Time, port: u16, pair: Pair) {
+    fn set_apart(&mut self, core: &mut Core, now: Time, port: u16, pair: HostPair) {
         let slots = core.buffer.layout.slots;
         for slot in 0..slots {
             let index = usize::from(port) * slots + slot;

@@ -332,7 +332,7 @@ mod tests {
     use super::*;
     use crate::faults::bench::{datagrams, pause, plan};
     use crate::faults::{congested_over, packets, shared, trimming};
-    use crate::node::Machine;
+    use crate::node::SimulatedNode;
     use crate::parameters::{Buffer, PauseParameters, QueueLimit, Setup, Threshold};
     use crate::simulation::Simulation;
     use crate::watcher::{QueueSample, Watcher};
@@ -396,7 +396,7 @@ mod tests {
         let mut simulation = Simulation::new(setup).unwrap();
         if !lazy {
             for index in 0..simulation.engine.len() {
-                if let Machine::Switch(switch) = simulation.engine.node_mut(index) {
+                if let SimulatedNode::Switch(switch) = simulation.engine.node_mut(index) {
                     switch.core.lazy_in = None;
                 }
             }

@@ -10,15 +10,15 @@ use units::Time;
 
 /// The unit and threshold of a queue's load.
 #[derive(Clone, Copy, Debug)]
-struct Scale {
+struct LoadScale {
     limit: QueueLimit,
     /// The least length that counts as above the threshold, in the unit of `limit`.
     watched: u64,
 }
 
-impl Scale {
-    fn new(limit: QueueLimit, threshold: f64) -> Scale {
-        let mut scale = Scale { limit, watched: 0 };
+impl LoadScale {
+    fn new(limit: QueueLimit, threshold: f64) -> LoadScale {
+        let mut scale = LoadScale { limit, watched: 0 };
         scale.watched = watched_length(threshold, scale.capacity());
         scale
     }
@@ -54,8 +54,8 @@ pub(super) struct Loads {
 struct Utilisations {
     /// Indexed like [`PacketBuffer::queues`].
     queues: Vec<QueueLoad>,
-    normal: Scale,
-    bounce: Scale,
+    normal: LoadScale,
+    bounce: LoadScale,
     /// Number of queues that are no bounce queues.
     normals: usize,
 }
@@ -97,16 +97,16 @@ impl Utilisations {
     fn new(network: &Network, node: NodeId, normals: usize, pairs: usize) -> Option<Utilisations> {
         let threshold = network.measurement.utilisation?;
         let Buffer::PerQueue { limit } = network.switch_of(node).buffer else { return None };
-        let normal = Scale::new(limit, threshold);
+        let normal = LoadScale::new(limit, threshold);
         let bounce = match network.switch.overload {
-            Overload::Bounce { queue, .. } => Scale::new(queue, threshold),
+            Overload::Bounce { queue, .. } => LoadScale::new(queue, threshold),
             Overload::Drop | Overload::Detour | Overload::Trim { .. } => normal,
         };
         let queues = vec![QueueLoad::starting(Time::ZERO, 0); normals + pairs];
         Some(Utilisations { queues, normal, bounce, normals })
     }
 
-    fn scale(&self, index: usize) -> Scale {
+    fn scale(&self, index: usize) -> LoadScale {
         if index < self.normals { self.normal } else { self.bounce }
     }
 }

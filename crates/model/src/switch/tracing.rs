@@ -12,7 +12,7 @@ use stats::trace::{Load, TraceEvent};
 use units::Time;
 
 /// A frame about to leave its queue.
-pub(super) struct Leaving {
+pub(super) struct DepartingFrame {
     frame: Frame,
     marked: bool,
     /// Number of trace events before.
@@ -188,9 +188,9 @@ impl Core {
 
     /// Captures the head of the queue at `index` before it leaves; `marked` if it was ECN-marked at dequeue, `first` is
     /// the number of trace events before.
-    pub(super) fn note_leaving(&self, index: usize, marked: bool, first: usize) -> Option<Leaving> {
+    pub(super) fn note_leaving(&self, index: usize, marked: bool, first: usize) -> Option<DepartingFrame> {
         let frame = *self.buffer.queues[index].front()?;
-        Some(Leaving { frame, marked, first })
+        Some(DepartingFrame { frame, marked, first })
     }
 
     /// Returns the number of trace events so far.
@@ -199,8 +199,8 @@ impl Core {
     }
 
     /// Traces the departure of a frame by `egress`.
-    pub(super) fn note_left(&mut self, now: Time, egress: u16, leaving: Option<Leaving>) {
-        let Some(Leaving { frame, marked, first }) = leaving else { return };
+    pub(super) fn note_left(&mut self, now: Time, egress: u16, leaving: Option<DepartingFrame>) {
+        let Some(DepartingFrame { frame, marked, first }) = leaving else { return };
         let Some(mut tracer) = self.stats.tracer.take() else { return };
         let wanted = tracer.selects(now, &frame, Some(frame.in_port), Some(egress));
         // Events that the departure caused follow it.

@@ -14,7 +14,7 @@ use units::Time;
 const REMEMBERED: usize = 1 << 19;
 
 /// Key of a packet: flow, kind, position in the flow, creation time, and details.
-type Identity = (u64, PacketKind, u64, Time, Detail);
+type PacketKey = (u64, PacketKind, u64, Time, Detail);
 
 /// Collector of the trace events of all nodes.
 #[derive(Debug)]
@@ -23,8 +23,8 @@ pub(crate) struct Collector {
     next: u64,
     /// Numbers of packets in flight, in two generations. Packets without an end in the trace are thus forgotten after a
     /// while.
-    young: FxHashMap<Identity, u64>,
-    old: FxHashMap<Identity, u64>,
+    young: FxHashMap<PacketKey, u64>,
+    old: FxHashMap<PacketKey, u64>,
     events: Vec<(NodeId, RawEvent)>,
     captured: Vec<CapturedFrame>,
 }

@@ -2,13 +2,13 @@
 
 use super::tracer::Tracer;
 use fabric::Fabric;
-use protocols::florax::Pair;
-use protocols::frame::{ANY_SOURCE, Frame, Kind, XoffCall};
+use protocols::florax::HostPair;
+use protocols::frame::{ANY_SOURCE, Frame, Kind, XoffMessage};
 use stats::trace::{TraceEvent, Traffic};
 use units::Time;
 
 /// Returns the traffic selected by an XOFF or XON, with node numbers as in results.
-pub(crate) fn traffic(fabric: &Fabric, pair: Pair) -> Traffic {
+pub(crate) fn traffic(fabric: &Fabric, pair: HostPair) -> Traffic {
     let named = |host: u32| (host != ANY_SOURCE).then(|| fabric.host_node(host).0);
     Traffic { src: named(pair.src), dst: named(pair.dst) }
 }
@@ -33,7 +33,7 @@ impl Tracer {
             self.note_port(now, event);
         };
         if frame.kind == Kind::Pfc {
-            let classes = frame.pause_call().classes;
+            let classes = frame.pause_message().classes;
             (0..8).filter(|class| classes & 1 << class != 0).for_each(|class| note(Some(class)));
         } else {
             note(None);
@@ -43,9 +43,9 @@ impl Tracer {
     /// Traces an XOFF or XON received by `port`.
     #[cold]
     pub fn trace_xoff_received(&mut self, fabric: &Fabric, port: u16, frame: &Frame) {
-        let of = traffic(fabric, Pair { src: frame.src, dst: frame.dst });
+        let of = traffic(fabric, HostPair { src: frame.src, dst: frame.dst });
         let event = if frame.kind == Kind::Xoff {
-            let XoffCall { rate_bps, expiry } = frame.xoff_call();
+            let XoffMessage { rate_bps, expiry } = frame.xoff_message();
             TraceEvent::Held { port, of, rate_bps, until: frame.at.saturating_add(expiry) }
         } else {
             TraceEvent::Freed { port, of }

@@ -5,18 +5,18 @@ use crate::conservation::network;
 use fabric::generate::{line, single_switch};
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use model::parameters::*;
-use protocols::florax::{BackpressureParameters, Whom};
+use protocols::florax::{BackpressureParameters, StopTarget};
 use protocols::reaction::Reaction;
 use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
 
 fn florax() -> FlowControl {
-    FlowControl::Florax(backpressure(Whom::Flows))
+    FlowControl::Florax(backpressure(StopTarget::Flows))
 }
 
 fn all() -> [FlowControl; 3] {
-    let by_destination = FlowControl::Destination(backpressure(Whom::Destinations));
-    [florax(), by_destination, FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST)]
+    let by_destination = FlowControl::Destination(backpressure(StopTarget::Destinations));
+    [florax(), by_destination, FlowControl::PauseAtOutput(backpressure(StopTarget::WholePort), FAST)]
 }
 
 fn packets(count: u32) -> Buffer {
@@ -66,7 +66,8 @@ fn committed_rates_define_the_excess() {
     let duration = setup.duration;
     let lesser = |setup: Setup| mbps(run(setup).all_hold(), 1, duration);
     // Long enough that the time between pauses has no effect.
-    let lasting = FlowControl::Florax(BackpressureParameters { expiry: Time::from_ms(1), ..backpressure(Whom::Flows) });
+    let lasting =
+        FlowControl::Florax(BackpressureParameters { expiry: Time::from_ms(1), ..backpressure(StopTarget::Flows) });
     setup.switch.flow_control = lasting;
     let mut without = incast(link(10, 500), &[8_000, 3_000], ENDLESS);
     without.switch.flow_control = lasting;
@@ -176,7 +177,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         let setup = |threads| {
             let mut setup = network(seed, threads).0;
             setup.switch.buffer = packets(40);
-            let backpressure = |whom| BackpressureParameters {
+            let backpressure = |target| BackpressureParameters {
                 lower: 5,
                 upper: 10,
                 max_upper: 16,
@@ -184,12 +185,12 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
                 expiry: Time::from_us(30),
                 burst_gap: Time::from_us(10),
                 flows: if seed % 2 == 0 { 3 } else { 1000 },
-                ..backpressure(whom)
+                ..backpressure(target)
             };
             setup.switch.flow_control = match seed % 3 {
-                0 => FlowControl::Destination(backpressure(Whom::Destinations)),
-                1 => FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST),
-                _ => FlowControl::Florax(backpressure(Whom::Flows)),
+                0 => FlowControl::Destination(backpressure(StopTarget::Destinations)),
+                1 => FlowControl::PauseAtOutput(backpressure(StopTarget::WholePort), FAST),
+                _ => FlowControl::Florax(backpressure(StopTarget::Flows)),
             };
             setup.host.stopping.ignore_pause = if seed % 5 == 0 { vec![0] } else { Vec::new() };
             setup.host.stopping.halves_rate = seed % 4 == 0;
@@ -215,7 +216,13 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
 
 /// The longest quanta, renewed while necessary: the meaning of `expiry = "auto"`.
 fn lasting() -> BackpressureParameters {
-    BackpressureParameters { lower: 50, upper: 100, expiry: Time::MAX, renewed: true, ..backpressure(Whom::Everybody) }
+    BackpressureParameters {
+        lower: 50,
+        upper: 100,
+        expiry: Time::MAX,
+        renewed: true,
+        ..backpressure(StopTarget::WholePort)
+    }
 }
 
 /// Hosts of 10 or 100 Gbps send to one with a thousandth of that rate. At 100 Gbps a pause lasts at most 336 us, and 50

@@ -4,7 +4,7 @@ use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, LinkSpec};
 use model::parameters::*;
 use model::{Simulation, Watcher};
-use protocols::florax::{BackpressureParameters, Whom};
+use protocols::florax::{BackpressureParameters, StopTarget};
 use protocols::qcn::PointParameters;
 use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
@@ -55,9 +55,9 @@ pub fn transport(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
 }
 
 /// Parameters of flow control at outputs, for buffers of 100 packets.
-pub fn backpressure(whom: Whom) -> BackpressureParameters {
+pub fn backpressure(target: StopTarget) -> BackpressureParameters {
     BackpressureParameters {
-        whom,
+        target,
         lower: 25,
         upper: 50,
         max_upper: 80,

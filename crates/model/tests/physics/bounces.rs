@@ -5,7 +5,7 @@ use crate::conservation::network;
 use fabric::Fabric;
 use fabric::generate::{TierLinks, fat_tree, line, tree};
 use model::parameters::*;
-use protocols::pabo::{BounceParameters, Return};
+use protocols::pabo::{BounceParameters, ReturnRoute};
 use traffic::{ENDLESS, Process};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
@@ -96,13 +96,13 @@ fn a_source_lookup_is_the_arrival_port_on_a_tree() {
         let results = run(setup);
         assert!(results.summary.passes(), "{:?}", results.summary.checks);
         assert!(results.summary.packets.dropped.keys().all(|cause| cause == "bounce queue full"));
-        assert!(back == Return::SourceLookup || results.summary.packets.dropped_total() == 0);
+        assert!(back == ReturnRoute::SourceLookup || results.summary.packets.dropped_total() == 0);
         format!("{:?}", results.summary)
     };
     let small = tree(&[3, 1], 1, 1, links(10)).unwrap();
     let wide = fat_tree(4, links(10)).unwrap();
     let both = |fabric, senders: &[u32], receiver| {
-        [Return::ArrivalPort, Return::SourceLookup].map(|back| on(fabric, senders, receiver, back))
+        [ReturnRoute::ArrivalPort, ReturnRoute::SourceLookup].map(|back| on(fabric, senders, receiver, back))
     };
     let [arrival, lookup] = both(&small, &[0, 1, 2], 3);
     assert_eq!(arrival, lookup);
@@ -226,7 +226,7 @@ fn counters_match_in_random_networks_with_bounces() {
                 let room = 2 + random.below(20) as u32;
                 let pabo = BounceParameters {
                     theta: random.below(11) as f64 / 10.0,
-                    back: [Return::ArrivalPort, Return::SourceLookup][random.below(2) as usize],
+                    back: [ReturnRoute::ArrivalPort, ReturnRoute::SourceLookup][random.below(2) as usize],
                     limit: [None, Some(2)][random.below(2) as usize],
                     classes: !setup.switch.flow_control.lossless(),
                     ..BounceParameters::default()

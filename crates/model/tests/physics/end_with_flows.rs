@@ -4,7 +4,7 @@ use crate::bench::*;
 use fabric::Fabric;
 use fabric::generate::single_switch;
 use model::parameters::{Buffer, QueueLimit};
-use traffic::{ENDLESS, Entry, Intensity, Poisson, Process, Sizes, poisson};
+use traffic::{ArrivalRate, ENDLESS, Entry, Poisson, Process, Sizes, poisson};
 use units::{Rate, Time};
 
 fn star(hosts: u32) -> Fabric {
@@ -58,7 +58,7 @@ fn the_run_waits_for_late_flows_and_not_for_endless_ones() {
 fn drawn_flows_are_waited_for_up_to_the_last() {
     let mut builder = traffic::PlanBuilder::new();
     let parameters = Poisson {
-        intensity: Intensity::MeanGap(Time::from_us(200)),
+        intensity: ArrivalRate::MeanGap(Time::from_us(200)),
         sizes: Sizes::Fixed(5_000),
         destinations: None,
         stop: None,

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use traffic::{
-    ENDLESS, Entry, Intensity, Plan, PlanBuilder, Poisson, Process, RequestReply, Rounds, Servers, Service, Sizes,
+    ArrivalRate, ENDLESS, Entry, Plan, PlanBuilder, Poisson, Process, RequestReply, Rounds, Servers, Service, Sizes,
 };
 use units::random::Stream;
 use units::{Rate, Time};
@@ -36,7 +36,7 @@ const TRANSPORTS: &[(&str, &[(&str, &str)])] = &[
 fn drawn(hosts: u32, seed: u64) -> Plan {
     let mut builder = PlanBuilder::new();
     let parameters = Poisson {
-        intensity: Intensity::MeanGap(Time::from_us(8)),
+        intensity: ArrivalRate::MeanGap(Time::from_us(8)),
         sizes: Sizes::Fixed(9_000),
         destinations: None,
         stop: None,

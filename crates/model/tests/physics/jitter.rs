@@ -3,7 +3,7 @@
 use crate::bench::{datagrams, link, plan, run, setup};
 use fabric::generate::single_switch;
 use model::parameters::*;
-use traffic::{DatagramSource, Flow, Lengths, Load, Process, Start};
+use traffic::{DatagramSource, Flow, LengthDistribution, Load, Process, Start};
 use units::{Rate, Time};
 
 const fn ns(ns: u64) -> Time {
@@ -46,7 +46,7 @@ fn a_periodic_source_goes_by_its_hosts_clock() {
 #[test]
 fn frames_of_normal_lengths_offer_their_mean_rate() {
     let process = Process::Poisson { rate: Rate::from_gbps(10) };
-    let lengths = Lengths::Normal { deviation_bytes: 150, longest_bytes: 1500 };
+    let lengths = LengthDistribution::Normal { deviation_bytes: 150, longest_bytes: 1500 };
     let source = DatagramSource { process, frame_bytes: 600, lengths, stop: None };
     let flow = Flow { load: Load::Datagrams(Box::new(source)), ..datagrams(0, 1, process, 600, traffic::ENDLESS) };
     let mut setup = setup(single_switch(2, link(100, 50)).unwrap(), plan(2, [flow]));

@@ -5,7 +5,7 @@ use crate::bench::*;
 use crate::conservation::network;
 use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId};
 use model::parameters::*;
-use protocols::florax::Whom;
+use protocols::florax::StopTarget;
 use traffic::{ENDLESS, Process};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
@@ -26,9 +26,9 @@ fn kinds() -> [(&'static str, FlowControl, Buffer); 6] {
         ("pause", FlowControl::Pause(PauseParameters { classes: 0xff, ..pause(20_000) }), shared),
         ("pfc", FlowControl::Pfc(pause(20_000)), shared),
         ("cbfc", FlowControl::Credit(credit), shared),
-        ("florax", FlowControl::Florax(backpressure(Whom::Flows)), own),
-        ("destination", FlowControl::Destination(backpressure(Whom::Destinations)), own),
-        ("pause-at-output", FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST), own),
+        ("florax", FlowControl::Florax(backpressure(StopTarget::Flows)), own),
+        ("destination", FlowControl::Destination(backpressure(StopTarget::Destinations)), own),
+        ("pause-at-output", FlowControl::PauseAtOutput(backpressure(StopTarget::WholePort), FAST), own),
     ]
 }
 

@@ -3,7 +3,7 @@
 use crate::bench::*;
 use fabric::generate::{dumbbell, single_switch};
 use model::parameters::*;
-use protocols::florax::Whom;
+use protocols::florax::StopTarget;
 use protocols::frame::{Kind, flags};
 use protocols::phantom::{PhantomParameters, PhantomQueue};
 use stats::trace::TraceEvent;
@@ -147,9 +147,9 @@ fn every_frame_that_leaves_is_counted_once_under_every_flow_control() {
         (FlowControl::None, shared),
         (FlowControl::Pfc(pause(20_000)), shared),
         (FlowControl::Credit(credit), shared),
-        (FlowControl::Florax(backpressure(Whom::Flows)), packets),
-        (FlowControl::Destination(backpressure(Whom::Destinations)), packets),
-        (FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST), packets),
+        (FlowControl::Florax(backpressure(StopTarget::Flows)), packets),
+        (FlowControl::Destination(backpressure(StopTarget::Destinations)), packets),
+        (FlowControl::PauseAtOutput(backpressure(StopTarget::WholePort), FAST), packets),
     ];
     let parameters = PhantomParameters { drain: 0.9, threshold_bytes: 30_000 };
     for (control, buffer) in controls {

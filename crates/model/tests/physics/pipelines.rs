@@ -37,7 +37,7 @@ fn inside(overflow: Overflow, by: Control) -> PipelineParameters {
         recirculation_latency: Time::from_us(1),
         deflect_queue: None,
         signal_delay: Time::from_us(1),
-        notified: Notified::All,
+        notified: SignalScope::All,
         stages: None,
         cycle: Time::from_ns(1),
     }
@@ -153,7 +153,7 @@ fn meters_see_their_own_pipeline_only() {
 /// A signal takes its configured delay, reaches all pipelines or one, and ends the optimistic state of meters.
 #[test]
 fn signals_reach_whom_they_are_for() {
-    for (notified, heard) in [(Notified::All, 4), (Notified::Origin, 1)] {
+    for (notified, heard) in [(SignalScope::All, 4), (SignalScope::Origin, 1)] {
         let parameters = PipelineParameters {
             ports_per_pipeline: Some(1),
             notified,
@@ -233,7 +233,7 @@ fn random_networks_with_pipelines_keep_their_books() {
                 recirculation_latency: Time::from_ns(below(3_000) as u64),
                 deflect_queue: [None, None, Some(QueueLimit::Packets(2)), Some(QueueLimit::Bytes(4_000))][below(4)],
                 signal_delay: Time::from_ns(below(3_000) as u64),
-                notified: [Notified::All, Notified::Origin][below(2)],
+                notified: [SignalScope::All, SignalScope::Origin][below(2)],
                 stages: [None, None, Some(0), Some(4)][below(4)],
                 cycle: Time::from_ns(1 + below(100) as u64),
                 ..inside(Overflow::Deflect, by)

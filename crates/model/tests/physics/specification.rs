@@ -9,7 +9,7 @@ use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId};
 use model::parameters::*;
 use stats::trace::{PacketKind, TraceEvent};
 use std::collections::BTreeSet;
-use traffic::{Entry, Flow, Intensity, PlanBuilder, Poisson, Process, Sizes, Start, When, poisson};
+use traffic::{ArrivalRate, Entry, Flow, PlanBuilder, Poisson, Process, Sizes, Start, When, poisson};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
@@ -330,7 +330,7 @@ fn drawn_flows_are_numbered_from_two_to_the_31() {
     let (fabric, a, _) = four_ways();
     let mut builder = PlanBuilder::new();
     let drawn = Poisson {
-        intensity: Intensity::MeanGap(Time::from_us(40)),
+        intensity: ArrivalRate::MeanGap(Time::from_us(40)),
         sizes: Sizes::Fixed(900),
         destinations: None,
         stop: None,

@@ -4,7 +4,7 @@ use crate::bench::*;
 use fabric::generate::{line, single_switch};
 use model::parameters::*;
 use protocols::cbfc::sufficient_credits;
-use protocols::florax::Whom;
+use protocols::florax::StopTarget;
 use traffic::{DatagramSource, ENDLESS, Flow, Load, Process};
 use units::{Rate, Time};
 
@@ -110,9 +110,9 @@ fn a_class_that_waits_for_a_reason_that_ends_is_none() {
 #[test]
 fn flow_control_at_outputs_starves_no_host() {
     let kinds = [
-        FlowControl::Florax(backpressure(Whom::Flows)),
-        FlowControl::Destination(backpressure(Whom::Destinations)),
-        FlowControl::PauseAtOutput(backpressure(Whom::Everybody), FAST),
+        FlowControl::Florax(backpressure(StopTarget::Flows)),
+        FlowControl::Destination(backpressure(StopTarget::Destinations)),
+        FlowControl::PauseAtOutput(backpressure(StopTarget::WholePort), FAST),
     ];
     for flow_control in kinds {
         let packets = Buffer::PerQueue { limit: QueueLimit::Packets(100) };

@@ -5,7 +5,7 @@ use crate::conservation::network;
 use fabric::generate::{TierLinks, leaf_spine, single_switch};
 use model::parameters::*;
 use protocols::qcn::PointParameters;
-use protocols::trim::{HeaderFull, Scheme, TrimParameters, Victim, Watermark};
+use protocols::trim::{HeaderDestination, HeaderFull, TrimParameters, Victim, Watermark};
 use stats::trace::TraceEvent;
 use traffic::Process;
 use units::random::{Stream, purpose};
@@ -123,18 +123,22 @@ fn random_networks_that_trim_keep_their_books() {
         let with = |threads| {
             let (mut setup, _) = network(seed, threads);
             let mut random = Stream::new(seed, 1, purpose("random trims"));
-            let scheme = [Scheme::OwnQueue, Scheme::SameQueue, Scheme::Source][random.below(3) as usize];
+            let scheme = [HeaderDestination::OwnQueue, HeaderDestination::SameQueue, HeaderDestination::Source]
+                [random.below(3) as usize];
             let trim = TrimParameters {
                 size_bytes: 64 + random.below(3) as u16 * 64,
                 header_class: [1, 6, 7][random.below(3) as usize],
                 victim: match scheme {
-                    Scheme::OwnQueue => [Victim::Arriving, Victim::Tail, Victim::Coin][random.below(3) as usize],
+                    HeaderDestination::OwnQueue => {
+                        [Victim::Arriving, Victim::Tail, Victim::Coin][random.below(3) as usize]
+                    }
                     _ => Victim::Arriving,
                 },
                 full: [HeaderFull::Return, HeaderFull::Drop][random.below(2) as usize],
                 classes: !setup.switch.flow_control.lossless(),
                 scheme,
-                watermark: (scheme == Scheme::Source && random.below(2) == 0).then_some(Watermark::Packets(1)),
+                watermark: (scheme == HeaderDestination::Source && random.below(2) == 0)
+                    .then_some(Watermark::Packets(1)),
                 tiers: [0xff, 0b10][random.below(2) as usize],
             };
             setup.host.trim_aware = random.below(4) != 0;
@@ -176,7 +180,7 @@ fn without_trimming_the_burst_is_lost() {
 /// Cut payload: headers keep their queue position, so frames arrive in order.
 #[test]
 fn headers_of_cut_payload_keep_their_place() {
-    let trim = TrimParameters { scheme: Scheme::SameQueue, full: HeaderFull::Drop, ..trim() };
+    let trim = TrimParameters { scheme: HeaderDestination::SameQueue, full: HeaderFull::Drop, ..trim() };
     let mut setup = burst_setup(6, 3, trimming(trim, 2, 100));
     setup.record.trace = Some(TraceParameters::everything());
     let results = run(setup);
@@ -199,7 +203,7 @@ fn headers_of_cut_payload_keep_their_place() {
 #[test]
 fn from_the_watermark_on_headers_go_back() {
     for (watermark, waiting) in [(Some(Watermark::Packets(3)), 3), (Some(Watermark::Bytes(3000)), 2), (None, 8)] {
-        let trim = TrimParameters { scheme: Scheme::Source, watermark, ..trim() };
+        let trim = TrimParameters { scheme: HeaderDestination::Source, watermark, ..trim() };
         let results = burst(16, 1, trimming(trim, 8, 100));
         results.all_hold();
         let packets = &results.summary.packets;
@@ -270,7 +274,7 @@ fn a_trace_follows_headers() {
         trim(),
         TrimParameters { victim: Victim::Tail, ..trim() },
         TrimParameters { full: HeaderFull::Drop, ..trim() },
-        TrimParameters { scheme: Scheme::Source, watermark: Some(Watermark::Packets(1)), ..trim() },
+        TrimParameters { scheme: HeaderDestination::Source, watermark: Some(Watermark::Packets(1)), ..trim() },
     ] {
         let mut setup = burst_setup(16, 4, trimming(trim, 2, 4));
         setup.record.trace = Some(TraceParameters::everything());

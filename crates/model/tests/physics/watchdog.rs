@@ -4,11 +4,11 @@ use crate::bench::*;
 use fabric::generate::{ring, single_switch};
 use fabric::routing::PathTable;
 use model::parameters::*;
-use protocols::watchdog::{Action, WatchdogParameters};
+use protocols::watchdog::{StormAction, WatchdogParameters};
 use traffic::{ENDLESS, Flow, Process};
 use units::{Rate, Time};
 
-fn pfc(watchdog: Option<Action>) -> FlowControl {
+fn pfc(watchdog: Option<StormAction>) -> FlowControl {
     let (detect, restore) = (Time::from_us(500), Time::from_us(700));
     FlowControl::Pfc(PauseParameters {
         watchdog: watchdog.map(|action| WatchdogParameters { detect, restore, action }),
@@ -17,7 +17,7 @@ fn pfc(watchdog: Option<Action>) -> FlowControl {
 }
 
 /// `H1` sends to `H3`, whose network card starts a pause storm at 1 ms, and to `H4`, until 4 ms.
-fn storm(watchdog: Option<Action>, until: Option<Time>) -> Results {
+fn storm(watchdog: Option<StormAction>, until: Option<Time>) -> Results {
     let fabric = single_switch(4, link(10, 500)).unwrap();
     let node = fabric.host_node(2);
     let process = Process::Constant { rate: Rate::from_gbps(2) };
@@ -52,7 +52,7 @@ fn without_a_watchdog_a_mad_card_stops_everybody() {
 
 #[test]
 fn dropping_frees_the_others() {
-    let results = storm(Some(Action::Drop), None);
+    let results = storm(Some(StormAction::Drop), None);
     let (victim, bystander) = (by_ms(&results, 0), by_ms(&results, 1));
     assert_eq!(victim[3], 0);
     assert!(bystander[3] > FULL * 99 / 100, "{bystander:?}");
@@ -78,7 +78,7 @@ fn dropping_frees_the_others() {
 
 #[test]
 fn forwarding_loses_nothing_and_ignores_the_card() {
-    let results = storm(Some(Action::Forward), None);
+    let results = storm(Some(StormAction::Forward), None);
     for entry in [0, 1] {
         assert!(by_ms(&results, entry)[3] > FULL * 99 / 100, "{:?}", by_ms(&results, entry));
     }
@@ -88,7 +88,7 @@ fn forwarding_loses_nothing_and_ignores_the_card() {
 /// The last pause is received at 2.68 ms and lasts 3.36 ms. 0.7 ms later the storm is over.
 #[test]
 fn a_storm_that_ends_is_over() {
-    let results = storm(Some(Action::Drop), Some(Time::from_ms(3)));
+    let results = storm(Some(StormAction::Drop), Some(Time::from_ms(3)));
     let victim = by_ms(&results, 0);
     assert_eq!(victim[2], 0);
     let found = results.summary.pause_storms.as_ref().unwrap();
@@ -132,7 +132,7 @@ fn a_deadlock_is_broken() {
         assert!(!results.passes("deadlock"), "it was there, and is told");
         results
     };
-    let (stuck, freed, passed) = (with(None), with(Some(Action::Drop)), with(Some(Action::Forward)));
+    let (stuck, freed, passed) = (with(None), with(Some(StormAction::Drop)), with(Some(StormAction::Forward)));
     let delivered = |results: &Results| results.summary.packets.delivered_whole;
     // The ring deadlocks within 20 us, is freed 0.5 ms later, and the storm ends 0.7 ms after that: four times in 5 ms.
     assert!(delivered(&freed) > 3 * delivered(&stuck), "{} and {}", delivered(&freed), delivered(&stuck));

@@ -3,7 +3,7 @@
 
 mod parameters;
 
-pub use parameters::{Arrival, DatagramParameters, MECHANISM};
+pub use parameters::{ArrivalProcess, DatagramParameters, HEADER_BYTES, MECHANISM};
 
 use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Receipt, Receiver, Segment, Sender, SenderStatistics};
@@ -44,7 +44,7 @@ impl DatagramSender {
             left_bytes: flow.size_bytes.max(1),
             sent_bytes: 0,
             // Random sources draw their first frame at the first poll.
-            due: if parameters.arrival == Arrival::Constant { flow.start } else { Time::MAX },
+            due: if parameters.arrival == ArrivalProcess::Constant { flow.start } else { Time::MAX },
             bps: parameters.rate.unwrap_or(flow.line_rate).as_bps(),
             remainder: 0,
             on_end: flow.start,
@@ -56,9 +56,9 @@ impl DatagramSender {
     fn begin(&mut self, random: &mut Stream) {
         let start = self.on_end;
         match self.parameters.arrival {
-            Arrival::Constant => {}
-            Arrival::Poisson => self.due = start.saturating_add(self.draw_gap(random)),
-            Arrival::OnOff => {
+            ArrivalProcess::Constant => {}
+            ArrivalProcess::Poisson => self.due = start.saturating_add(self.draw_gap(random)),
+            ArrivalProcess::OnOff => {
                 self.due = start;
                 self.on_end = start.saturating_add(self.draw(random, self.parameters.mean_on));
             }
@@ -100,11 +100,11 @@ impl DatagramSender {
     fn advance(&mut self, random: &mut Stream, size_bytes: u16) {
         let wire = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
         let gap = match self.parameters.arrival {
-            Arrival::Poisson => self.draw_gap(random),
-            Arrival::Constant | Arrival::OnOff => self.constant_gap(wire),
+            ArrivalProcess::Poisson => self.draw_gap(random),
+            ArrivalProcess::Constant | ArrivalProcess::OnOff => self.constant_gap(wire),
         };
         self.due = self.due.saturating_add(gap);
-        if self.parameters.arrival == Arrival::OnOff && self.due >= self.on_end {
+        if self.parameters.arrival == ArrivalProcess::OnOff && self.due >= self.on_end {
             let off = self.draw(random, self.parameters.mean_off);
             self.due = self.due.max(self.on_end.saturating_add(off));
             self.on_end = self.due.saturating_add(self.draw(random, self.parameters.mean_on));
@@ -208,6 +208,11 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_constant_is_the_default() {
+        assert_eq!(DatagramParameters::default().header_bytes, HEADER_BYTES);
+    }
+
     /// Returns the stamps of a flow whose wire is always free.
     fn stamps(parameters: DatagramParameters, flow: &FlowStart, most: usize) -> Vec<Time> {
         let mut random = Stream::new(1, 2, 3);
@@ -251,7 +256,7 @@ mod tests {
     #[test]
     fn poisson_gaps_have_the_mean_and_variance_of_an_exponential() {
         let gap = Some(Time::from_us(10));
-        let parameters = DatagramParameters { gap, arrival: Arrival::Poisson, ..DatagramParameters::default() };
+        let parameters = DatagramParameters { gap, arrival: ArrivalProcess::Poisson, ..DatagramParameters::default() };
         let stamps = stamps(parameters, &flow(u64::MAX), 200_001);
         let gaps: Vec<f64> = stamps.windows(2).map(|pair| (pair[1] - pair[0]).as_ps() as f64 * 1e-7).collect();
         let n = gaps.len() as f64;
@@ -264,7 +269,7 @@ mod tests {
     #[test]
     fn on_off_sends_at_its_rate_for_its_share_of_the_time() {
         let parameters = DatagramParameters {
-            arrival: Arrival::OnOff,
+            arrival: ArrivalProcess::OnOff,
             mean_on: Time::from_ms(1),
             mean_off: Time::from_ms(3),
             ..DatagramParameters::default()

@@ -5,9 +5,13 @@ use crate::parameters::parameters;
 use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
+/// Bytes of a frame of a source of datagrams that are no payload: the default of `header`. A constant, because each
+/// frame needs it and a default is parsed from its text.
+pub const HEADER_BYTES: u16 = 46;
+
 /// The arrival process of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub enum ArrivalProcess {
     /// Equal gaps.
     Constant,
     /// Exponential gaps with that mean.
@@ -33,8 +37,12 @@ parameters! {
             "bytes of a frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8",
             "IEEE 802.3, 3.1.1; RFC 791; RFC 768";
         /// The arrival process of frames.
-        arrival: Arrival = "arrival"
-            word["constant" = Arrival::Constant, "poisson" = Arrival::Poisson, "on_off" = Arrival::OnOff],
+        arrival: ArrivalProcess = "arrival"
+            word[
+                "constant" = ArrivalProcess::Constant,
+                "poisson" = ArrivalProcess::Poisson,
+                "on_off" = ArrivalProcess::OnOff
+            ],
             default "constant",
             "constant: equal gaps; poisson: exponential gaps; on_off: equal gaps during exponential on periods",
             "usual source models";

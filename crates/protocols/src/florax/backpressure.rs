@@ -3,8 +3,8 @@
 use super::destination::Senders;
 use super::fair::{Demand, fair_rates};
 use super::pause_request::{BackpressureStatistics, Neighbours, PauseRequest};
-use super::table::{Flow, Pair};
-use super::{BackpressureParameters, Whom};
+use super::table::{Flow, HostPair};
+use super::{BackpressureParameters, StopTarget};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use units::{Rate, Time};
@@ -19,20 +19,20 @@ const LOOKS_PER_FRAME: usize = 16;
 /// Backpressure of one output port.
 #[derive(Clone, Debug)]
 pub struct OutputBackpressure {
-    pub(super) flows: BTreeMap<Pair, Flow>,
+    pub(super) flows: BTreeMap<HostPair, Flow>,
     /// Flows of `flows` with an entry in the XOFF table.
-    pub(super) stopped: BTreeSet<Pair>,
+    pub(super) stopped: BTreeSet<HostPair>,
     /// The current upper threshold.
     upper: u64,
     /// Time until which all active flows are paused, except those in `fresh`.
     all_stopped_until: Time,
     /// Flows that became active while all others were paused. A check of the whole table for each of them would cost
     /// the square of their number.
-    fresh: Vec<Pair>,
+    fresh: Vec<HostPair>,
     /// Frames that pass before the next evaluation of the thresholds.
     patience: usize,
     /// Start of the next search for an inactive flow.
-    cursor: Pair,
+    cursor: HostPair,
     demands: Vec<Demand>,
     rates: Vec<u64>,
     pub(super) statistics: BackpressureStatistics,
@@ -46,7 +46,7 @@ impl Flow {
     fn passes(
         &mut self,
         parameters: &BackpressureParameters,
-        (now, port, pair): (Time, u16, Pair),
+        (now, port, pair): (Time, u16, HostPair),
         (bytes, slack_bytes): (u64, u64),
         rate: Rate,
         requests: &mut Vec<PauseRequest>,
@@ -60,7 +60,7 @@ impl Flow {
                     return true;
                 }
                 // The ports share the rate and pace on their own, so that each may be one frame early.
-                parameters.whom != Whom::Flows || stop.conforms(now, bytes, slack_bytes * (ports + 1))
+                parameters.target != StopTarget::Flows || stop.conforms(now, bytes, slack_bytes * (ports + 1))
             }
             _ => true,
         }
@@ -77,7 +77,7 @@ impl OutputBackpressure {
             all_stopped_until: Time::ZERO,
             fresh: Vec::new(),
             patience: 0,
-            cursor: Pair { src: 0, dst: 0 },
+            cursor: HostPair { src: 0, dst: 0 },
             demands: Vec::new(),
             rates: Vec::new(),
             statistics: BackpressureStatistics::default(),
@@ -87,11 +87,11 @@ impl OutputBackpressure {
 
     /// Returns the table entry of a frame from `src` to `dst`.
     #[inline]
-    pub fn pair(parameters: &BackpressureParameters, src: u32, dst: u32) -> Pair {
-        match parameters.whom {
-            Whom::Flows => Pair { src, dst },
-            Whom::Destinations => Pair::to(dst),
-            Whom::Everybody => Pair::EVERYBODY,
+    pub fn pair(parameters: &BackpressureParameters, src: u32, dst: u32) -> HostPair {
+        match parameters.target {
+            StopTarget::Flows => HostPair { src, dst },
+            StopTarget::Destinations => HostPair::to(dst),
+            StopTarget::WholePort => HostPair::EVERYBODY,
         }
     }
 
@@ -100,11 +100,11 @@ impl OutputBackpressure {
     pub fn count_sender(
         &mut self,
         parameters: &BackpressureParameters,
-        (now, port, flow): (Time, u16, Pair),
+        (now, port, flow): (Time, u16, HostPair),
         bytes: u64,
         rate: Rate,
     ) {
-        if parameters.whom == Whom::Destinations {
+        if parameters.target == StopTarget::Destinations {
             self.senders.count(parameters, (now, port, flow), bytes, rate);
         }
     }
@@ -115,7 +115,7 @@ impl OutputBackpressure {
     pub fn count(
         &mut self,
         parameters: &BackpressureParameters,
-        (now, port, pair): (Time, u16, Pair),
+        (now, port, pair): (Time, u16, HostPair),
         (bytes, slack_bytes): (u64, u64),
         rate: Rate,
         requests: &mut Vec<PauseRequest>,
@@ -137,7 +137,7 @@ impl OutputBackpressure {
     }
 
     /// Adds an entry for a new flow, after removal of some inactive ones. Returns false if the table is full.
-    fn make_room(&mut self, parameters: &BackpressureParameters, now: Time, pair: Pair) -> bool {
+    fn make_room(&mut self, parameters: &BackpressureParameters, now: Time, pair: HostPair) -> bool {
         let mut silent = Vec::new();
         let behind = (Bound::Excluded(self.cursor), Bound::Unbounded);
         let mut looked = 0;
@@ -162,7 +162,7 @@ impl OutputBackpressure {
         room
     }
 
-    fn forget(&mut self, pair: Pair) {
+    fn forget(&mut self, pair: HostPair) {
         if let Some(flow) = self.flows.remove(&pair) {
             self.statistics.expiries += u64::from(flow.stop.is_some());
             self.stopped.remove(&pair);
@@ -174,13 +174,13 @@ impl OutputBackpressure {
     pub fn decide(
         &mut self,
         parameters: &BackpressureParameters,
-        (now, port, pair): (Time, u16, Pair),
+        (now, port, pair): (Time, u16, HostPair),
         occupancy: u64,
         rate: Rate,
         switch: &impl Neighbours,
         requests: &mut Vec<PauseRequest>,
     ) {
-        if parameters.whom == Whom::Destinations {
+        if parameters.target == StopTarget::Destinations {
             if occupancy > parameters.upper {
                 if !self.flows.contains_key(&pair) {
                     // No table entry: send an XOFF without a record; it ends by expiry.
@@ -190,7 +190,7 @@ impl OutputBackpressure {
             }
             return;
         }
-        let flows = parameters.whom == Whom::Flows;
+        let flows = parameters.target == StopTarget::Flows;
         let everybody = occupancy > if flows { parameters.max_upper } else { parameters.upper };
         if everybody {
             if !self.flows.contains_key(&pair) {
@@ -198,7 +198,7 @@ impl OutputBackpressure {
                 requests.push(PauseRequest { port, pair, rate_bps: Some(0) });
             }
             if now >= self.all_stopped_until {
-                self.stop_everybody(parameters, now, switch, requests);
+                self.stop_whole_port(parameters, now, switch, requests);
             } else if !self.fresh.is_empty() {
                 self.stop_fresh(parameters, now, switch, requests);
             }
@@ -213,7 +213,7 @@ impl OutputBackpressure {
         }
     }
 
-    fn stop_everybody(
+    fn stop_whole_port(
         &mut self,
         parameters: &BackpressureParameters,
         now: Time,
@@ -236,7 +236,7 @@ impl OutputBackpressure {
         self.fresh.clear();
     }
 
-    /// Like [`OutputBackpressure::stop_everybody`], for the flows that became active since then.
+    /// Like [`OutputBackpressure::stop_whole_port`], for the flows that became active since then.
     fn stop_fresh(
         &mut self,
         parameters: &BackpressureParameters,
@@ -305,7 +305,7 @@ impl OutputBackpressure {
         switch: &impl Neighbours,
         requests: &mut Vec<PauseRequest>,
     ) {
-        if parameters.whom == Whom::Destinations {
+        if parameters.target == StopTarget::Destinations {
             return self.resume_destinations(parameters, now, occupancy, switch, requests);
         }
         if occupancy >= parameters.lower {
@@ -321,7 +321,7 @@ impl OutputBackpressure {
     }
 
     /// Resumes these flows, unless their XOFF has expired.
-    pub(super) fn resume(&mut self, now: Time, stopped: BTreeSet<Pair>, requests: &mut Vec<PauseRequest>) {
+    pub(super) fn resume(&mut self, now: Time, stopped: BTreeSet<HostPair>, requests: &mut Vec<PauseRequest>) {
         for pair in stopped {
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
             let Some(stop) = flow.stop.take() else { continue };
@@ -360,7 +360,7 @@ impl OutputBackpressure {
 
     /// Returns the counters, and the number of flows that are paused at `now`.
     pub fn statistics(&self, now: Time) -> (BackpressureStatistics, u64) {
-        let over = |pair: &&Pair| {
+        let over = |pair: &&HostPair| {
             let stop = self.flows.get(pair).and_then(|flow| flow.stop);
             stop.is_some_and(|stop| !stop.is_live(now))
         };

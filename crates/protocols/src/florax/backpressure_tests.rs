@@ -6,13 +6,13 @@ const FRAME: u64 = 1500;
 
 struct Alone;
 impl Neighbours for Alone {
-    fn held_bps(&self, _: Pair) -> Option<u64> {
+    fn held_bps(&self, _: HostPair) -> Option<u64> {
         None
     }
-    fn agreed_bps(&self, _: Pair) -> u64 {
+    fn agreed_bps(&self, _: HostPair) -> u64 {
         0
     }
-    fn held(&self, _: Pair) -> u64 {
+    fn held(&self, _: HostPair) -> u64 {
         0
     }
     fn grace(&self, _: u16, _: usize) -> Time {
@@ -20,9 +20,9 @@ impl Neighbours for Alone {
     }
 }
 
-fn parameters(whom: Whom) -> BackpressureParameters {
+fn parameters(target: StopTarget) -> BackpressureParameters {
     BackpressureParameters {
-        whom,
+        target,
         lower: 25,
         upper: 50,
         max_upper: 90,
@@ -35,8 +35,8 @@ fn parameters(whom: Whom) -> BackpressureParameters {
     }
 }
 
-const fn pair(src: u32) -> Pair {
-    Pair { src, dst: 9 }
+const fn pair(src: u32) -> HostPair {
+    HostPair { src, dst: 9 }
 }
 
 /// Flows 1 and 2 send at 80 and 20 Mbps for 6 ms. Returns the output and the end time.
@@ -47,7 +47,7 @@ fn two_flows(parameters: &BackpressureParameters) -> (OutputBackpressure, Time) 
         let now = Time::from_us(150 * at);
         let mut count = |src: u32| {
             let pair = OutputBackpressure::pair(parameters, src, 9);
-            output.count_sender(parameters, (now, src as u16, Pair { src, dst: 9 }), FRAME, LINK);
+            output.count_sender(parameters, (now, src as u16, HostPair { src, dst: 9 }), FRAME, LINK);
             output.count(parameters, (now, src as u16, pair), (FRAME, FRAME), LINK, &mut requests)
         };
         assert!(count(1) && (at % 4 != 0 || count(2)));
@@ -70,7 +70,7 @@ fn decide(
 
 #[test]
 fn only_the_flow_above_its_share_is_stopped() {
-    let parameters = parameters(Whom::Flows);
+    let parameters = parameters(StopTarget::Flows);
     let (mut output, now) = two_flows(&parameters);
     assert_eq!(decide(&mut output, &parameters, now, 50), []);
     // 90 Mbps for demands of 80 and 20: 70 remain for the larger.
@@ -86,7 +86,7 @@ fn only_the_flow_above_its_share_is_stopped() {
 
 #[test]
 fn above_the_last_threshold_everybody_is_blocked_once() {
-    let parameters = parameters(Whom::Flows);
+    let parameters = parameters(StopTarget::Flows);
     let (mut output, now) = two_flows(&parameters);
     decide(&mut output, &parameters, now, 51);
     let blocked: Vec<_> =
@@ -106,19 +106,19 @@ fn above_the_last_threshold_everybody_is_blocked_once() {
 
 #[test]
 fn the_other_schemes_stop_more() {
-    let by_destination = parameters(Whom::Destinations);
+    let by_destination = parameters(StopTarget::Destinations);
     let (mut output, now) = two_flows(&by_destination);
     let all = |pair| [1, 2].map(|port| PauseRequest { port, pair, rate_bps: Some(0) });
-    assert_eq!(decide(&mut output, &by_destination, now, 51), all(Pair::to(9)));
-    let simple = parameters(Whom::Everybody);
+    assert_eq!(decide(&mut output, &by_destination, now, 51), all(HostPair::to(9)));
+    let simple = parameters(StopTarget::WholePort);
     let (mut output, now) = two_flows(&simple);
-    assert_eq!(decide(&mut output, &simple, now, 51), all(Pair::EVERYBODY));
+    assert_eq!(decide(&mut output, &simple, now, 51), all(HostPair::EVERYBODY));
     assert_eq!(decide(&mut output, &simple, now, 60), []);
 }
 
 #[test]
 fn what_comes_despite_an_xoff_is_dropped_after_its_grace() {
-    let parameters = parameters(Whom::Flows);
+    let parameters = parameters(StopTarget::Flows);
     let (mut output, now) = two_flows(&parameters);
     decide(&mut output, &parameters, now, 91);
     let mut passes = |us: u64| {
@@ -135,20 +135,20 @@ fn what_comes_despite_an_xoff_is_dropped_after_its_grace() {
 fn a_flow_that_is_held_further_on_is_stopped_at_that_rate() {
     struct Held;
     impl Neighbours for Held {
-        fn held_bps(&self, pair: Pair) -> Option<u64> {
+        fn held_bps(&self, pair: HostPair) -> Option<u64> {
             (pair.src == 2).then_some(5_000_000)
         }
-        fn agreed_bps(&self, _: Pair) -> u64 {
+        fn agreed_bps(&self, _: HostPair) -> u64 {
             0
         }
-        fn held(&self, _: Pair) -> u64 {
+        fn held(&self, _: HostPair) -> u64 {
             0
         }
         fn grace(&self, _: u16, _: usize) -> Time {
             Time::ZERO
         }
     }
-    let parameters = parameters(Whom::Flows);
+    let parameters = parameters(StopTarget::Flows);
     let (mut output, now) = two_flows(&parameters);
     let mut requests = Vec::new();
     output.decide(&parameters, (now, 1, pair(1)), 51, Rate::from_mbps(90), &Held, &mut requests);
@@ -158,7 +158,7 @@ fn a_flow_that_is_held_further_on_is_stopped_at_that_rate() {
 
 #[test]
 fn a_full_table_tells_no_more_flows_apart_but_stops_them_all_the_same() {
-    let parameters = BackpressureParameters { flows: 2, ..parameters(Whom::Flows) };
+    let parameters = BackpressureParameters { flows: 2, ..parameters(StopTarget::Flows) };
     let (mut output, now) = two_flows(&parameters);
     let mut requests = Vec::new();
     let third = (now, 3, pair(3));
@@ -181,8 +181,8 @@ fn a_full_table_tells_no_more_flows_apart_but_stops_them_all_the_same() {
 fn random_operations() {
     for seed in 0..60 {
         let mut random = Stream::new(seed, 0, 0);
-        let whom = [Whom::Flows, Whom::Destinations, Whom::Everybody][seed as usize % 3];
-        let parameters = BackpressureParameters { flows: 1 + random.below(6) as u32, ..parameters(whom) };
+        let target = [StopTarget::Flows, StopTarget::Destinations, StopTarget::WholePort][seed as usize % 3];
+        let parameters = BackpressureParameters { flows: 1 + random.below(6) as u32, ..parameters(target) };
         let mut output = OutputBackpressure::new(&parameters);
         let (mut now, mut requests, mut seen) = (Time::ZERO, Vec::new(), BTreeSet::new());
         for _ in 0..3_000 {
@@ -192,7 +192,7 @@ fn random_operations() {
             if random.below(3) > 0 {
                 let at = (now, (src % 4) as u16, OutputBackpressure::pair(&parameters, src, dst));
                 seen.insert((at.2, at.1));
-                output.count_sender(&parameters, (now, at.1, Pair { src, dst }), 1538, LINK);
+                output.count_sender(&parameters, (now, at.1, HostPair { src, dst }), 1538, LINK);
                 if output.count(&parameters, at, (84 + random.below(1500), 1538), LINK, &mut requests) {
                     output.decide(&parameters, at, occupancy, LINK, &Alone, &mut requests);
                 }
@@ -204,7 +204,7 @@ fn random_operations() {
             assert!(requests.drain(..).all(|call| seen.contains(&(call.pair, call.port))));
             let (statistics, stopped) = output.statistics(now);
             assert_eq!(statistics.xoffs, statistics.xons + statistics.expiries + stopped, "seed {seed}");
-            assert!(whom == Whom::Flows || statistics.changes == 0);
+            assert!(target == StopTarget::Flows || statistics.changes == 0);
         }
         let (_, stopped) = output.statistics(now + parameters.expiry);
         assert_eq!(stopped, 0, "nobody stays stopped longer than an expiry");
@@ -215,7 +215,7 @@ fn random_operations() {
 /// new flow, and one that was inactive when the others were paused.
 #[test]
 fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
-    let parameters = parameters(Whom::Flows);
+    let parameters = parameters(StopTarget::Flows);
     let mut output = OutputBackpressure::new(&parameters);
     let mut requests = Vec::new();
     let mut come = |output: &mut OutputBackpressure, us: u64, src: u32| {
@@ -247,8 +247,14 @@ fn one_aggressor(parameters: &BackpressureParameters) -> (OutputBackpressure, Ti
         let now = Time::from_us(150 * at);
         for src in (1..=6).filter(|&src| src == 1 || at % 4 == 0) {
             let dst = if src == 1 { 9 } else { 8 };
-            output.count_sender(parameters, (now, src as u16, Pair { src, dst }), FRAME, LINK);
-            assert!(output.count(parameters, (now, src as u16, Pair::to(dst)), (FRAME, FRAME), LINK, &mut Vec::new()));
+            output.count_sender(parameters, (now, src as u16, HostPair { src, dst }), FRAME, LINK);
+            assert!(output.count(
+                parameters,
+                (now, src as u16, HostPair::to(dst)),
+                (FRAME, FRAME),
+                LINK,
+                &mut Vec::new()
+            ));
         }
     }
     (output, Time::from_us(150 * 40))
@@ -257,13 +263,13 @@ fn one_aggressor(parameters: &BackpressureParameters) -> (OutputBackpressure, Ti
 /// A next switch that holds this many frames to host 9 here.
 struct Holds(u64);
 impl Neighbours for Holds {
-    fn held_bps(&self, to: Pair) -> Option<u64> {
+    fn held_bps(&self, to: HostPair) -> Option<u64> {
         (to.dst == 9 && self.0 > 0).then_some(0)
     }
-    fn agreed_bps(&self, _: Pair) -> u64 {
+    fn agreed_bps(&self, _: HostPair) -> u64 {
         0
     }
-    fn held(&self, to: Pair) -> u64 {
+    fn held(&self, to: HostPair) -> u64 {
         if to.dst == 9 { self.0 } else { 0 }
     }
     fn grace(&self, _: u16, _: usize) -> Time {
@@ -280,7 +286,7 @@ fn told(
     holds: u64,
 ) -> Vec<(u16, u32)> {
     let mut requests = Vec::new();
-    output.decide(parameters, (now, 2, Pair::to(8)), occupancy, LINK, &Holds(holds), &mut requests);
+    output.decide(parameters, (now, 2, HostPair::to(8)), occupancy, LINK, &Holds(holds), &mut requests);
     assert!(requests.iter().all(|call| call.rate_bps == Some(0)));
     requests.iter().map(|call| (call.port, call.pair.dst)).collect()
 }
@@ -288,7 +294,7 @@ fn told(
 /// The rate of single flows counts, not the total of a destination. An XOFF takes effect before the next one.
 #[test]
 fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
-    let parameters = parameters(Whom::Destinations);
+    let parameters = parameters(StopTarget::Destinations);
     let (mut output, now) = one_aggressor(&parameters);
     assert_eq!(told(&mut output, &parameters, now, 50, 0), []);
     assert_eq!(told(&mut output, &parameters, now, 51, 0), [(1, 9)]);
@@ -308,7 +314,7 @@ fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
 /// destination only, which is paused in turn.
 #[test]
 fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
-    let parameters = parameters(Whom::Destinations);
+    let parameters = parameters(StopTarget::Destinations);
     let (mut output, now) = one_aggressor(&parameters);
     assert_eq!(told(&mut output, &parameters, now, 51, 51), [(1, 9)], "hop by hop");
     let later = now + Time::from_us(600);
@@ -328,7 +334,7 @@ fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
 /// XOFFs in force are renewed through every port, for another expiry. Resumed flows are not.
 #[test]
 fn a_renewal_extends_what_is_in_force() {
-    let parameters = BackpressureParameters { renewed: true, ..parameters(Whom::Everybody) };
+    let parameters = BackpressureParameters { renewed: true, ..parameters(StopTarget::WholePort) };
     let (mut output, now) = two_flows(&parameters);
     let mut requests = Vec::new();
     assert!(!output.renew(&parameters, now, &mut requests) && requests.is_empty(), "nobody is stopped");

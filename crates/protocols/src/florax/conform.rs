@@ -4,7 +4,7 @@ use units::Time;
 
 /// An entry of the XOFF table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stop {
+pub(super) struct XoffEntry {
     /// Permitted rate, in bits per second on the wire.
     pub rate_bps: u64,
     /// Expiry.
@@ -15,10 +15,10 @@ pub(super) struct Stop {
     bytes: u64,
 }
 
-impl Stop {
+impl XoffEntry {
     /// Creates the entry of a flow that gets an XOFF at `now`; frames that were in flight have arrived `grace` later.
-    pub fn new(now: Time, rate_bps: u64, expiry: Time, grace: Time) -> Stop {
-        Stop { rate_bps, until: now.saturating_add(expiry), from: now.saturating_add(grace), bytes: 0 }
+    pub fn new(now: Time, rate_bps: u64, expiry: Time, grace: Time) -> XoffEntry {
+        XoffEntry { rate_bps, until: now.saturating_add(expiry), from: now.saturating_add(grace), bytes: 0 }
     }
 
     pub fn is_live(&self, now: Time) -> bool {
@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn the_excess_over_the_rate_is_what_does_not_conform() {
         // 10 Mbps: 1250 bytes per millisecond. Two frames of slack.
-        let mut stop = Stop::new(Time::ZERO, 10_000_000, Time::from_ms(100), Time::from_ms(1));
+        let mut stop = XoffEntry::new(Time::ZERO, 10_000_000, Time::from_ms(100), Time::from_ms(1));
         assert!((0..50).all(|_| stop.conforms(Time::from_us(900), 1250, 2500)), "the grace");
         let mut passed = 0;
         for tenth in 10..=990u64 {
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn who_is_blocked_has_the_slack_and_no_more() {
-        let mut stop = Stop::new(Time::ZERO, 0, Time::from_ms(5), Time::ZERO);
+        let mut stop = XoffEntry::new(Time::ZERO, 0, Time::from_ms(5), Time::ZERO);
         let passed = (0..100u64).filter(|&at| stop.conforms(Time::from_us(at), 1500, 3000)).count();
         assert_eq!(passed, 2);
     }

@@ -1,7 +1,7 @@
 //! Backpressure by destination: pauses the destination of the flow with the highest rate.
 
 use super::pause_request::{Neighbours, PauseRequest};
-use super::table::{Flow, Pair};
+use super::table::{Flow, HostPair};
 use super::{BackpressureParameters, OutputBackpressure};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
@@ -10,7 +10,7 @@ use units::{Rate, Time};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Senders {
     /// Rate estimates, to find the most aggressive flow.
-    flows: BTreeMap<Pair, Flow>,
+    flows: BTreeMap<HostPair, Flow>,
     /// Time of the last removal of inactive flows.
     swept_at: Time,
     /// Time at which the last XOFF takes effect; before, a longer queue causes no further XOFF.
@@ -22,7 +22,7 @@ impl Senders {
     pub fn count(
         &mut self,
         parameters: &BackpressureParameters,
-        (now, port, pair): (Time, u16, Pair),
+        (now, port, pair): (Time, u16, HostPair),
         bytes: u64,
         rate: Rate,
     ) {
@@ -46,10 +46,10 @@ impl Senders {
         &self,
         now: Time,
         parameters: &BackpressureParameters,
-        may: impl Fn(Pair) -> bool,
-    ) -> Option<Pair> {
+        may: impl Fn(HostPair) -> bool,
+    ) -> Option<HostPair> {
         let active = self.flows.iter().filter(|(_, flow)| flow.is_active(now, parameters.burst_gap));
-        let candidates = active.map(|(pair, flow)| (flow.rate_bps(now), Pair::to(pair.dst)));
+        let candidates = active.map(|(pair, flow)| (flow.rate_bps(now), HostPair::to(pair.dst)));
         candidates.filter(|&(_, to)| may(to)).max().map(|(_, to)| to)
     }
 }
@@ -58,7 +58,7 @@ impl OutputBackpressure {
     /// Returns the part of `occupancy` that indicates congestion of this port: all but frames to destinations that it
     /// has paused already, which are queued because the next switch paused them too.
     fn congestion(&self, now: Time, occupancy: u64, switch: &impl Neighbours) -> u64 {
-        let live = |to: &&Pair| self.flows.get(to).is_some_and(|flow| flow.blocked_until(now).is_some());
+        let live = |to: &&HostPair| self.flows.get(to).is_some_and(|flow| flow.blocked_until(now).is_some());
         occupancy.saturating_sub(self.stopped.iter().filter(live).map(|&to| switch.held(to)).sum())
     }
 
@@ -101,7 +101,7 @@ impl OutputBackpressure {
             return;
         }
         let congestion = self.congestion(now, occupancy, switch);
-        let resumes = |to: &Pair| congestion + switch.held(*to) < parameters.lower;
+        let resumes = |to: &HostPair| congestion + switch.held(*to) < parameters.lower;
         let (resumed, stopped) = std::mem::take(&mut self.stopped).into_iter().partition(resumes);
         self.stopped = stopped;
         self.resume(now, resumed, requests);

@@ -1,12 +1,12 @@
 //! Max-min fair shares of one link, weighted by agreed rates.
 
-use super::table::Pair;
+use super::table::HostPair;
 
 /// The demand of one flow on the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
     /// The flow.
-    pub pair: Pair,
+    pub pair: HostPair,
     /// Current rate of the flow, in bits per second.
     pub rate_bps: u64,
     /// Agreed rate of the flow in bits per second; 0 without an agreement.
@@ -46,7 +46,7 @@ mod tests {
     use units::random::Stream;
 
     fn demand(src: u32, rate_bps: u64, agreed_bps: u64) -> Demand {
-        Demand { pair: Pair { src, dst: 0 }, rate_bps, agreed_bps }
+        Demand { pair: HostPair { src, dst: 0 }, rate_bps, agreed_bps }
     }
 
     fn rates(link: u64, demands: &[Demand]) -> Vec<(u32, u64)> {

@@ -1,6 +1,6 @@
 //! Parameters of FLORAX and of backpressure by destination.
 
-use super::{BackpressureParameters, Whom};
+use super::{BackpressureParameters, StopTarget};
 use crate::describe::{Mechanism, extended};
 use crate::parameters::parameters;
 use crate::partial::{EXCEPT, TIERS};
@@ -94,7 +94,7 @@ impl FloraxParameters {
     /// Returns the thresholds of ports with a buffer of `limit` packets or bytes, for pauses of flows.
     pub fn per_flow(&self, limit: u64) -> BackpressureParameters {
         BackpressureParameters {
-            whom: Whom::Flows,
+            target: StopTarget::Flows,
             max_upper: part(self.max_upper, limit),
             raise: part(self.raise, part(self.upper, limit)),
             grace: self.grace,
@@ -105,7 +105,7 @@ impl FloraxParameters {
     /// Returns the thresholds of ports with a buffer of `limit` packets or bytes, for pauses of destinations.
     pub fn per_destination(&self, limit: u64) -> BackpressureParameters {
         BackpressureParameters {
-            whom: Whom::Destinations,
+            target: StopTarget::Destinations,
             lower: part(self.lower, limit),
             upper: part(self.upper, limit),
             max_upper: part(self.upper, limit),

@@ -34,31 +34,31 @@ pub use hold::Hold;
 pub use mechanisms::{DESTINATION, FLORAX, FloraxParameters};
 pub use pause_at_output::{MECHANISM as PAUSE_AT_OUTPUT, PauseAtOutputParameters};
 pub use pause_request::{BackpressureStatistics, Neighbours, PauseRequest};
-pub use table::{FLOW_BYTES, Pair};
+pub use table::{FLOW_BYTES, HostPair};
 
 use units::Time;
 
 /// The traffic that a congested output pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Whom {
+pub enum StopTarget {
     /// The pairs of source and destination above their fair share (FLORAX).
     Flows,
     /// All traffic to the destination of the most aggressive flow.
     Destinations,
     /// All traffic of the ports that feed it (802.3x).
-    Everybody,
+    WholePort,
 }
 
 /// Buffer control of an output port. Thresholds count packets or bytes, like the port's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BackpressureParameters {
     /// The traffic to pause.
-    pub whom: Whom,
+    pub target: StopTarget,
     /// Threshold below which all traffic resumes.
     pub lower: u64,
-    /// Threshold above which the traffic selected by `whom` is paused; above `lower`.
+    /// Threshold above which the traffic selected by `target` is paused; above `lower`.
     pub upper: u64,
-    /// Threshold above which all flows are paused; at least `upper`. For [`Whom::Flows`] only.
+    /// Threshold above which all flows are paused; at least `upper`. For [`StopTarget::Flows`] only.
     pub max_upper: u64,
     /// Increase of the upper threshold after each decision that sends an XOFF, up to `max_upper`; below `lower` the
     /// threshold falls back to `upper`.

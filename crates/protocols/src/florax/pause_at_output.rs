@@ -1,7 +1,7 @@
 //! Parameters of 802.3x PAUSE with a decision at the output.
 
 use super::mechanisms::{BURST_GAP, LOWER, NO_NUMBER, UPPER, check_thresholds, part};
-use super::{BackpressureParameters, Whom};
+use super::{BackpressureParameters, StopTarget};
 use crate::parameters::parameters;
 use crate::partial::{EXCEPT, TIERS};
 use crate::reaction::Reaction;
@@ -49,7 +49,7 @@ impl PauseAtOutputParameters {
     /// Returns the thresholds of ports with a buffer of `limit` packets or bytes.
     pub fn per_port(&self, limit: u64) -> BackpressureParameters {
         BackpressureParameters {
-            whom: Whom::Everybody,
+            target: StopTarget::WholePort,
             lower: part(self.lower, limit),
             upper: part(self.upper, limit),
             max_upper: part(self.upper, limit),

@@ -1,8 +1,8 @@
 //! Requests of a congested port to its neighbours, and counters of them.
 
 use super::BackpressureParameters;
-use super::conform::Stop;
-use super::table::{Flow, Pair};
+use super::conform::XoffEntry;
+use super::table::{Flow, HostPair};
 use units::Time;
 
 /// A request to the neighbour from which a flow arrives.
@@ -11,7 +11,7 @@ pub struct PauseRequest {
     /// The port to that neighbour.
     pub port: u16,
     /// The flow.
-    pub pair: Pair,
+    pub pair: HostPair,
     /// XOFF with this rate in bits per second on the wire, 0 to pause; `None` is XON.
     pub rate_bps: Option<u64>,
 }
@@ -19,11 +19,11 @@ pub struct PauseRequest {
 /// The state of the switch that output backpressure reads.
 pub trait Neighbours {
     /// Returns the rate in bits per second to which the next switch holds a flow; `None` if it does not hold it.
-    fn held_bps(&self, pair: Pair) -> Option<u64>;
+    fn held_bps(&self, pair: HostPair) -> Option<u64>;
     /// Returns the agreed rate of a flow in bits per second; 0 without an agreement.
-    fn agreed_bps(&self, pair: Pair) -> u64;
+    fn agreed_bps(&self, pair: HostPair) -> u64;
     /// Returns the frames queued here because the next switch holds their destination, in the unit of the thresholds.
-    fn held(&self, to: Pair) -> u64;
+    fn held(&self, to: HostPair) -> u64;
     /// Returns the time after a request through `port`, behind `ahead` queued ones, until all earlier frames have
     /// arrived.
     fn grace(&self, port: u16, ahead: usize) -> Time;
@@ -55,7 +55,7 @@ impl Flow {
         &mut self,
         parameters: &BackpressureParameters,
         now: Time,
-        (pair, rate_bps): (Pair, u64),
+        (pair, rate_bps): (HostPair, u64),
         switch: &impl Neighbours,
         requests: &mut Vec<PauseRequest>,
         statistics: &mut BackpressureStatistics,
@@ -73,7 +73,7 @@ impl Flow {
                 statistics.xoffs += 1;
             }
         }
-        self.stop = Some(Stop::new(now, rate_bps, parameters.expiry, grace));
+        self.stop = Some(XoffEntry::new(now, rate_bps, parameters.expiry, grace));
         grace
     }
 }

@@ -1,26 +1,26 @@
 //! The state of a flow at a port: FLORAX's flow table and XOFF table in one entry.
 
-use super::conform::Stop;
+use super::conform::XoffEntry;
 use crate::frame::ANY_SOURCE;
 use units::Time;
 
 /// A flow: frames between two hosts, by host index. [`ANY_SOURCE`] is a wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Pair {
+pub struct HostPair {
     /// Source.
     pub src: u32,
     /// Destination.
     pub dst: u32,
 }
 
-impl Pair {
+impl HostPair {
     /// Returns the entry of all frames to `dst`.
-    pub const fn to(dst: u32) -> Pair {
-        Pair { src: ANY_SOURCE, dst }
+    pub const fn to(dst: u32) -> HostPair {
+        HostPair { src: ANY_SOURCE, dst }
     }
 
     /// The entry of all frames.
-    pub const EVERYBODY: Pair = Pair { src: ANY_SOURCE, dst: ANY_SOURCE };
+    pub const EVERYBODY: HostPair = HostPair { src: ANY_SOURCE, dst: ANY_SOURCE };
 
     /// Returns whether a frame from `src` to `dst` belongs to it.
     pub fn covers(self, src: u32, dst: u32) -> bool {
@@ -29,7 +29,7 @@ impl Pair {
 }
 
 /// Memory of one entry of a flow table in bytes: FLORAX's cost per active flow.
-pub const FLOW_BYTES: usize = size_of::<Pair>() + size_of::<Flow>();
+pub const FLOW_BYTES: usize = size_of::<HostPair>() + size_of::<Flow>();
 
 /// One flow at one output port.
 #[derive(Clone, Debug)]
@@ -45,7 +45,7 @@ pub(super) struct Flow {
     /// Input ports of the burst: the targets of requests.
     pub ports: Vec<u16>,
     /// The entry in the XOFF table.
-    pub stop: Option<Stop>,
+    pub stop: Option<XoffEntry>,
 }
 
 impl Flow {
@@ -124,8 +124,8 @@ mod tests {
 
     #[test]
     fn wild_cards_cover() {
-        let pair = Pair { src: 1, dst: 2 };
+        let pair = HostPair { src: 1, dst: 2 };
         assert!(pair.covers(1, 2) && !pair.covers(3, 2) && !pair.covers(1, 3));
-        assert!(Pair::to(2).covers(7, 2) && !Pair::to(2).covers(7, 1) && Pair::EVERYBODY.covers(7, 1));
+        assert!(HostPair::to(2).covers(7, 2) && !HostPair::to(2).covers(7, 1) && HostPair::EVERYBODY.covers(7, 1));
     }
 }

@@ -12,9 +12,9 @@
 //! | notification of available bandwidth | bits per second | [`Frame::available_bps`] |
 //! | pull | the next byte expected | [`Frame::next_expected`] |
 //! | frames with telemetry | index of the record | [`Frame::record`] |
-//! | PAUSE, PFC | classes and quanta | [`Frame::pause_call`] |
+//! | PAUSE, PFC | classes and quanta | [`Frame::pause_message`] |
 //! | credit | the limit granted | [`Frame::credit_message`] |
-//! | XOFF | the rate | [`Frame::xoff_call`] |
+//! | XOFF | the rate | [`Frame::xoff_message`] |
 
 use super::{Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::ndp::announcement::Announcement;
@@ -117,7 +117,7 @@ impl Detail {
 
 /// The contents of a PAUSE or PFC frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PauseCall {
+pub struct PauseMessage {
     /// Bitmask of the affected classes; all classes in a PAUSE frame.
     pub classes: u8,
     /// Units of 512 bit times; 0 resumes.
@@ -148,7 +148,7 @@ pub struct CongestionMessage {
 
 /// The contents of an XOFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct XoffCall {
+pub struct XoffMessage {
     /// Permitted rate on the wire in bits per second; 0 pauses.
     pub rate_bps: u64,
     /// Duration from its arrival.
@@ -193,9 +193,9 @@ impl Frame {
 
     /// Returns the classes and the duration of a PAUSE or PFC frame.
     #[inline]
-    pub fn pause_call(&self) -> PauseCall {
+    pub fn pause_message(&self) -> PauseMessage {
         debug_assert!(matches!(self.kind, Kind::Pause | Kind::Pfc), "{:?} pauses nobody", self.kind);
-        PauseCall { classes: (self.detail.0 >> QUANTA_BITS) as u8, quanta: self.detail.0 as u16 }
+        PauseMessage { classes: (self.detail.0 >> QUANTA_BITS) as u8, quanta: self.detail.0 as u16 }
     }
 
     /// Returns the grant of a credit frame.
@@ -207,9 +207,9 @@ impl Frame {
 
     /// Returns the permitted rate and the duration of an XOFF.
     #[inline]
-    pub fn xoff_call(&self) -> XoffCall {
+    pub fn xoff_message(&self) -> XoffMessage {
         debug_assert!(self.kind == Kind::Xoff, "{:?} holds nobody", self.kind);
-        XoffCall { rate_bps: self.detail.0, expiry: self.stamp }
+        XoffMessage { rate_bps: self.detail.0, expiry: self.stamp }
     }
 
     /// Returns the start of the flow, on the driver's clock, from a complete or trimmed data frame without an
@@ -334,13 +334,13 @@ mod tests {
         let mut random = Stream::new(1, 0, 0);
         for _ in 0..1000 {
             let (classes, quanta) = (random.next_u32() as u8, random.next_u32() as u16);
-            assert_eq!(Frame::pfc(classes, quanta).pause_call(), PauseCall { classes, quanta });
-            assert_eq!(Frame::pause(quanta).pause_call(), PauseCall { classes: 0xff, quanta });
+            assert_eq!(Frame::pfc(classes, quanta).pause_message(), PauseMessage { classes, quanta });
+            assert_eq!(Frame::pause(quanta).pause_message(), PauseMessage { classes: 0xff, quanta });
             let (class, sent_bytes, limit_bytes) = (random.below(8) as u8, random.next_u64(), random.next_u64());
             let credit = CreditMessage { class, sent_bytes, limit_bytes };
             assert_eq!(Frame::credit(class, sent_bytes, limit_bytes).credit_message(), credit);
             let (rate_bps, expiry) = (random.next_u64(), Time::from_ps(random.next_u64()));
-            assert_eq!(Frame::xoff(1, 2, rate_bps, expiry).xoff_call(), XoffCall { rate_bps, expiry });
+            assert_eq!(Frame::xoff(1, 2, rate_bps, expiry).xoff_message(), XoffMessage { rate_bps, expiry });
             let message =
                 CongestionMessage { feedback: classes, offset: quanta as i16, delta: random.next_u32() as i16 };
             let cnm = Frame { kind: Kind::Cnm, detail: Detail::congestion_message(message), ..Frame::default() };
@@ -377,6 +377,6 @@ mod tests {
     #[cfg(debug_assertions)]
     #[should_panic(expected = "Data pauses nobody")]
     fn no_kind_is_taken_for_another() {
-        _ = Frame::default().pause_call();
+        _ = Frame::default().pause_message();
     }
 }

@@ -15,7 +15,7 @@ pub use point::{CongestionPoint, MECHANISM as CONGESTION_POINT, PointParameters,
 use crate::control_state::ControlState;
 use crate::frame::CongestionMessage;
 use crate::parameters::parameters;
-use crate::rate_control::{ControlSettings, FlowLimits, Needs, RateController};
+use crate::rate_control::{ControlSettings, FlowLimits, RateController, SwitchSupport};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
 use crate::roce::parameters::INITIAL_RATE;
 use crate::settings::{ParameterError, require};
@@ -63,7 +63,7 @@ parameters! {
 }
 
 impl ControlSettings for QcnParameters {
-    const NEEDS: Needs = Needs::CongestionPoints;
+    const NEEDS: SwitchSupport = SwitchSupport::CongestionPoints;
 
     fn check(&self, _payload_bytes: u16) -> Result<(), ParameterError> {
         require(self.gain > 0.0, "gain", "a share above 0, up to 1")?;

@@ -12,7 +12,7 @@ use crate::hetflow::HetFlow;
 use crate::hpcc::Hpcc;
 use crate::parameters::OwnParameters;
 use crate::qcn::Qcn;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, Needs, RateController, Seen};
+use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, RateObservation, SwitchSupport};
 use crate::roce::parameters::FIXED_RATE;
 use crate::settings::{ParameterError, unknown};
 use crate::swift::Swift;
@@ -48,9 +48,9 @@ macro_rules! controls {
             }
 
             /// Returns the switch feature that it needs.
-            pub fn needs(&self) -> Needs {
+            pub fn needs(&self) -> SwitchSupport {
                 match self {
-                    ControlParameters::Fixed => Needs::Nothing,
+                    ControlParameters::Fixed => SwitchSupport::Nothing,
                     $(ControlParameters::$name(_) => <$state as RateController>::Parameters::NEEDS,)+
                 }
             }
@@ -291,12 +291,12 @@ macro_rules! controls {
                 }
             }
 
-            /// See [`RateController::take_seen`].
+            /// See [`RateController::take_observation`].
             #[cold]
-            pub fn take_seen(&mut self) -> Option<Seen> {
+            pub fn take_observation(&mut self) -> Option<RateObservation> {
                 match self {
                     RateControl::Fixed(_) => None,
-                    $(RateControl::$name(control) => control.take_seen(),)+
+                    $(RateControl::$name(control) => control.take_observation(),)+
                 }
             }
         }

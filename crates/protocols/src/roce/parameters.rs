@@ -4,7 +4,7 @@ use crate::describe::{Mechanism, extended};
 use crate::endpoint::FlowStart;
 use crate::frame::MIN_FRAME_BYTES;
 use crate::parameters::{OwnParameters, parameters};
-use crate::rate_control::Needs;
+use crate::rate_control::SwitchSupport;
 use crate::roce::control::ControlParameters;
 use crate::settings::{self, ParameterError, require};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
@@ -175,7 +175,7 @@ impl RoceParameters {
         require(self.rto_low > Time::ZERO, "rto_low", "longer than a round trip")?;
         require(self.rto_high >= self.rto_low, "rto_high", "at least `rto_low`")?;
         require(self.timeout != Some(Time::ZERO), "timeout", "longer than a round trip, or \"never\"")?;
-        require(self.ecn || self.control.needs() != Needs::Marks, "ecn", "the rate follows marks: true")?;
+        require(self.ecn || self.control.needs() != SwitchSupport::Marks, "ecn", "the rate follows marks: true")?;
         self.control.check(self.payload_bytes)
     }
 

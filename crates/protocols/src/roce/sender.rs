@@ -5,7 +5,7 @@ use crate::control_state::ControlState;
 use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
-use crate::rate_control::{Acknowledged, FlowLimits, Seen};
+use crate::rate_control::{Acknowledged, FlowLimits, RateObservation};
 use crate::roce::control::RateControl;
 use crate::roce::parameters::RoceParameters;
 use crate::roce::probing::Paced;
@@ -286,8 +286,8 @@ impl Sender for RoceSender {
         self.control.set_share(&self.parameters.control, share)
     }
 
-    fn take_seen(&mut self) -> Option<Seen> {
-        self.control.take_seen()
+    fn take_observation(&mut self) -> Option<RateObservation> {
+        self.control.take_observation()
     }
 
     fn statistics(&self) -> SenderStatistics {

@@ -3,7 +3,7 @@
 //!
 //! Not modelled, since no paper here needs it: connection set-up and tear-down, limited transmit without selective
 //! acknowledgements, window scaling (the window is a number of bytes), wrapping sequence numbers (they are 64-bit
-//! offsets in the flow). DCTCP is a variant of [`Ecn`], see [`crate::dctcp`].
+//! offsets in the flow). DCTCP is a variant of [`EcnMode`], see [`crate::dctcp`].
 
 pub(crate) mod blocks;
 mod cubic;
@@ -18,6 +18,6 @@ mod window;
 
 pub use blocks::SackBlocks;
 pub use flags::CWR;
-pub use parameters::{CongestionControl, Ecn, InitialWindow, MECHANISM, TcpParameters};
+pub use parameters::{CongestionControl, EcnMode, InitialWindow, MECHANISM, TcpParameters};
 pub use receiver::TcpReceiver;
 pub use sender::TcpSender;

@@ -52,7 +52,7 @@ impl InitialWindow {
 
 /// Reaction to ECN marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Ecn {
+pub enum EcnMode {
     /// No ECN.
     Off,
     /// RFC 3168: a mark counts as a loss, at most once per round trip.
@@ -175,7 +175,7 @@ parameters! {
             "delay of an acknowledgement that waits for a second segment, at most 500ms",
             "RFC 5681, 4.2 (500 ms at most; 200 ms is usual); Linux: 40 ms";
         /// Reaction to ECN marks.
-        ecn: Ecn = "ecn" switch[Ecn::Off, Ecn::Classic], default "false",
+        ecn: EcnMode = "ecn" switch[EcnMode::Off, EcnMode::Classic], default "false",
             "marks are echoed until CWR and count as a loss once per round trip",
             "RFC 3168, 6.1";
     }
@@ -184,7 +184,7 @@ parameters! {
 impl TcpParameters {
     /// Returns the defaults of DCTCP.
     pub fn dctcp() -> Self {
-        let ecn = Ecn::Dctcp(DctcpParameters::default());
+        let ecn = EcnMode::Dctcp(DctcpParameters::default());
         let mut parameters = TcpParameters { ecn, ..TcpParameters::default() };
         parameters.mechanism().set_defaults(|key, text| parameters.set(key, text));
         parameters
@@ -199,7 +199,7 @@ impl TcpParameters {
             return Err(settings::unknown(self.mechanism(), key));
         }
         match &mut self.ecn {
-            Ecn::Dctcp(dctcp) if MECHANISM.parameter(key).is_none() => dctcp.set(key, text),
+            EcnMode::Dctcp(dctcp) if MECHANISM.parameter(key).is_none() => dctcp.set(key, text),
             _ => OwnParameters::set(self, key, text),
         }
     }
@@ -241,7 +241,7 @@ impl TcpParameters {
     }
 
     fn is_dctcp(&self) -> bool {
-        matches!(self.ecn, Ecn::Dctcp(_))
+        matches!(self.ecn, EcnMode::Dctcp(_))
     }
 
     /// Returns the frame length of an acknowledgement with `blocks` SACK blocks: two bytes of padding, two of the
@@ -259,8 +259,8 @@ impl TcpParameters {
     /// Returns the table that describes these parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
         match self.ecn {
-            Ecn::Dctcp(_) => &dctcp::MECHANISM,
-            Ecn::Off | Ecn::Classic => &MECHANISM,
+            EcnMode::Dctcp(_) => &dctcp::MECHANISM,
+            EcnMode::Off | EcnMode::Classic => &MECHANISM,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::frame::{Detail, Frame, Kind, flags};
 use crate::ranges::Ranges;
 use crate::tcp::blocks::{MOST_BLOCKS, SackBlocks};
 use crate::tcp::flags::CWR;
-use crate::tcp::parameters::{Ecn, TcpParameters};
+use crate::tcp::parameters::{EcnMode, TcpParameters};
 use std::sync::Arc;
 use units::Time;
 
@@ -146,15 +146,15 @@ impl TcpReceiver {
     fn echo_marks(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         let marked = frame.has(flags::CE);
         match self.parameters.ecn {
-            Ecn::Off => {}
-            Ecn::Classic => {
+            EcnMode::Off => {}
+            EcnMode::Classic => {
                 // RFC 3168, 6.1.3: echo until CWR arrives. A mark on the segment with CWR restarts the echo.
                 if frame.has(CWR) {
                     self.echo = false;
                 }
                 self.echo |= marked;
             }
-            Ecn::Dctcp(_) => {
+            EcnMode::Dctcp(_) => {
                 // RFC 8257, 3.2: if the CE state changes, acknowledge pending segments at once with the old state, so
                 // that the sender can count the marked bytes.
                 if self.ce.changes(marked) && self.pending > 0 {
@@ -359,7 +359,7 @@ mod tests {
 
     #[test]
     fn classic_ecn_echoes_until_told() {
-        let tcp = TcpParameters { ecn: Ecn::Classic, delayed_ack: false, ..TcpParameters::default() };
+        let tcp = TcpParameters { ecn: EcnMode::Classic, delayed_ack: false, ..TcpParameters::default() };
         assert_eq!(answers(tcp, &["0", "1!", "2", "3c", "4", "5!c", "6"]), ["1", "2e", "3e", "4", "5", "6e", "7e"]);
     }
 

@@ -3,13 +3,13 @@
 use crate::ranges::Ranges;
 
 /// A range of bytes, from its first byte to before its end.
-type Piece = (u64, u64);
+type ByteRange = (u64, u64);
 
 /// The next transmission (RFC 6675, 4, NextSeg).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Next {
+pub(crate) enum NextSegment {
     /// Retransmit this piece: it is lost, or nothing else is left to send.
-    Again(Piece),
+    Again(ByteRange),
     /// Send new bytes.
     New,
 }
@@ -35,7 +35,7 @@ impl Scoreboard {
 
     /// Adds all bytes below `acknowledged` and these blocks, as far as they were `sent`. Returns how many bytes of the
     /// blocks are new.
-    pub(crate) fn update(&mut self, acknowledged: u64, blocks: impl Iterator<Item = Piece>, sent: u64) -> u64 {
+    pub(crate) fn update(&mut self, acknowledged: u64, blocks: impl Iterator<Item = ByteRange>, sent: u64) -> u64 {
         let expected = self.arrived.expected();
         self.arrived.insert(expected, acknowledged.max(expected));
         blocks.map(|(start, end)| self.arrived.insert(start, end.min(sent))).sum()
@@ -55,7 +55,7 @@ impl Scoreboard {
 
     /// Returns the segment from the first missing byte, which is below `sent`, for retransmission regardless of the
     /// pipe.
-    pub(crate) fn first(&mut self, sent: u64) -> Piece {
+    pub(crate) fn first(&mut self, sent: u64) -> ByteRange {
         let piece = self.missing(self.arrived.expected(), sent);
         self.high_rxt = self.high_rxt.max(piece.1);
         piece
@@ -67,20 +67,20 @@ impl Scoreboard {
     }
 
     /// Returns the segment from the first missing byte at or after `from`, cut at `sent`.
-    pub(crate) fn missing(&self, from: u64, sent: u64) -> Piece {
+    pub(crate) fn missing(&self, from: u64, sent: u64) -> ByteRange {
         let (start, end) = self.arrived.gap(from).unwrap_or((from.max(self.arrived.highest()), sent));
         (start, end.min(start + self.mss).min(sent).max(start))
     }
 
     /// Returns whether a byte followed by `ranges` is lost (RFC 6675, 4, IsLost): DupThresh separate ranges, or more
     /// than DupThresh - 1 segments of bytes.
-    fn is_lost(&self, ranges: &[Piece]) -> bool {
+    fn is_lost(&self, ranges: &[ByteRange]) -> bool {
         let bytes: u64 = ranges.iter().map(|&(start, end)| end - start).sum();
         ranges.len() as u64 >= self.threshold || bytes > (self.threshold - 1) * self.mss
     }
 
     /// Returns the ranges above `at`.
-    fn behind(&self, at: u64) -> &[Piece] {
+    fn behind(&self, at: u64) -> &[ByteRange] {
         let ranges = self.arrived.above();
         &ranges[ranges.partition_point(|&(start, _)| start <= at)..]
     }
@@ -110,16 +110,16 @@ impl Scoreboard {
 
     /// Returns the next transmission in recovery and records it. All bytes below `sent` have been sent; `has_new`: new
     /// bytes may be sent.
-    pub(crate) fn next(&mut self, sent: u64, has_new: bool) -> Option<Next> {
+    pub(crate) fn next(&mut self, sent: u64, has_new: bool) -> Option<NextSegment> {
         let from = self.high_rxt.max(self.arrived.expected());
         let gap = self.arrived.gap(from).map(|(start, end)| (start, end.min(start + self.mss)));
         let piece = gap.filter(|&(start, _)| self.is_lost(self.behind(start)));
         if piece.is_none() && has_new {
-            return Some(Next::New);
+            return Some(NextSegment::New);
         }
         if let Some(piece) = piece.or(gap) {
             self.high_rxt = piece.1;
-            return Some(Next::Again(piece));
+            return Some(NextSegment::Again(piece));
         }
         // Rescue retransmission: the last unreported segment, once per recovery. Otherwise only the timer could detect
         // its loss. HighRxt does not change.
@@ -132,7 +132,7 @@ impl Scoreboard {
         };
         if !self.rescued && start < end {
             self.rescued = true;
-            return Some(Next::Again((start.max(end.saturating_sub(self.mss)), end)));
+            return Some(NextSegment::Again((start.max(end.saturating_sub(self.mss)), end)));
         }
         None
     }
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    fn board(reported: &[Piece]) -> Scoreboard {
+    fn board(reported: &[ByteRange]) -> Scoreboard {
         let mut board = Scoreboard::new(10, 3);
         board.update(0, reported.iter().copied(), 1000);
         board.begin(0);
@@ -172,19 +172,23 @@ mod tests {
         // 0 and 20 are lost, 60 is not yet lost by the rules; 80 and 90 are in flight.
         let mut board = board(&[(10, 20), (30, 60), (70, 80)]);
         assert_eq!(board.pipe(100), 10 + 20, "60 and the tail");
-        assert_eq!(board.next(100, true), Some(Next::Again((0, 10))));
+        assert_eq!(board.next(100, true), Some(NextSegment::Again((0, 10))));
         assert_eq!(board.pipe(100), 40);
-        assert_eq!(board.next(100, true), Some(Next::Again((20, 30))));
+        assert_eq!(board.next(100, true), Some(NextSegment::Again((20, 30))));
         assert_eq!(board.pipe(100), 50);
-        assert_eq!(board.next(100, true), Some(Next::New));
-        assert_eq!(board.next(100, false), Some(Next::Again((60, 70))));
-        assert_eq!(board.next(100, false), Some(Next::Again((90, 100))), "the rescue");
+        assert_eq!(board.next(100, true), Some(NextSegment::New));
+        assert_eq!(board.next(100, false), Some(NextSegment::Again((60, 70))));
+        assert_eq!(board.next(100, false), Some(NextSegment::Again((90, 100))), "the rescue");
         assert_eq!(board.next(100, false), None, "once");
         assert_eq!(board.pipe(100), 60, "the rescue leaves HighRxt where it was");
         board.update(0, [(80, 100)].into_iter(), 100);
         board.begin(60);
-        assert_eq!(board.next(100, false), Some(Next::Again((60, 70))), "a new recovery");
-        assert_eq!(board.next(100, false), Some(Next::Again((60, 70))), "its rescue, of the last that is not reported");
+        assert_eq!(board.next(100, false), Some(NextSegment::Again((60, 70))), "a new recovery");
+        assert_eq!(
+            board.next(100, false),
+            Some(NextSegment::Again((60, 70))),
+            "its rescue, of the last that is not reported"
+        );
     }
 
     #[test]

@@ -8,10 +8,10 @@ use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::tcp::blocks::SackBlocks;
 use crate::tcp::flags::CWR;
-use crate::tcp::parameters::{Ecn, TcpParameters};
-use crate::tcp::scoreboard::{Next, Scoreboard};
+use crate::tcp::parameters::{EcnMode, TcpParameters};
+use crate::tcp::scoreboard::{NextSegment, Scoreboard};
 use crate::tcp::timeout::Timeout;
-use crate::tcp::window::{Verdict, Window};
+use crate::tcp::window::{AckAction, Window};
 use std::sync::Arc;
 use units::Time;
 
@@ -55,8 +55,8 @@ impl TcpSender {
     /// Creates the sender of `flow`.
     pub fn new(parameters: &Arc<TcpParameters>, flow: &FlowStart) -> Self {
         let alpha = match &parameters.ecn {
-            Ecn::Dctcp(dctcp) => Some(Alpha::new(dctcp)),
-            Ecn::Off | Ecn::Classic => None,
+            EcnMode::Dctcp(dctcp) => Some(Alpha::new(dctcp)),
+            EcnMode::Off | EcnMode::Classic => None,
         };
         TcpSender {
             parameters: Arc::clone(parameters),
@@ -104,7 +104,7 @@ impl TcpSender {
         self.armed = self.armed.min(self.deadline);
     }
 
-    fn obey(&mut self, verdict: Verdict, now: Time) {
+    fn obey(&mut self, verdict: AckAction, now: Time) {
         if verdict.retransmit && self.parameters.retransmissions {
             self.retransmit = true;
         }
@@ -125,7 +125,7 @@ impl TcpSender {
             self.window.on_round_trip(rtt);
         }
         self.window.at(now, self.timeout.smoothed());
-        if let (Some(alpha), Ecn::Dctcp(dctcp)) = (&mut self.alpha, &self.parameters.ecn) {
+        if let (Some(alpha), EcnMode::Dctcp(dctcp)) = (&mut self.alpha, &self.parameters.ecn) {
             alpha.on_ack(dctcp.gain, acked, echo, acknowledged, self.snd_nxt);
         }
         let flight = self.flight();
@@ -192,8 +192,8 @@ impl TcpSender {
                 return None;
             }
             return match scoreboard.next(sent, has_room)? {
-                Next::Again(piece) => Some(piece),
-                Next::New => Some((sent, new_end)),
+                NextSegment::Again(piece) => Some(piece),
+                NextSegment::New => Some((sent, new_end)),
             };
         }
         // Not in recovery: send in order. After a timeout that begins at the first missing byte and skips bytes
@@ -211,13 +211,13 @@ impl TcpSender {
             return;
         }
         let cwnd = match (&self.parameters.ecn, &self.alpha) {
-            (Ecn::Dctcp(_), Some(alpha)) => alpha.cut(self.window.cwnd),
+            (EcnMode::Dctcp(_), Some(alpha)) => alpha.cut(self.window.cwnd),
             // RFC 3168, 6.1.2: as for a loss.
-            (Ecn::Classic, _) => self.window.after_mark(),
+            (EcnMode::Classic, _) => self.window.after_mark(),
             _ => return,
         };
         self.window.reduce(cwnd, self.snd_max);
-        self.announce_reduction = matches!(self.parameters.ecn, Ecn::Classic);
+        self.announce_reduction = matches!(self.parameters.ecn, EcnMode::Classic);
     }
 
     /// Makes the segment of `payload_bytes` bytes from `seq` and records it as sent.
@@ -237,18 +237,18 @@ impl TcpSender {
             self.timed = Some((end, now));
         }
         match self.parameters.ecn {
-            Ecn::Off => {}
+            EcnMode::Off => {}
             // RFC 3168, 6.1.5: retransmitted segments are not ECN-capable. 6.1.2: the first new segment after a
             // reduction carries CWR.
-            Ecn::Classic if again => {}
-            Ecn::Classic => {
+            EcnMode::Classic if again => {}
+            EcnMode::Classic => {
                 flags |= flags::ECT;
                 if std::mem::take(&mut self.announce_reduction) {
                     flags |= CWR;
                 }
             }
             // DCTCP sets ECT on retransmissions too: a queue with a low threshold would drop them otherwise.
-            Ecn::Dctcp(_) => flags |= flags::ECT,
+            EcnMode::Dctcp(_) => flags |= flags::ECT,
         }
         self.snd_max = self.snd_max.max(end);
         self.snd_nxt = self.snd_nxt.max(end);
@@ -276,7 +276,7 @@ impl Sender for TcpSender {
         if self.edge != u64::MAX && !frame.has(flags::COMPLETE) {
             self.edge = self.edge.max(frame.window_edge());
         }
-        let echo = frame.has(flags::ECE) && self.parameters.ecn != Ecn::Off;
+        let echo = frame.has(flags::ECE) && self.parameters.ecn != EcnMode::Off;
         // Without SACK every duplicate counts.
         let news = if self.scoreboard.is_some() { self.enter_blocks(frame) } else { 1 };
         if frame.seq > self.snd_una {
@@ -524,7 +524,7 @@ mod tests {
     /// ECN-capable.
     #[test]
     fn classic_ecn_halves_once_a_window() {
-        let mut bench = Bench::new(TcpParameters { ecn: Ecn::Classic, ..TcpParameters::default() });
+        let mut bench = Bench::new(TcpParameters { ecn: EcnMode::Classic, ..TcpParameters::default() });
         for packet in 1..=6 {
             bench.ack(10, packet, flags::ECE);
         }
@@ -568,7 +568,7 @@ mod tests {
     fn alpha_is_updated_each_window_in_every_message() {
         let mut parameters = TcpParameters::dctcp();
         parameters.initial_window = InitialWindow::Bytes(10_000);
-        parameters.ecn = Ecn::Dctcp(crate::dctcp::DctcpParameters { gain: 0.0625, initial_alpha: 0.0 });
+        parameters.ecn = EcnMode::Dctcp(crate::dctcp::DctcpParameters { gain: 0.0625, initial_alpha: 0.0 });
         let mut bench = Bench::new(parameters);
         bench.sender.size_bytes = 100_000;
         let (mut acked, mut updates, mut rounds) = (0, [0, 0], [0, 0]);
@@ -620,7 +620,7 @@ mod tests {
     #[test]
     fn dctcp_cuts_by_half_of_alpha() {
         let mut parameters = TcpParameters::dctcp();
-        parameters.ecn = Ecn::Dctcp(crate::dctcp::DctcpParameters { gain: 0.5, initial_alpha: 0.4 });
+        parameters.ecn = EcnMode::Dctcp(crate::dctcp::DctcpParameters { gain: 0.5, initial_alpha: 0.4 });
         let mut bench = Bench::new(parameters);
         // The first acknowledgement ends DCTCP's first window: alpha = 0.4 / 2 + 1 / 2 = 0.7.
         bench.ack(10, 1, flags::ECE);

@@ -7,7 +7,7 @@ use units::Time;
 
 /// The sender's action after an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct AckAction {
     /// Retransmit the first unacknowledged segment, even if the window is full.
     pub(crate) retransmit: bool,
     /// Leave the retransmission timer unchanged (RFC 6582, 3.2: only the first partial acknowledgement of a recovery
@@ -144,23 +144,23 @@ impl Window {
 
     /// Handles `acked` newly acknowledged bytes up to `acknowledged`, with `flight` bytes still out. `grow` is false if
     /// the acknowledgement echoes a mark.
-    pub(crate) fn on_new_ack(&mut self, acked: u64, acknowledged: u64, flight: u64, grow: bool) -> Verdict {
+    pub(crate) fn on_new_ack(&mut self, acked: u64, acknowledged: u64, flight: u64, grow: bool) -> AckAction {
         self.duplicates = 0;
         self.timed_out = false;
         if !self.recovering {
             if grow {
                 self.grow(acked);
             }
-            return Verdict::default();
+            return AckAction::default();
         }
         if self.selective && acknowledged < self.recover {
             // RFC 6675, 5, step B: the scoreboard selects the next segment.
-            return Verdict::default();
+            return AckAction::default();
         }
         if self.repairs_holes() && acknowledged < self.recover {
             // RFC 6582, 3.2, step 3, partial acknowledgement: retransmit the next hole and deflate the window by the
             // acknowledged bytes.
-            let verdict = Verdict { retransmit: true, keep_timer: self.partial };
+            let verdict = AckAction { retransmit: true, keep_timer: self.partial };
             self.partial = true;
             self.cwnd = self.cwnd.saturating_sub(acked);
             if acked >= self.mss {
@@ -179,7 +179,7 @@ impl Window {
             // RFC 5681, 3.2, step 6.
             _ => self.ssthresh,
         };
-        Verdict::default()
+        AckAction::default()
     }
 
     /// Returns whether recovery lasts until all bytes sent before the loss are acknowledged (RFC 6582).
@@ -217,22 +217,22 @@ impl Window {
     }
 
     /// Handles a duplicate acknowledgement of `acknowledged`, with `flight` bytes out, up to `sent`.
-    pub(crate) fn on_duplicate_ack(&mut self, acknowledged: u64, flight: u64, sent: u64) -> Verdict {
+    pub(crate) fn on_duplicate_ack(&mut self, acknowledged: u64, flight: u64, sent: u64) -> AckAction {
         if !self.fast_retransmit {
-            return Verdict::default();
+            return AckAction::default();
         }
         if self.recovering {
             // RFC 5681, 3.2, step 4, without inflation beyond the receiver's window.
             if !self.selective && self.cwnd < self.ssthresh.max(self.limit) {
                 self.cwnd += self.mss;
             }
-            return Verdict::default();
+            return AckAction::default();
         }
         self.duplicates = self.duplicates.saturating_add(1);
         // RFC 6582, 3.2, step 2: duplicates for bytes sent before the last loss indicate no new loss.
         let old_news = self.repairs_holes() && acknowledged < self.recover;
         if self.duplicates != self.threshold || old_news {
-            return Verdict::default();
+            return AckAction::default();
         }
         self.recover = sent;
         if self.control != CongestionControl::Fixed {
@@ -245,7 +245,7 @@ impl Window {
             (self.recovering, self.partial) = (true, false);
             self.reduced = sent;
         }
-        Verdict { retransmit: true, keep_timer: false }
+        AckAction { retransmit: true, keep_timer: false }
     }
 
     /// Returns whether fast recovery is active.
@@ -255,23 +255,23 @@ impl Window {
 
     /// Handles the loss of the first unacknowledged segment by the scoreboard's verdict (RFC 6675, 5, step 2), as a
     /// duplicate that reaches the threshold.
-    pub(crate) fn on_lost(&mut self, acknowledged: u64, flight: u64, sent: u64) -> Verdict {
+    pub(crate) fn on_lost(&mut self, acknowledged: u64, flight: u64, sent: u64) -> AckAction {
         self.duplicates = self.threshold - 1;
         self.on_duplicate_ack(acknowledged, flight, sent)
     }
 
     /// Handles a trimmed first unacknowledged segment: it is retransmitted at once, each time. Outside fast recovery it
     /// also counts as a loss.
-    pub(crate) fn on_cut(&mut self, acknowledged: u64, flight: u64, sent: u64) -> Verdict {
+    pub(crate) fn on_cut(&mut self, acknowledged: u64, flight: u64, sent: u64) -> AckAction {
         if !self.fast_retransmit {
-            return Verdict::default();
+            return AckAction::default();
         }
         if self.recovering {
-            return Verdict { retransmit: true, keep_timer: false };
+            return AckAction { retransmit: true, keep_timer: false };
         }
         self.duplicates = self.threshold.saturating_sub(1);
         let verdict = self.on_duplicate_ack(acknowledged, flight, sent);
-        Verdict { retransmit: true, ..verdict }
+        AckAction { retransmit: true, ..verdict }
     }
 
     /// Handles an expiry of the retransmission timer with `flight` bytes out, up to `sent`.
@@ -377,7 +377,7 @@ mod tests {
         assert_eq!((w.ssthresh, w.cwnd), (10 * MSS, 13 * MSS));
         (0..5).for_each(|_| assert!(!w.on_duplicate_ack(0, flight, flight).retransmit));
         assert_eq!(w.cwnd, 18 * MSS);
-        assert_eq!(w.on_new_ack(5 * MSS, 5 * MSS, 15 * MSS, true), Verdict::default());
+        assert_eq!(w.on_new_ack(5 * MSS, 5 * MSS, 15 * MSS, true), AckAction::default());
         assert_eq!(w.cwnd, 10 * MSS);
     }
 
@@ -389,12 +389,12 @@ mod tests {
         (0..3).for_each(|_| _ = w.on_duplicate_ack(0, sent, sent));
         assert_eq!(w.cwnd, 13 * MSS);
         let first = w.on_new_ack(4 * MSS, 4 * MSS, 16 * MSS, true);
-        assert_eq!(first, Verdict { retransmit: true, keep_timer: false });
+        assert_eq!(first, AckAction { retransmit: true, keep_timer: false });
         assert_eq!(w.cwnd, 10 * MSS);
         let second = w.on_new_ack(MSS, 5 * MSS, 15 * MSS, true);
-        assert_eq!(second, Verdict { retransmit: true, keep_timer: true });
+        assert_eq!(second, AckAction { retransmit: true, keep_timer: true });
         assert_eq!(w.cwnd, 10 * MSS);
-        assert_eq!(w.on_new_ack(15 * MSS, sent, 6 * MSS, true), Verdict::default());
+        assert_eq!(w.on_new_ack(15 * MSS, sent, 6 * MSS, true), AckAction::default());
         assert_eq!(w.cwnd, 7 * MSS);
         // RFC 6582, 3.2, step 2: duplicate acknowledgements up to `recover` start no second fast recovery.
         w.recover = 30 * MSS;

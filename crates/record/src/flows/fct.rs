@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::FlowRecord;
 use crate::error::RecordError;
-use crate::file::WholeFile;
+use crate::file::AtomicFile;
 
 /// Format of host names in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ impl FctLine {
 /// Streams an `fct.txt`.
 pub struct FctWriter {
     format: FctFormat,
-    file: WholeFile,
+    file: AtomicFile,
 }
 
 impl FctWriter {
@@ -67,7 +67,7 @@ impl FctWriter {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path, format: FctFormat) -> Result<Self, RecordError> {
-        Ok(FctWriter { format, file: WholeFile::create(path)? })
+        Ok(FctWriter { format, file: AtomicFile::create(path)? })
     }
 
     /// Appends a flow. The completion time ends at the acknowledgement, as in the fork: a flow without delivery or

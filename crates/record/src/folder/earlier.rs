@@ -8,26 +8,26 @@ use std::path::{Path, PathBuf};
 use super::names::{MARKER, RESULT, SUMMARY_FILE, TIMING_FILE};
 use crate::error::RecordError;
 use crate::file::sibling;
-use crate::manifest::{MANIFEST_FILE, Manifest, Standing, found};
+use crate::manifest::{MANIFEST_FILE, Manifest, PathState, found};
 
 /// Marks an earlier result that was moved aside for its replacement.
 const REPLACED: &str = ".tidegate-replaced";
 
 /// An earlier result, or an empty folder.
 #[derive(Debug, Default)]
-pub(super) struct Earlier {
+pub(super) struct PreviousResult {
     /// Names of files that Tidegate did not write.
     pub foreign: BTreeSet<String>,
     /// The result is complete, of a run that was not interrupted.
     pub whole: bool,
 }
 
-impl Earlier {
+impl PreviousResult {
     /// Examines `target`; `None` if it does not exist.
     ///
     /// # Errors
     /// [`RecordError::Occupied`] if it is no result, [`RecordError::NotOurs`] if files of the result were changed.
-    pub fn at(target: &Path) -> Result<Option<Earlier>, RecordError> {
+    pub fn at(target: &Path) -> Result<Option<PreviousResult>, RecordError> {
         let Some(kind) = found(target)? else { return Ok(None) };
         let occupied = || RecordError::Occupied { path: target.to_owned() };
         if kind.is_symlink() {
@@ -41,7 +41,7 @@ impl Earlier {
         foreign.retain(|name| !is_implied(target, name));
         let Some(manifest) = Manifest::read(target)? else {
             let ours = |name: &String| [MARKER, REPLACED].contains(&name.as_str());
-            return if names(target)?.iter().all(ours) { Ok(Some(Earlier::default())) } else { Err(occupied()) };
+            return if names(target)?.iter().all(ours) { Ok(Some(PreviousResult::default())) } else { Err(occupied()) };
         };
         if manifest.kind() != RESULT {
             return Err(occupied());
@@ -50,16 +50,16 @@ impl Earlier {
         for name in manifest.names() {
             foreign.remove(name);
             match manifest.standing(target, name)? {
-                Standing::Ours => {}
+                PathState::Ours => {}
                 // A missing file makes the result incomplete; replacing it loses nothing.
-                Standing::Free => whole = false,
-                Standing::Changed | Standing::Foreign => {
+                PathState::Free => whole = false,
+                PathState::Changed | PathState::Foreign => {
                     let why = "was modified since Tidegate wrote it: move it away, or name another folder";
                     return Err(RecordError::NotOurs { path: target.join(name), why });
                 }
             }
         }
-        Ok(Some(Earlier { foreign, whole }))
+        Ok(Some(PreviousResult { foreign, whole }))
     }
 }
 

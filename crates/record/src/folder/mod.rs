@@ -11,12 +11,12 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::RecordError;
-use crate::file::{WholeFile, write_whole};
+use crate::file::{AtomicFile, write_whole};
 use crate::manifest::{MANIFEST_FILE, found, hash_bytes};
 use crate::results_hash::hashes;
 use crate::summary::Summary;
 use crate::timing::Timing;
-use earlier::{Earlier, candidates};
+use earlier::{PreviousResult, candidates};
 use names::MARKER;
 
 mod claim;
@@ -62,7 +62,7 @@ impl ResultFolder {
         let claim = Claim::beside(&target)?;
         let mut folder = ResultFolder { target, claim, foreign: BTreeSet::new() };
         earlier::restore_interrupted_replacement(&folder.target)?;
-        if let Some(earlier) = Earlier::at(&folder.target)? {
+        if let Some(earlier) = PreviousResult::at(&folder.target)? {
             folder.foreign = earlier.foreign;
         }
         Ok(folder)
@@ -94,8 +94,8 @@ impl ResultFolder {
     ///
     /// # Errors
     /// Those of [`ResultFolder::place`].
-    pub fn file(&self, name: &str) -> Result<WholeFile, RecordError> {
-        WholeFile::create(&self.place(name)?)
+    pub fn file(&self, name: &str) -> Result<AtomicFile, RecordError> {
+        AtomicFile::create(&self.place(name)?)
     }
 
     /// Writes the file `name` of the result.
@@ -129,8 +129,9 @@ impl ResultFolder {
         let mut manifest = manifest.without(&BTreeSet::from([SUMMARY_FILE]));
         manifest.add(SUMMARY_FILE, &hash_bytes(text.as_bytes()));
         self.write(MANIFEST_FILE, manifest.to_text().as_bytes())?;
-        if summary.partial && Earlier::at(&self.target)?.is_some_and(|earlier| earlier.whole) {
-            let gives_way = |path: &PathBuf| Earlier::at(path).is_ok_and(|earlier| !earlier.is_some_and(|it| it.whole));
+        if summary.partial && PreviousResult::at(&self.target)?.is_some_and(|earlier| earlier.whole) {
+            let gives_way =
+                |path: &PathBuf| PreviousResult::at(path).is_ok_and(|earlier| !earlier.is_some_and(|it| it.whole));
             let beside = candidates(&self.target, "interrupted").find(gives_way);
             if let Some(beside) = beside {
                 self.target = beside;
@@ -160,7 +161,7 @@ impl ResultFolder {
 
     /// Checks again that the target may be replaced: the first check was at the start of the run, possibly hours ago.
     fn check_target(&self) -> Result<(), RecordError> {
-        let Some(earlier) = Earlier::at(&self.target)? else { return Ok(()) };
+        let Some(earlier) = PreviousResult::at(&self.target)? else { return Ok(()) };
         for name in &earlier.foreign {
             if found(&self.claim.path().join(name))?.is_some() {
                 let path = self.target.join(name);

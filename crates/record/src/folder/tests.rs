@@ -251,7 +251,8 @@ fn what_is_not_ours_is_never_touched() {
         assert!(matches!(ResultFolder::create(Path::new(path)), Err(RecordError::BadTarget { .. })), "{path}");
     }
     // A list of another kind of folder.
-    crate::files::write_files(&at("export"), "export", &[("a", b"1")], crate::files::Earlier::Kept, false).unwrap();
+    crate::files::write_files(&at("export"), "export", &[("a", b"1")], crate::files::PreviousFiles::Kept, false)
+        .unwrap();
     assert!(matches!(ResultFolder::create(&at("export")), Err(RecordError::Occupied { .. })));
     // A list with names outside its folder removes nothing there.
     finished(&at("hostile"), 1);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::names::{MARKER, SUMMARY_FILE};
 use crate::error::RecordError;
-use crate::manifest::{MANIFEST_FILE, Manifest, Standing};
+use crate::manifest::{MANIFEST_FILE, Manifest, PathState};
 use crate::results_hash::hashes;
 use crate::summary::Summary;
 
@@ -41,7 +41,7 @@ pub fn read_verified(folder: &Path) -> Result<Summary, RecordError> {
     }
     if hashes(folder, &names)?.0 != summary.results_hash {
         for name in &names {
-            if manifest.standing(folder, name)? == Standing::Changed {
+            if manifest.standing(folder, name)? == PathState::Changed {
                 return Err(wrong(&format!("{name} was modified")));
             }
         }

@@ -15,7 +15,7 @@ use parquet::schema::types::Type;
 use super::column::{Column, Kind, Value};
 use super::{ABOUT, LEAST, MEANING, UNIT};
 use crate::error::RecordError;
-use crate::file::WholeFile;
+use crate::file::AtomicFile;
 use crate::identity::ScenarioIdentity;
 
 /// Rows per row group, and so in a writer's memory: about a megabyte per column.
@@ -45,7 +45,7 @@ pub struct TableWriter {
     buffered_rows: usize,
     rows: u64,
     rows_per_group: usize,
-    writer: SerializedFileWriter<WholeFile>,
+    writer: SerializedFileWriter<AtomicFile>,
 }
 
 impl TableWriter {
@@ -85,7 +85,7 @@ impl TableWriter {
             fields.push(Arc::new(field));
         }
         let schema = Type::group_type_builder("row").with_fields(fields).build().map_err(rejected)?;
-        let file = WholeFile::create(path)?;
+        let file = AtomicFile::create(path)?;
         let writer =
             SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties(columns))).map_err(rejected)?;
         let buffers = columns.iter().map(|column| Buffer::new(column.kind)).collect();
@@ -252,7 +252,7 @@ impl Buffer {
     }
 }
 
-fn write_group(writer: &mut SerializedFileWriter<WholeFile>, buffers: &mut [Buffer]) -> Result<(), ParquetError> {
+fn write_group(writer: &mut SerializedFileWriter<AtomicFile>, buffers: &mut [Buffer]) -> Result<(), ParquetError> {
     let mut group = writer.next_row_group()?;
     for Buffer { values, levels } in buffers {
         let Some(column) = group.next_column()? else {

@@ -42,7 +42,7 @@ impl Grid {
 
 /// Conversion of a cell for the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Meaning {
+pub(crate) enum CellEncoding {
     /// Cells are sums of values of at most `whole` per sample, at intervals of `every_ps` ps; the page contains the
     /// mean in thousandths.
     Mean { whole: u64, every_ps: u64 },
@@ -92,7 +92,7 @@ impl Cells {
     /// ```
     ///
     /// All as LEB128; differences of values as zigzag. Each index begins with value 0 at frame 0.
-    pub fn packed(&self, grid: Grid, factor: u32, meaning: Meaning) -> Vec<u8> {
+    pub fn packed(&self, grid: Grid, factor: u32, meaning: CellEncoding) -> Vec<u8> {
         let coarse = grid.coarser(factor);
         let mut bytes = Vec::new();
         let mut before = 0;
@@ -108,13 +108,13 @@ impl Cells {
                 let frame = same[0].0 / factor;
                 let values = same.iter().map(|cell| cell.1);
                 let value = match meaning {
-                    Meaning::Mean { whole, every_ps } => {
+                    CellEncoding::Mean { whole, every_ps } => {
                         let looks = coarse.end_of_ps(frame) / every_ps - coarse.start_ps(frame) / every_ps;
                         thousandths(values.sum(), whole.saturating_mul(looks.max(1)))
                     }
-                    Meaning::Share => thousandths(values.sum(), coarse.length_ps(frame)),
-                    Meaning::Most { unit } => scaled(values.max().unwrap_or(0), unit, 1),
-                    Meaning::Count => values.sum(),
+                    CellEncoding::Share => thousandths(values.sum(), coarse.length_ps(frame)),
+                    CellEncoding::Most { unit } => scaled(values.max().unwrap_or(0), unit, 1),
+                    CellEncoding::Count => values.sum(),
                 };
                 if frame > next {
                     change(next, 0);
@@ -212,19 +212,23 @@ pub(crate) mod tests {
             cells.change(place, frame, |before| before + value);
         }
         let packed = |factor, meaning| unpacked(&cells.packed(grid, factor, meaning), grid.coarser(factor).frames());
-        let counts = packed(1, Meaning::Count);
+        let counts = packed(1, CellEncoding::Count);
         assert_eq!(counts[&3], [600, 600, 0, 0, 7, 0, 0, 0]);
         assert_eq!(counts[&200], [0, 0, 0, 0, 0, 0, 0, 300]);
-        assert_eq!(packed(3, Meaning::Count)[&3], [1200, 7, 0]);
+        assert_eq!(packed(3, CellEncoding::Count)[&3], [1200, 7, 0]);
         // Two samples per frame, one in the last.
-        let mean = Meaning::Mean { whole: 1000, every_ps: 5 };
+        let mean = CellEncoding::Mean { whole: 1000, every_ps: 5 };
         assert_eq!(packed(1, mean)[&3], [300, 300, 0, 0, 4, 0, 0, 0]);
         assert_eq!(packed(1, mean)[&200][7], 300);
         assert_eq!(packed(4, mean)[&200][1], 43, "300 of seven looks");
-        assert_eq!(packed(1, Meaning::Most { unit: 100 })[&3], [6, 6, 0, 0, 1, 0, 0, 0], "7 bytes are not nothing");
-        assert_eq!(packed(2, Meaning::Most { unit: 1 })[&3], [600, 0, 7, 0]);
+        assert_eq!(
+            packed(1, CellEncoding::Most { unit: 100 })[&3],
+            [6, 6, 0, 0, 1, 0, 0, 0],
+            "7 bytes are not nothing"
+        );
+        assert_eq!(packed(2, CellEncoding::Most { unit: 1 })[&3], [600, 0, 7, 0]);
         assert_eq!((cells.most(), Cells::default().most()), (600, 0));
-        assert!(unpacked(&Cells::default().packed(grid, 1, Meaning::Count), 8).is_empty());
+        assert!(unpacked(&Cells::default().packed(grid, 1, CellEncoding::Count), 8).is_empty());
     }
 
     #[test]
@@ -234,8 +238,8 @@ pub(crate) mod tests {
         for (from, to) in [(3, 5), (8, 10), (10, 10), (19, 32), (34, 90)] {
             cells.add_span(grid, 1, from, to);
         }
-        let shares = unpacked(&cells.packed(grid, 1, Meaning::Share), 4);
+        let shares = unpacked(&cells.packed(grid, 1, CellEncoding::Share), 4);
         assert_eq!(shares[&1], [400, 100, 1000, 600], "the last frame is half as long");
-        assert_eq!(unpacked(&cells.packed(grid, 2, Meaning::Share), 2)[&1], [250, 867]);
+        assert_eq!(unpacked(&cells.packed(grid, 2, CellEncoding::Share), 2)[&1], [250, 867]);
     }
 }

@@ -12,7 +12,7 @@ mod layout;
 use crate::tables::for_parts;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use cells::{Cells, Grid, Meaning};
+use cells::{CellEncoding, Cells, Grid};
 use fabric::Fabric;
 use layout::Layout;
 use record::RecordError;
@@ -118,13 +118,14 @@ impl Recorded {
     /// Encodes with `factor` frames of `grid` merged into one.
     fn parts(&self, grid: Grid, factor: u32) -> Parts {
         let packed = |cells: &Cells, meaning| cells.packed(grid, factor, meaning);
-        let mean =
-            |every_ps: u64| (1, packed(&self.utilisation, Meaning::Mean { whole: WHOLE, every_ps: every_ps.max(1) }));
+        let mean = |every_ps: u64| {
+            (1, packed(&self.utilisation, CellEncoding::Mean { whole: WHOLE, every_ps: every_ps.max(1) }))
+        };
         // Four digits of a length suffice for the screen, and most differences fit two bytes.
         let unit = self.queues.most().div_ceil(8000).max(1);
-        let most = |_: u64| (unit, packed(&self.queues, Meaning::Most { unit }));
-        let event = |at: usize| self.events.as_ref().map(|events| (1, packed(&events[at], Meaning::Count)));
-        let pauses = self.pauses.as_ref().map(|pauses| (1, packed(pauses, Meaning::Share)));
+        let most = |_: u64| (unit, packed(&self.queues, CellEncoding::Most { unit }));
+        let event = |at: usize| self.events.as_ref().map(|events| (1, packed(&events[at], CellEncoding::Count)));
+        let pauses = self.pauses.as_ref().map(|pauses| (1, packed(pauses, CellEncoding::Share)));
         let [links, queues] = [self.looks[0].map(mean), self.looks[1].map(most)];
         [links, queues, pauses, event(0), event(1), event(2), event(3)]
     }
@@ -197,7 +198,7 @@ fn divisor(a: u64, b: u64) -> u64 {
 
 /// Returns the greatest common divisor of the instants, which are multiples of the sampling interval; with few rows it
 /// may be a multiple of that. An instant at the end of the run is excluded, as the last interval may be shorter.
-fn greatest_period(folder: &Path, name: &str, end_ps: u64) -> Result<Option<u64>, RecordError> {
+fn common_period_ps(folder: &Path, name: &str, end_ps: u64) -> Result<Option<u64>, RecordError> {
     let (mut every, mut ends) = (0, false);
     let recorded = folder.join(name).exists();
     for_parts(folder, name, |part| {
@@ -214,12 +215,12 @@ fn greatest_period(folder: &Path, name: &str, end_ps: u64) -> Result<Option<u64>
 }
 
 fn queues_every(folder: &Path, end_ps: u64) -> Result<Option<u64>, RecordError> {
-    greatest_period(folder, "queues.parquet", end_ps)
+    common_period_ps(folder, "queues.parquet", end_ps)
 }
 
 /// Returns the sampling interval of links, from the bytes of a full interval and the link's rate.
 fn links_every(folder: &Path, fabric: &Fabric, end_ps: u64) -> Result<Option<u64>, RecordError> {
-    let Some(divided) = greatest_period(folder, "links.parquet", end_ps)? else { return Ok(None) };
+    let Some(divided) = common_period_ps(folder, "links.parquet", end_ps)? else { return Ok(None) };
     let mut told: Option<(u64, f64)> = None;
     for_parts(folder, "links.parquet", |part| {
         let (bytes, shares) = (part.u64s("tx_bytes")?, part.f64s("utilisation")?);

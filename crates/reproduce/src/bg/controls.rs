@@ -8,7 +8,7 @@ use crate::trial::{Trial, simulation};
 use model::{CapturedFrame, Watcher};
 use protocols::frame::Kind;
 use std::collections::BTreeMap;
-use text::lines::{Line, Mark, Panel, Scale, svg};
+use text::lines::{Line, Panel, Scale, SeriesStyle, svg};
 use text::{Layout, table};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
@@ -74,7 +74,7 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
     trial.show("  feedback, samples, share of frames that are sampled, and on the line from 1 to 10 %\n");
     trial.show(&table(&["feedback", "samples", "share", "line"], &rows, 0, Layout::Fixed, 2));
     let lines =
-        vec![Line { name: "packets".to_owned(), points: ours, mark: Mark::Points }, Line::curve("linear", line)];
+        vec![Line { name: "packets".to_owned(), points: ours, mark: SeriesStyle::Points }, Line::curve("linear", line)];
     let panel = Panel { x: "feedback", y: "frames sampled, %", scale: Scale::Linear, lines };
     trial.plots.push(("bg-fig1.6".to_owned(), svg("QCN: samples over feedback", &[panel])));
     Ok(())

@@ -4,7 +4,7 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
 use crate::registry::{CREDITS, Choice};
-use crate::trial::{Told, Trial};
+use crate::trial::{Trial, TrialResult};
 use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// The source does not specify when credits are granted.
@@ -48,7 +48,7 @@ impl Cable {
     }
 
     /// Runs with these credits. Returns the used share of the link and the results.
-    fn run(&self, trial: &Trial, credits: &str) -> Result<(f64, Told), Failure> {
+    fn run(&self, trial: &Trial, credits: &str) -> Result<(f64, TrialResult), Failure> {
         // Each third lasts 100 round trips, so that one frame more or less does not matter. The first third is the
         // warm-up.
         let third = Time::from_us((self.round_trip() * 100).as_ps() / 1_000_000 + 50);

@@ -3,7 +3,7 @@
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::{Choice, INCAST, SPREADING, Source};
-use crate::trial::{Told, Trial};
+use crate::trial::{Trial, TrialResult};
 use text::{Layout, table};
 
 /// The source does not specify thresholds.
@@ -74,7 +74,7 @@ struct Line {
     kind: &'static Kind,
     /// Goodput per traffic entry in Gbps; the victim flow is the last.
     goodput: Vec<f64>,
-    told: Told,
+    told: TrialResult,
 }
 
 impl Line {

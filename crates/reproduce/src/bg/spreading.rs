@@ -4,7 +4,7 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
 use crate::registry::{Choice, SPREADING};
-use crate::trial::{Told, Trial};
+use crate::trial::{Trial, TrialResult};
 use fabric::{Fabric, NodeId};
 use text::{Layout, table};
 use units::Time;
@@ -20,7 +20,7 @@ const MEASURED: &str = "the source only compares: the other side is measured";
 /// Results of one run, with the fabric to resolve names.
 struct Spread {
     fabric: Fabric,
-    told: Told,
+    told: TrialResult,
 }
 
 impl Spread {
@@ -43,7 +43,7 @@ impl Spread {
 fn run(trial: &Trial, changes: &[(&str, String)]) -> Result<Spread, Failure> {
     let setup = trial.setup(&SPREADING, changes)?;
     let fabric = setup.fabric.clone();
-    Ok(Spread { fabric, told: Told::of(setup, &SPREADING)? })
+    Ok(Spread { fabric, told: TrialResult::of(setup, &SPREADING)? })
 }
 
 /// Runs `bg/fig1.2`.

@@ -4,9 +4,9 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::trial::Trial;
 use schedule::offline::{central, central_heuristic, first_come, per_hop};
-use schedule::protocol::network::{Clock, Faults, Network, What, Wire};
-use schedule::protocol::{Ask, Config, StreamId, WireCost};
-use schedule::{Link, Problem, Schedule, Search, StreamSpec};
+use schedule::protocol::network::{Clock, EventKind, Faults, Network, Wire};
+use schedule::protocol::{Config, SlotRequest, StreamId, WireCost};
+use schedule::{Link, Problem, Schedule, SlotStrategy, StreamSpec};
 use std::collections::BTreeMap;
 use text::{Layout, table};
 use units::random::{Stream, purpose};
@@ -107,7 +107,7 @@ fn reserve(problem: &Problem, ends: &[(usize, usize)], config: Config, apart: Ti
         let (stream, window, start) = (stream as StreamId, spec.period, spec.start);
         let frame_bytes = spec.frame_bytes as u16;
         asked.insert(stream, network.now());
-        network.ask(from, Ask { stream, destination: to as u32, frame_bytes, window, start });
+        network.ask(from, SlotRequest { stream, destination: to as u32, frame_bytes, window, start });
         network.run_until(network.now() + apart);
     }
     // Before the first refresh.
@@ -115,7 +115,7 @@ fn reserve(problem: &Problem, ends: &[(usize, usize)], config: Config, apart: Ti
     sum.messages += network.messages;
     sum.meet += u64::from(network.collision(Time::from_us(400)).is_some());
     for event in &network.events {
-        if let What::Started(stream, ..) = event.what
+        if let EventKind::Started(stream, ..) = event.what
             && let Some(at) = asked.remove(&stream)
         {
             sum.accepted += 1;
@@ -236,8 +236,8 @@ fn few(trial: &mut Trial) {
         let all = [
             central(&problem),
             central_heuristic(&problem),
-            first_come(&problem, Search::Tightest),
-            first_come(&problem, Search::Earliest),
+            first_come(&problem, SlotStrategy::Tightest),
+            first_come(&problem, SlotStrategy::Earliest),
             per_hop(&problem),
         ];
         for (sum, schedule) in found.iter_mut().zip(&all) {

@@ -3,7 +3,7 @@
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::DTSCOE_DRIFT;
-use crate::trial::{Told, Trial};
+use crate::trial::{Trial, TrialResult};
 use model::parameters::NodeClock;
 use schedule::protocol::Config;
 use text::{Layout, table};
@@ -34,7 +34,7 @@ fn jitter_ps(trial: &Trial, config: &Config, guard: Time, seed: u64) -> Result<u
     ];
     let mut setup = trial.setup(&DTSCOE_DRIFT, &changes)?;
     setup.host.clocks.stated = [(0, first), (1, behind)].into();
-    let told = Told::of(setup, &DTSCOE_DRIFT)?;
+    let told = TrialResult::of(setup, &DTSCOE_DRIFT)?;
     Ok(told.summary.jitter.iter().map(|seen| seen.jitter_ps).max().unwrap_or(u64::MAX))
 }
 

@@ -129,7 +129,7 @@ fn end_to_end(case: &Case, found: &Measured, rows: &mut Rows) {
     let drops: Vec<String> = case.drops.iter().map(|(node, share)| format!("{node} {share:.1}")).collect();
     rows.add(&name("where, in %"), &drops.join(", "), listed(&found.drops()));
     if case.name == "12 to 1" {
-        let both = |of: fn(&crate::trial::Told) -> f64, digits: usize| {
+        let both = |of: fn(&crate::trial::TrialResult) -> f64, digits: usize| {
             format!("{:.digits$}, {:.digits$}", mean(&found.with, of), mean(&found.without, of))
         };
         rows.add("figure 12: % out of turn, with PABO and without", "50, far fewer", both(displaced, 1));

@@ -3,7 +3,7 @@
 use super::hop_by_hop::{bounces, lost, percent};
 use crate::failure::Failure;
 use crate::registry::{Choice, PABO_FAT_TREE, PABO_MANY, Source};
-use crate::trial::{Told, Trial};
+use crate::trial::{Trial, TrialResult};
 use std::collections::BTreeMap;
 
 /// Unspecified parameters of section VI.
@@ -105,7 +105,7 @@ pub(super) const ALONE: Case =
 pub(super) type Changes = [(&'static str, String)];
 
 impl Case {
-    pub fn run(&self, trial: &Trial, seed: u64, changes: &Changes) -> Result<Told, Failure> {
+    pub fn run(&self, trial: &Trial, seed: u64, changes: &Changes) -> Result<TrialResult, Failure> {
         let mut all = vec![("seed", seed.to_string())];
         if !self.servers.is_empty() {
             let names: Vec<String> = self.servers.iter().map(|host| format!("\"H{host}\"")).collect();
@@ -145,17 +145,17 @@ fn reno() -> [(&'static str, String); 4] {
 /// Runs of a case, one per seed.
 #[derive(Default)]
 pub(super) struct Measured {
-    pub with: Vec<Told>,
-    pub without: Vec<Told>,
+    pub with: Vec<TrialResult>,
+    pub without: Vec<TrialResult>,
 }
 
 /// Returns the mean of `of` over the runs.
-pub(super) fn mean(runs: &[Told], of: impl Fn(&Told) -> f64) -> f64 {
+pub(super) fn mean(runs: &[TrialResult], of: impl Fn(&TrialResult) -> f64) -> f64 {
     runs.iter().map(of).sum::<f64>() / runs.len() as f64
 }
 
 /// Returns the mean shares in % by switch, without switches that have none.
-fn shares_by_switch(runs: &[Told], of: impl Fn(&Told) -> Vec<(String, u64)>) -> BTreeMap<String, f64> {
+fn shares_by_switch(runs: &[TrialResult], of: impl Fn(&TrialResult) -> Vec<(String, u64)>) -> BTreeMap<String, f64> {
     let mut shares = BTreeMap::new();
     for told in runs {
         let counts = of(told);
@@ -168,8 +168,9 @@ fn shares_by_switch(runs: &[Told], of: impl Fn(&Told) -> Vec<(String, u64)>) -> 
 }
 
 /// Returns the shares of the bounces in %, by switch.
-pub(super) fn sites(runs: &[Told]) -> BTreeMap<String, f64> {
-    let counts = |told: &Told| bounces(told).switches.into_iter().map(|switch| (switch.node, switch.bounces)).collect();
+pub(super) fn sites(runs: &[TrialResult]) -> BTreeMap<String, f64> {
+    let counts =
+        |told: &TrialResult| bounces(told).switches.into_iter().map(|switch| (switch.node, switch.bounces)).collect();
     shares_by_switch(runs, counts)
 }
 
@@ -187,7 +188,7 @@ impl Measured {
 
     /// Returns the share of packets that were bounced further than one hop, in %.
     pub fn far(&self) -> f64 {
-        let far = |told: &Told| {
+        let far = |told: &TrialResult| {
             let bounces = bounces(told);
             percent(bounces.by_max_distance.iter().skip(2).sum(), bounces.delivered)
         };
@@ -201,7 +202,7 @@ impl Measured {
 
     /// Returns the shares of Reno's drops in %, by switch.
     pub fn drops(&self) -> BTreeMap<String, f64> {
-        let counts = |told: &Told| {
+        let counts = |told: &TrialResult| {
             let losses = told.summary.losses.iter();
             losses.map(|loss| (loss.node.clone(), loss.packets)).collect()
         };
@@ -225,30 +226,30 @@ impl Measured {
 }
 
 /// Returns the share of reordered packets, in %.
-pub(super) fn displaced(told: &Told) -> f64 {
+pub(super) fn displaced(told: &TrialResult) -> f64 {
     let found = told.summary.reordering.unwrap_or_default();
     percent(found.displaced, found.packets)
 }
 
 /// Returns the largest displacement, in packets.
-pub(super) fn furthest(told: &Told) -> f64 {
+pub(super) fn furthest(told: &TrialResult) -> f64 {
     let found = told.summary.reordering.unwrap_or_default();
     found.earliest_packets.max(found.latest_packets) as f64
 }
 
 /// Returns the mean time from a request's start to the last byte of its reply, in ms. Twice the mean FCT is equal to it
 /// because there are as many requests as replies.
-pub(super) fn completion_ms(told: &Told) -> f64 {
+pub(super) fn completion_ms(told: &TrialResult) -> f64 {
     let times: Vec<u64> = told.flows.iter().filter_map(record::flows::FlowRecord::fct_ps).collect();
     2.0 * times.iter().sum::<u64>() as f64 / times.len().max(1) as f64 / 1e9
 }
 
 /// Returns the mean host-to-host packet delay, in us.
-pub(super) fn delay_us(told: &Told) -> f64 {
+pub(super) fn delay_us(told: &TrialResult) -> f64 {
     told.delays.mean().unwrap_or(f64::NAN) / 1e6
 }
 
 /// Returns the standard deviation of the host-to-host packet delay, in us.
-pub(super) fn deviation_us(told: &Told) -> f64 {
+pub(super) fn deviation_us(told: &TrialResult) -> f64 {
     told.delays.standard_deviation().unwrap_or(f64::NAN) / 1e6
 }

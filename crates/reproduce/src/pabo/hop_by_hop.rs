@@ -4,7 +4,7 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
 use crate::registry::{Choice, PABO_EXAMPLE, PABO_TREE};
-use crate::trial::{Told, Trial, simulation};
+use crate::trial::{Trial, TrialResult, simulation};
 use fabric::{Fabric, NodeId};
 use model::{QueueSample, Watcher};
 use record::bounces::BounceSummary;
@@ -42,7 +42,7 @@ pub fn without_pabo(packets: u64) -> Vec<(&'static str, String)> {
     changes
 }
 
-pub fn bounces(told: &Told) -> BounceSummary {
+pub fn bounces(told: &TrialResult) -> BounceSummary {
     told.summary.bounces.clone().unwrap_or_default()
 }
 
@@ -51,7 +51,7 @@ fn at(bounces: &BounceSummary, node: &str) -> u64 {
     bounces.switches.iter().find(|switch| switch.node == node).map_or(0, |switch| switch.bounces)
 }
 
-pub fn lost(told: &Told) -> u64 {
+pub fn lost(told: &TrialResult) -> u64 {
     told.summary.packets.dropped_total()
 }
 
@@ -117,14 +117,14 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
             runs.push(trial.run(&PABO_TREE, &severity(packets, seed))?);
         }
         for (distance, &paper) in paper.iter().enumerate() {
-            let share = |told: &Told| {
+            let share = |told: &TrialResult| {
                 let bounces = bounces(told);
                 percent(bounces.by_max_distance.get(distance).copied().unwrap_or(0), bounces.delivered)
             };
             let shares = Shares(runs.iter().map(share).collect());
             trial.check(shares.check(format!("{name}: share at distance {distance}"), paper, 0.3));
         }
-        let beyond = |told: &Told| bounces(told).by_max_distance.iter().skip(paper.len()).sum::<u64>();
+        let beyond = |told: &TrialResult| bounces(told).by_max_distance.iter().skip(paper.len()).sum::<u64>();
         let beyond: u64 = runs.iter().map(beyond).sum();
         let check = Check::exact(
             format!("{name}: frames at a greater distance"),
@@ -136,7 +136,7 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
         trial.check(check);
         let all: u64 = runs.iter().map(lost).sum();
         trial.check(Check::exact(format!("{name}: frames lost"), "frames", all as f64, Relation::Equal, 0.0));
-        let failed: u64 = runs.iter().map(Told::failed_checks).sum();
+        let failed: u64 = runs.iter().map(TrialResult::failed_checks).sum();
         let what = format!("{name}: checks of the runs themselves that fail");
         trial.check(Check::exact(what, "checks", failed as f64, Relation::Equal, 0.0));
     }

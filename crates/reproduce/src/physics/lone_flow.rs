@@ -3,7 +3,7 @@
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::LONE_FLOW;
-use crate::trial::{Told, Trial};
+use crate::trial::{Trial, TrialResult};
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, FabricBuilder, LinkSpec};
 use text::{Layout, table};
@@ -55,7 +55,7 @@ pub fn lone_flow(trial: &mut Trial) -> Result<(), Failure> {
         if let Some((fabric, forwarding)) = chain(links) {
             (setup.fabric, setup.forwarding) = (fabric, forwarding);
         }
-        let told = Told::of(setup, &LONE_FLOW)?;
+        let told = TrialResult::of(setup, &LONE_FLOW)?;
         let measured = told.flows.first().and_then(|flow| flow.fct_ps()).map_or(f64::NAN, |ps| ps as f64);
         let stated = told.flows.first().map_or(f64::NAN, |flow| flow.alone_ps as f64);
         let expected = recurrence(links, &frames).as_ps() as f64;

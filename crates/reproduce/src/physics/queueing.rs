@@ -3,7 +3,7 @@
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::MD1;
-use crate::trial::{Told, Trial, simulation};
+use crate::trial::{Trial, TrialResult, simulation};
 use lab::statistics::{Confidence, Interval, interval};
 use model::Watcher;
 use text::{Layout, table};
@@ -110,7 +110,7 @@ pub fn little(trial: &mut Trial) -> Result<(), Failure> {
         let setup = trial.setup(&MD1, &changes)?;
         let node = setup.fabric.find("S1");
         let port = node.zip(setup.fabric.find("S2")).and_then(|(s1, s2)| setup.fabric.port_towards(s1, s2));
-        let told = Told::of(setup, &MD1)?;
+        let told = TrialResult::of(setup, &MD1)?;
         let found = told.summary.checks.iter().find(|check| check.name == "little's law");
         let holds = found.is_some_and(|check| check.pass);
         let name = format!("load 0.{load}: integral of length and sum of waits agree to the picosecond in every queue");

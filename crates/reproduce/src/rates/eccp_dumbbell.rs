@@ -7,7 +7,7 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::{Choice, ECCP_DUMBBELL};
 use crate::trial::Trial;
-use text::lines::{Line, Mark, Panel, Scale, svg};
+use text::lines::{Line, Panel, Scale, SeriesStyle, svg};
 use text::{Layout, table};
 use units::Time;
 
@@ -239,7 +239,7 @@ pub fn gains(trial: &mut Trial) -> Result<(), Failure> {
         let line = |(&tau_us, points): (&u64, Vec<(f64, f64)>)| Line {
             name: format!("tau = {} ms", tau_us as f64 / 1e3),
             points,
-            mark: Mark::Points,
+            mark: SeriesStyle::Points,
         };
         let lines = delays_us.iter().zip(spreads).map(line).collect();
         let panel = Panel { x: "Gd", y: "spread of the cross traffic, Gbps", scale: Scale::Linear, lines };

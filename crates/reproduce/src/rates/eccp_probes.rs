@@ -9,7 +9,7 @@ use crate::trial::{Trial, simulation};
 use model::Watcher;
 use record::trace::{TraceEvent, TraceRow};
 use std::collections::BTreeMap;
-use text::lines::{Line, Mark, Panel, Scale, svg};
+use text::lines::{Line, Panel, Scale, SeriesStyle, svg};
 use text::{Layout, table};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
@@ -90,7 +90,7 @@ pub fn strains(trial: &mut Trial) -> Result<(), Failure> {
         let name = format!("{free} Gbps available: strain of faster trains off (mu - available) / C, the most");
         trial.check(Check::new(name, "1", off, Relation::Below, 0.01, 0.0));
         rows.push(vec![format!("{free}"), format!("{knee:.3}"), format!("{below:.4}"), format!("{off:.4}")]);
-        lines.push(Line { name: format!("{free} Gbps available"), points, mark: Mark::Points });
+        lines.push(Line { name: format!("{free} Gbps available"), points, mark: SeriesStyle::Points });
     }
     trial.show(
         "  available, where strain begins, in Gbps; the most strain of slower trains, and off the line of faster\n",

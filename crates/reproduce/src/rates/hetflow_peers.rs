@@ -1,6 +1,6 @@
 //! HetFlow compared with QCN, TIMELY, DCQCN and DCTCP: figures 3.9 to 3.13 and table 3.3 of the thesis.
 
-use super::peers::{Case, Compared, Peer, Told};
+use super::peers::{Case, Compared, Peer, PeerResult};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::{Choice, HETFLOW_DUMBBELL, HETFLOW_RTTS};
@@ -21,7 +21,14 @@ struct Claim<'a> {
 }
 
 impl Claim<'_> {
-    fn above(&self, trial: &mut Trial, what: &str, unit: &'static str, [a, b]: [Peer; 2], pick: fn(&Told) -> f64) {
+    fn above(
+        &self,
+        trial: &mut Trial,
+        what: &str,
+        unit: &'static str,
+        [a, b]: [Peer; 2],
+        pick: fn(&PeerResult) -> f64,
+    ) {
         let name = format!("{}: {what} of {a:?} above that of {b:?} by", self.of);
         let check = Check::new(name, unit, self.compared.surely_above(a, b, pick), Relation::Above, 0.0, 0.0);
         trial.check_in_full(check.note("the lower end of the 95 % interval of differences over seeds"));
@@ -34,9 +41,9 @@ impl Claim<'_> {
     }
 }
 
-const JAIN: fn(&Told) -> f64 = |told| told.jain;
-const QUEUE: fn(&Told) -> f64 = |told| told.queue_kb;
-const DEVIATION: fn(&Told) -> f64 = |told| told.queue_deviation_kb;
+const JAIN: fn(&PeerResult) -> f64 = |told| told.jain;
+const QUEUE: fn(&PeerResult) -> f64 = |told| told.queue_kb;
+const DEVIATION: fn(&PeerResult) -> f64 = |told| told.queue_deviation_kb;
 
 /// Checks that HetFlow is fairer than QCN for flows with staggered starts. The thesis does not specify start times;
 /// flows that start together at equal rates stay equal under QCN too.

@@ -132,7 +132,7 @@ impl Case {
 
 /// Results of one seed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Told {
+pub struct PeerResult {
     /// Jain's index of the mean rates on the wire.
     pub jain: f64,
     /// Mean of Jain's index over intervals of 10 ms: fairness as visible in a figure of rates over time.
@@ -147,7 +147,7 @@ pub struct Told {
 }
 
 /// Returns the mean of `pick` over seeds, and half the width of its 95 % confidence interval (Student's t).
-pub fn interval(told: &[Told], pick: impl Fn(&Told) -> f64) -> (f64, f64) {
+pub fn interval(told: &[PeerResult], pick: impl Fn(&PeerResult) -> f64) -> (f64, f64) {
     const T: [f64; 10] = [f64::INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
     let values: Vec<f64> = told.iter().map(pick).collect();
     let count = values.len() as f64;
@@ -156,7 +156,7 @@ pub fn interval(told: &[Told], pick: impl Fn(&Told) -> f64) -> (f64, f64) {
 }
 
 /// Results of all peers of a case over all seeds.
-pub struct Compared(pub Vec<(Peer, Vec<Told>)>);
+pub struct Compared(pub Vec<(Peer, Vec<PeerResult>)>);
 
 impl Compared {
     /// Runs `case` and shows a table and a plot of each peer's first seed. `file` and `title` are for the plots.
@@ -177,7 +177,7 @@ impl Compared {
                     trial.plots.push((name, picture(&bench, case, &format!("{title}: {peer:?}"))));
                 }
                 let queue: Vec<f64> = bench.queue_bytes().into_iter().map(|bytes| bytes / 1e3).collect();
-                told.push(Told {
+                told.push(PeerResult {
                     jain: jain(&bench.flow_gbps()),
                     jain_over_time: bench.jain_over_time(10),
                     used: mean(&bench.cross_gbps()) / case.gbps as f64,
@@ -186,9 +186,9 @@ impl Compared {
                     lost: bench.lost(),
                 });
             }
-            let picks: [fn(&Told) -> f64; 6] =
+            let picks: [fn(&PeerResult) -> f64; 6] =
                 [|t| t.jain, |t| t.jain_over_time, |t| t.used, |t| t.queue_kb, |t| t.queue_deviation_kb, |t| t.lost];
-            let cell = |pick: fn(&Told) -> f64| {
+            let cell = |pick: fn(&PeerResult) -> f64| {
                 let (middle, half) = interval(&told, pick);
                 if half.is_finite() { format!("{middle:.3} ± {half:.3}") } else { format!("{middle:.3}") }
             };
@@ -213,20 +213,21 @@ impl Compared {
     }
 
     /// Returns the results of `peer`.
-    pub fn of(&self, peer: Peer) -> &[Told] {
+    pub fn of(&self, peer: Peer) -> &[PeerResult] {
         self.0.iter().find(|(of, _)| *of == peer).map_or(&[], |(_, told)| told)
     }
 
     /// Returns the mean of `pick` over the seeds of `peer`.
-    pub fn mean(&self, peer: Peer, pick: impl Fn(&Told) -> f64) -> f64 {
+    pub fn mean(&self, peer: Peer, pick: impl Fn(&PeerResult) -> f64) -> f64 {
         interval(self.of(peer), pick).0
     }
 
     /// Returns the lower end of the 95 % interval of the difference of `pick`, `a` minus `b`, paired by seed; with one
     /// seed the difference.
-    pub fn surely_above(&self, a: Peer, b: Peer, pick: impl Fn(&Told) -> f64) -> f64 {
+    pub fn surely_above(&self, a: Peer, b: Peer, pick: impl Fn(&PeerResult) -> f64) -> f64 {
         let pairs = self.of(a).iter().zip(self.of(b));
-        let differences: Vec<Told> = pairs.map(|(a, b)| Told { jain: pick(a) - pick(b), ..Told::default() }).collect();
+        let differences: Vec<PeerResult> =
+            pairs.map(|(a, b)| PeerResult { jain: pick(a) - pick(b), ..PeerResult::default() }).collect();
         let (middle, half) = interval(&differences, |told| told.jain);
         if half.is_finite() { middle - half } else { middle }
     }

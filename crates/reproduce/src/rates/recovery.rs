@@ -4,7 +4,7 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::rates::mean;
 use crate::registry::{Choice, IRN};
-use crate::trial::{Told, Trial};
+use crate::trial::{Trial, TrialResult};
 use text::{Layout, table};
 
 /// IRN's PFC threshold leaves 20 KB of the 240 KB per port as headroom; its flow size distribution is not published.
@@ -24,7 +24,7 @@ struct Seen {
     flows: f64,
 }
 
-fn seen(told: &Told) -> Seen {
+fn seen(told: &TrialResult) -> Seen {
     let mut times: Vec<f64> = told.flows.iter().filter_map(|flow| flow.fct_ps()).map(|ps| ps as f64 / 1e9).collect();
     times.sort_by(f64::total_cmp);
     let slowdowns: Vec<f64> =

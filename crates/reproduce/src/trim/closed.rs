@@ -6,13 +6,13 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
 use crate::registry::TRIM_NDP;
-use crate::trial::{Told, Trial};
+use crate::trial::{Trial, TrialResult};
 use text::lines::{Panel, Scale};
 
 /// Results of one run with NDP.
 #[derive(Debug)]
 pub struct Run {
-    told: Told,
+    told: TrialResult,
     /// Goodput of each sender, in Gbps.
     goodputs: Vec<f64>,
 }
@@ -45,7 +45,7 @@ pub fn run(trial: &Trial, senders: u64, switch: Switch, changes: &[(&'static str
         flow.traffic = at as u8;
     }
     setup.record.throughput_every = Some(setup.duration);
-    let told = Told::of(setup, &TRIM_NDP)?;
+    let told = TrialResult::of(setup, &TRIM_NDP)?;
     let goodputs = (0..senders as usize).map(|sender| told.goodput(sender) * 1e-9).collect();
     Ok(Run { told, goodputs })
 }

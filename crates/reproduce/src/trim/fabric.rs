@@ -4,7 +4,7 @@ use super::filling::{Frames, filling};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::{Source, TRIM_FABRIC, TRIM_FABRIC_DCQCN, TRIM_FABRIC_DCTCP, TRIM_FABRIC_TCP};
-use crate::trial::{Told, Trial};
+use crate::trial::{Trial, TrialResult};
 use text::{Layout, table};
 
 /// Transport with the switches that it requires.
@@ -33,7 +33,7 @@ static MECHANISMS: [Mechanism; 6] = [
 /// Completion times of a run's flows.
 #[derive(Debug)]
 struct Times {
-    told: Told,
+    told: TrialResult,
     mean_us: f64,
     p99_us: f64,
     last_us: f64,

@@ -6,7 +6,7 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
 use crate::registry::{TRIM_HARDWARE, TRIM_TABLE};
-use crate::trial::{Told, Trial, simulation};
+use crate::trial::{Trial, TrialResult, simulation};
 use model::Watcher;
 use text::lines::{Line, Panel, Scale};
 use text::numbers::counted;
@@ -160,7 +160,7 @@ pub fn who_trims(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::exact(name, "packets", told.ingress_trims as f64, Relation::Equal, 0.0));
     let mut alone = trial.setup(&TRIM_TABLE, &[])?;
     alone.traffic.flows.truncate(1);
-    let told = inside(&Told::of(alone, &TRIM_TABLE)?.summary);
+    let told = inside(&TrialResult::of(alone, &TRIM_TABLE)?.summary);
     let name = "negative control: one flow alone: trims";
     let trims = told.ingress_trims + told.recirculated;
     trial.check(Check::exact(name, "packets", trims as f64, Relation::Equal, 0.0));

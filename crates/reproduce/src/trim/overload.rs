@@ -3,7 +3,7 @@
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::TRIM_OVERLOAD;
-use crate::trial::{Told, Trial};
+use crate::trial::{Trial, TrialResult};
 use text::{Layout, table};
 
 /// Frame and header on the wire, with preamble and gap, in bytes.
@@ -23,7 +23,7 @@ fn share(senders: f64) -> f64 {
 }
 
 /// Returns the numbers of whole frames delivered, headers delivered and frames dropped.
-fn told(told: &Told) -> (f64, f64, f64) {
+fn told(told: &TrialResult) -> (f64, f64, f64) {
     let packets = &told.summary.packets;
     (packets.delivered_whole as f64, packets.delivered_trimmed as f64, packets.dropped_total() as f64)
 }

@@ -2,7 +2,7 @@
 
 use super::bench::quantile;
 use crate::trial::Trial;
-use text::lines::{Line, Mark, Panel, Scale, svg};
+use text::lines::{Line, Panel, Scale, SeriesStyle, svg};
 
 /// Points of a distribution; more are not visible.
 const STEPS: u32 = 200;
@@ -19,7 +19,7 @@ pub fn measured(
     scale: Scale,
     series: Vec<(String, Vec<(f64, f64)>)>,
 ) -> Panel<'static> {
-    let lines = series.into_iter().map(|(name, points)| Line { name, points, mark: Mark::Points }).collect();
+    let lines = series.into_iter().map(|(name, points)| Line { name, points, mark: SeriesStyle::Points }).collect();
     Panel { x, y, scale, lines }
 }
 
@@ -46,7 +46,7 @@ pub fn periods(signals: &[(f64, u16)], first_receiver: u16, response_us: f64) ->
             _ => points.extend([(at, height), (at + response_us, height)]),
         }
     }
-    Line { name: "pessimistic".to_owned(), points, mark: Mark::Spans }
+    Line { name: "pessimistic".to_owned(), points, mark: SeriesStyle::Spans }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::failure::Failure;
 use crate::plot::bars;
 use crate::registry::TRIM_HARDWARE;
 use crate::trial::Trial;
-use text::lines::{Line, Mark, Panel, Scale};
+use text::lines::{Line, Panel, Scale, SeriesStyle};
 use text::{Layout, table};
 use traffic::Start;
 use units::Time;
@@ -138,7 +138,7 @@ pub fn second_flow(trial: &mut Trial) -> Result<(), Failure> {
             |arrival: &&Arrival| arrival.cut == cut && of_first(arrival) && (0.0..40.0).contains(&since(arrival));
         let points =
             seen.arrivals.iter().filter(shown).map(|arrival| (since(arrival), late(arrival).max(0.0))).collect();
-        Line { name: name.to_owned(), points, mark: Mark::Dots }
+        Line { name: name.to_owned(), points, mark: SeriesStyle::Dots }
     };
     let kinds = [("whole", Cut::Whole), ("cut at ingress", Cut::Ingress), ("cut after deflection", Cut::Deflected)];
     let lines = kinds.map(dots).to_vec();

@@ -5,7 +5,7 @@ use super::pictures::{distribution, leave};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
-use crate::trial::{Told, Trial};
+use crate::trial::{Trial, TrialResult};
 use text::lines::{Panel, Scale};
 
 /// Capacity of a 100 Gbps recirculation port per second, in bytes of frames of 1500 B, which take 1520 B on the wire.
@@ -14,7 +14,7 @@ const PORT_BYTES: f64 = 12.5e9 * 1500.0 / 1520.0;
 const WINDOW: f64 = 121.6e-6;
 
 /// Returns the offered load of each pipeline's recirculation port, in multiples of its capacity.
-fn overload(told: &Told) -> Vec<f64> {
+fn overload(told: &TrialResult) -> Vec<f64> {
     let inside = inside(&told.summary);
     let Some(switch) = inside.switches.first() else { return Vec::new() };
     let load = |bytes: u64| bytes as f64 / WINDOW / PORT_BYTES;

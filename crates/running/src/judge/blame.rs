@@ -21,10 +21,10 @@ impl Entry<'_> {
 }
 
 /// Number of files by value, for each entry.
-pub(super) struct Votes<'a>(BTreeMap<(&'static str, &'a str, u8), BTreeMap<Option<u8>, usize>>);
+pub(super) struct MajorityValues<'a>(BTreeMap<(&'static str, &'a str, u8), BTreeMap<Option<u8>, usize>>);
 
-impl<'a> Votes<'a> {
-    pub fn new(configs: &'a [SwitchConfig]) -> Votes<'a> {
+impl<'a> MajorityValues<'a> {
+    pub fn new(configs: &'a [SwitchConfig]) -> MajorityValues<'a> {
         let mut votes: BTreeMap<_, BTreeMap<Option<u8>, usize>> = BTreeMap::new();
         for config in configs {
             for (&table, maps) in &config.maps {
@@ -35,7 +35,7 @@ impl<'a> Votes<'a> {
                 }
             }
         }
-        Votes(votes)
+        MajorityValues(votes)
     }
 
     /// Returns the value of more than half of the files, if this file has another.

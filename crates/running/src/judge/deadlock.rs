@@ -11,7 +11,7 @@ use super::ports::pfc_key;
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use crate::options::PathSet;
-use crate::paths::{Reached, Wait};
+use crate::paths::{ReachableWaits, Wait};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,7 +55,7 @@ pub(crate) struct Found {
 /// An account by ingress port and group.
 type Account = (u32, u8);
 
-pub(super) fn judge(device: &Device<'_>, reached: &Reached, paths: PathSet, findings: &mut Findings) -> Found {
+pub(super) fn judge(device: &Device<'_>, reached: &ReachableWaits, paths: PathSet, findings: &mut Findings) -> Found {
     let (found, first) = search(device, reached);
     if let Some(port) = first.and_then(|number| device.port(number)) {
         report(device, port, &found.cycle, paths, findings);
@@ -64,7 +64,7 @@ pub(super) fn judge(device: &Device<'_>, reached: &Reached, paths: PathSet, find
 }
 
 /// Returns the shortest cycle, and the port of the account that a finding names.
-pub(crate) fn search(device: &Device<'_>, reached: &Reached) -> (Found, Option<u32>) {
+pub(crate) fn search(device: &Device<'_>, reached: &ReachableWaits) -> (Found, Option<u32>) {
     let lossless = |&(number, group): &Account| device.port(number).is_some_and(|port| port.lossless >> group & 1 == 1);
     let accounts: Vec<Account> = reached.accounts.iter().copied().filter(lossless).collect();
     let at = |account: &Account| accounts.binary_search(account).ok();

@@ -25,7 +25,7 @@ const DELAY_PER_METRE: Time = Time::from_ns(5);
 const LOSSLESS_POOL: &str = "ingress_lossless_pool";
 
 /// An account whose profile is too small. `needs` is in bytes.
-struct Short {
+struct HeadroomShortage {
     key: String,
     port: String,
     needs: u64,
@@ -34,7 +34,7 @@ struct Short {
 }
 
 /// The value that bounds the bytes that an account can take after it sent a PAUSE.
-enum Bound {
+enum HeadroomLimit {
     /// `xoff` of the profile.
     Xoff,
     /// `size` of the profile, if its pool has no shared headroom.
@@ -52,14 +52,14 @@ pub(super) fn judge(
 ) -> Vec<ComputedHeadroom> {
     let mut computed: BTreeMap<DynamicHeadroom, u64> = BTreeMap::new();
     // Number of accounts, and accounts that need more headroom, by switch and profile.
-    let mut users: BTreeMap<(&str, &str), (u64, Vec<Short>)> = BTreeMap::new();
+    let mut users: BTreeMap<(&str, &str), (u64, Vec<HeadroomShortage>)> = BTreeMap::new();
     let mut configs: BTreeMap<&str, &SwitchConfig> = BTreeMap::new();
     let mut known: Vec<(Conditions, u64)> = Vec::new();
     for (number, port) in device.ports() {
         let config = device.config(port);
         configs.insert(&config.name, config);
         check_length(config, port, findings);
-        let Some(Cabled { conditions, cable }) = cabled(device, number, port) else { continue };
+        let Some(PortCable { conditions, cable }) = cabled(device, number, port) else { continue };
         let needs = match known.iter().find(|(same, _)| *same == conditions) {
             Some((_, needs)) => *needs,
             None => {
@@ -86,7 +86,12 @@ pub(super) fn judge(
             *uses += 1;
             if usable(config, profile).0 < needs {
                 let cable = cable.clone();
-                short.push(Short { key: group_key(device, port, group), port: port.name.clone(), needs, cable });
+                short.push(HeadroomShortage {
+                    key: group_key(device, port, group),
+                    port: port.name.clone(),
+                    needs,
+                    cable,
+                });
             }
         }
     }
@@ -99,9 +104,9 @@ pub(super) fn judge(
         let (usable, bound) = usable(config, profile);
         let pool = &profile.pool;
         let basis = match bound {
-            Bound::Xoff => "xoff".to_owned(),
-            Bound::Size => format!("size, and BUFFER_POOL|{pool} has no shared xoff"),
-            Bound::Shared => format!("xoff of BUFFER_POOL|{pool}"),
+            HeadroomLimit::Xoff => "xoff".to_owned(),
+            HeadroomLimit::Size => format!("size, and BUFFER_POOL|{pool} has no shared xoff"),
+            HeadroomLimit::Shared => format!("xoff of BUFFER_POOL|{pool}"),
         };
         let of_profile = short.len() as u64 == uses;
         for short in short {
@@ -115,24 +120,24 @@ pub(super) fn judge(
             let instead = format!("at least {} bytes", short.needs);
             // The second value that has to grow too, if there is one.
             let and = match (&bound, config.pools.get(pool).and_then(|pool| pool.shared_headroom)) {
-                (Bound::Xoff, None) if profile.size < short.needs => ", in size too",
-                (Bound::Xoff, Some(shared)) if shared < short.needs => ", in xoff of the pool too",
-                (Bound::Size | Bound::Shared, _) if profile.xoff.unwrap_or(0) < short.needs => {
+                (HeadroomLimit::Xoff, None) if profile.size < short.needs => ", in size too",
+                (HeadroomLimit::Xoff, Some(shared)) if shared < short.needs => ", in xoff of the pool too",
+                (HeadroomLimit::Size | HeadroomLimit::Shared, _) if profile.xoff.unwrap_or(0) < short.needs => {
                     ", in xoff of the profile too"
                 }
                 _ => "",
             };
             // If `size` is the guaranteed minimum (Broadcom), the pool lacks its value.
             let or = match bound {
-                Bound::Size => format!(", or a shared headroom, BUFFER_POOL|{pool}.xoff"),
-                Bound::Xoff | Bound::Shared => String::new(),
+                HeadroomLimit::Size => format!(", or a shared headroom, BUFFER_POOL|{pool}.xoff"),
+                HeadroomLimit::Xoff | HeadroomLimit::Shared => String::new(),
             };
             let (key, instead) = match (of_profile, &bound) {
-                (_, Bound::Shared) => (format!("BUFFER_POOL|{pool}.xoff"), format!("{instead}{and}")),
-                (true, Bound::Size) => (format!("BUFFER_PROFILE|{name}.size"), format!("{instead}{and}{or}")),
-                (true, Bound::Xoff) => (format!("BUFFER_PROFILE|{name}.xoff"), format!("{instead}{and}")),
-                (false, Bound::Size) => (short.key, format!("a profile with a size of {instead}{and}{or}")),
-                (false, Bound::Xoff) => (short.key, format!("a profile with {instead}{and}")),
+                (_, HeadroomLimit::Shared) => (format!("BUFFER_POOL|{pool}.xoff"), format!("{instead}{and}")),
+                (true, HeadroomLimit::Size) => (format!("BUFFER_PROFILE|{name}.size"), format!("{instead}{and}{or}")),
+                (true, HeadroomLimit::Xoff) => (format!("BUFFER_PROFILE|{name}.xoff"), format!("{instead}{and}")),
+                (false, HeadroomLimit::Size) => (short.key, format!("a profile with a size of {instead}{and}{or}")),
+                (false, HeadroomLimit::Xoff) => (short.key, format!("a profile with {instead}{and}")),
             };
             found.push((short.needs, finding(FindingKind::Headroom, config, key, why, instead)));
         }
@@ -193,24 +198,24 @@ fn check_length(config: &SwitchConfig, port: &Port, findings: &mut Findings) {
 }
 
 /// Returns the bytes that an account can take after it sent a PAUSE, and the value that bounds them.
-fn usable(config: &SwitchConfig, profile: &Profile) -> (u64, Bound) {
+fn usable(config: &SwitchConfig, profile: &Profile) -> (u64, HeadroomLimit) {
     let xoff = profile.xoff.unwrap_or(0);
     match config.pools.get(&profile.pool).and_then(|pool| pool.shared_headroom) {
-        Some(shared) if shared < xoff => (shared, Bound::Shared),
-        None if profile.size < xoff => (profile.size, Bound::Size),
-        _ => (xoff, Bound::Xoff),
+        Some(shared) if shared < xoff => (shared, HeadroomLimit::Shared),
+        None if profile.size < xoff => (profile.size, HeadroomLimit::Size),
+        _ => (xoff, HeadroomLimit::Xoff),
     }
 }
 
 /// The cable of a port.
-struct Cabled {
+struct PortCable {
     conditions: Conditions,
     /// Text such as "40 m of cable", or the delay of the topology.
     cable: String,
 }
 
 /// Returns `None` if neither file nor topology has a length or delay: another finding requests the length.
-fn cabled(device: &Device<'_>, number: u32, port: &Port) -> Option<Cabled> {
+fn cabled(device: &Device<'_>, number: u32, port: &Port) -> Option<PortCable> {
     let config = device.config(port);
     let link = device.fabric.link(device.fabric.ports(port.node)[usize::from(port.index)].link);
     let row = config.ports[&port.name];
@@ -226,7 +231,7 @@ fn cabled(device: &Device<'_>, number: u32, port: &Port) -> Option<Cabled> {
     let rate = row.rate.or(other_row.and_then(|row| row.rate)).unwrap_or(link.rate);
     let mtu = row.mtu.max(other_row.map_or(0, |row| row.mtu));
     let conditions = Conditions { rate, delay, mtu, priorities: port.enabled.count_ones() as u8 };
-    Some(Cabled { conditions, cable })
+    Some(PortCable { conditions, cable })
 }
 
 /// Demands on a pool.

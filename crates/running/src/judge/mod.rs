@@ -14,7 +14,7 @@ mod watchdog;
 use crate::device::Device;
 use crate::error::{Fault, Finding};
 use crate::options::{Options, PathSet, QueueBinding};
-use crate::paths::{Reached, follow};
+use crate::paths::{ReachableWaits, follow};
 use crate::read::SwitchConfig;
 pub use deadlock::PausedLink;
 pub use dynamic::ComputedHeadroom;
@@ -85,7 +85,7 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     let mut findings = Findings::default();
     configs.iter().flat_map(|config| config.unknown.clone()).for_each(|unknown| findings.add(unknown));
     configs.iter().for_each(|config| watchdog::judge(config, &device, &mut findings));
-    let votes = blame::Votes::new(configs);
+    let votes = blame::MajorityValues::new(configs);
     let without_groups = ports::without_lossless_groups(&device);
     ports::judge(&device, &without_groups, &votes, &mut findings);
     links::judge(&device, &mut findings);
@@ -117,7 +117,7 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
 }
 
 /// Returns the reason why no frame enters a lossless account.
-fn nothing_judged(device: &Device<'_>, reached: &Reached) -> Fault {
+fn nothing_judged(device: &Device<'_>, reached: &ReachableWaits) -> Fault {
     let hosts = device.ports().filter(|(number, _)| device.peer(*number).is_none()).count() as u64;
     let servers = "DEVICE_NEIGHBOR with the server at each port that leads to one";
     let (file, key, message, help) = if hosts == 0 {
@@ -134,7 +134,7 @@ fn nothing_judged(device: &Device<'_>, reached: &Reached) -> Fault {
 }
 
 /// Assumptions of the verdict.
-fn assumptions(device: &Device<'_>, reached: &Reached, options: &Options<'_>, counts: &Counts) -> Vec<String> {
+fn assumptions(device: &Device<'_>, reached: &ReachableWaits, options: &Options<'_>, counts: &Counts) -> Vec<String> {
     let binding = match options.binding {
         QueueBinding::Egress => "egress",
         QueueBinding::Ingress => "ingress",

@@ -1,6 +1,6 @@
 //! Consistency of the rows of each port.
 
-use super::blame::{Entry, Votes, entry};
+use super::blame::{Entry, MajorityValues, entry};
 use super::findings::{Findings, finding};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
@@ -91,7 +91,7 @@ fn report_without_groups(device: &Device<'_>, switches: &BTreeSet<NodeId>, findi
 pub(super) fn judge(
     device: &Device<'_>,
     without_groups: &BTreeSet<NodeId>,
-    votes: &Votes<'_>,
+    votes: &MajorityValues<'_>,
     findings: &mut Findings,
 ) {
     report_without_groups(device, without_groups, findings);

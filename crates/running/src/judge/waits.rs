@@ -1,19 +1,19 @@
 //! Frames along their paths: lossless frames that enter a lossy account, queues that do not match the group,
 //! starvation.
 
-use super::blame::{Entry, Votes, entry, tunnel_entry};
+use super::blame::{Entry, MajorityValues, entry, tunnel_entry};
 use super::findings::{Findings, finding};
 use super::ports::{group_key, list, pfc_key, queue_key, queue_profile};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use crate::options::QueueBinding;
-use crate::paths::{Arrival, Reached, Wait};
+use crate::paths::{Arrival, ReachableWaits, Wait};
 use fabric::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::grouped;
 
 /// A wait, with its ports.
-struct Place<'d, 'a> {
+struct WaitPorts<'d, 'a> {
     device: &'d Device<'a>,
     wait: &'d Wait,
     ingress: &'d Port,
@@ -22,9 +22,9 @@ struct Place<'d, 'a> {
 
 pub(super) fn judge(
     device: &Device<'_>,
-    reached: &Reached,
+    reached: &ReachableWaits,
     without_groups: &BTreeSet<NodeId>,
-    votes: &Votes<'_>,
+    votes: &MajorityValues<'_>,
     findings: &mut Findings,
 ) {
     // Bitmask of the queues in which frames wait, by egress port.
@@ -32,7 +32,7 @@ pub(super) fn judge(
     reached.waits.iter().for_each(|wait| *fed.entry(wait.egress).or_default() |= 1 << wait.queue);
     for wait in &reached.waits {
         let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
-        let place = Place { device, wait, ingress, egress };
+        let place = WaitPorts { device, wait, ingress, egress };
         if !without_groups.contains(&ingress.node) {
             place.profiles(votes, findings);
         }
@@ -45,7 +45,7 @@ pub(super) fn judge(
     }
 }
 
-impl<'a> Place<'_, 'a> {
+impl<'a> WaitPorts<'_, 'a> {
     fn lossless(&self) -> bool {
         self.ingress.lossless >> self.wait.group & 1 == 1
     }
@@ -100,8 +100,8 @@ impl<'a> Place<'_, 'a> {
     }
 
     /// Compares the group of the frames with their queue.
-    fn profiles(&self, votes: &Votes<'_>, findings: &mut Findings) {
-        let Place { device, wait, ingress, egress } = *self;
+    fn profiles(&self, votes: &MajorityValues<'_>, findings: &mut Findings) {
+        let WaitPorts { device, wait, ingress, egress } = *self;
         let lossless_queue = egress.lossless_queues >> wait.queue & 1 == 1;
         let stopped = egress.stops.iter().any(|stops| stops >> wait.queue & 1 == 1);
         if egress.unnamed_queues >> wait.queue & 1 == 1 {
@@ -130,8 +130,8 @@ impl<'a> Place<'_, 'a> {
     }
 
     /// Checks the treatment of these frames by the next switch.
-    fn next(&self, next: &Port, arrival: Arrival, votes: &Votes<'_>, findings: &mut Findings) {
-        let Place { device, wait, egress, .. } = *self;
+    fn next(&self, next: &Port, arrival: Arrival, votes: &MajorityValues<'_>, findings: &mut Findings) {
+        let WaitPorts { device, wait, egress, .. } = *self;
         let of = |field, tunnel, at| {
             let tunnel = tunnel_entry(device, next, tunnel, at).filter(|_| arrival.ends);
             tunnel.or_else(|| entry(device, next, field, at))
@@ -196,7 +196,7 @@ impl<'a> Place<'_, 'a> {
 
     /// Reports queues that can starve the queue of a lossless account.
     fn starvation(&self, fed: u32, findings: &mut Findings) {
-        let Place { device, wait, egress, .. } = *self;
+        let WaitPorts { device, wait, egress, .. } = *self;
         let config = device.config(egress);
         let mut starved = |key: String, why: String, instead: &str| {
             findings.add(finding(FindingKind::Starvation, config, key, why, instead.to_owned()));

@@ -1,7 +1,7 @@
 //! Buffer pools and profiles, their users, and schedulers.
 
 use super::reader::{Reader, Row};
-use super::{Bound, Pool, Profile, Scheduling, SwitchConfig};
+use super::{Pool, Profile, ProfileReference, Scheduling, SwitchConfig};
 use fabric::sonic::computes_headroom;
 use std::collections::BTreeMap;
 
@@ -128,13 +128,13 @@ fn bound(
     most: u8,
     field: &'static str,
     of: &str,
-) -> BTreeMap<(String, u8), Bound> {
-    let mut found: BTreeMap<(String, u8), Bound> = BTreeMap::new();
+) -> BTreeMap<(String, u8), ProfileReference> {
+    let mut found: BTreeMap<(String, u8), ProfileReference> = BTreeMap::new();
     for row in reader.rows(table) {
         reader.check_fields(&row, &[field]);
         let Some(name) = named(reader, &row, field, of) else { continue };
         for (port, number) in reader.ports_and_numbers(&row, most) {
-            let bound = Bound { key: row.key.clone(), name: name.clone() };
+            let bound = ProfileReference { key: row.key.clone(), name: name.clone() };
             if let Some(other) = found.insert((port, number), bound) {
                 reader.fault(row.key.clone(), format!("overlaps {}", other.key), "each number in one row");
                 break;

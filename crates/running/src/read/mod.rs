@@ -55,10 +55,10 @@ pub struct SwitchConfig {
     pub(crate) watchdog: Watchdog,
     pub(crate) pools: BTreeMap<String, Pool>,
     pub(crate) profiles: BTreeMap<String, Profile>,
-    pub(crate) groups: BTreeMap<(String, u8), Bound>,
-    pub(crate) queues: BTreeMap<(String, u8), Bound>,
+    pub(crate) groups: BTreeMap<(String, u8), ProfileReference>,
+    pub(crate) queues: BTreeMap<(String, u8), ProfileReference>,
     pub(crate) schedulers: BTreeMap<String, Scheduling>,
-    pub(crate) scheduled: BTreeMap<(String, u8), Bound>,
+    pub(crate) scheduled: BTreeMap<(String, u8), ProfileReference>,
     pub(crate) tunnel: Option<Tunnel>,
     pub(crate) mux: BTreeMap<String, Mux>,
     pub(crate) peer: Option<String>,
@@ -147,7 +147,7 @@ pub(crate) struct Profile {
 
 /// Reference of a priority group or queue to a profile or scheduler.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Bound {
+pub(crate) struct ProfileReference {
     pub key: String,
     /// `NULL` for a profile that the switch computes.
     pub name: String,

@@ -17,7 +17,7 @@ use crate::device::{Device, Port};
 use crate::error::Fault;
 use crate::judge::deadlock;
 use crate::options::{PathSet, QueueBinding};
-use crate::paths::{Reached, Wait, follow};
+use crate::paths::{ReachableWaits, Wait, follow};
 use crate::read::SwitchConfig;
 use fabric::Fabric;
 use maps::{Flow, lower};
@@ -145,7 +145,7 @@ struct Starved<'r> {
 }
 
 /// A scenario for the first starved account that the simulator can express; without one, the reason for the first.
-fn starvation(device: &Device<'_>, paths: PathSet, reached: &Reached) -> Option<Reproduced> {
+fn starvation(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits) -> Option<Reproduced> {
     let mut fed: BTreeMap<u32, u32> = BTreeMap::new();
     reached.waits.iter().for_each(|wait| *fed.entry(wait.egress).or_default() |= 1 << wait.queue);
     let mut seen = BTreeSet::new();
@@ -175,7 +175,7 @@ fn starvation(device: &Device<'_>, paths: PathSet, reached: &Reached) -> Option<
     first.or_else(|| unscheduled.map(without)).map(Err)
 }
 
-fn starve(device: &Device<'_>, paths: PathSet, reached: &Reached, starved: &Starved<'_>) -> Reproduced {
+fn starve(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits, starved: &Starved<'_>) -> Reproduced {
     let Starved { wait, above } = starved;
     let Some(egress) = device.port(wait.egress) else { return Err("no such port".to_owned()) };
     let victim = best(device, paths, &[**wait]).into_iter().next().flatten();

@@ -146,10 +146,10 @@ fn shown(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
-type Wrong = (String, Option<String>);
+type KeyError = (String, Option<String>);
 
 /// Parses the value; returns the number of words that it takes.
-fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), Wrong> {
+fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), KeyError> {
     let word = |at: usize| words.get(at).copied().ok_or_else(|| ("the value is missing".to_owned(), shape.example()));
     let wrong = |text: &str| (format!("`{}` is not {}", shown(text), shape.what()), shape.example());
     let whole = |at: usize| word(at).and_then(|text| text.parse::<u64>().map_err(|_| wrong(text)));

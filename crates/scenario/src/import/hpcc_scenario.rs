@@ -36,7 +36,7 @@ pub struct Inputs<'a> {
 
 /// Fate of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyFate {
+pub enum KeyStatus {
     /// Carried over to the scenario.
     Carried,
     /// Without effect on the result.
@@ -47,27 +47,27 @@ pub enum KeyFate {
     Refused,
 }
 
-impl KeyFate {
+impl KeyStatus {
     /// Returns the fate in one word.
     pub fn name(self) -> &'static str {
         match self {
-            KeyFate::Carried => "carried",
-            KeyFate::Irrelevant => "irrelevant",
-            KeyFate::Ignored => "ignored",
-            KeyFate::Refused => "refused",
+            KeyStatus::Carried => "carried",
+            KeyStatus::Irrelevant => "irrelevant",
+            KeyStatus::Ignored => "ignored",
+            KeyStatus::Refused => "refused",
         }
     }
 }
 
 /// The account of one key of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyAccount {
+pub struct KeyReport {
     /// Line of the key.
     pub line: u64,
     /// Name of the key.
     pub key: String,
     /// Fate of the key.
-    pub fate: KeyFate,
+    pub fate: KeyStatus,
     /// The reason or the difference; may be empty for a carried key.
     pub note: String,
 }
@@ -125,7 +125,7 @@ impl HpccConfig {
     }
 
     /// Returns the scenario and the account of each key, in file order.
-    pub fn account(&self, inputs: Inputs<'_>) -> (Result<Imported, ScenarioErrors>, Vec<KeyAccount>) {
+    pub fn account(&self, inputs: Inputs<'_>) -> (Result<Imported, ScenarioErrors>, Vec<KeyReport>) {
         let mut writer = Writer::new(self, inputs);
         let made = writer.scenario();
         let errors = made.as_ref().err().map_or(&[][..], |errors| &errors.errors);
@@ -136,15 +136,15 @@ impl HpccConfig {
                 || writer.notes.iter().filter_map(|note| note.strip_prefix(&prefix)).collect::<Vec<_>>().join("; ");
             let of_others = "a parameter of controls that do not carry the flows here";
             let (fate, note) = match (refused, entry.known.map(|known| known.fate)) {
-                _ if inputs.ignore.contains(&entry.key) => (KeyFate::Ignored, "ignored by --ignore".to_owned()),
-                (Some(error), _) => (KeyFate::Refused, error.message.clone()),
-                (None, Some(Fate::Dropped(why))) => (KeyFate::Irrelevant, why.to_owned()),
+                _ if inputs.ignore.contains(&entry.key) => (KeyStatus::Ignored, "ignored by --ignore".to_owned()),
+                (Some(error), _) => (KeyStatus::Refused, error.message.clone()),
+                (None, Some(Fate::Dropped(why))) => (KeyStatus::Irrelevant, why.to_owned()),
                 (None, Some(Fate::Of(kinds))) if writer.kind.is_none_or(|kind| !kinds.contains(&kind)) => {
-                    (KeyFate::Irrelevant, of_others.to_owned())
+                    (KeyStatus::Irrelevant, of_others.to_owned())
                 }
-                (None, _) => (KeyFate::Carried, noted()),
+                (None, _) => (KeyStatus::Carried, noted()),
             };
-            KeyAccount { line: entry.line, key: entry.key.clone(), fate, note: on_one_line(&note) }
+            KeyReport { line: entry.line, key: entry.key.clone(), fate, note: on_one_line(&note) }
         };
         let accounts = self.entries.iter().map(of_file).collect();
         (made, accounts)

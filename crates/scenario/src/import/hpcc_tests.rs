@@ -307,17 +307,17 @@ fn every_key_is_accounted_for() {
     assert_eq!(accounts.len(), CONFIG.lines().count() + 6);
     let fate = |key: &str| accounts.iter().find(|account| account.key == key).map(|account| account.fate).unwrap();
     for (key, expected) in [
-        ("CC_MODE", KeyFate::Carried),
-        ("ENABLE_PFC", KeyFate::Carried),
-        ("ENABLE_TRACE", KeyFate::Irrelevant),
-        ("U_TARGET", KeyFate::Irrelevant),
-        ("LB_MODE", KeyFate::Refused),
-        ("ENABLE_MAGIC", KeyFate::Refused),
-        ("MAGIC", KeyFate::Ignored),
+        ("CC_MODE", KeyStatus::Carried),
+        ("ENABLE_PFC", KeyStatus::Carried),
+        ("ENABLE_TRACE", KeyStatus::Irrelevant),
+        ("U_TARGET", KeyStatus::Irrelevant),
+        ("LB_MODE", KeyStatus::Refused),
+        ("ENABLE_MAGIC", KeyStatus::Refused),
+        ("MAGIC", KeyStatus::Ignored),
     ] {
         assert_eq!(fate(key), expected, "{key}");
     }
-    let silent = accounts.iter().find(|account| account.fate != KeyFate::Carried && account.note.is_empty());
+    let silent = accounts.iter().find(|account| account.fate != KeyStatus::Carried && account.note.is_empty());
     assert_eq!(silent, None, "what is not carried has its reason");
 }
 

@@ -6,7 +6,7 @@ use units::Time;
 
 /// Properties of the shortest path to a node.
 #[derive(Clone, Copy)]
-struct Way {
+struct PathProperties {
     delay_ps: u64,
     /// Time to serialise a packet's payload on each link.
     sending_ps: u64,
@@ -28,8 +28,8 @@ pub(super) struct Longest {
 pub(super) fn longest(fabric: &Fabric, payload_bytes: u64) -> Longest {
     let mut most = Longest { trip: Time::ZERO, bytes: 0 };
     for &host in fabric.hosts() {
-        let mut ways: Vec<Option<Way>> = vec![None; fabric.nodes().len()];
-        ways[host.index()] = Some(Way { delay_ps: 0, sending_ps: 0, rate_bps: u64::MAX });
+        let mut ways: Vec<Option<PathProperties>> = vec![None; fabric.nodes().len()];
+        ways[host.index()] = Some(PathProperties { delay_ps: 0, sending_ps: 0, rate_bps: u64::MAX });
         let mut next = VecDeque::from([host]);
         while let Some(node) = next.pop_front() {
             let Some(way) = ways[node.index()] else { continue };
@@ -40,7 +40,7 @@ pub(super) fn longest(fabric: &Fabric, payload_bytes: u64) -> Longest {
                     continue;
                 }
                 let sending_ps = u128::from(payload_bytes) * 8_000_000_000_000 / u128::from(link.rate.as_bps());
-                ways[found.index()] = Some(Way {
+                ways[found.index()] = Some(PathProperties {
                     delay_ps: way.delay_ps.saturating_add(link.delay.as_ps()),
                     sending_ps: way.sending_ps.saturating_add(u64::try_from(sending_ps).unwrap_or(u64::MAX)),
                     rate_bps: way.rate_bps.min(link.rate.as_bps()),

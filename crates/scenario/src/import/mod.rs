@@ -9,7 +9,7 @@ mod hpcc_switch;
 mod hpcc_window;
 
 pub use hpcc::HpccConfig;
-pub use hpcc_scenario::{Imported, Inputs, KeyAccount, KeyFate};
+pub use hpcc_scenario::{Imported, Inputs, KeyReport, KeyStatus};
 
 /// Returns `true` if a word is a key of an HPCC configuration.
 pub(crate) fn is_key(word: &str) -> bool {

@@ -5,9 +5,9 @@ use super::*;
 const F: &str = "fabric";
 const L: &str = "fabric.link";
 const T: &str = "fabric.link.tier";
-const RATE: Of = Of("a rate", "\"100Gbps\"");
-const TIERS: Of = Of("a table", "{ rate = \"100Gbps\", delay = \"500ns\" }");
-const NODES: Of = Of("names of nodes", "[\"ufm\", \"leaf*\"]");
+const RATE: ValueSyntax = ValueSyntax("a rate", "\"100Gbps\"");
+const TIERS: ValueSyntax = ValueSyntax("a table", "{ rate = \"100Gbps\", delay = \"500ns\" }");
+const NODES: ValueSyntax = ValueSyntax("names of nodes", "[\"ufm\", \"leaf*\"]");
 const ALL_BUT_FILE: &[&str] = &[
     "fat-tree",
     "f10",
@@ -24,7 +24,7 @@ const ALL_BUT_FILE: &[&str] = &[
 ];
 
 pub(super) const KEYS: &[Key] = &[
-    key(F, "kind", &[], Of("a kind of fabric", "\"fat-tree\"")).means(
+    key(F, "kind", &[], ValueSyntax("a kind of fabric", "\"fat-tree\"")).means(
         "fat-tree, f10, leaf-spine, clos, dumbbell, tree, star, jellyfish, bcube, single-switch, line, ring or file",
     ),
     key(F, "k", &["fat-tree", "f10"], COUNT).means("ports of a switch: even, 2 to 128; k*k*k/4 hosts"),
@@ -41,7 +41,7 @@ pub(super) const KEYS: &[Key] = &[
     key(F, "hosts_per_tor", &["clos"], COUNT).means("hosts on each ToR"),
     key(F, "left", &["dumbbell"], COUNT).means("hosts on S1: H1 .."),
     key(F, "right", &["dumbbell"], COUNT).means("hosts on S2, after those on S1"),
-    key(F, "arity", &["tree"], Of("a list of numbers", "[3, 1]"))
+    key(F, "arity", &["tree"], ValueSyntax("a list of numbers", "[3, 1]"))
         .means("children per switch, from the root down; 1 to 8 levels"),
     key(F, "root_hosts", &["tree"], COUNT).value("0", OURS).means("hosts on the root, after all others"),
     key(F, "arms", &["star"], COUNT).means("switches around the hub, S1 ..; the hub is the last"),
@@ -67,13 +67,13 @@ pub(super) const KEYS: &[Key] = &[
     key(F, "n", &["bcube"], COUNT).means("ports of a switch, 2 to 1024"),
     key(F, "levels", &["bcube"], COUNT).means("levels above the first: k of BCube(n, k), 0 to 15"),
     key(F, "hosts", &["single-switch"], COUNT).means("hosts, 2 to 65535"),
-    key(F, "file", &["file"], Of("a file", "\"topology.txt\""))
+    key(F, "file", &["file"], ValueSyntax("a file", "\"topology.txt\""))
         .means("the topology, relative to the scenario's folder; also a folder of SONiC config_db.json files"),
     key(
         F,
         "format",
         &["file"],
-        Of(
+        ValueSyntax(
             "auto, hpcc, node-link, graphml, containerlab, config-db, link-csv, ibnetdiscover, htsim-topo, lldp, \
              batfish, netlab or gns3",
             "\"hpcc\"",

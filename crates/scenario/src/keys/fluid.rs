@@ -2,8 +2,8 @@
 
 use super::*;
 
-const NUMBER: Of = Of("a number", "2");
-const RATE: Of = Of("a rate", "\"40Mbps\"");
+const NUMBER: ValueSyntax = ValueSyntax("a number", "2");
+const RATE: ValueSyntax = ValueSyntax("a rate", "\"40Mbps\"");
 const DCQCN: &[&str] = &["dcqcn"];
 const TIMELY: &[&str] = &["timely", "patched-timely"];
 const HETFLOW: &[&str] = &["hetflow"];
@@ -22,13 +22,13 @@ pub(super) const KEYS: &[Key] = &[
     key("fluid", "sample", &[], TIME)
         .absent("a thousandth of the duration", OURS)
         .means("interval of the rows of the series, above 0; at most a million rows"),
-    key("fluid", "tolerance", &[], Of("a number", "1e-6"))
+    key("fluid", "tolerance", &[], ValueSyntax("a number", "1e-6"))
         .value("1e-6", OURS)
         .means("error of a step, relative to a variable's value or its usual value, 1e-12 to 0.01"),
-    key("fluid", "model", &[], Of("a table with `kind`", "{ kind = \"dcqcn\" }"))
+    key("fluid", "model", &[], ValueSyntax("a table with `kind`", "{ kind = \"dcqcn\" }"))
         .means("the control and its parameters"),
-    key("fluid", "bottleneck", &[], Of("a table", "{}")).means("the link shared by all flows"),
-    key("fluid", "flow", &[], Of("tables", "[]")).means("flows, one entry per group of equal flows"),
+    key("fluid", "bottleneck", &[], ValueSyntax("a table", "{}")).means("the link shared by all flows"),
+    key("fluid", "flow", &[], ValueSyntax("tables", "[]")).means("flows, one entry per group of equal flows"),
     key("fluid.bottleneck", "rate", &[], RATE).means("the rate C of the link"),
     key("fluid.bottleneck", "buffer", &[], SIZE)
         .value("16MB", OURS)
@@ -44,7 +44,7 @@ pub(super) const KEYS: &[Key] = &[
          section 3.1; thesis, sections 2.7.3 and 3.5.2; TIMELY, section 4.4",
         )
         .means("initial rate of each flow, up to the bottleneck's"),
-    key("fluid.model", "kind", &[], Of("dcqcn, timely, patched-timely, hetflow or eccp", "\"dcqcn\""))
+    key("fluid.model", "kind", &[], ValueSyntax("dcqcn, timely, patched-timely, hetflow or eccp", "\"dcqcn\""))
         .means("the congestion control"),
     key("fluid.model", "gain", DCQCN, SHARE)
         .value("0.00390625", SIGCOMM)
@@ -69,10 +69,10 @@ pub(super) const KEYS: &[Key] = &[
     key("fluid.model", "p_max", DCQCN, SHARE)
         .value("0.01", "DCQCN, section 5.2")
         .means("probability of a mark at k_max, above 0 to 1"),
-    key("fluid.model", "mark_at", DCQCN, Of("dequeue or enqueue", "\"dequeue\""))
+    key("fluid.model", "mark_at", DCQCN, ValueSyntax("dequeue or enqueue", "\"dequeue\""))
         .value("dequeue", "ECN or Delay, section 3: the delay of marks is constant")
         .means("instant of the marking decision: dequeue, or enqueue, so that marks are older by the queueing delay"),
-    key("fluid.model", "averaging", DCQCN, Of("paper or cycles", "\"cycles\""))
+    key("fluid.model", "averaging", DCQCN, ValueSyntax("paper or cycles", "\"cycles\""))
         .value("paper", "DCQCN, section 5; ECN or Delay, section 3")
         .means(
             "averaging of cuts and stages: paper, independent of their order; cycles, each cut followed by its stages, \
@@ -134,7 +134,7 @@ pub(super) const KEYS: &[Key] = &[
     key("fluid.model", "additive_increase", ECCP, RATE)
         .value("5Mbps", TABLE_2_1)
         .means("R_AI: step of the target after five stages"),
-    key("fluid.model", "feedback", ECCP, Of("difference or slope", "\"difference\""))
+    key("fluid.model", "feedback", ECCP, ValueSyntax("difference or slope", "\"difference\""))
         .value("difference", "thesis, equation 2.6: computed by a sender")
         .means(
             "the change in the feedback: the difference of two cycles (2.6), or the slope a cycle ago (2.11), \

@@ -50,19 +50,19 @@ impl Key {
 
 /// A type of value: its name, and an example in TOML.
 #[derive(Clone, Copy)]
-struct Of(&'static str, &'static str);
+struct ValueSyntax(&'static str, &'static str);
 
-const TIME: Of = Of("a time", "\"10us\"");
-const SIZE: Of = Of("a size", "\"64KB\"");
-const COUNT: Of = Of("a whole number", "4");
-const SHARE: Of = Of("a share", "0.5");
-const FLAG: Of = Of("true or false", "true");
-const TEXT: Of = Of("text", "\"name\"");
-const HOSTS: Of = Of("a list of hosts", "[\"H1\", 1, \"2-3\"]");
-const HOST: Of = Of("a host", "\"H1\"");
-const EVERY: Of = Of("a table with `every`, or false", "{ every = \"10us\" }");
+const TIME: ValueSyntax = ValueSyntax("a time", "\"10us\"");
+const SIZE: ValueSyntax = ValueSyntax("a size", "\"64KB\"");
+const COUNT: ValueSyntax = ValueSyntax("a whole number", "4");
+const SHARE: ValueSyntax = ValueSyntax("a share", "0.5");
+const FLAG: ValueSyntax = ValueSyntax("true or false", "true");
+const TEXT: ValueSyntax = ValueSyntax("text", "\"name\"");
+const HOSTS: ValueSyntax = ValueSyntax("a list of hosts", "[\"H1\", 1, \"2-3\"]");
+const HOST: ValueSyntax = ValueSyntax("a host", "\"H1\"");
+const EVERY: ValueSyntax = ValueSyntax("a table with `every`, or false", "{ every = \"10us\" }");
 
-const fn key(section: &'static str, name: &'static str, variants: &'static [&'static str], of: Of) -> Key {
+const fn key(section: &'static str, name: &'static str, variants: &'static [&'static str], of: ValueSyntax) -> Key {
     Key {
         section,
         name,

@@ -6,14 +6,14 @@ const S: &str = "switch";
 const FC: &str = "switch.flow_control";
 const O: &str = "switch.overload";
 const T: &str = "switch.tags";
-const MECHANISM: Of = Of("a table with `kind`", "{}");
+const MECHANISM: ValueSyntax = ValueSyntax("a table with `kind`", "{}");
 
 pub(super) const KEYS: &[Key] = &[
     key(
         S,
         "queue",
         &["per queue"],
-        Of("a size, a number of packets, or a table of normal and bounce", "\"500 packets\""),
+        ValueSyntax("a size, a number of packets, or a table of normal and bounce", "\"500 packets\""),
     )
     .absent("one shared buffer", OURS)
     .means(
@@ -21,7 +21,7 @@ pub(super) const KEYS: &[Key] = &[
          }, or one value for both",
     ),
     key(S, "flow_control", &[], MECHANISM).value("none", OURS).means("flow control between neighbours"),
-    key(S, "watchdog", &[], Of("a table", "{}"))
+    key(S, "watchdog", &[], ValueSyntax("a table", "{}"))
         .absent("none", OURS)
         .means("watchdog at every queue of every switch, for pauses by PAUSE or PFC that last too long"),
     key(S, "overload", &[], MECHANISM).value("drop", OURS).means("action for a frame without buffer space"),
@@ -43,65 +43,71 @@ pub(super) const KEYS: &[Key] = &[
         "none; tagger: the class of a frame is its tag, which rules rewrite; qos-maps: account, queue and next class \
              of a frame by tables, as `tidegate fabric check --running --counterexample` writes them",
     ),
-    key(T, "maps", &["qos-maps"], Of("a file", "\"maps.json\"")).means(
+    key(T, "maps", &["qos-maps"], ValueSyntax("a file", "\"maps.json\"")).means(
         "a file of QoS maps for this fabric, relative to the scenario's folder; switch.flow_control.priorities are its \
          lossless classes",
     ),
-    key(S, "override", &[], Of("tables", "[]"))
+    key(S, "override", &[], ValueSyntax("tables", "[]"))
         .absent("none", OURS)
         .means("parameters of some switches; the last entry for a switch applies"),
-    key("switch.override", "switches", &[], Of("a list of switches", "[\"S1\", \"S2\"]"))
+    key("switch.override", "switches", &[], ValueSyntax("a list of switches", "[\"S1\", \"S2\"]"))
         .absent("those of `tiers`", OURS)
         .means("the switches, by name"),
-    key("switch.override", "tiers", &[], Of("all or a list of tiers", "[1]"))
+    key("switch.override", "tiers", &[], ValueSyntax("all or a list of tiers", "[1]"))
         .absent("those of `switches`", OURS)
         .means("the switches of these tiers: 1 ToR or leaf, 2 aggregation or spine, 3 core"),
-    key("switch.override", "ports", &[], Of("a list of ports", "[\"S1:3\"]"))
+    key("switch.override", "ports", &[], ValueSyntax("a list of ports", "[\"S1:3\"]"))
         .absent("all ports of the switches", OURS)
         .means("ports instead of switches, by number or neighbour (`S1:H2`), for marking and the scheduler"),
     key("switch.override", "buffer", &[], SIZE).absent("switch.buffer", OURS).means("their shared buffer, above 0"),
-    key("switch.override", "egress", &[], Of("a size, or a share of the free buffer", "\"1/8\""))
+    key("switch.override", "egress", &[], ValueSyntax("a size, or a share of the free buffer", "\"1/8\""))
         .absent("switch.egress", OURS)
         .means("limit of a lossy egress queue in their shared buffer"),
-    key("switch.override", "queue", &[], Of("a size or a number of packets", "\"100KB\""))
+    key("switch.override", "queue", &[], ValueSyntax("a size or a number of packets", "\"100KB\""))
         .absent("switch.queue", OURS)
         .means("limit of each of their egress queues, without a shared buffer"),
-    key("switch.override", "flow_control", &[], Of("a table", "{ xoff = \"100KB\" }"))
+    key("switch.override", "flow_control", &[], ValueSyntax("a table", "{ xoff = \"100KB\" }"))
         .absent("switch.flow_control", OURS)
         .means("their thresholds; the kind is that of all switches"),
-    key("switch.override.flow_control", "xoff", &[], Of("auto, a size, or a share of the free buffer", "\"100KB\""))
-        .absent("switch.flow_control.xoff", OURS)
-        .means("under PAUSE or PFC: an ingress account above this stops the neighbour"),
+    key(
+        "switch.override.flow_control",
+        "xoff",
+        &[],
+        ValueSyntax("auto, a size, or a share of the free buffer", "\"100KB\""),
+    )
+    .absent("switch.flow_control.xoff", OURS)
+    .means("under PAUSE or PFC: an ingress account above this stops the neighbour"),
     key("switch.override.flow_control", "xon", &[], SIZE)
         .absent("switch.flow_control.xon", OURS)
         .means("under PAUSE or PFC: distance below XOFF to which an account must fall to resume"),
-    key("switch.override.flow_control", "headroom", &[], Of("auto or a size", "\"50KB\""))
+    key("switch.override.flow_control", "headroom", &[], ValueSyntax("auto or a size", "\"50KB\""))
         .absent("switch.flow_control.headroom", OURS)
         .means("under PAUSE or PFC: headroom of each lossless account above XOFF"),
-    key("switch.override", "marking", &[], Of("a table with `kind`", "{}"))
+    key("switch.override", "marking", &[], ValueSyntax("a table with `kind`", "{}"))
         .absent("switch.marking", OURS)
         .means("their marking, with the keys of switch.marking"),
-    key("switch.override", "scheduler", &[], Of("a table with `kind`", "{}"))
+    key("switch.override", "scheduler", &[], ValueSyntax("a table with `kind`", "{}"))
         .absent("switch.scheduler", OURS)
         .means("the scheduler of their ports, with the keys of switch.scheduler"),
-    key(S, "preemption", &[], Of("a table", "{}"))
+    key(S, "preemption", &[], ValueSyntax("a table", "{}"))
         .absent("no frame is interrupted", OURS)
         .means("frame preemption at the ports of switches (IEEE 802.1Qbu)"),
-    key(S, "clock", &[], Of("a table", "{}"))
+    key(S, "clock", &[], ValueSyntax("a table", "{}"))
         .absent("exact", OURS)
         .means("bounds of each switch's random clock, drawn from the seed; its gates use this clock"),
-    key(S, "clocks", &[], Of("tables", "[]"))
+    key(S, "clocks", &[], ValueSyntax("tables", "[]"))
         .absent("as drawn", OURS)
         .means("clocks of these switches, fixed instead of drawn"),
     key("switch.clock", "offset", &[], TIME)
         .value("0s", OURS)
         .means("lead of a clock at the start: uniform between zero and this"),
-    key("switch.clock", "drift_ppm", &[], Of("parts per million", "50"))
+    key("switch.clock", "drift_ppm", &[], ValueSyntax("parts per million", "50"))
         .value("0", OURS)
         .means("frequency error, uniform between minus and plus this, up to 100000 with three decimals"),
-    key("switch.clocks", "switches", &[], Of("a list of switches", "[\"S1\", \"S2\"]")).means("the switches, by name"),
+    key("switch.clocks", "switches", &[], ValueSyntax("a list of switches", "[\"S1\", \"S2\"]"))
+        .means("the switches, by name"),
     key("switch.clocks", "offset", &[], TIME).value("0s", OURS).means("lead of the clock at the start"),
-    key("switch.clocks", "drift_ppm", &[], Of("parts per million", "-20"))
+    key("switch.clocks", "drift_ppm", &[], ValueSyntax("parts per million", "-20"))
         .value("0", OURS)
         .means("frequency error, positive if the clock is fast, -100000 to 100000 with three decimals"),
     key("switch.scheduler", "kind", &[], TEXT).value("strict", OURS).means("strict (highest class first), wrr or drr"),

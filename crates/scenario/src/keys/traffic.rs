@@ -18,16 +18,16 @@ const SIZED: &[&str] = &["constant frames", "poisson frames", "on-off frames", "
 const COLLECTIVE: &[&str] = &["collective"];
 const PERIODIC: &[&str] = &["periodic frames"];
 const RATED: &[&str] = &["constant frames", "poisson frames", "on-off frames"];
-const SIZES: Of = Of("a distribution", "\"web-search\"");
+const SIZES: ValueSyntax = ValueSyntax("a distribution", "\"web-search\"");
 
 pub(super) const KEYS: &[Key] = &[
-    key(T, "kind", &[], Of("a kind of traffic", "\"incast\""))
+    key(T, "kind", &[], ValueSyntax("a kind of traffic", "\"incast\""))
         .means("incast, permutation, all-to-all, random, stride, pairs, poisson, request-reply, collective or replay"),
     key(T, "label", &[], TEXT).absent("its kind, or operation", OURS).means("name in results"),
     key(T, "class", &[], COUNT)
         .value("3", "the priority group of HPCC's flows")
         .means("priority class of its frames, 0 to 7; for a replay, if the file has none"),
-    key(T, "transport", &[], Of("a table with `kind`", "{ kind = \"dctcp\" }"))
+    key(T, "transport", &[], ValueSyntax("a table with `kind`", "{ kind = \"dctcp\" }"))
         .absent("host.transport", OURS)
         .means("transport of the flows of this entry, with the parameters of `host.transport`"),
     key(T, "start", MADE, TIME).value("0s", OURS).means("start time"),
@@ -43,20 +43,22 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "receiver", &["incast"], HOST).absent("drawn at random", OURS).means("the receiver"),
     key(T, "count", &["random"], COUNT).means("number of random pairs, with repetition"),
     key(T, "stride", &["stride"], COUNT).means("host i sends to host i + stride, modulo their number"),
-    key(T, "pairs", &["pairs"], Of("a list of [source, destination]", "[[\"H1\", \"H2\"]]"))
+    key(T, "pairs", &["pairs"], ValueSyntax("a list of [source, destination]", "[[\"H1\", \"H2\"]]"))
         .absent("the ends of `paths`", OURS)
         .means("source and destination pairs"),
-    key(T, "paths", &["pairs", "replay"], Of("a list of paths", "[\"clockwise\"]")).absent("as routed", OURS).means(
+    key(T, "paths", &["pairs", "replay"], ValueSyntax("a list of paths", "[\"clockwise\"]"))
+        .absent("as routed", OURS)
+        .means(
         "names of [[path]] entries; pairs: one per pair, or without `pairs` one pair per path; replay: one per flow of \
          the file by start, then by line",
     ),
     key(T, "path", ONE_WAY, TEXT)
         .absent("as routed", OURS)
         .means("name of the [[path]] of every flow, from its source to its destination"),
-    key(T, "process", PAIRS, Of("constant, poisson, on-off, bursts or periodic", "\"poisson\""))
+    key(T, "process", PAIRS, ValueSyntax("constant, poisson, on-off, bursts or periodic", "\"poisson\""))
         .absent("the transport sends", OURS)
         .means("sends frames by a random or periodic process, without a transport"),
-    key(T, "size", &["transfer"], Of("a size, or endless", "\"1MB\""))
+    key(T, "size", &["transfer"], ValueSyntax("a size, or endless", "\"1MB\""))
         .absent("as `sizes`", OURS)
         .means("size of each flow; one of size and sizes"),
     key(T, "sizes", &["transfer"], SIZES).absent("as `size`", OURS).means(
@@ -86,7 +88,7 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "frame", PERIODIC, SIZE)
         .absent("as `rate`", OURS)
         .means("length of a frame from destination address to FCS, 64B to 65535B; one of frame and rate"),
-    key(T, "rate", PERIODIC, Of("a rate", "\"7.5Gbps\""))
+    key(T, "rate", PERIODIC, ValueSyntax("a rate", "\"7.5Gbps\""))
         .absent("as `frame`", OURS)
         .means("rate of the carried signal: a frame has the bytes of one period, plus `header`"),
     key(T, "header", PERIODIC, SIZE)
@@ -95,7 +97,7 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "load", RATED, SHARE).absent("as `rate`", OURS).means(
         "rate as a share of the sending host's link, with preamble and gap; on-off: while on; one of load and rate",
     ),
-    key(T, "rate", RATED, Of("a rate", "\"10Gbps\""))
+    key(T, "rate", RATED, ValueSyntax("a rate", "\"10Gbps\""))
         .absent("as `load`", OURS)
         .means("rate on the wire, with preamble and gap; on-off: while on"),
     key(T, "mean_on", &["on-off frames"], TIME).means("mean of the exponential on-times, at least a frame's time"),
@@ -112,7 +114,7 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "stop", &["poisson"], TIME).absent("the run's end", OURS).means("end of flow starts"),
     key(T, "flows_per_host", &["poisson"], COUNT).absent("no limit", OURS).means("largest number of flows of a host"),
     key(T, "client", &["request-reply"], HOST).means("the client"),
-    key(T, "servers", &["request-reply"], Of("a list or number of hosts", "4"))
+    key(T, "servers", &["request-reply"], ValueSyntax("a list or number of hosts", "4"))
         .means("the servers; a number draws that many hosts at random"),
     key(T, "request_size", &["request-reply"], SIZE).value("200B", "PABO, sec. V").means("size of a request"),
     key(T, "reply_size", &["request-reply"], SIZE).means("size of a reply"),
@@ -121,7 +123,7 @@ pub(super) const KEYS: &[Key] = &[
         .means("closed loops to each server, each with one outstanding request"),
     key(T, "requests", &["request-reply"], COUNT).value("1", OURS).means("sequential requests of each connection"),
     key(T, "think", &["request-reply"], TIME).value("0s", OURS).means("time from a reply to the next request"),
-    key(T, "service", &["request-reply"], Of("a time, or { exponential = its mean }", "\"10us\""))
+    key(T, "service", &["request-reply"], ValueSyntax("a time, or { exponential = its mean }", "\"10us\""))
         .value("0s", OURS)
         .means("time from a request to its reply: constant, or drawn for each request"),
     key(T, "session", &["request-reply"], FLAG)
@@ -131,12 +133,12 @@ pub(super) const KEYS: &[Key] = &[
              path, order, and rate or window that persist between messages; false: one transport connection per \
              message",
         ),
-    key(T, "rounds", &["request-reply"], Of("independent or barrier", "\"barrier\""))
+    key(T, "rounds", &["request-reply"], ValueSyntax("independent or barrier", "\"barrier\""))
         .value("independent", "PABO, sec. V: independent connections")
         .means("the next request waits for the reply of its own connection, or of all"),
-    key(T, "operation", COLLECTIVE, Of("a collective operation", "\"all-reduce\""))
+    key(T, "operation", COLLECTIVE, ValueSyntax("a collective operation", "\"all-reduce\""))
         .means("all-reduce, reduce-scatter, all-gather, broadcast, reduce or all-to-all among `hosts`"),
-    key(T, "algorithm", COLLECTIVE, Of("an algorithm", "\"ring\"")).absent("ring, or direct", OURS).means(
+    key(T, "algorithm", COLLECTIVE, ValueSyntax("an algorithm", "\"ring\"")).absent("ring, or direct", OURS).means(
         "ring; tree: two binary trees, as in NCCL; halving-doubling; hierarchical: rings in groups, and across; \
          direct: each host to each other in rounds",
     ),
@@ -164,17 +166,17 @@ pub(super) const KEYS: &[Key] = &[
         "compute time of a host between iterations: from the completion of all its sends and receives to its next \
              send",
     ),
-    key(T, "file", &["replay"], Of("a file", "\"flow.txt\"")).means(
+    key(T, "file", &["replay"], ValueSyntax("a file", "\"flow.txt\"")).means(
         "flows of the HPCC, conweave or ns3-rdma simulators, or a connection matrix of htsim (.cm), relative to the \
              scenario's folder",
     ),
-    key(T, "format", &["replay"], Of("auto, hpcc, conweave, ns3-rdma or htsim", "\"ns3-rdma\""))
+    key(T, "format", &["replay"], ValueSyntax("auto, hpcc, conweave, ns3-rdma or htsim", "\"ns3-rdma\""))
         .value("auto", "detected from the content; ambiguous content is an error")
         .means("format of the file"),
     key(T, "packet", &["replay"], SIZE)
         .absent("1000B", "PACKET_PAYLOAD_SIZE of ns3-rdma")
         .means("payload of a packet, the unit of sizes in files of ns3-rdma"),
-    key(T, "start_unit", &["replay"], Of("auto, ps or us", "\"us\""))
+    key(T, "start_unit", &["replay"], ValueSyntax("auto, ps or us", "\"us\""))
         .value("auto", "us if all starts are whole numbers below 1000000, else ps; a warning says which")
         .means("unit of starts in a connection matrix: ps in csg-htsim, us in uet-htsim"),
     key(T, "time_origin", &["replay"], TIME)

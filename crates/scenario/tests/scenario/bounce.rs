@@ -38,10 +38,10 @@ fn wrong(from: &str, to: &str) -> String {
 #[test]
 fn the_papers_parameters_are_the_defaults() {
     use model::parameters::{Overload, QueueLimit};
-    use protocols::pabo::Return;
+    use protocols::pabo::ReturnRoute;
     let lowered = lower(GOOD).unwrap();
     let Overload::Bounce { pabo, queue } = lowered.setup.switch.overload else { panic!("{:?}", lowered.setup.switch) };
-    assert_eq!((pabo.theta, pabo.lambda, pabo.limit, pabo.back), (0.8, 50.0, None, Return::ArrivalPort));
+    assert_eq!((pabo.theta, pabo.lambda, pabo.limit, pabo.back), (0.8, 50.0, None, ReturnRoute::ArrivalPort));
     assert_eq!(queue, QueueLimit::Packets(300));
     assert_eq!(pabo.classes, !(1 << 3), "all classes that PFC does not own");
     assert!(lower(&GOOD.replace("\"bounce\" }", "\"bounce\", theta = 1, lambda = 0, limit = 5 }")).is_ok());

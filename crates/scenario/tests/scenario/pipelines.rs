@@ -1,6 +1,6 @@
 //! Switch pipelines in a scenario: errors, warnings and defaults.
 
-use model::parameters::{Notified, Overflow, Overload, PipelineParameters};
+use model::parameters::{Overflow, Overload, PipelineParameters, SignalScope};
 use protocols::pipeline_trim::{Control, Wrap};
 use scenario::{Scenario, ScenarioErrors};
 use std::path::Path;
@@ -65,7 +65,7 @@ fn models_are_made_of_their_parts() {
     assert_eq!((tofino.control.control, tofino.overflow), (Control::ThreeMeters, Overflow::Deflect));
     assert_eq!((tofino.control.pessimistic, tofino.control.until_optimistic), (Time::from_us(6), Time::from_us(24)));
     assert_eq!((tofino.control.half, tofino.control.share), ((1, 2), (1, 4)));
-    assert_eq!((tofino.signal_delay, tofino.notified), (Time::from_us(1), Notified::All));
+    assert_eq!((tofino.signal_delay, tofino.notified), (Time::from_us(1), SignalScope::All));
     assert_eq!(inside("pipelines = 2").control.share, (1, 2));
     assert_eq!(inside("recirculation_latency = \"2us\"").signal_delay, Time::from_us(2));
     assert_eq!(inside("model = \"mod\"").overflow, Overflow::Mirror);

@@ -5,7 +5,7 @@ use protocols::gates::{GateOperation, GateState};
 use protocols::preemption::{Fragments, PreemptionParameters};
 use scenario::{Lowered, Scenario};
 use std::path::Path;
-use traffic::{Lengths, Load, Process};
+use traffic::{LengthDistribution, Load, Process};
 use units::Time;
 
 const PLAIN: &str = "duration = \"1ms\"\n\
@@ -321,7 +321,7 @@ fn periodic_frames_carry_what_comes_in_a_period() {
     assert_eq!((stated.frame_bytes, stated.process), (700, process(Some(Time::from_ns(3)))));
     let normal =
         SOURCE.replace("periodic\"\nperiod = \"640ns\"", "poisson\"\nframe = \"600B\"\nframe_deviation = \"150B\"");
-    let longest = |longest_bytes| Lengths::Normal { deviation_bytes: 150, longest_bytes };
+    let longest = |longest_bytes| LengthDistribution::Normal { deviation_bytes: 150, longest_bytes };
     assert_eq!(source(&normal).lengths, longest(1518));
     let cut = format!("{normal}frame_longest = \"1500B\"\n");
     assert_eq!((source(&cut).lengths, lower(&cut).unwrap().setup.host.mtu_bytes), (longest(1500), 1500));

@@ -1,7 +1,7 @@
 //! Invalid uses of trimming are refused with a reason.
 
 use model::parameters::{Overload, QueueLimit};
-use protocols::trim::{HeaderFull, Scheme, Victim, Watermark};
+use protocols::trim::{HeaderDestination, HeaderFull, Victim, Watermark};
 use scenario::Scenario;
 
 const GOOD: &str = r#"name = "test"
@@ -49,16 +49,22 @@ fn defaults_are_those_of_the_pages() {
     assert!(lowered.warnings.is_empty(), "{:?}", lowered.warnings);
     let Overload::Trim { trim, header_queue, .. } = lowered.setup.switch.overload else { panic!("no trimming") };
     assert_eq!((trim.size_bytes, trim.header_class, trim.classes), (64, 7, 0x7f));
-    assert_eq!((trim.victim, trim.full, trim.scheme), (Victim::Arriving, HeaderFull::Return, Scheme::OwnQueue));
+    assert_eq!(
+        (trim.victim, trim.full, trim.scheme),
+        (Victim::Arriving, HeaderFull::Return, HeaderDestination::OwnQueue)
+    );
     assert_eq!((trim.watermark, trim.tiers, header_queue), (None, 0xff, QueueLimit::Bytes(1_000_000)));
     let told = |overload: &str| match with(overload).unwrap().setup.switch.overload {
         Overload::Trim { trim, header_queue, .. } => (trim, header_queue),
         other => panic!("{other:?}"),
     };
     let (cut, _) = told("{ kind = \"cut-payload\", tiers = [1] }");
-    assert_eq!((cut.scheme, cut.full, cut.classes, cut.tiers), (Scheme::SameQueue, HeaderFull::Drop, 0xff, 0b10));
+    assert_eq!(
+        (cut.scheme, cut.full, cut.classes, cut.tiers),
+        (HeaderDestination::SameQueue, HeaderFull::Drop, 0xff, 0b10)
+    );
     let (sfc, queue) = told("{ kind = \"sfc\", watermark = \"6 packets\", header_queue = \"50 packets\" }");
-    assert_eq!((sfc.scheme, sfc.watermark), (Scheme::Source, Some(Watermark::Packets(6))));
+    assert_eq!((sfc.scheme, sfc.watermark), (HeaderDestination::Source, Some(Watermark::Packets(6))));
     assert_eq!(queue, QueueLimit::Packets(50));
 }
 

@@ -2,7 +2,7 @@
 
 use super::{earliest, exact, starts};
 use crate::problem::{Occupancy, Problem, Schedule, Starts, explain};
-use crate::slot::Blocked;
+use crate::slot::ConflictInterval;
 use std::cmp::Reverse;
 use units::Time;
 
@@ -124,7 +124,8 @@ fn in_order(problem: &Problem, order: &[usize]) -> Found {
 /// all get slots.
 fn push(problem: &Problem, occupancy: &mut Occupancy, all: &mut [Option<Starts>], stream: usize) {
     let period = problem.streams[stream].period;
-    let blocked: Vec<(usize, Blocked)> = occupancy.blocked(problem, stream).flat_map(|(_, here)| here).collect();
+    let blocked: Vec<(usize, ConflictInterval)> =
+        occupancy.blocked(problem, stream).flat_map(|(_, here)| here).collect();
     let mut tries: Vec<(usize, u64)> = Vec::new();
     for &(_, interval) in blocked.iter().take(200) {
         let end = (interval.first_ps + interval.length_ps) % interval.modulus_ps;

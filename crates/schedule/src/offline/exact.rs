@@ -7,7 +7,7 @@
 
 use super::starts;
 use crate::problem::{Occupancy, Problem, Starts};
-use crate::slot::{Blocked, smallest_free_shift};
+use crate::slot::{ConflictInterval, smallest_free_shift};
 use std::collections::BTreeSet;
 use units::Time;
 
@@ -95,7 +95,7 @@ impl Search<'_> {
     /// Returns the free starts at zero or directly after an obstacle.
     fn candidates(&self, occupancy: &Occupancy, stream: usize) -> Vec<u64> {
         let (grid, period) = (self.problem.grid.as_ps(), self.problem.streams[stream].period);
-        let blocked: Vec<Blocked> = occupancy
+        let blocked: Vec<ConflictInterval> = occupancy
             .blocked(self.problem, stream)
             .flat_map(|(_, here)| here)
             .map(|(_, interval)| interval)
@@ -105,13 +105,13 @@ impl Search<'_> {
         let mut at = Time::ZERO;
         // Alternates between free starts and the next obstacle until the period ends.
         while at < period {
-            let from: Vec<Blocked> = blocked.iter().map(|interval| interval.rebased(at.as_ps())).collect();
+            let from: Vec<ConflictInterval> = blocked.iter().map(|interval| interval.rebased(at.as_ps())).collect();
             let left = Time::from_ps(period.as_ps() - at.as_ps());
             let Some(shift) = smallest_free_shift(&from, Time::from_ps(grid), left) else { break };
             at += shift;
             found.insert(at.as_ps());
             // Time to the start of the next obstacle.
-            let gap = |interval: &Blocked| match interval.rebased(at.as_ps()).first_ps {
+            let gap = |interval: &ConflictInterval| match interval.rebased(at.as_ps()).first_ps {
                 0 => interval.modulus_ps,
                 gap => gap,
             };

@@ -1,6 +1,6 @@
 //! Common configuration of all nodes.
 
-use crate::search::Search;
+use crate::search::SlotStrategy;
 use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// Handling of a request while another is pending.
@@ -54,7 +54,7 @@ pub struct Config {
     /// Handling of concurrent requests.
     pub concurrency: Concurrency,
     /// Choice of the place for a slot.
-    pub search: Search,
+    pub search: SlotStrategy,
     /// Maximum length of a message with occupied slots. A request has the length of the stream's frames, as in the
     /// thesis, and is longer only if its slots need it and this permits it.
     pub message_bytes: u16,
@@ -74,7 +74,7 @@ impl Config {
             answer: Time::from_ms(1),
             attempts: 16,
             concurrency: Concurrency::Serialise,
-            search: Search::Earliest,
+            search: SlotStrategy::Earliest,
             message_bytes: 0,
         }
     }
@@ -89,11 +89,11 @@ impl Config {
         }
     }
 
-    /// Returns the configuration with [`Search::Tightest`] and messages of up to 1518 bytes: a node that shifts a slot
-    /// far needs the occupied slots upstream.
+    /// Returns the configuration with [`SlotStrategy::Tightest`] and messages of up to 1518 bytes: a node that shifts a
+    /// slot far needs the occupied slots upstream.
     #[must_use]
     pub fn tightest(self) -> Config {
-        Config { search: Search::Tightest, message_bytes: 1518, ..self }
+        Config { search: SlotStrategy::Tightest, message_bytes: 1518, ..self }
     }
 
     /// Returns the configuration with a refresh every `refresh`, a lifetime of 1.5 times that, and the guard band for

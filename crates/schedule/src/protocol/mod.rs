@@ -31,4 +31,4 @@ mod table;
 
 pub use config::{Concurrency, Config, WireCost};
 pub use node::{Departing, Node, Output, Port, Refused, StreamId};
-pub use source::Ask;
+pub use source::SlotRequest;

@@ -4,7 +4,7 @@
 //! A request departs when its node has processed it and takes as long as a data frame: transmission and propagation.
 //! Other messages may take any time and overtake each other. The duplicate of a request arrives late.
 
-use super::{Ask, Config, Node, Output, Port, StreamId};
+use super::{Config, Node, Output, Port, SlotRequest, StreamId};
 use crate::slot::Slot;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -71,12 +71,12 @@ pub struct Event {
     /// Node of the event.
     pub node: usize,
     /// Event details.
-    pub what: What,
+    pub what: EventKind,
 }
 
 /// Event details.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum EventKind {
     /// A message departed to this node.
     Sent(usize, Reservation),
     /// A source may send: stream, slot, shift.
@@ -96,7 +96,7 @@ enum Due {
 
 /// Frame of a stream on a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Passage {
+pub struct Transmission {
     /// Sending node.
     pub node: usize,
     /// Sending port.
@@ -124,7 +124,7 @@ pub struct Network {
     order: u64,
     due: BinaryHeap<Reverse<(Time, u64, Due)>>,
     departing: BTreeMap<usize, super::Departing>,
-    asked: BTreeMap<StreamId, (usize, Ask)>,
+    asked: BTreeMap<StreamId, (usize, SlotRequest)>,
     /// Events in order; messages only with [`keeps_messages`](Self::keeps_messages).
     pub events: Vec<Event>,
     /// Records every message as an event.
@@ -191,7 +191,7 @@ impl Network {
     }
 
     /// Requests a slot at a node now.
-    pub fn ask(&mut self, node: usize, ask: Ask) {
+    pub fn ask(&mut self, node: usize, ask: SlotRequest) {
         self.asked.insert(ask.stream, (node, ask));
         self.with(node, |node, now, out| node.ask(now, ask, out));
     }
@@ -214,9 +214,9 @@ impl Network {
                     self.push(at, Due::Depart { node, port, message: number });
                     continue;
                 }
-                Output::Started { stream, slot, shift } => What::Started(stream, slot, shift),
-                Output::Stopped { stream } => What::Stopped(stream),
-                Output::Failed { stream } => What::Failed(stream),
+                Output::Started { stream, slot, shift } => EventKind::Started(stream, slot, shift),
+                Output::Stopped { stream } => EventKind::Stopped(stream),
+                Output::Failed { stream } => EventKind::Failed(stream),
             };
             self.events.push(Event { at: self.now, node, what });
         }
@@ -268,7 +268,7 @@ impl Network {
         if self.keeps_messages
             && let Ok((_, _, sent)) = Reservation::parse(&frame)
         {
-            self.events.push(Event { at: self.now, node, what: What::Sent(peer, sent) });
+            self.events.push(Event { at: self.now, node, what: EventKind::Sent(peer, sent) });
         }
         if self.random.below(1000) < self.faults.lost_permille.into() {
             return;
@@ -312,7 +312,7 @@ impl Network {
 
     /// Returns all frames that sources send within `span` from now, at constant clock rates and slots, on every wire of
     /// their paths without waiting, ordered by wire and time.
-    pub fn passages(&self, span: Time) -> Vec<Passage> {
+    pub fn passages(&self, span: Time) -> Vec<Transmission> {
         let mut all = Vec::new();
         for (&stream, &(source, ask)) in &self.asked {
             let Some((slot, until)) = self.nodes[source].active(stream) else { continue };
@@ -327,7 +327,7 @@ impl Network {
                 for &(node, port) in &path {
                     let Wire { rate, delay, .. } = self.wires[self.ends[node][usize::from(port)].0];
                     let end = start + self.config.wire.slot(rate, ask.frame_bytes.into());
-                    all.push(Passage { node, port, start, end, stream });
+                    all.push(Transmission { node, port, start, end, stream });
                     start += self.config.wire.transmission(rate, ask.frame_bytes.into()) + delay;
                 }
                 next += ask.window;
@@ -338,9 +338,9 @@ impl Network {
     }
 
     /// Returns two frames of different streams that would overlap on a wire, so that one would wait.
-    pub fn collision(&self, span: Time) -> Option<(Passage, Passage)> {
+    pub fn collision(&self, span: Time) -> Option<(Transmission, Transmission)> {
         let all = self.passages(span);
-        let meet = |pair: &[Passage]| {
+        let meet = |pair: &[Transmission]| {
             let same = (pair[0].node, pair[0].port) == (pair[1].node, pair[1].port);
             same && pair[1].start < pair[0].end && pair[0].stream != pair[1].stream
         };

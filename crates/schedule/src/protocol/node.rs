@@ -3,8 +3,8 @@
 use super::config::{Concurrency, Config};
 use super::source::Source;
 use super::table::{Entry, Table, from_wire, to_wire};
-use crate::search::{Field, Search};
-use crate::slot::{Blocked, Slot};
+use crate::search::{Field, SlotStrategy};
+use crate::slot::{ConflictInterval, Slot};
 use std::collections::{BTreeMap, VecDeque};
 use units::random::Stream;
 use units::{Rate, Time};
@@ -95,7 +95,7 @@ pub enum Refused {
 
 /// Request with Ts converted to this node's clock.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct ReceivedRequest {
     pub message: Reservation,
     pub source: u32,
     pub destination: u32,
@@ -121,7 +121,7 @@ pub struct Node {
     /// as a new request.
     newest: BTreeMap<StreamId, (u32, Time)>,
     /// Requests that wait for pending ones, in order of arrival.
-    waiting: VecDeque<Asked>,
+    waiting: VecDeque<ReceivedRequest>,
     /// Random backoff after failures.
     pub(super) random: Stream,
 }
@@ -170,7 +170,7 @@ impl Node {
                 let takes = |bytes: u64| rate.map_or(Time::ZERO, |rate| self.config.wire.transmission(rate, bytes));
                 let late = takes(frame.len() as u64).saturating_sub(takes(message.frame_bytes.into()));
                 let start = Time::from_ps(message.start_ps) + now + (window - late % window);
-                let asked = Asked { message, source, destination, ingress: Some(port), start, arrived: now };
+                let asked = ReceivedRequest { message, source, destination, ingress: Some(port), start, arrived: now };
                 self.request(asked, out);
             }
             Update => self.move_back(now, &message, out),
@@ -208,7 +208,7 @@ impl Node {
         message.sequence > known
     }
 
-    pub(super) fn request(&mut self, asked: Asked, out: &mut Vec<Output>) {
+    pub(super) fn request(&mut self, asked: ReceivedRequest, out: &mut Vec<Output>) {
         if !self.remember(&asked.message, asked.arrived) {
             return;
         }
@@ -229,8 +229,8 @@ impl Node {
     }
 
     /// Finds a slot for a request and forwards it (thesis, section 4.5.1 ii to v).
-    fn serve(&mut self, now: Time, asked: Asked, out: &mut Vec<Output>) {
-        let Asked { message, source, destination, ingress, start, arrived } = asked;
+    fn serve(&mut self, now: Time, asked: ReceivedRequest, out: &mut Vec<Output>) {
+        let ReceivedRequest { message, source, destination, ingress, start, arrived } = asked;
         let (stream, sequence, active) = (message.stream, message.sequence, message.active);
         // The slot in use must remain until the source switches to the new one.
         self.table.retain(|entry| entry.stream != stream || entry.sequence == active);
@@ -251,7 +251,7 @@ impl Node {
             blocked.sort_unstable();
             blocked.dedup();
             // A refreshed stream keeps its place if possible.
-            let search = if active > 0 { Search::Earliest } else { self.config.search };
+            let search = if active > 0 { SlotStrategy::Earliest } else { self.config.search };
             let field = Field { length: length + self.config.guard, here: &here, upstream: &upstream, walls: &[] };
             let by = search.shift(field, self.config.grid, window)?;
             Some((egress, by, Slot::new(slot.start() + by, length, window)))
@@ -281,7 +281,7 @@ impl Node {
             self.answer(now, ingress, update, (destination, source), Time::ZERO, out);
         }
         // Occupied shifts in messages are relative to the slot, which has moved by `by`.
-        let rebased: Vec<Blocked> = blocked.iter().map(|interval| interval.rebased(by.as_ps())).collect();
+        let rebased: Vec<ConflictInterval> = blocked.iter().map(|interval| interval.rebased(by.as_ps())).collect();
         let request = Reservation { occupied: to_wire(&rebased, window), ..message };
         out.push(self.send(egress, request, source, destination, slot.start()));
     }

@@ -1,6 +1,6 @@
 //! Source of a stream: requests, retries, refreshes and release.
 
-use super::node::{Asked, Node, Output, StreamId};
+use super::node::{Node, Output, ReceivedRequest, StreamId};
 use crate::slot::Slot;
 use units::Time;
 use wire::ReservationKind::{Fail, Ready, Release, Request, Withdraw};
@@ -8,7 +8,7 @@ use wire::{OccupiedShifts, Reservation};
 
 /// Request parameters of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct SlotRequest {
     /// Stream.
     pub stream: StreamId,
     /// Address of the receiver.
@@ -40,7 +40,7 @@ struct Pending {
 /// Stream of this node.
 #[derive(Clone, Debug)]
 pub struct Source {
-    ask: Ask,
+    ask: SlotRequest,
     sequence: u32,
     active: Option<Active>,
     pending: Option<Pending>,
@@ -65,7 +65,7 @@ impl Node {
     ///
     /// # Panics
     /// If the window is zero or too long, or the frame is shorter than Ethernet's minimum.
-    pub fn ask(&mut self, now: Time, ask: Ask, out: &mut Vec<Output>) {
+    pub fn ask(&mut self, now: Time, ask: SlotRequest, out: &mut Vec<Output>) {
         assert!((1..=Reservation::MAX_WINDOW_PS).contains(&ask.window.as_ps()), "a window of 1 ps to 281 s");
         assert!(ask.frame_bytes >= 64, "a frame of 64 bytes and more");
         self.release(now, ask.stream, out);
@@ -99,7 +99,10 @@ impl Node {
         let request = Reservation { occupied, ..message(source, source.sequence, Request) };
         let (destination, start) = (source.ask.destination, source.ask.start);
         let address = self.address;
-        self.request(Asked { message: request, source: address, destination, ingress: None, start, arrived: now }, out);
+        self.request(
+            ReceivedRequest { message: request, source: address, destination, ingress: None, start, arrived: now },
+            out,
+        );
     }
 
     /// Handles the answer to a reservation request at the source of the request.

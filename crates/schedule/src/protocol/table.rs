@@ -2,7 +2,7 @@
 
 use super::config::Config;
 use super::node::StreamId;
-use crate::slot::{Blocked, Slot};
+use crate::slot::{ConflictInterval, Slot};
 use units::Time;
 use wire::OccupiedShifts;
 
@@ -39,11 +39,11 @@ impl Entry {
 /// Converts a node's intervals to those of a message. Intervals are merged and sorted by the share that they block,
 /// because the message drops those that do not fit. Windows over 65535 times the modulus and times over 281 s are
 /// dropped too. That is safe because intervals are only hints.
-pub fn to_wire(blocked: &[Blocked], window: Time) -> Vec<OccupiedShifts> {
+pub fn to_wire(blocked: &[ConflictInterval], window: Time) -> Vec<OccupiedShifts> {
     let mut blocked = joined(blocked);
-    let share = |one: &Blocked| u128::from(one.length_ps) * u128::from(window.as_ps() / one.modulus_ps);
+    let share = |one: &ConflictInterval| u128::from(one.length_ps) * u128::from(window.as_ps() / one.modulus_ps);
     blocked.sort_by_key(|one| (std::cmp::Reverse(share(one)), *one));
-    let one = |interval: &Blocked| {
+    let one = |interval: &ConflictInterval| {
         let divisor = u16::try_from(window.as_ps() / interval.modulus_ps).ok()?;
         Some(OccupiedShifts { first_ps: interval.first_ps, length_ps: interval.length_ps, divisor })
     };
@@ -51,10 +51,10 @@ pub fn to_wire(blocked: &[Blocked], window: Time) -> Vec<OccupiedShifts> {
 }
 
 /// Merges overlapping or adjacent intervals of one modulus.
-fn joined(blocked: &[Blocked]) -> Vec<Blocked> {
-    let mut all: Vec<Blocked> = blocked.iter().copied().filter(|one| one.length_ps > 0).collect();
+fn joined(blocked: &[ConflictInterval]) -> Vec<ConflictInterval> {
+    let mut all: Vec<ConflictInterval> = blocked.iter().copied().filter(|one| one.length_ps > 0).collect();
     all.sort_unstable_by_key(|one| (one.modulus_ps, one.first_ps, one.length_ps));
-    let mut joined: Vec<Blocked> = Vec::with_capacity(all.len());
+    let mut joined: Vec<ConflictInterval> = Vec::with_capacity(all.len());
     for group in all.chunk_by(|a, b| a.modulus_ps == b.modulus_ps) {
         let from = joined.len();
         for one in group {
@@ -82,11 +82,11 @@ fn joined(blocked: &[Blocked]) -> Vec<Blocked> {
 }
 
 /// Converts intervals of a message to those of a node.
-pub fn from_wire(occupied: &[OccupiedShifts], window: Time) -> Vec<Blocked> {
+pub fn from_wire(occupied: &[OccupiedShifts], window: Time) -> Vec<ConflictInterval> {
     let one = |interval: &OccupiedShifts| {
         let modulus_ps = window.as_ps() / u64::from(interval.divisor);
         let first_ps = interval.first_ps % modulus_ps;
-        Blocked { first_ps, length_ps: interval.length_ps.min(modulus_ps), modulus_ps }
+        ConflictInterval { first_ps, length_ps: interval.length_ps.min(modulus_ps), modulus_ps }
     };
     occupied.iter().map(one).collect()
 }
@@ -121,10 +121,11 @@ impl Table {
     }
 
     /// Returns the shifts of a stream's slot that slots of other streams block.
-    pub fn blocked(&self, stream: StreamId, egress: u16, slot: Slot, guard: Time) -> Vec<Blocked> {
+    pub fn blocked(&self, stream: StreamId, egress: u16, slot: Slot, guard: Time) -> Vec<ConflictInterval> {
         let others = self.entries.iter().filter(|entry| entry.egress == egress && entry.stream != stream);
         let own = slot.guarded(guard);
-        let mut all: Vec<Blocked> = others.map(|entry| Blocked::by(&own, &entry.slot.guarded(guard))).collect();
+        let mut all: Vec<ConflictInterval> =
+            others.map(|entry| ConflictInterval::by(&own, &entry.slot.guarded(guard))).collect();
         all.sort_unstable();
         all.dedup();
         all
@@ -149,9 +150,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn intervals() -> impl Strategy<Value = Vec<Blocked>> {
+    fn intervals() -> impl Strategy<Value = Vec<ConflictInterval>> {
         let one = prop::sample::select(vec![12u64, 24]).prop_flat_map(|modulus_ps| {
-            let interval = |(first_ps, length_ps, modulus_ps)| Blocked { first_ps, length_ps, modulus_ps };
+            let interval = |(first_ps, length_ps, modulus_ps)| ConflictInterval { first_ps, length_ps, modulus_ps };
             (0..modulus_ps, 0..=modulus_ps, Just(modulus_ps)).prop_map(interval)
         });
         prop::collection::vec(one, 0..8)
@@ -161,13 +162,13 @@ mod tests {
         #[test]
         fn joined_intervals_block_what_they_did_and_do_not_touch(blocked in intervals()) {
             let joined = joined(&blocked);
-            let at = |all: &[Blocked], shift| all.iter().any(|one| one.contains(shift));
+            let at = |all: &[ConflictInterval], shift| all.iter().any(|one| one.contains(shift));
             for shift in 0..24 {
                 prop_assert_eq!(at(&joined, shift), at(&blocked, shift), "{} of {:?}", shift, joined);
             }
             for one in &joined {
                 let end = one.first_ps + one.length_ps;
-                let touches = |other: &&Blocked| other.modulus_ps == one.modulus_ps && other.contains(end);
+                let touches = |other: &&ConflictInterval| other.modulus_ps == one.modulus_ps && other.contains(end);
                 let alone = one.length_ps == one.modulus_ps || !joined.iter().any(|other| touches(&other));
                 prop_assert!(alone, "{:?}", joined);
             }

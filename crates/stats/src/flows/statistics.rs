@@ -203,7 +203,7 @@ impl SlowdownOfLabel {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Gathered {
+struct TrafficAccumulator {
     started: u64,
     unfinished: u64,
     completed_bytes: u64,
@@ -216,7 +216,7 @@ struct Gathered {
 /// Accumulates flows one by one: 12 bytes per completed flow, and histograms.
 #[derive(Clone, Debug, Default)]
 pub struct FlowStatistics {
-    by_traffic: BTreeMap<u32, Gathered>,
+    by_traffic: BTreeMap<u32, TrafficAccumulator>,
     by_size: [Histogram; SIZE_BOUNDS_BYTES.len()],
     slowdowns: SlowdownSamples,
     /// Sums of the rates relative to those alone, and of their squares.
@@ -285,7 +285,7 @@ impl FlowStatistics {
     pub fn summary(&mut self) -> FlowSummary {
         let slowdown = self.slowdown_table().map(SlowdownSummary::from);
         let fct_ps = self.fct_ps();
-        let traffic = |(&traffic, gathered): (&u32, &Gathered)| TrafficSummary {
+        let traffic = |(&traffic, gathered): (&u32, &TrafficAccumulator)| TrafficSummary {
             traffic,
             started: gathered.started,
             completed: gathered.fct_ps.count(),

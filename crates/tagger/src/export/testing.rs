@@ -91,7 +91,7 @@ fn number(value: &Value) -> u8 {
 
 /// Returns the fragment of a switch without a given platform.
 pub fn sonic_fragment(view: &SwitchView, marks: &Marks, settings: &sonic::Settings) -> Result<Value, SonicError> {
-    sonic::fragment(view, marks, settings, &sonic::Given::default()).map(|fragment| fragment.config)
+    sonic::fragment(view, marks, settings, &sonic::PlatformBuffers::default()).map(|fragment| fragment.config)
 }
 
 /// Interprets SONiC's pipeline on a fragment of `config_db.json`.

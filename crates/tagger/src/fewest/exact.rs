@@ -22,7 +22,7 @@ const MOST_WORK: u64 = 12_000_000;
 const ROOT: u32 = u32::MAX;
 
 /// A prefix of paths: its last port, and the turn that led there.
-struct Place {
+struct PathPrefix {
     before: u32,
     turn: u32,
     port: u32,
@@ -30,7 +30,7 @@ struct Place {
 
 /// All paths of a small fabric, as a tree of prefixes.
 pub(super) struct Paths {
-    places: Vec<Place>,
+    places: Vec<PathPrefix>,
     /// Different turns between switches: (ingress port, egress port of its node).
     turns: Vec<(u32, usize)>,
     /// Turns to hosts after a prefix.
@@ -40,7 +40,7 @@ pub(super) struct Paths {
     ports: usize,
 }
 
-pub(super) enum Verdict {
+pub(super) enum SearchResult {
     /// New tag per turn and tag (from 1).
     Found(Vec<Vec<Tag>>),
     Impossible,
@@ -86,7 +86,7 @@ impl Paths {
         let mut turns: BTreeMap<(u32, usize), u32> = BTreeMap::new();
         for ((_, outs), members) in groups {
             let first = members[0];
-            tree.places.push(Place { before: ROOT, turn: 0, port: first });
+            tree.places.push(PathPrefix { before: ROOT, turn: 0, port: first });
             let root = tree.places.len() as u32 - 1;
             for path in outs {
                 let mut at = root;
@@ -100,7 +100,7 @@ impl Paths {
                     at = *known.entry((at, port, out)).or_insert_with(|| {
                         let fresh = turns.len() as u32;
                         let turn = *turns.entry((port, out.into())).or_insert(fresh);
-                        tree.places.push(Place { before: at, turn, port: next });
+                        tree.places.push(PathPrefix { before: at, turn, port: next });
                         tree.places.len() as u32 - 1
                     });
                 }
@@ -113,9 +113,9 @@ impl Paths {
     }
 
     /// Searches for rules with at most `tags` tags.
-    pub fn search(&self, tags: Tag) -> Verdict {
+    pub fn search(&self, tags: Tag) -> SearchResult {
         let keep: Vec<Tag> = (1..=tags).collect();
-        let mut search = Search {
+        let mut search = TagSearch {
             paths: self,
             tags,
             gives: vec![keep; self.turns.len()],
@@ -124,9 +124,9 @@ impl Paths {
             work: 0,
         };
         match search.settle() {
-            Some(true) => Verdict::Found(search.gives),
-            Some(false) => Verdict::Impossible,
-            None => Verdict::Unknown,
+            Some(true) => SearchResult::Found(search.gives),
+            Some(false) => SearchResult::Impossible,
+            None => SearchResult::Unknown,
         }
     }
 
@@ -158,7 +158,7 @@ impl Paths {
     }
 }
 
-struct Search<'a> {
+struct TagSearch<'a> {
     paths: &'a Paths,
     tags: Tag,
     gives: Vec<Vec<Tag>>,
@@ -167,7 +167,7 @@ struct Search<'a> {
     work: u64,
 }
 
-impl Search<'_> {
+impl TagSearch<'_> {
     /// Returns whether the decisions can be completed; `None` if the work limit is reached.
     fn settle(&mut self) -> Option<bool> {
         self.assign();

@@ -20,7 +20,7 @@ use crate::order::Scratch;
 use crate::paths::ExpectedPaths;
 use crate::resolve::Rewriting;
 use crate::rules::Tag;
-use exact::{Paths, Verdict};
+use exact::{Paths, SearchResult};
 use fabric::NodeId;
 use units::random::{Stream, purpose};
 
@@ -66,7 +66,7 @@ pub(crate) fn fewest<'p, 'f>(
 ) -> Result<Fewest<'p, 'f>, TooManyTags> {
     let ports = graph.ports;
     let visiting = ports.visiting_order();
-    let mut best = Best { rewriting: merged(graph, &visiting, scratch)?, lower_bound: lower_bound(graph) };
+    let mut best = BestRules { rewriting: merged(graph, &visiting, scratch)?, lower_bound: lower_bound(graph) };
     for rank in ranks(graph) {
         if best.is_optimal() {
             break;
@@ -123,12 +123,12 @@ fn ranks(graph: &TaggedGraph) -> Vec<Vec<u32>> {
     ranks
 }
 
-struct Best<'p, 'f> {
+struct BestRules<'p, 'f> {
     rewriting: Rewriting<'p, 'f>,
     lower_bound: Tag,
 }
 
-impl<'p, 'f> Best<'p, 'f> {
+impl<'p, 'f> BestRules<'p, 'f> {
     fn tags(&self) -> Tag {
         self.rewriting.highest_tag()
     }
@@ -138,7 +138,7 @@ impl<'p, 'f> Best<'p, 'f> {
     }
 
     /// Replaces the rules if `other` needs fewer tags.
-    fn take(&mut self, other: Rewriting<'p, 'f>) {
+    fn replace_if_fewer_tags(&mut self, other: Rewriting<'p, 'f>) {
         if other.highest_tag() < self.tags() {
             self.rewriting = other;
         }
@@ -147,7 +147,7 @@ impl<'p, 'f> Best<'p, 'f> {
     fn follow(&mut self, graph: &TaggedGraph<'p, 'f>, scratch: &mut Scratch, keeps: &dyn Fn(u32, usize) -> bool) {
         let mut rewriting = Rewriting::empty(graph.ports);
         if rewriting.follow_paths_if(graph, 1, scratch, keeps).is_ok() {
-            self.take(rewriting);
+            self.replace_if_fewer_tags(rewriting);
         }
     }
 
@@ -160,7 +160,7 @@ impl<'p, 'f> Best<'p, 'f> {
                 return;
             }
             if let Ok(rewriting) = merged(graph, &visiting, scratch) {
-                self.take(rewriting);
+                self.replace_if_fewer_tags(rewriting);
             }
             stream.shuffle(&mut visiting);
         }
@@ -171,7 +171,7 @@ impl<'p, 'f> Best<'p, 'f> {
         let mut proved = true;
         for tags in self.lower_bound..self.tags() {
             match paths.search(tags) {
-                Verdict::Found(rules) => {
+                SearchResult::Found(rules) => {
                     let mut rewriting = Rewriting::empty(graph.ports);
                     for (port, tag, out, new_tag) in paths.rules(&rules) {
                         rewriting.learn(port, tag, out, new_tag, scratch);
@@ -179,12 +179,12 @@ impl<'p, 'f> Best<'p, 'f> {
                     // The tree of paths omits turns that close no cycle: from host to host of one switch. Their rules
                     // are added here.
                     if rewriting.follow_paths(graph, 1, scratch).is_ok() {
-                        self.take(rewriting);
+                        self.replace_if_fewer_tags(rewriting);
                     }
                     return;
                 }
-                Verdict::Impossible if proved => self.lower_bound = tags + 1,
-                Verdict::Impossible | Verdict::Unknown => proved = false,
+                SearchResult::Impossible if proved => self.lower_bound = tags + 1,
+                SearchResult::Impossible | SearchResult::Unknown => proved = false,
             }
         }
     }

@@ -5,7 +5,7 @@
 //! routes are recomputed without the link.
 
 use crate::rules::{Lookup, RuleTable, Tag};
-use fabric::routing::{Forwarding, Mode, PortSet, RoutingError};
+use fabric::routing::{FailedPorts, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, LinkId, NodeId, PortIndex};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ pub struct Effect {
 
 /// A link between two switches, with the effects of its failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct LinkFailureEffects {
     /// The link.
     pub link: LinkId,
     /// Effect before routes have converged.
@@ -42,29 +42,29 @@ const ALL: u64 = 1 << 32;
 
 /// Outcomes of the packets in a state: union of their bits, and the share that becomes lossy.
 #[derive(Clone, Copy, Default)]
-struct Outcome {
+struct PacketOutcome {
     bits: u8,
     lossy: u64,
 }
 
-impl Outcome {
-    const LOST: Outcome = Outcome { bits: LOSSY, lossy: ALL };
+impl PacketOutcome {
+    const LOST: PacketOutcome = PacketOutcome { bits: LOSSY, lossy: ALL };
 
-    fn of(bits: u8) -> Outcome {
-        Outcome { bits, lossy: 0 }
+    fn of(bits: u8) -> PacketOutcome {
+        PacketOutcome { bits, lossy: 0 }
     }
     fn has(self, bit: u8) -> bool {
         self.bits & bit != 0
     }
     /// Returns the outcome of packets that are spread evenly over `parts`.
-    fn mean(parts: impl Iterator<Item = Outcome>) -> Outcome {
-        let mut mean = Outcome::default();
+    fn mean(parts: impl Iterator<Item = PacketOutcome>) -> PacketOutcome {
+        let mut mean = PacketOutcome::default();
         let mut count = 0;
         for part in parts {
             (mean.bits, mean.lossy, count) = (mean.bits | part.bits, mean.lossy + part.lossy, count + 1);
         }
         let share = mean.lossy.checked_div(count);
-        share.map_or(Outcome::of(CUT), |lossy| Outcome { lossy, ..mean })
+        share.map_or(PacketOutcome::of(CUT), |lossy| PacketOutcome { lossy, ..mean })
     }
 }
 
@@ -75,21 +75,21 @@ const BEGUN: u8 = 8;
 const KNOWN: u8 = 16;
 
 /// Paths of packets.
-enum Way<'a> {
+enum PacketForwarding<'a> {
     /// Paths along these routes.
     Routes(&'a Forwarding),
     /// Paths along these routes, rerouted around a dead link at its two ends.
-    Around { routes: &'a Forwarding, dead: [(NodeId, PortSet); 2] },
+    Around { routes: &'a Forwarding, dead: [(NodeId, FailedPorts); 2] },
 }
 
-impl Way<'_> {
+impl PacketForwarding<'_> {
     fn ports(&self, fabric: &Fabric, node: NodeId, host: u32, ingress: Option<PortIndex>) -> Cow<'_, [PortIndex]> {
-        let (Way::Routes(routes) | Way::Around { routes, .. }) = self;
+        let (PacketForwarding::Routes(routes) | PacketForwarding::Around { routes, .. }) = self;
         let ports = match ingress {
             Some(port) => routes.lookup_from(node, host, port),
             None => routes.lookup(node, host),
         };
-        let Way::Around { dead, .. } = self else { return Cow::Borrowed(ports) };
+        let PacketForwarding::Around { dead, .. } = self else { return Cow::Borrowed(ports) };
         let Some((_, dead)) = dead.iter().find(|(end, _)| *end == node) else { return Cow::Borrowed(ports) };
         let alive: Vec<PortIndex> = ports.iter().copied().filter(|&port| !dead.contains(port)).collect();
         Cow::Owned(if alive.is_empty() { routes.fallback(fabric, node, host, dead) } else { alive })
@@ -125,7 +125,7 @@ pub struct WhatIf<'a> {
     /// Per evaluated host: the outcomes of the packets of each sender while all links are up.
     before: HashMap<u32, Box<[u8]>>,
     /// Per (port of the fabric, tag): the outcome of a packet there, for one set of routes and one destination host.
-    states: Vec<Outcome>,
+    states: Vec<PacketOutcome>,
     touched: Vec<u32>,
 }
 
@@ -136,7 +136,7 @@ impl<'a> WhatIf<'a> {
         let mut first_tags: Vec<Tag> = table.classes.iter().map(|class| class.first_tag).collect();
         first_tags.sort_unstable();
         first_tags.dedup();
-        let states = vec![Outcome::default(); fabric.port_count() * tags];
+        let states = vec![PacketOutcome::default(); fabric.port_count() * tags];
         let lookup = table.lookup(fabric);
         let alike = alike(fabric, routes, &lookup, tags);
         let (before, touched) = (HashMap::new(), Vec::new());
@@ -157,10 +157,11 @@ impl<'a> WhatIf<'a> {
     ///
     /// # Errors
     /// [`RoutingError`] if routes cannot be computed without the link.
-    pub fn fails(&mut self, link: LinkId) -> Result<Verdict, RoutingError> {
+    pub fn fails(&mut self, link: LinkId) -> Result<LinkFailureEffects, RoutingError> {
         let (a, b) = (self.fabric.link(link).a, self.fabric.link(link).b);
-        let dead = |port: PortIndex| [port].into_iter().collect::<PortSet>();
-        let around = Way::Around { routes: self.routes, dead: [(a.node, dead(a.port)), (b.node, dead(b.port))] };
+        let dead = |port: PortIndex| [port].into_iter().collect::<FailedPorts>();
+        let around =
+            PacketForwarding::Around { routes: self.routes, dead: [(a.node, dead(a.port)), (b.node, dead(b.port))] };
         let lost = |host: u32| {
             [a, b].iter().any(|end| {
                 // All ingress ports count: a frame from above may have fewer egress ports.
@@ -189,8 +190,8 @@ impl<'a> WhatIf<'a> {
         let mut may_move = vec![false; self.alike.len()];
         moved.iter().for_each(|&host| may_move[host as usize] = true);
         let rerouted = self.those(inner, |host| may_move[host as usize] && fresh(host));
-        let converged = self.cost(&rerouted, &Way::Routes(&recomputed));
-        Ok(Verdict { link, local, converged })
+        let converged = self.cost(&rerouted, &PacketForwarding::Routes(&recomputed));
+        Ok(LinkFailureEffects { link, local, converged })
     }
 
     /// Returns the affected hosts, each replaced by its representative.
@@ -202,7 +203,7 @@ impl<'a> WhatIf<'a> {
     }
 
     /// Counts the pairs of these hosts (representatives, repeated per member) with their senders.
-    fn cost(&mut self, hosts: &[u32], way: &Way) -> Effect {
+    fn cost(&mut self, hosts: &[u32], way: &PacketForwarding) -> Effect {
         let mut known: HashMap<u32, Cost> = HashMap::new();
         let mut effect = Effect::default();
         for &host in hosts {
@@ -222,9 +223,9 @@ impl<'a> WhatIf<'a> {
     }
 
     /// Counts the senders to one host.
-    fn towards(&mut self, host: u32, way: &Way) -> Cost {
+    fn towards(&mut self, host: u32, way: &PacketForwarding) -> Cost {
         if !self.before.contains_key(&host) {
-            let before = Way::Routes(self.routes);
+            let before = PacketForwarding::Routes(self.routes);
             let bits = self.outcomes(host, &before).iter().map(|outcome| outcome.bits).collect();
             self.before.insert(host, bits);
         }
@@ -245,60 +246,69 @@ impl<'a> WhatIf<'a> {
     }
 
     /// Returns the outcomes of packets from every host to this one.
-    fn outcomes(&mut self, host: u32, way: &Way) -> Vec<Outcome> {
+    fn outcomes(&mut self, host: u32, way: &PacketForwarding) -> Vec<PacketOutcome> {
         self.forget();
         let senders = 0..self.fabric.hosts().len() as u32;
-        senders.map(|sender| if sender == host { Outcome::default() } else { self.sent(sender, host, way) }).collect()
+        senders
+            .map(|sender| if sender == host { PacketOutcome::default() } else { self.sent(sender, host, way) })
+            .collect()
     }
 
     /// Returns the outcome of the packets of one host.
-    fn sent(&mut self, sender: u32, host: u32, way: &Way) -> Outcome {
+    fn sent(&mut self, sender: u32, host: u32, way: &PacketForwarding) -> PacketOutcome {
         let node = self.fabric.host_node(sender);
         let ports = way.ports(self.fabric, node, host, None);
         let tags = 0..self.first_tags.len();
         let starts = ports.iter().flat_map(|&port| tags.clone().map(move |at| (port, at)));
-        Outcome::mean(starts.map(|(port, at)| {
+        PacketOutcome::mean(starts.map(|(port, at)| {
             let peer = self.fabric.ports(node)[usize::from(port)];
             self.outcome(host, way, peer.peer, peer.peer_port, self.first_tags[at])
         }))
     }
 
     fn forget(&mut self) {
-        self.touched.drain(..).for_each(|state| self.states[state as usize] = Outcome::default());
+        self.touched.drain(..).for_each(|state| self.states[state as usize] = PacketOutcome::default());
     }
 
     /// Returns the outcome of a packet that arrives at this port.
-    fn outcome(&mut self, host: u32, way: &Way, node: NodeId, ingress: PortIndex, tag: Tag) -> Outcome {
+    fn outcome(
+        &mut self,
+        host: u32,
+        way: &PacketForwarding,
+        node: NodeId,
+        ingress: PortIndex,
+        tag: Tag,
+    ) -> PacketOutcome {
         if node == self.fabric.host_node(host) {
-            return Outcome::default();
+            return PacketOutcome::default();
         }
         if !self.fabric.node(node).forwards() {
-            return Outcome::of(CUT);
+            return PacketOutcome::of(CUT);
         }
         let state = self.fabric.port_number(node, ingress) * self.tags + usize::from(tag);
         let known = self.states[state];
         // A state that is reached again before its outcome is computed closes a loop.
         if known.has(BEGUN) {
-            return Outcome::of(LOOP);
+            return PacketOutcome::of(LOOP);
         }
         if known.has(KNOWN) {
-            return Outcome { bits: known.bits & !KNOWN, ..known };
+            return PacketOutcome { bits: known.bits & !KNOWN, ..known };
         }
-        self.states[state] = Outcome::of(BEGUN);
+        self.states[state] = PacketOutcome::of(BEGUN);
         self.touched.push(state as u32);
         let ports = way.ports(self.fabric, node, host, Some(ingress));
         let onward = |port: PortIndex| {
             let peer = self.fabric.ports(node)[usize::from(port)];
             let new = self.lookup.new_tag(node, tag, ingress, port);
-            new.map_or(Outcome::LOST, |new| self.outcome(host, way, peer.peer, peer.peer_port, new))
+            new.map_or(PacketOutcome::LOST, |new| self.outcome(host, way, peer.peer, peer.peer_port, new))
         };
-        let outcome = Outcome::mean(ports.iter().copied().map(onward));
-        self.states[state] = Outcome { bits: outcome.bits | KNOWN, ..outcome };
+        let outcome = PacketOutcome::mean(ports.iter().copied().map(onward));
+        self.states[state] = PacketOutcome { bits: outcome.bits | KNOWN, ..outcome };
         outcome
     }
 
     /// Returns a path that becomes lossy, from the outcomes of the last evaluation.
-    fn lossy_path(&mut self, sender: u32, host: u32, way: &Way) -> Vec<NodeId> {
+    fn lossy_path(&mut self, sender: u32, host: u32, way: &PacketForwarding) -> Vec<NodeId> {
         let mut nodes = vec![self.fabric.host_node(sender)];
         let (mut at, mut ingress, mut tag) = (nodes[0], None, None);
         // Each state is entered once, so the path has at most as many hops as there are states.

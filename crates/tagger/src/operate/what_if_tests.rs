@@ -135,7 +135,7 @@ fn what_is_left_out_would_have_cost_nothing() {
             for link in (0..fabric.links().len() as u32).map(LinkId) {
                 let mut question = WhatIf::new(&fabric, &table, &routes);
                 let recomputed = routes.recompute_without(&fabric, &[link]).unwrap();
-                let all = question.cost(&everybody, &Way::Routes(&recomputed));
+                let all = question.cost(&everybody, &PacketForwarding::Routes(&recomputed));
                 assert_eq!(question.fails(link).unwrap().converged, all, "{}, {mode:?}, {link:?}", fabric.kind());
                 if all == Effect::default() { free += 1 } else { costly += 1 }
             }

@@ -5,7 +5,7 @@ use super::expand::{SwitchPath, destinations, record, show};
 use super::path::Visitor;
 use super::trees::{Senders, Step, Tree};
 use crate::graph::TaggedGraph;
-use crate::ports::{Ports, Way, has, put};
+use crate::ports::{LinkDirection, Ports, has, put};
 use fabric::{Fabric, NodeId};
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 /// number of bounces, so paths that visit a switch twice are kept lossless too.
 const MOST_SWITCHES_ONE_BY_ONE: usize = 24;
 
-struct Search<'t, 'p, 'f> {
+struct BouncePathSearch<'t, 'p, 'f> {
     tree: &'t Tree<'p, 'f>,
     exits: Vec<Vec<u32>>,
     source: u32,
@@ -21,14 +21,17 @@ struct Search<'t, 'p, 'f> {
     out: Vec<u32>,
 }
 
-fn way(tree: &Tree, slot: u32, step: &Step) -> Way {
+fn way(tree: &Tree, slot: u32, step: &Step) -> LinkDirection {
     let node = |slot: u32| NodeId(tree.nodes[slot as usize]);
-    Way::between(tree.ports.fabric, node(slot), node(step.peer))
+    LinkDirection::between(tree.ports.fabric, node(slot), node(step.peer))
 }
 
 /// Returns the links between forwarding nodes of one tier.
 fn links_across(fabric: &Fabric) -> impl Iterator<Item = &fabric::Link> {
-    fabric.links().iter().filter(|link| Way::between(fabric, link.a.node, link.b.node) == Way::Across)
+    fabric
+        .links()
+        .iter()
+        .filter(|link| LinkDirection::between(fabric, link.a.node, link.b.node) == LinkDirection::Across)
 }
 
 /// Returns whether every link between forwarding nodes connects different tiers.
@@ -56,14 +59,14 @@ pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError>
         while let Some((at, descending)) = open.pop_front() {
             let used = fewest[at.index()][usize::from(descending)];
             for port in fabric.ports(at).iter().filter(|port| fabric.node(port.peer).forwards()) {
-                let way = Way::between(fabric, at, port.peer);
+                let way = LinkDirection::between(fabric, at, port.peer);
                 let bounced = used + u16::from(way.bounces(descending));
-                let known = &mut fewest[port.peer.index()][usize::from(way == Way::Down)];
+                let known = &mut fewest[port.peer.index()][usize::from(way == LinkDirection::Down)];
                 if bounced <= u16::from(bounces) && bounced < *known {
                     *known = bounced;
                     // 0-1 breadth-first search: hops without a bounce go to the front, so most states are expanded
                     // once.
-                    let next = (port.peer, way == Way::Down);
+                    let next = (port.peer, way == LinkDirection::Down);
                     if bounced == used { open.push_front(next) } else { open.push_back(next) }
                 }
             }
@@ -78,7 +81,7 @@ pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError>
     Ok(())
 }
 
-impl Search<'_, '_, '_> {
+impl BouncePathSearch<'_, '_, '_> {
     /// Visits all paths that continue from `at`; `descending` if the last step went down.
     fn extend(&mut self, at: u32, descending: bool, bounces: u8, each: &mut dyn FnMut(&SwitchPath) -> bool) -> bool {
         let tree = self.tree;
@@ -97,7 +100,7 @@ impl Search<'_, '_, '_> {
                 continue;
             }
             self.out.push(step.port);
-            go_on = self.extend(step.peer, way == Way::Down, bounces - u8::from(bounce), each);
+            go_on = self.extend(step.peer, way == LinkDirection::Down, bounces - u8::from(bounce), each);
             self.out.pop();
             if !go_on {
                 break;
@@ -117,7 +120,7 @@ fn for_each(ports: &Ports, bounces: u8, each: &mut dyn FnMut(&SwitchPath) -> boo
         exits[*slot as usize] = ports.clone();
     }
     let on_path = vec![false; tree.nodes.len()];
-    let mut search = Search { tree: &tree, exits, source: 0, on_path, out: Vec::new() };
+    let mut search = BouncePathSearch { tree: &tree, exits, source: 0, on_path, out: Vec::new() };
     for (from, _) in &ends {
         search.source = tree.nodes[*from as usize];
         if !search.extend(*from, false, bounces, each) {
@@ -156,7 +159,7 @@ fn by_height(graph: &mut TaggedGraph, senders: &mut Senders, bounces: u8) {
     let fabric = ports.fabric;
     let node = |port: u32| NodeId(ports.node[port as usize]);
     // Direction of the link of a port.
-    let way = |port: u32| Way::between(fabric, node(port), node(ports.peer[port as usize]));
+    let way = |port: u32| LinkDirection::between(fabric, node(port), node(ports.peer[port as usize]));
     let levels = usize::from(bounces) + 1;
     let mut now = vec![vec![0u64; ports.len().div_ceil(64)]; levels];
     for node in fabric.node_ids() {
@@ -176,7 +179,7 @@ fn by_height(graph: &mut TaggedGraph, senders: &mut Senders, bounces: u8) {
         let mut next = vec![vec![0u64; ports.len().div_ceil(64)]; levels];
         for at in 0..ports.len() as u32 {
             for used in (0..levels).filter(|&used| has(&now[used], at as usize)) {
-                let descending = way(at) == Way::Up;
+                let descending = way(at) == LinkDirection::Up;
                 for out in ports.of(NodeId(ports.node[at as usize])).filter(|&out| out != at) {
                     let peer = ports.peer[out as usize];
                     let used = used + usize::from(way(out).bounces(descending));

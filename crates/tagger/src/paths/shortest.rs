@@ -11,14 +11,14 @@ use fabric::{Fabric, NodeId};
 const MOST_EXTRA_HOPS: u16 = 4;
 
 /// Enumeration of paths between slots, one destination at a time.
-struct Search<'t, 'p, 'f> {
+struct ShortestPathSearch<'t, 'p, 'f> {
     tree: &'t Tree<'p, 'f>,
     limit: u32,
     on_path: Vec<bool>,
     out: Vec<u32>,
 }
 
-impl Search<'_, '_, '_> {
+impl ShortestPathSearch<'_, '_, '_> {
     /// Visits up to `limit` paths from a slot to the root, shorter ones first; returns false if `show` stops.
     fn paths(&mut self, from: u32, longer: bool, show: &mut dyn FnMut(&[u32]) -> bool) -> bool {
         let shortest = self.tree.distance[from as usize];
@@ -72,7 +72,8 @@ fn for_each(ports: &Ports, limit: u32, longer: bool, each: &mut dyn FnMut(&Switc
     }
     for (root, exits) in &ends {
         tree.grow(*root);
-        let mut search = Search { tree: &tree, limit, on_path: vec![false; tree.nodes.len()], out: Vec::new() };
+        let mut search =
+            ShortestPathSearch { tree: &tree, limit, on_path: vec![false; tree.nodes.len()], out: Vec::new() };
         for (from, _) in ends.iter().filter(|(from, _)| tree.reaches(*from)) {
             // A relaying host does not send to itself.
             if from == root && exits.is_empty() {

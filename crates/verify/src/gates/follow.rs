@@ -31,12 +31,12 @@ enum Due {
 
 /// Intervals in which the gate of a class is open, over two cycles, so that an interval across the end of a cycle is
 /// whole.
-struct Openings {
+struct GateWindows {
     cycle_ps: u64,
     open: Vec<(u64, u64)>,
 }
 
-impl Openings {
+impl GateWindows {
     /// Returns the earliest time from `at` on at which the gate is open for `length`.
     fn next(&self, at: u64, length: u64) -> Option<u64> {
         if self.open == [(0, 2 * self.cycle_ps)] {
@@ -52,7 +52,7 @@ impl Openings {
 struct Place<'a> {
     name: String,
     list: Option<(Windows<'a>, u64)>,
-    classes: Vec<Openings>,
+    classes: Vec<GateWindows>,
     queues: [VecDeque<Frame>; 8],
     free_ps: u64,
     next_try: u64,
@@ -373,7 +373,7 @@ impl<'a> Run<'a> {
     }
 }
 
-fn openings(list: &super::file::Port, class: usize) -> Openings {
+fn openings(list: &super::file::Port, class: usize) -> GateWindows {
     let mut open: Vec<(u64, u64)> = Vec::new();
     let mut at = 0;
     for state in list.entries.iter().chain(&list.entries) {
@@ -386,7 +386,7 @@ fn openings(list: &super::file::Port, class: usize) -> Openings {
         }
         at = end;
     }
-    Openings { cycle_ps: list.cycle_ps, open }
+    GateWindows { cycle_ps: list.cycle_ps, open }
 }
 
 #[cfg(test)]

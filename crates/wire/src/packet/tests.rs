@@ -220,7 +220,7 @@ fn any_recipe(payload_bytes: usize) -> impl Strategy<Value = Recipe> {
         any::<u16>().prop_map(|quanta| Recipe::MacControl(MacControl::Pause(Pause { quanta }))),
         any::<[Option<u16>; 8]>().prop_map(|quanta| Recipe::MacControl(MacControl::Pfc(Pfc { quanta }))),
         any::<(u64, u64, [u8; 6])>().prop_map(|(rate_bps, expiry_ns, destination)| {
-            let call = crate::flow_control::Call::Xoff { rate_bps, expiry_ns };
+            let call = crate::flow_control::FlowControlAction::Xoff { rate_bps, expiry_ns };
             let destination = MacAddress::new(destination);
             Recipe::MacControl(MacControl::Flow(crate::FlowControl { call, source: None, destination }))
         }),

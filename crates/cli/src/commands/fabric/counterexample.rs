@@ -1,7 +1,7 @@
 //! `fabric check --running --counterexample`: scenarios of the counterexamples, each run in the simulator.
 
 use crate::failure::Failure;
-use crate::hand_over::{Place, write_folder};
+use crate::hand_over::{OutputFolder, write_folder};
 use crate::interrupt;
 use crate::output::{Style, styled};
 use fabric::Fabric;
@@ -79,7 +79,7 @@ pub fn simulate(
     let notes: Vec<String> = notes
         .chain(["thresholds and buffers are not those of the switches; no finding depends on them".to_owned()])
         .collect();
-    let place = Place { folder, kind: "fabric check --counterexample", whole: true, force };
+    let place = OutputFolder { folder, kind: "fabric check --counterexample", whole: true, force };
     write_folder(place, &files, &notes)?;
     for (kind, found) in &scenarios {
         let run = Run::read(&folder.join(named(kind)), &[], None, interrupt::stop())?;

@@ -1,20 +1,20 @@
 //! `tidegate schedule STREAMS`: computes transmission slots and gate control lists (IEEE 802.1Qbv) of periodic streams.
 
-use super::source::{OnFabric, wrong};
+use super::source::{NetworkSource, wrong};
 use crate::commands::tagger::read_text;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::hand_over::{Place, write_folder};
+use crate::hand_over::{OutputFolder, write_folder};
 use crate::names::{file_name, port_shown};
 use crate::output::{self, Style, styled};
 use fabric::{Fabric, NodeId};
 use record::file::{sealed, write_file};
-use schedule::export::Words;
+use schedule::export::GateFormat;
 use schedule::gates::{GateList, GateOptions, gates};
 use schedule::offline::{central, first_come, per_hop};
 use schedule::protocol::WireCost;
 use schedule::streams::{StreamsError, links, on_fabric, parse};
-use schedule::{Problem, Schedule, Search, export, summary, tsnkit};
+use schedule::{Problem, Schedule, SlotStrategy, export, summary, tsnkit};
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 use units::{Bytes, Time};
@@ -26,10 +26,10 @@ pub struct MakeArgs {
     #[arg(value_name = "STREAMS", required = true)]
     streams: Option<PathBuf>,
     #[command(flatten)]
-    on: OnFabric,
+    on: NetworkSource,
     /// Scheduling algorithm.
     #[arg(long, value_enum, value_name = "WHO", default_value = "central")]
-    by: By,
+    by: ScheduleAlgorithm,
     /// Traffic class of the streams, 0 to 7.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u8).range(0..=7))]
     class: u8,
@@ -70,7 +70,7 @@ pub struct MakeArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum By {
+enum ScheduleAlgorithm {
     /// All streams together; exact if few streams depend on each other
     Central,
     /// DTSCoE: hop by hop, one stream after the other in the order of the file
@@ -119,10 +119,10 @@ pub fn command(args: &MakeArgs) -> Result<Exit, Failure> {
     let problem = Problem { links: links(&fabric), streams, wire, processing, grid, max_cycle };
     problem.check().map_err(|error| wrong(path, &StreamsError::of(&error, &listed)))?;
     let found = match args.by {
-        By::Central => central(&problem),
-        By::Dtscoe => first_come(&problem, Search::Earliest),
-        By::DtscoeTightest => first_come(&problem, Search::Tightest),
-        By::PerHop => per_hop(&problem),
+        ScheduleAlgorithm::Central => central(&problem),
+        ScheduleAlgorithm::Dtscoe => first_come(&problem, SlotStrategy::Earliest),
+        ScheduleAlgorithm::DtscoeTightest => first_come(&problem, SlotStrategy::Tightest),
+        ScheduleAlgorithm::PerHop => per_hop(&problem),
     };
     let options = GateOptions { class: args.class, guard_bytes: args.guard_frame.map_or(0, Bytes::get) };
     let lists = gates(&problem, &found, options);
@@ -176,21 +176,21 @@ fn write(args: &MakeArgs, format: Format, fabric: &Fabric, made: Made<'_>) -> Re
             }
         }
     }
-    let of_nodes = |words: Words, ending: &str| -> Vec<(String, String, String)> {
+    let of_nodes = |words: GateFormat, ending: &str| -> Vec<(String, String, String)> {
         let named = |link| interface(fabric, problem, link);
         let nodes = export::by_node(problem, lists, words, args.base_time, named).into_iter();
         nodes.map(|(node, text)| (node.clone(), file_name(&node, ending), text)).collect()
     };
     let (kind, files) = match format {
         Format::Tsnkit => ("schedule --to tsnkit", tables(fabric, problem, found)?),
-        Format::Qcw => ("schedule --to qcw", of_nodes(Words::Qcw, ".json")),
-        _ => ("schedule --to taprio", of_nodes(Words::Taprio { offload: args.offload }, ".sh")),
+        Format::Qcw => ("schedule --to qcw", of_nodes(GateFormat::Qcw, ".json")),
+        _ => ("schedule --to taprio", of_nodes(GateFormat::Taprio { offload: args.offload }, ".sh")),
     };
     match &args.out {
         Some(folder) => {
             let all: Vec<_> =
                 files.iter().map(|(node, file, text)| (node.as_str(), file.as_str(), text.as_str())).collect();
-            let place = Place { folder, kind, whole: true, force: args.force };
+            let place = OutputFolder { folder, kind, whole: true, force: args.force };
             write_folder(place, &all, &export::notes(problem, args.class, args.guard_frame.is_some()))?;
             output::note(&format!("{}: {}", folder.display(), counted(all.len() as u64, "file")));
             Ok(())

@@ -15,7 +15,7 @@ use verify::gates::tables::{self, Table};
 use verify::gates::{Flow, FlowHop, Lists, PortGates, qcw, taprio};
 
 /// Parameters that gate lists do not contain.
-pub struct Beside<'a> {
+pub struct GateParameters<'a> {
     pub streams: Option<&'a Path>,
     pub class: u8,
     pub processing: Time,
@@ -26,7 +26,7 @@ pub struct Beside<'a> {
 ///
 /// # Errors
 /// Invalid gates, with file and line.
-pub fn read(path: &Path, fabric: &Fabric, beside: &Beside<'_>) -> Result<Option<Lists>, Failure> {
+pub fn read(path: &Path, fabric: &Fabric, beside: &GateParameters<'_>) -> Result<Option<Lists>, Failure> {
     let mut files = vec![path.to_path_buf()];
     if path.is_dir() {
         let entries = std::fs::read_dir(path).and_then(|all| all.map(|one| Ok(one?.path())).collect());

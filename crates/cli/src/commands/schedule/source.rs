@@ -10,7 +10,7 @@ use units::Time;
 
 /// A fabric of Tidegate, or a network of tsnkit.
 #[derive(Clone, Debug, clap::Args)]
-pub struct OnFabric {
+pub struct NetworkSource {
     /// Topology file, scenario, or kind of fabric with its parameters.
     #[arg(long = "fabric", value_name = "FILE|SCENARIO|KIND", required_unless_present = "tsnkit_network")]
     source: Option<String>,
@@ -31,7 +31,7 @@ pub fn wrong(path: &Path, error: &StreamsError) -> Failure {
     Failure::Input { message: format!("{place}: {}", error.message), help: None }
 }
 
-impl OnFabric {
+impl NetworkSource {
     /// Reads the fabric; for a network of tsnkit also the processing time of its nodes.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! `tidegate schedule verify`: checks time slots and gate lists.
 
-use super::others::{self, Beside};
-use super::source::OnFabric;
+use super::others::{self, GateParameters};
+use super::source::NetworkSource;
 use crate::commands::tagger::read_text;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -22,7 +22,7 @@ pub struct VerifyArgs {
     #[arg(value_name = "SCHEDULE")]
     schedule: PathBuf,
     #[command(flatten)]
-    on: OnFabric,
+    on: NetworkSource,
     /// Gates without a schedule: file of the streams, with the start of each.
     #[arg(long, value_name = "STREAMS")]
     streams: Option<PathBuf>,
@@ -54,7 +54,7 @@ const SHOWN: usize = 10;
 pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (fabric, of_tsnkit) = args.on.read()?;
     let name = args.schedule.display();
-    let beside = Beside {
+    let beside = GateParameters {
         streams: args.streams.as_deref(),
         class: args.class,
         processing: args.processing.or(of_tsnkit).unwrap_or(Time::ZERO),

@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::interfaces::{InterfaceArgs, wrong};
 use crate::names::file_name;
 use crate::output;
-use crate::progress::things_bar;
+use crate::progress::count_progress_bar;
 use clap::ValueEnum;
 use fabric::{Fabric, NodeId};
 use platform::Platforms;
@@ -177,7 +177,7 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let assumed = args.assumed.switches();
     let proof = (!args.unproved).then(|| prove(args, &fabric, assumed)).transpose()?;
     if let Some(verdict) = proof.filter(|verdict| !verdict.pass()) {
-        output::note(&format!("{}: {}, so nothing is written", args.on.rules.display(), why_not(&verdict)));
+        output::note(&format!("{}: {}, so nothing is written", args.on.rules.display(), failure_reason(&verdict)));
         output::note(&format!("tidegate tagger verify{} shows how", options(assumed)));
         return Ok(Exit::CheckFailed);
     }
@@ -229,7 +229,7 @@ fn prove(args: &ExportArgs, fabric: &Fabric, on: verify::Switches) -> Result<ver
 }
 
 /// Returns the reason why rules are not exported.
-fn why_not(verdict: &verify::Verdict) -> &'static str {
+fn failure_reason(verdict: &verify::Verdict) -> &'static str {
     let only_starves = verdict.checks.iter().all(|check| check.pass || check.name == "lossy-queue-drains");
     match (only_starves, verdict.switches.egress) {
         (true, _) => "under strict priority a frame that turns lossy can stop a lossless queue for ever",
@@ -339,7 +339,7 @@ impl<'a> Job<'a> {
     fn render(&self, switches: &[NodeId], new: Option<&NewFiles<'_>>, keep: bool) -> Result<Written, Failure> {
         let Job { args, marks, settings, .. } = self;
         let priorities_in_use = marks.map_or(1, |marks| marks.lossless().len());
-        let bar = things_bar(switches.len() as u64, "switches", !args.quiet && !args.json);
+        let bar = count_progress_bar(switches.len() as u64, "switches", !args.quiet && !args.json);
         let of_switch = |buffer: &mut String, &node: &NodeId| {
             let cable = |interface: &str, link: &fabric::Link| {
                 self.platforms.cable(self.fabric.name(node), interface, link, &args.headroom, priorities_in_use)
@@ -349,7 +349,10 @@ impl<'a> Job<'a> {
             let view = view.map_err(wrong)?;
             let view = if trusts { view.trusting_hosts_with(&settings.first_tags) } else { view };
             let mut made = match marks {
-                None => Ok(Made { files: listed(args.to, &view, std::mem::take(buffer)), ..Made::default() }),
+                None => Ok(SwitchExport {
+                    files: listed(args.to, &view, std::mem::take(buffer)),
+                    ..SwitchExport::default()
+                }),
                 Some(marks) => match within(&view, marks, self.priorities.filter(|_| args.to.pauses()))
                     .map_err(SonicError::from)
                     .and_then(|()| one(args, &view, marks, settings, &self.platforms))
@@ -386,7 +389,7 @@ impl<'a> Job<'a> {
 
 /// Export of one switch.
 #[derive(Default)]
-struct Made {
+struct SwitchExport {
     files: Vec<SwitchFile>,
     notes: Vec<String>,
     published: Vec<Published>,
@@ -429,7 +432,7 @@ fn one(
     marks: &Marks,
     settings: &Settings,
     platforms: &Platforms,
-) -> Result<Made, SonicError> {
+) -> Result<SwitchExport, SonicError> {
     let plain = |text: String, suffix: &str| vec![SwitchFile::new(view, suffix, text)];
     let pretty = |value: Value| format!("{value:#}\n");
     let files = match args.to {
@@ -439,7 +442,7 @@ fn one(
             let mut files = plain(made.text(), ".json");
             let patch = made.patch.map(|patch| SwitchFile::new(view, ".patch.json", pretty(patch)));
             files.extend(patch.map(|patch| SwitchFile { is_patch: true, ..patch }));
-            return Ok(Made { files, notes: made.notes, published: made.published });
+            return Ok(SwitchExport { files, notes: made.notes, published: made.published });
         }
         Format::Acl => plain(pretty(acl::config_db(view, marks)?), ".json"),
         Format::Eos => plain(eos::config(view, marks)?, ".eos"),
@@ -448,7 +451,7 @@ fn one(
             vec![rules, SwitchFile::new(view, ".tc", nftables::queues(view, marks)?)]
         }
     };
-    Ok(Made { files, ..Made::default() })
+    Ok(SwitchExport { files, ..SwitchExport::default() })
 }
 
 fn general_notes(job: &Job<'_>, marks: &Marks) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use fabric::Fabric;
-use record::file::WholeFile;
+use record::file::AtomicFile;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ pub fn parse_paths_or_file(text: &str) -> Result<Expected, String> {
 /// # Errors
 /// A file that cannot be written; paths that do not fit the fabric.
 pub fn write_list(fabric: &Fabric, paths: &ExpectedPaths, path: &Path, force: bool) -> Result<(), Failure> {
-    let mut out = WholeFile::create(path)?;
+    let mut out = AtomicFile::create(path)?;
     let mut failed = None;
     let shown = paths.visit(fabric, &mut |one| {
         let mut line = String::new();

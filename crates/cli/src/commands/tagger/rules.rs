@@ -41,7 +41,7 @@ pub struct RulesArgs {
     paths: Vec<Expected>,
     /// Algorithm for the tags [default: clos for up-down and bounces, else merge]
     #[arg(long, value_enum)]
-    algorithm: Option<How>,
+    algorithm: Option<TagAlgorithm>,
     /// Lossless classes: their number, or their names: 2, or storage,training.
     #[arg(long, value_name = "N|NAMES", default_value = "1", value_parser = parse_classes)]
     classes: Classes,
@@ -92,7 +92,7 @@ fn parse_classes(text: &str) -> Result<Classes, String> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum How {
+enum TagAlgorithm {
     /// The tag increases at each bounce: fabrics with tiers (the Clos rule)
     Clos,
     /// The tag increases at each hop (Tagger, Algorithm 1)
@@ -104,7 +104,7 @@ enum How {
 }
 
 /// Result of the generation.
-struct Made {
+struct GeneratedRules {
     table: RuleTable,
     report: Option<Report>,
     /// Lower bound on the lossless tags of any rules, and its reason.
@@ -161,7 +161,12 @@ const MOST_WORK: u64 = 100_000_000;
 
 /// Returns the first shortest path between hosts that these rules make lossy without any failure, as found by the
 /// verifier. With wrong tiers ordinary hops are bounces, which rules by bounces do not keep lossless.
-fn lossy_shortest_path(args: &RulesArgs, fabric: &Fabric, made: &Made, text: &str) -> Result<Option<String>, Failure> {
+fn lossy_shortest_path(
+    args: &RulesArgs,
+    fabric: &Fabric,
+    made: &GeneratedRules,
+    text: &str,
+) -> Result<Option<String>, Failure> {
     let wrong = |error: String| Failure::Input { message: error, help: None };
     // The Clos rule depends only on tiers, so one host represents all hosts with equal switches.
     let one_each = made.report.is_none().then(|| one_host_each(fabric)).transpose().map_err(&wrong)?;
@@ -219,14 +224,14 @@ fn warning(table: &RuleTable) -> Option<String> {
     })
 }
 
-fn make(args: &RulesArgs, fabric: &Fabric) -> Result<Made, Failure> {
+fn make(args: &RulesArgs, fabric: &Fabric) -> Result<GeneratedRules, Failure> {
     let classes = &args.classes.0;
     let bounces = match args.paths.as_slice() {
         [Expected::Bounces(bounces)] => Some(*bounces),
         _ => None,
     };
-    let how = args.algorithm.unwrap_or(if bounces.is_some() { How::Clos } else { How::Merge });
-    if how == How::Clos {
+    let how = args.algorithm.unwrap_or(if bounces.is_some() { TagAlgorithm::Clos } else { TagAlgorithm::Merge });
+    if how == TagAlgorithm::Clos {
         let Some(bounces) = bounces else {
             return Err(Failure::input(
                 "--algorithm clos makes paths with up to K bounces lossless, and no others",
@@ -237,19 +242,19 @@ fn make(args: &RulesArgs, fabric: &Fabric) -> Result<Made, Failure> {
         let why =
             "a packet that goes to and fro between two switches bounces each time, and no two bounces may share a tag";
         let bound = (classes.len() == 1).then(|| (bounces.saturating_add(1), why.to_owned()));
-        return Ok(Made { table, report: None, bound });
+        return Ok(GeneratedRules { table, report: None, bound });
     }
     let sources = args.paths.iter().map(|one| source(args, fabric, one)).collect::<Result<_, _>>()?;
     let algorithm = match how {
-        How::Hops => Algorithm::OnePerHop,
-        How::Fewest => Algorithm::Fewest,
-        How::Clos | How::Merge => Algorithm::Merge,
+        TagAlgorithm::Hops => Algorithm::OnePerHop,
+        TagAlgorithm::Fewest => Algorithm::Fewest,
+        TagAlgorithm::Clos | TagAlgorithm::Merge => Algorithm::Merge,
     };
     let threads = args.threads.map_or_else(|| available_parallelism().map_or(1, usize::from), usize::from);
     let request = Request { algorithm, classes: classes.clone(), threads, ..Request::new(ExpectedPaths { sources }) };
     let made = generate(fabric, &request).map_err(|error| wrong(&error))?;
     let bound = (classes.len() == 1).then(|| (made.report.lower_bound, "for the expected paths".to_owned()));
-    Ok(Made { table: made.table, report: Some(made.report), bound })
+    Ok(GeneratedRules { table: made.table, report: Some(made.report), bound })
 }
 
 fn wrong(error: &tagger::TaggerError) -> Failure {
@@ -315,8 +320,8 @@ fn as_csv(fabric: &Fabric, table: &RuleTable) -> String {
     format!("switch,tier,ports,rules,tcam_entries\n{rows}")
 }
 
-fn as_json(fabric: &Fabric, made: &Made) -> Value {
-    let Made { table, report, bound } = made;
+fn as_json(fabric: &Fabric, made: &GeneratedRules) -> Value {
+    let GeneratedRules { table, report, bound } = made;
     let of = |count: Count| {
         json!({
             "switch": fabric.name(count.node), "ports": count.ports, "rules": count.single,
@@ -337,8 +342,8 @@ fn as_json(fabric: &Fabric, made: &Made) -> Value {
     })
 }
 
-fn as_text(args: &RulesArgs, fabric: &Fabric, made: &Made) -> String {
-    let Made { table: rules, report, bound } = made;
+fn as_text(args: &RulesArgs, fabric: &Fabric, made: &GeneratedRules) -> String {
+    let GeneratedRules { table: rules, report, bound } = made;
     let tags: Vec<String> = rules.lossless_tags.iter().map(u8::to_string).collect();
     let classes: Vec<String> =
         rules.classes.iter().map(|class| format!("{} enters with tag {}", class.name, class.first_tag)).collect();

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, TunnelArgs};
 use crate::failure::Failure;
 use crate::output::{self, Style, styled};
-use crate::progress::{PATIENCE, things_bar, waiting};
+use crate::progress::{PATIENCE, count_progress_bar, waiting};
 use fabric::Fabric;
 use fabric::routing::{Forwarding, Mode};
 use indicatif::ProgressBar;
@@ -194,7 +194,7 @@ fn trees(verifier: &mut Verifier<'_>, roots: TreeRoots, visible: bool) -> Result
     let (started, mut bar) = (Instant::now(), None::<ProgressBar>);
     let done = verifier.expect_trees(roots, |done, all| {
         if bar.is_none() && started.elapsed() > PATIENCE {
-            bar = Some(things_bar(all, "trees", visible));
+            bar = Some(count_progress_bar(all, "trees", visible));
         }
         bar.iter().for_each(|bar| bar.set_position(done));
     });

@@ -5,11 +5,11 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::names::port_shown;
 use crate::output::{self, Style, styled};
-use crate::progress::things_bar;
+use crate::progress::count_progress_bar;
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, LinkId};
 use serde_json::{Value, json};
-use tagger::operate::what_if::{Effect, Verdict, WhatIf};
+use tagger::operate::what_if::{Effect, LinkFailureEffects, WhatIf};
 use text::numbers::{counted, grouped};
 use text::{Layout, table};
 
@@ -61,7 +61,7 @@ pub fn command(args: &WhatIfArgs) -> Result<Exit, Failure> {
         None => WhatIf::links(&fabric),
         Some(ends) => between(&fabric, ends)?,
     };
-    let bar = things_bar(links.len() as u64, "links", !args.quiet && !args.json);
+    let bar = count_progress_bar(links.len() as u64, "links", !args.quiet && !args.json);
     let mut question = WhatIf::new(&fabric, &rules, &routes);
     let mut verdicts = Vec::with_capacity(links.len());
     for link in links {
@@ -100,16 +100,16 @@ fn path(fabric: &Fabric, effect: &Effect) -> Vec<String> {
     effect.example.iter().flatten().map(|&node| fabric.name(node).to_owned()).collect()
 }
 
-fn harmless(verdict: &Verdict) -> bool {
+fn harmless(verdict: &LinkFailureEffects) -> bool {
     [&verdict.local, &verdict.converged].iter().all(|effect| (effect.lossy, effect.cut, effect.looping) == (0, 0, 0))
 }
 
-fn as_text(args: &WhatIfArgs, fabric: &Fabric, verdicts: &[Verdict]) -> String {
+fn as_text(args: &WhatIfArgs, fabric: &Fabric, verdicts: &[LinkFailureEffects]) -> String {
     let costly = verdicts.iter().filter(|verdict| !harmless(verdict)).count() as u64;
     let percent = |effect: &Effect| {
         if effect.lossy == 0 { String::new() } else { format!("{:.1} %", effect.lossy_per_million as f64 / 1e4) }
     };
-    let row = |verdict: &Verdict| {
+    let row = |verdict: &LinkFailureEffects| {
         let (local, after) = (&verdict.local, &verdict.converged);
         let example = if local.example.is_some() { path(fabric, local) } else { path(fabric, after) };
         let link = name(fabric, verdict.link);
@@ -147,14 +147,14 @@ fn as_text(args: &WhatIfArgs, fabric: &Fabric, verdicts: &[Verdict]) -> String {
     text
 }
 
-fn as_json(fabric: &Fabric, verdicts: &[Verdict]) -> Value {
+fn as_json(fabric: &Fabric, verdicts: &[LinkFailureEffects]) -> Value {
     let effect = |effect: &Effect| {
         json!({
             "lossy_pairs": effect.lossy, "lossy_packets_per_million": effect.lossy_per_million, "cut_pairs": effect.cut,
             "looping_pairs": effect.looping, "example": effect.example.as_ref().map(|_| path(fabric, effect)),
         })
     };
-    let one = |verdict: &Verdict| {
+    let one = |verdict: &LinkFailureEffects| {
         let link = fabric.link(verdict.link);
         json!({
             "link": verdict.link, "a": { "node": fabric.name(link.a.node), "port": link.a.port },

@@ -4,7 +4,7 @@ use super::targets::{self, Trimming};
 use crate::arguments::ScenarioArgs;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::hand_over::{Place, write_folder};
+use crate::hand_over::{OutputFolder, write_folder};
 use crate::interfaces::{InterfaceArgs, wrong};
 use crate::interrupt;
 use crate::names::file_name;
@@ -12,7 +12,7 @@ use crate::output;
 use fabric::{Fabric, NodeId, PortIndex};
 use lab::Run;
 use model::parameters::{Buffer, Overload, QueueLimit, Scheduler, SwitchOverride};
-use protocols::trim::{HeaderFull, Scheme, Victim};
+use protocols::trim::{HeaderDestination, HeaderFull, Victim};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use tagger::export::{Dialect, Interfaces};
@@ -106,7 +106,7 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
             Format::Sonic => "trim export --to sonic",
             Format::Nvue => "trim export --to nvue",
         };
-        let place = Place { folder, kind, whole: args.switches.is_empty(), force: args.force };
+        let place = OutputFolder { folder, kind, whole: args.switches.is_empty(), force: args.force };
         write_folder(place, &all, &notes)?;
     }
     if args.json {
@@ -156,7 +156,7 @@ fn trimming(setup: &model::parameters::Setup, dscp: Option<u8>) -> Result<(Trimm
         let help = "write switch.overload = { kind = \"trim\", header_full = \"drop\" }";
         return Err(Failure::input("the switches of this scenario do not trim", help));
     };
-    if trim.scheme != Scheme::OwnQueue {
+    if trim.scheme != HeaderDestination::OwnQueue {
         let message = "these switches forward trimmed packets in a queue of their own: neither do they keep headers in \
             the queue of the data (cut-payload) nor send them back to their source (sfc)";
         return Err(Failure::input(message, "write switch.overload.kind = \"trim\""));

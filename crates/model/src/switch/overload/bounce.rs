@@ -18,7 +18,7 @@ use crate::switch::overload::action::Decision;
 use check::conservation::Cause;
 use fabric::NodeId;
 use protocols::frame::Frame;
-use protocols::pabo::{self, BounceFunction, BounceParameters, Return, Utilisation};
+use protocols::pabo::{self, BounceFunction, BounceParameters, ReturnRoute, Utilisation};
 use units::random::{Stream, purpose};
 
 /// State of a switch that bounces frames.
@@ -27,7 +27,7 @@ pub(crate) struct Bounce {
     function: BounceFunction,
     normal: QueueLimit,
     bounce_limit: QueueLimit,
-    back: Return,
+    back: ReturnRoute,
     utilisation: Utilisation,
     /// Maximum number of bounces of a frame; 0 for no limit.
     limit: u8,
@@ -131,7 +131,7 @@ impl Bounce {
 
     /// Returns the port towards the previous node of `frame`.
     fn way_back(&self, core: &Core, egress: u16, in_port: u16, frame: &Frame) -> Option<u16> {
-        if self.back == Return::ArrivalPort {
+        if self.back == ReturnRoute::ArrivalPort {
             // A frame with a route back by its ingress port was bounced into this switch.
             if in_port != egress {
                 return Some(in_port);

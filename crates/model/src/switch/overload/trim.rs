@@ -16,10 +16,10 @@ use crate::network::Network;
 use crate::parameters::{Overload, QueueLimit};
 use crate::switch::core::{Core, no_room};
 use crate::switch::outcome::Crossing;
-use check::conservation::{Cause, Tally};
+use check::conservation::{Cause, FrameCount};
 use fabric::NodeId;
 use protocols::frame::{Frame, Kind, flags};
-use protocols::trim::{HeaderFull, Scheme, TrimParameters, Victim, give_back};
+use protocols::trim::{HeaderDestination, HeaderFull, TrimParameters, Victim, give_back};
 use stats::trace::TraceEvent;
 use units::Time;
 use units::random::{Stream, purpose};
@@ -32,7 +32,7 @@ pub(crate) struct Trimming {
     header_queue: QueueLimit,
     random: Stream,
     /// Frames trimmed because of the queue at each port, and the bytes cut.
-    pub trimmed: Vec<Tally>,
+    pub trimmed: Vec<FrameCount>,
     /// Headers returned because of the header queue at each port.
     pub returned: Vec<u64>,
     /// The pipeline model, if the scenario has one.
@@ -52,7 +52,7 @@ impl Trimming {
             trim,
             header_queue,
             random: Stream::new(network.seed, u64::from(node.0), purpose("trims")),
-            trimmed: vec![Tally::default(); ports],
+            trimmed: vec![FrameCount::default(); ports],
             returned: vec![0; ports],
             pipelines: Pipelines::new(node, network),
         };
@@ -62,7 +62,7 @@ impl Trimming {
     /// Trims `frame`, which found no room: its header is forwarded, or returned to its source.
     pub(super) fn cut(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         let header = self.header_of(core, *crossing, frame);
-        if self.trim.scheme == Scheme::Source {
+        if self.trim.scheme == HeaderDestination::Source {
             return self.send_back(core, crossing, &header);
         }
         crossing.class = header.class;

@@ -5,7 +5,7 @@ use crate::control_state::ControlState;
 use crate::endpoint::{Ctx, FlowStart, Offer, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, flags};
 use crate::ranges::Ranges;
-use crate::rate_control::{Acknowledged, Seen};
+use crate::rate_control::{Acknowledged, RateObservation};
 use crate::roce::parameters::RoceParameters;
 use crate::roce::probing::Paced;
 use crate::roce::sender::RoceSender;
@@ -280,8 +280,8 @@ impl Sender for SelectiveSender {
         self.roce.set_share(share)
     }
 
-    fn take_seen(&mut self) -> Option<Seen> {
-        self.roce.take_seen()
+    fn take_observation(&mut self) -> Option<RateObservation> {
+        self.roce.take_observation()
     }
 
     fn statistics(&self) -> SenderStatistics {

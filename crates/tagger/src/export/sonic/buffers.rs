@@ -13,7 +13,7 @@ use units::{Rate, Time};
 
 /// Buffer configuration of a switch's platform, as given.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Given<'a> {
+pub struct PlatformBuffers<'a> {
     /// Existing configuration.
     pub platform: Option<&'a Platform>,
     /// The platform's `pg_profile_lookup.ini`.
@@ -37,7 +37,7 @@ pub struct Published {
     pub computed: u64,
     /// Published headroom in bytes.
     pub published: u64,
-    /// Headroom of the fragment in bytes: the larger of both, or the computed one with [`Given::below`].
+    /// Headroom of the fragment in bytes: the larger of both, or the computed one with [`PlatformBuffers::below`].
     pub written: u64,
     /// Source of the published headroom: a line of the file, a profile, or the inputs of the dynamic buffer model.
     pub place: String,
@@ -82,7 +82,7 @@ impl Buffers {
         port: &PortView,
         priority: u8,
         settings: &Settings,
-        given: &Given<'_>,
+        given: &PlatformBuffers<'_>,
     ) -> Result<String, PlatformError> {
         let computed = port.headroom_bytes;
         let Some(base) = base(port, priority, given)? else {
@@ -151,7 +151,7 @@ pub(super) fn buffers(
     view: &SwitchView,
     lossless: &[Vec<u8>],
     settings: &Settings,
-    given: &Given<'_>,
+    given: &PlatformBuffers<'_>,
 ) -> Result<Buffers, PlatformError> {
     let mut made = Buffers::default();
     for (port, priorities) in view.ports().iter().zip(lossless).filter(|(_, priorities)| !priorities.is_empty()) {

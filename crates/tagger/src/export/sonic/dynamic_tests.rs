@@ -29,7 +29,7 @@ fn dynamic() -> Value {
 fn made(config: &Value, asic: Option<&AsicTables>, below: bool) -> Result<Fragment, String> {
     let platform = Platform::parse(&config.to_string()).map_err(|error| format!("input: {error}"))?;
     let (view, marks) = leaf();
-    made_for(&view, &marks, &Given { platform: Some(&platform), asic, below, ..Given::default() })
+    made_for(&view, &marks, &PlatformBuffers { platform: Some(&platform), asic, below, ..PlatformBuffers::default() })
 }
 
 /// Returns the fields of the profile of a group.

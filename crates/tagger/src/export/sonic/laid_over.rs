@@ -1,7 +1,7 @@
 //! Merge of a fragment with the configuration of a platform: replaced entries, the merged configuration, and notes for
 //! the operator.
 
-use super::buffers::{Buffers, Given};
+use super::buffers::{Buffers, PlatformBuffers};
 use super::model::{self, Config, RANGED, entries, named, number, range};
 use super::{EGRESS_LOSSLESS, SonicError};
 use crate::export::factorise::Misfit;
@@ -74,7 +74,7 @@ pub(super) fn check_merged(
     view: &SwitchView,
     fragment: &Config,
     replaced: &Replaced,
-    given: &Given<'_>,
+    given: &PlatformBuffers<'_>,
 ) -> Result<Config, SonicError> {
     let mut merged = given.platform.map_or_else(Config::new, |platform| platform.config.clone());
     for key in &replaced.keys {
@@ -173,7 +173,7 @@ pub(super) fn notes(
     fragment: &Config,
     merged: &Config,
     made: (&Replaced, &Buffers),
-    given: &Given<'_>,
+    given: &PlatformBuffers<'_>,
 ) -> Vec<String> {
     let mut notes = Vec::new();
     let (replaced, buffers) = made;

@@ -29,7 +29,7 @@ mod published;
 #[cfg(test)]
 mod tests;
 
-pub use buffers::{Given, Published};
+pub use buffers::{PlatformBuffers, Published};
 pub use model::{Config, PoolUse, Ports, Violation, check, check_lossless, check_pools, merge, pool_uses};
 pub use notes::{general_notes, notes};
 pub use order::LOAD_ORDER;
@@ -126,7 +126,7 @@ pub fn fragment(
     view: &SwitchView,
     marks: &Marks,
     settings: &Settings,
-    given: &Given<'_>,
+    given: &PlatformBuffers<'_>,
 ) -> Result<Fragment, SonicError> {
     if let Some(platform) = given.platform {
         platform.check_ports(&laid_over::interfaces(view))?;

@@ -1,6 +1,6 @@
 //! Notes for the operator who loads a fragment.
 
-use super::{Given, Settings};
+use super::{PlatformBuffers, Settings};
 use crate::export::factorise::{Misfit, factorise};
 use crate::export::marks::Marks;
 use crate::export::view::SwitchView;
@@ -27,7 +27,7 @@ pub fn notes(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Ve
 }
 
 /// Returns notes about all switches of an export; `given` belongs to one of them.
-pub fn general_notes(marks: &Marks, settings: &Settings, given: &Given<'_>) -> Vec<String> {
+pub fn general_notes(marks: &Marks, settings: &Settings, given: &PlatformBuffers<'_>) -> Vec<String> {
     let mut notes = notes_of_maps(marks, settings);
     notes.push(super::order::note());
     if given.rows.is_none() && given.platform.is_none() {

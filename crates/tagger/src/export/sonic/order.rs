@@ -51,7 +51,7 @@ pub(super) fn note() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Given;
+    use super::super::PlatformBuffers;
     use super::super::tests::{leaf, made, made_for, platform};
     use super::*;
 
@@ -66,7 +66,7 @@ mod tests {
         [
             made(&platform(), None, false).unwrap(),
             made(&platform(), Some(row), false).unwrap(),
-            made_for(&view, &marks, &Given::default()).unwrap(),
+            made_for(&view, &marks, &PlatformBuffers::default()).unwrap(),
         ]
     }
 

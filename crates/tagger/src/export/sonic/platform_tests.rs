@@ -231,7 +231,7 @@ fn dscps_that_turn_lossy_are_named_and_those_that_hosts_must_send() {
                 \"PORT_QOS_MAP\": {\"Ethernet240\": {\"dscp_to_tc_map\": \"AZURE\", \"tc_to_pg_map\": \"AZURE\", ";
     let text = changed(&[("\"PORT_QOS_MAP\": {\"Ethernet240\": {", maps)]);
     let platform = Platform::parse(&text).unwrap();
-    let given = Given { platform: Some(&platform), ..Given::default() };
+    let given = PlatformBuffers { platform: Some(&platform), ..PlatformBuffers::default() };
     let notes = made_for(&view, &marks, &given).unwrap().notes;
     let said = "leaf-1: lossless until now and lossy with the fragment: DSCP 3, 4 at Ethernet240";
     assert!(notes.iter().any(|note| note == said), "{notes:?}");

@@ -4,7 +4,7 @@
 use super::model::{RANGED, bare, entries, named, number, range, text};
 use super::pg_profile::{PgRow, length};
 use super::platform::{DELAY_PER_METRE, Platform, PlatformError};
-use super::{Given, INGRESS_LOSSLESS};
+use super::{INGRESS_LOSSLESS, PlatformBuffers};
 use crate::export::view::PortView;
 use fabric::sonic::{AsicTables, BufferModel, DynamicHeadroom, PortInputs, computes_headroom, uses_dynamic_model};
 use serde_json::{Map, Value, json};
@@ -176,7 +176,7 @@ fn dynamic(platform: &Platform, port: &PortView, priority: u8, asic: &AsicTables
 /// # Errors
 /// If the platform's file has no row for a speed and cable; if the model lacks an input. Without `ASIC_TABLE` another
 /// published value suffices.
-pub(super) fn base(port: &PortView, priority: u8, given: &Given<'_>) -> Result<Option<Base>, PlatformError> {
+pub(super) fn base(port: &PortView, priority: u8, given: &PlatformBuffers<'_>) -> Result<Option<Base>, PlatformError> {
     let own = given.platform.and_then(|platform| own(platform, port, priority));
     let row = match given.rows {
         Some(rows) => {

@@ -76,11 +76,11 @@ pub(super) fn made(platform: &str, rows: Option<&str>, below: bool) -> Result<Fr
     let platform = Platform::parse(platform).map_err(|error| format!("input: {error}"))?;
     let rows = rows.map(|rows| PgTable::parse(rows).unwrap());
     let (view, marks) = leaf();
-    let given = Given { platform: Some(&platform), rows: rows.as_ref(), below, ..Given::default() };
+    let given = PlatformBuffers { platform: Some(&platform), rows: rows.as_ref(), below, ..PlatformBuffers::default() };
     made_for(&view, &marks, &given)
 }
 
-pub(super) fn made_for(view: &SwitchView, marks: &Marks, given: &Given<'_>) -> Result<Fragment, String> {
+pub(super) fn made_for(view: &SwitchView, marks: &Marks, given: &PlatformBuffers<'_>) -> Result<Fragment, String> {
     fragment(view, marks, &settings(), given).map_err(|error| error.to_string())
 }
 

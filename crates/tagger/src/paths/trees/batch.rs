@@ -28,7 +28,7 @@ const DEEPEST: usize = 14;
 
 /// The fields of a [`Tree::steps`] entry that a batch needs.
 #[derive(Clone, Copy)]
-struct Way {
+struct BatchStep {
     /// Slot at the other end.
     peer: u32,
     /// Number of the reverse step.
@@ -49,7 +49,7 @@ pub(super) struct Batches<'p, 'f> {
     pub climb: Climb,
     tree: Tree<'p, 'f>,
     /// Far end of each step, by step number.
-    ways: Vec<Way>,
+    ways: Vec<BatchStep>,
     /// Per step: the roots towards which packets arrive by its port.
     comers: Vec<u64>,
     /// Per step: true if it was chosen towards any root so far.
@@ -91,7 +91,8 @@ impl<'p, 'f> Batches<'p, 'f> {
         let count = tree.nodes.len();
         let mut step_by = vec![0; ports.len()];
         tree.steps.iter().zip(0..).for_each(|(step, number)| step_by[step.port as usize] = number);
-        let way = |step: &super::Step| Way { peer: step.peer, back: step_by[ports.peer[step.port as usize] as usize] };
+        let way =
+            |step: &super::Step| BatchStep { peer: step.peer, back: step_by[ports.peer[step.port as usize] as usize] };
         Batches {
             graph: TaggedGraph::new(ports),
             climb,

@@ -128,14 +128,14 @@ impl Need {
 }
 
 /// A group of switches with equal needs: their number, the name of the first, and its ports by kind.
-struct Alike {
+struct SwitchGroup {
     count: u64,
     name: String,
     buffer: Bytes,
     ports: Vec<(Need, u64)>,
 }
 
-impl Alike {
+impl SwitchGroup {
     fn sum(&self, flags: &ThresholdFlags, of: impl Fn(&Need) -> u64) -> u64 {
         self.ports.iter().map(|(need, ports)| of(need) * ports).sum::<u64>() * u64::from(flags.classes())
     }
@@ -187,7 +187,7 @@ pub fn command(
         None => of_link(flags, &thresholds)?,
     };
     let thresholds = &thresholds;
-    let fits = |alike: &Alike| alike.sum(thresholds, Need::with_pfc) <= alike.buffer.get();
+    let fits = |alike: &SwitchGroup| alike.sum(thresholds, Need::with_pfc) <= alike.buffer.get();
     let all_fit = alike.iter().all(fits);
     if json {
         let switches: Vec<Value> = alike
@@ -215,14 +215,18 @@ pub fn command(
     Ok(if all_fit { Exit::Done } else { Exit::CheckFailed })
 }
 
-fn of_link(flags: &FabricFlags, thresholds: &ThresholdFlags) -> Result<(String, Vec<Alike>), Failure> {
+fn of_link(flags: &FabricFlags, thresholds: &ThresholdFlags) -> Result<(String, Vec<SwitchGroup>), Failure> {
     let help = || "write --rate 100Gbps and --length 300m or --delay 1500ns, or name a fabric".to_owned();
     let link = flags.lone_link(thresholds.length)?;
     let Some(link) = link else { return Err(Failure::input("a link needs its rate, and its length or delay", help())) };
     let ports = u64::from(thresholds.ports.unwrap_or(1));
     let buffer = thresholds.buffer();
-    let alike =
-        Alike { count: 1, name: "the switch".to_owned(), buffer, ports: vec![(Need::of(&link, thresholds), ports)] };
+    let alike = SwitchGroup {
+        count: 1,
+        name: "the switch".to_owned(),
+        buffer,
+        ports: vec![(Need::of(&link, thresholds), ports)],
+    };
     Ok((format!("{} of {} and {}", counted(ports, "port"), link.rate, link.delay), vec![alike]))
 }
 
@@ -235,7 +239,7 @@ fn of_fabric(
     outside: &[NodeId],
     buffer: impl Fn(NodeId) -> Bytes,
     thresholds: &ThresholdFlags,
-) -> Vec<Alike> {
+) -> Vec<SwitchGroup> {
     let mut found: BTreeMap<(Vec<Ports>, Bytes), (u64, NodeId)> = BTreeMap::new();
     for switch in fabric.switches().filter(|switch| !outside.contains(switch)) {
         let mut kinds: BTreeMap<(u64, u64), u64> = BTreeMap::new();
@@ -247,7 +251,7 @@ fn of_fabric(
         let kinds = kinds.into_iter().map(|((rate, delay), ports)| (rate, delay, ports)).collect();
         found.entry((kinds, buffer(switch))).or_insert((0, switch)).0 += 1;
     }
-    let mut all: Vec<(NodeId, Alike)> = found
+    let mut all: Vec<(NodeId, SwitchGroup)> = found
         .into_iter()
         .map(|((kinds, buffer), (count, first))| {
             let need = |&(bps, ps, ports): &Ports| {
@@ -255,14 +259,14 @@ fn of_fabric(
                 (Need::of(&link, thresholds), ports)
             };
             let ports = kinds.iter().map(need).collect();
-            (first, Alike { count, name: fabric.name(first).to_owned(), buffer, ports })
+            (first, SwitchGroup { count, name: fabric.name(first).to_owned(), buffer, ports })
         })
         .collect();
     all.sort_by_key(|alike| alike.0);
     all.into_iter().map(|alike| alike.1).collect()
 }
 
-fn as_text(heading: &str, alike: &[Alike], flags: &ThresholdFlags) -> String {
+fn as_text(heading: &str, alike: &[SwitchGroup], flags: &ThresholdFlags) -> String {
     let mut text = format!("{heading}\n");
     let basis = format!(
         "frames up to {}, {}, {} of buffer, {}",

@@ -3,11 +3,11 @@
 use super::platform::compared;
 use super::{ExportArgs, Format, Job, Written};
 use crate::failure::Failure;
-use crate::hand_over::{Place, begin, finish};
+use crate::hand_over::{OutputFolder, begin, finish};
 use crate::output;
 use serde_json::{Map, Value, json};
 use text::numbers::counted;
-use text::{Joined, Joint};
+use text::{Concatenation, ConcatenationFormat};
 
 /// Switches per batch of listings on standard output; listings cannot be refused, so earlier batches need not be held.
 const AT_A_TIME: usize = 64;
@@ -22,7 +22,8 @@ pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
     let mut written = Written { notes: job.notes(), ..Written::default() };
     let kind = format!("tagger export --to {}", args.to.name());
     let place = args.out.as_deref();
-    let place = place.map(|folder| Place { folder, kind: &kind, whole: args.switches.is_empty(), force: args.force });
+    let place =
+        place.map(|folder| OutputFolder { folder, kind: &kind, whole: args.switches.is_empty(), force: args.force });
     let new = place.as_ref().map(begin).transpose()?;
     let shows = args.json || new.is_none();
     // Listings contain all rules of a fabric, possibly gigabytes, and are printed in batches, because every switch
@@ -68,8 +69,8 @@ pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
 
 /// Standard output of one switch after another.
 struct Screen {
-    stream: Joined,
-    joint: Joint,
+    stream: Concatenation,
+    joint: ConcatenationFormat,
     /// Text before the switches, if they are members of an object like that of [`as_json`].
     object: Option<String>,
     /// True if each text is itself a JSON value.
@@ -78,18 +79,18 @@ struct Screen {
 
 impl Screen {
     fn new(job: &Job<'_>) -> Screen {
-        let joint = if job.args.json { Joint::Members } else { joint(job) };
+        let joint = if job.args.json { ConcatenationFormat::Members } else { joint(job) };
         let indented = |value: Value| format!("{value:#}").replace('\n', "\n  ");
         let head = || {
             format!("{{\n  \"misfits\": [],\n  \"notes\": {},\n  \"switches\": ", indented(Value::from(job.notes())))
         };
         let object = job.args.json.then(head);
-        Screen { stream: Joined::new(joint), joint, object, json: job.args.to == Format::Json }
+        Screen { stream: Concatenation::new(joint), joint, object, json: job.args.to == Format::Json }
     }
 
     fn show(&mut self, switch: &str, text: &str) -> Result<(), Failure> {
         let quoted = |text: &str| Value::from(text).to_string();
-        let name = if self.joint == Joint::Members { quoted(switch) } else { switch.to_owned() };
+        let name = if self.joint == ConcatenationFormat::Members { quoted(switch) } else { switch.to_owned() };
         match &mut self.object {
             None => output::print(&self.stream.next(&name, text)),
             Some(head) => {
@@ -110,13 +111,13 @@ impl Screen {
 
 /// Returns how switches are joined in one stream: as a JSON object by switch, if the format is JSON and there are
 /// several.
-fn joint(job: &Job<'_>) -> Joint {
+fn joint(job: &Job<'_>) -> ConcatenationFormat {
     match job.args.to {
-        Format::Sonic if job.platforms.has_configurations() => Joint::Members,
-        Format::Sonic | Format::Acl | Format::Json if job.switches.len() != 1 => Joint::Members,
-        Format::Csv => Joint::Table,
-        Format::Nftables => Joint::Named,
-        _ => Joint::Plain,
+        Format::Sonic if job.platforms.has_configurations() => ConcatenationFormat::Members,
+        Format::Sonic | Format::Acl | Format::Json if job.switches.len() != 1 => ConcatenationFormat::Members,
+        Format::Csv => ConcatenationFormat::Table,
+        Format::Nftables => ConcatenationFormat::Named,
+        _ => ConcatenationFormat::Plain,
     }
 }
 

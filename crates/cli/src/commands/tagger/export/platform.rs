@@ -11,7 +11,7 @@ use fabric::{Fabric, Link, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tagger::export::Cable;
-use tagger::export::sonic::{Given, OwnCables, PgTable, Platform, PlatformError, PlatformFile, Published};
+use tagger::export::sonic::{OwnCables, PgTable, Platform, PlatformBuffers, PlatformError, PlatformFile, Published};
 use text::numbers::grouped;
 
 /// Files of platforms.
@@ -129,8 +129,8 @@ impl Platforms {
     }
 
     /// Returns the exporter's input for one switch.
-    pub fn given(&self, switch: &str) -> Given<'_> {
-        Given {
+    pub fn given(&self, switch: &str) -> PlatformBuffers<'_> {
+        PlatformBuffers {
             platform: self.platform(switch).map(|(_, platform)| platform),
             rows: self.rows.as_ref().map(|(_, rows)| rows),
             asic: self.asic.as_ref(),
@@ -140,9 +140,9 @@ impl Platforms {
     }
 
     /// Returns the input that all switches share.
-    pub fn in_general(&self) -> Given<'_> {
+    pub fn in_general(&self) -> PlatformBuffers<'_> {
         let any = self.all.as_ref().or_else(|| self.own.values().next());
-        Given { platform: any.map(|(_, platform)| platform), ..self.given("") }
+        PlatformBuffers { platform: any.map(|(_, platform)| platform), ..self.given("") }
     }
 
     /// Returns an error of a switch, with the file that contains it.

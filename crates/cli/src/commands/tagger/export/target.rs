@@ -20,7 +20,7 @@ pub struct TargetArgs {
     /// sonic: the priorities that the software watchdog monitors: all (the default), those of the first tags of
     /// classes, or none.
     #[arg(long, value_enum, value_name = "WHICH")]
-    watchdog: Option<Watched>,
+    watchdog: Option<WatchdogPorts>,
     /// sonic: time that a queue is paused before the watchdog acts, 100 to 5000 [default: 200]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u32).range(100..=5000))]
     detection_ms: Option<u32>,
@@ -93,9 +93,9 @@ impl TargetArgs {
                 Some(Binding::Ingress) => QueueBinding::Ingress,
             },
             watchdog: match self.watchdog {
-                None | Some(Watched::All) => Watchdog::All,
-                Some(Watched::First) => Watchdog::First,
-                Some(Watched::Off) => Watchdog::Off,
+                None | Some(WatchdogPorts::All) => Watchdog::All,
+                Some(WatchdogPorts::First) => Watchdog::First,
+                Some(WatchdogPorts::Off) => Watchdog::Off,
             },
             first_tags,
             detection_ms: self.detection_ms.unwrap_or(USUAL_WATCHDOG_MS),
@@ -113,7 +113,7 @@ enum Binding {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Watched {
+enum WatchdogPorts {
     All,
     First,
     Off,

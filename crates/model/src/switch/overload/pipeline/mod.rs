@@ -19,7 +19,7 @@ mod stages;
 
 use crate::network::Network;
 use crate::on_wire::OnWire;
-use crate::parameters::{Notified, Overflow, PipelineParameters, QueueLimit};
+use crate::parameters::{Overflow, PipelineParameters, QueueLimit, SignalScope};
 use crate::switch::core::Core;
 use crate::switch::outcome::{Crossing, FrameFate};
 use crate::switch::overload::action::Decision;
@@ -36,7 +36,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 
 /// A frame in a pipeline: the time at which it continues, and its egress port.
 #[derive(Clone, Copy, Debug, Default)]
-struct Passing {
+struct PipelineFrame {
     at: Time,
     egress: u16,
     frame: Frame,
@@ -54,13 +54,13 @@ struct Signal {
 #[derive(Debug)]
 struct Pipeline {
     /// Frames that wait for their clock cycle, in which the depth of their queue is read.
-    entering: Ring<Passing>,
+    entering: Ring<PipelineFrame>,
     /// Frames between that cycle and the traffic manager.
-    staged: Ring<Passing>,
+    staged: Ring<PipelineFrame>,
     /// Time of the next free cycle.
     next_cycle: Time,
     /// Frames that wait for the recirculation port, which is occupied until `busy_until`.
-    waiting: Ring<Passing>,
+    waiting: Ring<PipelineFrame>,
     waiting_bytes: u64,
     /// Maximum backlog there; `area` is its length over time, with the waits of frames.
     most_frames: HighWater,
@@ -68,7 +68,7 @@ struct Pipeline {
     area: QueueArea,
     busy_until: Time,
     /// Frames on the recirculation link.
-    round: Ring<Passing>,
+    round: Ring<PipelineFrame>,
     counts: PipelineCounts,
 }
 
@@ -249,7 +249,7 @@ impl Trimming {
             let line = &mut pipes.pipelines[pipeline];
             let at = line.next_cycle.max(frame.at);
             line.next_cycle = at + pipes.parameters.cycle;
-            line.entering.push(Passing { at, egress, frame });
+            line.entering.push(PipelineFrame { at, egress, frame });
             pipes.update_station(pipeline, ENTERING);
             core.wake_at(pipes.next());
             // Traced when it leaves the stages.
@@ -285,7 +285,7 @@ impl Trimming {
         let line = &mut pipes.pipelines[pipeline];
         line.counts.first.get_or_insert(now);
         line.area.on_change(now, line.waiting.len() as u64);
-        line.waiting.push(Passing { at: now, egress, frame });
+        line.waiting.push(PipelineFrame { at: now, egress, frame });
         line.waiting_bytes += u64::from(frame.size_bytes);
         line.most_frames.raise(line.waiting.len() as u64);
         line.most_bytes.raise(line.waiting_bytes);
@@ -309,10 +309,10 @@ impl Trimming {
     }
 }
 
-impl Notified {
+impl SignalScope {
     /// Returns whether a signal from pipeline `origin` is delivered to `pipeline`.
     #[inline]
     fn includes(self, origin: usize, pipeline: usize) -> bool {
-        self == Notified::All || origin == pipeline
+        self == SignalScope::All || origin == pipeline
     }
 }

@@ -4,7 +4,7 @@ use super::{PipelineCounts, Pipelines};
 use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
 use protocols::frame::Frame;
-use stats::pipelines::{PipelineTold, PortMode};
+use stats::pipelines::{PipelineStatistics, PortMode};
 use stats::trace::TraceEvent;
 use units::Time;
 
@@ -16,10 +16,10 @@ impl Core {
 }
 
 impl Pipelines {
-    pub(crate) fn pipeline_stats(&self) -> impl Iterator<Item = PipelineTold> {
+    pub(crate) fn pipeline_stats(&self) -> impl Iterator<Item = PipelineStatistics> {
         self.pipelines.iter().enumerate().map(|(pipeline, line)| {
             let PipelineCounts { ingress_trims, recirculated, recirculated_bytes, .. } = line.counts;
-            PipelineTold {
+            PipelineStatistics {
                 pipeline: pipeline as u32,
                 ingress_trims,
                 recirculated,

@@ -1,6 +1,8 @@
 //! Timed events in the pipeline model: frames move from station to station, and signals reach pipelines.
 
-use super::{ENTERING, Passing, Pipelines, RECIRCULATING, SIGNALS, STAGED, STATIONS, Signal, WAITING, wire_bytes};
+use super::{
+    ENTERING, PipelineFrame, Pipelines, RECIRCULATING, SIGNALS, STAGED, STATIONS, Signal, WAITING, wire_bytes,
+};
 use crate::on_wire::OnWire;
 use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
@@ -54,7 +56,7 @@ impl Trimming {
         let Some(pipes) = self.pipelines.as_deref_mut() else { return };
         let passing = pipes.pipelines[pipeline].round.pop();
         pipes.update_station(pipeline, RECIRCULATING);
-        let Some(Passing { egress, frame, .. }) = passing else { return };
+        let Some(PipelineFrame { egress, frame, .. }) = passing else { return };
         let frame = Frame { at: now, ..frame };
         let mut crossing = Crossing { in_port: frame.in_port, egress, in_class: frame.in_class, class: frame.class };
         let decision = if self.trim.can_cut(&frame) {
@@ -92,7 +94,7 @@ impl Trimming {
         let Some(pipes) = self.pipelines.as_deref_mut() else { return };
         let passing = pipes.pipelines[pipeline].staged.pop();
         pipes.update_station(pipeline, STAGED);
-        let Some(Passing { egress, frame, .. }) = passing else { return };
+        let Some(PipelineFrame { egress, frame, .. }) = passing else { return };
         let frame = Frame { at: now, ..frame };
         let crossing = Crossing { in_port: frame.in_port, egress, in_class: frame.in_class, class: frame.class };
         core.carry_out(self, &crossing, &frame, Decision::Forward { header: frame }, window);
@@ -113,7 +115,7 @@ impl Pipelines {
             line.busy_until = now + rate.serialise(bytes);
             // The gap occupies the port, but does not delay the frame.
             let last_bit = now + rate.serialise(bytes - GAP_BYTES);
-            line.round.push(Passing { at: last_bit + parameters.recirculation_latency, ..first });
+            line.round.push(PipelineFrame { at: last_bit + parameters.recirculation_latency, ..first });
             if parameters.uses_signals() {
                 let at = now + parameters.signal_delay;
                 self.signals.push(Signal { at, origin: pipeline as u16, egress: first.egress });
