@@ -237,7 +237,7 @@ class Warnings:
         if storm:
             span = time_text(storm["end_ps"] - storm["start_ps"])
             found.append(f"bounce storm: for {span} from {time_text(storm['start_ps'])} on switches bounced "
-                         f"{storm['turned']} frames while hosts received {storm['received']}: the load exceeds the capacity "
+                         f"{storm['bounced']} frames while hosts received {storm['received']}: the load exceeds the capacity "
                          "for bounces; slow the senders down, or limit bounces")
         cyclic = self.derived.mechanisms().get("cyclic")
         if cyclic and cyclic["missed"]:

@@ -16,6 +16,7 @@ pub struct TagRules {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one per network, and each frame reads it")]
 enum Table {
     Rules { lookup: Lookup, by_new_tag: bool },
     Maps(QosMaps),

@@ -1,11 +1,8 @@
 //! Counterexamples of `fabric check --running` in the simulator: each cycle and each starved queue that it finds
 //! occurs, and configurations without one neither deadlock nor starve under load.
 
-#[path = "../../../running/tests/common/mod.rs"]
-mod config;
-
 use crate::common::{Scratch, example, run};
-use config::{Cable, Files, dual_tor, leaf_spine, numbered, read, switch, texts, topology};
+use crate::running::config::{Cable, Files, dual_tor, leaf_spine, numbered, read, switch, texts, topology};
 use fabric::Fabric;
 use fabric::files::write_node_link;
 use lab::{Run, Stop, Way};
@@ -276,10 +273,10 @@ fn verdicts_on_random_maps_agree_with_simulations() {
         let mut files = fabric_of(&mut draw);
         // One configuration for all switches, or each with its own.
         let common = draw.below(2) == 0;
-        for at in 0..files.len() {
-            let seed = if common { 0 } else { at as u64 };
+        for (number, (_, file)) in (0u64..).zip(&mut files) {
+            let seed = if common { 0 } else { number };
             let mut draw = Draw(Stream::new(case, seed, purpose("maps of a switch")));
-            randomise(&mut files[at].1, &mut draw);
+            randomise(file, &mut draw);
         }
         let paths = [PathSet::Shortest, PathSet::Any, PathSet::Bounces(1)][draw.below(3)];
         let (fabric, configs) = (topology(&files), read(&files));

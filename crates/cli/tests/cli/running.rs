@@ -1,7 +1,7 @@
 //! `tidegate fabric check --running` and `tagger verify --running`: exit codes, rules of the device, counterexamples.
 
 #[path = "../../../running/tests/common/mod.rs"]
-mod config;
+pub mod config;
 
 use crate::common::{Scratch, run};
 use config::{Files, leaf_spine, texts};

@@ -19,6 +19,12 @@ pub(super) struct Flow {
 /// DSCP of a frame, and the inner DSCP and the end of a tunnel.
 type Mark = (u8, Option<(u8, NodeId)>);
 
+/// The tables of one switch: treatment by ingress port, egress port and class, and the accounts that stop its queues.
+type Tables = (BTreeMap<(u16, u16, u8), Treatment>, BTreeSet<Stop>);
+
+/// A port and one of its priority groups or queues.
+type PortSlot = (u32, u8);
+
 /// Frames in the classes of the simulator.
 #[derive(Clone, Debug)]
 pub(super) struct Lowered {
@@ -82,7 +88,7 @@ pub(super) fn lower(device: &Device<'_>, flows: &[Flow], ordered: Option<u32>) -
     let account_class = number_all(&accounts, &|_, _| false);
     let queue_class = number_all(&queues, &strict);
 
-    let mut nodes: BTreeMap<NodeId, (BTreeMap<(u16, u16, u8), Treatment>, BTreeSet<Stop>)> = BTreeMap::new();
+    let mut nodes: BTreeMap<NodeId, Tables> = BTreeMap::new();
     for step in steps() {
         let (Some(ingress), Some(egress)) = (device.port(step.state.ingress), device.port(step.wait.egress)) else {
             continue;
@@ -129,7 +135,7 @@ pub(super) fn lower(device: &Device<'_>, flows: &[Flow], ordered: Option<u32>) -
         };
         nodes.entry(peer.peer).or_default().1.insert(stop);
     }
-    let node = |(node, (frames, stops)): (NodeId, (BTreeMap<_, Treatment>, BTreeSet<Stop>))| NodeMaps {
+    let node = |(node, (frames, stops)): (NodeId, Tables)| NodeMaps {
         name: device.fabric.name(node).to_owned(),
         frames: frames.into_values().collect(),
         stops: stops.into_iter().collect(),
@@ -170,7 +176,7 @@ fn stopped_queues(
     device: &Device<'_>,
     accounts: &Used,
     queues: &mut Used,
-) -> Result<BTreeMap<(u32, u8), (u32, u8)>, String> {
+) -> Result<BTreeMap<PortSlot, PortSlot>, String> {
     let mut stopped = BTreeMap::new();
     for (&number, of) in queues.iter_mut() {
         let (Some(egress), Some((peer, there))) = (device.port(number), device.peer(number)) else { continue };
