@@ -149,12 +149,13 @@ class Flows:
         return Within(payload * 8e12 / span, 1e-9) if span else 0.0
 
     def goodput(self):
-        """The window ends at the last arrival of payload if every flow was delivered, or consists of datagrams that were
-        all sent.
+        """The window ends at the last arrival of payload if a flow was delivered in it, and every flow was delivered or
+        consists of datagrams that were all sent.
         """
         run = self.run
         all_complete = all(flow["delivered_ps"] is not None or self.all_sent(flow) for flow in self.all)
         last = max((flow["delivered_ps"] for flow in self.all if flow["delivered_ps"] is not None), default=0)
+        all_complete = all_complete and last > run.window_start
         for flow in self.all:
             if flow["delivered_ps"] is None:
                 ends = [packet.end_at for packet in self.frames_by_flow.get(flow["flow"], [])

@@ -185,9 +185,12 @@ impl Simulation {
         let before = self.warmed_up.payload_bytes.iter().chain(std::iter::repeat(&0));
         let payload_bytes = measured.payload_bytes.iter().zip(before).map(|(bytes, before)| bytes - before).collect();
         let start = self.timeline.warm_up.min(measured.end);
-        // Datagrams of flows without a completion may arrive after the last completion.
-        let last = self.results.last_completion.max(measured.last_payload);
-        let last = if all_complete && last > start { last } else { measured.end };
+        let last = if all_complete && self.results.last_completion > start {
+            // Datagrams of flows without a completion may arrive later.
+            self.results.last_completion.max(measured.last_payload)
+        } else {
+            measured.end
+        };
         Goodput::new(start.as_ps(), last.min(measured.end).as_ps(), payload_bytes)
     }
 

@@ -64,6 +64,7 @@ impl Bounce {
     }
 
     /// Enqueues or bounces a frame that found its wire occupied.
+    #[inline(always)] // the decision stays in registers
     pub fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         let again = frame.bounces > 0;
         // The bytes are charged to the class of the queue.

@@ -42,6 +42,7 @@ impl Custom {
     }
 
     /// Applies the rule to a frame that found its wire occupied.
+    #[inline(never)]
     pub fn decide(&mut self, core: &mut Core, crossing: &Crossing, frame: &Frame) -> Decision {
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
         self.others.clear();

@@ -43,6 +43,7 @@ impl Detour {
     }
 
     /// Enqueues a frame that found its wire occupied, or detours it if the queue has no room.
+    #[inline(never)]
     pub fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         (crossing.in_class, crossing.class) = (frame.class, frame.class);
         let egress = crossing.egress;

@@ -81,7 +81,7 @@ impl Overload {
 }
 
 impl Action for Overload {
-    #[inline(never)]
+    #[inline(always)] // into Core::admit_with_hooks, which stays out of line
     fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         match self {
             Overload::Drop => core.drop_without_room(*crossing, frame),

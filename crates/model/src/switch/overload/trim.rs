@@ -157,6 +157,7 @@ impl Trimming {
 
 impl Action for Trimming {
     /// Decides about a frame of a class with a watermark.
+    #[inline(never)]
     fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         (crossing.in_class, crossing.class) = (frame.class, frame.class);
         let index = core.buffer.queue_index(crossing.egress, frame.class);
