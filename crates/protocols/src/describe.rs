@@ -231,7 +231,7 @@ impl Mechanism {
 
 impl Mechanism {
     /// Calls `set` with key and text of each default. Used where another mechanism's struct holds some of the values.
-    pub(crate) fn set_defaults(&self, mut set: impl FnMut(&str, &str) -> Result<(), crate::ParameterError>) {
+    pub(crate) fn set_defaults(&self, mut set: impl FnMut(&str, &str) -> Result<(), crate::settings::ParameterError>) {
         for parameter in self.parameters {
             if let Default::Value(text) = parameter.default {
                 set(parameter.key, text).expect("the declared default is valid");

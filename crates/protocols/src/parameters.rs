@@ -180,7 +180,7 @@ macro_rules! parameters {
         impl $crate::parameters::OwnParameters for $name {
             const MECHANISM: &'static $crate::describe::Mechanism = &MECHANISM;
 
-            fn set(&mut self, key: &str, text: &str) -> Result<(), $crate::ParameterError> {
+            fn set(&mut self, key: &str, text: &str) -> Result<(), $crate::settings::ParameterError> {
                 match key {
                     $($key => {
                         let value = $crate::parameters::parameters!(@read $syntax [$($($option)+)?] $key text)?;
@@ -226,7 +226,7 @@ macro_rules! parameters {
         impl $crate::parameters::Parameters for $name {
             const MECHANISM: &'static $crate::describe::Mechanism = &MECHANISM;
 
-            fn read(settings: &[(&str, &str)]) -> Result<Self, $crate::ParameterError> {
+            fn read(settings: &[(&str, &str)]) -> Result<Self, $crate::settings::ParameterError> {
                 Ok($name {
                     $($field: {
                         let read = |text: &str| {
@@ -239,7 +239,7 @@ macro_rules! parameters {
                 })
             }
 
-            fn check(&self) -> Result<(), $crate::ParameterError> {
+            fn check(&self) -> Result<(), $crate::settings::ParameterError> {
                 $(let $parameters = self; $check?;)?
                 Ok(())
             }

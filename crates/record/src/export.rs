@@ -229,7 +229,7 @@ mod tests {
             "time_ns,node,host,port,pause\n2000,320,false,0,true\n2500,5,true,1,false\n"
         );
         let numbers = text(&found[2]).unwrap();
-        assert!(numbers.starts_with("key,value\nbytes.consumed,0\n"), "{numbers}");
+        assert!(numbers.starts_with("key,value\nbounces,\nbytes.consumed,0\n"), "{numbers}");
         for line in ["deadlock,", "packets.injected,0", "scenario.seed,7", "warnings.0,\"a \"\"quoted\"\", long one\""]
         {
             assert!(numbers.lines().any(|found| found == line), "{line}: {numbers}");

@@ -3,6 +3,7 @@
 use crate::error::ScenarioError;
 use crate::former::{self, FormerKey};
 use crate::suggest;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -107,6 +108,8 @@ pub(crate) struct Document {
     pub overrides: Vec<String>,
     /// Keys that were written with their former names.
     pub former: Vec<FormerKey>,
+    /// Keys that overrides have set, with the names that they used.
+    set_paths: BTreeMap<String, String>,
 }
 
 fn convert(value: Spanned<DeValue<'_>>, override_index: Option<usize>) -> Item {
@@ -157,6 +160,7 @@ impl Document {
             line_starts,
             overrides: shown,
             former: Vec::new(),
+            set_paths: BTreeMap::new(),
         };
         if !syntax.is_empty() {
             let error = |error: &toml::de::Error| {
@@ -217,7 +221,24 @@ impl Document {
         if segments.iter().any(|segment| segment.is_empty()) {
             return Err((format!("`{path}` is not a key"), Some("write it like traffic.0.load".to_owned())));
         }
+        let written = segments.join(".");
         let segments = self.present_path(&segments);
+        let path = segments.join(".");
+        if let Some(other) = self.set_paths.get(&path).filter(|other| **other != written) {
+            return Err((format!("`{written}` and `{other}` are names of one key"), Some(format!("write `{path}`"))));
+        }
+        self.set_paths.insert(path.clone(), written);
+        let mut item = item;
+        let (mut found, mut duplicate) = (Vec::new(), None);
+        let table = segments.iter().fold(String::new(), |table, segment| former::join(&table, segment));
+        former::rename_in(&mut item.value, &table, &mut |key, _, is_duplicate| {
+            duplicate = duplicate.take().or_else(|| is_duplicate.then(|| key.duplicate()));
+            found.push(key);
+        });
+        if let Some(message) = duplicate {
+            return Err((message, None));
+        }
+        self.former.extend(found);
         let (&last, before) = segments.split_last().unwrap_or((&"", &[]));
         let mut table = &mut self.root;
         let mut segments = before.iter();

@@ -81,6 +81,7 @@ mod values;
 pub use error::{Explained, Origin, ScenarioError, ScenarioErrors, Warning};
 pub use files::{Load, MAX_TREE_BYTES, MAX_WRITTEN_BYTES, from_disk, open, read_at_most};
 pub use fluid_file::FluidFile;
+pub use former::{former_names, present_key};
 pub use lower::Lowered;
 pub use recognise::{KnownFormat, known_format};
 pub use scenario::Scenario;

@@ -285,7 +285,7 @@ fn verdicts_on_random_maps_agree_with_simulations() {
     let differ = std::mem::take(&mut counts.differ);
     println!("{counts:#?}, {} differ", differ.len());
     assert!(differ.is_empty(), "{}", differ.join("\n"));
-    assert!(counts.closed > 60 && counts.stalled > 10 && counts.loads > 60, "{counts:#?}");
+    assert!(counts.closed > 50 && counts.stalled > 50 && counts.loads > 60, "{counts:#?}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub struct Override {
 pub fn parse_override(text: &str) -> Result<Override, String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
-            Ok(Override { key: key.trim().to_owned(), value: value.trim().to_owned() })
+            Ok(Override { key: scenario::present_key(key.trim()), value: value.trim().to_owned() })
         }
         _ => Err("write a key and a value, like fabric.k=8 or traffic.0.load=0.5".to_owned()),
     }
@@ -79,7 +79,7 @@ impl VariedKey {
 impl From<Choice> for VariedKey {
     fn from(choice: Choice) -> VariedKey {
         let changes = choice.changes.into_iter().map(|set| set.into_iter().map(VariedKey::from).collect()).collect();
-        VariedKey { key: choice.key, values: choice.values, place: Some(choice.place), changes }
+        VariedKey { key: scenario::present_key(&choice.key), values: choice.values, place: Some(choice.place), changes }
     }
 }
 
@@ -164,7 +164,7 @@ pub fn parse_vary(text: &str) -> Result<VariedKey, String> {
     if let Some(twice) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
         return Err(format!("duplicate value {}", twice.1));
     }
-    Ok(VariedKey { key: key.trim().to_owned(), values, place: None, changes: Vec::new() })
+    Ok(VariedKey { key: scenario::present_key(key.trim()), values, place: None, changes: Vec::new() })
 }
 
 fn split(text: &str) -> Vec<String> {

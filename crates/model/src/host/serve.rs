@@ -30,7 +30,7 @@ impl Host {
     /// Queues a complete frame, with its flow if that is held.
     pub(super) fn queue_frame(&mut self, now: Time, port: u16, frame: Frame) {
         if self.stats.tracer.is_some() {
-            self.note_made(now, port, &frame);
+            self.note_created(now, port, &frame);
         }
         if self.flow_blocks.is_none() || !self.queue_if_held(now, port, &frame) {
             self.queue_now(now, port, frame);

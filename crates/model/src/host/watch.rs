@@ -41,7 +41,7 @@ impl Host {
 
     /// Traces a reply that this host has just made for `port`, before it waits in a queue or for the end of a hold.
     #[cold]
-    pub(super) fn note_made(&mut self, now: Time, port: u16, frame: &Frame) {
+    pub(super) fn note_created(&mut self, now: Time, port: u16, frame: &Frame) {
         if frame.src == self.identity.index
             && frame.hops == 0
             && let Some(tracer) = &mut self.stats.tracer

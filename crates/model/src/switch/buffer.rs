@@ -407,7 +407,7 @@ impl PacketBuffer {
     #[inline(always)] // as admit
     fn reserve_lossless<D: Departures>(&mut self, index: usize, bytes: u64) -> bool {
         let free = self.free_bytes();
-        // The caller of lazy admission tests XOFF no more, and after admission a dynamic threshold is lower.
+        // Lazy admission must not cross XOFF, which is tested after admission, when a dynamic threshold is lower.
         let xoff = if !D::LAZY {
             self.xoff_bytes(index)
         } else if bytes <= free {

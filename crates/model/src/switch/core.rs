@@ -216,7 +216,8 @@ impl Core {
         Some(false)
     }
 
-    /// Like [`put_on_wire`], with the hooks of the transmission. Returns whether the frame was ECN-marked.
+    /// Runs the hooks of the transmission, copies the frame onto the wire and counts its hop. Returns whether the frame
+    /// was ECN-marked.
     #[cold]
     fn put_on_wire_with_hooks(
         &mut self,
@@ -306,14 +307,14 @@ impl Core {
             Decision::Queue { index, changed } => {
                 self.queue(index, crossing, changed.as_ref().unwrap_or(frame), window)
             }
-            _ => self.carry_out_rest(overload, crossing, frame, &decision, window),
+            _ => self.carry_out_other(overload, crossing, frame, &decision, window),
         }
     }
 
     /// Carries out decisions other than to queue the frame. The steps of headers are traced here, because several
     /// frames may move.
     #[inline(never)]
-    fn carry_out_rest(
+    fn carry_out_other(
         &mut self,
         overload: &mut impl Action,
         &crossing: &Crossing,

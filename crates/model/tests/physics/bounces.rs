@@ -218,7 +218,7 @@ fn counters_match_in_random_networks_with_bounces() {
     for seed in 0..25 {
         let with = |threads| {
             let (mut setup, may_lock) = network(seed, threads);
-            let mut random = Stream::new(seed, 1, purpose("random bounces"));
+            let mut random = Stream::new(seed, 1, purpose("random turns"));
             let relays = setup.fabric.nodes().iter().any(|node| node.relay);
             if relays || random.below(3) == 0 {
                 setup.switch.overload = Overload::Detour;

@@ -2,9 +2,9 @@
 
 use super::destination::Senders;
 use super::fair::{Demand, fair_rates};
+use super::parameters::{BackpressureParameters, StopTarget};
 use super::pause_request::{BackpressureStatistics, Neighbours, PauseRequest};
 use super::table::{Flow, HostPair};
-use super::{BackpressureParameters, StopTarget};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use units::{Rate, Time};

@@ -1,8 +1,9 @@
 //! Backpressure by destination: pauses the destination of the flow with the highest rate.
 
+use super::backpressure::OutputBackpressure;
+use super::parameters::BackpressureParameters;
 use super::pause_request::{Neighbours, PauseRequest};
 use super::table::{Flow, HostPair};
-use super::{BackpressureParameters, OutputBackpressure};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 

@@ -1,6 +1,6 @@
 //! Parameters of FLORAX and of backpressure by destination.
 
-use super::{BackpressureParameters, StopTarget};
+use super::parameters::{BackpressureParameters, StopTarget};
 use crate::describe::{Mechanism, extended};
 use crate::parameters::parameters;
 use crate::partial::{EXCEPT, TIERS};

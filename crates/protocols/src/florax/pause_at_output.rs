@@ -1,7 +1,7 @@
 //! Parameters of 802.3x PAUSE with a decision at the output.
 
 use super::mechanisms::{BURST_GAP, LOWER, NO_NUMBER, UPPER, check_thresholds, part};
-use super::{BackpressureParameters, StopTarget};
+use super::parameters::{BackpressureParameters, StopTarget};
 use crate::parameters::parameters;
 use crate::partial::{EXCEPT, TIERS};
 use crate::reaction::Reaction;

@@ -1,7 +1,7 @@
 //! Requests of a congested port to its neighbours, and counters of them.
 
-use super::BackpressureParameters;
 use super::conform::XoffEntry;
+use super::parameters::BackpressureParameters;
 use super::table::{Flow, HostPair};
 use units::Time;
 

@@ -75,3 +75,28 @@ fn both_names_together_are_refused() {
     assert!(error.contains("`ignore_pause` and its former name `disobedient` are both given"), "{error}");
     assert!(error.contains("test.toml:15"), "{error}");
 }
+
+#[test]
+fn both_names_in_overrides_are_refused() {
+    let both = [("host.disobedient", "[\"H2\"]"), ("host.ignore_pause", "[\"H1\"]")];
+    let error = lower(&present(), &both).map(|_| ()).unwrap_err();
+    assert!(error.contains("`host.ignore_pause` and `host.disobedient` are names of one key"), "{error}");
+}
+
+#[test]
+fn former_names_in_the_value_of_an_override_are_read() {
+    let lowered = lower(&present(), &[("host", "{ disobedient = [\"H1\"] }")]).unwrap();
+    assert_eq!(warnings(&lowered).len(), 1);
+    let error = lower(&present(), &[("host", "{ disobedient = [], ignore_pause = [] }")]).map(|_| ()).unwrap_err();
+    assert!(error.contains("are both given"), "{error}");
+}
+
+#[test]
+fn the_reference_lists_every_former_name() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/scenario.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for (former, present) in scenario::former_names() {
+        let row = format!("| `{former}` | `{present}` |");
+        assert!(page.contains(&row), "{row}");
+    }
+}

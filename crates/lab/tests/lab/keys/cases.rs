@@ -150,6 +150,16 @@ const TAGGED: Pairs = &[
     ("switch.tags", "{ kind = \"tagger\", rules = \"{files}/rules.json\" }"),
     ("record.trace", "{}"),
 ];
+/// QoS maps from a file, for the same fabric.
+const QOS_MAPS: Pairs = &[
+    ("fabric", "{ kind = \"file\", file = \"{files}/two-switches.json\" }"),
+    ("fail", "[]"),
+    ("switch.buffer", "4MB"),
+    ("switch.flow_control.priorities", "[1, 2]"),
+    ("switch.tags", "{ kind = \"qos-maps\", maps = \"{files}/maps.json\" }"),
+    ("host.transport", "datagram"),
+    ("record.trace", "{}"),
+];
 const STAGES: Pairs = &[
     ("host.transport.byte_counter", "5KB"),
     ("host.transport.increase_timer", "50us"),
@@ -269,6 +279,7 @@ const CASES: &[Case] = &[
         &["1 packets"],
     ),
     with("switch.overload.half_share", &[], &[], &["1/4"]),
+    with("switch.overload.pessimistic_share", &[], &[], &["1/4"]),
     with("switch.overload.trim_next", &[], &[("switch.overload.response", "next")], &[]),
     with(
         "switch.overload.timestamp",
@@ -290,6 +301,7 @@ const CASES: &[Case] = &[
     ),
     with("switch.overload.cycle", &[], &[("switch.overload.model", "tofino2")], &["2us"]),
     with("switch.tags.rules", &[], TAGGED, &["{files}/other-rules.json"]),
+    with("switch.tags.maps", &[], QOS_MAPS, &["{files}/other-maps.json"]),
     with("switch.tags.kind", &[], &[], &["@none"]),
     with(
         "switch.tags.algorithm",

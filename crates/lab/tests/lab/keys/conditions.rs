@@ -124,7 +124,7 @@ const CONDITIONS: &[Condition] = &[
     beside("routing", &[], &["root"], &[], "up-down"),
     beside("routing", &[], &["entropy_values"], &[], "entropy"),
     beside("measure", &[], &["reordering_threshold"], &[], "reordering = true"),
-    beside("measure", &[], &["utilisation"], &[], "switch.queue"),
+    beside("measure", &[], &["queue_utilisation"], &[], "switch.queue"),
     beside("traffic", SIZED, &["frame_longest"], &[], "frame_deviation"),
     beside("traffic", &["periodic frames"], &["header"], &[("traffic", PERIODIC)], "rate"),
     beside("traffic", &["collective"], &["pieces_in_flight"], &[], "pieces"),

@@ -1,15 +1,15 @@
 //! Priority groups and queues of lossless priorities, one entry per priority, and their profiles.
 
+use super::fragment::Published;
 use super::model::{RANGED, entries, is_lossy, named, range, text};
 use super::pg_profile::{PgTable, length};
 use super::platform::{Platform, PlatformError};
 use super::published::{base, computed_by_switch, unpublished};
 use super::{EGRESS_LOSSLESS, Settings};
 use crate::export::view::{PortView, SwitchView};
-use fabric::sonic::{AsicTables, DynamicHeadroom};
+use fabric::sonic::AsicTables;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use units::{Rate, Time};
 
 /// Buffer configuration of a switch's platform, as given.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,25 +24,6 @@ pub struct PlatformBuffers<'a> {
     pub below: bool,
     /// Accept a shared headroom pool that is smaller than the sum of the headroom of all groups.
     pub share_headroom: bool,
-}
-
-/// Computed and published headroom (`xoff`) of a kind of port.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Published {
-    /// Rate of the port.
-    pub rate: Rate,
-    /// One-way delay of its cable.
-    pub delay: Time,
-    /// Computed headroom in bytes.
-    pub computed: u64,
-    /// Published headroom in bytes.
-    pub published: u64,
-    /// Headroom of the fragment in bytes: the larger of both, or the computed one with [`PlatformBuffers::below`].
-    pub written: u64,
-    /// Source of the published headroom: a line of the file, a profile, or the inputs of the dynamic buffer model.
-    pub place: String,
-    /// Profile of the dynamic buffer model with its terms, if it is the source.
-    pub dynamic: Option<DynamicHeadroom>,
 }
 
 /// Buffer tables of one switch.

@@ -17,6 +17,7 @@
 mod buffers;
 #[cfg(test)]
 mod dynamic_tests;
+mod fragment;
 mod laid_over;
 pub(super) mod model;
 mod notes;
@@ -29,7 +30,8 @@ mod published;
 #[cfg(test)]
 mod tests;
 
-pub use buffers::{PlatformBuffers, Published};
+pub use buffers::PlatformBuffers;
+pub use fragment::{Fragment, Published};
 pub use model::{Config, PoolUse, Ports, Violation, check, check_lossless, check_pools, merge, pool_uses};
 pub use notes::{general_notes, notes};
 pub use order::LOAD_ORDER;
@@ -100,20 +102,6 @@ pub enum SonicError {
     /// The platform's files are invalid or belong to another platform.
     #[error(transparent)]
     Platform(#[from] PlatformError),
-}
-
-/// Output for one switch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fragment {
-    /// Tables to load over those of the platform.
-    pub config: Value,
-    /// JSON patch (RFC 6902) to apply first. It replaces overlapping ranges of the platform by one entry per port and
-    /// number, with equal fields.
-    pub patch: Option<Value>,
-    /// Notes about this switch.
-    pub notes: Vec<String>,
-    /// Computed and published headroom, by kind of port.
-    pub published: Vec<Published>,
 }
 
 /// Returns the fragment of a switch with the platform `given`.

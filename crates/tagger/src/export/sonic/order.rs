@@ -3,7 +3,7 @@
 //! A JSON object has no order, but `sonic-cfggen` writes its tables to the database in the order of the file, and a
 //! reader of the file loads it from top to bottom.
 
-use super::Fragment;
+use super::fragment::Fragment;
 use serde_json::Value;
 
 /// Tables of a fragment in load order: maps, profiles, their users, schedulers, then the bindings of ports. PFC is

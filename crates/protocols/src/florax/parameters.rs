@@ -1,0 +1,40 @@
+//! The parameters of an output that pauses its senders, common to all output backpressure.
+
+use units::Time;
+
+/// The traffic that a congested output pauses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopTarget {
+    /// The pairs of source and destination above their fair share (FLORAX).
+    Flows,
+    /// All traffic to the destination of the most aggressive flow.
+    Destinations,
+    /// All traffic of the ports that feed it (802.3x).
+    WholePort,
+}
+
+/// Buffer control of an output port. Thresholds count packets or bytes, like the port's limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BackpressureParameters {
+    /// The traffic to pause.
+    pub target: StopTarget,
+    /// Threshold below which all traffic resumes.
+    pub lower: u64,
+    /// Threshold above which the traffic selected by `target` is paused; above `lower`.
+    pub upper: u64,
+    /// Threshold above which all flows are paused; at least `upper`. For [`StopTarget::Flows`] only.
+    pub max_upper: u64,
+    /// Increase of the upper threshold after each decision that sends an XOFF, up to `max_upper`; below `lower` the
+    /// threshold falls back to `upper`.
+    pub raise: u64,
+    /// Silence that ends a burst and makes a flow inactive; positive.
+    pub burst_gap: Time,
+    /// Duration of an XOFF without an XON; positive.
+    pub expiry: Time,
+    /// An XOFF is renewed at half its duration while it must last.
+    pub renewed: bool,
+    /// Time after an XOFF in which excess frames pass; `None`: computed from the link and the frame size.
+    pub grace: Option<Time>,
+    /// Maximum entries in a port's flow table, at least 1.
+    pub flows: u32,
+}
