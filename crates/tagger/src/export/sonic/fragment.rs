@@ -29,7 +29,8 @@ pub struct Published {
     pub computed: u64,
     /// Published headroom in bytes.
     pub published: u64,
-    /// Headroom of the fragment in bytes: the larger of both, or the computed one with [`PlatformBuffers::below`](super::PlatformBuffers::below).
+    /// Headroom of the fragment in bytes: the larger of both, or the computed one with
+    /// [`PlatformBuffers::below`](super::PlatformBuffers::below).
     pub written: u64,
     /// Source of the published headroom: a line of the file, a profile, or the inputs of the dynamic buffer model.
     pub place: String,
