@@ -51,7 +51,7 @@
 use crate::describe::Mechanism;
 use crate::settings::ParameterError;
 
-/// Parameters that [`parameters!`] declares.
+/// Parameters that `parameters!` declares.
 pub trait Parameters: Sized {
     /// Description of the parameters.
     const MECHANISM: &'static Mechanism;
