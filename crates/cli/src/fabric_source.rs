@@ -502,7 +502,7 @@ pub struct TunnelArgs {
 }
 
 impl TunnelArgs {
-    /// Refuses a fabric whose frames may take tunnels.
+    /// Returns an error for a fabric with dual-ToR tunnels.
     ///
     /// # Errors
     /// A fabric with Y cables without `--without-tunnels`.

@@ -12,14 +12,16 @@ pub fn instead_of_a_scenario(path: &Path, kind: PathKind) -> String {
         (quoted(&path.display().to_string()), |file: &str| quoted(&path.join(file).display().to_string()));
     match kind {
         PathKind::Result => format!(
-            "look at it with tidegate report {word}, or run its scenario again: tidegate run {}",
+            "display it with tidegate report {word}, or run its scenario again: tidegate run {}",
             quoted_below("scenario.toml")
         ),
         PathKind::Scenario | PathKind::ResultFile | PathKind::Folder => {
             "name a scenario, a TOML file; tidegate new writes one".to_owned()
         }
         PathKind::Sweeps => {
-            format!("look at it with tidegate report {word}, or go on with tidegate sweep SWEEP --resume --out {word}")
+            format!(
+                "display it with tidegate report {word}, or continue it with tidegate sweep SWEEP --resume --out {word}"
+            )
         }
         PathKind::Sweep => format!("run it with tidegate sweep {word}"),
         PathKind::Rules => {
@@ -28,7 +30,7 @@ pub fn instead_of_a_scenario(path: &Path, kind: PathKind) -> String {
                 .to_owned()
         }
         PathKind::Topology(_) => format!(
-            "a scenario names it: fabric = {{ kind = \"file\", file = {:?} }}; look at it with tidegate fabric show \
+            "a scenario names it: fabric = {{ kind = \"file\", file = {:?} }}; display it with tidegate fabric show \
              {word}",
             path.display().to_string()
         ),
@@ -53,7 +55,7 @@ pub fn instead_of_a_result(path: &Path, kind: PathKind) -> String {
         PathKind::Result | PathKind::Folder | PathKind::Rules => {
             "name a folder that tidegate run --out made".to_owned()
         }
-        PathKind::Topology(_) => format!("look at it with tidegate fabric show {word}"),
+        PathKind::Topology(_) => format!("display it with tidegate fabric show {word}"),
     }
 }
 

@@ -26,7 +26,7 @@ parameters! {
     pub struct DcqcnParameters: Transport "dcqcn" {
         title: "RoCE whose rate follows ECN marks";
         source: "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015";
-        over: crate::roce::parameters::MECHANISM,
+        over: crate::roce::connection::MECHANISM,
             default [("ecn", "true", "InfiniBand specification, annex A17.9")];
         /// Weight of a new sample in alpha (g).
         gain: f64 = "gain" share, default "0.00390625",

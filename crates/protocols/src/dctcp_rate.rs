@@ -16,7 +16,7 @@ parameters! {
     pub struct DctcpRateParameters: Transport "dctcp-rate" {
         title: "RoCE whose rate follows the share of marked bytes";
         source: "RFC 8257, as a rate: HPCC's ns-3 fork, CC_MODE 8";
-        over: crate::roce::parameters::MECHANISM,
+        over: crate::roce::connection::MECHANISM,
             default [("ecn", "true", "InfiniBand specification, annex A17.9")];
         /// Weight of a round trip's share of marked bytes in alpha (g).
         gain: f64 = "gain" share, default "0.0625",

@@ -4,7 +4,7 @@
 use crate::ParameterError;
 use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, RateObservation, scaled};
-use crate::roce::parameters::INITIAL_RATE;
+use crate::roce::connection::INITIAL_RATE;
 
 use units::{Rate, Time};
 
@@ -14,7 +14,7 @@ parameters! {
     pub struct ExternalParameters: Transport "external" {
         title: "RoCE with a rate set by an external agent, step by step";
         source: "Tidegate; the parts of Gymnasium's interface (Towers et al., 2024) that apply to a sender";
-        over: crate::roce::parameters::MECHANISM,
+        over: crate::roce::connection::MECHANISM,
             default [("ecn", "true", "InfiniBand specification, annex A17.9")];
         /// Rate of a flow until it is first set; `None` for the highest rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",

@@ -15,7 +15,7 @@ parameters! {
     pub struct HpccParameters: Transport "hpcc" {
         title: "RoCE whose window and rate follow telemetry of every hop";
         source: "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019";
-        over: crate::roce::parameters::MECHANISM, without ["ack_every", "variable_window"];
+        over: crate::roce::connection::MECHANISM, without ["ack_every", "variable_window"];
         /// T, the round trip without queues; `None` for that of the flow's path.
         base_rtt: Option<Time> = "base_rtt" time_or["path"], default "path",
             "T, the round trip without queues, above 0; path: computed from the flow's path for a full \

@@ -454,7 +454,8 @@ fn zoo() -> Vec<TransportParameters> {
     odd.min_rto = Time::from_us(100);
     odd.initial_rto = Time::from_us(100);
     odd.max_rto = Time::from_ms(1);
-    let roce = RoceParameters { payload_bytes: 1, timeout: Some(Time::from_us(200)), ..RoceParameters::default() };
+    let mut roce = RoceParameters::default();
+    (roce.payload_bytes, roce.timeout) = (1, Some(Time::from_us(200)));
     vec![
         with("tcp", &[]),
         with("tcp", &[("congestion_control", "reno"), ("ecn", "true")]),

@@ -15,7 +15,7 @@ parameters! {
         title: "RoCE whose window follows the delay of its path, also below one packet";
         source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM \
             2020";
-        over: crate::roce::parameters::MECHANISM, without ["ack_every", "variable_window"];
+        over: crate::roce::connection::MECHANISM, without ["ack_every", "variable_window"];
         /// Target of the round trip without switches, at the largest window.
         base_target: Time = "base_target" time, default "20us",
             "target round trip without switches and small windows, above 0",

@@ -5,7 +5,7 @@ use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::parameters::parameters;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, RoundTrips, scaled};
-use crate::roce::parameters::INITIAL_RATE;
+use crate::roce::connection::INITIAL_RATE;
 use crate::settings::require;
 use units::{Rate, Time};
 
@@ -24,7 +24,7 @@ parameters! {
     pub struct TimelyParameters: Transport "timely" {
         title: "RoCE whose rate follows the gradient of the round trip time";
         source: "Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015";
-        over: crate::roce::parameters::MECHANISM, without ["ack_every"];
+        over: crate::roce::connection::MECHANISM, without ["ack_every"];
         /// Rate of a new flow; `None` for the highest rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             INITIAL_RATE[0],

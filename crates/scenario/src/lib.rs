@@ -31,6 +31,7 @@ mod agreements;
 mod backpressure_part;
 mod bounds;
 mod clock_part;
+mod collective_part;
 mod comments;
 mod credits;
 mod cyclic_part;

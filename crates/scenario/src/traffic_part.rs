@@ -1,12 +1,13 @@
 //! `[[traffic]]` as written; [`crate::traffic_lower`] turns it into flows.
 
+use crate::collective_part;
 use crate::document::{Item, Value};
 use crate::names::{HostName, host, hosts_list};
 use crate::replay::{self, ReplayPlan};
 use crate::run_part;
 use crate::section::{Read, Section, Wrong, list, positive, quantity, share, show, text, whole};
 use protocols::transport::TransportParameters;
-use traffic::{Algorithm, BuiltIn, Collective, LengthDistribution, Operation, Rounds, Service};
+use traffic::{BuiltIn, Collective, LengthDistribution, Rounds, Service};
 use units::{Bytes, Rate, Time};
 
 /// Maximum number of entries: the range of a flow's entry index.
@@ -188,7 +189,7 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
     let what = match kind {
         "poisson" => poisson(section),
         "request-reply" => request_reply(section),
-        "collective" => collective(section),
+        "collective" => collective_part::read(section).map(|(what, root)| What::Collective { what, root }),
         "replay" => replay::read(section).map(What::Replay),
         _ => pairs(section, kind),
     };
@@ -483,67 +484,6 @@ fn poisson(section: &Section<'_, '_>) -> Option<What> {
         return None;
     }
     Some(What::Poisson { how: how?, sizes: sizes?, destinations, stop, flows })
-}
-
-fn collective(section: &Section<'_, '_>) -> Option<What> {
-    const OPERATIONS: [Operation; 6] = [
-        Operation::AllReduce,
-        Operation::ReduceScatter,
-        Operation::AllGather,
-        Operation::Broadcast { root: None },
-        Operation::Reduce { root: None },
-        Operation::AllToAll,
-    ];
-    const ALGORITHMS: [&str; 5] = ["ring", "tree", "halving-doubling", "hierarchical", "direct"];
-    let operation = section.word("operation", "collective operation", &OPERATIONS.map(Operation::name));
-    let operation = OPERATIONS.into_iter().find(|known| Some(known.name()) == operation);
-    let written = section.word("algorithm", "algorithm", &ALGORITHMS);
-    let absent = if operation == Some(Operation::AllToAll) { "direct" } else { "ring" };
-    let algorithm = if section.has("algorithm") { written } else { Some(absent) };
-    if operation.is_none() || algorithm.is_none() {
-        // The variant is undetermined: errors about its keys would mislead.
-        section.undecide();
-    }
-    let mut root = None;
-    if matches!(operation, Some(Operation::Broadcast { .. } | Operation::Reduce { .. })) {
-        section.tag("rooted");
-        root = section.read("root", host);
-    }
-    let (size, step_delay) = (section.size("size"), section.time("step_delay"));
-    let (pieces, pieces_in_flight) = (section.count("pieces"), section.count("pieces_in_flight"));
-    let (iterations, compute) = (section.count("iterations"), section.time("compute"));
-    section.warn_idle("pieces_in_flight", pieces != Some(1), "more than one of pieces");
-    section.warn_idle("compute", iterations != Some(1), "more than one of iterations");
-    let (queue_pairs, alone) = (section.count("qps_per_connection"), section.flag("connection_per_message"));
-    let algorithm = match algorithm? {
-        "ring" => Algorithm::Ring,
-        "tree" => Algorithm::Tree,
-        "halving-doubling" => Algorithm::HalvingDoubling,
-        "hierarchical" => {
-            section.tag("hierarchical");
-            Algorithm::Hierarchical { group: section.count("group")? }
-        }
-        _ => {
-            section.tag("direct");
-            Algorithm::Direct { window: section.count("window")? }
-        }
-    };
-    if alone == Some(true) && section.has("qps_per_connection") {
-        let message = "each message has its own connection, which excludes a number of connections";
-        section.fail("qps_per_connection", message, Some("remove one of the two keys".to_owned()));
-    }
-    let what = Collective {
-        operation: operation?,
-        algorithm,
-        total_bytes: size?,
-        pieces: pieces?,
-        pieces_in_flight: pieces_in_flight?,
-        step_delay: step_delay?,
-        iterations: iterations?,
-        compute: compute?,
-        qps_per_connection: queue_pairs.filter(|_| alone == Some(false)),
-    };
-    Some(What::Collective { what, root })
 }
 
 fn request_reply(section: &Section<'_, '_>) -> Option<What> {

@@ -268,7 +268,7 @@ impl Counts {
 fn verdicts_on_random_maps_agree_with_simulations() {
     let scratch = Scratch::new("random-maps");
     let mut counts = Counts::default();
-    for case in 0..300 {
+    for case in 0..320 {
         let mut draw = Draw(Stream::new(case, 0, purpose("random maps")));
         let mut files = fabric_of(&mut draw);
         // One configuration for all switches, or each with its own.
@@ -285,7 +285,7 @@ fn verdicts_on_random_maps_agree_with_simulations() {
     let differ = std::mem::take(&mut counts.differ);
     println!("{counts:#?}, {} differ", differ.len());
     assert!(differ.is_empty(), "{}", differ.join("\n"));
-    assert!(counts.closed > 50 && counts.stalled > 50 && counts.loads > 60, "{counts:#?}");
+    assert!(counts.closed > 60 && counts.stalled > 50 && counts.loads > 60, "{counts:#?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! QoS maps of switches, as a simulation executes them: account, queue and next class of a frame by its class and the
-//! ports that it crosses, and the account of the neighbour whose PAUSE stops a queue.
+//! ports that it crosses, and the account of the neighbour that pauses a queue.
 //!
 //! Tag rules give an arriving frame the account of its class, and PFC of a class stops the queue of that class. Maps of
 //! real switches need neither: SONiC derives the priority group, the queue and the DSCP of a frame from three maps, and
@@ -134,7 +134,7 @@ impl QosMaps {
     ///
     /// # Errors
     /// A node or a port that the fabric does not have, a class above 7, two different entries of equal frames or
-    /// queues, a switch whose ports exceed the table.
+    /// queues, a switch with more ports than the table holds.
     pub fn new(fabric: &Fabric, file: &MapsFile) -> Result<QosMaps, String> {
         let bit = |class: &u8| match usize::from(*class) < CLASSES {
             true => Ok(1u8 << class),

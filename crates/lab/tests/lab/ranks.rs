@@ -59,7 +59,7 @@ const QUICK: &[Case] = &[
     ("tsn-gates", "1ms", &[]),
     ("tsn-preemption", "1ms", &[]),
     ("tsn-cyclic", "1ms", &[]),
-    // A row, whose ends do not exchange batches.
+    // A linear fabric: the first and the last rank exchange no batches.
     ("parking-lot", "1ms", &[NO_WARM_UP]),
     ("leaf-spine", "800us", &[("measure.warm_up", "\"200us\""), ("measure.end", "\"600us\"")]),
 ];

@@ -441,7 +441,7 @@ impl PacketBuffer {
         self.occupancy.max = self.occupancy.max.max(self.occupancy.used);
     }
 
-    /// Admits a frame whose room its mechanism has tested by limits of its own.
+    /// Charges a frame that its mechanism has admitted by its own limits.
     pub fn admit_unlimited(&mut self, in_port: u16, class: u8, size_bytes: u16) {
         self.charge(in_port, class, size_bytes);
         self.update_peak();

@@ -4,7 +4,7 @@ use crate::frame::MIN_FRAME_BYTES;
 use crate::parameters::parameters;
 use crate::rate_control::ControlSettings;
 use crate::rate_recovery::RecoveryParameters;
-use crate::roce::parameters::INITIAL_RATE;
+use crate::roce::connection::INITIAL_RATE;
 use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
@@ -24,7 +24,7 @@ parameters! {
         title: "RoCE with a rate that keeps a share of the path's bandwidth available, measured by probes";
         source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, \
             chapter 2";
-        over: crate::roce::parameters::MECHANISM;
+        over: crate::roce::connection::MECHANISM;
         /// Rate of a new flow; `None` for the highest rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             INITIAL_RATE[0],

@@ -4,7 +4,7 @@ use super::MAX_FEEDBACK;
 use crate::ParameterError;
 use crate::parameters::parameters;
 use crate::rate_control::ControlSettings;
-use crate::roce::parameters::INITIAL_RATE;
+use crate::roce::connection::INITIAL_RATE;
 use crate::settings::require;
 use units::{Rate, Time};
 
@@ -15,7 +15,7 @@ parameters! {
         title: "RoCE whose rate follows the slope of one-way delays";
         source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, \
             chapter 3";
-        over: crate::roce::parameters::MECHANISM;
+        over: crate::roce::connection::MECHANISM;
         /// Rate of a new flow; `None` for the highest rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             INITIAL_RATE[0],

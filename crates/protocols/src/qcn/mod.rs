@@ -17,7 +17,7 @@ use crate::frame::CongestionMessage;
 use crate::parameters::parameters;
 use crate::rate_control::{ControlSettings, FlowLimits, RateController, SwitchSupport};
 use crate::rate_recovery::{RateRecovery, RecoveryParameters};
-use crate::roce::parameters::INITIAL_RATE;
+use crate::roce::connection::INITIAL_RATE;
 use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
@@ -27,7 +27,7 @@ parameters! {
     pub struct QcnParameters: Transport "qcn" {
         title: "RoCE whose rate follows notifications of switches (802.1Qau)";
         source: "IEEE 802.1Qau-2010, now 802.1Q clauses 30 to 33; Alizadeh et al., Allerton 2008";
-        over: crate::roce::parameters::MECHANISM;
+        over: crate::roce::connection::MECHANISM;
         /// Rate of a new flow; `None` for the highest rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             INITIAL_RATE[0],

@@ -13,7 +13,7 @@ use crate::hpcc::Hpcc;
 use crate::parameters::OwnParameters;
 use crate::qcn::Qcn;
 use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, RateObservation, SwitchSupport};
-use crate::roce::parameters::FIXED_RATE;
+use crate::roce::connection::FIXED_RATE;
 use crate::settings::{ParameterError, unknown};
 use crate::swift::Swift;
 use crate::timely::Timely;
@@ -23,9 +23,10 @@ use units::{Rate, Time};
 macro_rules! controls {
     ($($(#[$doc:meta])* $name:ident($state:ty)),+ $(,)?) => {
         /// The selected rate control with its parameters.
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, Default, PartialEq)]
         pub enum ControlParameters {
             /// A constant rate.
+            #[default]
             Fixed,
             $($(#[$doc])* $name(<$state as RateController>::Parameters),)+
         }

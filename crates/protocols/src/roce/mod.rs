@@ -1,16 +1,18 @@
 //! RoCEv2 reliable connections: paced packets with go-back-N (InfiniBand specification, 9.7; the model follows the ns-3
 //! fork of HPCC) or [`selective`] repeat. A [`control`] sets the rate.
 
+pub(crate) mod connection;
 pub mod control;
 mod measuring;
-pub(crate) mod parameters;
+mod parameters;
 mod probing;
 mod receiver;
 pub mod selective;
 mod sender;
 
+pub use connection::{ConnectionParameters, FIXED_RATE as MECHANISM, FlightCap, LossRecovery};
 pub use measuring::MeasuringReceiver;
-pub use parameters::{FIXED_RATE as MECHANISM, FlightCap, LossRecovery, RoceParameters};
+pub use parameters::RoceParameters;
 pub use probing::ProbingSender;
 pub use receiver::RoceReceiver;
 pub use selective::{SelectiveReceiver, SelectiveSender};

@@ -247,12 +247,15 @@ mod tests {
         assert_eq!(count(RoceParameters::dcqcn()), (2, 5));
         assert_eq!(count(RoceParameters { control: ControlParameters::Fixed, ..RoceParameters::dcqcn() }), (0, 5));
         // Coalesced: one acknowledgement for all six carries the echo.
-        assert_eq!(count(RoceParameters { ack_every: 6, ..RoceParameters::dcqcn() }), (2, 1));
+        let mut parameters = RoceParameters::dcqcn();
+        parameters.ack_every = 6;
+        assert_eq!(count(parameters), (2, 1));
     }
 
     #[test]
     fn each_duplicate_after_completion_is_answered_for_the_whole_flow() {
-        let parameters = RoceParameters { ack_every: 100, ..RoceParameters::default() };
+        let mut parameters = RoceParameters::default();
+        parameters.ack_every = 100;
         let packets = [(0, 0, 0), (1, 1, flags::LAST), (70, 0, 0), (71, 1, flags::LAST)];
         let done = (Kind::Ack, 2, flags::COMPLETE);
         assert_eq!(answers(parameters, &packets), [done, done, done]);

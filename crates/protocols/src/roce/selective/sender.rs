@@ -6,6 +6,7 @@ use crate::endpoint::{Ctx, FlowStart, Offer, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, flags};
 use crate::ranges::Ranges;
 use crate::rate_control::{Acknowledged, RateObservation};
+use crate::roce::connection::ConnectionParameters;
 use crate::roce::parameters::RoceParameters;
 use crate::roce::probing::Paced;
 use crate::roce::sender::RoceSender;
@@ -68,7 +69,8 @@ impl SelectiveSender {
 
     /// Returns the timeout that applies now.
     fn rto(&self) -> Time {
-        let RoceParameters { payload_bytes, rto_low, rto_high, rto_low_packets, .. } = *self.roce.parameters;
+        let ConnectionParameters { payload_bytes, rto_low, rto_high, rto_low_packets, .. } =
+            self.roce.parameters.connection;
         let packets = (self.roce.snd_max - self.roce.snd_una).div_ceil(u64::from(payload_bytes));
         if packets < u64::from(rto_low_packets) { rto_low } else { rto_high }
     }

@@ -1,0 +1,114 @@
+//! The parameters of RoCE's reliable connection, which the tables of its rate controls extend.
+
+use crate::describe::{Mechanism, extended};
+use crate::parameters::parameters;
+use units::{Rate, Time};
+
+/// The packets to retransmit after a loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossRecovery {
+    /// All packets from the missing one on (InfiniBand specification, 9.7).
+    GoBackN,
+    /// Missing packets only (IRN, sec. 3.1), see [`crate::roce::selective`].
+    Selective,
+}
+
+/// Maximum distance from the oldest missing byte to the newest sent (IRN, sec. 3.2: BDP-FC).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlightCap {
+    /// The bandwidth-delay product of the flow's path.
+    Path,
+    /// A number of bytes.
+    Bytes(u64),
+    /// No bound.
+    Unlimited,
+}
+
+parameters! {
+    /// The parameters of a reliable connection, without those of its rate control.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct ConnectionParameters: Transport "roce" {
+        title: "RoCEv2 reliable connection at a set rate: go-back-N, or IRN's selective repeat";
+        source: "InfiniBand specification, 9.7 and annex A17 (RoCEv2); HPCC's ns-3 fork; IRN, SIGCOMM 2018";
+        over: none;
+        /// Payload of a full packet, in bytes.
+        payload_bytes: u16 = "payload" frame_bytes, default "1000B",
+            "payload of a full packet, from 1 B up to a frame of 65535 B",
+            "HPCC's ns-3 fork: Mtu";
+        /// Header and trailer bytes of a data frame: frame size minus payload.
+        header_bytes: u16 = "header" frame_bytes, default "62B",
+            "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8, BTH 12, ICRC 4",
+            "InfiniBand specification, annex A17";
+        /// Frame size of an acknowledgement, in bytes.
+        ack_bytes: u16 = "ack" frame_bytes, default "66B",
+            "length of an acknowledgement: a header with the 4 bytes of an AETH; at least 64 B on the wire",
+            "InfiniBand specification, 9.3 and annex A17";
+        /// Packets per acknowledgement.
+        ack_every: u32 = "ack_every" count, default "1",
+            "packets per acknowledgement, at least 1; the flow's last packet is always acknowledged, and with a \
+             window one acknowledgement covers at most half of it",
+            "InfiniBand specification, 9.7.5 (coalesced acknowledgements); HPCC's ns-3 fork: L2AckInterval";
+        /// Maximum unacknowledged bytes.
+        window_bytes: Option<u64> = "window" bytes_or["unlimited"], default "unlimited",
+            "a packet may start while less than this is unacknowledged; unlimited: only the rate limits a flow",
+            "HPCC's ns-3 fork: win";
+        /// The window shrinks with the rate.
+        variable_window: bool = "variable_window" switch, default "false",
+            "the window shrinks with the rate: `window` times the rate over the maximum rate of the flow; then every \
+             packet is acknowledged",
+            "HPCC's ns-3 fork: VAR_WIN";
+        /// Maximum rate; `None`: the line rate.
+        rate: Option<Rate> = "rate" rate_or["line"], default "line",
+            "maximum rate of a flow, counted on the wire with preamble and gap (20 B a frame); line: the port's rate",
+            "RoCE starts at line rate (DCQCN, sec. 3.1)";
+        /// Retransmission timeout; `None`: no timer.
+        timeout: Option<Time> = "timeout" time_or["never"], default "67.108864ms",
+            "go-back-n: time without progress after which all unacknowledged packets are retransmitted; never: no \
+             timer",
+            "InfiniBand specification, 9.7.6.1.3: 4.096us * 2^14, the usual local ACK timeout";
+        /// Minimum time between two NAKs for one packet.
+        nak_interval: Time = "nak_interval" time, default "500us",
+            "go-back-n: one NAK per missing packet, repeated after this time",
+            "HPCC's ns-3 fork: NACK Generation Interval";
+        /// The packets to retransmit after a loss.
+        loss_recovery: LossRecovery = "loss_recovery"
+            word["go-back-n" = LossRecovery::GoBackN, "selective" = LossRecovery::Selective],
+            default "go-back-n",
+            "retransmission: go-back-n, all packets from the missing one on; selective, missing packets only: the \
+             receiver keeps out-of-order packets and acknowledges every packet",
+            "InfiniBand specification, 9.7; selective: IRN (Mittal et al., SIGCOMM 2018), sec. 3.1";
+        /// Bound on new packets.
+        flight_cap: FlightCap = "flight_cap"
+            either["path" = FlightCap::Path, "unlimited" = FlightCap::Unlimited, bytes = FlightCap::Bytes],
+            default "path",
+            "selective: upper bound of the bytes between the oldest missing and the newest sent byte; path: the \
+             bandwidth-delay product of the flow's idle path, in whole packets; unlimited",
+            "IRN, sec. 3.2: BDP-FC, of the longest path of the network";
+        /// Timeout with few packets in flight.
+        rto_low: Time = "rto_low" time, default "100us",
+            "selective: the timeout with few packets in flight, longer than a round trip",
+            "IRN, sec. 4.1";
+        /// Timeout with more packets in flight.
+        rto_high: Time = "rto_high" time, default "320us",
+            "selective: the timeout with more packets in flight, at least rto_low",
+            "IRN, sec. 4.1: a round trip with the queue of one congested link";
+        /// Packets in flight from which `rto_high` applies.
+        rto_low_packets: u32 = "rto_low_packets" count, default "3",
+            "selective: below this number of packets between the oldest missing and the newest, rto_low applies",
+            "IRN, sec. 3.1 and 4.1: N";
+        /// Packets carry the ECT codepoint.
+        ecn: bool = "ecn" switch, default "false",
+            "packets are ECN-capable",
+            "InfiniBand specification, annex A17.9";
+    }
+}
+
+/// Description of RoCE at a fixed rate: the window does not vary. The table of [`ConnectionParameters`] has all parameters.
+pub const FIXED_RATE: Mechanism = Mechanism {
+    parameters: &extended::<{ MECHANISM.parameters.len() - 1 }>(MECHANISM.parameters, &["variable_window"], &[], &[]),
+    ..MECHANISM
+};
+
+/// Meaning and source of `initial_rate`, a parameter of several rate controls.
+pub(crate) const INITIAL_RATE: [&str; 2] =
+    ["rate of a new flow; line: the maximum rate of the flow", "RoCE starts at line rate (DCQCN, sec. 3.1)"];
