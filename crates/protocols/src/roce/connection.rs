@@ -103,7 +103,8 @@ parameters! {
     }
 }
 
-/// Description of RoCE at a fixed rate: the window does not vary. The table of [`ConnectionParameters`] has all parameters.
+/// Description of RoCE at a fixed rate: the window does not vary. The table of [`ConnectionParameters`] has all
+/// parameters.
 pub const FIXED_RATE: Mechanism = Mechanism {
     parameters: &extended::<{ MECHANISM.parameters.len() - 1 }>(MECHANISM.parameters, &["variable_window"], &[], &[]),
     ..MECHANISM

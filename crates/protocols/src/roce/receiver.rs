@@ -189,6 +189,7 @@ impl Receiver for RoceReceiver {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::roce::ConnectionParameters;
     use crate::roce::control::ControlParameters;
     use units::random::Stream;
 
@@ -254,8 +255,8 @@ mod tests {
 
     #[test]
     fn each_duplicate_after_completion_is_answered_for_the_whole_flow() {
-        let mut parameters = RoceParameters::default();
-        parameters.ack_every = 100;
+        let connection = ConnectionParameters { ack_every: 100, ..ConnectionParameters::default() };
+        let parameters = RoceParameters { connection, ..RoceParameters::default() };
         let packets = [(0, 0, 0), (1, 1, flags::LAST), (70, 0, 0), (71, 1, flags::LAST)];
         let done = (Kind::Ack, 2, flags::COMPLETE);
         assert_eq!(answers(parameters, &packets), [done, done, done]);
