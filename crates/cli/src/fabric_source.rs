@@ -492,7 +492,13 @@ fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
     Failure::input(format!("{place}: {message}"), help)
 }
 
-/// Consent to a proof without the tunnels between the ToRs of a dual-ToR pair.
+/// Returns the JSON value `tunnels_checked` of a proof that does not read tunnels: `false` for a dual-ToR fabric,
+/// `None` for one without tunnels.
+pub fn tunnels_checked(fabric: &Fabric) -> Option<bool> {
+    fabric.has_shared_ports().then_some(false)
+}
+
+/// Flag that excludes dual-ToR tunnels from a proof.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct TunnelArgs {
     /// Fabrics with Y cables (dual ToR): leave the tunnels between the ToRs of a pair out of the proof. Only

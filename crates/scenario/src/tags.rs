@@ -2,10 +2,12 @@
 
 use crate::files::Files;
 use crate::parts::Parts;
+use crate::run_part::RoutingMode;
 use crate::section::{Context, Section};
 use fabric::tags::{MapsFile, QosMaps};
 use fabric::{Fabric, NodeId};
 use model::parameters::{FlowControl, Overload, Scheduler, SwitchOverride, TagRules};
+use std::collections::BTreeSet;
 use tagger::paths::{PathSource, TreeRoots};
 use tagger::rules::{RuleTable, Tag};
 use tagger::{Algorithm, Request, clos_rule, generate};
@@ -212,7 +214,24 @@ fn lower_maps(
         );
         return None;
     }
+    warn_of_switches_without_maps(context, fabric, parts, &maps);
     Some(TagRules::of_maps(maps))
+}
+
+/// Warns of switches that frames may cross without an entry in the maps: there they are lossy.
+fn warn_of_switches_without_maps(context: &Context<'_>, fabric: &Fabric, parts: &Parts, maps: &QosMaps) {
+    let explicit = parts.routing.mode == RoutingMode::Explicit;
+    let on_path: BTreeSet<&str> = parts.paths.iter().flat_map(|path| &path.nodes).map(String::as_str).collect();
+    let crossed = |node: &NodeId| !explicit || on_path.contains(fabric.name(*node));
+    let without = fabric.switches().filter(|node| !maps.treats(*node)).filter(crossed);
+    let without: Vec<String> = without.map(|node| format!("`{}`", fabric.name(node))).collect();
+    if let Some((first, others)) = without.split_first() {
+        let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+        let message = format!(
+            "{first}{more}: switches without `frames` in the maps; frames have account, queue and class 0 there"
+        );
+        context.warn(&format!("{KEY}.maps"), message);
+    }
 }
 
 /// Checks that PFC covers the lossless tags, and that traffic starts with the initial tag of a class.

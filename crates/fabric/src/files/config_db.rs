@@ -15,7 +15,7 @@
 
 use super::error::FileError;
 use super::json::parse_json;
-use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail, said_by};
+use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail, said_by, shared_ports_text};
 use crate::decision::Subject;
 use crate::names::visible;
 use crate::sonic::{Neighbour, Object, cable_length, neighbours};
@@ -217,8 +217,7 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
     plain.decide(Subject::LeftOut, text, internal);
     let text = |count| format!("{} with two lengths, the longer counts", counted(count, "cable"));
     plain.decide(Subject::CableEnds, text, lengths);
-    let text = |count| format!("{}: a server port that two switches reach", counted(count, "Y cable"));
-    plain.decide(Subject::SharedPorts, text, cables.shared);
+    plain.decide(Subject::SharedPorts, shared_ports_text, cables.shared);
     let tables: BTreeSet<&String> = switches.iter().flat_map(|of| &of.files).flat_map(|file| file.keys()).collect();
     let is_known = |name: &str| TABLES.contains(&name) || OTHER_TABLES.iter().any(|of| name.starts_with(of));
     let unknown = tables.into_iter().filter(|name| !is_known(name)).cloned().collect();

@@ -9,11 +9,11 @@
 //! `type` or `role` (`host`, `server`, `client`, `compute`, `endpoint`, `nic` or `hca` is a host, anything else a
 //! switch), `tier`, `relay`. Optional per link: `rate`, `delay`, `loss`, `bit_error_rate`, and the names of its ports,
 //! `source_port` and `target_port`. A directed graph is rejected. [`files`](super) has the rules for unstated
-//! properties.
+//! properties. `"graph": {"shared_ports": ["H1 eth0"]}` lists server ports that two switches reach (dual ToR).
 
 use super::error::FileError;
 use super::plain::ports_follow_links;
-use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, kind_of, said_by};
+use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, kind_of, said_by, shared_ports_text};
 use crate::decision::Subject;
 use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use serde_json::{Map, Value, json};
@@ -55,6 +55,9 @@ const NODE_KEYS: [&str; 9] = ["id", "name", "kind", "type", "role", "group", "la
 /// `key` and `weight` are attributes of NetworkX's multigraphs and algorithms.
 const LINK_KEYS: [&str; 10] =
     ["source", "target", "source_port", "target_port", "rate", "delay", "loss", "bit_error_rate", "key", "weight"];
+
+/// Attribute of a graph: server ports that two switches reach (dual ToR).
+const SHARED_PORTS: &str = "shared_ports";
 
 /// Reads a graph.
 ///
@@ -133,6 +136,12 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
             return fail(format!("{place}.{key}"), format!("`{id}` is not the id of a node"));
         }
     }
+    if let Some(shared) = graph.get("graph").and_then(|attributes| attributes.get(SHARED_PORTS)) {
+        let names: Option<Vec<String>> =
+            shared.as_array().and_then(|list| list.iter().map(|name| Some(name.as_str()?.to_owned())).collect());
+        let Some(names) = names else { return fail(format!("graph.{SHARED_PORTS}"), "must be a list of texts") };
+        plain.decide(Subject::SharedPorts, shared_ports_text, names);
+    }
     let text = |count| format!("{} not read", counted(count, "attribute"));
     plain.decide(Subject::Unread, text, unread.into_iter().collect());
     plain.assemble(options)
@@ -206,10 +215,15 @@ pub fn write_node_link(fabric: &Fabric) -> String {
         })
         .collect();
     let nodes: Vec<String> = nodes.collect();
+    let mut attributes = json!({ "kind": fabric.kind() });
+    if fabric.has_shared_ports() {
+        let shared = fabric.decisions().iter().filter(|decision| decision.subject == Subject::SharedPorts);
+        attributes[SHARED_PORTS] = shared.flat_map(|decision| decision.names.clone()).collect::<Vec<String>>().into();
+    }
     format!(
         "{{\"directed\": false, \"multigraph\": {parallel}, \"graph\": {},\n\"nodes\": [\n{}\n],\n\"links\": [\n{}\n\
          ]}}\n",
-        json!({ "kind": fabric.kind() }),
+        attributes,
         nodes.join(",\n"),
         links.join(",\n")
     )

@@ -78,6 +78,11 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
+/// Text of the decision about server ports that two switches reach.
+pub(super) fn shared_ports_text(count: u64) -> String {
+    format!("{}: a server port that two switches reach", counted(count, "Y cable"))
+}
+
 pub(crate) fn fail<T>(place: impl Into<String>, message: impl Into<String>) -> Result<T, FileError> {
     Err(FileError::Element { place: place.into(), message: message.into() })
 }

@@ -7,7 +7,7 @@
 
 use crate::{Fabric, NodeId, PortIndex};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of classes of a simulated frame.
 pub const CLASSES: usize = 8;
@@ -25,13 +25,13 @@ pub struct Treatment {
     pub ingress: PortIndex,
     /// Egress port.
     pub egress: PortIndex,
-    /// Class of the arriving frame.
+    /// Class of the arriving frame, 0 to 7.
     pub class: u8,
-    /// Account of the ingress port that counts the frame.
+    /// Account of the ingress port that counts the frame, 0 to 7.
     pub account: u8,
-    /// Queue of the egress port in which it waits.
+    /// Queue of the egress port in which it waits, 0 to 7.
     pub queue: u8,
-    /// Class with which it leaves.
+    /// Class with which it leaves, 0 to 7.
     pub leaves: u8,
 }
 
@@ -41,9 +41,9 @@ pub struct Treatment {
 pub struct Stop {
     /// Egress port.
     pub egress: PortIndex,
-    /// Queue of that port. Hosts have a queue per class.
+    /// Queue of that port, 0 to 7. Hosts have a queue per class.
     pub queue: u8,
-    /// Account of the neighbour's port at the other end of the link.
+    /// Account of the neighbour's port at the other end of the link, 0 to 7.
     pub account: u8,
 }
 
@@ -84,7 +84,7 @@ impl MapsFile {
     /// # Errors
     /// Invalid JSON, unknown keys, another format.
     pub fn read(text: &str) -> Result<MapsFile, String> {
-        let file: MapsFile = serde_json::from_str(text).map_err(|error| format!("no file of QoS maps: {error}"))?;
+        let file: MapsFile = serde_json::from_str(text).map_err(|error| format!("not a file of QoS maps: {error}"))?;
         if file.format != FORMAT {
             return Err(format!("`format` is `{}`: must be `{FORMAT}`", crate::visible(&file.format)));
         }
@@ -133,8 +133,9 @@ impl QosMaps {
     /// Expands the maps of a file.
     ///
     /// # Errors
-    /// A node or a port that the fabric does not have, a class above 7, two different entries of equal frames or
-    /// queues, a switch with more ports than the table holds.
+    /// A file without an entry for frames, a node that is listed twice, a node or a port that the fabric does not have,
+    /// frames at a host that does not forward, a class above 7, two different entries of equal frames or queues, a
+    /// switch with more ports than the table holds.
     pub fn new(fabric: &Fabric, file: &MapsFile) -> Result<QosMaps, String> {
         let bit = |class: &u8| match usize::from(*class) < CLASSES {
             true => Ok(1u8 << class),
@@ -147,7 +148,14 @@ impl QosMaps {
             stops: vec![[NONE; CLASSES]; fabric.port_count()],
             lossless: bits.iter().fold(0, |all, bit| all | bit),
         };
+        if file.nodes.iter().all(|node| node.frames.is_empty()) {
+            return Err("no node has `frames`: without them the maps treat no frame".to_owned());
+        }
+        let mut listed = BTreeSet::new();
         for node in &file.nodes {
+            if !listed.insert(&node.name) {
+                return Err(format!("`{}` is listed twice: write one entry per node", crate::visible(&node.name)));
+            }
             maps.add(fabric, node)?;
         }
         Ok(maps)
@@ -169,6 +177,9 @@ impl QosMaps {
         let mut known: BTreeMap<(PortIndex, PortIndex, u8), Treatment> = BTreeMap::new();
         let mut accounts: BTreeMap<(PortIndex, u8), u8> = BTreeMap::new();
         if !maps.frames.is_empty() {
+            if !fabric.node(node).forwards() {
+                return Err(format!("`{name}` is a host, which forwards no frames: remove its `frames`"));
+            }
             if ports * ports * CLASSES > MOST_ENTRIES {
                 return Err(format!("`{name}` has {ports} ports: too many for a table of QoS maps"));
             }
@@ -200,6 +211,11 @@ impl QosMaps {
     /// Returns the bitmask of the classes of lossless accounts and queues.
     pub fn lossless(&self) -> u8 {
         self.lossless
+    }
+
+    /// Returns whether the maps have an entry for frames that cross this node.
+    pub fn treats(&self, node: NodeId) -> bool {
+        self.places[node.index()].is_some()
     }
 
     /// Returns account, queue and next class of a frame of `class`.
@@ -284,5 +300,12 @@ mod tests {
             file.nodes[0].frames.push(Treatment { egress: 0, account: 1, ..first });
         };
         refused(again, "class 1 from port 0 has two treatments");
+        refused(|file| file.nodes.push(file.nodes[0].clone()), "`S1` is listed twice");
+        refused(|file| file.nodes[0].frames.clear(), "no node has `frames`");
+        let at_host = |file: &mut MapsFile| {
+            let frames = Treatment { ingress: 0, egress: 0, class: 1, account: 1, queue: 1, leaves: 1 };
+            file.nodes[1].frames.push(frames);
+        };
+        refused(at_host, "`H1` is a host, which forwards no frames");
     }
 }

@@ -38,6 +38,9 @@ pub fn lost(fabric: &Fabric, to: Format) -> Vec<String> {
     if fabric.kind() != again.kind() {
         lost.push(format!("the kind, {}", fabric.kind()));
     }
+    if fabric.has_shared_ports() && !again.has_shared_ports() {
+        lost.push("the tunnels of dual-ToR pairs, which proofs then omit without a word".to_owned());
+    }
     // The ends of a cable, the lower number first, as numbered by the file read back.
     let ends = |a: NodeId, b: NodeId| (a.min(b), a.max(b));
     let mut before: Vec<((NodeId, NodeId), LinkSpec)> =

@@ -96,7 +96,7 @@ pub fn check(source: &str, flags: &FabricFlags, pfc: &PfcFlags, json: bool) -> R
         None => under_routes(fabric, pfc)?,
     };
     if json {
-        output::print(&format!("{:#}\n", as_json(source, pfc, &verdict, cut_off.as_deref())))?;
+        output::print(&format!("{:#}\n", as_json(&found, source, pfc, &verdict, cut_off.as_deref())))?;
     } else {
         output::show(&as_text(source, &found, pfc, &verdict, cut_off.as_deref()))?;
     }
@@ -125,7 +125,7 @@ fn under_routes(fabric: &Fabric, pfc: &PfcFlags) -> Result<(PfcVerdict, Option<S
     Ok((verdict, cut_off))
 }
 
-fn as_json(source: &str, pfc: &PfcFlags, verdict: &PfcVerdict, cut_off: Option<&str>) -> Value {
+fn as_json(found: &Found, source: &str, pfc: &PfcFlags, verdict: &PfcVerdict, cut_off: Option<&str>) -> Value {
     let routing = pfc.routing.unwrap_or(RoutingName::Shortest);
     json!({
         "source": source,
@@ -137,6 +137,7 @@ fn as_json(source: &str, pfc: &PfcFlags, verdict: &PfcVerdict, cut_off: Option<&
         "paths": pfc.paths, "failed": pfc.fail, "bounces": pfc.bounces, "cut_off": cut_off,
         "deadlock_free": verdict.deadlock_free, "queues": verdict.queues, "dependencies": verdict.dependencies,
         "cycle": if verdict.deadlock_free { None } else { Some(&verdict.cycle) }, "shortest": verdict.shortest,
+        "tunnels_checked": fabric_source::tunnels_checked(&found.fabric),
     })
 }
 

@@ -328,7 +328,13 @@ impl<'a> Job<'a> {
     fn notes(&self) -> Vec<String> {
         let general = self.marks.into_iter().flat_map(|marks| general_notes(self, marks));
         let ends = if self.args.to == Format::Sonic { self.platforms.disagreements(self.fabric) } else { Vec::new() };
+        let tunnels = self.fabric.has_shared_ports().then(|| {
+            "A dual-ToR fabric: the rules do not describe the tunnels between the ToRs of a pair, and this export has \
+             no maps for them. Check the merged configuration: tidegate fabric check --running DIR."
+                .to_owned()
+        });
         general
+            .chain(tunnels)
             .chain(ends)
             .chain(self.otherwise.clone())
             .chain(self.args.interfaces.note(self.fabric, &self.names, &self.switches))

@@ -142,9 +142,9 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
         verdict.checks.extend(device.checks.iter().map(|(check, _)| *check));
     }
     let text = match (args.json, args.quiet) {
-        (true, _) => format!("{:#}\n", as_json(args, &verdict, device.as_ref())),
+        (true, _) => format!("{:#}\n", as_json(args, &fabric, &verdict, device.as_ref())),
         (_, true) => String::new(),
-        _ => as_text(args, &rules, &verdict, device.as_ref()),
+        _ => as_text(args, &fabric, &rules, &verdict, device.as_ref()),
     };
     output::show(&text)?;
     Ok(if verdict.pass() { Exit::Done } else { Exit::CheckFailed })
@@ -202,10 +202,11 @@ fn trees(verifier: &mut Verifier<'_>, roots: TreeRoots, visible: bool) -> Result
     done
 }
 
-fn as_json(args: &VerifyArgs, verdict: &Verdict, device: Option<&DeviceVerdict>) -> Value {
+fn as_json(args: &VerifyArgs, fabric: &Fabric, verdict: &Verdict, device: Option<&DeviceVerdict>) -> Value {
     let paths: Vec<String> = args.paths.iter().map(Expected::to_string).collect();
     let mut object = json!({
         "rules": args.rules, "fabric": args.source, "paths": paths, "pass": verdict.pass(), "verdict": verdict,
+        "tunnels_checked": fabric_source::tunnels_checked(fabric),
     });
     if let Some(device) = device {
         let refuted =
@@ -217,7 +218,13 @@ fn as_json(args: &VerifyArgs, verdict: &Verdict, device: Option<&DeviceVerdict>)
     object
 }
 
-fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict, device: Option<&DeviceVerdict>) -> String {
+fn as_text(
+    args: &VerifyArgs,
+    fabric: &Fabric,
+    rules: &RuleFile,
+    verdict: &Verdict,
+    device: Option<&DeviceVerdict>,
+) -> String {
     let counts = &verdict.counts;
     let name = args.rules.display().to_string();
     let mut text = format!(
@@ -252,7 +259,7 @@ fn as_text(args: &VerifyArgs, rules: &RuleFile, verdict: &Verdict, device: Optio
         _ => switches_text(verdict.switches),
     };
     text += &format!("  {}  {switches}\n", styled("for ", Style::Caution));
-    if args.tunnels.without_tunnels {
+    if fabric.has_shared_ports() {
         let tunnels = "frames that take no tunnel between the ToRs of a pair (--without-tunnels): \
                        tidegate fabric check --running judges tunnels";
         text += &format!("  {}  {tunnels}\n", styled("for ", Style::Caution));

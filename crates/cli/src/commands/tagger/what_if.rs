@@ -2,6 +2,7 @@
 
 use super::source::RulesOnFabric;
 use crate::exit::Exit;
+use crate::fabric_source::TunnelArgs;
 use crate::failure::Failure;
 use crate::names::port_shown;
 use crate::output::{self, Style, styled};
@@ -19,6 +20,8 @@ use text::{Layout, table};
 pub struct WhatIfArgs {
     #[command(flatten)]
     on: RulesOnFabric,
+    #[command(flatten)]
+    tunnels: TunnelArgs,
     /// Routing of packets.
     #[arg(long, value_name = "MODE", value_enum, default_value = "shortest")]
     routing: Routing,
@@ -50,6 +53,7 @@ enum Routing {
 /// Invalid rules, fabric or link.
 pub fn command(args: &WhatIfArgs) -> Result<Exit, Failure> {
     let (fabric, rules) = args.on.read()?;
+    args.tunnels.check(&args.on.source, &fabric)?;
     let wrong =
         |error: fabric::routing::RoutingError| Failure::Input { message: format!("--routing: {error}"), help: None };
     let mode = match args.routing {

@@ -34,7 +34,6 @@ pub use buffers::PlatformBuffers;
 pub use fragment::{Fragment, Published};
 pub use model::{Config, PoolUse, Ports, Violation, check, check_lossless, check_pools, merge, pool_uses};
 pub use notes::{general_notes, notes};
-pub use order::LOAD_ORDER;
 pub use pg_profile::{PgRow, PgTable};
 pub use platform::{OwnCables, Platform, PlatformError, PlatformFile};
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 /// Tables of a fragment in load order: maps, profiles, their users, schedulers, then the bindings of ports. PFC is
 /// enabled (`PORT_QOS_MAP`) after priority groups and queues have their profiles; the watchdog comes last.
-pub const LOAD_ORDER: [&str; 13] = [
+const LOAD_ORDER: [&str; 13] = [
     "DSCP_TO_TC_MAP",
     "TC_TO_DSCP_MAP",
     "TC_TO_QUEUE_MAP",
@@ -28,6 +28,7 @@ impl Fragment {
     /// Returns the text of the fragment, with its tables in [`LOAD_ORDER`].
     pub fn text(&self) -> String {
         let Some(tables) = self.config.as_object() else { return format!("{:#}\n", self.config) };
+        // A test requires a place for each table that a fragment can have.
         let place = |name: &str| LOAD_ORDER.iter().position(|table| *table == name).unwrap_or(LOAD_ORDER.len());
         let mut sorted: Vec<(&String, &Value)> = tables.iter().collect();
         sorted.sort_by_key(|(name, _)| place(name));

@@ -146,7 +146,13 @@ fn as_json(args: &ExportArgs, written: &Written) -> Value {
         written.misfits.iter().map(|misfit| json!({ "switch": misfit.switch(), "why": misfit.to_string() })).collect();
     // A partial export is not printed.
     let (switches, patches) = if misfits.is_empty() { by_switch(args, written) } else { Default::default() };
-    let mut object = json!({ "switches": switches, "notes": written.notes, "misfits": misfits });
+    let mut notes = written.notes.clone();
+    if args.to == Format::Sonic {
+        notes.push(
+            "This JSON object sorts the tables of a fragment by name; files of --out have the load order.".into(),
+        );
+    }
+    let mut object = json!({ "switches": switches, "notes": notes, "misfits": misfits });
     if !patches.is_empty() {
         object["patches"] = patches.into();
     }
