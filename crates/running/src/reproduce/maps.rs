@@ -33,6 +33,10 @@ pub(super) struct Lowered {
     pub classes: Vec<u8>,
     /// Lossless classes: 1 to this number.
     pub lossless: u8,
+    /// Class of each queue, by egress port.
+    pub queues: BTreeMap<u32, BTreeMap<u8, u8>>,
+    /// DSCP of each class, and priority group and queue of each account and queue of the simulation.
+    pub notes: Vec<String>,
 }
 
 /// Groups or queues of a port, by number; whether frames of each are lossless.
@@ -140,12 +144,42 @@ pub(super) fn lower(device: &Device<'_>, flows: &[Flow], ordered: Option<u32>) -
         frames: frames.into_values().collect(),
         stops: stops.into_iter().collect(),
     };
+    let notes = notes(device, &mark_class, &account_class, &queue_class);
     let of_flow = |flow: &Flow| flow.walk.0.first().map_or(0, |step| mark_class[&(step.state.dscp, step.state.inside)]);
     Ok(Lowered {
         maps: MapsFile::new((1..=lossless).collect(), nodes.into_iter().map(node).collect()),
         classes: flows.iter().map(of_flow).collect(),
         lossless,
+        queues: queue_class,
+        notes,
     })
+}
+
+/// Lists the numbers of the simulation with those of the configuration.
+fn notes(
+    device: &Device<'_>,
+    marks: &BTreeMap<Mark, u8>,
+    accounts: &BTreeMap<u32, BTreeMap<u8, u8>>,
+    queues: &BTreeMap<u32, BTreeMap<u8, u8>>,
+) -> Vec<String> {
+    let name = |node: NodeId| fabric::visible(device.fabric.name(node)).to_string();
+    let mark = |(&(dscp, inside), class): (&Mark, &u8)| match inside {
+        None => format!("class {class}: DSCP {dscp}"),
+        Some((inner, end)) => format!("class {class}: DSCP {dscp} in the tunnel to {}, inner DSCP {inner}", name(end)),
+    };
+    let ports: BTreeSet<u32> = accounts.keys().chain(queues.keys()).copied().collect();
+    let port = |number: &u32| {
+        let list = |kind: &str, is: &str, of: &BTreeMap<u32, BTreeMap<u8, u8>>| -> Vec<String> {
+            let all = of.get(number).into_iter().flatten();
+            all.map(|(real, class)| format!("{kind} {class} is {is} {real}")).collect()
+        };
+        let mut parts = list("account", "priority group", accounts);
+        parts.extend(list("queue", "queue", queues));
+        let (node, port) = device.end(*number);
+        let index = device.port(*number).map_or(0, |port| port.index);
+        format!("{} port {index} ({}): {}", fabric::visible(node), fabric::visible(&port), parts.join(", "))
+    };
+    marks.iter().map(mark).chain(ports.iter().map(port)).collect()
 }
 
 /// Checks that names of nodes suffice for a path.

@@ -33,9 +33,25 @@ pub struct Counterexample {
     pub maps_file: &'static str,
     /// Its text.
     pub maps: String,
-    /// Egress ports that the simulation must find blocked, by name of node and number of port: the whole cycle of a
-    /// deadlock, or the port at which a queue starves.
+    /// Classes, accounts and queues of the simulation, with the DSCPs, priority groups and queues of the configuration.
+    pub notes: Vec<String>,
+    /// Egress ports that the simulation must find blocked, by name of node and number of port (index in
+    /// [`Fabric::ports`], from 0): the whole cycle of a deadlock, or the port at which a queue starves; none for a
+    /// load.
     pub ports: Vec<(String, u16)>,
+    /// The queue that starves; `None` for a deadlock and a load.
+    pub starved: Option<StarvedQueue>,
+    /// Number of flows, above 0.
+    pub flows: usize,
+}
+
+/// A queue that starves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StarvedQueue {
+    /// Its class in the simulation, 0 to 7.
+    pub class: u8,
+    /// Its name, such as `queue 2 of t1-1 Ethernet4`.
+    pub queue: String,
 }
 
 /// Name of the topology's file, as node-link JSON ([`fabric::files::write_node_link`]).
@@ -51,9 +67,16 @@ pub struct Counterexamples {
     pub deadlock: Option<Reproduced>,
     /// A lossless account that a queue of strict priority starves; `None` if there is none.
     pub starvation: Option<Reproduced>,
+    /// [`LOAD_FLOWS`] flows on random paths of the set, fewer if their frames would have more than eight marks, which
+    /// must not deadlock; `None` with a cycle.
+    pub load: Option<Reproduced>,
 }
 
-/// Returns scenarios for the cycle and the first starved account that [`crate::judge`] finds with these options.
+/// Flows of a load.
+pub const LOAD_FLOWS: usize = 24;
+
+/// Returns scenarios for the cycle and a starved account that [`crate::judge`] finds with these options, and a load if
+/// there is no cycle. `seed` selects the paths of the load.
 ///
 /// # Errors
 /// Like [`crate::judge`].
@@ -62,43 +85,33 @@ pub fn counterexamples(
     configs: &[SwitchConfig],
     queues: QueueBinding,
     paths: PathSet,
+    seed: u64,
 ) -> Result<Counterexamples, Vec<Fault>> {
     let device = Device::new(fabric, configs, queues)?;
     let reached = follow(&device, paths);
     let (found, _) = deadlock::search(&device, &reached);
     let deadlock = (!found.waits.is_empty()).then(|| cycle(&device, paths, &found.waits));
-    Ok(Counterexamples { deadlock, starvation: starvation(&device, paths, &reached) })
+    let load = deadlock.is_none().then(|| load(&device, paths, seed));
+    Ok(Counterexamples { deadlock, starvation: starvation(&device, paths, &reached), load })
 }
 
-/// Returns a scenario with many flows on random paths of the set, as many as `flows` if their frames have at most eight
-/// marks. A configuration without a cycle must not deadlock under it.
-///
-/// # Errors
-/// Like [`crate::judge`].
-pub fn load(
-    fabric: &Fabric,
-    configs: &[SwitchConfig],
-    queues: QueueBinding,
-    paths: PathSet,
-    (flows, seed): (usize, u64),
-) -> Result<Reproduced, Vec<Fault>> {
-    let device = Device::new(fabric, configs, queues)?;
+/// A scenario of flows on random paths. A path is left out if its frames do not fit the simulator beside the others.
+fn load(device: &Device<'_>, paths: PathSet, seed: u64) -> Reproduced {
     let mut kept: Vec<Flow> = Vec::new();
-    for walk in random(&device, paths, 4 * flows, seed) {
-        if kept.len() == flows {
+    for walk in random(device, paths, 4 * LOAD_FLOWS, seed) {
+        if kept.len() == LOAD_FLOWS {
             break;
         }
         kept.push(Flow { walk, rate: None });
-        if lower(&device, &kept, None).is_err() {
+        if lower(device, &kept, None).is_err() {
             kept.pop();
         }
     }
-    let lowered = match lower(&device, &kept, None) {
-        Ok(lowered) => lowered,
-        Err(why) => return Ok(Err(why)),
-    };
-    let slow = kept.first().map(|flow| flow.walk.sink(&device));
-    Ok(Ok(scenario::deadlock(&device, &kept, &lowered, slow, Vec::new())))
+    if kept.is_empty() {
+        return Err("no path between two hosts can be expressed".to_owned());
+    }
+    let lowered = lower(device, &kept, None)?;
+    Ok(scenario::pausing(device, &kept, &lowered, Vec::new()))
 }
 
 /// A scenario for a cycle of accounts: frames of each account that wait for the next.
@@ -114,17 +127,16 @@ fn cycle(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Reproduced {
         let next = &waits[(position + 1) % waits.len()];
         if wait.next.is_none_or(|arrival| arrival.group != next.group) {
             return Err(format!(
-                "frames that {} arrive in another priority group than {}, which stops that queue and which other \
-                 frames fill: no scenario is known that fills both",
+                "frames that {} arrive in another priority group than {}, which stops that queue: the scenario would \
+                 have to fill both groups (not supported)",
                 at(device, wait),
                 next.group
             ));
         }
     }
     let lowered = lower(device, &flows, None)?;
-    let slow = flows.first().map(|flow| flow.walk.sink(device));
     let ports = waits.iter().map(|wait| end(device, wait.egress)).collect();
-    Ok(scenario::deadlock(device, &flows, &lowered, slow, ports))
+    Ok(scenario::pausing(device, &flows, &lowered, ports))
 }
 
 fn end(device: &Device<'_>, number: u32) -> (String, u16) {
@@ -143,6 +155,9 @@ struct Starved<'r> {
     /// Bitmask.
     above: u32,
 }
+
+/// Starved queues for which a scenario is tried.
+const MOST_TRIED: usize = 16;
 
 /// A scenario for the first starved account that the simulator can express; without one, the reason for the first.
 fn starvation(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits) -> Option<Reproduced> {
@@ -165,11 +180,16 @@ fn starvation(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits) -> 
     let mut first = None;
     // Ports of hosts come first: all their frames arrive by other ports.
     candidates.sort_by_key(|starved| device.peer(starved.wait.egress).is_some());
-    for starved in candidates.iter().take(16) {
+    for starved in candidates.iter().take(MOST_TRIED) {
         match starve(device, paths, reached, starved) {
             Ok(found) => return Some(Ok(found)),
             Err(why) => drop(first.get_or_insert(why)),
         }
+    }
+    if let Some(more) = candidates.len().checked_sub(MOST_TRIED).filter(|more| *more > 0)
+        && let Some(why) = &mut first
+    {
+        *why += &format!("; {more} more starved queues were not tried");
     }
     let without = |wait: &Wait| format!("frames {}, which has no scheduler to simulate", at(device, wait));
     first.or_else(|| unscheduled.map(without)).map(Err)
@@ -217,7 +237,7 @@ fn starve(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits, starved
         ));
     }
     let lowered = lower(device, &flows, Some(wait.egress))?;
-    Ok(scenario::starvation(device, &flows, &lowered, wait.egress))
+    Ok(scenario::starvation(device, &flows, &lowered, wait))
 }
 
 /// Rate of the link at a port, in bits per second.

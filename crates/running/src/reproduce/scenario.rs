@@ -1,8 +1,9 @@
 //! Text of a scenario.
 
 use super::maps::{Flow, Lowered};
-use super::{Counterexample, TOPOLOGY_FILE, end, rate_of};
+use super::{Counterexample, StarvedQueue, TOPOLOGY_FILE, end, rate_of};
 use crate::device::Device;
+use crate::paths::Wait;
 use fabric::NodeId;
 use std::collections::BTreeMap;
 use units::Time;
@@ -10,7 +11,7 @@ use units::Time;
 /// XOFF of all accounts, in bytes: few frames, of which some wait for the next account of a cycle. A resume needs an
 /// account that is nearly empty.
 const XOFF_BYTES: u64 = 4_000;
-/// Bytes of an account when its neighbour has stopped, about.
+/// Approximate occupancy of an account after its neighbour stopped, in bytes.
 const FULL_BYTES: u64 = 40_000;
 /// Bytes per account with headroom, for 400 Gbps and 300 m.
 const ACCOUNT_BYTES: u64 = 250_000;
@@ -42,21 +43,22 @@ fn send_ps(device: &Device<'_>, flows: &[Flow], bytes: u64) -> u64 {
     u64::try_from(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(slowest)).unwrap_or(u64::MAX / 64)
 }
 
-/// A scenario in which the flows close a cycle after the host `slow` pauses its switch for a time.
-pub(super) fn deadlock(
+/// A scenario of the flows in which the receiver of the first one pauses its switch for a time. With `ports`, the
+/// egress ports of a cycle, a deadlock is expected.
+pub(super) fn pausing(
     device: &Device<'_>,
     flows: &[Flow],
     lowered: &Lowered,
-    slow: Option<NodeId>,
     ports: Vec<(String, u16)>,
 ) -> Counterexample {
+    let slow = flows.first().map(|flow| flow.walk.sink(device));
     let fill_ps = send_ps(device, flows, FULL_BYTES);
     // One pause of the maximum duration.
     let (at, until) = (8 * fill_ps, 9 * fill_ps);
     let resumed_ps = at + send_ps(device, flows, LONGEST_PAUSE_BYTES);
     let storm = slow.map_or_else(String::new, |host| {
         format!(
-            "# A host that is slow for a time: its switch is paused, and the accounts fill.\n\
+            "# This host pauses its switch from `at` to `until`, so that the accounts fill.\n\
              pause_storm = {{ host = {}, at = {}, until = {} }}\n",
             quoted(device.fabric.name(host)),
             quoted_time(at),
@@ -75,11 +77,13 @@ pub(super) fn deadlock(
         text += "expect = \"deadlock\"\n";
     }
     let maps_file = if kind == "load" { "load.maps.json" } else { "deadlock.maps.json" };
-    Counterexample { scenario: text, maps_file, maps: lowered.maps.write(), ports }
+    let (maps, notes) = (lowered.maps.write(), lowered.notes.clone());
+    Counterexample { scenario: text, maps_file, maps, notes, ports, starved: None, flows: flows.len() }
 }
 
-/// A scenario in which queues of strict priority at the port `egress` starve the first flow.
-pub(super) fn starvation(device: &Device<'_>, flows: &[Flow], lowered: &Lowered, egress: u32) -> Counterexample {
+/// A scenario in which queues of strict priority starve the queue of `wait`, in which the first flow waits.
+pub(super) fn starvation(device: &Device<'_>, flows: &[Flow], lowered: &Lowered, wait: &Wait) -> Counterexample {
+    let egress = wait.egress;
     // A queue counts as blocked once its port has sent a whole buffer, in frames of the minimum size.
     let wait_ps = send_ps(device, flows, 2 * buffer_bytes(device, lowered));
     let mut text = head(device, flows, lowered, "starvation", 2 * wait_ps);
@@ -91,7 +95,17 @@ pub(super) fn starvation(device: &Device<'_>, flows: &[Flow], lowered: &Lowered,
     );
     text += &traffic(device, flows, lowered);
     let maps_file = "starvation.maps.json";
-    Counterexample { scenario: text, maps_file, maps: lowered.maps.write(), ports: vec![(node, port)] }
+    let class = lowered.queues.get(&egress).and_then(|queues| queues.get(&wait.queue)).copied().unwrap_or(0);
+    let queue = format!("queue {} of {} {}", wait.queue, fabric::visible(&node), device.end(egress).1);
+    Counterexample {
+        scenario: text,
+        maps_file,
+        maps: lowered.maps.write(),
+        notes: lowered.notes.clone(),
+        ports: vec![(node, port)],
+        starved: Some(StarvedQueue { class, queue }),
+        flows: flows.len(),
+    }
 }
 
 fn head(device: &Device<'_>, flows: &[Flow], lowered: &Lowered, kind: &str, duration_ps: u64) -> String {

@@ -99,7 +99,10 @@ impl<'s> Graph<'s> {
     }
 }
 
-/// Returns for each wait the shortest walk whose frames wait there.
+/// Walks compared for each wait and destination.
+const MOST_COMPARED: usize = 8;
+
+/// Returns for each wait a short walk whose frames wait there; `None` only if there is none.
 pub(super) fn best(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<Option<Walk>> {
     let mut found: Vec<Option<Walk>> = vec![None; waits.len()];
     let place = |wait: &Wait| (wait.ingress, wait.group, wait.egress, wait.queue);
@@ -108,8 +111,8 @@ pub(super) fn best(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<O
         for (wait, known) in waits.iter().zip(&mut found) {
             let arrives = |step: &Step| step.wait.next.map(|next| next.group) == wait.next.map(|next| next.group);
             let hops = (0..steps.len()).filter(|&at| place(&steps[at].wait) == place(wait) && arrives(&steps[at]));
-            let walks = hops.take(8).filter_map(|at| graph.complete(device, graph.up_to(device, at)?));
-            for walk in walks {
+            let walks = hops.filter_map(|at| graph.complete(device, graph.up_to(device, at)?));
+            for walk in walks.take(MOST_COMPARED) {
                 if known.as_ref().is_none_or(|known| known.0.len() > walk.0.len()) {
                     *known = Some(walk);
                 }

@@ -7,6 +7,7 @@ use crate::commands::tagger::headroom::sonic::Sonic;
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, Found};
 use crate::failure::Failure;
+use crate::hand_over::begin;
 use crate::output::{self, Style, styled};
 use fabric::files::{NamePattern, parse_json};
 use fabric::{Fabric, NodeId, PortIndex};
@@ -25,8 +26,12 @@ use units::Time;
 /// Upper bound of the faults that an error lists.
 const MOST_SHOWN: usize = 20;
 
+/// Seed of the random paths of a load.
+const LOAD_SEED: u64 = 1;
+
 /// Options of the check of a running configuration.
 #[derive(Clone, Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("running-output").multiple(true)))]
 pub struct RunningFlags {
     /// Check the QoS configuration of running SONiC switches: a folder of `config_db.json` files, one per switch. The
     /// default topology is the one that the files describe.
@@ -53,13 +58,15 @@ pub struct RunningFlags {
     /// Write the rule table that the switches implement to this file, for `tidegate tagger verify`. The tag of a frame
     /// is the priority group that counts it.
     #[arg(long, requires = "running", value_name = "FILE", help_heading = "Running configuration")]
+    #[arg(group = "running-output")]
     rules_out: Option<PathBuf>,
-    /// Write a scenario of the cycle and one of a starved queue into this folder, if there are any, and simulate
-    /// both.
+    /// Write scenarios of the cycle and of a starved queue into this folder, and simulate them. Without a cycle, write
+    /// one with flows on random paths, which must not deadlock.
     #[arg(long, requires = "running", value_name = "DIR", help_heading = "Running configuration")]
+    #[arg(group = "running-output")]
     counterexample: Option<PathBuf>,
     /// Overwrite files that tidegate did not write.
-    #[arg(long, requires = "running", help_heading = "Running configuration")]
+    #[arg(long, requires = "running-output", help_heading = "Running configuration")]
     force: bool,
 }
 
@@ -205,10 +212,23 @@ fn write_rules(
     Ok(Ok(table.len() as u64))
 }
 
+/// Refuses an output in the folder of configurations, where the next check would read it as one.
+fn check_other_folder(configs: &Path, output: &Path) -> Result<(), Failure> {
+    let output = if output.as_os_str().is_empty() { Path::new(".") } else { output };
+    match (configs.canonicalize(), output.canonicalize()) {
+        (Ok(configs), Ok(output)) if configs == output => {
+            let message = format!("{}: is the folder of --running, and nothing was written", output.display());
+            Err(Failure::input(message, "name another folder: the next check would read the output as a configuration"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Runs the check.
 ///
 /// # Errors
-/// Like [`read_configs`]; also an invalid topology, one without these switches, and a rule file that cannot be written.
+/// Like [`read_configs`]; also an invalid topology, one without these switches, an output in the folder of the
+/// configurations, and one that cannot be written.
 pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, json: bool) -> Result<Exit, Failure> {
     let Some(folder) = &asked.running else { return Err(Failure::input("no --running", "name a folder")) };
     let configs = read_configs(folder, &fabric_source::ignored(flags))?;
@@ -219,6 +239,13 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
     let asic = asic_table::read(&asked.asic_table)?;
     let options = Options { binding: queues, paths: asked.forwarding.0, headroom: &headroom, asic: asic.as_ref() };
     let in_folder = |faults: Vec<Fault>| failure(folder, &faults);
+    let rules_folder = asked.rules_out.as_deref().map(|path| path.parent().unwrap_or(path));
+    for output in asked.counterexample.as_deref().into_iter().chain(rules_folder) {
+        check_other_folder(folder, output)?;
+    }
+    // An unusable folder is refused before anything is written.
+    let place = asked.counterexample.as_deref().map(|folder| counterexample::place(folder, asked.force));
+    let new = place.as_ref().map(begin).transpose()?;
     let report = running::judge(&found.fabric, &configs, &options).map_err(in_folder)?;
     let mut rules = None;
     if let Some(path) = &asked.rules_out {
@@ -226,9 +253,9 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
         rules = Some(write_rules(&found.fabric, folder, &binding, path, asked.force)?);
     }
     let mut simulated = None;
-    if let Some(folder) = &asked.counterexample {
-        let examples = counterexamples(&found.fabric, &configs, queues, asked.forwarding.0).map_err(in_folder)?;
-        simulated = Some(counterexample::simulate(&found.fabric, examples, folder, asked.force)?);
+    if let Some((place, new)) = place.zip(new) {
+        let examples = counterexamples(&found.fabric, &configs, queues, asked.forwarding.0, LOAD_SEED);
+        simulated = Some(counterexample::simulate(&found.fabric, examples.map_err(in_folder)?, &place, new)?);
     }
     if json {
         let simulated = simulated.as_deref();
@@ -242,14 +269,11 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
             (_, Some(Err(why))) => format!("  {}  no rules written: {why}\n", styled("FAIL", Style::Bad)),
             _ => String::new(),
         };
-        text += &match &simulated {
-            Some(none) if none.is_empty() => {
-                format!("  {}  no counterexample to simulate\n", styled("ok  ", Style::Good))
-            }
-            Some(simulated) => simulated.iter().map(Simulated::line).collect(),
-            None => String::new(),
-        };
+        text.extend(simulated.iter().flatten().map(Simulated::line));
         output::show(&text)?;
+    }
+    if simulated.iter().flatten().any(|one| one.interrupted) {
+        return Ok(Exit::Interrupted);
     }
     let written = rules.is_none_or(|rules| rules.is_ok());
     Ok(if report.safe() && written { Exit::Done } else { Exit::CheckFailed })
