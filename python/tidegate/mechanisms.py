@@ -143,6 +143,16 @@ Tagger = TypedDict(
     total=False,
 )
 
+#: account, queue and next class of a frame by tables, as switches have them
+QosMaps = TypedDict(
+    "QosMaps",
+    {
+        "kind": Literal["qos-maps"],
+        "maps": object,
+    },
+    total=False,
+)
+
 #: frames without buffer space are dropped
 Drop = TypedDict(
     "Drop",

@@ -43,6 +43,7 @@ pub mod port;
 pub mod port_mechanisms;
 pub mod preemption;
 pub mod qcn;
+pub mod qos_maps;
 mod ranges;
 pub mod rate_control;
 pub mod rate_recovery;
@@ -62,7 +63,7 @@ pub mod trim;
 pub mod watchdog;
 
 pub use parameters::Parameters;
-pub use settings::ParameterError;
+pub use settings::{Checked, ParameterError};
 
 #[cfg(test)]
 mod complete_tests;

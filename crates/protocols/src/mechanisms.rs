@@ -3,8 +3,8 @@
 use crate::describe::Mechanism;
 use crate::port_mechanisms::Marking;
 use crate::{
-    bounce_reaction, cbfc, cyclic, detour, drop, florax, gates, pabo, pause, pipeline_trim, preemption, scheduler,
-    shaping, shared_buffer, tagger, transport, trim, watchdog,
+    bounce_reaction, cbfc, cyclic, detour, drop, florax, gates, pabo, pause, pipeline_trim, preemption, qos_maps,
+    scheduler, shaping, shared_buffer, tagger, transport, trim, watchdog,
 };
 
 /// All mechanisms, in the order in which a frame meets them.
@@ -19,6 +19,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &florax::DESTINATION,
         &florax::PAUSE_AT_OUTPUT,
         &tagger::MECHANISM,
+        &qos_maps::MECHANISM,
         &drop::MECHANISM,
         &pabo::MECHANISM,
         &detour::MECHANISM,

@@ -43,10 +43,6 @@ pub(super) const KEYS: &[Key] = &[
         "none; tagger: the class of a frame is its tag, which rules rewrite; qos-maps: account, queue and next class \
              of a frame by tables, as `tidegate fabric check --running --counterexample` writes them",
     ),
-    key(T, "maps", &["qos-maps"], ValueSyntax("a file", "\"maps.json\"")).means(
-        "a file of QoS maps for this fabric, relative to the scenario's folder; switch.flow_control.priorities are its \
-         lossless classes",
-    ),
     key(S, "override", &[], ValueSyntax("tables", "[]"))
         .absent("none", OURS)
         .means("parameters of some switches; the last entry for a switch applies"),

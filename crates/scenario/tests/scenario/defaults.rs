@@ -30,6 +30,7 @@ fn least(mechanism: &Mechanism) -> String {
         "wrr" => ", weights = { 3 = 4 }",
         "drr" => ", quanta = { 3 = \"6KB\" }",
         "tagger" => ", algorithm = \"merge\"",
+        "qos-maps" => ", maps = \"maps.json\"",
         _ if mechanism.family == Family::Marking => {
             let required = mechanism.parameters.iter().filter(|it| it.default == Default::Required);
             &required.map(|it| format!(", {} = {}", it.key, it.syntax.example)).collect::<String>()
