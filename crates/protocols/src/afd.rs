@@ -36,7 +36,7 @@ parameters! {
             "queue length at which the controller keeps a congested queue, at least 1 B",
             "required: depends on rate and round trip (AFD: target queue)";
         /// Mean number of arrivals for each sampled one, at least 1.
-        sample: u32 = "sample" count, default "5",
+        sample: u32 = "sample" count[1, 4_294_967_295], default "5",
             "arrivals for each one that is sampled, on average, at least 1",
             "AFD: sampling into the shadow buffer; the number is a choice of this project";
         /// Size of the shadow buffer in bytes, at least 1; `None` for [`SHADOW_INTERVALS`] at the rate of the port.
@@ -63,12 +63,13 @@ parameters! {
             "AFD drops; mark: choice of this project, for DCTCP and DCQCN";
     }
     check(parameters) {
-        require(parameters.target_bytes > 0, "target", "at least 1B")?;
-        require(parameters.sample > 0, "sample", "at least 1, which samples each arrival")?;
-        require(parameters.shadow_bytes != Some(0), "shadow", "at least 1B")?;
-        require(parameters.interval > Time::ZERO, "interval", "at least 1ps")?;
         let wanted = "more than alpha: the difference makes the fair share fall while the queue is above its target";
-        require(parameters.beta > parameters.alpha, "beta", wanted)
+        [
+            require(parameters.target_bytes > 0, "target", "at least 1B"),
+            require(parameters.shadow_bytes != Some(0), "shadow", "at least 1B"),
+            require(parameters.interval > Time::ZERO, "interval", "at least 1ps"),
+            require(parameters.beta > parameters.alpha, "beta", wanted),
+        ]
     }
 }
 

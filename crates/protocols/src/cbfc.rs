@@ -47,12 +47,14 @@ parameters! {
     }
     also [EXCEPT, TIERS]
     check(parameters) {
-        let wanted = "\"auto\" or a size like \"20KB\": without credits no frame could be sent";
-        require(parameters.credits_bytes != Some(0), "credits", wanted)?;
-        let wanted = "\"auto\" or a size like \"4KB\": an update grants at least a byte";
-        require(parameters.update_bytes != Some(0), "update", wanted)?;
-        let wanted = "a time above zero, such as \"100us\": credits cannot be repeated without any time in between";
-        require(parameters.regrant > Time::ZERO, "regrant", wanted)
+        let credits = "\"auto\" or a size like \"20KB\": without credits no frame could be sent";
+        let update = "\"auto\" or a size like \"4KB\": an update grants at least a byte";
+        let regrant = "a time above zero, such as \"100us\": credits cannot be repeated without any time in between";
+        [
+            require(parameters.credits_bytes != Some(0), "credits", credits),
+            require(parameters.update_bytes != Some(0), "update", update),
+            require(parameters.regrant > Time::ZERO, "regrant", regrant),
+        ]
     }
 }
 

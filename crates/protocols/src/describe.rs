@@ -108,6 +108,8 @@ pub enum ValueType {
     Share,
     /// A whole number from 0 to 4,294,967,295.
     Count,
+    /// A whole number from the first to the second.
+    CountIn(u32, u32),
     /// A number above 0.
     Positive,
     /// True or false.
@@ -171,6 +173,11 @@ impl Syntax {
     /// A value that the reader of scenarios interprets.
     pub const fn other(name: &'static str, example: &'static str) -> Syntax {
         Syntax::new(ValueType::Other, name, example)
+    }
+
+    /// A whole number from `least` to `most`.
+    pub const fn count_in(least: u32, most: u32) -> Syntax {
+        Syntax::new(ValueType::CountIn(least, most), Syntax::COUNT.name, Syntax::COUNT.example)
     }
 
     /// One of `words`; `name` lists them.

@@ -42,7 +42,7 @@ parameters! {
     check(parameters) {
         let (k_min, k_max) = (parameters.k_min_bytes, parameters.k_max_bytes);
         let wanted = || format!("at least `k_min` = {}: marking is certain above k_max", Bytes(k_min));
-        require(k_max.is_none_or(|k_max| k_max >= k_min), "k_max", wanted())
+        [require(k_max.is_none_or(|k_max| k_max >= k_min), "k_max", wanted())]
     }
 }
 

@@ -62,7 +62,7 @@ parameters! {
             "sub-queue reproduces PABO's table I and the bounce sites of its section VI; fuller: section III has one \
              value per output port";
         /// Maximum bounces per packet, at least 1.
-        limit: Option<u8> = "limit" count, absent "none",
+        limit: Option<u8> = "limit" count[1, 255], absent "none",
             "limit of bounces per packet, 1 to 255: after that it is queued if there is buffer space, and otherwise \
              lost as `bounce limit`",
             "choice of this project: PABO has none";
@@ -74,8 +74,7 @@ parameters! {
     check(parameters) {
         let wanted = "a number of at least 0, like 50: a negative one would make frames bounce less the fuller their \
             queue is; 0 makes the probability linear";
-        require(parameters.lambda >= 0.0, "lambda", wanted)?;
-        require(parameters.limit != Some(0), "limit", "from 1 to 255")
+        [require(parameters.lambda >= 0.0, "lambda", wanted)]
     }
 }
 

@@ -17,7 +17,7 @@
 //!             default "enqueue", "meaning", "source";
 //!     }
 //!     check(parameters) {
-//!         require(parameters.drain < 1.0, "drain", "a share below 1")
+//!         [require(parameters.drain < 1.0, "drain", "a share below 1")]
 //!     }
 //! }
 //! ```
@@ -45,8 +45,8 @@
 //! After the key stands its reader, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
 //! `count`, `positive`, `switch`, `class`, `classes`, `frame_bytes`, or `word` with its words. `time_or["path"]` reads
 //! `path` as `None`; `either["path" = Cap::Path, bytes = Cap::Bytes]` reads one of the words, or a value by that
-//! reader; `switch[Ecn::Off, Ecn::Classic]` maps false and true. `check` tests ranges and the values against each
-//! other; it may be omitted.
+//! reader; `switch[Ecn::Off, Ecn::Classic]` maps false and true; `count[1, 255]` has a range. `check` returns an array
+//! of tests of ranges and of the values against each other; it may be omitted.
 
 use crate::describe::Mechanism;
 use crate::settings::ParameterError;
@@ -59,15 +59,15 @@ pub trait Parameters: Sized {
     /// Reads the parameters from scenario texts (key and value), with defaults for the others.
     ///
     /// # Errors
-    /// An unknown key, an invalid value, a required key that is missing, or values that contradict each other.
+    /// The first fault: an unknown key, an invalid value, a required key that is missing, or values that contradict
+    /// each other.
     fn build(settings: &[(&str, &str)]) -> Result<Self, ParameterError> {
         let known = |key: &&str| Self::MECHANISM.parameter(key).is_some();
         if let Some((key, _)) = settings.iter().find(|(key, _)| !known(key)) {
             return Err(crate::settings::unknown(Self::MECHANISM, key));
         }
         let parameters = Self::read(settings)?;
-        parameters.check()?;
-        Ok(parameters)
+        parameters.check().into_iter().next().map_or(Ok(parameters), Err)
     }
 
     /// Like [`Parameters::build`], without the check of keys and of relations.
@@ -76,11 +76,8 @@ pub trait Parameters: Sized {
     /// An invalid value, or a required key that is missing.
     fn read(settings: &[(&str, &str)]) -> Result<Self, ParameterError>;
 
-    /// Checks ranges, and the values against each other.
-    ///
-    /// # Errors
-    /// A value out of its range, or one that contradicts another.
-    fn check(&self) -> Result<(), ParameterError>;
+    /// Returns each value that is out of its range or contradicts another.
+    fn check(&self) -> Vec<ParameterError>;
 }
 
 /// Parameters of a mechanism beside those of its transport.
@@ -239,9 +236,13 @@ macro_rules! parameters {
                 })
             }
 
-            fn check(&self) -> Result<(), $crate::settings::ParameterError> {
-                $(let $parameters = self; $check?;)?
-                Ok(())
+            fn check(&self) -> Vec<$crate::settings::ParameterError> {
+                let faults: Vec<Vec<_>> = vec![$({
+                    let $parameters = self;
+                    let results = $check;
+                    results.into_iter().filter_map(Result::err).collect()
+                })?];
+                faults.concat()
             }
         }
     };
@@ -286,6 +287,7 @@ macro_rules! parameters {
     (@syntax rate) => { $crate::describe::Syntax::RATE };
     (@syntax share) => { $crate::describe::Syntax::SHARE };
     (@syntax count) => { $crate::describe::Syntax::COUNT };
+    (@syntax count $least:literal, $most:literal) => { $crate::describe::Syntax::count_in($least, $most) };
     (@syntax positive) => { $crate::describe::Syntax::POSITIVE };
     (@syntax number) => { $crate::describe::Syntax::NUMBER };
     (@syntax class) => { $crate::describe::Syntax::CLASS };
@@ -336,6 +338,9 @@ macro_rules! parameters {
     };
     (@read switch [$off:expr, $on:expr] $key:literal $text:ident) => {
         $crate::settings::switch($key, $text).map(|is_on| if is_on { $on } else { $off })
+    };
+    (@read count [$least:literal, $most:literal] $key:literal $text:ident) => {
+        $crate::settings::count_in($key, $text, $least, $most)
     };
     (@read $syntax:ident [$word:literal] $key:literal $text:ident) => { $crate::settings::$syntax($key, $text, $word) };
     (@read $syntax:ident [] $key:literal $text:ident) => { $crate::settings::$syntax($key, $text) };

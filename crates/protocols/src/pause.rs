@@ -13,7 +13,6 @@ use crate::limits::Threshold;
 use crate::parameters::parameters;
 use crate::partial::{EXCEPT, TIERS};
 use crate::reaction::Reaction;
-use crate::settings::require;
 use crate::watchdog::WatchdogParameters;
 use units::{Rate, Time};
 
@@ -46,7 +45,7 @@ parameters! {
              pause frames + one frame that delays them, plus 2 MTU",
             "802.1Qbb annex O; plus one MTU, since the frame that crosses XOFF counts against it";
         /// Duration of a pause unless renewed, in units of 512 bit times of the link, 1 to 65535.
-        quanta: u16 = "quanta" count, default "65535",
+        quanta: u16 = "quanta" count[1, 65_535], default "65535",
             "duration of a pause after its reception, in units of 512 bit times, 1 to 65535; it is renewed at half \
              time",
             "IEEE 802.3 annex 31B.2";
@@ -60,9 +59,6 @@ parameters! {
     beside {
         /// Watchdog of switches that ends long pauses.
         watchdog: Option<WatchdogParameters> = None;
-    }
-    check(parameters) {
-        require(parameters.quanta > 0, "quanta", "a whole number from 1 to 65535")
     }
 }
 

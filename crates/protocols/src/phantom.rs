@@ -28,8 +28,10 @@ parameters! {
     }
     check(parameters) {
         let partial = parameters.drain > 0.0 && parameters.drain < 1.0;
-        require(partial, "drain", "a share above 0 and below 1, such as 0.95")?;
-        require(parameters.threshold_bytes > 0, "threshold", "at least 1B: otherwise every frame would be marked")
+        [
+            require(partial, "drain", "a share above 0 and below 1, such as 0.95"),
+            require(parameters.threshold_bytes > 0, "threshold", "at least 1B: otherwise every frame would be marked"),
+        ]
     }
 }
 

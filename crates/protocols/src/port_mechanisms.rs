@@ -1,7 +1,7 @@
 //! List of all mechanisms at an output port ([`crate::port`]), and the enums over them. A new mechanism is one line in
 //! the list at the end of this file.
 
-use crate::ParameterError;
+use crate::Checked;
 use crate::cyclic::CyclicQueues;
 use crate::describe::Mechanism;
 use crate::ecn::Ecn;
@@ -31,17 +31,22 @@ macro_rules! port_mechanisms {
             pub const MECHANISMS: &'static [&'static Mechanism] =
                 &[$(<$state as PortMechanism>::MECHANISM),+];
 
-            /// Builds the marking that scenarios call `kind`, with these settings (key and text) over its defaults.
+            /// Reads the marking that scenarios call `kind`, with these settings (key and text) over its defaults, and
+            /// checks it. `None` if there is no such kind.
             ///
             /// # Errors
-            /// If a parameter does not exist, is missing, or has an invalid value. `None` if there is no such kind.
-            pub fn build(kind: &str, settings: &[(&str, &str)]) -> Option<Result<Marking, ParameterError>> {
+            /// If a parameter is missing or has an invalid value.
+            pub fn read(kind: &str, settings: &[(&str, &str)]) -> Option<Checked<Marking>> {
                 $({
                     if kind == <$state as PortMechanism>::MECHANISM.kind {
-                        return Some(Parameters::build(settings).map(Marking::$name));
+                        let read = <<$state as PortMechanism>::Parameters as Parameters>::read(settings);
+                        return Some(read.map(|parameters| {
+                            let faults = parameters.check();
+                            (Marking::$name(parameters), faults)
+                        }));
                     }
                 })+
-                (kind == "none").then_some(Ok(Marking::None))
+                (kind == "none").then_some(Ok((Marking::None, Vec::new())))
             }
 
             /// Returns whether it marks frames with Congestion Experienced.

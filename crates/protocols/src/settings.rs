@@ -54,6 +54,20 @@ pub enum ParameterError {
     },
 }
 
+impl ParameterError {
+    /// Returns the key of the parameter; empty for an unknown transport.
+    pub fn key(&self) -> &str {
+        match self {
+            ParameterError::Unknown { key, .. } | ParameterError::Value { key, .. } => key,
+            ParameterError::Range { key, .. } | ParameterError::Missing { key, .. } => key,
+            ParameterError::Transport { .. } => "",
+        }
+    }
+}
+
+/// Parameters, and each value that is out of its range or contradicts another; or the first value that cannot be read.
+pub type Checked<T> = Result<(T, Vec<ParameterError>), ParameterError>;
+
 /// Builds a [`ParameterError::Value`].
 fn wrong(key: &str, value: &str, wanted: impl ToString) -> ParameterError {
     ParameterError::Value { key: key.to_owned(), value: value.to_owned(), wanted: wanted.to_string() }
@@ -93,13 +107,20 @@ pub(crate) fn bytes_or(key: &str, text: &str, word: &str) -> Result<Option<u64>,
 
 /// Parses a size that fits the length of a frame.
 pub(crate) fn frame_bytes(key: &str, text: &str) -> Result<u16, ParameterError> {
-    u16::try_from(bytes(key, text)?).map_err(|_| wrong(key, text, "a frame holds at most 65535 bytes"))
+    u16::try_from(bytes(key, text)?).map_err(|_| wrong(key, text, "a size of at most 65535 bytes"))
 }
 
 /// Parses a whole number within the range of its type.
 pub(crate) fn count<T: TryFrom<u32> + Into<u32> + Ones>(key: &str, text: &str) -> Result<T, ParameterError> {
     let number = text.parse::<u32>().ok().and_then(|number| T::try_from(number).ok());
     number.ok_or_else(|| wrong(key, text, format!("a whole number from 0 to {}", T::ONES.into())))
+}
+
+/// Parses a whole number from `least` to `most`, which its type holds.
+pub(crate) fn count_in<T: TryFrom<u32>>(key: &str, text: &str, least: u32, most: u32) -> Result<T, ParameterError> {
+    let number = text.parse::<u32>().ok().filter(|number| (least..=most).contains(number));
+    let number = number.and_then(|number| T::try_from(number).ok());
+    number.ok_or_else(|| wrong(key, text, format!("a whole number from {least} to {most}")))
 }
 
 /// The largest value of a type of whole numbers.

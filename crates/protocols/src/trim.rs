@@ -115,7 +115,7 @@ parameters! {
     }
     check(parameters) {
         let wanted = "\"64B\" or more: headers alone are longer, and the shortest Ethernet frame has 64B";
-        require(parameters.size_bytes >= MIN_FRAME_BYTES, "size", wanted)
+        [require(parameters.size_bytes >= MIN_FRAME_BYTES, "size", wanted)]
     }
 }
 

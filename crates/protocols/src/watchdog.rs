@@ -46,8 +46,10 @@ parameters! {
             "SONiC: drop is the default";
     }
     check(parameters) {
-        require(parameters.detect > Time::ZERO, "detect", "a time above zero, such as \"200ms\"")?;
-        require(parameters.restore > Time::ZERO, "restore", "a time above zero, such as \"200ms\"")
+        [
+            require(parameters.detect > Time::ZERO, "detect", "a time above zero, such as \"200ms\""),
+            require(parameters.restore > Time::ZERO, "restore", "a time above zero, such as \"200ms\""),
+        ]
     }
 }
 

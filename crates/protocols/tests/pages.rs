@@ -110,7 +110,7 @@ fn python_type(value: ValueType) -> String {
         ValueType::Text | ValueType::Size | ValueType::Time | ValueType::Rate => "str".to_owned(),
         ValueType::QueueLimit | ValueType::Reaction => "str".to_owned(),
         ValueType::Share | ValueType::Fraction | ValueType::Threshold => "float | str".to_owned(),
-        ValueType::Count | ValueType::Class => "int".to_owned(),
+        ValueType::Count | ValueType::CountIn(..) | ValueType::Class => "int".to_owned(),
         ValueType::Positive | ValueType::Number => "float".to_owned(),
         ValueType::Flag => "bool".to_owned(),
         ValueType::Classes => "list[int]".to_owned(),

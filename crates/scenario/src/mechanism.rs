@@ -3,50 +3,98 @@
 use crate::section::Section;
 use crate::values::canonical;
 use protocols::describe::{Default, Mechanism, Parameter, ValueType};
-use protocols::{ParameterError, Parameters};
+use protocols::{Checked, ParameterError, Parameters};
 
-/// Reads the parameters of `mechanism` that `T` has, beside `further` settings; `None` after an error, which is
-/// reported.
+/// Texts of the readable parameters of a table, by key, and the keys of the others, whose errors are reported.
+type Texts = (Vec<(&'static str, String)>, Vec<String>);
+
+/// Reads the parameters of `mechanism` that `T` has, beside `further` settings. All errors are reported. `None` if a
+/// value cannot be read; values out of range are returned, so that they can be compared with others.
 pub(crate) fn build<T: Parameters>(
     table: &Section<'_, '_>,
     mechanism: &'static Mechanism,
     further: &[(&'static str, &str)],
 ) -> Option<T> {
-    let settings = settings(table, mechanism, |key| T::MECHANISM.parameter(key).is_some())?;
-    let settings = settings.iter().map(|(key, text)| (*key, text.as_str()));
-    report(table, T::build(&settings.chain(further.iter().copied()).collect::<Vec<_>>()))
+    let texts = texts(table, mechanism, |key| T::MECHANISM.parameter(key).is_some());
+    checked(table, texts, |settings| {
+        let read = T::read(&settings.iter().chain(further).copied().collect::<Vec<_>>())?;
+        let faults = read.check();
+        Ok((read, faults))
+    })
 }
 
-/// Reads those parameters of a mechanism for which `is_read` holds as canonical texts, without those of
-/// [`ValueType::Other`], which have readers of their own; `None` if one is wrong or missing, which is reported.
-pub(crate) fn settings(
+/// Reads all parameters of `mechanism` with `read`. All errors are reported. `None` like [`build`].
+pub(crate) fn build_with<T>(
     table: &Section<'_, '_>,
     mechanism: &'static Mechanism,
-    is_read: impl Fn(&str) -> bool,
-) -> Option<Vec<(&'static str, String)>> {
-    let mut wrong = false;
-    let mut settings = Vec::new();
-    let is_read = |it: &&Parameter| it.syntax.value != ValueType::Other && is_read(it.key);
-    for parameter in mechanism.parameters.iter().filter(is_read) {
-        match table.read(parameter.key, |value| canonical(parameter.key, value, parameter.syntax)) {
-            Some(text) => settings.push((parameter.key, text)),
-            None => wrong |= table.has(parameter.key) || parameter.default == Default::Required,
-        }
-    }
-    (!wrong).then_some(settings)
+    read: impl Fn(&[(&str, &str)]) -> Checked<T>,
+) -> Option<T> {
+    checked(table, texts(table, mechanism, |_| true), read)
 }
 
-/// Returns the parameters, or reports the error at its key.
-pub(crate) fn report<T>(table: &Section<'_, '_>, built: Result<T, ParameterError>) -> Option<T> {
-    match built {
-        Ok(parameters) => return Some(parameters),
-        Err(ParameterError::Range { key, wanted }) => {
-            table.fail(key, format!("`{key}` is out of range"), Some(format!("write {wanted}")));
+/// Reads those parameters of a mechanism for which `is_read` holds, without those of [`ValueType::Other`], which have
+/// readers of their own.
+fn texts(table: &Section<'_, '_>, mechanism: &'static Mechanism, is_read: impl Fn(&str) -> bool) -> Texts {
+    let (mut settings, mut wrong) = Texts::default();
+    let is_read = |it: &&Parameter| it.syntax.value != ValueType::Other && is_read(it.key);
+    for parameter in mechanism.parameters.iter().filter(is_read) {
+        let key = parameter.key;
+        match table.read(key, |value| canonical(key, value, parameter.syntax)) {
+            Some(text) => settings.push((key, text)),
+            None if table.has(key) || parameter.default == Default::Required => wrong.push(key.to_owned()),
+            None => {}
         }
-        Err(ParameterError::Value { key, value, wanted }) => {
-            table.fail(&key, format!("`{key}` cannot be {value}"), Some(wanted));
-        }
-        Err(error) => table.fail("", error.to_string(), None),
     }
-    None
+    (settings, wrong)
+}
+
+/// Reads the texts, without those that cannot be read, and reports each error at its key. Values that have their
+/// defaults in place of a wrong one are not judged.
+fn checked<T>(
+    table: &Section<'_, '_>,
+    (mut settings, mut wrong): Texts,
+    read: impl Fn(&[(&str, &str)]) -> Checked<T>,
+) -> Option<T> {
+    loop {
+        let all: Vec<(&str, &str)> = settings.iter().map(|(key, text)| (*key, text.as_str())).collect();
+        match read(&all) {
+            Ok((value, faults)) => {
+                for fault in faults.iter().filter(|fault| !wrong.iter().any(|key| key == fault.key())) {
+                    fail(table, &settings, fault);
+                }
+                return wrong.is_empty().then_some(value);
+            }
+            Err(error) => {
+                let key = error.key().to_owned();
+                if !wrong.contains(&key) {
+                    fail(table, &settings, &error);
+                }
+                let before = settings.len();
+                settings.retain(|(other, _)| *other != key);
+                if settings.len() == before {
+                    return None;
+                }
+                wrong.push(key);
+            }
+        }
+    }
+}
+
+fn fail(table: &Section<'_, '_>, settings: &[(&'static str, String)], error: &ParameterError) {
+    match error {
+        ParameterError::Range { key, wanted } => {
+            let text = settings.iter().find(|(other, _)| other == key).map(|(_, text)| text.as_str());
+            let value = match text {
+                Some(text) if table.has(key) => format!("`{key}` = {text} is out of range"),
+                Some(text) => format!("the default of `{key}`, {text}, is out of range"),
+                None => format!("`{key}` is out of range"),
+            };
+            table.fail(key, value, Some(format!("write {wanted}")));
+        }
+        ParameterError::Value { key, value, wanted } => {
+            let wanted = if wanted.starts_with("a ") { format!("write {wanted}") } else { wanted.clone() };
+            table.fail(key, format!("`{key}` cannot be {value}"), Some(wanted));
+        }
+        _ => table.fail("", error.to_string(), None),
+    }
 }

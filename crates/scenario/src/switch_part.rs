@@ -196,11 +196,14 @@ pub(crate) fn marking(section: &Section<'_, '_>) -> Option<Marking> {
     let kinds: Vec<&str> = std::iter::once("none").chain(Marking::MECHANISMS.iter().map(|it| it.kind)).collect();
     let kind = table.kind("marking", &kinds);
     let found = Marking::MECHANISMS.iter().find(|mechanism| Some(mechanism.kind) == kind);
-    let settings = found.map_or(Some(Vec::new()), |found| mechanism::settings(&table, found, |_| true));
+    let marking = match found {
+        Some(found) => mechanism::build_with(&table, found, |settings| {
+            Marking::read(found.kind, settings).unwrap_or(Ok((Marking::None, Vec::new())))
+        }),
+        None => kind.map(|_| Marking::None),
+    };
     table.finish();
-    let settings = settings?;
-    let settings: Vec<(&str, &str)> = settings.iter().map(|(key, text)| (*key, text.as_str())).collect();
-    mechanism::report(&table, Marking::build(kind?, &settings)?)
+    marking
 }
 
 pub(crate) fn scheduler(section: &Section<'_, '_>) -> Option<Scheduler> {

@@ -25,6 +25,7 @@ pub(crate) fn canonical(key: &str, value: &Value, syntax: Syntax) -> Read<String
         ValueType::Rate => rate(value)?.1,
         ValueType::Share => share(value, 1.0)?.1,
         ValueType::Count => whole(value, 0..=u64::from(u32::MAX))?.1,
+        ValueType::CountIn(least, most) => whole(value, least.into()..=most.into())?.1,
         ValueType::Positive | ValueType::Number => {
             let text = plain()?;
             let least = if syntax.value == ValueType::Positive { f64::MIN_POSITIVE } else { f64::MIN };
@@ -47,6 +48,10 @@ pub(crate) fn canonical(key: &str, value: &Value, syntax: Syntax) -> Read<String
         ValueType::Class => whole(value, 0..=7)?.1,
         ValueType::Classes => classes(value, "the list of classes is empty")?.1,
         ValueType::Word(words) => {
+            if !matches!(value, Value::Text(_)) {
+                let help = format!("write one of {}, in quotes", words.join(", "));
+                return Err((format!("{} is not {}", show(value), syntax.name), Some(help)));
+            }
             let text = text(value, syntax.name)?;
             if !words.contains(&text.as_str()) {
                 return Err(unknown_word(&text, key, words));

@@ -169,8 +169,8 @@ fn phantom_queues() {
     let pipelines = r#"overload = { kind = "pipeline-trim" }"#;
     #[rustfmt::skip]
     refused("phantom", &scenario(PHANTOM), &[
-        (r#"drain = 0.95"#,         r#"drain = 1"#,            "", &["`drain` is out of range", "below 1"]),
-        (r#"drain = 0.95"#,         r#"drain = 0"#,            "", &["`drain` is out of range", "above 0"]),
+        (r#"drain = 0.95"#,         r#"drain = 1"#,            "", &["`drain` = 1 is out of range", "below 1"]),
+        (r#"drain = 0.95"#,         r#"drain = 0"#,            "", &["`drain` = 0 is out of range", "above 0"]),
         (r#"drain = 0.95"#,         r#"drain = -0.5"#,         "", &["is not a share"]),
         (r#"drain = 0.95"#,         r#"k_min = "30KB""#,       "", &["k_min"]),
         (r#"threshold = "30KB""#,   r#"threshold = "0B""#,     "", &["every frame would be marked"]),
@@ -334,12 +334,12 @@ min_rate = "5Mbps"
 fn qcn() {
     #[rustfmt::skip]
     refused("qcn", &scenario(QCN), &[
-        (r#"set_point = "200KB""#,    r#"set_point = "0B""#,       "", &["`set_point` is out of range", "at least 1B"]),
+        (r#"set_point = "200KB""#, r#"set_point = "0B""#, "", &["`set_point` = 0B is out of range", "at least 1B"]),
         (r#"set_point = "200KB""#,    r#"set_point = "-1KB""#,     "", &["negative"]),
         (r#"weight = 2"#,             r#"weight = -2"#,            "", &["whole number from 0"]),
-        (r#"weight = 2"#,             r#"weight = 65"#,            "", &["`weight` is out of range", "from 0 to 64"]),
+        (r#"weight = 2"#,             r#"weight = 65"#,            "", &["`65` is out of range", "from 0 to 64"]),
         (r#"sample = "150KB""#, r#"sample = "0B""#, r#"sample_min = "15KB""#, &["at most `sample`"]),
-        (r#"sample_min = "15KB""#, r#"sample_min = "0B""#, "", &["`sample_min` is out of range", "at least 1B"]),
+        (r#"sample_min = "15KB""#, r#"sample_min = "0B""#, "", &["`sample_min` = 0B is out of range", "at least 1B"]),
         (r#"sample_min = "15KB""#,    r#"sample_min = "151KB""#,   "", &["at most `sample` = 150KB"]),
         (r#"jitter = 0.15"#,          r#"jitter = 1"#,             "", &["write less than 1"]),
         (r#"jitter = 0.15"#,          r#"jitter = -0.1"#,          "", &["is not a share"]),

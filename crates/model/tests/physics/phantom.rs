@@ -93,7 +93,9 @@ fn frames_that_find_the_wire_idle_are_counted() {
 /// without a wait.
 #[test]
 fn marks_are_traced_and_captured_where_they_are_set() {
-    let fair = Marking::build("afd", &[("target", "3KB"), ("action", "mark")]).expect("its kind").expect("its keys");
+    let fair = Marking::read("afd", &[("target", "3KB"), ("action", "mark")]).expect("its kind");
+    let (fair, faults) = fair.expect("its keys");
+    assert!(faults.is_empty());
     for marking in [phantom(0.9, 3000), fair] {
         let fabric = dumbbell(4, 4, link(10, 5_000), link(10, 5_000)).unwrap();
         let [one, other]: [fabric::NodeId; 2] = fabric.switches().collect::<Vec<_>>().try_into().unwrap();

@@ -39,9 +39,11 @@ parameters! {
     }
     also [EXCEPT, TIERS]
     check(parameters) {
-        check_thresholds(parameters.lower, parameters.upper)?;
-        require(parameters.burst_gap > Time::ZERO, "burst_gap", "a time above zero, such as \"10ms\"")?;
-        require(parameters.expiry != Some(Time::ZERO), "expiry", "a time above zero, or \"auto\"")
+        [
+            check_thresholds(parameters.lower, parameters.upper),
+            require(parameters.burst_gap > Time::ZERO, "burst_gap", "a time above zero, such as \"10ms\""),
+            require(parameters.expiry != Some(Time::ZERO), "expiry", "a time above zero, or \"auto\""),
+        ]
     }
 }
 

@@ -22,7 +22,7 @@ parameters! {
             "target queue length Q_eq, at least 1 B",
             "IEEE 802.1Q, cpQueueSizeSetPoint; Bahnasy's thesis, sec. 3.7: 20 % of the buffer";
         /// Weight w, 0 to 64.
-        weight: u32 = "weight" count, default "2",
+        weight: u32 = "weight" count[0, 64], default "2",
             "weight w of the queue's change beside its offset from the set point, 0 to 64",
             "IEEE 802.1Q, cpW";
         /// Bytes between two samples without congestion.
@@ -52,13 +52,14 @@ parameters! {
             "IEEE 802.1Q, congestion notification priority values";
     }
     check(parameters) {
-        require(parameters.set_point_bytes > 0, "set_point", "at least 1B")?;
-        require(parameters.weight <= 64, "weight", "from 0 to 64")?;
-        require(parameters.sample_min_bytes > 0, "sample_min", "at least 1B")?;
         let far = Bytes(parameters.sample_bytes);
         let wanted = || format!("at most `sample` = {far}: stronger feedback shortens the sampling distance");
-        require(parameters.sample_min_bytes <= parameters.sample_bytes, "sample_min", wanted())?;
-        require(parameters.jitter < 1.0, "jitter", "less than 1: a jitter of 1 could draw a distance of zero")
+        [
+            require(parameters.set_point_bytes > 0, "set_point", "at least 1B"),
+            require(parameters.sample_min_bytes > 0, "sample_min", "at least 1B"),
+            require(parameters.sample_min_bytes <= parameters.sample_bytes, "sample_min", wanted()),
+            require(parameters.jitter < 1.0, "jitter", "less than 1: a jitter of 1 could draw a distance of zero"),
+        ]
     }
 }
 

@@ -55,7 +55,7 @@ fn parameters_out_of_range() {
         ("theta = -0.1", "-0.1"),
         ("lambda = -1", "a negative one would make frames bounce less the fuller their queue is"),
         ("lambda = nan", "is not a number"),
-        ("limit = 0", "`limit` is out of range"),
+        ("limit = 0", "whole number from 1 to 255"),
         ("return = \"home\"", "`home` is not a valid return"),
         ("priorities = []", "the list of classes is empty"),
         ("theat = 0.5", "unknown key `theat`"),

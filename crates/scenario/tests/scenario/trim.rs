@@ -71,7 +71,7 @@ fn defaults_are_those_of_the_pages() {
 #[test]
 fn values_out_of_range() {
     for (overload, expected) in [
-        ("{ kind = \"trim\", size = \"40B\" }", "`size` is out of range"),
+        ("{ kind = \"trim\", size = \"40B\" }", "`size` = 40B is out of range"),
         ("{ kind = \"trim\", size = \"9KB\" }", "none is longer than 1.062KB: nothing would be cut"),
         ("{ kind = \"trim\", size = \"70KB\" }", "`size` cannot be 70KB"),
         ("{ kind = \"trim\", victim = \"head\" }", "`head` is not a valid victim"),

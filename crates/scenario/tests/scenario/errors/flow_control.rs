@@ -98,7 +98,7 @@ fn credits() {
     let wrong = |rest: &str| lower(&with(rest), &[]).unwrap_err();
     assert_eq!(
         wrong("priorities = [3], credits = \"0B\""),
-        "dir/test.toml:11:61: `credits` is out of range\n  help: write \"auto\" or a size like \"20KB\": without \
+        "dir/test.toml:11:61: `credits` = 0B is out of range\n  help: write \"auto\" or a size like \"20KB\": without \
          credits no frame could be sent"
     );
     assert_eq!(
@@ -108,9 +108,14 @@ fn credits() {
     );
     assert_eq!(
         wrong("priorities = [3], regrant = \"0s\""),
-        "dir/test.toml:11:61: `regrant` is out of range\n  help: write a time above zero, such as \"100us\": credits \
-         cannot be repeated without any time in between"
+        "dir/test.toml:11:61: `regrant` = 0ps is out of range\n  help: write a time above zero, such as \"100us\": \
+         credits cannot be repeated without any time in between"
     );
+    // All at once; only what depends on an unreadable value is left out.
+    let many = wrong("priorities = [3], credits = \"0B\", update = \"5x\", regrant = \"0s\"");
+    for key in ["`credits` = 0B is out of range", "`x` is not a unit", "`regrant` = 0ps is out of range"] {
+        assert!(many.contains(key), "{key} is missing in {many}");
+    }
     assert!(wrong("credits = \"20KB\"").contains("priorities"));
     let queues = with("priorities = [3]").replace("buffer = \"16MB\"", "queue = \"100KB\"");
     let message = lower(&queues, &[]).unwrap_err();
