@@ -6,6 +6,7 @@ use fabric::routing::{Forwarding, PathId, PathTable};
 use fabric::{Fabric, NodeId, PortIndex};
 use protocols::hold::HeldGates;
 use protocols::preemption::PreemptionParameters;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use traffic::{Load, Plan};
 use units::{Time, WIRE_OVERHEAD_BYTES};
@@ -102,7 +103,7 @@ pub(crate) fn warn(
         return;
     }
     let fabric = ways.fabric;
-    let mut worst = BTreeMap::<u8, (Time, Time, u16, NodeId, PortIndex, Time)>::new();
+    let mut worst = BTreeMap::<u8, (Time, Reverse<u16>, Time, NodeId, PortIndex, Time)>::new();
     for ((class, node, port), frame) in ways.longest(plan, transport_mtu_bytes) {
         let Some(list) = gates.get(&(node, port)) else { continue };
         let rate = fabric.link(fabric.ports(node)[usize::from(port)].link).rate;
@@ -117,11 +118,12 @@ pub(crate) fn warn(
         if !passes {
             let opens = list.longest(class) > Time::ZERO;
             let advance = held.filter(|_| opens).map_or(Time::ZERO, |it| it.hold_advance());
-            let found = (open, needed, frame, node, port, advance);
+            // The shortest opening, and of equal ones the longest frame.
+            let found = (open, Reverse(frame), needed, node, port, advance);
             worst.entry(class).and_modify(|known| *known = found.min(*known)).or_insert(found);
         }
     }
-    for (class, (open, needed, frame, node, port, advance)) in worst {
+    for (class, (open, Reverse(frame), needed, node, port, advance)) in worst {
         let place = format!("port {port} of `{}`", fabric.name(node));
         let message = if advance > Time::ZERO {
             format!(
