@@ -80,7 +80,14 @@ impl Scenario {
     ) -> Result<Scenario, ScenarioErrors> {
         let document = Document::parse(text, name, overrides).map_err(|errors| ScenarioErrors { errors })?;
         let context = Context::new(&document);
-        document.former.iter().for_each(|key| context.warn(&key.path(), key.warning()));
+        // One warning per key, which several overrides may name.
+        let mut former: Vec<(String, String)> = Vec::new();
+        for found in document.former.iter().map(|key| (key.path(), key.warning())) {
+            if !former.contains(&found) {
+                context.warn(&found.0, &*found.1);
+                former.push(found);
+            }
+        }
         let parts = read_parts(&context, seed);
         let (errors, mut explained, warnings) = context.finish();
         if let (Some(seed), Some(entry)) = (seed, explained.iter_mut().find(|entry| entry.key == "seed")) {

@@ -275,3 +275,18 @@ fn warnings_are_told_on_standard_error_and_in_the_summary() {
     assert!(summary["warnings"][0].as_str().unwrap().contains("no switch trims"), "{}", summary["warnings"]);
     assert_eq!(run(&["run", &scenario, "--quiet"]).err, "");
 }
+
+#[test]
+fn former_names_of_keys_on_the_command_line_warn_or_are_refused_with_the_present_one() {
+    let scratch = Scratch::new("run-former");
+    let scenario = scratch.file("small.toml", SMALL);
+    let out = scratch.path("out");
+    let ran = run(&["run", &scenario, "--set", "host.disobedient=[]", "--json", "--out", &out]);
+    assert!(json(&ran.out)["warnings"].to_string().contains("former name"), "{}{}", ran.out, ran.err);
+    let both = ["run", &scenario, "--set", "host.disobedient=[]", "--set", "host.ignore_pause=[]", "--explain"];
+    let ran = run(&both);
+    assert!(ran.code == Some(2) && ran.err.contains("are names of one key"), "{}{}", ran.out, ran.err);
+    let vary = ["--vary", "host.disobedient=[],[]", "--vary", "host.ignore_pause=[]"];
+    let ran = run(&[["compare", &scenario].as_slice(), &vary].concat());
+    assert!(ran.code == Some(2) && ran.err.contains("host."), "{}{}", ran.out, ran.err);
+}

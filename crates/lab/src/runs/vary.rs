@@ -20,7 +20,7 @@ pub struct Override {
 pub fn parse_override(text: &str) -> Result<Override, String> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() && !value.trim().is_empty() => {
-            Ok(Override { key: scenario::present_key(key.trim()), value: value.trim().to_owned() })
+            Ok(Override { key: key.trim().to_owned(), value: value.trim().to_owned() })
         }
         _ => Err("write a key and a value, like fabric.k=8 or traffic.0.load=0.5".to_owned()),
     }
@@ -51,12 +51,17 @@ impl VariedKey {
         }
     }
 
-    /// Returns the keys of the scenario that it changes, each once.
-    fn keys(&self) -> BTreeSet<&str> {
+    /// Returns the present names of the keys of the scenario that it changes, each once.
+    fn keys(&self) -> BTreeSet<String> {
         if self.changes.is_empty() {
-            return BTreeSet::from([self.key.as_str()]);
+            return BTreeSet::from([scenario::present_key(&self.key)]);
         }
-        self.changes.iter().flatten().map(|change| change.key.as_str()).collect()
+        self.changes.iter().flatten().map(|change| scenario::present_key(&change.key)).collect()
+    }
+
+    /// Returns whether both vary one key or axis, by any of its names.
+    pub(crate) fn is_key_of(&self, other: &VariedKey) -> bool {
+        scenario::present_key(&self.key) == scenario::present_key(&other.key)
     }
 
     /// Restricts the axis to the values of `chosen`, in their order.
@@ -79,7 +84,7 @@ impl VariedKey {
 impl From<Choice> for VariedKey {
     fn from(choice: Choice) -> VariedKey {
         let changes = choice.changes.into_iter().map(|set| set.into_iter().map(VariedKey::from).collect()).collect();
-        VariedKey { key: scenario::present_key(&choice.key), values: choice.values, place: Some(choice.place), changes }
+        VariedKey { key: choice.key, values: choice.values, place: Some(choice.place), changes }
     }
 }
 
@@ -141,7 +146,7 @@ pub(crate) fn placed(error: LabError, varied: &[VariedKey]) -> LabError {
 /// [`PlanError::VariedTwice`].
 pub fn check_distinct(varied: &[VariedKey]) -> Result<(), PlanError> {
     for (at, vary) in varied.iter().enumerate() {
-        let is_twice = |first: &&VariedKey| first.key == vary.key || !first.keys().is_disjoint(&vary.keys());
+        let is_twice = |first: &&VariedKey| first.is_key_of(vary) || !first.keys().is_disjoint(&vary.keys());
         if let Some(first) = varied[..at].iter().find(is_twice) {
             let values = [first.values.as_slice(), &vary.values].concat();
             return Err(PlanError::VariedTwice { key: vary.key.clone(), values });
@@ -164,7 +169,7 @@ pub fn parse_vary(text: &str) -> Result<VariedKey, String> {
     if let Some(twice) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
         return Err(format!("duplicate value {}", twice.1));
     }
-    Ok(VariedKey { key: scenario::present_key(key.trim()), values, place: None, changes: Vec::new() })
+    Ok(VariedKey { key: key.trim().to_owned(), values, place: None, changes: Vec::new() })
 }
 
 fn split(text: &str) -> Vec<String> {

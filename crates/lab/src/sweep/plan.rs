@@ -81,7 +81,7 @@ impl Plan {
         let list: Vec<VariedKey> = plan.runs.into_iter().map(VariedKey::from).collect();
         let mut grid: Vec<VariedKey> = plan.axes.into_iter().chain(plan.vary).map(VariedKey::from).collect();
         for own in vary {
-            match grid.iter_mut().find(|known| known.key == own.key) {
+            match grid.iter_mut().find(|known| known.is_key_of(own)) {
                 Some(axis) if !axis.changes.is_empty() => *axis = axis.only(own)?,
                 Some(known) => *known = own.clone(),
                 None => grid.push(own.clone()),
