@@ -1,5 +1,7 @@
 """Comparison of what a run tells with what its files determine."""
 
+from collections import Counter
+
 from .values import Alternatives, AnyOrder, Maybe, OneOf, Range, Underived, Within
 
 
@@ -16,6 +18,8 @@ class Comparison:
         """Compares one value; `derived` may be a number within bounds, or underived."""
         if isinstance(derived, Underived):
             self.underived[derived.name] = self.underived.get(derived.name, 0) + 1
+            if not derived.holds(told):
+                self.report(path, told, plain(derived))
             return
         if isinstance(derived, dict):
             self.tables(path, told, derived)
@@ -47,8 +51,7 @@ class Comparison:
             if key.startswith("_"):
                 continue
             if key not in told:
-                if not isinstance(value, Underived):
-                    self.report(f"{path}.{key}", "no such key", plain(value))
+                self.report(f"{path}.{key}", "no such key", plain(value))
                 continue
             self.values(f"{path}.{key}" if path else key, told[key], value)
 
@@ -62,9 +65,11 @@ class Comparison:
             known.update(texts)
             if not isinstance(text, Maybe) and not any(one in told for one in texts):
                 self.report(path, "no such text", texts[0])
-        for text in told:
+        for text, count in Counter(told).items():
             if text not in known:
                 self.report(path, text, "no such text")
+            elif count > 1:
+                self.report(path, f"{text} ({count} times)", text)
 
     def lists(self, path, told, derived):
         if not isinstance(told, list) or len(told) != len(derived):

@@ -3,7 +3,8 @@
 from collections import Counter, defaultdict
 
 from .values import Within, distribution, nearest_rank, quantile
-from .run import quantity
+from .ports import OVERHEAD_BYTES
+from .run import quantity, serialise
 
 SIZES = [10**4, 10**5, 10**6, 10**7, 2**64 - 1]
 DECADES = [step * 10**power for power in range(3, 10) for step in (1, 3)] + [10**10, 2**64 - 1]
@@ -150,10 +151,10 @@ class Flows:
 
     def goodput(self):
         """The window ends at the last arrival of payload if a flow was delivered in it, and every flow was delivered or
-        consists of datagrams that were all sent.
+        consists of datagrams that have all left their host.
         """
         run = self.run
-        all_complete = all(flow["delivered_ps"] is not None or self.all_sent(flow) for flow in self.all)
+        all_complete = all(flow["delivered_ps"] is not None or self.all_left(flow) for flow in self.all)
         last = max((flow["delivered_ps"] for flow in self.all if flow["delivered_ps"] is not None), default=0)
         all_complete = all_complete and last > run.window_start
         for flow in self.all:
@@ -186,6 +187,15 @@ class Flows:
             # The size is the length of frames of the mean length, rounded up to whole frames.
             return len(frames) >= -(-flow["size_bytes"] // quantity(traffic.get("frame", "1518B")))
         return sum(packet.payload for packet in frames) >= flow["size_bytes"]
+
+    def all_left(self, flow):
+        """Returns whether a flow of datagrams has sent all its frames, and none is on the wire of its host at the end."""
+        run = self.run
+
+        def leaves_at(packet):
+            return packet.created + serialise(packet.whole + OVERHEAD_BYTES, run.ports[packet.source, 0].rate)
+        return self.all_sent(flow) and all(leaves_at(packet) <= run.end_of_run
+                                           for packet in self.frames_by_flow.get(flow["flow"], []))
 
     @property
     def frames_by_flow(self):

@@ -15,7 +15,7 @@ from .summary import Derived
 from .terminal import compare_terminal, kept
 from .underived import UNDERIVED
 
-FEWEST = 30
+FEWEST = 250
 # Fields that are not derived, in these scenarios too.
 NOT_DERIVED = {"backpressure.table_max", "backpressure.table_bytes"}
 
@@ -101,7 +101,12 @@ def self_test(program):
         added, removed = copy.deepcopy(summary), copy.deepcopy(summary)
         added["packets"]["new_number"] = 1
         del removed["packets"]["consumed"]
-        for name, other in (("a key more", added), ("a key less", removed)):
+        changes = [("a key more", added), ("a key less", removed)]
+        if summary["warnings"]:
+            doubled = copy.deepcopy(summary)
+            doubled["warnings"].append(doubled["warnings"][0])
+            changes.append(("a warning more", doubled))
+        for name, other in changes:
             if not differs(other, derived):
                 faults.append(f"{name} is not reported")
         count, missed = differing_lines(summary, shown)

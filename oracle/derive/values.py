@@ -5,10 +5,16 @@ from fractions import Fraction
 
 
 class Underived:
-    """A value that the files of a run do not determine; `name` is an entry of the list of these."""
+    """A value that the files of a run do not determine; `name` is an entry of the list of these. It is a number that is
+    not negative, or a text.
+    """
 
     def __init__(self, name):
         self.name = name
+
+    @staticmethod
+    def holds(told):
+        return isinstance(told, str) or type(told) in (int, float) and told >= 0
 
 
 class Within:
