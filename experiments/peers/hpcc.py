@@ -2,7 +2,7 @@
 """Prints the table of docs/validation.md beside HPCC's simulator: percentiles of the slowdown there and here.
 
 `*.fct` is the output of the released simulator at 9f4be2a on these files, and `hpcc.json` has the percentiles of its
-further runs. Both divide a flow's time by the time that the simulator itself states for the flow alone. Flows take the
+runs, also of those without an `*.fct` here. Both divide a flow's time by the time that the simulator itself states for the flow alone. Flows take the
 paths that ECMP gives them there. Seeds draw marks, and here the paths of acknowledgements; on the star, where most
 controls draw nothing, starts are up to 1 us later on both sides.
 """
@@ -22,7 +22,8 @@ PEERS = pathlib.Path(__file__).resolve().parent
 PERCENTILES = (50, 95, 99)
 # Folder, flows, control.
 CASES = [("star", flows, control) for flows in ("incast", "join") for control in ("dcqcn", "hpcc", "timely", "dctcp")]
-CASES += [("k8", "permutation", "hpcc"), ("k8", "web-search", "hpcc"), ("k8", "web-search", "dcqcn")]
+CASES += [("k8", flows, control) for flows in ("permutation", "web-search")
+          for control in ("hpcc", "dcqcn", "timely", "dctcp")]
 # Frames there have no preamble and gap: 20 bytes less of header. TIMELY has a time stamp of 8 bytes.
 HEADER = {"timely": "36B"}
 # Runs of that simulator by case: percentiles of each seed.
@@ -164,24 +165,27 @@ def spread(draws):
 def compare(options, case):
     """Prints the row of a case."""
     folder, flows_name, control = case
-    of_file = slowdowns(PEERS / folder / f"{flows_name}.{control}.fct")
+    fct_file = PEERS / folder / f"{flows_name}.{control}.fct"
+    of_file = slowdowns(fct_file) if fct_file.exists() else None
     with tempfile.TemporaryDirectory() as scratch:
         seeds = range(1, options.seeds + 1)
         runs = [simulated_here(options, case, seed, pathlib.Path(scratch)) for seed in seeds]
-    if any(run.keys() != of_file.keys() for run in runs):
+    flow_count = int((PEERS / folder / f"{flows_name}.flow").read_text(encoding="ascii").split(maxsplit=1)[0])
+    if any(run.keys() != (of_file or run).keys() or len(run) != flow_count for run in runs):
         sys.exit(f"{name_of(case)}: the flows that completed are not those of there")
     known = json.loads(THERE.read_text(encoding="ascii"))
     if name_of(case) not in known:
         sys.exit(f"{name_of(case)}: {THERE.name} has no run of that simulator; --fork makes them")
     there = list(known[name_of(case)].values())
-    if options.starts_of_file:
+    if options.starts_of_file and of_file:
         there = [percentiles(of_file)]
     theirs, here = list(zip(*there)), list(zip(*map(percentiles, runs)))
     medians = [(statistics.median(a), statistics.median(b)) for a, b in zip(theirs, here)]
     difference = ", ".join(f"{100 * (b / a - 1):+.1f}" for a, b in medians)
     # Of few flows a correlation says nothing.
-    correlation = statistics.median(rank_correlation(run, of_file) for run in runs)
-    shown = f"{correlation:.2f}" if len(of_file) > 100 else "-"
+    shown = "-"
+    if of_file and len(of_file) > 100:
+        shown = f"{statistics.median(rank_correlation(run, of_file) for run in runs):.2f}"
     cells = [str(len(there)), ", ".join(map(spread, theirs)), ", ".join(map(spread, here)), difference, shown]
     print(f"| {name_of(case)} | {' | '.join(cells)} |", flush=True)
 

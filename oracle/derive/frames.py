@@ -15,6 +15,17 @@ CAUSES = ["queue full", "lossless queue full", "header queue full", "pause storm
 ENDS = ("delivered", "consumed", "dropped")
 
 
+def position(messages, payload, seq):
+    """Returns the position of the byte `seq` of a connection, whose messages are divided into pieces of `payload` bytes."""
+    start = before = 0
+    for flow in messages:
+        if seq < start + flow["size_bytes"] or flow is messages[-1]:
+            return before + (seq - start) // payload
+        start += flow["size_bytes"]
+        before += -(-flow["size_bytes"] // payload)
+    return before
+
+
 class Frames:
     """What happened to frames, from one pass over the trace."""
 
@@ -173,10 +184,17 @@ class Frames:
         """
         run = self.run
         threshold = run.scenario["measure"].get("reordering_threshold", 100)
-        sent, place = Counter(), {}
+        sent, place, payload = Counter(), {}, Counter()
+        for packet in self.data:
+            payload[packet.flow] = max(payload[packet.flow], packet.payload)
+        messages = self.messages()
         for packet in sorted(self.data, key=lambda packet: packet.number):
             key = packet.flow, packet.seq
-            if key not in place:
+            if key in place:
+                continue
+            if len(messages.get(packet.flow, ())) > 1:
+                place[key] = position(messages[packet.flow], payload[packet.flow], packet.seq)
+            else:
                 place[key] = sent[packet.flow]
                 sent[packet.flow] += 1
         done = self.completions()
@@ -191,16 +209,17 @@ class Frames:
             lost, early, ignored = lost + displaced[1], early + displaced[2], ignored + displaced[3]
         return found, lost, early, ignored
 
+    def messages(self):
+        """Returns the flows of each connection, by its first flow."""
+        connections = defaultdict(list)
+        for flow in sorted(self.run.flows, key=lambda flow: flow["flow"]):
+            connections[flow["src_port"], flow["src_host"], flow["dst_host"], flow["traffic"]].append(flow)
+        return {flows[0]["flow"]: flows for flows in connections.values()}
+
     def completions(self):
         """Returns the time at which each flow was complete, a connection with its last message; by its first flow."""
-        run, messages = self.run, defaultdict(list)
-        for flow in run.flows:
-            messages[flow["src_port"], flow["src_host"], flow["dst_host"], flow["traffic"]].append(flow)
-        done = {}
-        for flows in messages.values():
-            if self.has_all_messages(flows) and all(flow["delivered_ps"] is not None for flow in flows):
-                done[min(flow["flow"] for flow in flows)] = max(flow["delivered_ps"] for flow in flows)
-        return done
+        return {first: max(flow["delivered_ps"] for flow in flows) for first, flows in self.messages().items()
+                if self.has_all_messages(flows) and all(flow["delivered_ps"] is not None for flow in flows)}
 
     def has_all_messages(self, flows):
         """Returns whether these are all messages of their connection."""

@@ -35,7 +35,7 @@ class Queue:
     def __init__(self, run):
         self.run = run
         self.frames = self.bytes = self.most = 0
-        self.since = 0
+        self.since = self.changed = 0
         self.area = self.square = self.above = 0
         self.waited = False
         self.history = []
@@ -49,6 +49,9 @@ class Queue:
             self.area += (end - start) * length
             self.square += (end - start) * length * length
             self.above += (end - start) * watched
+            self.most = max(self.most, self.bytes)
+        elif now == self.run.window_start > self.since and "cyclic" in self.run.scenario:
+            # Cycles begin after the window does.
             self.most = max(self.most, self.bytes)
         self.since = now
 
@@ -151,6 +154,7 @@ class Ports:
         queue, port = self.queues[key], self.port_queues[key[:2]]
         self.integrate(queue, now)
         port.advance(now, port.bytes, 0)
+        queue.changed = now
         queue.frames, queue.bytes, port.bytes = queue.frames + frames, queue.bytes + size, port.bytes + size
         port.history.append((now, port.bytes))
         if self.run.window_start <= now < self.run.window_end:
@@ -349,6 +353,16 @@ class Ports:
                     else:
                         switches += sum((node, port, one) in waiting for one in classes)
         return switches, hosts
+
+    def may_starve(self, lossless):
+        """Returns whether a lossless queue, which nothing stops, stood still for as long as its port needs for a buffer."""
+        run = self.run
+        stopped = [stop["key"] for stop in self.stops() if stop["ended"] is None]
+        limit = quantity(run.switch["buffer"]) if self.limit is None else self.limit[0] * (
+            64 if self.limit[1] == "packets" else 1)
+        return any(queue.bytes and key[2] in lossless and key[:3] not in stopped and (*key[:2], None) not in stopped
+                   and run.end_of_run - queue.changed > serialise(limit, run.ports[key[:2]].rate)
+                   for key, queue in self.queues.items())
 
     def deadlock(self):
         """Returns the cycle of stopped queues at the end, if there is one; each waits for the next."""

@@ -7,5 +7,6 @@ UNDERIVED = {
     "flow tables of outputs": "entries expire in tables of switches, which no file records",
     "credit messages in flight": "credit messages are not traced: those of the last sample may have arrived or not",
     "queues beside held flows": "frames move from a queue to the hold of their flow, and back, without rows in the trace",
-    "size of the stuck set": "the trace has no levels of ingress accounts at the detection of a deadlock",
+    "size of the stuck set": "the trace has no levels of ingress accounts at the detection of a deadlock, and no backlog "
+                             "of the hosts that a class of higher priority starves",
 }
