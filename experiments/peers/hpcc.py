@@ -2,9 +2,9 @@
 """Prints the table of docs/validation.md beside HPCC's simulator: percentiles of the slowdown there and here.
 
 `*.fct` is the output of the released simulator at 9f4be2a on these files, and `hpcc.json` has the percentiles of its
-runs, also of those without an `*.fct` here. Both divide a flow's time by the time that the simulator itself states for the flow alone. Flows take the
-paths that ECMP gives them there. Seeds draw marks, and here the paths of acknowledgements; on the star, where most
-controls draw nothing, starts are up to 1 us later on both sides.
+runs, also of those without an `*.fct` here. Both divide a flow's time by the time that the released simulator states
+for the flow alone. Flows take the paths that ECMP gives them there. Seeds draw marks, and here the paths of
+acknowledgements; on the star, where most controls draw nothing, starts are up to 1 us later on both sides.
 """
 
 import argparse
@@ -24,8 +24,12 @@ PERCENTILES = (50, 95, 99)
 CASES = [("star", flows, control) for flows in ("incast", "join") for control in ("dcqcn", "hpcc", "timely", "dctcp")]
 CASES += [("k8", flows, control) for flows in ("permutation", "web-search")
           for control in ("hpcc", "dcqcn", "timely", "dctcp")]
-# Frames there have no preamble and gap: 20 bytes less of header. TIMELY has a time stamp of 8 bytes.
-HEADER = {"timely": "36B"}
+# Bytes of header beside the payload there: Ethernet, IPv4, UDP, sequence number. TIMELY has a time stamp of 8 bytes, HPCC
+# telemetry of 42, which has its own key here.
+HEADER_BYTES = {"timely": 56}
+TELEMETRY_BYTES = {"hpcc": 42}
+# Frames there have no preamble and gap.
+GAP_BYTES = 20
 # Runs of that simulator by case: percentiles of each seed.
 THERE = PEERS / "hpcc.json"
 # Keys that it demands beside those of the configurations, as its run.py has them.
@@ -55,15 +59,31 @@ def delayed(flow_file, seed):
     return "\n".join([lines[0], *moved]) + "\n"
 
 
-def slowdowns(fct_file):
-    """The slowdown of every flow, by source, destination and number of the flow between them in the order of starts."""
+def times(fct_file):
+    """Time of every flow and its time alone, by source, destination and number of the flow between them in the order of
+    starts.
+    """
     rows = [line.split() for line in fct_file.read_text(encoding="ascii").splitlines()]
     found, numbers = {}, Counter()
     for row in sorted(rows, key=lambda row: int(row[5])):
         pair = tuple(row[:2])
-        found[*pair, numbers[pair]] = int(row[6]) / int(row[7])
+        found[*pair, numbers[pair]] = int(row[6]), int(row[7])
         numbers[pair] += 1
     return found
+
+
+def slowdowns(fct_file):
+    return {flow: took / alone for flow, (took, alone) in times(fct_file).items()}
+
+
+def header(control, whole_nanoseconds):
+    """The header of frames on the wire here. There a time is a number of nanoseconds, rounded down: a frame of 1048 B takes
+    83 ns on a link of 100 Gbps, not 83.84. With `whole_nanoseconds` the header is as much shorter.
+    """
+    own = HEADER_BYTES.get(control, 48)
+    frame = 1000 + own + TELEMETRY_BYTES.get(control, 0)
+    surplus = frame - frame * 8 // 100 * 100 / 8 if whole_nanoseconds else 0
+    return f"{own - GAP_BYTES - round(surplus)}B"
 
 
 def flow_file(folder, flows_name, seed, is_moved, scratch):
@@ -77,18 +97,21 @@ def flow_file(folder, flows_name, seed, is_moved, scratch):
 
 
 def simulated_here(options, case, seed, scratch):
-    """The slowdown of every flow of one run here."""
+    """The slowdown of every flow of one run here: its time over that which the other simulator states for it alone, which
+    does not depend on the control.
+    """
     folder, flows_name, control = case
+    alone = times(next((PEERS / folder).glob(f"{flows_name}.*.fct")))
     flows = flow_file(folder, flows_name, seed, not options.starts_of_file, scratch)
     scenario, result = scratch / "scenario.toml", scratch / f"result-{seed}"
     scenario.unlink(missing_ok=True)
     imported = [options.tidegate, "import", "hpcc", PEERS / folder / f"{flows_name}.{control}.config"]
     imported += ["--flows", flows, "--out", scenario] + ["--paths"] * (not options.own_paths)
     subprocess.run(imported, check=True, capture_output=True)
-    settings = [f"host.transport.header={HEADER.get(control, '28B')}", f"routing.hash_seed={seed}", *options.set]
+    settings = [f"host.transport.header={header(control, not options.exact_times)}", f"routing.hash_seed={seed}", *options.set]
     run = [options.tidegate, "run", scenario, "--out", result, "--quiet", "--seed", str(seed)]
     subprocess.run(run + [word for setting in settings for word in ("--set", setting)], check=True)
-    return slowdowns(result / "fct.txt")
+    return {flow: took / alone[flow][1] for flow, (took, _) in times(result / "fct.txt").items() if flow in alone}
 
 
 def simulated_there(build, case, seed, scratch):
@@ -132,6 +155,7 @@ def arguments():
     parser.add_argument("--seeds", type=int, default=20, help="how many runs of each case (20)")
     parser.add_argument("--case", default="", help="only cases whose name contains this: `incast | dctcp`")
     parser.add_argument("--starts-of-file", action="store_true", help="move no start on the star; of there one run")
+    parser.add_argument("--exact-times", action="store_true", help="send frames at the rate of the link")
     parser.add_argument("--own-paths", action="store_true", help="paths by the hash of Tidegate, not by that of there")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the imported scenarios")
     parser.add_argument("--fork", type=pathlib.Path, metavar="BUILD", help="run HPCC's simulator and write hpcc.json")

@@ -212,7 +212,7 @@ class Frames:
     def messages(self):
         """Returns the flows of each connection, by its first flow."""
         connections = defaultdict(list)
-        for flow in sorted(self.run.flows, key=lambda flow: flow["flow"]):
+        for flow in sorted(self.run.flows, key=lambda flow: (flow["start_ps"], flow["flow"])):
             connections[flow["src_port"], flow["src_host"], flow["dst_host"], flow["traffic"]].append(flow)
         return {flows[0]["flow"]: flows for flows in connections.values()}
 

@@ -5,16 +5,18 @@ from fractions import Fraction
 
 
 class Underived:
-    """A value that the files of a run do not determine; `name` is an entry of the list of these. It is a number that is
-    not negative, or a text.
+    """A value that the files of a run do not determine; `name` is an entry of the list of these. It is there, and no
+    number in it is negative.
     """
 
     def __init__(self, name):
         self.name = name
 
-    @staticmethod
-    def holds(told):
-        return isinstance(told, str) or type(told) in (int, float) and told >= 0
+    @classmethod
+    def holds(cls, told):
+        if isinstance(told, (list, dict)):
+            return all(map(cls.holds, told.values() if isinstance(told, dict) else told))
+        return isinstance(told, (str, bool)) or isinstance(told, (int, float)) and told >= 0
 
 
 class Within:
