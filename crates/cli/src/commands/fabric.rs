@@ -15,7 +15,7 @@ use text::numbers::counted;
 /// Content kind of a folder of config_db.json files in its manifest.
 const CONFIG_DB: &str = "fabric config-db";
 
-mod counterexample;
+pub mod counterexample;
 mod headroom;
 mod judge;
 mod lost;

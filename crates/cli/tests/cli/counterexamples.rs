@@ -2,7 +2,10 @@
 //! occurs, and configurations without one neither deadlock nor starve under load.
 
 use crate::common::{Scratch, example, run};
-use crate::running::config::{Cable, Files, dual_tor, leaf_spine, numbered, read, switch, texts, topology};
+use crate::running::config::seeded::{Seeded, seeded};
+use crate::running::config::{
+    Cable, Files, dual_tor, leaf_spine, numbered, read, switch, texts, topology, try_topology,
+};
 use fabric::Fabric;
 use fabric::files::write_node_link;
 use lab::{Run, Stop, Way};
@@ -66,6 +69,20 @@ fn the_command_writes_and_simulates_its_counterexamples() {
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
     let names = ["NOTES.txt", "load.maps.json", "load.toml", "tidegate.sha256", "topology.json"];
     assert_eq!(scratch.names("out"), names);
+    // Rules that the configuration carries out, refuted for any forwarding, with a cycle that closes.
+    let (fabric, rules) = (example("running/leaf-spine"), scratch.path("rules.json"));
+    let ran = run(&["fabric", "check", "--running", &fabric, "--rules-out", &rules]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
+    let refuted = scratch.path("refuted");
+    let marks = ["--tag", "3=3:3", "--tag", "4=4:4"];
+    let verify = ["tagger", "verify", &rules, "--fabric", &fabric, "--running", &fabric, "--counterexample", &refuted];
+    let ran = run(&[verify.as_slice(), &marks].concat());
+    assert_eq!(ran.code, Some(1), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("deadlock.toml: simulated: this cycle closes at"), "{}", ran.out);
+    let ran =
+        run(&[["tagger", "verify", &rules, "--fabric", &fabric, "--counterexample", &refuted].as_slice(), &marks]
+            .concat());
+    assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
     // A strict queue starves the lossless ones; a queue without scheduler is named as not simulated.
     let mut files = leaf_spine(3, 2, 2);
     for (_, file) in &mut files {
@@ -304,4 +321,32 @@ fn counterexamples_of_sonics_own_configurations_occur() {
     }
     println!("{counts:#?}");
     assert!(counts.differ.is_empty() && counts.closed >= 5 && counts.loads >= 2, "{counts:#?}");
+}
+
+/// Single-line faults that leave a judgeable configuration: each cycle and each starvation that the check finds occurs,
+/// and the other configurations neither deadlock nor starve.
+#[test]
+fn seeded_faults_occur_if_they_deadlock_or_starve() {
+    let scratch = Scratch::new("seeded-faults");
+    let (mut counts, mut refused) = (Counts::default(), 0);
+    let healthy = leaf_spine(4, 2, 2);
+    for seed in 0..100 {
+        let Seeded { name, files, file, port } = seeded(&healthy, seed);
+        // Faults that are refused have no configuration to simulate.
+        let (Ok(configs), Ok(fabric)) = (running::read(&texts(&files)), try_topology(&files)) else {
+            refused += 1;
+            continue;
+        };
+        let found = counterexamples(&fabric, &configs, QueueBinding::Egress, PathSet::Shortest, seed);
+        match found {
+            Err(_) => refused += 1,
+            Ok(_) => {
+                let place = format!("seed {seed}: {name} in {file} at {port}");
+                counts.check(&scratch, &place, (&fabric, &configs), PathSet::Shortest, seed);
+            }
+        }
+    }
+    println!("{counts:#?}, {refused} refused");
+    assert!(counts.differ.is_empty(), "{}", counts.differ.join("\n"));
+    assert!(counts.starved > 1 && counts.loads > 50 && refused < 50, "{counts:#?}");
 }

@@ -2,6 +2,8 @@
 //! dual-ToR pair.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+pub mod seeded;
+
 use fabric::Fabric;
 use fabric::LinkSpec;
 use fabric::files::{Options, join_config_db, read_config_db};

@@ -27,7 +27,7 @@ use units::Time;
 const MOST_SHOWN: usize = 20;
 
 /// Seed of the random paths of a load.
-const LOAD_SEED: u64 = 1;
+pub const LOAD_SEED: u64 = 1;
 
 /// Options of the check of a running configuration.
 #[derive(Clone, Debug, clap::Args)]
@@ -212,8 +212,11 @@ fn write_rules(
     Ok(Ok(table.len() as u64))
 }
 
-/// Refuses an output in the folder of configurations, where the next check would read it as one.
-fn check_other_folder(configs: &Path, output: &Path) -> Result<(), Failure> {
+/// Checks that an output folder is not that of the configurations, where the next check would read it as one.
+///
+/// # Errors
+/// If it is.
+pub fn check_other_folder(configs: &Path, output: &Path) -> Result<(), Failure> {
     let output = if output.as_os_str().is_empty() { Path::new(".") } else { output };
     match (configs.canonicalize(), output.canonicalize()) {
         (Ok(configs), Ok(output)) if configs == output => {

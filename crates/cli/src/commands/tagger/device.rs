@@ -4,11 +4,14 @@
 //! assumed but checked in the configuration, for every tag and pair of ports.
 
 use super::marks::{Trusted, parse_tag};
-use crate::commands::fabric::running::{QueueMap, failure, read_configs};
+use crate::commands::fabric::counterexample::{self, Simulated};
+use crate::commands::fabric::running::{LOAD_SEED, QueueMap, check_other_folder, failure, read_configs};
 use crate::failure::Failure;
+use crate::hand_over::begin;
 use fabric::files::NamePattern;
 use fabric::{Fabric, NodeId, PortIndex};
-use running::{Binding, Hop};
+use running::reproduce::counterexamples;
+use running::{Binding, Hop, PathSet};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use tagger::export::{Lossy, Mark, Marks, USUAL_CLASSES};
@@ -33,6 +36,13 @@ pub struct DeviceArgs {
     /// marks of hosts must be lossy; or any tag of the rules.
     #[arg(long, requires = "running", value_enum, value_name = "TAGS", default_value = "first")]
     trust_hosts: Trusted,
+    /// With --running: write scenarios of a cycle and of a starved queue of the configuration into this folder, and
+    /// simulate them, as `tidegate fabric check --running` does with `--forwarding any`.
+    #[arg(long, requires = "running", value_name = "DIR")]
+    pub counterexample: Option<PathBuf>,
+    /// Overwrite files of the folder of --counterexample that tidegate did not write.
+    #[arg(long, requires = "counterexample")]
+    force: bool,
 }
 
 /// Verdict on a configuration that executes the rules.
@@ -98,6 +108,21 @@ impl DeviceArgs {
         let carried = self.carried(&tags)?;
         let lookup = Lookup { fabric, binding: &binding, carried: &carried, table: self.table(fabric, rules) };
         Ok(Some(lookup.judge(&tags)))
+    }
+
+    /// Simulates the counterexamples of the configuration under any forwarding; nothing without `--counterexample`.
+    ///
+    /// # Errors
+    /// An unsuitable configuration; a folder that cannot be written.
+    pub fn counterexamples(&self, fabric: &Fabric, ignored: &[NamePattern]) -> Result<Vec<Simulated>, Failure> {
+        let (Some(folder), Some(output)) = (&self.running, &self.counterexample) else { return Ok(Vec::new()) };
+        check_other_folder(folder, output)?;
+        let place = counterexample::place(output, self.force);
+        let new = begin(&place)?;
+        let configs = read_configs(folder, ignored)?;
+        let queues = self.queue_map.binding();
+        let found = counterexamples(fabric, &configs, queues, PathSet::Any, LOAD_SEED);
+        counterexample::simulate(fabric, found.map_err(|faults| failure(folder, &faults))?, &place, new)
     }
 
     /// Returns the rules, without those for tags that hosts must not send.

@@ -2,6 +2,7 @@
 
 use super::device::{DeviceArgs, DeviceVerdict};
 use super::paths::{Expected, parse_paths_or_file};
+use crate::commands::fabric::counterexample::Simulated;
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, TunnelArgs};
 use crate::failure::Failure;
@@ -141,12 +142,25 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     if let Some(device) = &device {
         verdict.checks.extend(device.checks.iter().map(|(check, _)| *check));
     }
+    let simulated = args.device.counterexamples(&fabric, &fabric_source::ignored(&args.flags))?;
     let text = match (args.json, args.quiet) {
-        (true, _) => format!("{:#}\n", as_json(args, &fabric, &verdict, device.as_ref())),
+        (true, _) => {
+            let mut object = as_json(args, &fabric, &verdict, device.as_ref());
+            if args.device.counterexample.is_some() {
+                object["counterexamples"] = simulated.iter().map(Simulated::json).collect();
+            }
+            format!("{object:#}\n")
+        }
         (_, true) => String::new(),
-        _ => as_text(args, &fabric, &rules, &verdict, device.as_ref()),
+        _ => {
+            let lines = simulated.iter().map(Simulated::line);
+            as_text(args, &fabric, &rules, &verdict, device.as_ref()) + &lines.collect::<String>()
+        }
     };
     output::show(&text)?;
+    if simulated.iter().any(|one| one.interrupted) {
+        return Ok(Exit::Interrupted);
+    }
     Ok(if verdict.pass() { Exit::Done } else { Exit::CheckFailed })
 }
 
