@@ -25,7 +25,7 @@ const LOAD_ORDER: [&str; 13] = [
 ];
 
 impl Fragment {
-    /// Returns the text of the fragment, with its tables in [`LOAD_ORDER`].
+    /// Returns the text of the fragment, with its tables in load order.
     pub fn text(&self) -> String {
         let Some(tables) = self.config.as_object() else { return format!("{:#}\n", self.config) };
         // A test requires a place for each table that a fragment can have.
