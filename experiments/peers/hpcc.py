@@ -77,7 +77,7 @@ def slowdowns(fct_file):
 
 
 def header(control, whole_nanoseconds):
-    """The header of frames on the wire here. There a time is a number of nanoseconds, rounded down: a frame of 1048 B takes
+    """The header of frames on the wire here, at 100 Gbps. There a time is a number of nanoseconds, rounded down: a frame of 1048 B takes
     83 ns on a link of 100 Gbps, not 83.84. With `whole_nanoseconds` the header is as much shorter.
     """
     own = HEADER_BYTES.get(control, 48)
@@ -154,7 +154,7 @@ def arguments():
     parser.add_argument("tidegate", nargs="?", default=PEERS.parents[1] / "target/release/tidegate", help="the program")
     parser.add_argument("--seeds", type=int, default=20, help="how many runs of each case (20)")
     parser.add_argument("--case", default="", help="only cases whose name contains this: `incast | dctcp`")
-    parser.add_argument("--starts-of-file", action="store_true", help="move no start on the star; of there one run")
+    parser.add_argument("--starts-of-file", action="store_true", help="move no start on the star, and compare with the one run of *.fct")
     parser.add_argument("--exact-times", action="store_true", help="send frames at the rate of the link")
     parser.add_argument("--own-paths", action="store_true", help="paths by the hash of Tidegate, not by that of there")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change the imported scenarios")

@@ -18,12 +18,12 @@ ENDS = ("delivered", "consumed", "dropped")
 def position(messages, payload, seq):
     """Returns the position of the byte `seq` of a connection, whose messages are divided into pieces of `payload` bytes."""
     start = before = 0
-    for flow in messages:
-        if seq < start + flow["size_bytes"] or flow is messages[-1]:
-            return before + (seq - start) // payload
+    for flow in messages[:-1]:
+        if seq < start + flow["size_bytes"]:
+            break
         start += flow["size_bytes"]
         before += -(-flow["size_bytes"] // payload)
-    return before
+    return before + (seq - start) // payload
 
 
 class Frames:

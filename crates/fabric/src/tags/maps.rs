@@ -133,9 +133,10 @@ impl QosMaps {
     /// Expands the maps of a file.
     ///
     /// # Errors
-    /// A file without an entry for frames, a node that is listed twice, a node or a port that the fabric does not have,
-    /// frames at a host that does not forward, a class above 7, two different entries of equal frames or queues, a
-    /// switch with more ports than the table holds.
+    /// A file without lossless classes or without an entry for frames, a node that is listed twice, a node or a port
+    /// that the fabric does not have, frames at a host that does not forward, a class above 7, a stop of or by a class
+    /// that is not lossless, two different entries of equal frames or queues, a switch with more ports than the table
+    /// holds.
     pub fn new(fabric: &Fabric, file: &MapsFile) -> Result<QosMaps, String> {
         let bit = |class: &u8| match usize::from(*class) < CLASSES {
             true => Ok(1u8 << class),
@@ -148,6 +149,9 @@ impl QosMaps {
             stops: vec![[NONE; CLASSES]; fabric.port_count()],
             lossless: bits.iter().fold(0, |all, bit| all | bit),
         };
+        if bits.is_empty() {
+            return Err("`lossless` is empty: PFC stops no queue".to_owned());
+        }
         if file.nodes.iter().all(|node| node.frames.is_empty()) {
             return Err("no node has `frames`: without them the maps treat no frame".to_owned());
         }
@@ -199,6 +203,9 @@ impl QosMaps {
         }
         for stop in &maps.stops {
             right(&[stop.egress], &[stop.queue, stop.account])?;
+            if let Some(class) = [stop.account, stop.queue].iter().find(|class| self.lossless >> **class & 1 == 0) {
+                return Err(format!("`{name}`: class {class} of `stops` is not in `lossless`"));
+            }
             let stops = &mut self.stops[fabric.port_number(node, stop.egress)][usize::from(stop.queue)];
             if *stops != NONE && *stops != stop.account {
                 return Err(format!("`{name}`: two accounts stop queue {} of port {}", stop.queue, stop.egress));
@@ -251,9 +258,9 @@ mod tests {
         let switch = NodeMaps {
             name: "S1".to_owned(),
             frames: vec![frames(1, 2, 1, 3), frames(5, 2, 1, 1)],
-            stops: vec![link(1, 1, 2), link(1, 2, 2), link(1, 0, 1)],
+            stops: vec![link(1, 1, 2), link(1, 2, 2)],
         };
-        let host = NodeMaps { name: "H1".to_owned(), stops: vec![link(0, 5, 2)], ..NodeMaps::default() };
+        let host = NodeMaps { name: "H1".to_owned(), stops: vec![link(0, 1, 2)], ..NodeMaps::default() };
         MapsFile::new(vec![1, 2], vec![switch, host])
     }
 
@@ -275,9 +282,9 @@ mod tests {
         assert_eq!(maps.treatment(s1, 5, 0, 1), (2, 1, 1));
         assert_eq!((maps.treatment(s1, 1, 1, 0), maps.treatment(h1, 1, 0, 0)), ((0, 0, 0), (0, 0, 0)));
         let port = fabric.port_number(s1, 1);
-        assert_eq!((maps.stops(port, 2), maps.stops(port, 1), maps.stops(port, 3)), (0b110, 1, 0));
+        assert_eq!((maps.stops(port, 2), maps.stops(port, 1), maps.stops(port, 3)), (0b110, 0, 0));
         assert_eq!((maps.stopped_by(port, 1), maps.stopped_by(port, 7)), (Some(2), None));
-        assert_eq!(maps.stops(fabric.port_number(h1, 0), 2), 1 << 5);
+        assert_eq!(maps.stops(fabric.port_number(h1, 0), 2), 1 << 1);
     }
 
     #[test]
@@ -294,6 +301,8 @@ mod tests {
         refused(|file| file.nodes[0].frames[0].egress = 7, "no port 7");
         refused(|file| file.nodes[0].frames[0].queue = 8, "class 8 is above 7");
         refused(|file| file.lossless.push(9), "has 9");
+        refused(|file| file.lossless.clear(), "`lossless` is empty");
+        refused(|file| file.nodes[0].stops[0].queue = 5, "class 5 of `stops` is not in `lossless`");
         refused(|file| file.nodes[0].stops[1] = Stop { egress: 1, queue: 1, account: 1 }, "two accounts stop queue 1");
         let again = |file: &mut MapsFile| {
             let first = file.nodes[0].frames[0];

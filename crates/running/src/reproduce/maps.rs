@@ -72,7 +72,8 @@ pub(super) fn lower(device: &Device<'_>, flows: &[Flow], ordered: Option<u32>) -
     let (lossless, lossy) = (needs(true), needs(false));
     if lossless + lossy > CLASSES || lossless == CLASSES {
         return Err(format!(
-            "a port has {lossless} lossless and another {lossy} lossy groups, queues or DSCPs: more than 8 classes"
+            "it needs {lossless} lossless and {lossy} lossy classes for groups and queues of a port and for DSCPs: the \
+             simulator has 8, of which class 0 is lossy"
         ));
     }
     let numbers = Numbers { lossless };

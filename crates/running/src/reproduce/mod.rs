@@ -119,10 +119,10 @@ fn cycle(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Reproduced {
     let found = best(device, paths, waits);
     let mut flows = Vec::new();
     for (wait, walk) in waits.iter().zip(found) {
-        let walk = walk.ok_or_else(|| format!("no frames from a host to another {}", at(device, wait)))?;
+        let walk = walk.ok_or_else(|| format!("no path was found whose frames {}", at(device, wait)))?;
         flows.push(Flow { walk, rate: None });
     }
-    // A slow host fills the accounts along the paths of its frames, and no others.
+    // A host that pauses fills the account that its frames wait for, which must be the one that stops the queue.
     for (position, wait) in waits.iter().enumerate() {
         let next = &waits[(position + 1) % waits.len()];
         if wait.next.is_none_or(|arrival| arrival.group != next.group) {
@@ -149,10 +149,10 @@ fn at(device: &Device<'_>, wait: &Wait) -> String {
     format!("wait in queue {} of {} {}", wait.queue, fabric::visible(name), fabric::visible(&port))
 }
 
-/// Queues that starve a lossless account at a port.
+/// Frames of a lossless account in a queue that others starve.
 struct Starved<'r> {
     wait: &'r Wait,
-    /// Bitmask.
+    /// Bitmask of the queues of the port that starve it.
     above: u32,
 }
 
@@ -199,7 +199,7 @@ fn starve(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits, starved
     let Starved { wait, above } = starved;
     let Some(egress) = device.port(wait.egress) else { return Err("no such port".to_owned()) };
     let victim = best(device, paths, &[**wait]).into_iter().next().flatten();
-    let victim = victim.ok_or_else(|| format!("no frames from a host to another {}", at(device, wait)))?;
+    let victim = victim.ok_or_else(|| format!("no path was found whose frames {}", at(device, wait)))?;
     let source = victim.source(device);
     let link = rate_of(device, wait.egress);
     // Frames that fill the port pass no link twice, and share none with the starved ones before.
@@ -230,9 +230,9 @@ fn starve(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits, starved
     }
     if sum < link {
         return Err(format!(
-            "hosts of its paths fill {} of the {} bit/s of the port at which frames {}",
-            sum,
-            link,
+            "the paths that were tried fill {:.1} of the {:.1} Gbps of the port at which frames {}",
+            sum as f64 / 1e9,
+            link as f64 / 1e9,
             at(device, wait)
         ));
     }

@@ -58,7 +58,7 @@ pub(super) fn pausing(
     let resumed_ps = at + send_ps(device, flows, LONGEST_PAUSE_BYTES);
     let storm = slow.map_or_else(String::new, |host| {
         format!(
-            "# This host pauses its switch from `at` to `until`, so that the accounts fill.\n\
+            "# This host sends PAUSE from `at` to `until`, so that the accounts fill; the last one expires later.\n\
              pause_storm = {{ host = {}, at = {}, until = {} }}\n",
             quoted(device.fabric.name(host)),
             quoted_time(at),
@@ -110,8 +110,8 @@ pub(super) fn starvation(device: &Device<'_>, flows: &[Flow], lowered: &Lowered,
 
 fn head(device: &Device<'_>, flows: &[Flow], lowered: &Lowered, kind: &str, duration_ps: u64) -> String {
     let mut text = format!(
-        "# {kind} of a running configuration: written by `tidegate fabric check --running --counterexample`.\n\
-         # Thresholds and buffers are not those of the switches.\n\
+        "# {kind} of a running configuration, written by tidegate.\n\
+         # Thresholds, buffers and schedulers are not those of the switches.\n\
          name = {}\nduration = {}\n\n[fabric]\nkind = \"file\"\nfile = {}\n\n[routing]\nmode = \"explicit\"\n",
         quoted(&format!("{kind} of a running configuration")),
         quoted_time(duration_ps),

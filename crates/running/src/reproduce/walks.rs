@@ -60,7 +60,7 @@ impl<'s> Graph<'s> {
     /// Returns the hops from a host to this one, which is the last.
     fn up_to(&self, device: &Device<'_>, last: usize) -> Option<Vec<Step>> {
         let mut hops = VecDeque::from([self.steps[last]]);
-        // A state at a host's port is a start, unless frames are in a tunnel there.
+        // A state at a host's port is a start.
         while device.peer(hops[0].state.ingress).is_some() {
             let before = self.to.get(&hops[0].state)?;
             hops.push_front(self.steps[*before]);
@@ -102,7 +102,8 @@ impl<'s> Graph<'s> {
 /// Walks compared for each wait and destination.
 const MOST_COMPARED: usize = 8;
 
-/// Returns for each wait a short walk whose frames wait there; `None` only if there is none.
+/// Returns for each wait a short walk whose frames wait there; `None` if none was found. Only the first hop towards
+/// each state is followed back, so that some walks are not found.
 pub(super) fn best(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<Option<Walk>> {
     let mut found: Vec<Option<Walk>> = vec![None; waits.len()];
     let place = |wait: &Wait| (wait.ingress, wait.group, wait.egress, wait.queue);
@@ -122,7 +123,7 @@ pub(super) fn best(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<O
     found
 }
 
-/// Returns random walks, about `most`.
+/// Returns random walks, at most `most` for each set of paths that [`steps`] visits.
 pub(super) fn random(device: &Device<'_>, paths: PathSet, most: usize, seed: u64) -> Vec<Walk> {
     let mut stream = Stream::new(seed, 0, purpose("walks of frames"));
     let mut below = |count: usize| stream.below(count as u64) as usize;

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::hand_over::{OutputFolder, finish};
 use crate::interrupt;
 use crate::output::{Style, styled};
+use crate::progress::waiting;
 use fabric::Fabric;
 use fabric::files::write_node_link;
 use lab::{Run, Way};
@@ -22,6 +23,8 @@ pub struct Simulated {
     kind: &'static str,
     /// Whether the simulation has the expected outcome; `None` if there is no outcome.
     reproduced: Option<bool>,
+    /// The outcome contradicts the check.
+    contradicts: bool,
     /// The scenario and its outcome, or the reason.
     text: String,
     /// The simulation was interrupted.
@@ -30,15 +33,15 @@ pub struct Simulated {
 
 impl Simulated {
     fn without_outcome(kind: &'static str, text: String, interrupted: bool) -> Simulated {
-        Simulated { kind, reproduced: None, text, interrupted }
+        Simulated { kind, reproduced: None, contradicts: false, text, interrupted }
     }
 
     /// Returns the line of the text output.
     pub fn line(&self) -> String {
         let (word, style) = match self.reproduced {
+            _ if self.contradicts => ("FAIL", Style::Bad),
             Some(true) => ("ok  ", Style::Good),
-            Some(false) => ("FAIL", Style::Bad),
-            None => ("none", Style::Caution),
+            _ => ("none", Style::Caution),
         };
         format!("  {}  {}\n", styled(word, style), self.text)
     }
@@ -54,7 +57,8 @@ pub fn place(folder: &Path, force: bool) -> OutputFolder<'_> {
     OutputFolder { folder, kind: "fabric check --counterexample", whole: true, force }
 }
 
-/// Writes all scenarios into the folder `new`, which replace those of an earlier check, and simulates each.
+/// Writes all scenarios into the folder `new`, which replace those of an earlier check, and simulates each, with a
+/// progress line if `visible`.
 ///
 /// # Errors
 /// A folder that cannot be written.
@@ -63,6 +67,7 @@ pub fn simulate(
     found: Counterexamples,
     place: &OutputFolder<'_>,
     new: NewFiles<'_>,
+    visible: bool,
 ) -> Result<Vec<Simulated>, Failure> {
     let Counterexamples { deadlock, starvation, load } = found;
     let file = |kind: &str| format!("{kind}.toml");
@@ -88,16 +93,30 @@ pub fn simulate(
     for (kind, found) in &scenarios {
         add(file(kind), &found.scenario)?;
         add(found.maps_file.to_owned(), &found.maps)?;
-        notes.push(format!("run: tidegate run {}", file(kind)));
+        notes.push(format!(
+            "run: tidegate run {} --out RESULT --set 'record.trace={{}}', then: tidegate why RESULT --pauses",
+            file(kind)
+        ));
+        if !found.ports.is_empty() {
+            let ports: Vec<String> = found.ports.iter().map(|(node, port)| format!("{node} port {port}")).collect();
+            notes.push(format!("{kind}: the blocked egress ports are {}", ports.join(", ")));
+        }
+        if found.starved.is_some() {
+            notes.push(format!("{}: the check \"stall\" fails and the exit code is 1, as intended", file(kind)));
+        }
         notes.extend(found.notes.iter().map(|note| format!("{kind}: {note}")));
     }
-    notes.push("thresholds and buffers are not those of the switches; no finding depends on them".to_owned());
+    let chosen = "thresholds and buffers are not those of the switches, and all ports but a starved one serve their \
+                  queues by weighted round robin; no finding depends on them";
+    notes.push(chosen.to_owned());
     finish(place, new, names.iter().map(|name| ("", name.as_str())), &notes)?;
     interrupt::listen();
     for (kind, found) in &scenarios {
+        let bar = waiting("simulating a counterexample", visible);
         let path = place.folder.join(file(kind));
         let run = Run::read(&path, &[], None, interrupt::stop())?;
         let summary = run.produce(None, &mut model::Unwatched, Way::default(), interrupt::stop())?.summary;
+        bar.finish_and_clear();
         let there = path.display();
         if summary.partial {
             simulated.push(Simulated::without_outcome(kind, format!("{there}: interrupted in the simulation"), true));
@@ -105,7 +124,8 @@ pub fn simulate(
         }
         let (reproduced, text) = outcome(kind, found, &summary);
         let text = format!("{there}: simulated: {text}");
-        simulated.push(Simulated { kind, reproduced: Some(reproduced), text, interrupted: false });
+        let contradicts = *kind == "load" && !reproduced;
+        simulated.push(Simulated { kind, reproduced: Some(reproduced), contradicts, text, interrupted: false });
     }
     Ok(simulated)
 }
@@ -124,15 +144,22 @@ fn outcome(kind: &str, found: &Counterexample, summary: &Summary) -> (bool, Stri
         ("deadlock", _) => match cycle {
             Some((at, ports)) if ports == expected => (true, format!("this cycle closes at {at}")),
             Some((at, _)) => (false, format!("another cycle closes at {at}")),
-            None => (false, "no deadlock".to_owned()),
+            None => (false, "no deadlock with these flows and thresholds".to_owned()),
         },
         (_, Some(starved)) => {
+            // The queues behind the blocked ones are listed after these.
+            let blocked = |detail: &str| detail.split("stopped by these").next().unwrap_or_default().to_owned();
             let place = found.ports.first().map(|(node, port)| format!("{node} port {port} class {} ", starved.class));
-            let here = |detail: &str| place.is_some_and(|place| detail.contains(&place));
+            let here = |detail: &str| {
+                let blocked = blocked(detail);
+                place.is_some_and(|place| {
+                    [": ", "; "].iter().any(|before| blocked.contains(&format!("{before}{place}")))
+                })
+            };
             match stall {
                 Some(stall) if here(&stall.detail) => (true, format!("{} starves", starved.queue)),
                 Some(stall) => (false, format!("another queue than {}: {}", starved.queue, stall.detail)),
-                None => (false, format!("{} does not starve", starved.queue)),
+                None => (false, format!("{} does not starve with these flows", starved.queue)),
             }
         }
         _ => {

@@ -39,7 +39,7 @@ pub fn lost(fabric: &Fabric, to: Format) -> Vec<String> {
         lost.push(format!("the kind, {}", fabric.kind()));
     }
     if fabric.has_shared_ports() && !again.has_shared_ports() {
-        lost.push("the tunnels of dual-ToR pairs, which proofs then omit without a word".to_owned());
+        lost.push("the Y cables of dual-ToR pairs: proofs of the new file do not know of their tunnels".to_owned());
     }
     // The ends of a cable, the lower number first, as numbered by the file read back.
     let ends = |a: NodeId, b: NodeId| (a.min(b), a.max(b));

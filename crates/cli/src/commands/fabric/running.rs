@@ -212,15 +212,19 @@ fn write_rules(
     Ok(Ok(table.len() as u64))
 }
 
-/// Checks that an output folder is not that of the configurations, where the next check would read it as one.
+/// Checks that an output folder is not that of the configurations or in it, where the next check would read it as one.
 ///
 /// # Errors
 /// If it is.
 pub fn check_other_folder(configs: &Path, output: &Path) -> Result<(), Failure> {
-    let output = if output.as_os_str().is_empty() { Path::new(".") } else { output };
-    match (configs.canonicalize(), output.canonicalize()) {
-        (Ok(configs), Ok(output)) if configs == output => {
-            let message = format!("{}: is the folder of --running, and nothing was written", output.display());
+    // The folder may not exist yet.
+    let exists = output.ancestors().find_map(|folder| {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        folder.canonicalize().ok()
+    });
+    match (configs.canonicalize(), exists) {
+        (Ok(configs), Some(output_folder)) if configs.is_dir() && output_folder.starts_with(&configs) => {
+            let message = format!("{}: is in the folder of --running, and nothing was written", output.display());
             Err(Failure::input(message, "name another folder: the next check would read the output as a configuration"))
         }
         _ => Ok(()),
@@ -258,7 +262,8 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
     let mut simulated = None;
     if let Some((place, new)) = place.zip(new) {
         let examples = counterexamples(&found.fabric, &configs, queues, asked.forwarding.0, LOAD_SEED);
-        simulated = Some(counterexample::simulate(&found.fabric, examples.map_err(in_folder)?, &place, new)?);
+        let examples = examples.map_err(in_folder)?;
+        simulated = Some(counterexample::simulate(&found.fabric, examples, &place, new, !json)?);
     }
     if json {
         let simulated = simulated.as_deref();

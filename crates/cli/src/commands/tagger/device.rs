@@ -114,7 +114,12 @@ impl DeviceArgs {
     ///
     /// # Errors
     /// An unsuitable configuration; a folder that cannot be written.
-    pub fn counterexamples(&self, fabric: &Fabric, ignored: &[NamePattern]) -> Result<Vec<Simulated>, Failure> {
+    pub fn counterexamples(
+        &self,
+        fabric: &Fabric,
+        ignored: &[NamePattern],
+        visible: bool,
+    ) -> Result<Vec<Simulated>, Failure> {
         let (Some(folder), Some(output)) = (&self.running, &self.counterexample) else { return Ok(Vec::new()) };
         check_other_folder(folder, output)?;
         let place = counterexample::place(output, self.force);
@@ -122,7 +127,7 @@ impl DeviceArgs {
         let configs = read_configs(folder, ignored)?;
         let queues = self.queue_map.binding();
         let found = counterexamples(fabric, &configs, queues, PathSet::Any, LOAD_SEED);
-        counterexample::simulate(fabric, found.map_err(|faults| failure(folder, &faults))?, &place, new)
+        counterexample::simulate(fabric, found.map_err(|faults| failure(folder, &faults))?, &place, new, visible)
     }
 
     /// Returns the rules, without those for tags that hosts must not send.

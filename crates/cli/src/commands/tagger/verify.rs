@@ -142,7 +142,7 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     if let Some(device) = &device {
         verdict.checks.extend(device.checks.iter().map(|(check, _)| *check));
     }
-    let simulated = args.device.counterexamples(&fabric, &fabric_source::ignored(&args.flags))?;
+    let simulated = args.device.counterexamples(&fabric, &fabric_source::ignored(&args.flags), visible)?;
     let text = match (args.json, args.quiet) {
         (true, _) => {
             let mut object = as_json(args, &fabric, &verdict, device.as_ref());
