@@ -29,6 +29,8 @@ use walks::{best, random};
 pub struct Counterexample {
     /// The scenario, as TOML. It names the files `maps_file` and [`TOPOLOGY_FILE`].
     pub scenario: String,
+    /// A scenario of the same cycle with other thresholds, for a deadlock: it may close where `scenario` does not.
+    pub alternative: Option<String>,
     /// Name of the file of QoS maps.
     pub maps_file: &'static str,
     /// Its text.
@@ -111,7 +113,7 @@ fn load(device: &Device<'_>, paths: PathSet, seed: u64) -> Reproduced {
         return Err("no path between two hosts can be expressed".to_owned());
     }
     let lowered = lower(device, &kept, None)?;
-    Ok(scenario::pausing(device, &kept, &lowered, Vec::new()))
+    Ok(scenario::pausing(device, &kept, &lowered, None, Vec::new()))
 }
 
 /// A scenario for a cycle of accounts: frames of each account that wait for the next.
@@ -135,8 +137,25 @@ fn cycle(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Reproduced {
         }
     }
     let lowered = lower(device, &flows, None)?;
-    let ports = waits.iter().map(|wait| end(device, wait.egress)).collect();
-    Ok(scenario::pausing(device, &flows, &lowered, ports))
+    let ports: Vec<(String, u16)> = waits.iter().map(|wait| end(device, wait.egress)).collect();
+    let uniform = scenario::pausing(device, &flows, &lowered, None, ports.clone());
+    let found = scenario::pausing(device, &flows, &lowered, Some(storm(device, waits, &flows)), ports);
+    Ok(Counterexample { alternative: Some(uniform.scenario), ..found })
+}
+
+/// Selects the flow whose receiver pauses: best if its frames go to the host from the account that they waited for, and
+/// if the switch of this account has no other of the cycle. Their pause then fills this account first, and all others
+/// with frames that wait for the next one.
+fn storm(device: &Device<'_>, waits: &[Wait], flows: &[Flow]) -> scenario::Storm {
+    let switch = |wait: &Wait| device.owner(wait.ingress);
+    let next = |flow: usize| &waits[(flow + 1) % waits.len()];
+    let suits = |flow: &usize| {
+        let is_last = flows[*flow].walk.0.last().is_some_and(|step| step.state.ingress == next(*flow).ingress);
+        let accounts = waits.iter().filter(|wait| switch(wait) == switch(next(*flow))).count();
+        (is_last, std::cmp::Reverse(accounts), std::cmp::Reverse(*flow))
+    };
+    let flow = (0..flows.len()).max_by_key(suits).unwrap_or(0);
+    scenario::Storm { flow, switch: switch(next(flow)) }
 }
 
 fn end(device: &Device<'_>, number: u32) -> (String, u16) {

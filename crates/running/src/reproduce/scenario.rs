@@ -8,11 +8,15 @@ use fabric::NodeId;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// XOFF of all accounts, in bytes: few frames, of which some wait for the next account of a cycle. A resume needs an
-/// account that is nearly empty.
+/// XOFF of accounts, in bytes: few frames, of which some wait for the next account of a cycle.
 const XOFF_BYTES: u64 = 4_000;
+/// XOFF of the accounts of a cycle but the one that is paused first. They stay full until that one is full again, of
+/// frames that wait for the next, although hosts may supply them slowly.
+const DEEP_XOFF_BYTES: u64 = 40_000;
+/// Occupancy at which an account resumes, in bytes: nearly empty.
+const XON_BYTES: u64 = 1_000;
 /// Approximate occupancy of an account after its neighbour stopped, in bytes.
-const FULL_BYTES: u64 = 40_000;
+const FULL_BYTES: u64 = 80_000;
 /// Bytes per account with headroom, for 400 Gbps and 300 m.
 const ACCOUNT_BYTES: u64 = 250_000;
 const LEAST_BUFFER_BYTES: u64 = 4_000_000;
@@ -43,20 +47,30 @@ fn send_ps(device: &Device<'_>, flows: &[Flow], bytes: u64) -> u64 {
     u64::try_from(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(slowest)).unwrap_or(u64::MAX / 64)
 }
 
-/// A scenario of the flows in which the receiver of the first one pauses its switch for a time. With `ports`, the
-/// egress ports of a cycle, a deadlock is expected.
+/// The host that pauses its switch for a time.
+pub(super) struct Storm {
+    /// Flow of which it is the receiver.
+    pub flow: usize,
+    /// Switch with the account that its pause fills first.
+    pub switch: NodeId,
+}
+
+/// A scenario of the flows in which a host pauses its switch for a time: the receiver of the first flow, and all
+/// accounts are shallow, or that of `storm`. With `ports`, the egress ports of a cycle, a deadlock is expected.
 pub(super) fn pausing(
     device: &Device<'_>,
     flows: &[Flow],
     lowered: &Lowered,
+    storm: Option<Storm>,
     ports: Vec<(String, u16)>,
 ) -> Counterexample {
-    let slow = flows.first().map(|flow| flow.walk.sink(device));
+    let paused = storm.as_ref().map_or(0, |storm| storm.flow);
+    let slow = flows.get(paused).map(|flow| flow.walk.sink(device));
     let fill_ps = send_ps(device, flows, FULL_BYTES);
     // One pause of the maximum duration.
     let (at, until) = (8 * fill_ps, 9 * fill_ps);
     let resumed_ps = at + send_ps(device, flows, LONGEST_PAUSE_BYTES);
-    let storm = slow.map_or_else(String::new, |host| {
+    let storm_text = slow.map_or_else(String::new, |host| {
         format!(
             "# This host sends PAUSE from `at` to `until`, so that the accounts fill; the last one expires later.\n\
              pause_storm = {{ host = {}, at = {}, until = {} }}\n",
@@ -66,11 +80,18 @@ pub(super) fn pausing(
         )
     });
     let kind = if ports.is_empty() { "load" } else { "deadlock" };
-    let mut text = head(device, flows, lowered, kind, resumed_ps + 60 * fill_ps);
-    text += &format!(
-        "scheduler = {{ kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }}\n\n[host]\ntransport = \
-         \"datagram\"\n{storm}"
-    );
+    let xoff_bytes = if storm.is_some() { DEEP_XOFF_BYTES } else { XOFF_BYTES };
+    let mut text = head(device, flows, lowered, kind, resumed_ps + 60 * fill_ps, xoff_bytes);
+    text += "scheduler = { kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }\n";
+    if let Some(storm) = &storm {
+        text += &format!(
+            "\n# The accounts of this switch fill first, and again when it resumes.\n[[switch.override]]\nswitches = \
+             [{}]\nflow_control = {{ xoff = \"{XOFF_BYTES}B\", xon = \"{}B\" }}\n",
+            quoted(device.fabric.name(storm.switch)),
+            XOFF_BYTES - XON_BYTES
+        );
+    }
+    text += &format!("\n[host]\ntransport = \"datagram\"\n{storm_text}");
     text += &traffic(device, flows, lowered);
     text += &format!("\n[check]\ndeadlock = {{ every = {} }}\n", quoted_time(fill_ps));
     if kind == "deadlock" {
@@ -78,7 +99,8 @@ pub(super) fn pausing(
     }
     let maps_file = if kind == "load" { "load.maps.json" } else { "deadlock.maps.json" };
     let (maps, notes) = (lowered.maps.write(), lowered.notes.clone());
-    Counterexample { scenario: text, maps_file, maps, notes, ports, starved: None, flows: flows.len() }
+    let flows = flows.len();
+    Counterexample { scenario: text, alternative: None, maps_file, maps, notes, ports, starved: None, flows }
 }
 
 /// A scenario in which queues of strict priority starve the queue of `wait`, in which the first flow waits.
@@ -86,7 +108,7 @@ pub(super) fn starvation(device: &Device<'_>, flows: &[Flow], lowered: &Lowered,
     let egress = wait.egress;
     // A queue counts as blocked once its port has sent a whole buffer, in frames of the minimum size.
     let wait_ps = send_ps(device, flows, 2 * buffer_bytes(device, lowered));
-    let mut text = head(device, flows, lowered, "starvation", 2 * wait_ps);
+    let mut text = head(device, flows, lowered, "starvation", 2 * wait_ps, XOFF_BYTES);
     let (node, port) = end(device, egress);
     text += &format!(
         "scheduler = {{ kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }}\n\n[[switch.override]]\nports = \
@@ -99,6 +121,7 @@ pub(super) fn starvation(device: &Device<'_>, flows: &[Flow], lowered: &Lowered,
     let queue = format!("queue {} of {} {}", wait.queue, fabric::visible(&node), device.end(egress).1);
     Counterexample {
         scenario: text,
+        alternative: None,
         maps_file,
         maps: lowered.maps.write(),
         notes: lowered.notes.clone(),
@@ -108,7 +131,14 @@ pub(super) fn starvation(device: &Device<'_>, flows: &[Flow], lowered: &Lowered,
     }
 }
 
-fn head(device: &Device<'_>, flows: &[Flow], lowered: &Lowered, kind: &str, duration_ps: u64) -> String {
+fn head(
+    device: &Device<'_>,
+    flows: &[Flow],
+    lowered: &Lowered,
+    kind: &str,
+    duration_ps: u64,
+    xoff_bytes: u64,
+) -> String {
     let mut text = format!(
         "# {kind} of a running configuration, written by tidegate.\n\
          # Thresholds, buffers and schedulers are not those of the switches.\n\
@@ -125,9 +155,9 @@ fn head(device: &Device<'_>, flows: &[Flow], lowered: &Lowered, kind: &str, dura
     let priorities: Vec<u8> = (1..=lowered.lossless).collect();
     text += &format!(
         "\n[switch]\nbuffer = \"{}B\"\nflow_control = {{ kind = \"pfc\", priorities = {priorities:?}, xoff = \
-         \"{XOFF_BYTES}B\", xon = \"{}B\" }}\ntags = {{ kind = \"qos-maps\", maps = \"{kind}.maps.json\" }}\n",
+         \"{xoff_bytes}B\", xon = \"{}B\" }}\ntags = {{ kind = \"qos-maps\", maps = \"{kind}.maps.json\" }}\n",
         buffer_bytes(device, lowered),
-        XOFF_BYTES - FRAME_BYTES
+        xoff_bytes - XON_BYTES
     );
     text
 }

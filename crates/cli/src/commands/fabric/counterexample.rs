@@ -17,6 +17,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use units::Time;
 
+/// Scenario of a deadlock with the same thresholds at all switches.
+const ALTERNATIVE_FILE: &str = "deadlock-uniform.toml";
+
 /// Outcome for one scenario.
 pub struct Simulated {
     /// `deadlock`, `starvation` or `load`.
@@ -92,6 +95,9 @@ pub fn simulate(
     let mut notes: Vec<String> = simulated.iter().map(|one| one.text.clone()).collect();
     for (kind, found) in &scenarios {
         add(file(kind), &found.scenario)?;
+        if let Some(alternative) = &found.alternative {
+            add(ALTERNATIVE_FILE.to_owned(), alternative)?;
+        }
         add(found.maps_file.to_owned(), &found.maps)?;
         notes.push(format!(
             "run: tidegate run {} --out RESULT --set 'record.trace={{}}', then: tidegate why RESULT --pauses",
@@ -112,20 +118,30 @@ pub fn simulate(
     finish(place, new, names.iter().map(|name| ("", name.as_str())), &notes)?;
     interrupt::listen();
     for (kind, found) in &scenarios {
-        let bar = waiting("simulating a counterexample", visible);
-        let path = place.folder.join(file(kind));
-        let run = Run::read(&path, &[], None, interrupt::stop())?;
-        let summary = run.produce(None, &mut model::Unwatched, Way::default(), interrupt::stop())?.summary;
-        bar.finish_and_clear();
-        let there = path.display();
-        if summary.partial {
-            simulated.push(Simulated::without_outcome(kind, format!("{there}: interrupted in the simulation"), true));
-            continue;
+        let mut files = vec![file(kind)];
+        files.extend(found.alternative.is_some().then(|| ALTERNATIVE_FILE.to_owned()));
+        let mut last = None;
+        for name in files {
+            let bar = waiting("simulating a counterexample", visible);
+            let path = place.folder.join(name);
+            let run = Run::read(&path, &[], None, interrupt::stop())?;
+            let summary = run.produce(None, &mut model::Unwatched, Way::default(), interrupt::stop())?.summary;
+            bar.finish_and_clear();
+            let there = path.display();
+            if summary.partial {
+                let text = format!("{there}: interrupted in the simulation");
+                last = Some(Simulated::without_outcome(kind, text, true));
+                break;
+            }
+            let (reproduced, text) = outcome(kind, found, &summary);
+            let text = format!("{there}: simulated: {text}");
+            let contradicts = *kind == "load" && !reproduced;
+            last = Some(Simulated { kind, reproduced: Some(reproduced), contradicts, text, interrupted: false });
+            if reproduced {
+                break;
+            }
         }
-        let (reproduced, text) = outcome(kind, found, &summary);
-        let text = format!("{there}: simulated: {text}");
-        let contradicts = *kind == "load" && !reproduced;
-        simulated.push(Simulated { kind, reproduced: Some(reproduced), contradicts, text, interrupted: false });
+        simulated.extend(last);
     }
     Ok(simulated)
 }
