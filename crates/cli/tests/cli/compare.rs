@@ -153,3 +153,28 @@ fn what_runs_warn_of_stands_below_the_table() {
         assert_eq!(told.matches("no switch marks").count(), 2, "{told}");
     }
 }
+
+/// Of 40 us no flow completes; of four times as long all do, and the columns are ranked.
+#[test]
+fn until_decided_extends_the_runs_until_their_flows_are_complete() {
+    let scratch = Scratch::new("until-decided");
+    let scenario = scratch.file(
+        "short.toml",
+        "duration = \"40us\"\n[fabric]\nkind = \"single-switch\"\nhosts = 4\nlink = { rate = \"10Gbps\", delay = \
+         \"1us\" }\n[switch]\nbuffer = \"2MB\"\n[host]\ntransport = \"tcp\"\n[[traffic]]\nkind = \"incast\"\nfan_in = \
+         3\nsize = \"50KB\"\n",
+    );
+    let vary = ["compare", &scenario, "--vary", "host.transport.initial_window=3KB,14KB", "--metric", "fct-mean"];
+    let short = run(&vary);
+    assert!(short.code == Some(0) && !short.out.contains("FCT mean"), "{}{}", short.out, short.err);
+    assert!(short.out.contains("no flow can complete"), "{}", short.out);
+    let decided = run(&[vary.as_slice(), &["--until-decided", "5%"]].concat());
+    assert_eq!(decided.code, Some(0), "{}", decided.err);
+    let said = "--until-decided: duration 160us";
+    assert!(decided.out.contains(said) || decided.err.contains(said), "{}{}", decided.out, decided.err);
+    assert!(decided.out.contains("FCT mean"), "{}", decided.out);
+    let listed = run(&[vary.as_slice(), &["--list-metrics"]].concat());
+    for metric in ["fct-mean", "unfinished", "drops"] {
+        assert!(listed.out.lines().any(|line| line.split_whitespace().next() == Some(metric)), "{metric}");
+    }
+}
