@@ -15,6 +15,20 @@ CAUSES = ["queue full", "lossless queue full", "header queue full", "pause storm
 ENDS = ("delivered", "consumed", "dropped")
 
 
+def in_order(messages, seqs):
+    """Returns the messages of a connection in their order: that of their starts, and of equal starts the one whose successor
+    begins where a frame does.
+    """
+    found, rest, start = [], list(messages), 0
+    while rest:
+        equal = [flow for flow in rest if flow["start_ps"] == rest[0]["start_ps"]]
+        message = next((flow for flow in equal if start + flow["size_bytes"] in seqs), equal[0])
+        found.append(message)
+        rest.remove(message)
+        start += message["size_bytes"]
+    return found
+
+
 def position(messages, payload, seq):
     """Returns the position of the byte `seq` of a connection, whose messages are divided into pieces of `payload` bytes."""
     start = before = 0
@@ -187,12 +201,13 @@ class Frames:
         sent, place, payload = Counter(), {}, Counter()
         for packet in self.data:
             payload[packet.flow] = max(payload[packet.flow], packet.payload)
-        messages = self.messages()
+        messages = {first: in_order(flows, {packet.seq for packet in self.data if packet.flow == first})
+                    for first, flows in self.messages().items() if len(flows) > 1}
         for packet in sorted(self.data, key=lambda packet: packet.number):
             key = packet.flow, packet.seq
             if key in place:
                 continue
-            if len(messages.get(packet.flow, ())) > 1:
+            if packet.flow in messages:
                 place[key] = position(messages[packet.flow], payload[packet.flow], packet.seq)
             else:
                 place[key] = sent[packet.flow]
