@@ -43,10 +43,11 @@
 //! ```
 //!
 //! After the key stands its reader, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
-//! `count`, `positive`, `switch`, `class`, `classes`, `frame_bytes`, or `word` with its words. `time_or["path"]` reads
-//! `path` as `None`; `either["path" = Cap::Path, bytes = Cap::Bytes]` reads one of the words, or a value by that
-//! reader; `switch[Ecn::Off, Ecn::Classic]` maps false and true; `count[1, 255]` has a range. `check` returns an array
-//! of tests of ranges and of the values against each other; it may be omitted.
+//! `count`, `number`, `positive`, `switch`, `class`, `classes`, `frame_bytes`, `threshold`, `watermark`, `reaction`, or
+//! `word` with its words. `time_or["path"]` reads `path` as `None`; `either["path" = Cap::Path, bytes = Cap::Bytes]`
+//! reads one of the words, or a value by that reader; `switch[Ecn::Off, Ecn::Classic]` maps false and true;
+//! `count[1, 255]` has a range. `check` returns an array of tests of ranges and of the values against each other; it
+//! may be omitted, and is not allowed with `over`, where the transport checks.
 
 use crate::describe::Mechanism;
 use crate::settings::ParameterError;

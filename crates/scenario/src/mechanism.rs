@@ -5,10 +5,11 @@ use crate::values::canonical;
 use protocols::describe::{Default, Mechanism, Parameter, ValueType};
 use protocols::{Checked, ParameterError, Parameters};
 
-/// Texts of the readable parameters of a table, by key, and the keys of the others, whose errors are reported.
+/// Values of a table as texts, by key, and the keys of invalid or missing values, whose errors are already reported.
 type Texts = (Vec<(&'static str, String)>, Vec<String>);
 
-/// Reads the parameters of `mechanism` that `T` has, beside `further` settings. All errors are reported. `None` if a
+/// Reads the parameters of `mechanism` that `T` has. `further` settings are those that the caller reads (key and
+/// text). All errors are reported. `None` if a
 /// value cannot be read; values out of range are returned, so that they can be compared with others.
 pub(crate) fn build<T: Parameters>(
     table: &Section<'_, '_>,
@@ -48,8 +49,8 @@ fn texts(table: &Section<'_, '_>, mechanism: &'static Mechanism, is_read: impl F
     (settings, wrong)
 }
 
-/// Reads the texts, without those that cannot be read, and reports each error at its key. Values that have their
-/// defaults in place of a wrong one are not judged.
+/// Reads the texts, without those that cannot be read, and reports each error at its key. While a value is invalid, the
+/// default stands for it, and no value is compared with this default.
 fn checked<T>(
     table: &Section<'_, '_>,
     (mut settings, mut wrong): Texts,
@@ -59,7 +60,12 @@ fn checked<T>(
         let all: Vec<(&str, &str)> = settings.iter().map(|(key, text)| (*key, text.as_str())).collect();
         match read(&all) {
             Ok((value, faults)) => {
-                for fault in faults.iter().filter(|fault| !wrong.iter().any(|key| key == fault.key())) {
+                let concerns = |fault: &ParameterError| {
+                    let text = fault.to_string();
+                    let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+                    words.any(|word| wrong.iter().any(|key| key == word))
+                };
+                for fault in faults.iter().filter(|fault| !concerns(fault)) {
                     fail(table, &settings, fault);
                 }
                 return wrong.is_empty().then_some(value);

@@ -190,7 +190,8 @@ fn shown_as_json(fabric: &Fabric) -> Result<String, Failure> {
 /// Returns the fabric as the text of a file.
 fn written(fabric: &Fabric, format: Format) -> Result<String, Failure> {
     format.write(fabric).map_err(|error| {
-        Failure::input(format!("the {} format: {error}", format.name()), "--format node-link says everything")
+        let help = "--format node-link (fabric convert: --to node-link) says everything";
+        Failure::input(format!("the {} format: {error}", format.name()), help)
     })
 }
 

@@ -331,6 +331,7 @@ fn verdicts_on_random_maps_agree_with_simulations() {
     println!("{counts:#?}, {} differ", differ.len());
     assert!(differ.is_empty(), "{}", differ.join("\n"));
     assert!(counts.closed > 60 && counts.stalled > 50 && counts.loads > 60, "{counts:#?}");
+    assert_eq!(counts.uniform, 0, "hosts of any rate close these cycles with the first scenario");
 }
 
 #[test]

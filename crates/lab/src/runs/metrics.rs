@@ -387,14 +387,14 @@ fn of_one(label: &str, few: bool) -> Vec<Metric> {
         ("fct-p99", "FCT p99", Unit::Span, true, |of, _| Some(several(of.fct_ns)?.p99)),
         ("fct-p999", "FCT p99.9", Unit::Span, false, |of, _| Some(several(of.fct_ns)?.p999)),
         ("fct-max", "FCT max", Unit::Span, false, |of, _| Some(of.fct_ns?.max)),
-        ("slowdown-mean", "slowdown mean", Unit::Ratio, false, |_, told| Some(told.slowdown?.mean)),
-        ("slowdown-p99", "slowdown p99", Unit::Ratio, false, |of, told| {
-            (of.completed > 1).then_some(told.slowdown?.p99)
+        ("slowdown-mean", "slowdown mean", Unit::Ratio, false, |_, labelled| Some(labelled.slowdown?.mean)),
+        ("slowdown-p99", "slowdown p99", Unit::Ratio, false, |of, labelled| {
+            (of.completed > 1).then_some(labelled.slowdown?.p99)
         }),
-        ("goodput", "goodput", Unit::Rate, true, |_, told| Some(told.goodput_bps)),
-        ("delivered", "payload delivered", Unit::Size, false, |_, told| Some(told.payload_bytes as f64)),
-        ("timeouts", "timeouts", Unit::Count, false, |_, told| Some(told.timeouts as f64)),
-        ("sent-again", "sent again", Unit::Size, false, |_, told| Some(told.retransmitted_bytes as f64)),
+        ("goodput", "goodput", Unit::Rate, true, |_, labelled| Some(labelled.goodput_bps)),
+        ("delivered", "payload delivered", Unit::Size, false, |_, labelled| Some(labelled.payload_bytes as f64)),
+        ("timeouts", "timeouts", Unit::Count, false, |_, labelled| Some(labelled.timeouts as f64)),
+        ("sent-again", "sent again", Unit::Size, false, |_, labelled| Some(labelled.retransmitted_bytes as f64)),
     ];
     let metric = |(at, (name, title, unit, main, read)): (usize, (&str, &str, Unit, bool, Read))| {
         let (name, title, main) = (format!("{name}{OF}{label}"), format!("{title}, {label}"), main && few);
@@ -425,11 +425,11 @@ pub fn all_of(labels: &[String]) -> Vec<Metric> {
 
 /// Returns every metric of each label of a run.
 pub fn measure_labels(summary: &Summary) -> BTreeMap<String, Vec<Measured>> {
-    let told = |of: &TrafficSummary| {
-        let told = of.labelled.as_ref()?;
+    let of_traffic = |of: &TrafficSummary| {
+        let labelled = of.labelled.as_ref()?;
         let measured = |metric: Metric| {
             let value = match metric.what {
-                MetricSource::OfLabel(read) => read(of, told),
+                MetricSource::OfLabel(read) => read(of, labelled),
                 MetricSource::Summary(_)
                 | MetricSource::Mechanism(..)
                 | MetricSource::OfSize(..)
@@ -437,9 +437,9 @@ pub fn measure_labels(summary: &Summary) -> BTreeMap<String, Vec<Measured>> {
             };
             Measured { value, coverage: metric.is_of_flows().then(|| of.coverage()) }
         };
-        Some((told.label.clone(), of_one(&told.label, false).into_iter().map(measured).collect()))
+        Some((labelled.label.clone(), of_one(&labelled.label, false).into_iter().map(measured).collect()))
     };
-    summary.flows.by_traffic.iter().filter_map(told).collect()
+    summary.flows.by_traffic.iter().filter_map(of_traffic).collect()
 }
 
 /// Returns every metric of a run, in the order of [`all`].

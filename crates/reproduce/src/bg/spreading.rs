@@ -20,7 +20,7 @@ const MEASURED: &str = "the source only compares: the other side is measured";
 /// Results of one run, with the fabric to resolve names.
 struct Spread {
     fabric: Fabric,
-    told: TrialResult,
+    result: TrialResult,
 }
 
 impl Spread {
@@ -29,21 +29,21 @@ impl Spread {
         let (node, peer) = (self.fabric.find(node)?, self.fabric.find(peer)?);
         let port = self.fabric.port_towards(node, peer)?;
         let heard = |event: &&(Time, NodeId, u16, bool)| event.1 == node && event.2 == port && event.3;
-        self.told.pauses.iter().find(heard).map(|event| event.0)
+        self.result.pauses.iter().find(heard).map(|event| event.0)
     }
 
     fn count(&self, node: &str, peer: &str) -> usize {
         let found = self.fabric.find(node).zip(self.fabric.find(peer));
         let Some((node, peer)) = found else { return 0 };
         let port = self.fabric.port_towards(node, peer);
-        self.told.pauses.iter().filter(|event| event.1 == node && Some(event.2) == port && event.3).count()
+        self.result.pauses.iter().filter(|event| event.1 == node && Some(event.2) == port && event.3).count()
     }
 }
 
 fn run(trial: &Trial, changes: &[(&str, String)]) -> Result<Spread, Failure> {
     let setup = trial.setup(&SPREADING, changes)?;
     let fabric = setup.fabric.clone();
-    Ok(Spread { fabric, told: TrialResult::of(setup, &SPREADING)? })
+    Ok(Spread { fabric, result: TrialResult::of(setup, &SPREADING)? })
 }
 
 /// Runs `bg/fig1.2`.
@@ -80,22 +80,22 @@ pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
         let (near, far) = (us(spread.first(near.0, near.1)), us(spread.first(far.0, far.1)));
         trial.check(Check::exact(what, "us", near, Relation::Below, far).note(order));
     }
-    let overflowed = spread.told.overflowed() as f64;
+    let overflowed = spread.result.overflowed() as f64;
     trial.check(Check::exact("frames lost to full queues", "frames", overflowed, Relation::Equal, 0.0));
-    let failed = spread.told.failed_checks() as f64;
+    let failed = spread.result.failed_checks() as f64;
     trial.check(Check::exact("the run's own checks that fail", "checks", failed, Relation::Equal, 0.0));
     let without = run(trial, &[("switch.flow_control", "\"none\"".to_owned())])?;
     let name = "negative control: pauses without PFC";
-    trial.check(Check::exact(name, "pauses", without.told.pauses.len() as f64, Relation::Equal, 0.0));
-    let drops = without.told.overflowed() as f64;
+    trial.check(Check::exact(name, "pauses", without.result.pauses.len() as f64, Relation::Equal, 0.0));
+    let drops = without.result.overflowed() as f64;
     trial.check(Check::exact("negative control: frames lost without PFC", "frames", drops, Relation::Above, 0.0));
     Ok(())
 }
 
 /// Returns the goodput of the three entries in Gbps, and the number of frames dropped by full queues.
 fn goodputs(trial: &Trial, changes: &[(&str, String)]) -> Result<(Vec<f64>, u64), Failure> {
-    let told = run(trial, changes)?.told;
-    Ok(((0..3).map(|entry| told.goodput(entry) / 1e9).collect(), told.overflowed()))
+    let result = run(trial, changes)?.result;
+    Ok(((0..3).map(|entry| result.goodput(entry) / 1e9).collect(), result.overflowed()))
 }
 
 /// Runs `bg/fig1.3`.

@@ -94,9 +94,9 @@ impl Rows {
 fn hop_by_hop(trial: &Trial, set: &Set, rows: &mut Rows, dropped: &mut u64) -> Result<(), Failure> {
     for ((name, packets), paper) in SEVERITIES.into_iter().zip(["43.45, 56.55", "14.73, 85.27", "8.82, 84.14, 7.04"]) {
         let changes: Vec<_> = severity(packets, 1).into_iter().chain(set.switch()).collect();
-        let told = trial.run(&PABO_TREE, &changes)?;
-        *dropped += lost(&told);
-        let bounces = bounces(&told);
+        let result = trial.run(&PABO_TREE, &changes)?;
+        *dropped += lost(&result);
+        let bounces = bounces(&result);
         let shares: Vec<String> = (bounces.by_max_distance.iter())
             .map(|&count| format!("{:.2}", percent(count, bounces.delivered)))
             .collect();

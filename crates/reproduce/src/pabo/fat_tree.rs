@@ -157,8 +157,8 @@ pub(super) fn mean(runs: &[TrialResult], of: impl Fn(&TrialResult) -> f64) -> f6
 /// Returns the mean shares in % by switch, without switches that have none.
 fn shares_by_switch(runs: &[TrialResult], of: impl Fn(&TrialResult) -> Vec<(String, u64)>) -> BTreeMap<String, f64> {
     let mut shares = BTreeMap::new();
-    for told in runs {
-        let counts = of(told);
+    for result in runs {
+        let counts = of(result);
         let all: u64 = counts.iter().map(|count| count.1).sum();
         for (node, count) in counts.into_iter().filter(|count| count.1 > 0) {
             *shares.entry(node).or_insert(0.0) += percent(count, all) / runs.len() as f64;
@@ -169,27 +169,28 @@ fn shares_by_switch(runs: &[TrialResult], of: impl Fn(&TrialResult) -> Vec<(Stri
 
 /// Returns the shares of the bounces in %, by switch.
 pub(super) fn sites(runs: &[TrialResult]) -> BTreeMap<String, f64> {
-    let counts =
-        |told: &TrialResult| bounces(told).switches.into_iter().map(|switch| (switch.node, switch.bounces)).collect();
+    let counts = |result: &TrialResult| {
+        bounces(result).switches.into_iter().map(|switch| (switch.node, switch.bounces)).collect()
+    };
     shares_by_switch(runs, counts)
 }
 
 impl Measured {
     /// Returns the share of bounced packets, in %.
     pub fn share(&self) -> f64 {
-        mean(&self.with, |told| 100.0 * bounces(told).bounced_share)
+        mean(&self.with, |result| 100.0 * bounces(result).bounced_share)
     }
 
     /// Returns the smallest and largest [`Measured::share`] of the runs.
     pub fn share_range(&self) -> (f64, f64) {
-        let shares = self.with.iter().map(|told| 100.0 * bounces(told).bounced_share);
+        let shares = self.with.iter().map(|result| 100.0 * bounces(result).bounced_share);
         shares.fold((f64::MAX, 0.0), |(least, most), share| (least.min(share), most.max(share)))
     }
 
     /// Returns the share of packets that were bounced further than one hop, in %.
     pub fn far(&self) -> f64 {
-        let far = |told: &TrialResult| {
-            let bounces = bounces(told);
+        let far = |result: &TrialResult| {
+            let bounces = bounces(result);
             percent(bounces.by_max_distance.iter().skip(2).sum(), bounces.delivered)
         };
         mean(&self.with, far)
@@ -197,13 +198,13 @@ impl Measured {
 
     /// Returns the mean number of bounces per run.
     pub fn bounces(&self) -> f64 {
-        mean(&self.with, |told| bounces(told).switches.iter().map(|switch| switch.bounces).sum::<u64>() as f64)
+        mean(&self.with, |result| bounces(result).switches.iter().map(|switch| switch.bounces).sum::<u64>() as f64)
     }
 
     /// Returns the shares of Reno's drops in %, by switch.
     pub fn drops(&self) -> BTreeMap<String, f64> {
-        let counts = |told: &TrialResult| {
-            let losses = told.summary.losses.iter();
+        let counts = |result: &TrialResult| {
+            let losses = result.summary.losses.iter();
             losses.map(|loss| (loss.node.clone(), loss.packets)).collect()
         };
         shares_by_switch(&self.without, counts)
@@ -211,7 +212,7 @@ impl Measured {
 
     /// Returns the drop rate of Reno, relative to the delivered data segments of requests and replies, in %.
     pub fn drop_rate(&self) -> f64 {
-        mean(&self.without, |told| percent(lost(told), told.summary.packets.delivered_whole))
+        mean(&self.without, |result| percent(lost(result), result.summary.packets.delivered_whole))
     }
 
     /// Returns the number of frames lost with PABO.
@@ -221,35 +222,35 @@ impl Measured {
 
     /// Returns the number of requests and replies that do not complete with PABO.
     pub fn open(&self) -> u64 {
-        self.with.iter().map(|told| told.summary.flows.started - told.summary.flows.completed).sum()
+        self.with.iter().map(|result| result.summary.flows.started - result.summary.flows.completed).sum()
     }
 }
 
 /// Returns the share of reordered packets, in %.
-pub(super) fn displaced(told: &TrialResult) -> f64 {
-    let found = told.summary.reordering.unwrap_or_default();
+pub(super) fn displaced(result: &TrialResult) -> f64 {
+    let found = result.summary.reordering.unwrap_or_default();
     percent(found.displaced, found.packets)
 }
 
 /// Returns the largest displacement, in packets.
-pub(super) fn furthest(told: &TrialResult) -> f64 {
-    let found = told.summary.reordering.unwrap_or_default();
+pub(super) fn furthest(result: &TrialResult) -> f64 {
+    let found = result.summary.reordering.unwrap_or_default();
     found.earliest_packets.max(found.latest_packets) as f64
 }
 
 /// Returns the mean time from a request's start to the last byte of its reply, in ms. Twice the mean FCT is equal to it
 /// because there are as many requests as replies.
-pub(super) fn completion_ms(told: &TrialResult) -> f64 {
-    let times: Vec<u64> = told.flows.iter().filter_map(record::flows::FlowRecord::fct_ps).collect();
+pub(super) fn completion_ms(result: &TrialResult) -> f64 {
+    let times: Vec<u64> = result.flows.iter().filter_map(record::flows::FlowRecord::fct_ps).collect();
     2.0 * times.iter().sum::<u64>() as f64 / times.len().max(1) as f64 / 1e9
 }
 
 /// Returns the mean host-to-host packet delay, in us.
-pub(super) fn delay_us(told: &TrialResult) -> f64 {
-    told.delays.mean().unwrap_or(f64::NAN) / 1e6
+pub(super) fn delay_us(result: &TrialResult) -> f64 {
+    result.delays.mean().unwrap_or(f64::NAN) / 1e6
 }
 
 /// Returns the standard deviation of the host-to-host packet delay, in us.
-pub(super) fn deviation_us(told: &TrialResult) -> f64 {
-    told.delays.standard_deviation().unwrap_or(f64::NAN) / 1e6
+pub(super) fn deviation_us(result: &TrialResult) -> f64 {
+    result.delays.standard_deviation().unwrap_or(f64::NAN) / 1e6
 }

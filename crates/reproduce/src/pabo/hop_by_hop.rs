@@ -42,8 +42,8 @@ pub fn without_pabo(packets: u64) -> Vec<(&'static str, String)> {
     changes
 }
 
-pub fn bounces(told: &TrialResult) -> BounceSummary {
-    told.summary.bounces.clone().unwrap_or_default()
+pub fn bounces(result: &TrialResult) -> BounceSummary {
+    result.summary.bounces.clone().unwrap_or_default()
 }
 
 /// Returns the number of bounces at a switch.
@@ -51,8 +51,8 @@ fn at(bounces: &BounceSummary, node: &str) -> u64 {
     bounces.switches.iter().find(|switch| switch.node == node).map_or(0, |switch| switch.bounces)
 }
 
-pub fn lost(told: &TrialResult) -> u64 {
-    told.summary.packets.dropped_total()
+pub fn lost(result: &TrialResult) -> u64 {
+    result.summary.packets.dropped_total()
 }
 
 pub fn percent(part: u64, whole: u64) -> f64 {
@@ -62,16 +62,22 @@ pub fn percent(part: u64, whole: u64) -> f64 {
 /// Runs `pabo/drop`.
 pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
     for ((name, packets), paper) in SEVERITIES.into_iter().zip([0.13, 44.46, 53.34]) {
-        let told = trial.run(&PABO_TREE, &without_pabo(packets))?;
-        let injected = told.summary.packets.injected;
+        let result = trial.run(&PABO_TREE, &without_pabo(packets))?;
+        let injected = result.summary.packets.injected;
         // Three flows share a link with the capacity of one, so two thirds of each burst queue up.
         let expected = BURSTS * (2 * (packets + 1)).saturating_sub(2 * ROOM);
         let name = |what: &str| format!("{name}, without PABO: {what}");
-        trial.check(Check::exact(name("frames lost"), "frames", lost(&told) as f64, Relation::Equal, expected as f64));
-        let rate = percent(lost(&told), injected);
+        trial.check(Check::exact(
+            name("frames lost"),
+            "frames",
+            lost(&result) as f64,
+            Relation::Equal,
+            expected as f64,
+        ));
+        let rate = percent(lost(&result), injected);
         // The paper prints two decimals.
         trial.check(Check::new(name("drop rate at S7"), "%", rate, Relation::Equal, paper, 0.005));
-        let none = told.summary.bounces.is_none();
+        let none = result.summary.bounces.is_none();
         trial.check(Check::exact(
             name("runs in which a frame bounced"),
             "runs",
@@ -117,14 +123,14 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
             runs.push(trial.run(&PABO_TREE, &severity(packets, seed))?);
         }
         for (distance, &paper) in paper.iter().enumerate() {
-            let share = |told: &TrialResult| {
-                let bounces = bounces(told);
+            let share = |result: &TrialResult| {
+                let bounces = bounces(result);
                 percent(bounces.by_max_distance.get(distance).copied().unwrap_or(0), bounces.delivered)
             };
             let shares = Shares(runs.iter().map(share).collect());
             trial.check(shares.check(format!("{name}: share at distance {distance}"), paper, 0.3));
         }
-        let beyond = |told: &TrialResult| bounces(told).by_max_distance.iter().skip(paper.len()).sum::<u64>();
+        let beyond = |result: &TrialResult| bounces(result).by_max_distance.iter().skip(paper.len()).sum::<u64>();
         let beyond: u64 = runs.iter().map(beyond).sum();
         let check = Check::exact(
             format!("{name}: frames at a greater distance"),
@@ -157,15 +163,15 @@ pub fn per_switch(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     let bouncing: [&[usize]; 3] = [&[7], &[4, 5, 6, 7], &[1, 2, 3, 4, 5, 6, 7]];
     for ((name, packets), bouncing) in SEVERITIES.into_iter().zip(bouncing) {
-        let told = trial.run(&PABO_TREE, &severity(packets, 1))?;
-        let bounces = bounces(&told);
+        let result = trial.run(&PABO_TREE, &severity(packets, 1))?;
+        let bounces = bounces(&result);
         let counts: Vec<u64> = names.iter().map(|node| at(&bounces, node)).collect();
         rows.push([vec![name.to_owned()], counts.iter().map(u64::to_string).collect()].concat());
         for (number, &count) in (1..).zip(&counts) {
             let relation = if bouncing.contains(&number) { Relation::Above } else { Relation::Equal };
             trial.check(Check::exact(format!("{name}: bounces at S{number}"), "bounces", count as f64, relation, 0.0));
         }
-        trial.check(Check::exact(format!("{name}: frames lost"), "frames", lost(&told) as f64, Relation::Equal, 0.0));
+        trial.check(Check::exact(format!("{name}: frames lost"), "frames", lost(&result) as f64, Relation::Equal, 0.0));
         let without = trial.run(&PABO_TREE, &without_pabo(packets))?;
         let bounces = without.summary.happened.bounces as f64;
         let what = format!("negative control: {name}: bounces without PABO");
@@ -310,9 +316,9 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
 
     let mut without = without_pabo(500);
     without.push(("record.queues", format!("{{ every = \"{EVERY_US}us\" }}")));
-    let told = trial.run(&PABO_TREE, &without)?;
+    let result = trial.run(&PABO_TREE, &without)?;
     let s7 = fabric.find("S7");
-    let below: u64 = told.queues.iter().filter(|look| Some(look.0) != s7).map(|look| look.2).max().unwrap_or(0);
+    let below: u64 = result.queues.iter().filter(|look| Some(look.0) != s7).map(|look| look.2).max().unwrap_or(0);
     let name = "negative control: without PABO no queue but S7's holds more than a frame";
     trial.check(Check::exact(name, "bytes", below as f64, Relation::AtMost, 1518.0));
     Ok(())

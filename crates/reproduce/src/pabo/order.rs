@@ -32,13 +32,13 @@ pub(super) fn point(trial: &Trial, theta: f64, lambda: f64, more: &Changes) -> R
         ("switch.overload.lambda", lambda.to_string()),
     ];
     let changes: Vec<_> = own.into_iter().chain(more.iter().cloned()).collect();
-    let told = trial.run(&PABO_TREE_TCP, &changes)?;
-    let load = told.summary.utilisation.unwrap_or_default();
+    let result = trial.run(&PABO_TREE_TCP, &changes)?;
+    let load = result.summary.utilisation.unwrap_or_default();
     Ok(Point {
-        entropy: told.summary.reordering.unwrap_or_default().entropy_nats,
+        entropy: result.summary.reordering.unwrap_or_default().entropy_nats,
         time_ratio: load.time_ratio,
         variance: load.variance,
-        lost: lost(&told),
+        lost: lost(&result),
     })
 }
 

@@ -72,9 +72,9 @@ pub fn theta(trial: &mut Trial) -> Result<(), Failure> {
         let theta = step as f64 / steps as f64;
         let mut changes = severity(MODERATE, 1);
         changes.push(("switch.overload.theta", theta.to_string()));
-        let told = trial.run(&PABO_TREE, &changes)?;
-        points.push((theta, 100.0 * bounces(&told).bounced_share));
-        dropped += lost(&told);
+        let result = trial.run(&PABO_TREE, &changes)?;
+        points.push((theta, 100.0 * bounces(&result).bounced_share));
+        dropped += lost(&result);
     }
     trial.show("  moderate, lambda = 50: bounced frames in %\n");
     let rows: Vec<(String, Vec<f64>)> =

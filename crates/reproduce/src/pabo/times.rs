@@ -82,10 +82,10 @@ pub fn over_theta(trial: &mut Trial) -> Result<(), Failure> {
     for seed in 1..=seeds {
         let mut points = Vec::new();
         for theta in THETAS {
-            let told = CASES[4].run(trial, seed, &[("switch.overload.theta", theta.to_string())])?;
-            let entropy = told.summary.reordering.unwrap_or_default().entropy_nats;
-            points.push([entropy, completion_ms(&told), delay_us(&told)]);
-            dropped += lost(&told);
+            let result = CASES[4].run(trial, seed, &[("switch.overload.theta", theta.to_string())])?;
+            let entropy = result.summary.reordering.unwrap_or_default().entropy_nats;
+            points.push([entropy, completion_ms(&result), delay_us(&result)]);
+            dropped += lost(&result);
         }
         runs.push(points);
     }

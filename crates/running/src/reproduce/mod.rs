@@ -121,7 +121,7 @@ fn cycle(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Reproduced {
     let found = best(device, paths, waits);
     let mut flows = Vec::new();
     for (wait, walk) in waits.iter().zip(found) {
-        let walk = walk.ok_or_else(|| format!("no path was found whose frames {}", at(device, wait)))?;
+        let walk = walk.ok_or_else(|| format!("no path was found by which frames {}", at(device, wait)))?;
         flows.push(Flow { walk, rate: None });
     }
     // A host that pauses fills the account that its frames wait for, which must be the one that stops the queue.
@@ -143,9 +143,9 @@ fn cycle(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Reproduced {
     Ok(Counterexample { alternative: Some(uniform.scenario), ..found })
 }
 
-/// Selects the flow whose receiver pauses: best if its frames go to the host from the account that they waited for, and
-/// if the switch of this account has no other of the cycle. Their pause then fills this account first, and all others
-/// with frames that wait for the next one.
+/// Selects the flow whose receiver pauses. A flow k whose receiver is attached to the switch of account k + 1 is
+/// preferred, and of these one whose switch has no other account of the cycle: the pause then fills account k + 1
+/// first, and each other account with frames of its own flow.
 fn storm(device: &Device<'_>, waits: &[Wait], flows: &[Flow]) -> scenario::Storm {
     let switch = |wait: &Wait| device.owner(wait.ingress);
     let next = |flow: usize| &waits[(flow + 1) % waits.len()];
@@ -218,7 +218,7 @@ fn starve(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits, starved
     let Starved { wait, above } = starved;
     let Some(egress) = device.port(wait.egress) else { return Err("no such port".to_owned()) };
     let victim = best(device, paths, &[**wait]).into_iter().next().flatten();
-    let victim = victim.ok_or_else(|| format!("no path was found whose frames {}", at(device, wait)))?;
+    let victim = victim.ok_or_else(|| format!("no path was found by which frames {}", at(device, wait)))?;
     let source = victim.source(device);
     let link = rate_of(device, wait.egress);
     // Frames that fill the port pass no link twice, and share none with the starved ones before.

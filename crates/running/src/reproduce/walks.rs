@@ -102,8 +102,8 @@ impl<'s> Graph<'s> {
 /// Walks compared for each wait and destination.
 const MOST_COMPARED: usize = 8;
 
-/// Returns for each wait a short walk whose frames wait there; `None` if none was found. Only the first hop towards
-/// each state is followed back, so that some walks are not found.
+/// Returns a short path of frames from host to host through each wait; `None` if none was found. Only one predecessor
+/// of each state is followed, so that some paths are missed.
 pub(super) fn best(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<Option<Walk>> {
     let mut found: Vec<Option<Walk>> = vec![None; waits.len()];
     let place = |wait: &Wait| (wait.ingress, wait.group, wait.egress, wait.queue);

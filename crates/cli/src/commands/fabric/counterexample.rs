@@ -103,6 +103,9 @@ pub fn simulate(
             "run: tidegate run {} --out RESULT --set 'record.trace={{}}', then: tidegate why RESULT --pauses",
             file(kind)
         ));
+        if found.alternative.is_some() {
+            notes.push(format!("{ALTERNATIVE_FILE} has the same thresholds at all switches"));
+        }
         if !found.ports.is_empty() {
             let ports: Vec<String> = found.ports.iter().map(|(node, port)| format!("{node} port {port}")).collect();
             notes.push(format!("{kind}: the blocked egress ports are {}", ports.join(", ")));
@@ -146,6 +149,12 @@ pub fn simulate(
     Ok(simulated)
 }
 
+/// Lists the failed checks of a simulation: a load without a deadlock may still lose lossless frames.
+fn failed_checks(summary: &Summary) -> String {
+    let failed = summary.checks.iter().filter(|check| !check.pass);
+    failed.map(|check| format!("; its check {} fails: {}", check.name, check.detail)).collect()
+}
+
 /// Compares a simulation with the expectation.
 fn outcome(kind: &str, found: &Counterexample, summary: &Summary) -> (bool, String) {
     let cycle = summary.deadlock.as_ref().map(|deadlock| {
@@ -183,7 +192,7 @@ fn outcome(kind: &str, found: &Counterexample, summary: &Summary) -> (bool, Stri
             match (cycle, stall) {
                 (Some((at, _)), _) => (false, format!("{flows} on random paths: a cycle closes at {at}")),
                 (None, Some(stall)) => (false, format!("{flows} on random paths: {}", stall.detail)),
-                (None, None) => (true, format!("{flows} on random paths: no deadlock")),
+                (None, None) => (true, format!("{flows} on random paths: no deadlock{}", failed_checks(summary))),
             }
         }
     }

@@ -7,9 +7,10 @@ use super::marks::{Trusted, parse_tag};
 use crate::commands::fabric::counterexample::{self, Simulated};
 use crate::commands::fabric::running::{LOAD_SEED, QueueMap, check_other_folder, failure, read_configs};
 use crate::failure::Failure;
-use crate::hand_over::begin;
+use crate::hand_over::{OutputFolder, begin};
 use fabric::files::NamePattern;
 use fabric::{Fabric, NodeId, PortIndex};
+use record::files::NewFiles;
 use running::reproduce::counterexamples;
 use running::{Binding, Hop, PathSet};
 use std::collections::BTreeMap;
@@ -110,7 +111,18 @@ impl DeviceArgs {
         Ok(Some(lookup.judge(&tags)))
     }
 
-    /// Simulates the counterexamples of the configuration under any forwarding; nothing without `--counterexample`.
+    /// Opens the folder of `--counterexample`, before any proof.
+    ///
+    /// # Errors
+    /// A folder that cannot be written, or that of the configurations.
+    pub fn open(&self) -> Result<Option<(OutputFolder<'_>, NewFiles<'_>)>, Failure> {
+        let (Some(folder), Some(output)) = (&self.running, &self.counterexample) else { return Ok(None) };
+        check_other_folder(folder, output)?;
+        let place = counterexample::place(output, self.force);
+        begin(&place).map(|new| Some((place, new)))
+    }
+
+    /// Simulates the counterexamples of the configuration under any forwarding; nothing without an `output` folder.
     ///
     /// # Errors
     /// An unsuitable configuration; a folder that cannot be written.
@@ -118,12 +130,10 @@ impl DeviceArgs {
         &self,
         fabric: &Fabric,
         ignored: &[NamePattern],
+        output: Option<(OutputFolder<'_>, NewFiles<'_>)>,
         visible: bool,
     ) -> Result<Vec<Simulated>, Failure> {
-        let (Some(folder), Some(output)) = (&self.running, &self.counterexample) else { return Ok(Vec::new()) };
-        check_other_folder(folder, output)?;
-        let place = counterexample::place(output, self.force);
-        let new = begin(&place)?;
+        let (Some(folder), Some((place, new))) = (&self.running, output) else { return Ok(Vec::new()) };
         let configs = read_configs(folder, ignored)?;
         let queues = self.queue_map.binding();
         let found = counterexamples(fabric, &configs, queues, PathSet::Any, LOAD_SEED);

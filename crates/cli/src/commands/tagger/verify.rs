@@ -114,6 +114,7 @@ enum Routing {
 pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
     args.tunnels.check(&args.source, &fabric)?;
+    let output = args.device.open()?;
     let visible = !args.quiet && !args.json;
     let bar = waiting("reading the rules", visible);
     let read = read(&args.rules, &fabric);
@@ -142,7 +143,7 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     if let Some(device) = &device {
         verdict.checks.extend(device.checks.iter().map(|(check, _)| *check));
     }
-    let simulated = args.device.counterexamples(&fabric, &fabric_source::ignored(&args.flags), visible)?;
+    let simulated = args.device.counterexamples(&fabric, &fabric_source::ignored(&args.flags), output, visible)?;
     let text = match (args.json, args.quiet) {
         (true, _) => {
             let mut object = as_json(args, &fabric, &verdict, device.as_ref());

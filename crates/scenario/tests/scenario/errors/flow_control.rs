@@ -116,6 +116,10 @@ fn credits() {
     for key in ["`credits` = 0B is out of range", "`x` is not a unit", "`regrant` = 0ps is out of range"] {
         assert!(many.contains(key), "{key} is missing in {many}");
     }
+    // A value is not compared with the default of one that cannot be read.
+    let marking = "[switch]\nmarking = { kind = \"congestion-point\", sample = \"5x\", sample_min = \"200KB\" }";
+    let message = lower(&GOOD.replacen("[switch]", marking, 1), &[]).unwrap_err();
+    assert!(message.contains("`x` is not a unit") && !message.contains("out of range"), "{message}");
     assert!(wrong("credits = \"20KB\"").contains("priorities"));
     let queues = with("priorities = [3]").replace("buffer = \"16MB\"", "queue = \"100KB\"");
     let message = lower(&queues, &[]).unwrap_err();
