@@ -242,9 +242,16 @@ impl<'a> Device<'a> {
             let class = port.class[usize::from(dscp)];
             return (class, port.group[usize::from(class)]);
         };
-        let seen = if detour.uniform { dscp } else { inner.unwrap_or(dscp) };
+        let seen = self.carried(port.node, dscp, inner, ends);
         let class = detour.decap_class.as_ref().unwrap_or(&port.class)[usize::from(seen)];
         (class, detour.decap_group.as_ref().unwrap_or(&port.group)[usize::from(class)])
+    }
+
+    /// Returns the DSCP of a frame beyond the tunnel of this switch: of the inner header in pipe mode, of the outer one in
+    /// uniform mode. Elsewhere it is that of the outer header.
+    pub fn carried(&self, node: NodeId, dscp: u8, inner: Option<u8>, ends: bool) -> u8 {
+        let is_pipe = ends && self.detours.get(&node).is_some_and(|detour| !detour.uniform);
+        inner.filter(|_| is_pipe).unwrap_or(dscp)
     }
 
     /// Returns queue and DSCP with which a class leaves by `egress`. `enters`: whether it enters the tunnel of this

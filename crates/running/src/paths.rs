@@ -410,7 +410,8 @@ impl<'d, 'a> Search<'d, 'a> {
         let ends = state.inside.is_some_and(|(_, target)| target == node);
         let inner = state.inside.map(|(inner, _)| inner);
         let (class, group) = device.classify(ingress, state.dscp, inner, ends);
-        let (queue, dscp) = device.leaves(ingress, exit, class, state.dscp, enters.is_some());
+        let carried = device.carried(node, state.dscp, inner, ends);
+        let (queue, dscp) = device.leaves(ingress, exit, class, carried, enters.is_some());
         let next = device.peer(egress).map(|(next, port)| {
             let inside = match (enters, ends) {
                 (Some(target), _) => Some((state.dscp, target)),

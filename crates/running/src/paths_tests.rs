@@ -40,3 +40,15 @@ fn ports_that_are_configured_alike_are_followed_as_one_with_the_same_result() {
         assert_eq!(assert_same("dual ToR, one active", &files), 1);
     }
 }
+
+#[test]
+fn a_frame_leaves_a_tunnel_in_pipe_mode_with_its_inner_dscp() {
+    let files = dual_tor(true);
+    let (fabric, configs) = (topology(&files), read(&files));
+    let device = Device::new(&fabric, &configs, QueueBinding::Egress).unwrap();
+    let tor = |port: u32| fabric.name(device.owner(port)).starts_with("tor-");
+    let reached = follow(&device, PathSet::Any);
+    let beyond = reached.waits.iter().filter(|wait| tor(wait.egress) && [2, 6].contains(&wait.dscp) && !wait.enters);
+    let dscps: BTreeSet<u8> = beyond.filter_map(|wait| Some(wait.next?.dscp)).collect();
+    assert!(dscps.is_superset(&BTreeSet::from([3, 4])) && dscps.is_disjoint(&BTreeSet::from([2, 6])), "{dscps:?}");
+}

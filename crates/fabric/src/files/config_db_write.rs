@@ -3,12 +3,15 @@
 use super::config_db::{DELAY_PER_METRE, MBPS};
 use super::error::FileError;
 use super::plain::port_label;
+use crate::decision::Subject;
 use crate::sonic::{MAX_METRES, Object};
 use crate::{Fabric, Link, NodeId, NodeKind};
 use serde_json::json;
+use std::collections::BTreeSet;
 
 /// Returns one file per switch: its name, and its `config_db.json` with the tables that describe the fabric. Ports
-/// without a name are called `Ethernet<4 * number>`, those of hosts `eth<number>`.
+/// without a name are called `Ethernet<4 * number>`, those of hosts `eth<number>`. Both switches of a Y cable (dual
+/// ToR) name the same server port, as SONiC does.
 ///
 /// # Errors
 /// [`FileError::NotExpressible`] for a name with a `|`, which separates the parts of a key in SONiC's database; for a
@@ -26,11 +29,19 @@ pub fn write_config_db(fabric: &Fabric) -> Result<Vec<(String, String)>, FileErr
         crate::Node { kind: NodeKind::Host, .. } => "Server",
         node => ["ToRRouter", "LeafRouter", "SpineRouter"][usize::from(node.tier.clamp(1, 3)) - 1],
     };
+    let shared = fabric.decisions().iter().filter(|decision| decision.subject == Subject::SharedPorts);
+    let shared: BTreeSet<&str> = shared.flat_map(|decision| decision.names.iter().map(String::as_str)).collect();
     let label = |node: NodeId, port: u16| {
         let host = fabric.node(node).kind == NodeKind::Host;
-        port_label(fabric, node, port, |port| {
+        let label = port_label(fabric, node, port, |port| {
             if host { format!("eth{port}") } else { format!("Ethernet{}", u32::from(port) * 4) }
-        })
+        });
+        // The reader gives the port at the second switch of a Y cable the name `<port>@<switch>`.
+        let peer = fabric.name(fabric.ports(node)[usize::from(port)].peer);
+        match label.strip_suffix(peer).and_then(|rest| rest.strip_suffix('@')) {
+            Some(port) if shared.contains(format!("{} {port}", fabric.name(node)).as_str()) => port.to_owned(),
+            _ => label,
+        }
     };
     let file = |switch: NodeId| {
         let (mut neighbors, mut metadata) = (Object::new(), Object::new());

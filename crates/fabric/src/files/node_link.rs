@@ -56,6 +56,11 @@ const NODE_KEYS: [&str; 9] = ["id", "name", "kind", "type", "role", "group", "la
 const LINK_KEYS: [&str; 10] =
     ["source", "target", "source_port", "target_port", "rate", "delay", "loss", "bit_error_rate", "key", "weight"];
 
+const GRAPH_KEYS: [&str; 6] = ["directed", "multigraph", "graph", "nodes", "links", "edges"];
+
+/// Attribute of a graph: its generator. [`write_node_link`] states it for readers of the file.
+const KIND: &str = "kind";
+
 /// Attribute of a graph: server ports that two switches reach (dual ToR).
 const SHARED_PORTS: &str = "shared_ports";
 
@@ -136,6 +141,9 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
             return fail(format!("{place}.{key}"), format!("`{id}` is not the id of a node"));
         }
     }
+    unread.extend(graph.keys().filter(|key| !GRAPH_KEYS.contains(&key.as_str())).cloned());
+    let attributes = graph.get("graph").and_then(Value::as_object).into_iter().flat_map(Map::keys);
+    unread.extend(attributes.filter(|key| *key != KIND && *key != SHARED_PORTS).map(|key| format!("graph.{key}")));
     if let Some(shared) = graph.get("graph").and_then(|attributes| attributes.get(SHARED_PORTS)) {
         let names: Option<Vec<String>> =
             shared.as_array().and_then(|list| list.iter().map(|name| Some(name.as_str()?.to_owned())).collect());
@@ -215,7 +223,7 @@ pub fn write_node_link(fabric: &Fabric) -> String {
         })
         .collect();
     let nodes: Vec<String> = nodes.collect();
-    let mut attributes = json!({ "kind": fabric.kind() });
+    let mut attributes = json!({ KIND: fabric.kind() });
     if fabric.has_shared_ports() {
         let shared = fabric.decisions().iter().filter(|decision| decision.subject == Subject::SharedPorts);
         attributes[SHARED_PORTS] = shared.flat_map(|decision| decision.names.clone()).collect::<Vec<String>>().into();

@@ -22,7 +22,7 @@ use crate::read::SwitchConfig;
 use fabric::Fabric;
 use maps::{Flow, lower};
 use std::collections::{BTreeMap, BTreeSet};
-use walks::{best, random};
+use walks::{best, by_source, random};
 
 /// A scenario with its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,7 +232,7 @@ fn starve(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits, starved
         let mut left = wanted;
         let waits: Vec<Wait> =
             reached.waits.iter().filter(|it| (it.egress, it.queue) == (wait.egress, queue)).copied().collect();
-        for walk in best(device, paths, &waits).into_iter().flatten() {
+        for walk in by_source(device, paths, &waits) {
             let from = walk.source(device);
             let links: BTreeSet<u32> = walk.0.iter().map(|step| step.wait.egress).collect();
             let is_free = links.len() == walk.0.len() && links.is_disjoint(&shared);

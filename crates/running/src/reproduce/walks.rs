@@ -41,34 +41,45 @@ impl Walk {
 struct Graph<'s> {
     steps: &'s [Step],
     from: BTreeMap<State, Vec<usize>>,
-    /// The first hop that leads to a state.
-    to: BTreeMap<State, usize>,
+    /// Hops that lead to a state.
+    to: BTreeMap<State, Vec<usize>>,
 }
 
 impl<'s> Graph<'s> {
     fn new(steps: &'s [Step]) -> Graph<'s> {
-        let (mut from, mut to): (BTreeMap<State, Vec<usize>>, BTreeMap<State, usize>) = Default::default();
+        let (mut from, mut to): (BTreeMap<State, Vec<usize>>, BTreeMap<State, Vec<usize>>) = Default::default();
         for (at, step) in steps.iter().enumerate() {
             from.entry(step.state).or_default().push(at);
             if let Some(next) = step.next {
-                to.entry(next).or_insert(at);
+                to.entry(next).or_default().push(at);
             }
         }
         Graph { steps, from, to }
     }
 
-    /// Returns the hops from a host to this one, which is the last.
-    fn up_to(&self, device: &Device<'_>, last: usize) -> Option<Vec<Step>> {
-        let mut hops = VecDeque::from([self.steps[last]]);
-        // A state at a host's port is a start.
-        while device.peer(hops[0].state.ingress).is_some() {
-            let before = self.to.get(&hops[0].state)?;
-            hops.push_front(self.steps[*before]);
-            if hops.len() > self.steps.len() {
-                return None;
+    /// Returns the fewest hops from each of the nearest hosts to this hop, which is the last: at most `most` paths.
+    fn up_to(&self, device: &Device<'_>, last: usize, most: usize) -> Vec<Vec<Step>> {
+        let is_start = |at: usize| device.peer(self.steps[at].state.ingress).is_none();
+        // The hop after each one on the way to `last`.
+        let (mut open, mut after) = (VecDeque::from([last]), BTreeMap::from([(last, last)]));
+        let mut found = Vec::new();
+        while let Some(at) = open.pop_front().filter(|_| found.len() < most) {
+            if is_start(at) {
+                let mut hops = vec![at];
+                while hops[hops.len() - 1] != last {
+                    hops.push(after[&hops[hops.len() - 1]]);
+                }
+                found.push(hops.into_iter().map(|at| self.steps[at]).collect());
+                continue;
+            }
+            for &before in self.to.get(&self.steps[at].state).map_or(&[][..], Vec::as_slice) {
+                after.entry(before).or_insert_with(|| {
+                    open.push_back(before);
+                    at
+                });
             }
         }
-        Some(hops.into())
+        found
     }
 
     /// Appends the fewest hops that lead to a host other than the sender.
@@ -102,17 +113,23 @@ impl<'s> Graph<'s> {
 /// Walks compared for each wait and destination.
 const MOST_COMPARED: usize = 8;
 
-/// Returns a short path of frames from host to host through each wait; `None` if none was found. Only one predecessor
-/// of each state is followed, so that some paths are missed.
+/// Sources tried for each wait and destination.
+const MOST_SOURCES: usize = 64;
+
+fn place(wait: &Wait) -> (u32, u8, u32, u8) {
+    (wait.ingress, wait.group, wait.egress, wait.queue)
+}
+
+/// Returns a short path of frames from host to host through each wait; `None` if none was found.
 pub(super) fn best(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<Option<Walk>> {
     let mut found: Vec<Option<Walk>> = vec![None; waits.len()];
-    let place = |wait: &Wait| (wait.ingress, wait.group, wait.egress, wait.queue);
     steps(device, paths, &mut |steps| {
         let graph = Graph::new(steps);
         for (wait, known) in waits.iter().zip(&mut found) {
             let arrives = |step: &Step| step.wait.next.map(|next| next.group) == wait.next.map(|next| next.group);
             let hops = (0..steps.len()).filter(|&at| place(&steps[at].wait) == place(wait) && arrives(&steps[at]));
-            let walks = hops.filter_map(|at| graph.complete(device, graph.up_to(device, at)?));
+            // The nearest host may be the only destination.
+            let walks = hops.flat_map(|at| graph.up_to(device, at, 2)).filter_map(|hops| graph.complete(device, hops));
             for walk in walks.take(MOST_COMPARED) {
                 if known.as_ref().is_none_or(|known| known.0.len() > walk.0.len()) {
                     *known = Some(walk);
@@ -121,6 +138,25 @@ pub(super) fn best(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<O
         }
     });
     found
+}
+
+/// Returns short paths through any of the waits, the shortest of each source and egress ports, sorted by length.
+pub(super) fn by_source(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<Walk> {
+    let places: BTreeSet<_> = waits.iter().map(place).collect();
+    let mut found: BTreeMap<(NodeId, Vec<u32>), Walk> = BTreeMap::new();
+    steps(device, paths, &mut |steps| {
+        let graph = Graph::new(steps);
+        for at in (0..steps.len()).filter(|&at| places.contains(&place(&steps[at].wait))) {
+            let hops = graph.up_to(device, at, MOST_SOURCES);
+            for walk in hops.into_iter().filter_map(|hops| graph.complete(device, hops)) {
+                let ports = walk.0.iter().map(|step| step.wait.egress).collect();
+                found.entry((walk.source(device), ports)).or_insert(walk);
+            }
+        }
+    });
+    let mut walks: Vec<Walk> = found.into_values().collect();
+    walks.sort_by_key(|walk| walk.0.len());
+    walks
 }
 
 /// Returns random walks, at most `most` for each set of paths that [`steps`] visits.

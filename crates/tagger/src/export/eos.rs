@@ -7,12 +7,17 @@
 //! too, and if ingress ports split an arriving tag into two classes, these would send PAUSE for two priorities although
 //! the neighbour holds the tag in one. So a switch fits if each arriving lossless tag has one result for all ports:
 //! spines do, switches with bounces do not.
+//!
+//! The class `class-default` of a policy map matches no IPv4 and no IPv6 packet (EOS user manual, Traffic Management,
+//! QoS policies). IP packets with another DSCP than those of the classes keep the traffic class of the map from DSCP to
+//! traffic class, at ports that trust the DSCP: this map covers all 64 values.
 
 use super::dialect::Dialect;
 use super::factorise::{Group, Misfit, groups};
 use super::marks::Marks;
 use super::view::SwitchView;
 use fabric::PortIndex;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Warning for the operator who loads the configuration.
@@ -66,6 +71,9 @@ pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
         let tag = group.row[0];
         class(group.priority, marks.dscp(tag), marks.queue(tag)).into_iter().for_each(&mut line);
     }
+    for (class, dscps) in dscp_map(marks) {
+        line(format!("qos map dscp {} to traffic-class {class}", dscps.join(" ")));
+    }
     line("!".to_owned());
     for dscp in marks.lossless().iter().map(|mark| mark.dscp).chain(marks.kept().iter().map(|kept| kept.dscp)) {
         line(format!("class-map type qos match-any tagger-dscp-{dscp}"));
@@ -92,6 +100,7 @@ pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
     for (port, lossless) in view.port_numbers().zip(view.lossless_priorities(marks)) {
         let at = distinct.iter().position(|policy| **policy == policies[usize::from(port)]).unwrap_or(0);
         line(format!("interface {}", view.interface(port)));
+        line("   qos trust dscp".to_owned());
         line(format!("   service-policy type qos input tagger-in-{}", at + 1));
         for queue in marks.queues() {
             line(format!("   tx-queue {queue}"));
@@ -107,6 +116,16 @@ pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
         line("!".to_owned());
     }
     Ok(text)
+}
+
+/// Returns the DSCPs of each traffic class where no policy map assigns one: kept values, and all others lossy.
+fn dscp_map(marks: &Marks) -> BTreeMap<u8, Vec<String>> {
+    let mut map: BTreeMap<u8, Vec<String>> = BTreeMap::new();
+    for dscp in 0..64 {
+        let kept = marks.kept().iter().find(|kept| kept.dscp == dscp);
+        map.entry(kept.map_or(marks.lossy().queue, |kept| kept.queue)).or_default().push(dscp.to_string());
+    }
+    map
 }
 
 /// Returns (DSCP, traffic class) pairs of an ingress port.

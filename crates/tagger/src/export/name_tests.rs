@@ -82,7 +82,11 @@ fn is_eos(line: &str, ports: &[&str]) -> bool {
     let after = |start: &str| line.strip_prefix(start);
     line == "!"
         || line.starts_with("! ")
-        || ["qos rewrite dscp", "   class class-default", "   priority-flow-control on"].contains(&line)
+        || ["qos rewrite dscp", "   class class-default", "   qos trust dscp", "   priority-flow-control on"]
+            .contains(&line)
+        || after("qos map dscp ")
+            .and_then(|rest| rest.rsplit_once(" to traffic-class "))
+            .is_some_and(|(dscps, class)| dscps.split(' ').all(number) && number(class))
         || after("qos map traffic-class ").is_some_and(mapped)
         || after("class-map type qos match-any tagger-dscp-").is_some_and(number)
         || after("   match dscp ").is_some_and(number)

@@ -199,13 +199,24 @@ pub fn eos(text: &str, dscp: u8, ingress: &str) -> Treatment {
     let policy =
         interface.iter().find_map(|line| line.strip_prefix("service-policy type qos input ")).expect("a policy");
     let policy = after(&format!("policy-map type quality-of-service {policy}"));
+    // `class-default` matches no IP packet.
     let matched = |class: &str| {
-        class == "class-default"
-            || after(&format!("class-map type qos match-any {class}")) == [format!("match dscp {dscp}")]
+        class != "class-default"
+            && after(&format!("class-map type qos match-any {class}")) == [format!("match dscp {dscp}")]
     };
-    let first =
-        policy.chunks(2).find(|pair| matched(pair[0].strip_prefix("class ").expect("a class"))).expect("a default");
-    let class: u8 = first[1].strip_prefix("set traffic-class ").expect("a class").parse().expect("a number");
+    let class = match policy.chunks(2).find(|pair| matched(pair[0].strip_prefix("class ").expect("a class"))) {
+        Some(first) => first[1].strip_prefix("set traffic-class ").expect("a class"),
+        None => {
+            assert!(interface.contains(&"qos trust dscp"), "by the default class of the port: {ingress}");
+            let maps =
+                lines.iter().filter_map(|line| line.strip_prefix("qos map dscp ")?.split_once(" to traffic-class "));
+            let mut of = maps.filter(|(dscps, _)| dscps.split(' ').any(|one| one == dscp.to_string()));
+            let (first, second) = (of.next().expect("a map of this DSCP"), of.next());
+            assert_eq!(second, None, "one map for DSCP {dscp}");
+            first.1
+        }
+    };
+    let class: u8 = class.parse().expect("a number");
     let map = |to: &str| {
         let start = format!("qos map traffic-class {class} to {to} ");
         let found: Vec<u8> = lines.iter().filter_map(|line| line.strip_prefix(&start)?.parse().ok()).collect();

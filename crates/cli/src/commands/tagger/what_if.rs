@@ -123,9 +123,11 @@ fn as_text(args: &WhatIfArgs, fabric: &Fabric, verdicts: &[LinkFailureEffects]) 
     };
     let rows: Vec<Vec<String>> = verdicts.iter().filter(|verdict| args.all || !harmless(verdict)).map(row).collect();
     let mut text = format!(
-        "{}: {} between switches, each failing alone: {} of them {} lossless traffic lossy, or cut it off\n",
+        "{}: {}{}, each failing alone: {} of them {} lossless traffic lossy, or cut it off\n",
         styled(&args.on.rules.display().to_string(), Style::Strong),
         counted(verdicts.len() as u64, "link"),
+        // A named link may be that of a host with several ports.
+        if args.link.is_none() { " between switches" } else { "" },
         grouped(costly),
         if costly == 1 { "makes" } else { "make" },
     );

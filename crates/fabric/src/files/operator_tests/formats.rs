@@ -110,6 +110,16 @@ fn a_server_port_that_two_switches_name_is_that_of_a_y_cable() {
     assert_eq!(hosts(&fabric), ["Servers0"]);
     assert_eq!(fabric.ports(fabric.hosts()[0]).len(), 2);
     assert_eq!(lines(&fabric), ["1 Y cable: a server port that two switches reach: Servers0 eth0"]);
+    let written = write_config_db(&fabric).unwrap();
+    let tor_b = &written.iter().find(|(name, _)| name == "tor-b").unwrap().1;
+    assert!(tor_b.contains("\"eth0\"") && !tor_b.contains('@'), "{tor_b}");
+    let again = of(&join_config_db(written.into_iter().map(|(_, file)| file)));
+    assert_eq!((again.links().len(), lines(&again)), (4, lines(&fabric)));
+    let again = of(&write_node_link(&fabric));
+    assert_eq!((again.links(), lines(&again)), (fabric.links(), lines(&fabric)));
+    let extra = write_node_link(&fabric).replace("\"graph\": {", "\"metadata\": 1, \"graph\": {\"sharedports\": [], ");
+    let unread = "2 attributes not read: graph.sharedports, metadata".to_owned();
+    assert!(lines(&of(&extra)).contains(&unread), "{:?}", lines(&of(&extra)));
     // Two switches that name one port of a third switch are an error for any order of their files.
     for files in [[tor("tor-a", 0), tor("tor-b", 0), upper.clone()], [upper, tor("tor-b", 0), tor("tor-a", 0)]] {
         let message = fails(&join_config_db(files));
