@@ -247,8 +247,8 @@ impl<'a> Device<'a> {
         (class, detour.decap_group.as_ref().unwrap_or(&port.group)[usize::from(class)])
     }
 
-    /// Returns the DSCP of a frame beyond the tunnel of this switch: of the inner header in pipe mode, of the outer one in
-    /// uniform mode. Elsewhere it is that of the outer header.
+    /// Returns the DSCP of a frame beyond the tunnel of this switch: of the inner header in pipe mode, of the outer one
+    /// in uniform mode. Elsewhere it is that of the outer header.
     pub fn carried(&self, node: NodeId, dscp: u8, inner: Option<u8>, ends: bool) -> u8 {
         let is_pipe = ends && self.detours.get(&node).is_some_and(|detour| !detour.uniform);
         inner.filter(|_| is_pipe).unwrap_or(dscp)
