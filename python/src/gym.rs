@@ -2,7 +2,7 @@
 
 use crate::error::exception;
 use crate::run::{Source, overrides};
-use lab::{Begun, LabError, Run, Stop, Way};
+use lab::{ActiveRun, LabError, Run, StopFlag, RunOptions};
 use model::{AgentSample, AgentScope};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -35,7 +35,7 @@ pub struct Episode {
 }
 
 struct Course {
-    begun: Begun,
+    begun: ActiveRun,
     step: Time,
     /// Simulated time between two reads of the clock, which takes a part of [`LISTEN`].
     stretch: Time,
@@ -53,7 +53,7 @@ impl Course {
                 return Ok(());
             }
             let started = clock();
-            self.begun.run_until(until.min(now.saturating_add(self.stretch)), &mut model::Unwatched);
+            self.begun.run_until(until.min(now.saturating_add(self.stretch)), &mut model::NullWatcher);
             let ended = clock();
             if ended - started < LISTEN / 4 {
                 self.stretch = self.stretch.saturating_add(self.stretch);
@@ -93,7 +93,7 @@ impl Episode {
             return Err(wrong(&"a step is longer than nothing"));
         }
         let begin = || {
-            let stop = Stop::default();
+            let stop = StopFlag::default();
             let mut run: Run = source.read(&overrides(set), seed, &stop)?;
             let setup = &mut run.lowered.setup;
             setup.threads = threads.unwrap_or(setup.threads).max(1);
@@ -163,8 +163,8 @@ impl Episode {
     fn finish(&self, py: Python<'_>) -> PyResult<String> {
         let mut course = self.take(py)?;
         py.detach(|| course.go_on(Time::MAX))?;
-        let way = Way { shared: false, whole_only: true };
-        let finished = py.detach(|| course.begun.finish(&mut model::Unwatched, way));
+        let way = RunOptions { shared: false, whole_only: true };
+        let finished = py.detach(|| course.begun.finish(&mut model::NullWatcher, way));
         finished.map(|finished| finished.summary.to_json()).map_err(|error| exception(py, &error))
     }
 }

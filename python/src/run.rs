@@ -1,7 +1,7 @@
 //! Single runs: they release the interpreter lock and can be interrupted by Ctrl-C.
 
 use crate::error::exception;
-use lab::{Finished, LabError, Override, Run, Stop, Way};
+use lab::{FinishedRun, LabError, Override, Run, StopFlag, RunOptions};
 use model::{Clock, Watcher};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -27,7 +27,7 @@ pub struct Source {
 
 impl Source {
     /// Reads and lowers the scenario.
-    pub fn read(&self, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
+    pub fn read(&self, set: &[Override], seed: Option<u64>, stop: &StopFlag) -> Result<Run, LabError> {
         match &self.text {
             Some(text) => Run::parse(text, &self.path.display().to_string(), set, seed, stop),
             None => Run::read(&self.path, set, seed, stop),
@@ -43,7 +43,7 @@ pub fn overrides(set: Vec<(String, String)>) -> Vec<Override> {
 /// Reads and lowers a scenario without running it.
 #[pyfunction]
 pub fn check(py: Python<'_>, source: Source) -> PyResult<()> {
-    py.detach(|| source.read(&[], None, &Stop::default())).map(drop).map_err(|error| exception(py, &error))
+    py.detach(|| source.read(&[], None, &StopFlag::default())).map(drop).map_err(|error| exception(py, &error))
 }
 
 /// Converts a scenario from JSON to TOML.
@@ -65,7 +65,7 @@ pub fn run(
     progress: Option<Py<PyAny>>,
     out: PathBuf,
 ) -> PyResult<String> {
-    let (stop, set) = (Stop::default(), overrides(set));
+    let (stop, set) = (StopFlag::default(), overrides(set));
     let clock = Arc::new(OnceLock::new());
     let (ended, end) = channel();
     let (work_stop, work_clock) = (stop.clone(), Arc::clone(&clock));
@@ -88,15 +88,15 @@ fn work(
     threads: Option<usize>,
     out: &Path,
     clock: &OnceLock<Running>,
-    stop: &Stop,
-) -> Result<Finished, LabError> {
+    stop: &StopFlag,
+) -> Result<FinishedRun, LabError> {
     let mut run = source.read(set, seed, stop)?;
     if let Some(threads) = threads {
         run.lowered.setup.threads = threads.max(1);
     }
     let folder = lab::folder(out)?;
     let duration = run.lowered.setup.duration;
-    let way = Way { shared: false, whole_only: true };
+    let way = RunOptions { shared: false, whole_only: true };
     run.produce(Some(folder), &mut Listener { running: clock, duration }, way, stop)
 }
 
@@ -104,11 +104,11 @@ fn work(
 /// exception in either ends the run.
 fn wait(
     py: Python<'_>,
-    end: Receiver<Result<Finished, LabError>>,
-    stop: &Stop,
+    end: Receiver<Result<FinishedRun, LabError>>,
+    stop: &StopFlag,
     clock: &OnceLock<Running>,
     progress: Option<&Py<PyAny>>,
-) -> PyResult<Result<Finished, LabError>> {
+) -> PyResult<Result<FinishedRun, LabError>> {
     // Waiting without the lock requires a shareable receiver.
     let end = Mutex::new(end);
     let receive = || end.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK);

@@ -2,9 +2,9 @@
 
 use crate::error::exception;
 use crate::run::overrides;
-use lab::sweep::{RunOutcome, SweepRun, Store, Sweep};
+use lab::sweep::{RunOutcome, SweepRun, SweepFolder, Sweep};
 use lab::vary::VariedKey;
-use lab::{LabError, Stop};
+use lab::{LabError, StopFlag};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub struct Plan {
     plan: lab::sweep::Plan,
     points: Vec<SweepRun>,
-    store: Store,
+    store: SweepFolder,
     out: PathBuf,
 }
 
@@ -46,13 +46,13 @@ impl Plan {
             let vary = |(key, values)| VariedKey { key, values, place: None, changes: Vec::new() };
             let vary: Vec<VariedKey> = axes.into_iter().map(vary).collect();
             let plan = lab::sweep::Plan::of(&file, &overrides(set), &vary, &seeds)?;
-            let points = plan.points(None, &Stop::default())?;
+            let points = plan.points(None, &StopFlag::default())?;
             let mut manifest = plan.manifest();
             if let Some(name) = name {
                 // The scenario's file is a temporary one.
                 manifest["scenario"] = name.into();
             }
-            let store = Store::open(&out, resume, None, &manifest)?;
+            let store = SweepFolder::open(&out, resume, None, &manifest)?;
             Ok(Plan { plan, points, store, out })
         };
         py.detach(make).map_err(|error: LabError| exception(py, &error))

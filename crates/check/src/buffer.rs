@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::place::Place;
+use crate::place::BufferLocation;
 use crate::verdict::Verdict;
 
 /// Unit of a limit.
@@ -46,7 +46,7 @@ impl HighWater {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HighWaterMark {
     /// Place that it belongs to.
-    pub place: Place,
+    pub place: BufferLocation,
     /// The highest level, in `unit`.
     pub peak: u64,
     /// Highest allowed level, inclusive, in `unit`.
@@ -59,7 +59,7 @@ pub struct HighWaterMark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OccupancyRecount {
     /// Place that it belongs to.
-    pub place: Place,
+    pub place: BufferLocation,
     /// Bytes according to the node's counter.
     pub counted_bytes: u64,
     /// Bytes found by a recount.
@@ -68,7 +68,7 @@ pub struct OccupancyRecount {
 
 /// Aggregated marks and books, of one part of the network or of all ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
+pub struct OccupancyFindings {
     /// Number of marks, and of marks above their limit.
     places: u64,
     over: u64,
@@ -79,13 +79,13 @@ pub struct Findings {
     first_wrong: Option<OccupancyRecount>,
 }
 
-impl Findings {
+impl OccupancyFindings {
     /// Aggregates marks and books; their order does not matter.
     pub fn of(
         marks: impl IntoIterator<Item = HighWaterMark>,
         books: impl IntoIterator<Item = OccupancyRecount>,
-    ) -> Findings {
-        let mut found = Findings::default();
+    ) -> OccupancyFindings {
+        let mut found = OccupancyFindings::default();
         for mark in marks {
             found.places += 1;
             if mark.peak > mark.limit {
@@ -101,8 +101,8 @@ impl Findings {
     }
 
     /// Merges the findings of another part of the network.
-    pub fn beside(self, other: Findings) -> Findings {
-        Findings {
+    pub fn beside(self, other: OccupancyFindings) -> OccupancyFindings {
+        OccupancyFindings {
             places: self.places + other.places,
             over: self.over + other.over,
             worst: worse(self.worst, other.worst),
@@ -114,7 +114,7 @@ impl Findings {
     /// Returns the verdict "buffer": no mark is above its limit, and every book equals the recount. A failure names the
     /// mark with the largest excess and the lowest wrong book; `name` returns the name of a node.
     pub fn verdict(&self, name: impl Fn(u32) -> String) -> Verdict {
-        let Findings { places, over, wrong, .. } = *self;
+        let OccupancyFindings { places, over, wrong, .. } = *self;
         let mut faults = Vec::new();
         if let Some(HighWaterMark { place, peak, limit, unit }) = self.worst {
             faults.push(format!(
@@ -152,7 +152,7 @@ fn lower(a: Option<OccupancyRecount>, b: Option<OccupancyRecount>) -> Option<Occ
 units::pack_variants!(Unit { 0 Bytes, 1 Frames });
 units::pack_fields!(HighWaterMark { place, peak, limit, unit });
 units::pack_fields!(OccupancyRecount { place, counted_bytes, found_bytes });
-units::pack_fields!(Findings { places, over, worst, wrong, first_wrong });
+units::pack_fields!(OccupancyFindings { places, over, worst, wrong, first_wrong });
 
 #[cfg(test)]
 mod tests {
@@ -165,15 +165,15 @@ mod tests {
         marks: impl IntoIterator<Item = HighWaterMark>,
         books: impl IntoIterator<Item = OccupancyRecount>,
     ) -> Verdict {
-        Findings::of(marks, books).verdict(name)
+        OccupancyFindings::of(marks, books).verdict(name)
     }
 
     fn name(node: u32) -> String {
         format!("S{node}")
     }
 
-    fn queue(port: u16) -> Place {
-        Place::Queue(QueueId { node: 3, port, class: 0 })
+    fn queue(port: u16) -> BufferLocation {
+        BufferLocation::Queue(QueueId { node: 3, port, class: 0 })
     }
 
     /// Queues within their limits pass; a single byte above a single limit fails.
@@ -201,7 +201,7 @@ mod tests {
             random.shuffle(&mut marks);
             // The findings of two parts equal those of the whole.
             let (some, others) = marks.split_at(random.below(marks.len() as u64) as usize);
-            let [some, others] = [some, others].map(|part| Findings::of(part.iter().copied(), []));
+            let [some, others] = [some, others].map(|part| OccupancyFindings::of(part.iter().copied(), []));
             assert_eq!(some.beside(others).verdict(name), before);
             assert_eq!(verdict(marks, []), before);
         }
@@ -212,7 +212,7 @@ mod tests {
         let mark = |place, peak, limit, unit| HighWaterMark { place, peak, limit, unit };
         let marks = [
             mark(queue(1), 501, 500, Unit::Frames),
-            mark(Place::Buffer { node: 7 }, 1_000_007, 1_000_000, Unit::Bytes),
+            mark(BufferLocation::Buffer { node: 7 }, 1_000_007, 1_000_000, Unit::Bytes),
             mark(queue(2), 500, 500, Unit::Frames),
         ];
         let expected = "2 of 3 over their limit, the worst S7 buffer: 1000007 of at most 1000000 bytes";
@@ -233,13 +233,17 @@ mod tests {
     /// Bytes freed twice, or never.
     #[test]
     fn a_book_that_is_wrong_by_a_byte_is_noticed() {
-        let book =
-            |node, counted_bytes| OccupancyRecount { place: Place::Buffer { node }, counted_bytes, found_bytes: 9_000 };
+        let book = |node, counted_bytes| OccupancyRecount {
+            place: BufferLocation::Buffer { node },
+            counted_bytes,
+            found_bytes: 9_000,
+        };
         assert!(verdict([], [book(1, 9_000), book(2, 9_000)]).pass);
         let wrong = verdict([], [book(4, 9_001), book(2, 8_999), book(1, 9_000)]);
         let expected = "2 occupancies are wrong, first S2 buffer: 8999 bytes counted, 9000 present";
         assert_eq!((wrong.pass, wrong.detail.as_str()), (false, expected));
-        let parts = [vec![book(4, 9_001), book(1, 9_000)], vec![book(2, 8_999)]].map(|part| Findings::of([], part));
-        assert_eq!(parts.into_iter().reduce(Findings::beside).unwrap().verdict(name), wrong);
+        let parts =
+            [vec![book(4, 9_001), book(1, 9_000)], vec![book(2, 8_999)]].map(|part| OccupancyFindings::of([], part));
+        assert_eq!(parts.into_iter().reduce(OccupancyFindings::beside).unwrap().verdict(name), wrong);
     }
 }

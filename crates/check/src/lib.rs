@@ -48,7 +48,7 @@ pub use load::{LoadSummary, QueueLoad};
 pub use lossless::LosslessLosses;
 pub use order::{OrderLog, OrderViolation, OrderWatch};
 pub use pauses::{ControlLedger, PauseDecisions, PauseLedger};
-pub use place::{AccountId, Place, QueueId};
+pub use place::{AccountId, BufferLocation, QueueId};
 pub use reorder::{ReorderDensity, ReorderWatch};
 pub use stall::{BlockCause, BlockedQueue, Stalls};
 pub use verdict::Verdict;

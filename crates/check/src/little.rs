@@ -8,7 +8,7 @@
 
 use units::Time;
 
-use crate::place::Place;
+use crate::place::BufferLocation;
 use crate::verdict::Verdict;
 
 /// State of the check for one queue. The left side of the identity is computed from the queue's length, the right side
@@ -88,43 +88,49 @@ impl QueueArea {
 
 /// Findings of many queues, over one interval or several.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
+pub struct LittleFindings {
     /// Number of queues with waiting frames.
     used: u64,
     /// These queues, if several intervals are merged.
-    used_places: Vec<Place>,
+    used_places: Vec<BufferLocation>,
     watched: u64,
     faults: u64,
-    first: Option<(Place, String)>,
+    first: Option<(BufferLocation, String)>,
 }
 
-impl Findings {
+impl LittleFindings {
     /// Checks one interval of some queues that ends at `now`: each with its length and the arrival times of the frames
     /// inside.
-    pub fn of<'a, I>(now: Time, queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>) -> Findings
+    pub fn of<'a, I>(
+        now: Time,
+        queues: impl IntoIterator<Item = (BufferLocation, &'a QueueArea, u64, I)>,
+    ) -> LittleFindings
     where
         I: IntoIterator<Item = Time>,
     {
-        Findings::collect(now, queues, false)
+        LittleFindings::collect(now, queues, false)
     }
 
-    /// Like [`Findings::of`], for an interval that is merged with others of the same queues.
-    pub fn of_part<'a, I>(now: Time, queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>) -> Findings
+    /// Like [`LittleFindings::of`], for an interval that is merged with others of the same queues.
+    pub fn of_part<'a, I>(
+        now: Time,
+        queues: impl IntoIterator<Item = (BufferLocation, &'a QueueArea, u64, I)>,
+    ) -> LittleFindings
     where
         I: IntoIterator<Item = Time>,
     {
-        Findings::collect(now, queues, true)
+        LittleFindings::collect(now, queues, true)
     }
 
     fn collect<'a, I>(
         now: Time,
-        queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>,
+        queues: impl IntoIterator<Item = (BufferLocation, &'a QueueArea, u64, I)>,
         names: bool,
-    ) -> Findings
+    ) -> LittleFindings
     where
         I: IntoIterator<Item = Time>,
     {
-        let mut found = Findings::default();
+        let mut found = LittleFindings::default();
         for (place, area, len, inside) in queues {
             found.watched += 1;
             if area.area_frame_ps != 0 || area.departed_wait_ps != 0 || len > 0 {
@@ -138,13 +144,13 @@ impl Findings {
         found
     }
 
-    fn add_faults(&mut self, faults: u64, first: Option<(Place, String)>) {
+    fn add_faults(&mut self, faults: u64, first: Option<(BufferLocation, String)>) {
         self.faults += faults;
         self.first = self.first.take().into_iter().chain(first).min();
     }
 
     /// Merges the findings of other queues in this interval.
-    pub fn beside(mut self, other: Findings) -> Findings {
+    pub fn beside(mut self, other: LittleFindings) -> LittleFindings {
         self.used += other.used;
         self.used_places.extend(other.used_places);
         self.watched += other.watched;
@@ -153,7 +159,7 @@ impl Findings {
     }
 
     /// Merges the findings of these queues in another interval.
-    pub fn and_then(mut self, other: Findings) -> Findings {
+    pub fn and_then(mut self, other: LittleFindings) -> LittleFindings {
         self.used_places.extend(other.used_places);
         self.used_places.sort_unstable();
         self.used_places.dedup();
@@ -166,7 +172,7 @@ impl Findings {
     /// Returns the verdict "little's law". A failure names the lowest queue; the order of queues does not matter.
     /// `name` returns the name of a node.
     pub fn verdict(&self, name: impl Fn(u32) -> String) -> Verdict {
-        let Findings { used, watched, faults, .. } = *self;
+        let LittleFindings { used, watched, faults, .. } = *self;
         let detail = match &self.first {
             None if used == 0 => return Verdict::not_applicable("little's law", "no frame waited in a queue"),
             None if used == watched => format!("exact to the picosecond in {used} of {watched} queues"),
@@ -180,7 +186,7 @@ impl Findings {
 }
 
 units::pack_fields!(QueueArea { since, last_change, area_frame_ps, departed_wait_ps });
-units::pack_fields!(Findings { used, used_places, watched, faults, first });
+units::pack_fields!(LittleFindings { used, used_places, watched, faults, first });
 
 #[cfg(test)]
 mod tests {
@@ -191,13 +197,13 @@ mod tests {
     use super::*;
     use crate::place::QueueId;
 
-    const ID: Place = Place::Queue(QueueId { node: 1, port: 2, class: 3 });
+    const ID: BufferLocation = BufferLocation::Queue(QueueId { node: 1, port: 2, class: 3 });
 
     fn verdict<'a, I: IntoIterator<Item = Time>>(
         now: Time,
-        queues: impl IntoIterator<Item = (Place, &'a QueueArea, u64, I)>,
+        queues: impl IntoIterator<Item = (BufferLocation, &'a QueueArea, u64, I)>,
     ) -> Verdict {
-        Findings::of(now, queues).verdict(name)
+        LittleFindings::of(now, queues).verdict(name)
     }
 
     fn name(node: u32) -> String {
@@ -310,12 +316,13 @@ mod tests {
         assert_eq!((none.pass, none.judged), (true, false));
         let mut used = QueueArea::starting(Time::ZERO);
         used.on_change(Time::from_ns(1), 0);
-        let found = |queues: Vec<(Place, &QueueArea, u64, Vec<Time>)>| verdict(Time::from_ns(9), queues).detail;
+        let found =
+            |queues: Vec<(BufferLocation, &QueueArea, u64, Vec<Time>)>| verdict(Time::from_ns(9), queues).detail;
         let (one, empty) = ((ID, &used, 1, vec![Time::from_ns(1)]), (ID, &idle, 0, vec![]));
         assert_eq!(found(vec![one.clone()]), "exact to the picosecond in 1 of 1 queues");
         assert_eq!(found(vec![one, empty]), "exact to the picosecond in 1 of 2 queues; no frame waited in the others");
-        let before = Findings::of(Time::from_ns(5), [(ID, &idle, 1, [Time::ZERO, Time::ZERO])]);
-        let after = Findings::of(Time::from_ns(9), [(ID, &idle, 0, [Time::ZERO; 0])]);
+        let before = LittleFindings::of(Time::from_ns(5), [(ID, &idle, 1, [Time::ZERO, Time::ZERO])]);
+        let after = LittleFindings::of(Time::from_ns(9), [(ID, &idle, 0, [Time::ZERO; 0])]);
         assert!(after.verdict(name).pass && !before.clone().and_then(after.clone()).verdict(name).pass);
         assert!(!after.beside(before).verdict(name).pass);
     }

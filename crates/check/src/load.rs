@@ -3,7 +3,7 @@
 use units::Time;
 
 use crate::little::QueueArea;
-use crate::place::Place;
+use crate::place::BufferLocation;
 use crate::verdict::Verdict;
 
 /// Length of one queue over time, relative to its capacity; both in frames, or both in bytes.
@@ -117,11 +117,11 @@ pub fn summary<'a>(now: Time, queues: impl IntoIterator<Item = (&'a QueueLoad, u
 /// `name` returns the name of a node.
 pub fn verdict<'a>(
     now: Time,
-    queues: impl IntoIterator<Item = (Place, &'a QueueLoad, u64, Option<(&'a QueueArea, u64)>)>,
+    queues: impl IntoIterator<Item = (BufferLocation, &'a QueueLoad, u64, Option<(&'a QueueArea, u64)>)>,
     name: impl Fn(u32) -> String,
 ) -> Verdict {
     let (mut watched, mut used, mut faults) = (0u64, 0u64, 0u64);
-    let mut first: Option<(Place, String)> = None;
+    let mut first: Option<(BufferLocation, String)> = None;
     for (place, load, capacity, area) in queues {
         watched += 1;
         let mut load = *load;
@@ -192,7 +192,7 @@ mod tests {
     fn a_load_that_another_watch_has_not_seen_is_a_fault() {
         let at = Time::from_us;
         let verdict = |at: Time, queues: [_; 1]| verdict(at, queues, |node| format!("S{node}"));
-        let place = Place::Port { node: 1, port: 2 };
+        let place = BufferLocation::Port { node: 1, port: 2 };
         let (mut load, mut area) = (QueueLoad::starting(Time::ZERO, 0), QueueArea::starting(Time::ZERO));
         load.on_change(at(10), 7, 9);
         area.on_change(at(10), 0);

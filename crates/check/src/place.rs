@@ -27,7 +27,7 @@ pub struct AccountId {
 
 /// A place that holds frames and has a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum BufferLocation {
     /// The shared buffer of a node.
     Buffer {
         /// Switch or host.
@@ -74,23 +74,23 @@ impl fmt::Display for AccountId {
     }
 }
 
-impl Place {
+impl BufferLocation {
     /// Describes the place; `name` returns the name of a node.
     pub(crate) fn words(&self, name: impl Fn(u32) -> String) -> String {
         match *self {
-            Place::Buffer { node } => format!("{} buffer", name(node)),
-            Place::Queue(QueueId { node, port, class }) => {
+            BufferLocation::Buffer { node } => format!("{} buffer", name(node)),
+            BufferLocation::Queue(QueueId { node, port, class }) => {
                 format!("{} egress port {port} class {class}", name(node))
             }
-            Place::BouncedQueue(QueueId { node, port, class }) => {
+            BufferLocation::BouncedQueue(QueueId { node, port, class }) => {
                 format!("{} egress port {port} class {class}, bounced frames", name(node))
             }
-            Place::Account(AccountId { node, port, class }) => {
+            BufferLocation::Account(AccountId { node, port, class }) => {
                 format!("{} ingress port {port} class {class}", name(node))
             }
-            Place::Port { node, port } => format!("{} egress port {port}", name(node)),
-            Place::Held { node, port } => format!("{} egress port {port}, held flows", name(node)),
-            Place::Recirculation { node, pipeline } => {
+            BufferLocation::Port { node, port } => format!("{} egress port {port}", name(node)),
+            BufferLocation::Held { node, port } => format!("{} egress port {port}, held flows", name(node)),
+            BufferLocation::Recirculation { node, pipeline } => {
                 format!("{} recirculation port of pipeline {pipeline}", name(node))
             }
         }
@@ -99,7 +99,7 @@ impl Place {
 
 units::pack_fields!(QueueId { node, port, class });
 units::pack_fields!(AccountId { node, port, class });
-units::pack_variants!(Place {
+units::pack_variants!(BufferLocation {
     0 Buffer { node },
     1 Queue(queue),
     2 Account(account),

@@ -3,19 +3,19 @@
 
 use crate::exit::Exit;
 use crate::output;
-use lab::Stop;
+use lab::StopFlag;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Once};
 use std::time::Duration;
 
 /// Global because signals belong to the process.
-static STOP: LazyLock<Stop> = LazyLock::new(Stop::default);
+static STOP: LazyLock<StopFlag> = LazyLock::new(StopFlag::default);
 
 /// Grace period after the first signal, short enough that the total stays below a second on a busy machine.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Returns the stop flag that signals set.
-pub fn stop() -> &'static Stop {
+pub fn stop() -> &'static StopFlag {
     &STOP
 }
 

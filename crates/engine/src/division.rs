@@ -17,7 +17,7 @@ const REBALANCE_GAIN: f64 = 0.95;
 
 /// The nodes in contiguous partitions, one per thread, and the shared state of their threads.
 #[derive(Debug)]
-pub(crate) struct Division<M> {
+pub(crate) struct Partitioning<M> {
     /// The first node of each partition, and the number of nodes.
     pub(crate) nodes: Vec<u32>,
     /// The first ring of each partition, and the number of rings.
@@ -28,13 +28,13 @@ pub(crate) struct Division<M> {
     pub(crate) exchange: Exchange<M>,
 }
 
-impl<M: Message> Division<M> {
+impl<M: Message> Partitioning<M> {
     /// Creates the partitions that begin at these `nodes`. `first_rings` is the first ring of each node, and the number
     /// of rings.
     pub(crate) fn new(nodes: Vec<u32>, first_rings: &[u32]) -> Self {
         let rings = nodes.iter().map(|&node| first_rings[node as usize]).collect();
         let (part_of, count) = (parts_of(&nodes), nodes.len() - 1);
-        Division { nodes, rings, part_of, barrier: Barrier::new(count), exchange: Exchange::new(count) }
+        Partitioning { nodes, rings, part_of, barrier: Barrier::new(count), exchange: Exchange::new(count) }
     }
 
     pub(crate) fn parts(&self) -> usize {

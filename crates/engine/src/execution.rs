@@ -2,7 +2,7 @@
 
 use crate::bipartition::{MAX_LOOKAHEAD, SideSchedule, bipartite_schedule};
 use crate::borders::Wires;
-use crate::division::{Division, LoadModel, parts_of};
+use crate::division::{LoadModel, Partitioning, parts_of};
 use crate::mail::{PartMail, Slot, Window, Wire};
 use crate::node::Node;
 use crate::part::{Part, View};
@@ -114,7 +114,7 @@ pub struct Engine<N: Node> {
     first_rings: Vec<u32>,
     load_model: LoadModel,
     /// The division in force.
-    division: Division<N::Message>,
+    division: Partitioning<N::Message>,
     max_parts: usize,
     parts: Vec<(PartMail<N::Message>, Part)>,
     pool: Pool,
@@ -273,7 +273,7 @@ impl<N: Node> Engine<N> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut engine = Engine {
             load_model: LoadModel::new(&slots, &flat),
-            division: Division::new(vec![0, nodes.len() as u32], &first_rings),
+            division: Partitioning::new(vec![0, nodes.len() as u32], &first_rings),
             max_parts,
             lookahead: slots
                 .first()
@@ -507,7 +507,7 @@ impl<N: Node> Engine<N> {
         }
         let remote_ranks = self.remote_ranks.as_deref();
         remote_ranks.into_iter().for_each(RemoteRanks::prepare_division);
-        let mut new = Division::new(self.load_model.firsts(threads), &self.first_rings);
+        let mut new = Partitioning::new(self.load_model.firsts(threads), &self.first_rings);
         // Other ranks are numbered as partitions after those of this rank.
         let parts = new.parts() as u16;
         new.part_of.extend(

@@ -211,7 +211,7 @@ impl PartNodes<'_> {
         let index = wire.slot - self.first_slot;
         debug_assert!((index as usize) < self.slots.len());
         // SAFETY: callers have the wire's ring, which belongs to this partition, and a partition has the slots of its
-        // rings (`Division`). Only `Engine::new` makes wires, and it checks their ends.
+        // rings (`Partitioning`). Only `Engine::new` makes wires, and it checks their ends.
         let slot = unsafe { self.slots.get_unchecked_mut(index as usize) };
         slot.nonempty_ports |= wire.bit;
         // The comparison is unpredictable, so the update has no branch.

@@ -2,7 +2,7 @@
 
 use crate::barrier::Breaker;
 use crate::bipartition::SideSchedule;
-use crate::division::Division;
+use crate::division::Partitioning;
 use crate::mail::CrossPartMessage;
 use crate::node::{Message, Node};
 use crate::part::View;
@@ -48,7 +48,7 @@ pub(crate) struct Plan<'a, M> {
     pub(crate) stop: Time,
     /// Limit of windows.
     pub(crate) windows: u64,
-    pub(crate) division: &'a Division<M>,
+    pub(crate) division: &'a Partitioning<M>,
     pub(crate) lookaheads: &'a [Time],
     pub(crate) stopped: &'a AtomicBool,
     pub(crate) clock: &'a Clock,
@@ -58,7 +58,7 @@ pub(crate) struct Plan<'a, M> {
 impl<M: Message> Plan<'_, M> {
     /// Runs partition `index`. Returns `None` if another thread panicked.
     pub(crate) fn run_part<N: Node<Message = M>>(&self, index: usize, mut view: View<'_, N>) -> Option<WindowSequence> {
-        let Division { barrier, exchange, part_of, .. } = self.division;
+        let Partitioning { barrier, exchange, part_of, .. } = self.division;
         let parts = self.division.parts();
         let _breaker = Breaker(barrier);
         let mut sequence = WindowSequence::from(self.from);

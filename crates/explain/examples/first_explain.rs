@@ -12,14 +12,14 @@ record = { trace = {} }
 
 pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     let target = std::env::temp_dir().join(format!("tidegate-first-explain-{}", std::process::id()));
-    let stop = lab::Stop::default();
+    let stop = lab::StopFlag::default();
     let run = lab::Run::parse(SCENARIO, "first.toml", &[], None, &stop)?;
-    run.produce(Some(lab::folder(&target)?), &mut model::Unwatched, lab::Way::default(), &stop)?;
+    run.produce(Some(lab::folder(&target)?), &mut model::NullWatcher, lab::RunOptions::default(), &stop)?;
     let trace = explain::Trace::read(&target)?;
     let last = trace.rows.iter().filter_map(|row| row.packet).map(|packet| packet.number).max();
-    let story = explain::packet(&trace, last.unwrap_or_default())?;
-    print!("{}", story.text(text::ColorMode::Plain));
-    assert!(!story.lines.is_empty());
+    let explanation = explain::packet(&trace, last.unwrap_or_default())?;
+    print!("{}", explanation.text(text::ColorMode::Plain));
+    assert!(!explanation.lines.is_empty());
     let _ = std::fs::remove_dir_all(&target);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Root cause of a pause: from ingress account to egress queue, switch by switch, to the congested port.
 
-use super::pauses::{Decision, Stop, class_words};
-use super::story::{Story, plural};
+use super::explanation::{Explanation, plural};
+use super::pauses::{Decision, PauseInterval, class_words};
 use super::trace::{PortId, Trace};
 use record::trace::Load;
 use std::collections::BTreeMap;
@@ -18,16 +18,16 @@ pub struct Step<'t> {
     /// Load of the account at that port.
     load: Load,
     /// Pause of that port, which may begin later.
-    pub next: Option<&'t Stop>,
+    pub next: Option<&'t PauseInterval>,
 }
 
 /// Root cause of a pause.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Root {
+pub enum RootCause {
     /// A congested port that is not paused itself.
     Congested(PortId),
     /// A cycle of ports that wait for each other, in order of their numbers.
-    Circle(Vec<PortId>),
+    Cycle(Vec<PortId>),
     /// A host. It has no buffer that fills, so this is the pause-storm fault.
     Host(u32),
     /// Credits that were late, or do not cover rate x round trip of the link of this port.
@@ -39,7 +39,7 @@ pub enum Root {
 }
 
 /// Follows a pause to its root cause.
-pub fn chain<'t>(trace: &'t Trace, stop: &'t Stop) -> (Vec<Step<'t>>, Root) {
+pub fn chain<'t>(trace: &'t Trace, stop: &'t PauseInterval) -> (Vec<Step<'t>>, RootCause) {
     let mut stop = stop;
     let mut steps: Vec<Step<'t>> = Vec::new();
     // Number of steps before each pause.
@@ -49,36 +49,38 @@ pub fn chain<'t>(trace: &'t Trace, stop: &'t Stop) -> (Vec<Step<'t>>, Root) {
         let Some(cause) = trace.pauses.cause(stop) else {
             let peer = trace.port(stop.port).map_or(stop.port.0, |port| port.peer);
             let root = match stop.credit {
-                true => Root::Credits(stop.port),
-                false if trace.is_host(peer) => Root::Host(peer),
-                false => Root::Before(peer),
+                true => RootCause::Credits(stop.port),
+                false if trace.is_host(peer) => RootCause::Host(peer),
+                false => RootCause::Before(peer),
             };
             return (steps, root);
         };
         let node = cause.port.0;
-        let Some(&(egress, egress_class, load)) = cause.behind.first() else { return (steps, Root::Drained(node)) };
+        let Some(&(egress, egress_class, load)) = cause.behind.first() else {
+            return (steps, RootCause::Drained(node));
+        };
         let egress = (node, egress);
         let until = cause.go.unwrap_or(stop.until).max(cause.at + Time::from_ps(1));
         let below = cause.of.and_then(|of| trace.pauses.filled_by(egress, of, cause.at, until));
         let next = below.or_else(|| trace.pauses.of(egress, egress_class, cause.at, until).next());
         steps.push(Step { cause, egress, load, next });
-        let Some(next) = next else { return (steps, Root::Congested(egress)) };
+        let Some(next) = next else { return (steps, RootCause::Congested(egress)) };
         if let Some(&before) = seen.get(&(next.port, next.class, next.of)) {
             // Steps before the cycle are not part of it, even through one of its ports for another flow.
             let mut circle: Vec<PortId> = steps[before..].iter().map(|step| step.egress).collect();
             circle.sort_unstable();
             circle.dedup();
-            return (steps, Root::Circle(circle));
+            return (steps, RootCause::Cycle(circle));
         }
         stop = next;
     }
 }
 
 /// Appends the causes of `stop`: from account to congested port, switch by switch, to the root.
-pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
+pub fn explain(explanation: &mut Explanation, trace: &Trace, stop: &PauseInterval) {
     let (steps, root) = chain(trace, stop);
     for (at, step) in steps.iter().enumerate() {
-        decided(story, trace, step.cause, stop.credit);
+        decided(explanation, trace, step.cause, stop.credit);
         let port = trace.port_towards(step.egress);
         let waited = match step.cause.of {
             Some(_) => format!("its output {port} was too full"),
@@ -92,9 +94,9 @@ pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
             }
         };
         match (step.next, &root) {
-            (None, _) => story.because(format!("{waited}, which was not stopped: that is the congested port")),
-            (Some(_), Root::Circle(_)) if at + 1 == steps.len() => {
-                story.because(format!("{waited}, which closes a cycle of stops: a deadlock unless it drains"));
+            (None, _) => explanation.cause_line(format!("{waited}, which was not stopped: that is the congested port")),
+            (Some(_), RootCause::Cycle(_)) if at + 1 == steps.len() => {
+                explanation.cause_line(format!("{waited}, which closes a cycle of stops: a deadlock unless it drains"));
             }
             (Some(next), _) => {
                 let how = if next.from <= step.cause.at {
@@ -102,38 +104,40 @@ pub fn tell(story: &mut Story, trace: &Trace, stop: &Stop) {
                 } else {
                     "which was busy then and itself stopped later,"
                 };
-                story.because(format!("{waited}, {how} from {} to {}", next.from, next.until));
+                explanation.cause_line(format!("{waited}, {how} from {} to {}", next.from, next.until));
             }
         }
     }
     match root {
-        Root::Congested(_) | Root::Circle(_) => {}
-        Root::Host(host) => {
-            story.because(format!("{} requested it: a host, at which the chain ends", trace.node(host)))
+        RootCause::Congested(_) | RootCause::Cycle(_) => {}
+        RootCause::Host(host) => {
+            explanation.cause_line(format!("{} requested it: a host, at which the chain ends", trace.node(host)))
         }
         // The trace lacks the number of credits, so the two causes are indistinguishable.
-        Root::Credits(port) => story.because(format!(
+        RootCause::Credits(port) => explanation.cause_line(format!(
             "the other end had too little backlog to be the cause: the credits of {} were late, behind a frame of the \
              other direction, or do not cover rate x round trip",
             trace.port_name(port)
         )),
-        Root::Before(node) => story.because(format!("{} requested it before the start of the trace", trace.node(node))),
-        Root::Drained(node) => {
+        RootCause::Before(node) => {
+            explanation.cause_line(format!("{} requested it before the start of the trace", trace.node(node)))
+        }
+        RootCause::Drained(node) => {
             let last = steps.last().and_then(|step| step.next).unwrap_or(stop);
             if let Some(cause) = trace.pauses.cause(last) {
-                decided(story, trace, cause, last.credit);
+                decided(explanation, trace, cause, last.credit);
             }
-            story.because(format!("no frame of it was left in {}", trace.node(node)));
+            explanation.cause_line(format!("no frame of it was left in {}", trace.node(node)));
         }
     }
 }
 
 /// Appends the decision that caused a pause, as a sentence.
-fn decided(story: &mut Story, trace: &Trace, cause: &Decision, credit: bool) {
+fn decided(explanation: &mut Explanation, trace: &Trace, cause: &Decision, credit: bool) {
     let node = trace.node(cause.port.0);
     let account = format!("{}{}", trace.port_name(cause.port), class_words(cause.class));
     let (held, limit) = (Bytes(cause.held), Bytes(cause.limit_bytes));
-    story.because(match cause.of {
+    explanation.cause_line(match cause.of {
         Some(_) => {
             format!("{node} stopped it at {} with {} queued (in the unit of switch.queue)", cause.at, cause.held)
         }

@@ -1,8 +1,8 @@
 //! The story of one flow: waits, losses and the last packet.
 
+use super::explanation::{Explanation, plural};
 use super::packet::{self, DelayComponents};
 use super::pauses;
-use super::story::{Story, plural};
 use super::trace::Trace;
 use crate::error::ExplainError;
 use record::trace::{PacketKind, TraceEvent, TraceRow};
@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
 
 /// Maximum number of losses and places listed one by one.
-const TOLD: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 /// Explains flow `number`.
 ///
 /// # Errors
 /// If the trace does not contain the flow.
-pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
+pub fn explain(trace: &Trace, number: u64) -> Result<Explanation, ExplainError> {
     let mut packets: BTreeMap<u64, Vec<&TraceRow>> = BTreeMap::new();
     for row in &trace.rows {
         if let Some(packet) = row.packet.filter(|packet| packet.flow == number) {
@@ -27,31 +27,31 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
     if packets.is_empty() {
         return Err(missing(trace, number));
     }
-    let mut story = Story::new(format!("flow {number}"));
-    record(&mut story, trace, number);
+    let mut explanation = Explanation::new(format!("flow {number}"));
+    record(&mut explanation, trace, number);
     let is_data = |rows: &&Vec<&TraceRow>| rows[0].packet.is_some_and(|packet| packet.kind == PacketKind::Data);
     let data: Vec<&Vec<&TraceRow>> = packets.values().filter(is_data).collect();
     let ended = |rows: &[&TraceRow], name: &str| rows.iter().any(|row| row.event.name() == name);
     let delivered = data.iter().filter(|rows| ended(rows, "delivered")).count();
     let again = data.iter().filter(|rows| rows[0].packet.is_some_and(|packet| packet.retransmission)).count();
     let lost: Vec<&Vec<&TraceRow>> = packets.values().filter(|rows| ended(rows, "dropped")).collect();
-    story.say(format!(
+    explanation.line(format!(
         "The trace has {} of data, {again} of them retransmissions: {delivered} delivered, {} lost, and {} of replies.",
         plural(data.len() as u64, "packet"),
         data.iter().filter(|rows| ended(rows, "dropped")).count(),
         packets.len() - data.len(),
     ));
-    explain_locations(&mut story, trace, number, &data);
-    for rows in lost.iter().take(TOLD) {
-        let (told, _) = packet::story(trace, rows);
-        let loss = told.lines.iter().find(|line| line.text.starts_with("is lost"));
+    explain_locations(&mut explanation, trace, number, &data);
+    for rows in lost.iter().take(MAX_SHOWN) {
+        let (of_packet, _) = packet::explanation(trace, rows);
+        let loss = of_packet.lines.iter().find(|line| line.text.starts_with("is lost"));
         if let Some(line) = loss {
             let number = rows[0].packet.map_or(0, |packet| packet.number);
-            story.at(line.at.unwrap_or_default(), format!("packet {number} {}", line.text));
+            explanation.at(line.at.unwrap_or_default(), format!("packet {number} {}", line.text));
         }
     }
-    if lost.len() > TOLD {
-        story.say(format!("... and {} more were lost.", lost.len() - TOLD));
+    if lost.len() > MAX_SHOWN {
+        explanation.line(format!("... and {} more were lost.", lost.len() - MAX_SHOWN));
     }
     // The last payload to arrive determines the completion time.
     let arrival = |rows: &&&Vec<&TraceRow>| {
@@ -59,9 +59,9 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
         end.map(|row| row.at)
     };
     if let Some(rows) = data.iter().filter(|rows| arrival(rows).is_some()).max_by_key(arrival) {
-        let (told, _) = packet::story(trace, rows);
-        story.say(format!("The last packet to arrive is {}:", told.title));
-        story.lines.extend(told.lines);
+        let (of_packet, _) = packet::explanation(trace, rows);
+        explanation.line(format!("The last packet to arrive is {}:", of_packet.title));
+        explanation.lines.extend(of_packet.lines);
     }
     let numbers: BTreeSet<u64> = packets.keys().copied().collect();
     let facts = [
@@ -72,35 +72,35 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
         ("lost", json!(lost.len())),
         ("sent_again", json!(again)),
     ];
-    story.facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
-    Ok(story)
+    explanation.facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
+    Ok(explanation)
 }
 
 /// Appends the record of `flows.parquet`.
-fn record(story: &mut Story, trace: &Trace, number: u64) {
+fn record(explanation: &mut Explanation, trace: &Trace, number: u64) {
     let Some(flow) = trace.flows.get(&number) else { return };
     let start = Time::from_ps(flow.start_ps);
     let size = if flow.size_bytes == u64::MAX { "endless".to_owned() } else { Bytes(flow.size_bytes).to_string() };
-    story.at(start, format!("starts: {size} in class {}", flow.class));
+    explanation.at(start, format!("starts: {size} in class {}", flow.class));
     match flow.fct_ps() {
         Some(fct) => {
             let slowdown = flow.slowdown().map(|slowdown| format!(", slowdown {slowdown:.2}"));
             let text = format!("is complete after {}{}", Time::from_ps(fct), slowdown.unwrap_or_default());
-            story.at(start + Time::from_ps(fct), text);
+            explanation.at(start + Time::from_ps(fct), text);
         }
-        None => story.at(trace.end, "is incomplete at the end of the run"),
+        None => explanation.at(trace.end, "is incomplete at the end of the run"),
     }
     if flow.timeouts > 0 {
-        story.say(format!("Its sender ran into {}.", plural(flow.timeouts.into(), "timeout")));
+        explanation.line(format!("Its sender ran into {}.", plural(flow.timeouts.into(), "timeout")));
     }
 }
 
 /// Appends the ports at which the packets waited longest, and the pauses of the sender.
-fn explain_locations(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec<&TraceRow>]) {
+fn explain_locations(explanation: &mut Explanation, trace: &Trace, number: u64, data: &[&Vec<&TraceRow>]) {
     let mut total = DelayComponents::default();
     let mut places: BTreeMap<(u32, u16), (Time, Time, u64)> = BTreeMap::new();
     for rows in data {
-        let (_, spent) = packet::story(trace, rows);
+        let (_, spent) = packet::explanation(trace, rows);
         total.add(&spent);
         for row in rows.iter() {
             if let (TraceEvent::Started { port, since, .. }, Some(packet)) = (&row.event, row.packet)
@@ -118,29 +118,30 @@ fn explain_locations(story: &mut Story, trace: &Trace, number: u64, data: &[&Vec
             }
         }
     }
-    story.say(format!(
+    explanation.line(format!(
         "In total: {} of transmission, {} of propagation, {} behind others and {} stopped.",
         total.serialisation, total.propagation, total.behind, total.stopped
     ));
     let mut places: Vec<_> = places.into_iter().collect();
     places.sort_by_key(|&(id, (waited, ..))| (std::cmp::Reverse(waited), id));
-    for (id, (waited, stopped, count)) in places.into_iter().take(TOLD) {
+    for (id, (waited, stopped, count)) in places.into_iter().take(MAX_SHOWN) {
         let stopped = if stopped > Time::ZERO { format!(", {stopped} of it stopped") } else { String::new() };
         let port = trace.port_towards(id);
-        story.because(format!("{} waited for {port}: {waited} in total{stopped}", plural(count, "packet")));
+        explanation.cause_line(format!("{} waited for {port}: {waited} in total{stopped}", plural(count, "packet")));
     }
     // A paused host creates no packets, so its wait is in no packet's delay.
     if let Some(first) = data.first().and_then(|rows| rows.first()) {
         let flow = trace.flows.get(&number);
         let from = flow.map_or(first.at, |flow| Time::from_ps(flow.start_ps));
         let until = flow.and_then(|flow| Some(from + Time::from_ps(flow.fct_ps()?))).unwrap_or(trace.end);
-        let of_class = |stop: &pauses::Stop| flow.is_none_or(|flow| stop.class.is_none_or(|class| class == flow.class));
-        let while_it_lasts = |stop: &&pauses::Stop| stop.from < until && stop.until > from && of_class(stop);
+        let of_class =
+            |stop: &pauses::PauseInterval| flow.is_none_or(|flow| stop.class.is_none_or(|class| class == flow.class));
+        let while_it_lasts = |stop: &&pauses::PauseInterval| stop.from < until && stop.until > from && of_class(stop);
         let of_host = trace.pauses.stops.iter().filter(|stop| stop.port.0 == first.node);
         let host = of_host.filter(while_it_lasts);
-        for stop in host.take(TOLD) {
-            story.span(stop.from, stop.until, format!("its sender, {}, is stopped", trace.port_name(stop.port)));
-            super::chain::tell(story, trace, stop);
+        for stop in host.take(MAX_SHOWN) {
+            explanation.span(stop.from, stop.until, format!("its sender, {}, is stopped", trace.port_name(stop.port)));
+            super::chain::explain(explanation, trace, stop);
         }
     }
 }

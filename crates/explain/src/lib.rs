@@ -2,28 +2,28 @@
 //! caused them.
 //!
 //! ```text
-//!  folder of a result --Trace::read--> Trace --flow, packet, port--> Story: text | JSON
-//!                     \-Blame::read--> every pause, by its root
+//!  folder of a result --Trace::read--> Trace --flow, packet, port--> Explanation: text | JSON
+//!                     \-PauseCauses::read--> every pause, by its root
 //! ```
 
-mod blame;
-mod calls;
+mod affected_flows;
+mod backpressure_requests;
 mod chain;
 mod error;
+mod explanation;
 mod flow;
 mod packet;
+mod pause_causes;
 mod pauses;
 mod port;
 mod slowest;
-mod story;
-mod sufferers;
 mod trace;
 
-pub use blame::Blame;
 pub use error::ExplainError;
+pub use explanation::{Explanation, Line};
 pub use flow::explain as flow;
 pub use packet::explain as packet;
+pub use pause_causes::PauseCauses;
 pub use port::explain as port;
 pub use slowest::Slowest;
-pub use story::{Line, Story};
 pub use trace::{PortId, Trace};

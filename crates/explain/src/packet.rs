@@ -1,8 +1,8 @@
 //! The story of one packet, hop by hop.
 
 use super::chain;
+use super::explanation::{Explanation, plural};
 use super::pauses::{self, class_words};
-use super::story::{Story, plural};
 use super::trace::Trace;
 use crate::error::ExplainError;
 use record::trace::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket};
@@ -55,20 +55,20 @@ pub fn describe(packet: &TracedPacket) -> String {
 ///
 /// # Errors
 /// If the trace does not contain the packet.
-pub fn explain(trace: &Trace, number: u64) -> Result<Story, ExplainError> {
+pub fn explain(trace: &Trace, number: u64) -> Result<Explanation, ExplainError> {
     let rows: Vec<&TraceRow> =
         trace.rows.iter().filter(|row| row.packet.is_some_and(|packet| packet.number == number)).collect();
     if rows.is_empty() {
         let last = trace.rows.iter().filter_map(|row| row.packet).map(|packet| packet.number).max();
         return Err(ExplainError::NoPacket { number, last });
     }
-    Ok(story(trace, &rows).0)
+    Ok(explanation(trace, &rows).0)
 }
 
 /// Returns the story of the packet of `rows`, and its delays.
-pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, DelayComponents) {
+pub fn explanation(trace: &Trace, rows: &[&TraceRow]) -> (Explanation, DelayComponents) {
     let title = rows.first().and_then(|row| row.packet.as_ref()).map(describe).unwrap_or_default();
-    let mut story = Story::new(title);
+    let mut explanation = Explanation::new(title);
     let mut spent = DelayComponents::default();
     let mut ahead: Vec<(u64, Load)> = Vec::new();
     let mut queued: Option<(Load, Time)> = None;
@@ -81,22 +81,22 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, DelayComponents) {
         match &row.event {
             TraceEvent::Created { since } if *since < row.at => {
                 let behind = row.at.saturating_sub(*since);
-                story.span(*since, row.at, format!("waits {behind} in {here} for transmission"));
+                explanation.span(*since, row.at, format!("waits {behind} in {here} for transmission"));
                 spent.add(&DelayComponents { behind, ..DelayComponents::default() });
             }
-            TraceEvent::Created { .. } => story.at(row.at, format!("is created by {here}")),
+            TraceEvent::Created { .. } => explanation.at(row.at, format!("is created by {here}")),
             TraceEvent::Arrived { in_port } => {
                 if let Some(expected) = expected.take().filter(|expected| *expected < row.at) {
                     let interrupted = row.at.saturating_sub(expected);
-                    story.because(format!("it was preempted: the fragments arrive {interrupted} later"));
+                    explanation.cause_line(format!("it was preempted: the fragments arrive {interrupted} later"));
                     spent.add(&DelayComponents { interrupted, ..DelayComponents::default() });
                 }
-                story.at(row.at, format!("reaches {here} by {}", trace.port_name((row.node, *in_port))));
+                explanation.at(row.at, format!("reaches {here} by {}", trace.port_name((row.node, *in_port))));
             }
             TraceEvent::Queued { ahead, wire_free, .. } => queued = Some((*ahead, *wire_free)),
             TraceEvent::Ahead { flow, load, .. } => ahead.push((*flow, *load)),
             TraceEvent::Marked { port } => {
-                story.at(
+                explanation.at(
                     row.at,
                     format!("is marked with congestion experienced at {}", trace.port_name((row.node, *port))),
                 );
@@ -104,7 +104,7 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, DelayComponents) {
             TraceEvent::Started { port, since, until } => {
                 let id = (row.node, *port);
                 if *since < row.at {
-                    wait(&mut story, &mut spent, trace, &packet, id, (*since, row.at), queued.take(), &ahead);
+                    wait(&mut explanation, &mut spent, trace, &packet, id, (*since, row.at), queued.take(), &ahead);
                 }
                 (queued, ahead) = (None, Vec::new());
                 let delay = Time::from_ps(trace.port(id).map_or(0, |port| port.delay_ps));
@@ -113,12 +113,12 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, DelayComponents) {
                 expected = Some(*until);
                 let text =
                     format!("leaves by {}: {wire} of transmission and {delay} of propagation", trace.port_towards(id));
-                story.span(row.at, *until, text);
+                explanation.span(row.at, *until, text);
             }
             TraceEvent::Bounced { port, full_port, bounces } | TraceEvent::Detoured { port, full_port, bounces } => {
                 let how = if matches!(row.event, TraceEvent::Bounced { .. }) { "is bounced" } else { "takes a detour" };
                 let (full, by) = (trace.port_towards((row.node, *full_port)), trace.port_towards((row.node, *port)));
-                story.at(row.at, format!("{how} at {full}, which is too full, by {by} (number {bounces})"));
+                explanation.at(row.at, format!("{how} at {full}, which is too full, by {by} (number {bounces})"));
             }
             TraceEvent::Trimmed { port, cut_bytes } => {
                 let port = trace.port_towards((row.node, *port));
@@ -126,27 +126,27 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, DelayComponents) {
                 // The frame may have waited at the tail of this queue; its header waits in another.
                 (queued, ahead) = (None, Vec::new());
                 let lost = Bytes((*cut_bytes).into());
-                story.at(
+                explanation.at(
                     row.at,
                     format!("exceeds the queue of {port} and is trimmed by {lost}: its header is forwarded"),
                 );
             }
             TraceEvent::Returned { port, full_port } => {
                 let (full, by) = (trace.port_towards((row.node, *full_port)), trace.port_towards((row.node, *port)));
-                story.at(
+                explanation.at(
                     row.at,
                     format!("has no space for its header at {full}: the header returns to its source by {by}"),
                 );
             }
             TraceEvent::Metered { port, pipeline } => {
                 let port = trace.port_towards((row.node, *port));
-                story.at(row.at, format!("exceeds the rate that pipeline {pipeline} passes to {port}"));
+                explanation.at(row.at, format!("exceeds the rate that pipeline {pipeline} passes to {port}"));
             }
             TraceEvent::Deflected { port, pipeline, waiting, mirrored } => {
                 let port = trace.port_towards((row.node, *port));
                 let what = if *mirrored { "has its header mirrored" } else { "is deflected" };
                 let frames = waiting.frames;
-                story.at(
+                explanation.at(
                     row.at,
                     format!(
                         "exceeds the queue of {port} and {what} to the recirculation port of pipeline {pipeline}, \
@@ -157,21 +157,21 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, DelayComponents) {
             TraceEvent::Dropped { cause, port, in_port, queue, account_bytes } => {
                 outcome = Some(format!("lost: {cause}"));
                 let (port, in_port) = (port.map(|port| (row.node, port)), in_port.map(|port| (row.node, port)));
-                story.at(row.at, lost(trace, row.node, cause, port, in_port, *queue, *account_bytes));
+                explanation.at(row.at, lost(trace, row.node, cause, port, in_port, *queue, *account_bytes));
                 if !ahead.is_empty() {
-                    story.because(format!("queued there: {}", flows_words(&ahead)));
+                    explanation.cause_line(format!("queued there: {}", flows_words(&ahead)));
                 }
             }
             TraceEvent::Delivered => {
                 outcome = Some(if cut { "delivered as a header" } else { "delivered" }.to_owned());
                 let what = if cut { "its header is" } else { "is" };
                 let after = row.at.saturating_sub(rows[0].at);
-                story.at(row.at, format!("{what} delivered to {here}, {after} after it was first seen"));
+                explanation.at(row.at, format!("{what} delivered to {here}, {after} after it was first seen"));
             }
             TraceEvent::Consumed => {
                 outcome = Some(if cut { "returned" } else { "consumed" }.to_owned());
                 let what = if cut { "its header is back at" } else { "is used by" };
-                story.at(
+                explanation.at(
                     row.at,
                     format!("{what} {here}, {} after it was first seen", row.at.saturating_sub(rows[0].at)),
                 );
@@ -180,11 +180,11 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, DelayComponents) {
         }
     }
     if outcome.is_none() {
-        unfinished(&mut story, trace, rows);
+        unfinished(&mut explanation, trace, rows);
     }
     let DelayComponents { serialisation, propagation, interrupted, stopped, behind } = spent;
     let fragments = if interrupted > Time::ZERO { format!(", {interrupted} interrupted") } else { String::new() };
-    story.say(format!(
+    explanation.line(format!(
         "In total: {serialisation} of transmission, {propagation} of propagation, {behind} behind others, {stopped} \
          stopped{fragments}."
     ));
@@ -200,9 +200,9 @@ pub fn story(trace: &Trace, rows: &[&TraceRow]) -> (Story, DelayComponents) {
             ("behind_others_ps", json!(behind.as_ps())),
             ("stopped_ps", json!(stopped.as_ps())),
         ];
-        story.facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
+        explanation.facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
     }
-    (story, spent)
+    (explanation, spent)
 }
 
 fn flows_words(flows: &[(u64, Load)]) -> String {
@@ -213,7 +213,7 @@ fn flows_words(flows: &[(u64, Load)]) -> String {
 /// Appends a wait in a queue: the frames ahead, and the pauses.
 #[expect(clippy::too_many_arguments, reason = "one sentence needs them all, and nobody else does")]
 fn wait(
-    story: &mut Story,
+    explanation: &mut Explanation,
     spent: &mut DelayComponents,
     trace: &Trace,
     packet: &TracedPacket,
@@ -232,25 +232,25 @@ fn wait(
         0 => "with nothing ahead".to_owned(),
         frames => format!("behind {}, {}", plural(frames, "frame"), Bytes(load.bytes)),
     };
-    story.span(since, until, format!("waits {total} for {} {before}", trace.port_towards(port)));
+    explanation.span(since, until, format!("waits {total} for {} {before}", trace.port_towards(port)));
     if !ahead.is_empty() {
-        story.because(format!("ahead: {}", flows_words(ahead)));
+        explanation.cause_line(format!("ahead: {}", flows_words(ahead)));
     }
     for stop in &stops {
         let (from, to) = (stop.from.max(since), stop.until.min(until));
-        story.because(format!(
+        explanation.cause_line(format!(
             "{} of it {}{} is stopped, from {from} to {to}",
             to.saturating_sub(from),
             trace.port_name(port),
             class_words(stop.class)
         ));
-        chain::tell(story, trace, stop);
+        chain::explain(explanation, trace, stop);
     }
     let own = trace.serialisation(port, load.frames, load.bytes);
     let known = pauses::total([stopped, own, wire_free.saturating_sub(since).min(total)]);
     let rest = total.saturating_sub(known);
     if rest > Time::ZERO && queued.is_some() {
-        story.because(format!("for {rest} of it the port serves other queues, or a gate or shaper blocks it"));
+        explanation.cause_line(format!("for {rest} of it the port serves other queues, or a gate or shaper blocks it"));
     }
 }
 
@@ -310,7 +310,7 @@ fn since_failure(trace: &Trace, port: super::trace::PortId) -> String {
 }
 
 /// Appends the place of a packet whose end is not in the trace.
-fn unfinished(story: &mut Story, trace: &Trace, rows: &[&TraceRow]) {
+fn unfinished(explanation: &mut Explanation, trace: &Trace, rows: &[&TraceRow]) {
     let Some(last) =
         rows.iter().rev().find(|row| !matches!(row.event, TraceEvent::Ahead { .. } | TraceEvent::Marked { .. }))
     else {
@@ -324,19 +324,24 @@ fn unfinished(story: &mut Story, trace: &Trace, rows: &[&TraceRow]) {
                 trace.port_towards(id),
                 plural(ahead.frames, "frame")
             );
-            story.span(last.at, trace.end, text);
+            explanation.span(last.at, trace.end, text);
             let class = last.packet.map_or(0, |packet| packet.class);
             for stop in trace.pauses.of(id, class, last.at, trace.end) {
-                story.because(format!("{} is stopped from {} to {}", trace.port_name(id), stop.from, stop.until));
-                chain::tell(story, trace, stop);
+                explanation.cause_line(format!(
+                    "{} is stopped from {} to {}",
+                    trace.port_name(id),
+                    stop.from,
+                    stop.until
+                ));
+                chain::explain(explanation, trace, stop);
             }
         }
         TraceEvent::Started { port, until, .. } if *until >= trace.end => {
-            story.at(
+            explanation.at(
                 last.at,
                 format!("is on the wire of {} at the end of the run", trace.port_towards((last.node, *port))),
             );
         }
-        _ => story.say("Its end is not in the trace.".to_owned()),
+        _ => explanation.line("Its end is not in the trace.".to_owned()),
     }
 }

@@ -5,20 +5,20 @@ mod builder;
 pub use builder::Builder;
 
 use super::trace::PortId;
-use record::trace::{Load, Traffic};
+use record::trace::{Load, TrafficSelector};
 use std::collections::BTreeMap;
 use units::Time;
 
 /// A span in which an egress port, a class of the port, or one flow through the port was paused or held, or waited for
 /// credits.
 #[derive(Clone, Debug)]
-pub struct Stop {
+pub struct PauseInterval {
     /// The paused egress port.
     pub port: PortId,
     /// The paused class; `None` for the whole link.
     pub class: Option<u8>,
     /// The flow or destination of a hold; `None` for PAUSE, PFC and credits, which concern all frames of the class.
-    pub of: Option<Traffic>,
+    pub of: Option<TrafficSelector>,
     /// Start of the span.
     pub from: Time,
     /// End of the span.
@@ -33,7 +33,7 @@ pub struct Stop {
     cause: Option<usize>,
 }
 
-impl Stop {
+impl PauseInterval {
     /// Returns the overlap with a span.
     pub fn lasted(&self, from: Time, until: Time) -> Time {
         self.until.min(until).saturating_sub(self.from.max(from))
@@ -54,7 +54,7 @@ pub struct Decision {
     /// Class of the ingress account.
     pub class: Option<u8>,
     /// The flow or destination concerned, with output backpressure.
-    pub of: Option<Traffic>,
+    pub of: Option<TrafficSelector>,
     /// Time of the decision.
     pub at: Time,
     /// Time of the resume.
@@ -85,9 +85,9 @@ pub struct Storm {
 #[derive(Debug, Default)]
 pub struct Pauses {
     /// Pauses of ports and classes, in order of start.
-    pub stops: Vec<Stop>,
+    pub stops: Vec<PauseInterval>,
     /// Holds of single flows or destinations, in order of start.
-    pub holds: Vec<Stop>,
+    pub holds: Vec<PauseInterval>,
     /// Decisions, in order of time.
     pub decisions: Vec<Decision>,
     /// Storms, in order of time.
@@ -99,11 +99,11 @@ pub struct Pauses {
 }
 
 type Account = (PortId, Option<u8>);
-type Flow = (PortId, Traffic);
+type Flow = (PortId, TrafficSelector);
 
 impl Pauses {
     /// Returns the pauses of a class of a port that overlap a span.
-    pub fn of(&self, port: PortId, class: u8, from: Time, until: Time) -> impl Iterator<Item = &Stop> {
+    pub fn of(&self, port: PortId, class: u8, from: Time, until: Time) -> impl Iterator<Item = &PauseInterval> {
         self.places(port, class, from, until).map(|place| &self.stops[place])
     }
 
@@ -115,7 +115,7 @@ impl Pauses {
         from: Time,
         until: Time,
     ) -> impl Iterator<Item = usize> {
-        let keys = [(port, Traffic { src, dst }), (port, Traffic { src: None, dst })];
+        let keys = [(port, TrafficSelector { src, dst }), (port, TrafficSelector { src: None, dst })];
         let places = keys.into_iter().filter_map(|key| self.by_flow.get(&key));
         places.flat_map(move |places| overlapping(&self.holds, places, from, until))
     }
@@ -129,25 +129,26 @@ impl Pauses {
 
     /// Returns the downstream cause of the load at the output `port`: its hold of these frames in this span, else the
     /// first hold of others with rate 0.
-    pub fn filled_by(&self, port: PortId, of: Traffic, from: Time, until: Time) -> Option<&Stop> {
+    pub fn filled_by(&self, port: PortId, of: TrafficSelector, from: Time, until: Time) -> Option<&PauseInterval> {
         let first = |key: &Flow| {
             let places = self.by_flow.get(key)?;
             overlapping(&self.holds, places, from, until).next().map(|place| &self.holds[place])
         };
-        let at_port = (port, Traffic::default())..=(port, Traffic { src: Some(u32::MAX), dst: Some(u32::MAX) });
+        let at_port =
+            (port, TrafficSelector::default())..=(port, TrafficSelector { src: Some(u32::MAX), dst: Some(u32::MAX) });
         let others = self.by_flow.range(at_port).filter_map(|(key, _)| first(key));
         first(&(port, of)).or_else(|| others.filter(|stop| stop.rate_bps == 0).min_by_key(|stop| stop.from))
     }
 
     /// Returns the decision that caused a pause.
-    pub fn cause(&self, stop: &Stop) -> Option<&Decision> {
+    pub fn cause(&self, stop: &PauseInterval) -> Option<&Decision> {
         self.decisions.get(stop.cause?)
     }
 }
 
 /// Yields the pauses that overlap a span, of pauses in order of time that do not overlap each other.
 fn overlapping<'a>(
-    all: &'a [Stop],
+    all: &'a [PauseInterval],
     places: &'a [usize],
     from: Time,
     until: Time,

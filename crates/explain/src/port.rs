@@ -1,9 +1,9 @@
 //! The story of one port: its pauses, the pauses that it caused, and losses.
 
-use super::calls;
+use super::backpressure_requests;
 use super::chain;
+use super::explanation::{Explanation, plural};
 use super::pauses::{class_words, total};
-use super::story::{Story, plural};
 use super::trace::{PortId, Trace};
 use crate::error::ExplainError;
 use record::trace::TraceEvent;
@@ -12,22 +12,22 @@ use std::collections::BTreeMap;
 use units::Time;
 
 /// Maximum number of pauses listed one by one.
-const TOLD: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 /// Explains the port called `name`.
 ///
 /// # Errors
 /// If the fabric has no such port.
-pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
+pub fn explain(trace: &Trace, name: &str) -> Result<Explanation, ExplainError> {
     let id = trace.find_port(name)?;
-    let mut story = Story::new(format!("port {}", trace.port_towards(id)));
+    let mut explanation = Explanation::new(format!("port {}", trace.port_towards(id)));
     let stops: Vec<_> = trace.pauses.stops.iter().filter(|stop| stop.port == id).collect();
     let stopped = total(stops.iter().map(|stop| stop.until.saturating_sub(stop.from)));
-    story.say(match stops.len() {
+    explanation.line(match stops.len() {
         0 => "It was never stopped.".to_owned(),
         count => format!("It was stopped {}, {stopped} in total.", plural(count as u64, "time")),
     });
-    for stop in stops.iter().take(TOLD) {
+    for stop in stops.iter().take(MAX_SHOWN) {
         let end = if stop.at_end { " (the run's end)" } else { "" };
         let text = format!(
             "is stopped{} for {}, until {}{end}",
@@ -35,25 +35,27 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
             stop.until.saturating_sub(stop.from),
             stop.until
         );
-        story.span(stop.from, stop.until, text);
-        chain::tell(&mut story, trace, stop);
+        explanation.span(stop.from, stop.until, text);
+        chain::explain(&mut explanation, trace, stop);
     }
-    if stops.len() > TOLD {
-        story.say(format!("... and {} more times.", stops.len() - TOLD));
+    if stops.len() > MAX_SHOWN {
+        explanation.line(format!("... and {} more times.", stops.len() - MAX_SHOWN));
     }
-    let told: Vec<_> = trace.pauses.decisions.iter().filter(|one| one.port == id && one.of.is_none()).collect();
-    if let Some(port) = trace.port(id).filter(|_| !told.is_empty()) {
-        let (peer, first) = (trace.node(port.peer), told[0].at);
-        let times = plural(told.len() as u64, "time");
-        story.say(format!("{} itself stopped {peer} at this port {times}, first at {first}.", trace.node(id.0)));
+    let sent: Vec<_> = trace.pauses.decisions.iter().filter(|one| one.port == id && one.of.is_none()).collect();
+    if let Some(port) = trace.port(id).filter(|_| !sent.is_empty()) {
+        let (peer, first) = (trace.node(port.peer), sent[0].at);
+        let times = plural(sent.len() as u64, "time");
+        explanation.line(format!("{} itself stopped {peer} at this port {times}, first at {first}.", trace.node(id.0)));
     }
-    calls::tell(&mut story, trace, id);
-    explain_storms(&mut story, trace, id);
+    backpressure_requests::explain(&mut explanation, trace, id);
+    explain_storms(&mut explanation, trace, id);
     let losses = losses(trace, id);
     let lost: u64 = losses.values().map(|loss| loss.0).sum();
     for (cause, (count, first)) in &losses {
-        story
-            .say(format!("{} of the trace were lost before it ({cause}), first at {first}.", plural(*count, "packet")));
+        explanation.line(format!(
+            "{} of the trace were lost before it ({cause}), first at {first}.",
+            plural(*count, "packet")
+        ));
     }
     let waits = trace.rows.iter().filter_map(|row| match row.event {
         TraceEvent::Started { port, since, .. } if (row.node, port) == id => {
@@ -65,7 +67,7 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
     if let Some((longest, packet)) = waits.iter().max_by_key(|wait| wait.0) {
         let together = total(waits.iter().map(|wait| wait.0));
         let number = packet.map_or(0, |packet| packet.number);
-        story.say(format!(
+        explanation.line(format!(
             "{} of the trace were sent by it after waiting {} on average, {longest} at most (packet {number}).",
             plural(waits.len() as u64, "packet"),
             together / waits.len() as u64,
@@ -75,26 +77,26 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Story, ExplainError> {
         ("port", json!(trace.port_name(id))),
         ("stops", json!(stops.len())),
         ("stopped_ps", json!(stopped.as_ps())),
-        ("told_to_stop", json!(told.len())),
+        ("told_to_stop", json!(sent.len())),
         ("lost", json!(lost)),
         ("packets", json!(waits.len())),
     ];
-    story.facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
-    Ok(story)
+    explanation.facts.extend(facts.map(|(key, value)| (key.to_owned(), value)));
+    Ok(explanation)
 }
 
 /// Appends the storms found by the watchdog.
-fn explain_storms(story: &mut Story, trace: &Trace, id: PortId) {
+fn explain_storms(explanation: &mut Explanation, trace: &Trace, id: PortId) {
     let storms: Vec<_> = trace.pauses.storms.iter().filter(|storm| storm.port == id).collect();
-    for storm in storms.iter().take(TOLD) {
+    for storm in storms.iter().take(MAX_SHOWN) {
         let until = storm.until.unwrap_or(trace.end);
         let end = if storm.until.is_none() { " (the run's end)" } else { "" };
         let class = class_words(Some(storm.class));
         let text = format!("its watchdog detects a pause storm{class}, which ends at {until}{end}");
-        story.span(storm.from, until, text);
+        explanation.span(storm.from, until, text);
     }
-    if storms.len() > TOLD {
-        story.say(format!("... and {} more storms.", storms.len() - TOLD));
+    if storms.len() > MAX_SHOWN {
+        explanation.line(format!("... and {} more storms.", storms.len() - MAX_SHOWN));
     }
 }
 

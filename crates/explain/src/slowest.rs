@@ -60,16 +60,16 @@ impl Slowest {
         let from = if self.names.is_empty() { "from (host number)" } else { "from" };
         let head = ["flow", from, "class", "size", "starts at", "took", "slowdown", "timeouts"];
         let rows: Vec<Vec<String>> = self.flows.iter().map(row).collect();
-        let mut told = format!("the slowest of {}\n", counted(self.of, "flow"));
+        let mut explanation = format!("the slowest of {}\n", counted(self.of, "flow"));
         if let Some(flow) = self.flows.first() {
-            told.push_str(&table(&head, &rows, 2, Layout::Fixed, 2));
+            explanation.push_str(&table(&head, &rows, 2, Layout::Fixed, 2));
             let (flow, folder) = (flow.flow, quoted(folder));
-            told.push_str(&format!(
+            explanation.push_str(&format!(
                 "  tidegate why {folder} --flow {flow} shows the causes if the flow was traced: run with --set \
                  'record.trace={{flows=[{flow}]}}'\n"
             ));
         }
-        told
+        explanation
     }
 
     /// Returns all data as JSON.

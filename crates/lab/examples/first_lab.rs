@@ -14,11 +14,11 @@ size = "500KB"
 "#;
 
 pub(crate) fn main() -> Result<(), lab::LabError> {
-    let stop = lab::Stop::default();
+    let stop = lab::StopFlag::default();
     for flow_control in ["pause", "none"] {
         let change = lab::Override { key: "switch.flow_control".into(), value: flow_control.into() };
         let run = lab::Run::parse(SCENARIO, "first.toml", &[change], None, &stop)?;
-        let found = run.produce(None, &mut model::Unwatched, lab::Way::default(), &stop)?.summary;
+        let found = run.produce(None, &mut model::NullWatcher, lab::RunOptions::default(), &stop)?.summary;
         println!("{flow_control}: {} pauses, {} frames lost", found.pauses.count, found.packets.dropped_total());
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Ranks started by MPI: one process each, on any machines of a cluster.
 
 use crate::error::LabError;
-use crate::stop::Stop;
+use crate::stop::StopFlag;
 use model::Ranks;
 use mpi::Threading;
 use mpi::environment::Universe;
@@ -31,7 +31,7 @@ thread_local! {
 ///
 /// # Errors
 /// [`LabError::NoMpi`].
-pub fn with_ranks<R>(stop: &Stop, body: impl FnOnce(Option<Arc<dyn Ranks>>) -> R) -> Result<R, LabError> {
+pub fn with_ranks<R>(stop: &StopFlag, body: impl FnOnce(Option<Arc<dyn Ranks>>) -> R) -> Result<R, LabError> {
     if !is_launched() {
         return Ok(body(None));
     }
@@ -60,7 +60,7 @@ fn is_launched() -> bool {
 struct MpiRank {
     rank: usize,
     count: usize,
-    stop: Stop,
+    stop: StopFlag,
 }
 
 impl Ranks for MpiRank {

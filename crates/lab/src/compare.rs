@@ -7,8 +7,8 @@ use crate::runs::metrics::{self, Metric};
 use crate::runs::row::{Group, Row, SignificanceTest, groups, set};
 use crate::runs::vary::{Override, Variant, VariedKey, check_distinct, placed, variants};
 use crate::runs::{pool, side_by_side};
-use crate::simulate::Way;
-use crate::stop::Stop;
+use crate::simulate::RunOptions;
+use crate::stop::StopFlag;
 use record::folder::ResultFolder;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
@@ -58,7 +58,7 @@ impl Comparison {
         set: &[Override],
         varied: &[VariedKey],
         seeds: &[u64],
-        stop: &Stop,
+        stop: &StopFlag,
     ) -> Result<Comparison, LabError> {
         let count = varied.iter().try_fold(seeds.len().max(1), |count, vary| count.checked_mul(vary.values.len()));
         check_distinct(varied)?;
@@ -102,7 +102,7 @@ impl Comparison {
         &self,
         folders: Option<Vec<ResultFolder>>,
         jobs: Option<u16>,
-        stop: &Stop,
+        stop: &StopFlag,
         ran: &(dyn Fn() + Sync),
     ) -> Result<Rows, LabError> {
         let threads = pool::threads(jobs, self.variants.len());
@@ -123,11 +123,11 @@ impl Comparison {
         variant: &Variant,
         folder: Option<ResultFolder>,
         shared: bool,
-        stop: &Stop,
+        stop: &StopFlag,
     ) -> Result<Row, LabError> {
         let mut run = Run::of(&self.source, &variant.overrides(&self.set, &self.varied), variant.seed, stop)?;
         run.lowered.setup.threads = 1;
-        let way = Way { shared, whole_only: false };
+        let way = RunOptions { shared, whole_only: false };
         let traffic_names = run.lowered.labels().to_vec();
         let mut ledger = FlowLedger::of_runs(self.variants.len());
         let finished = run.produce(folder, &mut ledger, way, stop)?;
@@ -147,7 +147,7 @@ impl Comparison {
         self,
         share: f64,
         jobs: Option<u16>,
-        stop: &Stop,
+        stop: &StopFlag,
         ran: &(dyn Fn() + Sync),
     ) -> Result<(Comparison, Rows), LabError> {
         let (mut now, mut times, mut seeds) = (self, 1, 1);

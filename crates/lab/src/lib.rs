@@ -1,15 +1,15 @@
 //! Scenario in, result out: the library behind the command line, for Rust programs.
 //!
 //! ```text
-//!  scenario.toml --Run::read--> Run --produce--> Finished { summary, timing, folder }
-//!                                  \-begin-> Begun: step by step, with agents that set rates
+//!  scenario.toml --Run::read--> Run --produce--> FinishedRun { summary, timing, folder }
+//!                                  \-begin-> ActiveRun: step by step, with agents that set rates
 //!   keys, values --Comparison::of--> run --> rows side by side
-//!     model.toml --FluidFile--> equations: Solved, Rest, and Packets beside them
+//!     model.toml --FluidFile--> equations: Solved, FixedPointReport, PacketMeasurement
 //!     sweep.toml --Plan::of--> points --Sweep::run--> a folder that remains consistent if killed
 //! ```
 //!
 //! The library does not print, does not end the process, and has no global state: a run reports to its
-//! [`Watcher`](model::Watcher), and a [`Stop`] passed to it ends it.
+//! [`Watcher`](model::Watcher), and a [`StopFlag`] passed to it ends it.
 
 #[cfg(feature = "mpi")]
 mod by_mpi;
@@ -33,5 +33,5 @@ pub use recognise::{PathKind, recognise};
 pub use run::{Run, Source, folder, read};
 pub use runs::vary::{Override, parse_override};
 pub use runs::{metrics, row, statistics, vary};
-pub use simulate::{All, Begun, Finished, Way};
-pub use stop::{SignalsBlocked, Stop};
+pub use simulate::{ActiveRun, FinishedRun, RunOptions, WatcherList};
+pub use stop::{SignalsBlocked, StopFlag};

@@ -18,7 +18,7 @@ pub use crate::by_mpi::with_ranks;
 /// [`LabError::WithoutMpi`].
 #[cfg(not(feature = "mpi"))]
 pub fn with_ranks<R>(
-    _: &crate::Stop,
+    _: &crate::StopFlag,
     body: impl FnOnce(Option<std::sync::Arc<dyn Ranks>>) -> R,
 ) -> Result<R, LabError> {
     match processes() {

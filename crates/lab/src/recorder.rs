@@ -9,7 +9,7 @@ use record::flows::{FctFormat, FctWriter, FlowRecord, FlowTable};
 use record::folder::ResultFolder;
 use record::pcapng::{CAPTURE_FILE, CaptureWriter, Interface};
 use record::pfc::{NodeKind, PfcWriter};
-use record::series::{LinkSeries, QueueLook, QueueSeries, ReorderTable, ThroughputSeries};
+use record::series::{LinkSeries, QueueRow, QueueSeries, ReorderTable, ThroughputSeries};
 use record::summary::ScenarioIdentity;
 use record::trace::{PORTS_FILE, PortRow, PortTable, TRACE_FILE, TraceRow, TraceTable};
 use scenario::Lowered;
@@ -136,8 +136,8 @@ impl Watcher for Recorder {
     fn queue(&mut self, sample: QueueSample) {
         if let Some(series) = &mut self.queues {
             let QueueSample { at, node, port, class, bounced, bytes: queue_bytes, paused, .. } = sample;
-            let look = QueueLook { at, node: node.0, port: port.into(), class, bounced, queue_bytes, paused };
-            let result = series.push(&look);
+            let row = QueueRow { at, node: node.0, port: port.into(), class, bounced, queue_bytes, paused };
+            let result = series.push(&row);
             self.keep(result);
         }
     }

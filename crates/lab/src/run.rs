@@ -6,8 +6,8 @@ use crate::ranks::{agree, failed};
 use crate::recognise::other_than_scenario;
 use crate::recorder::Recorder;
 use crate::runs::vary::Override;
-use crate::simulate::{self, About, Begun, Finished, Way};
-use crate::stop::Stop;
+use crate::simulate::{self, ActiveRun, FinishedRun, RunContext, RunOptions};
+use crate::stop::StopFlag;
 use model::{Ranks, Watcher};
 use record::flows::FctFormat;
 use record::folder::ResultFolder;
@@ -78,7 +78,7 @@ impl Run {
     ///
     /// # Errors
     /// [`LabError::Scenario`] with all errors, [`LabError::NotAScenario`].
-    pub fn read(path: &Path, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
+    pub fn read(path: &Path, set: &[Override], seed: Option<u64>, stop: &StopFlag) -> Result<Run, LabError> {
         Run::lowered(read(path, set, seed)?, path, set, stop)
     }
 
@@ -86,7 +86,7 @@ impl Run {
     ///
     /// # Errors
     /// Those of the function called.
-    pub fn of(source: &Source, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
+    pub fn of(source: &Source, set: &[Override], seed: Option<u64>, stop: &StopFlag) -> Result<Run, LabError> {
         match source {
             Source::File(path) => Run::read(path, set, seed, stop),
             Source::Text { text, name } => Run::parse(text, name, set, seed, stop),
@@ -98,13 +98,19 @@ impl Run {
     ///
     /// # Errors
     /// [`LabError::Scenario`] with all errors.
-    pub fn parse(text: &str, name: &str, set: &[Override], seed: Option<u64>, stop: &Stop) -> Result<Run, LabError> {
+    pub fn parse(
+        text: &str,
+        name: &str,
+        set: &[Override],
+        seed: Option<u64>,
+        stop: &StopFlag,
+    ) -> Result<Run, LabError> {
         let path = Path::new(name);
         let scenario = Scenario::parse(text, name, Path::new(""), &pairs(set), seed);
         Run::lowered(scenario.map_err(|errors| wrong(errors, path))?, path, set, stop)
     }
 
-    fn lowered(scenario: Scenario, path: &Path, set: &[Override], stop: &Stop) -> Result<Run, LabError> {
+    fn lowered(scenario: Scenario, path: &Path, set: &[Override], stop: &StopFlag) -> Result<Run, LabError> {
         let _deaf = stop.deaf();
         let lowered = scenario.lower().map_err(|errors| wrong(errors, path))?;
         Ok(Run { lowered, scenario, path: path.to_owned(), set: set.to_vec(), ranks: None })
@@ -125,9 +131,9 @@ impl Run {
         self,
         folder: Option<ResultFolder>,
         watcher: &mut dyn Watcher,
-        way: Way,
-        stop: &Stop,
-    ) -> Result<Finished, LabError> {
+        way: RunOptions,
+        stop: &StopFlag,
+    ) -> Result<FinishedRun, LabError> {
         let mut begun = self.begin(folder, stop)?;
         begun.run(watcher);
         begun.finish(watcher, way)
@@ -137,7 +143,7 @@ impl Run {
     ///
     /// # Errors
     /// As [`Run::produce`]; ranks with different scenarios.
-    pub fn begin(self, folder: Option<ResultFolder>, stop: &Stop) -> Result<Begun, LabError> {
+    pub fn begin(self, folder: Option<ResultFolder>, stop: &StopFlag) -> Result<ActiveRun, LabError> {
         let Run { lowered, scenario, path, set, ranks } = self;
         let identity = simulate::identity(&lowered.name, &lowered.hash, lowered.setup.seed);
         let prepare = |folder: ResultFolder| {
@@ -160,7 +166,14 @@ impl Run {
         let labels = lowered.labels().to_vec();
         let Lowered { setup, expect_deadlock, warnings, .. } = lowered;
         let warnings = warnings.iter().map(ToString::to_string).collect();
-        Begun::new(setup, About { expect_deadlock, identity, labels, warnings, path }, files, unfinished, stop, ranks)
+        ActiveRun::new(
+            setup,
+            RunContext { expect_deadlock, identity, labels, warnings, path },
+            files,
+            unfinished,
+            stop,
+            ranks,
+        )
     }
 }
 
@@ -217,7 +230,7 @@ mod tests {
 
     #[test]
     fn what_ranks_must_agree_on_tells_versions_scenarios_and_seeds_apart() {
-        let lowered = |seed| Run::parse(SCENARIO, "it.toml", &[], Some(seed), &Stop::default()).unwrap().lowered;
+        let lowered = |seed| Run::parse(SCENARIO, "it.toml", &[], Some(seed), &StopFlag::default()).unwrap().lowered;
         let (here, other) = (lowered(1), lowered(2));
         let identity = simulate::identity(&here.name, &here.hash, 1);
         let said = described(&identity, &here);

@@ -2,7 +2,7 @@
 
 use crate::error::LabError;
 use crate::recorder::Recorder;
-use crate::stop::{IncompleteFolder, Stop};
+use crate::stop::{IncompleteFolder, StopFlag};
 use fabric::NodeId;
 use model::parameters::Setup;
 use model::{Agent, AgentScope, CapturedFrame, Clock, QueueSample, Ranks, Simulation, TransferCounts, Watcher};
@@ -21,7 +21,7 @@ use units::Time;
 
 /// The result of a run, and its cost on this machine.
 #[derive(Clone, Debug)]
-pub struct Finished {
+pub struct FinishedRun {
     /// The summary, equal on every machine.
     pub summary: Summary,
     /// The cost on this machine.
@@ -32,7 +32,7 @@ pub struct Finished {
 
 /// Options that do not affect the result.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Way {
+pub struct RunOptions {
     /// Other runs share the process, so its CPU time does not apply to this one.
     pub shared: bool,
     /// A stopped run leaves no files.
@@ -46,7 +46,7 @@ pub(crate) fn identity(name: &str, hash: &str, seed: u64) -> ScenarioIdentity {
 }
 
 /// Data of a run besides its setup.
-pub(crate) struct About {
+pub(crate) struct RunContext {
     /// Whether the run fails unless it deadlocks.
     pub expect_deadlock: bool,
     /// Identity of the scenario.
@@ -59,19 +59,19 @@ pub(crate) struct About {
     pub path: PathBuf,
 }
 
-/// A run in progress. One call or several steps give equal results. Its files appear only with [`Begun::finish`].
-pub struct Begun {
+/// A run in progress. One call or several steps give equal results. Its files appear only with [`ActiveRun::finish`].
+pub struct ActiveRun {
     simulation: Simulation,
     files: Option<(ResultFolder, Recorder)>,
     _unfinished: Option<IncompleteFolder>,
-    about: About,
+    about: RunContext,
     started: Instant,
     /// Time of reading and building, excluded from the speed of the engine.
     before: Timing,
     threads: u32,
 }
 
-impl Begun {
+impl ActiveRun {
     /// Builds the network of `setup` at time zero; `stop` ends it early. During the run, its folder is `unfinished`.
     /// With `ranks` this process runs a part of the network.
     ///
@@ -79,12 +79,12 @@ impl Begun {
     /// [`LabError::Model`] if the network cannot be built.
     pub(crate) fn new(
         setup: Setup,
-        about: About,
+        about: RunContext,
         files: Option<(ResultFolder, Recorder)>,
         unfinished: Option<IncompleteFolder>,
-        stop: &Stop,
+        stop: &StopFlag,
         ranks: Option<Arc<dyn Ranks>>,
-    ) -> Result<Begun, LabError> {
+    ) -> Result<ActiveRun, LabError> {
         let threads = u32::try_from(setup.threads).unwrap_or(u32::MAX);
         #[expect(clippy::disallowed_methods, reason = "for timing.json, the one file that depends on the machine")]
         let started = Instant::now();
@@ -103,7 +103,7 @@ impl Begun {
         drop(building);
         simulation.set_stop_flag(stop.flag());
         let before = Timing::measure(started.elapsed(), threads);
-        Ok(Begun { simulation, files, _unfinished: unfinished, about, started, before, threads })
+        Ok(ActiveRun { simulation, files, _unfinished: unfinished, about, started, before, threads })
     }
 
     /// Returns the simulation.
@@ -135,8 +135,8 @@ impl Begun {
     ///
     /// # Errors
     /// If the disk fails.
-    pub fn finish(self, watcher: &mut dyn Watcher, way: Way) -> Result<Finished, LabError> {
-        let Begun { mut simulation, mut files, _unfinished, about, started, before, threads } = self;
+    pub fn finish(self, watcher: &mut dyn Watcher, way: RunOptions) -> Result<FinishedRun, LabError> {
+        let ActiveRun { mut simulation, mut files, _unfinished, about, started, before, threads } = self;
         let mut timing = Timing::measure(started.elapsed(), threads);
         timing.most_threads = u32::try_from(simulation.sharing().threads).unwrap_or(u32::MAX);
         timing.shared_work = simulation.parallel_share();
@@ -165,7 +165,7 @@ impl Begun {
                 None
             }
         };
-        Ok(Finished { summary, timing, folder: place })
+        Ok(FinishedRun { summary, timing, folder: place })
     }
 }
 
@@ -189,10 +189,10 @@ fn of_ranks(simulation: &Simulation, timing: &Timing) -> Vec<RankTiming> {
 }
 
 /// Returns `watcher` together with the writer of the files.
-fn with_files<'a>(watcher: &'a mut dyn Watcher, files: &'a mut Option<(ResultFolder, Recorder)>) -> All<'a> {
+fn with_files<'a>(watcher: &'a mut dyn Watcher, files: &'a mut Option<(ResultFolder, Recorder)>) -> WatcherList<'a> {
     let mut watchers: Vec<&'a mut dyn Watcher> = vec![watcher];
     watchers.extend(files.as_mut().map(|(_, recorder)| recorder as &mut dyn Watcher));
-    All(watchers)
+    WatcherList(watchers)
 }
 
 /// Returns the hash of a summary without files, equal to [`record::results_hash`] of a result with no other files.
@@ -209,9 +209,9 @@ pub(crate) fn summary_hash(summary: &Summary) -> String {
 }
 
 /// Several watchers of one run. One of them can end it.
-pub struct All<'a>(pub Vec<&'a mut dyn Watcher>);
+pub struct WatcherList<'a>(pub Vec<&'a mut dyn Watcher>);
 
-impl Watcher for All<'_> {
+impl Watcher for WatcherList<'_> {
     fn flow(&mut self, flow: &FlowRecord) {
         self.0.iter_mut().for_each(|watcher| watcher.flow(flow));
     }
@@ -283,8 +283,8 @@ mod tests {
             }
         }
         let (mut first, mut second) = (Counts(0, false), Counts(0, true));
-        assert!(!All(vec![&mut first, &mut second]).progress(Time::ZERO, 0));
-        assert!(All(vec![&mut second]).progress(Time::ZERO, 0));
+        assert!(!WatcherList(vec![&mut first, &mut second]).progress(Time::ZERO, 0));
+        assert!(WatcherList(vec![&mut second]).progress(Time::ZERO, 0));
         assert_eq!((first.0, second.0), (1, 2));
     }
 }

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A stop flag, with two facts for an owner that must end the process: whether the flag is polled now, and which
 /// folders are incomplete. Clones share the flag.
 #[derive(Clone, Debug, Default)]
-pub struct Stop {
+pub struct StopFlag {
     wanted: Arc<AtomicBool>,
     /// Threads in a phase that does not poll the flag.
     deaf: Arc<AtomicUsize>,
     unfinished: Arc<Mutex<Vec<PathBuf>>>,
 }
 
-impl Stop {
+impl StopFlag {
     /// Requests a stop. Returns whether one was requested before.
     pub fn ask(&self) -> bool {
         self.wanted.swap(true, Ordering::Relaxed)
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn two_flags_of_one_process_know_nothing_of_each_other() {
-        let (one, other) = (Stop::default(), Stop::default());
+        let (one, other) = (StopFlag::default(), StopFlag::default());
         assert!(!one.ask() && one.clone().is_asked() && one.ask());
         let deaf = one.clone().deaf();
         let folder = one.unfinished(Path::new("half"));

@@ -9,7 +9,7 @@
 use fabric::LinkSpec;
 use fabric::generate::TierLinks;
 use model::parameters::*;
-use model::{Simulation, Unwatched};
+use model::{NullWatcher, Simulation};
 use protocols::reaction::Reaction;
 use protocols::transport::TransportParameters;
 use traffic::{DatagramSource, Entry, Pairs, Pattern, PlanBuilder, Process, Workload};
@@ -70,9 +70,9 @@ fn main() {
     };
     let mut simulation = Simulation::new(setup).unwrap();
     let start = std::time::Instant::now();
-    simulation.run(&mut Unwatched);
+    simulation.run(&mut NullWatcher);
     let wall = start.elapsed().as_secs_f64();
-    let summary = simulation.finish(&mut Unwatched, false);
+    let summary = simulation.finish(&mut NullWatcher, false);
     println!(
         "{} hops, {:.2} s, {:.2} M hops a wall second, delivered {}, checks {}",
         summary.packet_hops,

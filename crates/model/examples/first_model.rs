@@ -6,7 +6,7 @@
 use fabric::LinkSpec;
 use fabric::generate::single_switch;
 use model::parameters::Setup;
-use model::{Simulation, Unwatched};
+use model::{NullWatcher, Simulation};
 use traffic::{Entry, Pairs, Pattern, PlanBuilder, Sizes, Workload};
 use units::{Rate, Time};
 
@@ -19,8 +19,8 @@ pub(crate) fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     traffic::pairs(&incast, &(0..8).collect::<Vec<u32>>(), &Entry::new(1, 0), &mut plan)?;
     let mut simulation = Simulation::new(Setup::new(fabric, plan.build(8)?)?)?;
-    simulation.run(&mut Unwatched);
-    let outcome = simulation.finish(&mut Unwatched, false);
+    simulation.run(&mut NullWatcher);
+    let outcome = simulation.finish(&mut NullWatcher, false);
     println!("{} of {} flows, longest {:?}", outcome.flows.completed, outcome.flows.started, outcome.flows.fct_ns);
     assert!(outcome.passes() && outcome.flows.completed == 7);
     Ok(())

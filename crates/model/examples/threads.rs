@@ -13,7 +13,7 @@
 use fabric::LinkSpec;
 use fabric::generate::TierLinks;
 use model::parameters::{Setup, Spread};
-use model::{Simulation, Unwatched};
+use model::{NullWatcher, Simulation};
 use traffic::{DatagramSource, Entry, Pairs, Pattern, PlanBuilder, Process, Workload};
 use units::{Rate, Time};
 
@@ -70,7 +70,7 @@ fn project(mut simulation: Simulation, every_ps: Option<u64>) {
     let mut seen = [(0, 0); THREADS.len()];
     let mut look = every_ps;
     while !simulation.is_over() {
-        simulation.run_until(simulation.now() + WINDOW, &mut Unwatched);
+        simulation.run_until(simulation.now() + WINDOW, &mut NullWatcher);
         for (at, &threads) in THREADS.iter().enumerate() {
             let split = simulation.split(threads);
             let did = split.work.iter().zip(&before[at]).map(|(now, before)| now - before);

@@ -8,17 +8,17 @@ use crate::simulation::Simulation;
 use crate::stall;
 use crate::switch::Switch;
 use check::buffer::{self, HighWaterMark, OccupancyRecount, Unit};
-use check::little::{Findings, QueueArea};
+use check::little::{LittleFindings, QueueArea};
 use check::lossless::LosslessGuarantee;
 use check::stall::Stalls;
-use check::{AccountId, ControlLedger, PauseDecisions, Place, QueueId, Verdict};
+use check::{AccountId, BufferLocation, ControlLedger, PauseDecisions, QueueId, Verdict};
 use protocols::frame::MIN_FRAME_BYTES;
 use units::Time;
 
 impl Simulation {
     /// Returns the state of checks and counters at the end of the warm-up.
     pub(crate) fn warm_up_state(&self, now: Time) -> WarmUpState {
-        let little = Findings::of_part(now, self.areas());
+        let little = LittleFindings::of_part(now, self.areas());
         WarmUpState { little, marks: self.marks().collect(), payload_bytes: self.payload_bytes() }
     }
 
@@ -49,12 +49,17 @@ impl Simulation {
             ..mark
         });
         // A network may have half a million ports, so each rank evaluates its own.
-        let parts = self.gather(buffer::Findings::of(marks, self.books()));
+        let parts = self.gather(buffer::OccupancyFindings::of(marks, self.books()));
         checks.push(
-            parts.into_iter().reduce(buffer::Findings::beside).unwrap_or_default().verdict(|node| self.name_of(node)),
+            parts
+                .into_iter()
+                .reduce(buffer::OccupancyFindings::beside)
+                .unwrap_or_default()
+                .verdict(|node| self.name_of(node)),
         );
         let warms_up = self.timeline.warm_up > Time::ZERO;
-        let since = if warms_up { Findings::of_part(now, self.areas()) } else { Findings::of(now, self.areas()) };
+        let since =
+            if warms_up { LittleFindings::of_part(now, self.areas()) } else { LittleFindings::of(now, self.areas()) };
         let spans = self.gather((before.clone(), since));
         let spans = spans.into_iter().reduce(|all, part| (all.0.beside(part.0), all.1.beside(part.1)));
         let (before, since) = spans.unwrap_or_default();
@@ -143,7 +148,7 @@ impl Simulation {
         let mut marks = Vec::new();
         let node = switch.node().0;
         if let Buffer::Shared { bytes, .. } = self.network.switch_of(switch.node()).buffer {
-            let place = Place::Buffer { node };
+            let place = BufferLocation::Buffer { node };
             marks.push(HighWaterMark {
                 place,
                 peak: switch.core.buffer.occupancy.max,
@@ -153,11 +158,11 @@ impl Simulation {
         }
         self.mark_queues(switch, &mut marks);
         for (port, account, limit) in self.headrooms(switch) {
-            let place = Place::Account(AccountId { node, port, class: account.0 });
+            let place = BufferLocation::Account(AccountId { node, port, class: account.0 });
             marks.push(HighWaterMark { place, peak: account.1, limit, unit: Unit::Bytes });
         }
         for (port, most) in switch.backpressure.iter().flat_map(|backpressure| backpressure.max.iter().enumerate()) {
-            let place = Place::Port { node, port: port as u16 };
+            let place = BufferLocation::Port { node, port: port as u16 };
             if let Buffer::PerQueue { limit } = self.network.switch_of(switch.node()).buffer {
                 let (limit, unit) = parts(limit);
                 marks.push(HighWaterMark { place, peak: most.peak(), limit, unit });
@@ -166,7 +171,7 @@ impl Simulation {
         let room = self.network.switch.overload.pipelines().and_then(|pipes| pipes.deflect_queue);
         if let Some((pipes, limit)) = switch.pipelines().zip(room) {
             for (pipeline, peak) in pipes.most_waiting(limit).enumerate() {
-                let place = Place::Recirculation { node, pipeline: pipeline as u16 };
+                let place = BufferLocation::Recirculation { node, pipeline: pipeline as u16 };
                 let (limit, unit) = parts(limit);
                 marks.push(HighWaterMark { place, peak, limit, unit });
             }
@@ -179,7 +184,7 @@ impl Simulation {
         let lossless = network.flow_control_of(switch.node()).lossless();
         for port in 0..switch.core.egress.len() {
             for (slot, &class) in network.classes.iter().enumerate() {
-                let place = Place::Queue(QueueId { node, port: port as u16, class });
+                let place = BufferLocation::Queue(QueueId { node, port: port as u16, class });
                 let mut mark = |index: usize, limit: QueueLimit| {
                     let (limit, unit) = parts(limit);
                     let peak = match (unit, &switch.core.buffer.max_frames) {
@@ -247,7 +252,7 @@ impl Simulation {
             let held = switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames());
             let found_bytes = switch.core.buffer.queues.iter().map(|queue| u64::from(queue.bytes)).sum::<u64>()
                 + held.map(|frame| u64::from(frame.size_bytes)).sum::<u64>();
-            let place = Place::Buffer { node: switch.node().0 };
+            let place = BufferLocation::Buffer { node: switch.node().0 };
             let mut counted = vec![switch.core.buffer.occupancy.used];
             if switch.keeps_accounts() {
                 counted.push(switch.core.buffer.accounts.iter().map(|account| u64::from(account.bytes)).sum());
@@ -263,7 +268,7 @@ impl Simulation {
 
     /// Returns the length statistics of all queues of this rank for Little's law: class queues, held flows, and queues
     /// of recirculation ports.
-    fn areas(&self) -> impl Iterator<Item = (Place, &QueueArea, u64, Vec<Time>)> {
+    fn areas(&self) -> impl Iterator<Item = (BufferLocation, &QueueArea, u64, Vec<Time>)> {
         let slots = self.network.classes.len();
         let of_classes = self.switches().flat_map(move |switch| {
             switch.core.buffer.queues.iter().enumerate().map(move |(index, queue)| {
@@ -281,13 +286,13 @@ impl Simulation {
         let held_at_hosts =
             self.hosts().filter_map(|host| Some((host.identity.node.0, &host.flow_blocks.as_ref()?.held)));
         let of_flows = held_at_switches.chain(held_at_hosts).flat_map(|(node, held)| {
-            let place = move |port| Place::Held { node, port: port as u16 };
+            let place = move |port| BufferLocation::Held { node, port: port as u16 };
             held.areas().enumerate().map(move |(port, (area, length, since))| (place(port), area, length, since))
         });
         let of_pipelines = self.switches().flat_map(|switch| {
             switch.pipelines().into_iter().flat_map(|pipes| pipes.areas().enumerate()).map(
                 move |(pipeline, (area, length, since))| {
-                    let place = Place::Recirculation { node: switch.node().0, pipeline: pipeline as u16 };
+                    let place = BufferLocation::Recirculation { node: switch.node().0, pipeline: pipeline as u16 };
                     (place, area, length, since.collect())
                 },
             )
@@ -296,11 +301,11 @@ impl Simulation {
     }
 
     /// Returns the place of the queue at `index`: all normal queues of a switch, then those of bounced frames.
-    fn place_of(&self, switch: &Switch, index: usize, slots: usize) -> Place {
+    fn place_of(&self, switch: &Switch, index: usize, slots: usize) -> BufferLocation {
         let (pair, ports) = (index / slots, switch.core.egress.len());
         let class = self.network.classes[index % slots];
         let queue = QueueId { node: switch.node().0, port: (pair % ports) as u16, class };
-        if pair < ports { Place::Queue(queue) } else { Place::BouncedQueue(queue) }
+        if pair < ports { BufferLocation::Queue(queue) } else { BufferLocation::BouncedQueue(queue) }
     }
 
     /// Returns the verdict on the utilisation statistics, or `None` if utilisation is not measured.

@@ -10,7 +10,7 @@ use crate::node::SimulatedNode;
 use crate::parameters::*;
 use crate::simulation::Simulation;
 use crate::switch::Switch;
-use crate::watcher::Unwatched;
+use crate::watcher::NullWatcher;
 use bench::{FAST, backpressure, datagrams, link, pause, plan, setup};
 use fabric::generate::line;
 use fabric::routing::PathTable;
@@ -355,18 +355,18 @@ fn run_with(setup: Setup, fault: Option<&Make>) -> Option<Outcome> {
     let (duration, mut simulation) = (setup.duration, Simulation::new(setup).unwrap());
     let mut made = fault.is_none();
     simulation.timeline.duration = duration / 4;
-    simulation.run(&mut Unwatched);
+    simulation.run(&mut NullWatcher);
     while !made {
         made = fault.is_some_and(|fault| make(&mut simulation, fault));
         if simulation.timeline.duration > duration / 4 * 3 {
             return None;
         }
         simulation.timeline.duration += Time::from_ns(300);
-        simulation.run(&mut Unwatched);
+        simulation.run(&mut NullWatcher);
     }
     simulation.timeline.duration = duration;
-    simulation.run(&mut Unwatched);
-    Some(simulation.finish(&mut Unwatched, false))
+    simulation.run(&mut NullWatcher);
+    Some(simulation.finish(&mut NullWatcher, false))
 }
 
 fn check<'a>(summary: &'a Outcome, name: &str) -> Option<&'a stats::summary::Check> {

@@ -83,7 +83,7 @@ pub use simulation::Simulation;
 pub use split::WorkProjection;
 pub use stats::Outcome;
 pub use trace::CapturedFrame;
-pub use watcher::{QueueSample, Unwatched, Watcher};
+pub use watcher::{NullWatcher, QueueSample, Watcher};
 
 /// Returns the counters of all port mechanisms, with the kind of each: the entries of [`Outcome::mechanisms`].
 pub fn mechanism_counters() -> impl Iterator<Item = (&'static str, &'static Counter)> {

@@ -5,7 +5,7 @@ use crate::faults::packets;
 use crate::node::SimulatedNode;
 use crate::parameters::*;
 use crate::simulation::Simulation;
-use crate::watcher::Unwatched;
+use crate::watcher::NullWatcher;
 use fabric::generate::{TierLinks, leaf_spine, line, single_switch};
 use fabric::routing::Failure;
 use protocols::gates::GateList;
@@ -52,12 +52,12 @@ fn run(setup: Setup, faulty: Option<At>) -> Outcome {
     let (duration, mut simulation) = (setup.duration, Simulation::new(setup).unwrap());
     for step in 1..=20 {
         simulation.timeline.duration = duration / 20 * step;
-        simulation.run(&mut Unwatched);
+        simulation.run(&mut NullWatcher);
         if let Some(at) = faulty.filter(|_| step >= 5) {
             delay_wake_ups(&mut simulation, at);
         }
     }
-    simulation.finish(&mut Unwatched, false)
+    simulation.finish(&mut NullWatcher, false)
 }
 
 /// Constant datagrams of several classes to one host.
@@ -280,8 +280,8 @@ fn no_random_network_loses_a_wake_up() {
     for seed in 0..400 {
         // Some combinations are invalid and refused.
         let Ok(mut simulation) = Simulation::new(random_setup(seed)) else { continue };
-        assert!(simulation.run(&mut Unwatched));
-        let outcome = simulation.finish(&mut Unwatched, false);
+        assert!(simulation.run(&mut NullWatcher));
+        let outcome = simulation.finish(&mut NullWatcher, false);
         assert!(check(&outcome).pass, "{seed}: {:?}", check(&outcome));
         judged += u64::from(check(&outcome).judged);
     }

@@ -2,7 +2,7 @@
 
 use crate::host::HopCounts;
 use check::buffer::HighWaterMark;
-use check::little::Findings;
+use check::little::LittleFindings;
 use check::{ReorderDensity, Verdict};
 use stats::histogram::Histogram;
 use stats::jitter::JitterSummary;
@@ -32,7 +32,7 @@ pub(crate) struct WindowMeasurements {
 /// State at the end of the warm-up. Measurements restart there, checks continue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WarmUpState {
-    pub little: Findings,
+    pub little: LittleFindings,
     pub marks: Vec<HighWaterMark>,
     /// Payload bytes delivered in the warm-up, by traffic entry. Empty without a warm-up.
     pub payload_bytes: Vec<u64>,

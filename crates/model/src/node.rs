@@ -119,7 +119,7 @@ impl Node for SimulatedNode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Unwatched;
+    use crate::NullWatcher;
     use crate::parameters::Setup;
     use crate::simulation::Simulation;
     use fabric::LinkSpec;
@@ -146,11 +146,11 @@ mod tests {
             (0..hosts.len()).filter(is_awake).collect()
         };
         assert_eq!(awake(&simulation), [3]);
-        simulation.run_until(Time::from_us(2), &mut Unwatched);
+        simulation.run_until(Time::from_us(2), &mut NullWatcher);
         assert_eq!(awake(&simulation), [3], "six links of 500 ns take longer");
-        simulation.run(&mut Unwatched);
+        simulation.run(&mut NullWatcher);
         assert_eq!(awake(&simulation), [3, 9]);
-        assert!(simulation.finish(&mut Unwatched, false).packets.delivered_whole > 100);
+        assert!(simulation.finish(&mut NullWatcher, false).packets.delivered_whole > 100);
     }
 
     #[test]

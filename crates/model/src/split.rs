@@ -46,7 +46,7 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Unwatched;
+    use crate::NullWatcher;
     use crate::parameters::Setup;
     use fabric::LinkSpec;
     use fabric::generate::{TierLinks, fat_tree};
@@ -64,7 +64,7 @@ mod tests {
         let duration = Time::from_us(30);
         let setup = Setup { duration, measure_end: duration, ..Setup::new(fabric, plan).unwrap() };
         let mut simulation = Simulation::new(setup).unwrap();
-        simulation.run(&mut Unwatched);
+        simulation.run(&mut NullWatcher);
         let one = simulation.split(1);
         assert_eq!((one.hops.len(), one.crossing), (1, 0));
         let mut before = 0;
@@ -90,7 +90,7 @@ mod tests {
         let duration = Time::from_us(30);
         let setup = Setup { duration, measure_end: duration, ..Setup::new(fabric, plan).unwrap() };
         let mut simulation = Simulation::new(setup).unwrap();
-        simulation.run(&mut Unwatched);
+        simulation.run(&mut NullWatcher);
         let most = |simulation: &Simulation| simulation.split(2).work.into_iter().max().unwrap();
         let (all, by_wires) = (simulation.split(1).work[0], most(&simulation));
         simulation.repartition_by_work();

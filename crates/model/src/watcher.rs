@@ -68,5 +68,5 @@ pub trait Watcher {
 }
 
 /// An observer that ignores all reports.
-pub struct Unwatched;
-impl Watcher for Unwatched {}
+pub struct NullWatcher;
+impl Watcher for NullWatcher {}

@@ -6,7 +6,7 @@ use engine::{WireSpec, Wires};
 use fabric::{Fabric, NodeId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use traffic::When;
+use traffic::FlowEvent;
 use units::Time;
 
 /// Limit of the frames that a node handles between two points at which a run can be stopped: some tenths of a second.
@@ -125,7 +125,7 @@ fn notification_pairs(network: &Network) -> BTreeSet<(u32, u32)> {
     let mut pairs = BTreeSet::new();
     for (number, flow) in flows.iter().enumerate() {
         for notification in network.traffic.notifications.of(number as u32) {
-            let from = if notification.when == When::Sent { flow.src } else { flow.dst };
+            let from = if notification.when == FlowEvent::Sent { flow.src } else { flow.dst };
             let to = network.host_of(notification.target);
             if from != to {
                 pairs.insert((from, to));

@@ -37,14 +37,14 @@ pub enum OnBounce {
 
 /// State of a flow with bounced frames. The host keeps it outside the sender, since most flows never need one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Returns {
+pub struct BouncedFlow {
     /// Frames returned since the last halving.
     frames: u32,
     /// End of the data sent before the last halving: its acknowledgement ends the round trip.
     sent: u64,
 }
 
-impl Returns {
+impl BouncedFlow {
     /// Counts a returned frame, with everything below `acknowledged` acknowledged. Returns true if a halving is due.
     pub(crate) fn is_due(&mut self, every: u32, acknowledged: u64) -> bool {
         self.frames = self.frames.saturating_add(1);
@@ -53,7 +53,7 @@ impl Returns {
 
     /// Records a halving, with everything below `sent` sent.
     pub(crate) fn halved(&mut self, sent: u64) {
-        *self = Returns { frames: 0, sent };
+        *self = BouncedFlow { frames: 0, sent };
     }
 }
 
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn at_most_one_for_so_many_frames_and_a_round_trip() {
-        let mut returns = Returns::default();
+        let mut returns = BouncedFlow::default();
         assert_eq!([(); 3].map(|()| returns.is_due(3, 0)), [false, false, true]);
         returns.halved(5000);
         // Enough frames, but the round trip is not over; once it is, those frames count.
@@ -80,7 +80,7 @@ mod tests {
         let mut random = Stream::new(1, 0, 0);
         for _ in 0..200 {
             let every = 1 + random.below(6) as u32;
-            let mut returns = Returns::default();
+            let mut returns = BouncedFlow::default();
             let (mut acknowledged, mut sent, mut since) = (0u64, 0u64, 0u32);
             let mut last_sent = 0;
             for _ in 0..300 {

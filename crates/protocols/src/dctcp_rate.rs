@@ -4,9 +4,7 @@
 use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::parameters::parameters;
-use crate::rate_control::{
-    Acknowledged, ControlSettings, FlowLimits, RateController, RoundTrips, SwitchSupport, scaled,
-};
+use crate::rate_control::{AckInfo, ControlSettings, FlowLimits, RateController, RoundTrips, SwitchSupport, scaled};
 
 use units::{Rate, Time};
 
@@ -83,7 +81,7 @@ impl RateController for DctcpRate {
         self.rate
     }
 
-    fn on_ack(&mut self, parameters: &DctcpRateParameters, _now: Time, ack: Acknowledged<'_>) {
+    fn on_ack(&mut self, parameters: &DctcpRateParameters, _now: Time, ack: AckInfo<'_>) {
         self.acknowledged_bytes += ack.new_bytes;
         self.marked_bytes += if ack.ece { ack.new_bytes } else { 0 };
         let whole = self.rounds.ends(&ack);
@@ -135,9 +133,9 @@ mod tests {
         DctcpRate::new(parameters, limits)
     }
 
-    fn ack(seq: u64, next: u64, ece: bool) -> Acknowledged<'static> {
+    fn ack(seq: u64, next: u64, ece: bool) -> AckInfo<'static> {
         let rtt = Time::from_us(10);
-        Acknowledged { rtt, wire_bytes: 1082, ece, seq, new_bytes: 1000, next, switches: 1, hops: &[] }
+        AckInfo { rtt, wire_bytes: 1082, ece, seq, new_bytes: 1000, next, switches: 1, hops: &[] }
     }
 
     /// The first mark halves the rate, further ones within the round trip have no effect. Each round trip without marks

@@ -5,7 +5,7 @@
 //! (segments of [`Kind::Probe`], stamped at departure) and receiver-driven pulls (`Offer::Blocked` until a pull
 //! arrives). The host chooses class and path if the transport does not.
 
-use crate::bounce_reaction::Returns;
+use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
 use crate::frame::{Detail, Frame, Kind};
 use crate::rate_control::RateObservation;
@@ -145,7 +145,7 @@ pub trait Sender {
     /// Handles a data frame of this flow that switches bounced back; the host resends it. Halves window or rate at most
     /// once per `every` frames and per round trip, and returns true if it did. The host keeps `returns` between calls.
     /// Senders without window or rate return false.
-    fn on_returned(&mut self, _ctx: &mut Ctx<'_>, _returns: &mut Returns, _every: u32) -> bool {
+    fn on_returned(&mut self, _ctx: &mut Ctx<'_>, _returns: &mut BouncedFlow, _every: u32) -> bool {
         false
     }
     /// Appends a message of `bytes` to the connection, from `now` on. Its bytes follow those of the last message;

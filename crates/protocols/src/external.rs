@@ -3,7 +3,7 @@
 
 use crate::ParameterError;
 use crate::parameters::parameters;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, RateObservation, scaled};
+use crate::rate_control::{AckInfo, ControlSettings, FlowLimits, RateController, RateObservation, scaled};
 use crate::roce::connection::INITIAL_RATE;
 
 use units::{Rate, Time};
@@ -69,7 +69,7 @@ impl RateController for External {
         self.seen.sent_bytes += bytes + units::WIRE_OVERHEAD_BYTES;
     }
 
-    fn on_ack(&mut self, _parameters: &ExternalParameters, _now: Time, ack: Acknowledged<'_>) {
+    fn on_ack(&mut self, _parameters: &ExternalParameters, _now: Time, ack: AckInfo<'_>) {
         let seen = &mut *self.seen;
         seen.acknowledged_bytes += ack.new_bytes;
         seen.marked_bytes += if ack.ece { ack.new_bytes } else { 0 };
@@ -135,8 +135,7 @@ mod tests {
         flow.on_sent(&p, Time::ZERO, 1062);
         for (rtt_us, ece) in [(12, true), (9, false), (10, false)] {
             let rtt = Time::from_us(rtt_us);
-            let ack =
-                Acknowledged { rtt, wire_bytes: 1082, ece, seq: 0, new_bytes: 1000, next: 0, switches: 1, hops: &[] };
+            let ack = AckInfo { rtt, wire_bytes: 1082, ece, seq: 0, new_bytes: 1000, next: 0, switches: 1, hops: &[] };
             flow.on_ack(&p, Time::ZERO, ack);
         }
         flow.on_loss(&p, Time::ZERO, false);

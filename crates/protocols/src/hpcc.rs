@@ -4,7 +4,7 @@
 use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::parameters::parameters;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, RoundTrips, scaled};
+use crate::rate_control::{AckInfo, ControlSettings, FlowLimits, RateController, RoundTrips, scaled};
 use crate::settings::require;
 use crate::telemetry::Hop;
 use units::{Rate, Time};
@@ -181,7 +181,7 @@ impl RateController for Hpcc {
         (bits_us / 8_000_000_000).max(1)
     }
 
-    fn on_ack(&mut self, parameters: &HpccParameters, _now: Time, ack: Acknowledged<'_>) {
+    fn on_ack(&mut self, parameters: &HpccParameters, _now: Time, ack: AckInfo<'_>) {
         let control = &mut *self.0;
         if ack.hops.is_empty() {
             return;

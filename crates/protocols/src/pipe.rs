@@ -1,7 +1,7 @@
 //! Test bench: one flow between two endpoints over a bottleneck with loss, duplication, reordering and marks. It checks
 //! the rules of [`crate::endpoint`] during the run.
 
-use crate::bounce_reaction::Returns;
+use crate::bounce_reaction::BouncedFlow;
 use crate::endpoint::{Ctx, Offer, Receiver, Reply, Sender, SenderStatistics};
 use crate::frame::{CongestionMessage, Detail, Frame, Kind, flags};
 use crate::ndp::PullPacer;
@@ -195,7 +195,7 @@ impl Run<'_> {
 
     /// Returns a bounced data frame. A sender may halve its window or rate at most once per `halve_every` frames, and
     /// change nothing else.
-    fn come_back(&mut self, now: Time, sender: &mut SenderState, returns: &mut Returns) {
+    fn come_back(&mut self, now: Time, sender: &mut SenderState, returns: &mut BouncedFlow) {
         let pace = |sender: &mut SenderState| match sender {
             SenderState::Tcp(tcp) => tcp.congestion_window_bytes(),
             SenderState::Roce(_) | SenderState::Custom(_) => {
@@ -266,7 +266,7 @@ impl Pipe {
             outcome: Outcome::default(),
         };
         let mut replies = Vec::new();
-        let mut returns = Returns::default();
+        let mut returns = BouncedFlow::default();
         let (mut now, mut wire_free, mut wake) = (Time::ZERO, Time::ZERO, Time::ZERO);
         loop {
             let next = run.events.peek().map_or(Time::MAX, |Reverse(event)| event.0);

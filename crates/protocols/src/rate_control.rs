@@ -106,7 +106,7 @@ pub trait RateController {
     /// Handles a congestion notification message.
     fn on_cnm(&mut self, _parameters: &Self::Parameters, _now: Time, _message: CongestionMessage) {}
     /// Handles an acknowledgement of new bytes.
-    fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: Acknowledged<'_>) {}
+    fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: AckInfo<'_>) {}
     /// Handles a loss, reported by a negative acknowledgement or, with `timeout`, by the timer. The packet is resent.
     fn on_loss(&mut self, _parameters: &Self::Parameters, _now: Time, _timeout: bool) {}
     /// Limit on unacknowledged bytes, if [`ControlSettings::has_window`] is set. A packet may start while fewer bytes
@@ -177,7 +177,7 @@ impl Default for RateObservation {
 
 /// Contents of an acknowledgement for a rate control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Acknowledged<'a> {
+pub struct AckInfo<'a> {
     /// Time since the data frame that caused it started to leave.
     pub rtt: Time,
     /// Bytes of that frame on the wire, preamble and gap included.
@@ -205,7 +205,7 @@ pub(crate) struct RoundTrips {
 
 impl RoundTrips {
     /// Whether `ack` ends a round.
-    pub(crate) fn ends(&self, ack: &Acknowledged<'_>) -> bool {
+    pub(crate) fn ends(&self, ack: &AckInfo<'_>) -> bool {
         ack.seq > self.edge
     }
 
@@ -215,7 +215,7 @@ impl RoundTrips {
     }
 
     /// Begins the next round with `ack`.
-    pub(crate) fn begin(&mut self, ack: &Acknowledged<'_>) {
+    pub(crate) fn begin(&mut self, ack: &AckInfo<'_>) {
         self.edge = self.edge.max(ack.next);
     }
 }

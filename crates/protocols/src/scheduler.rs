@@ -50,14 +50,14 @@ pub enum ClassScheduler {
     /// Highest class first (IEEE 802.1Q clause 8.6.8.1).
     Strict,
     /// Round robin. Boxed: most ports of a large fabric use strict priority.
-    Rounds(Box<Rounds>),
+    RoundRobin(Box<RoundRobin>),
 }
 
 /// Round robin with a credit per class, in frames (WRR) or bytes (DRR). A class may overdraw its credit by one frame
 /// and pays in the next round, so that the scheduler needs no frame lengths (surplus round robin; otherwise the
 /// deficit round robin of Shreedhar and Varghese, 1996).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rounds {
+pub struct RoundRobin {
     /// Credit that each class gains per round, at least 1.
     gain: [u32; 8],
     /// Remaining credit of each class.
@@ -80,7 +80,7 @@ impl ClassScheduler {
     }
 
     fn rounds(gain: [u32; 8], bytes: bool) -> ClassScheduler {
-        ClassScheduler::Rounds(Box::new(Rounds { gain, credit: [0; 8], current: 0, bytes }))
+        ClassScheduler::RoundRobin(Box::new(RoundRobin { gain, credit: [0; 8], current: 0, bytes }))
     }
 
     /// Picks the class to serve from the bitmask `ready`; `None` if it is empty.
@@ -91,14 +91,14 @@ impl ClassScheduler {
         }
         match self {
             ClassScheduler::Strict => Some(ready.ilog2() as u8),
-            ClassScheduler::Rounds(rounds) => Some(rounds.pick(ready)),
+            ClassScheduler::RoundRobin(rounds) => Some(rounds.pick(ready)),
         }
     }
 
     /// Returns the maximum number of bytes that other classes send before a waiting frame of `class`, with frames of at
     /// most `frame_bytes`. 0 under strict priority, which has no bound.
     pub fn longest_round_bytes(&self, class: u8, frame_bytes: u64) -> u64 {
-        let ClassScheduler::Rounds(rounds) = self else { return 0 };
+        let ClassScheduler::RoundRobin(rounds) = self else { return 0 };
         let all: u64 = rounds.gain.iter().copied().map(u64::from).sum();
         if !rounds.bytes {
             return all * frame_bytes;
@@ -111,16 +111,16 @@ impl ClassScheduler {
     /// Charges `class` for a frame of `frame_bytes` on the wire.
     #[inline]
     pub fn charge(&mut self, class: u8, frame_bytes: u64) {
-        if let ClassScheduler::Rounds(rounds) = self {
+        if let ClassScheduler::RoundRobin(rounds) = self {
             rounds.credit[usize::from(class)] -= if rounds.bytes { frame_bytes as i64 } else { 1 };
         }
     }
 }
 
-impl Rounds {
+impl RoundRobin {
     /// Picks the class to serve from the non-empty bitmask `ready`.
     fn pick(&mut self, ready: u8) -> u8 {
-        let Rounds { gain, credit, current, .. } = self;
+        let RoundRobin { gain, credit, current, .. } = self;
         if ready & (1 << *current) != 0 && credit[usize::from(*current)] > 0 {
             return *current;
         }

@@ -4,7 +4,7 @@
 use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::parameters::parameters;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController};
+use crate::rate_control::{AckInfo, ControlSettings, FlowLimits, RateController};
 use crate::settings::require;
 use units::{Rate, Time};
 
@@ -169,7 +169,7 @@ impl RateController for Swift {
         (self.window as u64).saturating_mul(self.payload_bytes.into()).max(1)
     }
 
-    fn on_ack(&mut self, parameters: &SwiftParameters, now: Time, ack: Acknowledged<'_>) {
+    fn on_ack(&mut self, parameters: &SwiftParameters, now: Time, ack: AckInfo<'_>) {
         self.timeouts = 0;
         self.rtt = ack.rtt;
         self.wire_bytes = ack.wire_bytes as u32;
@@ -225,9 +225,9 @@ mod tests {
         Swift::new(parameters, limits)
     }
 
-    fn ack(rtt: Time, switches: u8) -> Acknowledged<'static> {
+    fn ack(rtt: Time, switches: u8) -> AckInfo<'static> {
         let (seq, new_bytes, next, hops) = (1000, 1000, 2000, &[][..]);
-        Acknowledged { rtt, wire_bytes: 1082, ece: false, seq, new_bytes, next, hops, switches }
+        AckInfo { rtt, wire_bytes: 1082, ece: false, seq, new_bytes, next, hops, switches }
     }
 
     /// The target is base plus hops at a large window, plus the whole range up to 0.1 packets, and in between scales

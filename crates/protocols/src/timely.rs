@@ -4,7 +4,7 @@
 use crate::ParameterError;
 use crate::control_state::ControlState;
 use crate::parameters::parameters;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, RoundTrips, scaled};
+use crate::rate_control::{AckInfo, ControlSettings, FlowLimits, RateController, RoundTrips, scaled};
 use crate::roce::connection::INITIAL_RATE;
 use crate::settings::require;
 use units::{Rate, Time};
@@ -186,7 +186,7 @@ impl RateController for Timely {
 
     /// Subtracts the frame's own serialisation from the time to completion (TIMELY, sec. 3.1). Packets are paced one by
     /// one, so the acknowledgement of a segment waited only for its last packet at the sender.
-    fn on_ack(&mut self, parameters: &TimelyParameters, _now: Time, ack: Acknowledged<'_>) {
+    fn on_ack(&mut self, parameters: &TimelyParameters, _now: Time, ack: AckInfo<'_>) {
         if parameters.measure == RttSampling::RoundTrip {
             if !self.rounds.ends(&ack) {
                 return;
@@ -219,8 +219,8 @@ mod tests {
         )
     }
 
-    fn ack(rtt: Time, ece: bool) -> Acknowledged<'static> {
-        Acknowledged { rtt, wire_bytes: 1082, ece, seq: 1000, new_bytes: 1000, next: 2000, switches: 1, hops: &[] }
+    fn ack(rtt: Time, ece: bool) -> AckInfo<'static> {
+        AckInfo { rtt, wire_bytes: 1082, ece, seq: 1000, new_bytes: 1000, next: 2000, switches: 1, hops: &[] }
     }
 
     /// Once per round trip: acknowledgements of data already in flight are no samples.
@@ -230,7 +230,7 @@ mod tests {
         let mut flow = flow(&p, Rate::from_gbps(1));
         for packet in 1..=31 {
             let seq = packet * 1000;
-            let ack = Acknowledged { seq, next: seq + 9000, ..ack(Time::from_us(40), false) };
+            let ack = AckInfo { seq, next: seq + 9000, ..ack(Time::from_us(40), false) };
             flow.on_ack(&p, Time::ZERO, ack);
         }
         // Packet 1, then the packet that each sample covers: 11, 21, 31.

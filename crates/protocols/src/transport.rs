@@ -39,7 +39,7 @@
 //! # Ok::<(), protocols::ParameterError>(())
 //! ```
 
-use crate::bounce_reaction::Returns;
+use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
 use crate::custom::{AnyReceiver, AnySender, CustomTransport};
 use crate::datagram::{self, DatagramParameters, DatagramReceiver, DatagramSender};
@@ -466,7 +466,7 @@ impl Sender for SenderState {
         dispatch!(SenderState, self, state => state.waits())
     }
     #[cold]
-    fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
+    fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut BouncedFlow, every: u32) -> bool {
         dispatch!(SenderState, self, state => state.on_returned(ctx, returns, every))
     }
     #[cold]

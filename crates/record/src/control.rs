@@ -2,7 +2,7 @@
 
 use crate::error::RecordError;
 use crate::identity::ScenarioIdentity;
-use crate::table::column::{Column, Kind};
+use crate::table::column::{Column, ColumnType};
 use crate::table::{TableWriter, Value};
 pub use stats::control::ControlSample;
 use std::path::Path;
@@ -21,21 +21,21 @@ impl ControlSeries {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
-        let number = |name: &str, meaning: &'static str| Column::new(name, Kind::U64).means(meaning);
+        let number = |name: &str, meaning: &'static str| Column::new(name, ColumnType::U64).means(meaning);
         let columns = [
             number("time_ps", "time of the sample"),
             number("flow", "the flow, as in flows.parquet"),
             number("traffic", "entry of [[traffic]], from 0"),
-            Column::new("label", Kind::Text).means("name of the traffic entry"),
+            Column::new("label", ColumnType::Text).means("name of the traffic entry"),
             number("rate_bps", "pacing rate, preamble and gap included").optional(),
             number("target_bps", "target rate of the recovery").optional(),
             number("window_bytes", "congestion window").optional(),
             number("flight_bytes", "sent and not acknowledged").optional(),
             number("rtt_ps", "round trip used by the control").optional(),
-            Column::new("delay_ps", Kind::I64)
+            Column::new("delay_ps", ColumnType::I64)
                 .optional()
                 .means("mean one-way delay measured by the receiver, including the clock offset"),
-            Column::new("alpha", Kind::F64).optional().unit("1").means("estimated share of marks"),
+            Column::new("alpha", ColumnType::F64).optional().unit("1").means("estimated share of marks"),
             number("available_bps", "last reported available bandwidth").optional(),
         ];
         Ok(ControlSeries(TableWriter::create(path, &columns)?.about(run)))

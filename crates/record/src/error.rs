@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::table::column::Kind;
+use crate::table::column::ColumnType;
 
 /// Error of writing or reading results.
 #[derive(Debug, thiserror::Error)]
@@ -112,7 +112,7 @@ pub enum RecordError {
         /// The column's name.
         column: String,
         /// Kind of the column.
-        expected: Kind,
+        expected: ColumnType,
         /// Kind of the value, or the kind that the reader requested.
         found: &'static str,
     },

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::error::RecordError;
 use crate::file::AtomicFile;
 use crate::folder::SUMMARY_FILE;
-use crate::table::column::{Column, Kind};
+use crate::table::column::{Column, ColumnType};
 use crate::table::csv::{push_text, push_value};
 use crate::table::{TableReader, Value, print_csv};
 
@@ -67,18 +67,18 @@ pub fn tables(folder: &Path) -> Result<Vec<ExportedTable>, RecordError> {
 }
 
 fn pause_columns() -> Vec<Column> {
-    let number = |name: &str| Column::new(name, Kind::U64);
+    let number = |name: &str| Column::new(name, ColumnType::U64);
     vec![
         number("time_ns").means("time of reception at the node, truncated to ns"),
         number("node").means("receiving node"),
-        Column::new("host", Kind::Bool).means("the node is a host"),
+        Column::new("host", ColumnType::Bool).means("the node is a host"),
         number("port").means("its port, from 0"),
-        Column::new("pause", Kind::Bool).means("true for a pause, false for a resume"),
+        Column::new("pause", ColumnType::Bool).means("true for a pause, false for a resume"),
     ]
 }
 
 fn summary_columns() -> Vec<Column> {
-    let text = |name: &str| Column::new(name, Kind::Text);
+    let text = |name: &str| Column::new(name, ColumnType::Text);
     vec![
         text("key").means("path of the value in summary.json; list items count from 0"),
         text("value").optional().means("value, in the unit of the key's suffix; empty for null"),

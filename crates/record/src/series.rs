@@ -9,10 +9,10 @@ use crate::error::RecordError;
 use crate::histogram::Histogram;
 use crate::identity::ScenarioIdentity;
 use crate::table::TableWriter;
-use crate::table::column::{Column, Kind};
+use crate::table::column::{Column, ColumnType};
 
 fn number(name: &str, meaning: &'static str) -> Column {
-    Column::new(name, Kind::U64).means(meaning)
+    Column::new(name, ColumnType::U64).means(meaning)
 }
 
 /// Returns the columns for time and port of a sample.
@@ -26,7 +26,7 @@ fn sample_columns() -> [Column; 3] {
 
 /// One sample of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueLook {
+pub struct QueueRow {
     /// Time of the sample.
     pub at: Time,
     /// The switch.
@@ -57,8 +57,8 @@ impl QueueSeries {
         columns.extend([
             number("class", "the class of the queue"),
             number("queue_bytes", "backlog in bytes"),
-            Column::new("paused", Kind::Bool).means("the class is paused at this port"),
-            Column::new("bounced", Kind::Bool).means("it is the queue of bounced frames"),
+            Column::new("paused", ColumnType::Bool).means("the class is paused at this port"),
+            Column::new("bounced", ColumnType::Bool).means("it is the queue of bounced frames"),
         ]);
         Ok(QueueSeries(TableWriter::create(path, &columns)?.about(run)))
     }
@@ -67,7 +67,7 @@ impl QueueSeries {
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn push(&mut self, look: &QueueLook) -> Result<(), RecordError> {
+    pub fn push(&mut self, look: &QueueRow) -> Result<(), RecordError> {
         let (time_ps, node, port) = (look.at.as_ps().into(), look.node.into(), look.port.into());
         let (class, queue_bytes) = (look.class.into(), look.queue_bytes.into());
         self.0.push(&[time_ps, node, port, class, queue_bytes, look.paused.into(), look.bounced.into()])
@@ -92,9 +92,9 @@ impl ReorderTable {
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
         let columns = [
-            Column::new("displacement_packets", Kind::I64).means("displacement of a packet; negative: early"),
+            Column::new("displacement_packets", ColumnType::I64).means("displacement of a packet; negative: early"),
             number("packets", "packets with this displacement"),
-            Column::new("share", Kind::F64).unit("1").means("share of all packets with a displacement"),
+            Column::new("share", ColumnType::F64).unit("1").means("share of all packets with a displacement"),
         ];
         Ok(ReorderTable(TableWriter::create(path, &columns)?.about(run)))
     }
@@ -129,7 +129,7 @@ impl LinkSeries {
         let mut columns = sample_columns().to_vec();
         columns.extend([
             number("tx_bytes", "sent since the previous row, preamble and gap included"),
-            Column::new("utilisation", Kind::F64).unit("1").means("share of that time with a transmission"),
+            Column::new("utilisation", ColumnType::F64).unit("1").means("share of that time with a transmission"),
         ]);
         Ok(LinkSeries(TableWriter::create(path, &columns)?.about(run)))
     }
@@ -171,7 +171,7 @@ impl ThroughputSeries {
         let columns = [
             number("time_ps", "time of the sample"),
             number("traffic", "entry of [[traffic]], from 0"),
-            Column::new("label", Kind::Text).means("name of the traffic entry"),
+            Column::new("label", ColumnType::Text).means("name of the traffic entry"),
             number("flow", "the flow; null in rows of a whole entry").optional(),
             number("delivered_bytes", "payload received since the previous row, without duplicates"),
         ];
@@ -209,7 +209,7 @@ impl ThroughputSeries {
 /// [`RecordError::Unwritable`].
 pub fn write_histograms(path: &Path, histograms: &[(&str, &Histogram)]) -> Result<(), RecordError> {
     let columns = [
-        Column::new("name", Kind::Text).means("which distribution"),
+        Column::new("name", ColumnType::Text).means("which distribution"),
         number("low_ps", "lower bound of the bucket"),
         number("high_ps", "upper bound of the bucket"),
         number("count", "values in the bucket"),
@@ -239,7 +239,7 @@ mod tests {
         let (at, run) = (|name: &str| scratch.0.join(name), ScenarioIdentity::default());
         let mut queues = QueueSeries::create(&at("queues.parquet"), &run).unwrap();
         let at_us = Time::from_us(1);
-        let look = QueueLook { at: at_us, node: 3, port: 2, class: 1, bounced: false, queue_bytes: 4096, paused: true };
+        let look = QueueRow { at: at_us, node: 3, port: 2, class: 1, bounced: false, queue_bytes: 4096, paused: true };
         queues.push(&look).unwrap();
         queues.close().unwrap();
         let columns = ["time_ps", "node", "port", "class", "queue_bytes", "paused", "bounced"];

@@ -24,7 +24,7 @@ const MAX_FLOWS: usize = 1000;
 
 /// Cumulative distributions of a quantity, in percent of the flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Shares {
+pub struct CdfSet {
     /// Distribution over all flows.
     pub all: Curve,
     /// Distributions by flow size, if flows of more than one size range completed.
@@ -86,9 +86,9 @@ pub struct Flows {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Completions {
     /// Completion times, in us; none if no flow completed.
-    pub fct: Option<Shares>,
+    pub fct: Option<CdfSet>,
     /// Slowdowns; none if no flow has one.
-    pub slowdown: Option<Shares>,
+    pub slowdown: Option<CdfSet>,
     /// Slowdowns in order of size.
     pub boxes: Vec<SlowdownBox>,
     /// The list of flows.
@@ -121,7 +121,7 @@ impl Values {
         self.by_traffic.entry(traffic).or_default().push(value);
     }
 
-    fn shares(self, run: &str, labels: &BTreeMap<u64, String>) -> Option<Shares> {
+    fn shares(self, run: &str, labels: &BTreeMap<u64, String>) -> Option<CdfSet> {
         if self.all.is_empty() {
             return None;
         }
@@ -147,7 +147,7 @@ impl Values {
         let by_label = entries.into_iter().map(named).collect();
         let open = open.values().sum::<u64>();
         let run = if open > 0 { format!("{run} ({})", coverage(self.all.len(), open)) } else { run.to_owned() };
-        Some(Shares { all: distribution(run, self.all, open), by_size: several(by_size), by_label: several(by_label) })
+        Some(CdfSet { all: distribution(run, self.all, open), by_size: several(by_size), by_label: several(by_label) })
     }
 }
 
@@ -266,7 +266,7 @@ pub(crate) fn completions(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::table::{Column, Kind, TableWriter, Value};
+    use record::table::{Column, ColumnType, TableWriter, Value};
 
     #[test]
     fn sizes_fall_into_decades_and_thirds() {
@@ -314,7 +314,7 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let mut columns = record::flows::flow_columns();
         columns.retain(|column| column.name != "label");
-        columns.extend(labels.map(|_| Column::new("label", Kind::Text)));
+        columns.extend(labels.map(|_| Column::new("label", ColumnType::Text)));
         let mut table = TableWriter::create(&folder.join("flows.parquet"), &columns).unwrap();
         for (at, &(traffic, size, start_us, fct_us)) in rows.iter().enumerate() {
             let cell = |column: &Column| match column.name.as_str() {

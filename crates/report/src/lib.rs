@@ -22,7 +22,7 @@ mod series;
 mod sweep;
 mod tables;
 
-pub use completions::{Flow, Flows, Shares, SlowdownBox};
+pub use completions::{CdfSet, Flow, Flows, SlowdownBox};
 pub use controls::Panel;
 pub use curves::Curve;
 pub use error::ReportError;

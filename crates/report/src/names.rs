@@ -78,7 +78,7 @@ fn text(value: Value<'_>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::table::{Column, Kind, TableWriter};
+    use record::table::{Column, ColumnType, TableWriter};
 
     #[test]
     fn runs_of_a_sweep_are_called_by_what_they_differ_in() {
@@ -86,8 +86,8 @@ mod tests {
         let [first, second] = ["aaaa", "bbbb"].map(|hash| folder.join("runs").join(hash));
         [&first, &second].into_iter().for_each(|run| std::fs::create_dir_all(run).unwrap());
         std::fs::write(folder.join("sweep.json"), "{}").unwrap();
-        let text = |name: &str| Column::new(name, Kind::Text);
-        let number = |name: &str| Column::new(name, Kind::U64);
+        let text = |name: &str| Column::new(name, ColumnType::Text);
+        let number = |name: &str| Column::new(name, ColumnType::U64);
         let columns = [text("run"), text("switch.xoff"), number("switch.xoff_bytes"), text("kind"), number("seed")];
         let write = |rows: &[(&str, &str, u64, u64)]| {
             let mut table = TableWriter::create(&folder.join("sweep.parquet"), &columns).unwrap();

@@ -1,6 +1,6 @@
 //! One result folder, as data of the page.
 
-use crate::completions::{Completions, Flows, Shares, SlowdownBox, completions};
+use crate::completions::{CdfSet, Completions, Flows, SlowdownBox, completions};
 use crate::controls::{Panel, controls};
 use crate::curves::Curve;
 use crate::error::ReportError;
@@ -28,9 +28,9 @@ pub struct Run {
     /// Defects of the folder, a sentence each; all readable data is shown.
     pub damage: Vec<String>,
     /// Completion times in us: share of flows, in percent.
-    pub fct: Option<Shares>,
+    pub fct: Option<CdfSet>,
     /// Slowdowns: share of flows, in percent.
-    pub slowdown: Option<Shares>,
+    pub slowdown: Option<CdfSet>,
     /// Slowdowns by size.
     pub boxes: Vec<SlowdownBox>,
     /// Labels of traffic entries, by their index in the scenario.

@@ -290,7 +290,7 @@ pub(crate) fn happenings(folder: &Path, end: u64) -> Result<(Vec<Curve>, f64), R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::table::{Column, Kind, TableWriter, Value};
+    use record::table::{Column, ColumnType, TableWriter, Value};
 
     #[test]
     fn a_gap_between_samples_is_zero() {
@@ -314,7 +314,7 @@ mod tests {
     fn what_happened_to_traced_frames_is_counted_by_stretch() {
         let folder = std::env::temp_dir().join(format!("tidegate-happenings-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
-        let columns = [Column::new("time_ps", Kind::U64), Column::new("event", Kind::Text)];
+        let columns = [Column::new("time_ps", ColumnType::U64), Column::new("event", ColumnType::Text)];
         let mut table = TableWriter::create(&folder.join(TRACE_FILE), &columns).unwrap();
         // Intervals of 10 ps: two marks in the first, one in the third, a drop in the last.
         for (time, event) in [(3, "marked"), (3, "queued"), (9, "marked"), (20, "marked"), (1999, "dropped")] {

@@ -3,7 +3,7 @@
 use crate::fabric_part::FabricPlan;
 use crate::parts::Parts;
 use crate::scenario::Scenario;
-use crate::traffic_part::{PatternPlan, ServersPlan, What};
+use crate::traffic_part::{PatternPlan, ServersPlan, TrafficKind};
 use std::io;
 use std::path::Path;
 
@@ -63,8 +63,8 @@ fn small(parts: &Parts) -> bool {
         FabricPlan::File { .. } => 0,
     };
     let flows = parts.traffic.iter().map(|entry| match &entry.what {
-        What::Pairs { pattern: PatternPlan::Random { pairs }, .. } => u64::from(*pairs),
-        What::RequestReply { requests, servers, connections, .. } => {
+        TrafficKind::Pairs { pattern: PatternPlan::Random { pairs }, .. } => u64::from(*pairs),
+        TrafficKind::RequestReply { requests, servers, connections, .. } => {
             let servers = match servers {
                 ServersPlan::List(list) => list.len() as u64,
                 ServersPlan::Random(count) => u64::from(*count),

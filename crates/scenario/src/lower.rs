@@ -8,20 +8,20 @@ use crate::error::{Explained, ScenarioErrors, Warning};
 use crate::files::Files;
 use crate::headroom_check::LosslessBuffers;
 use crate::idle;
-use crate::misleading;
 use crate::names::near_node;
 use crate::overload_part;
 use crate::override_part;
 use crate::partial_part::FlowControlScope;
 use crate::parts::Parts;
-use crate::pins;
 use crate::run_part::{NamedFailure, RoutingMode};
 use crate::scenario::Scenario;
 use crate::section::Context;
+use crate::static_routes;
 use crate::tags;
 use crate::traffic_lower::{self, LoweringContext, host_rate};
-use crate::traffic_part::{LoadPlan, TrafficPlan, What};
+use crate::traffic_part::{LoadPlan, TrafficKind, TrafficPlan};
 use crate::trim_part;
+use crate::validity_warnings;
 use crate::{cyclic_part, gates_part, gates_warn, shaping_part};
 use fabric::routing::{Failure, Forwarding, Mode, RoutingError};
 use fabric::{Fabric, NodeKind};
@@ -79,7 +79,7 @@ impl Lowered {
 /// Returns the largest frame in bytes of these entries: data, acknowledgements, notifications.
 fn mtu_bytes(parts: &Parts) -> u16 {
     let frames = |entry: &TrafficPlan| match &entry.what {
-        What::Pairs { load: LoadPlan::Frames { frame_bytes, lengths, .. }, .. } => Some(match lengths {
+        TrafficKind::Pairs { load: LoadPlan::Frames { frame_bytes, lengths, .. }, .. } => Some(match lengths {
             LengthDistribution::Equal => *frame_bytes,
             LengthDistribution::Normal { longest_bytes, .. } => *longest_bytes,
         }),
@@ -111,7 +111,7 @@ fn check_sessions(context: &Context<'_>, parts: &Parts) {
             Some((kind, transport)) => (*kind, transport),
             None => (parts.host.transport_kind, &parts.host.transport),
         };
-        if matches!(entry.what, What::RequestReply { session: Some(true), .. }) && !transport.has_connections() {
+        if matches!(entry.what, TrafficKind::RequestReply { session: Some(true), .. }) && !transport.has_connections() {
             let message = format!("`{kind}` has no connections between messages: none can be shared");
             let help = "use tcp or dctcp, or RoCE with a rate control of its own (roce, dcqcn, hpcc, timely, swift, \
                         hetflow, eccp, qcn, dctcp-rate), or remove session";
@@ -369,7 +369,7 @@ impl Scenario {
             host_rates: (slowest, rates.max().unwrap_or(Rate::MIN)),
             transport: &parts.host.transport,
         };
-        let pins = pins::lower(&ground, &parts.pins);
+        let static_routes = static_routes::lower(&ground, &parts.static_routes);
         let agreements = agreements::lower(&ground, &parts.agreements, control);
         let clocks = parts.host.clocks.lower(|hosts, key| ground.hosts(hosts, key));
         let ignore_pause = ground.hosts(&parts.host.ignore_pause, "host.ignore_pause");
@@ -432,7 +432,7 @@ impl Scenario {
             refuse_cycles(context, parts);
         }
         overload_part::warn(context, parts, &plan);
-        misleading::warn(context, parts, &fabric, &plan);
+        validity_warnings::warn(context, parts, &fabric, &plan);
         idle::warn(context, parts, &plan);
         if let Some(forwarding) = &forwarding {
             Bounds { context, parts, fabric: &fabric, forwarding, plan: &plan, mtu_bytes: mtu }.warn();
@@ -494,7 +494,7 @@ impl Scenario {
             setup: Setup {
                 forwarding: forwarding?,
                 paths: table,
-                static_routes: pins?,
+                static_routes: static_routes?,
                 tags: tags?,
                 spread: parts.routing.spread,
                 failures: failures?,

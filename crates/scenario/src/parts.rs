@@ -7,9 +7,9 @@ use crate::fabric_part::FabricPlan;
 use crate::gates_part::GatesPlan;
 use crate::override_plan::OverridePlan;
 use crate::partial_part::PartialPlan;
-use crate::pins::NamedRoute;
 use crate::run_part::{HostPart, MeasurementPlan, NamedFailure, NamedPath, Routing, Top};
 use crate::shaping_part::ShapingPlan;
+use crate::static_routes::NamedRoute;
 use crate::tags::TagsPlan;
 use crate::traffic_part::TrafficPlan;
 use model::parameters::{Marking, SwitchParameters};
@@ -25,7 +25,7 @@ pub(crate) struct Parts {
     pub routing: Routing,
     pub paths: Vec<NamedPath>,
     pub failures: Vec<NamedFailure>,
-    pub pins: Vec<NamedRoute>,
+    pub static_routes: Vec<NamedRoute>,
     pub agreements: Vec<NamedAgreement>,
     pub switch: SwitchParameters,
     pub overrides: Vec<OverridePlan>,

@@ -3,7 +3,7 @@
 use crate::error::ScenarioError;
 use crate::recognise::{KnownFormat, known_format};
 use crate::section::{Section, quantity};
-use crate::traffic_lower::{After, LoweringContext, flow_ids_of_switches};
+use crate::traffic_lower::{FlowOptions, LoweringContext, flow_ids_of_switches};
 use crate::traffic_part::{TrafficPlan, path_names};
 use traffic::{
     ConnectionMatrix, FileError, FlowColumns, FlowFile, FlowFileOptions, FlowWarning, PlanBuilder, Start, StartUnit,
@@ -116,7 +116,7 @@ impl LoweringContext<'_, '_> {
         plan: &TrafficPlan,
         replay: &ReplayPlan,
         builder: &mut PlanBuilder,
-    ) -> Option<After> {
+    ) -> Option<FlowOptions> {
         let key = format!("traffic.{at}.file");
         let content = self.files.load(self.context, &replay.file, &key)?;
         let options = FlowFileOptions {
@@ -181,7 +181,7 @@ impl LoweringContext<'_, '_> {
             Replayed::Matrix(matrix) => traffic::replay_connection_matrix(matrix, builder),
         };
         match made {
-            Ok(()) => Some(After { paths, ..After::default() }),
+            Ok(()) => Some(FlowOptions { paths, ..FlowOptions::default() }),
             Err(error) => {
                 self.traffic_error(error, &format!("traffic.{at}"), "file");
                 None

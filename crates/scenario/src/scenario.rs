@@ -6,7 +6,7 @@ use crate::fabric_part::FabricPlan;
 use crate::files::{self, Load, hex};
 use crate::parts::Parts;
 use crate::section::Context;
-use crate::{agreements, cyclic_part, gates_part, pins, run_part, shaping_part, switch_part, traffic_part};
+use crate::{agreements, cyclic_part, gates_part, run_part, shaping_part, static_routes, switch_part, traffic_part};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -156,7 +156,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
     let fabric = FabricPlan::read(&root);
     let routing = run_part::routing(&root);
     let (paths, failures) = (run_part::paths(&root), run_part::failures(&root));
-    let (pins, agreements) = (pins::read(&root), agreements::read(&root));
+    let (static_routes, agreements) = (static_routes::read(&root), agreements::read(&root));
     let (gates, cyclic, shaping) = (gates_part::read(&root), cyclic_part::read(&root), shaping_part::read(&root));
     let (switch, host) = (switch_part::read(&root), run_part::host(&root));
     let traffic = traffic_part::read(&root);
@@ -171,7 +171,7 @@ fn read_parts(context: &Context<'_>, seed: Option<u64>) -> Option<Parts> {
         routing: routing?,
         paths,
         failures,
-        pins,
+        static_routes,
         agreements,
         switch,
         overrides,

@@ -7,7 +7,7 @@ use crate::recognise::{KnownFormat, known_format};
 use crate::section::Context;
 use crate::suggest;
 use crate::traffic_part::{
-    ArrivalIntensity, LoadPlan, PatternPlan, ProcessPlan, RatePlan, ServersPlan, SizesPlan, TrafficPlan, What,
+    ArrivalIntensity, LoadPlan, PatternPlan, ProcessPlan, RatePlan, ServersPlan, SizesPlan, TrafficKind, TrafficPlan,
 };
 use fabric::routing::PathTable;
 use fabric::{Fabric, NodeId};
@@ -43,7 +43,7 @@ pub(crate) struct LoweringContext<'a, 'd> {
 
 /// Properties that an entry's flows get after they are made.
 #[derive(Default)]
-pub(crate) struct After {
+pub(crate) struct FlowOptions {
     /// Paths of its flows in order, or one for all.
     pub paths: Vec<u32>,
     pub one_path: bool,
@@ -186,7 +186,7 @@ impl LoweringContext<'_, '_> {
         found.map(|at| at as u32)
     }
 
-    fn process(&self, process: &ProcessPlan, after: &mut After) -> Process {
+    fn process(&self, process: &ProcessPlan, after: &mut FlowOptions) -> Process {
         let mut rate = |plan: &RatePlan| match plan {
             RatePlan::Rate(rate) => *rate,
             RatePlan::Share(share) => {
@@ -208,7 +208,7 @@ impl LoweringContext<'_, '_> {
         }
     }
 
-    fn pattern(&self, pattern: &PatternPlan, key: &str, after: &mut After) -> Option<Pattern> {
+    fn pattern(&self, pattern: &PatternPlan, key: &str, after: &mut FlowOptions) -> Option<Pattern> {
         Some(match pattern {
             PatternPlan::Incast { fan_in, receiver } => {
                 let receiver = match receiver {
@@ -275,7 +275,7 @@ impl LoweringContext<'_, '_> {
         ends
     }
 
-    fn entry(&self, at: usize, plan: &TrafficPlan, builder: &mut PlanBuilder) -> Option<After> {
+    fn entry(&self, at: usize, plan: &TrafficPlan, builder: &mut PlanBuilder) -> Option<FlowOptions> {
         let key = format!("traffic.{at}");
         if plan.start >= self.duration && plan.start > Time::ZERO {
             let message = format!("traffic begins at {}, but the run ends at {}", plan.start, self.duration);
@@ -283,7 +283,7 @@ impl LoweringContext<'_, '_> {
             return None;
         }
         let hosts = self.entry_hosts(plan, &key)?;
-        let mut after = After::default();
+        let mut after = FlowOptions::default();
         let entry = Entry {
             seed: self.seed,
             traffic: at as u8,
@@ -293,7 +293,7 @@ impl LoweringContext<'_, '_> {
             jitter: plan.jitter,
         };
         let (made, fallback) = match &plan.what {
-            What::Pairs { pattern, path, load } => {
+            TrafficKind::Pairs { pattern, path, load } => {
                 if let Some(name) = path {
                     after.paths.push(self.path(name, &format!("{key}.path"))?);
                     after.one_path = true;
@@ -321,7 +321,7 @@ impl LoweringContext<'_, '_> {
                 };
                 (traffic::pairs(&Pairs { pattern, workload }, &hosts, &entry, builder), fallback)
             }
-            What::Poisson { how, sizes, destinations, stop, flows } => {
+            TrafficKind::Poisson { how, sizes, destinations, stop, flows } => {
                 let destinations = match destinations {
                     None => hosts.clone(),
                     Some(names) => self.hosts(names, &format!("{key}.destinations"))?,
@@ -348,7 +348,7 @@ impl LoweringContext<'_, '_> {
                 }
                 (made, "hosts")
             }
-            What::RequestReply {
+            TrafficKind::RequestReply {
                 client,
                 servers,
                 request_bytes,
@@ -380,7 +380,7 @@ impl LoweringContext<'_, '_> {
                 };
                 (traffic::request_reply(&request_reply, &hosts, &entry, builder), "servers")
             }
-            What::Collective { what, root } => {
+            TrafficKind::Collective { what, root } => {
                 let mut what = *what;
                 if let Some(root) = root {
                     let root = Some(self.host(root, &format!("{key}.root"))?);
@@ -391,7 +391,7 @@ impl LoweringContext<'_, '_> {
                 }
                 (traffic::collective(&what, &hosts, &entry, builder), "hosts")
             }
-            What::Replay(replay) => {
+            TrafficKind::Replay(replay) => {
                 return self.replay(at, plan, replay, builder);
             }
         };
@@ -408,8 +408,8 @@ impl LoweringContext<'_, '_> {
     pub fn lower(&self, plans: &[TrafficPlan]) -> Option<Plan> {
         let mut builder = PlanBuilder::new();
         let afters = plans.iter().enumerate().map(|(at, plan)| self.entry(at, plan, &mut builder));
-        let afters: Vec<Option<After>> = afters.collect();
-        let afters = afters.into_iter().collect::<Option<Vec<After>>>()?;
+        let afters: Vec<Option<FlowOptions>> = afters.collect();
+        let afters = afters.into_iter().collect::<Option<Vec<FlowOptions>>>()?;
         let mut plan = match builder.build(self.fabric.hosts().len() as u32) {
             Ok(plan) => plan,
             Err(error) => {

@@ -26,18 +26,18 @@ pub(crate) struct TrafficPlan {
     pub hosts: Option<Vec<HostName>>,
     /// Transport with its name, if it differs from the hosts'.
     pub transport: Option<(&'static str, TransportParameters)>,
-    pub what: What,
+    pub what: TrafficKind,
 }
 
 impl TrafficPlan {
     /// Returns `true` for datagram sources, which use no transport.
     pub fn makes_frames(&self) -> bool {
-        matches!(self.what, What::Pairs { load: LoadPlan::Frames { .. }, .. })
+        matches!(self.what, TrafficKind::Pairs { load: LoadPlan::Frames { .. }, .. })
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum What {
+pub(crate) enum TrafficKind {
     Pairs {
         pattern: PatternPlan,
         path: Option<String>,
@@ -71,11 +71,11 @@ pub(crate) enum What {
     Replay(ReplayPlan),
 }
 
-impl What {
+impl TrafficKind {
     /// Returns the default label of an entry, if it says more than its kind.
     fn own_name(&self) -> Option<&'static str> {
         match self {
-            What::Collective { what, .. } => Some(what.operation.name()),
+            TrafficKind::Collective { what, .. } => Some(what.operation.name()),
             _ => None,
         }
     }
@@ -189,13 +189,13 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
     let what = match kind {
         "poisson" => poisson(section),
         "request-reply" => request_reply(section),
-        "collective" => collective_part::read(section).map(|(what, root)| What::Collective { what, root }),
-        "replay" => replay::read(section).map(What::Replay),
+        "collective" => collective_part::read(section).map(|(what, root)| TrafficKind::Collective { what, root }),
+        "replay" => replay::read(section).map(TrafficKind::Replay),
         _ => pairs(section, kind),
     };
     Some(TrafficPlan {
         labelled: label.is_some(),
-        label: label.unwrap_or_else(|| what.as_ref().and_then(What::own_name).unwrap_or(kind).to_owned()),
+        label: label.unwrap_or_else(|| what.as_ref().and_then(TrafficKind::own_name).unwrap_or(kind).to_owned()),
         class: class?,
         dst_port: dst_port? as u16,
         start: start?,
@@ -220,7 +220,7 @@ fn transport(section: &Section<'_, '_>) -> Option<Option<(&'static str, Transpor
     transport
 }
 
-fn pairs(section: &Section<'_, '_>, kind: &'static str) -> Option<What> {
+fn pairs(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficKind> {
     let pattern = match kind {
         "incast" => {
             let (fan_in, receiver) = (section.whole("fan_in", 1..=u64::from(u32::MAX)), section.read("receiver", host));
@@ -238,7 +238,7 @@ fn pairs(section: &Section<'_, '_>, kind: &'static str) -> Option<What> {
         section.fail("path", "`path` and `paths` exclude each other", None);
     }
     let load = load(section);
-    Some(What::Pairs { pattern: pattern?, path, load: load? })
+    Some(TrafficKind::Pairs { pattern: pattern?, path, load: load? })
 }
 
 fn listed(section: &Section<'_, '_>) -> Option<PatternPlan> {
@@ -473,7 +473,7 @@ fn sizes(value: &Value) -> Read<SizesPlan> {
     }
 }
 
-fn poisson(section: &Section<'_, '_>) -> Option<What> {
+fn poisson(section: &Section<'_, '_>) -> Option<TrafficKind> {
     let load = section.read("load", |value| share(value, 1000.0));
     let gap = section.read("mean_gap", positive);
     let how =
@@ -483,10 +483,10 @@ fn poisson(section: &Section<'_, '_>) -> Option<What> {
     if section.has("destinations") && destinations.is_none() {
         return None;
     }
-    Some(What::Poisson { how: how?, sizes: sizes?, destinations, stop, flows })
+    Some(TrafficKind::Poisson { how: how?, sizes: sizes?, destinations, stop, flows })
 }
 
-fn request_reply(section: &Section<'_, '_>) -> Option<What> {
+fn request_reply(section: &Section<'_, '_>) -> Option<TrafficKind> {
     let client = section.read("client", host);
     let servers = section.read("servers", |value| match value {
         Value::Integer(_) => {
@@ -505,7 +505,7 @@ fn request_reply(section: &Section<'_, '_>) -> Option<What> {
     section.warn_idle("rounds", requests != Some(1), "more than one of requests");
     let drawn = !matches!(servers, Some(ServersPlan::List(_)));
     section.refuse_idle("hosts", drawn, "servers = a number");
-    Some(What::RequestReply {
+    Some(TrafficKind::RequestReply {
         client: client?,
         servers: servers?,
         request_bytes: request?,

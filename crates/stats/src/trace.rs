@@ -68,7 +68,7 @@ pub struct Load {
 
 /// Frames from one host to another, by node; `None` for every host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Traffic {
+pub struct TrafficSelector {
     /// Source.
     pub src: Option<u32>,
     /// Destination.
@@ -257,7 +257,7 @@ pub enum TraceEvent {
         /// The output with the full buffer.
         egress: u16,
         /// The frames concerned.
-        of: Traffic,
+        of: TrafficSelector,
         /// Permitted rate in bit/s; 0 pauses.
         rate_bps: u64,
         /// Load of the output, in packets or bytes, in the unit of its limit.
@@ -270,7 +270,7 @@ pub enum TraceEvent {
         /// The output.
         egress: u16,
         /// The frames concerned.
-        of: Traffic,
+        of: TrafficSelector,
         /// Remaining load of the output, in packets or bytes.
         waiting: u64,
     },
@@ -279,7 +279,7 @@ pub enum TraceEvent {
         /// Egress port of these frames.
         port: u16,
         /// The frames concerned.
-        of: Traffic,
+        of: TrafficSelector,
         /// Permitted rate in bit/s.
         rate_bps: u64,
         /// Expiry.
@@ -290,7 +290,7 @@ pub enum TraceEvent {
         /// Egress port of these frames.
         port: u16,
         /// The frames concerned.
-        of: Traffic,
+        of: TrafficSelector,
     },
     /// A watchdog detected a pause storm: a class of a port was paused for too long.
     StormBegun {
@@ -376,7 +376,7 @@ pub struct TraceRow {
 }
 
 units::pack_fields!(Load { frames, bytes });
-units::pack_fields!(Traffic { src, dst });
+units::pack_fields!(TrafficSelector { src, dst });
 units::pack_variants!(TraceEvent {
     0 Created { since },
     1 Arrived { in_port },

@@ -2,9 +2,9 @@
 
 use crate::compress::{Compression, Matrix};
 use crate::error::TaggerError;
-use crate::fewest::{fewest, lower_bound, merged};
 use crate::graph::TaggedGraph;
 use crate::merge::TooManyTags;
+use crate::minimum_tags::{fewest, lower_bound, merged};
 use crate::order::{Scratch, Work};
 use crate::paths::ExpectedPaths;
 use crate::ports::Ports;

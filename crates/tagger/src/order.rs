@@ -19,7 +19,7 @@
 //! reads the labels that it compares from adjacent memory: by ingress port for the backward search (ports of one switch
 //! feed one port of the next), by egress port for the forward search.
 
-use crate::ports::{Far, PortBitmaps, Ports, put};
+use crate::ports::{PortBitmaps, Ports, RemoteIngress, put};
 use fabric::tags::ones;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -81,7 +81,7 @@ impl Work {
 
 /// State of both searches for 64 ports of a node.
 #[derive(Clone, Copy, Default)]
-struct Marks {
+struct PortMarks {
     /// Ingress ports that the forward search has reached.
     ahead: u64,
     /// Egress ports that the forward search has followed.
@@ -100,14 +100,14 @@ struct BackwardPort {
     set: u32,
     words: u16,
     /// Egress port that leads to it.
-    feed: Far,
+    feed: RemoteIngress,
 }
 
 /// Marks and queues of a search, shared by all graphs of a run.
 pub(crate) struct Scratch {
     /// Per word of the bitmap over the ports of each node.
-    marks: Vec<Marks>,
-    forward: Vec<Far>,
+    marks: Vec<PortMarks>,
+    forward: Vec<RemoteIngress>,
     backward: Vec<BackwardPort>,
     /// Reached vertices that are not yet expanded: label and index in `forward` or `backward`.
     lowest: BinaryHeap<(Reverse<u64>, u32)>,
@@ -118,13 +118,14 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub fn new(ports: &Ports) -> Scratch {
-        let marks = vec![Marks::default(); ports.node_sets().len()];
+        let marks = vec![PortMarks::default(); ports.node_sets().len()];
         let (lowest, highest) = (BinaryHeap::new(), BinaryHeap::new());
         Scratch { marks, forward: Vec::new(), backward: Vec::new(), lowest, highest, work: Work::default() }
     }
 
     fn clear(&mut self) {
-        let mut clear = |set: u32, words: u16| self.marks[set as usize..][..usize::from(words)].fill(Marks::default());
+        let mut clear =
+            |set: u32, words: u16| self.marks[set as usize..][..usize::from(words)].fill(PortMarks::default());
         self.forward.iter().for_each(|reached| clear(reached.set, reached.words));
         for reached in &self.backward {
             clear(reached.set, reached.words);
@@ -314,7 +315,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
 
     /// Adds a vertex to the forward search; returns true if it has an edge to a vertex of the backward search.
     #[inline]
-    fn reach_forward(&self, scratch: &mut Scratch, vertex: Far, label: u64) -> bool {
+    fn reach_forward(&self, scratch: &mut Scratch, vertex: RemoteIngress, label: u64) -> bool {
         scratch.lowest.push((Reverse(label), scratch.forward.len() as u32));
         scratch.forward.push(vertex);
         let marks = &mut scratch.marks[vertex.set as usize..][..usize::from(vertex.words)];
@@ -326,8 +327,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     /// Adds the port `bit` of the node of `beside` to the backward search; returns true if a vertex of the forward
     /// search has an edge to it.
     #[inline]
-    fn reach_backward(&self, scratch: &mut Scratch, beside: Far, bit: usize, label: u64) -> bool {
-        let Far { first, set, words, .. } = beside;
+    fn reach_backward(&self, scratch: &mut Scratch, beside: RemoteIngress, bit: usize, label: u64) -> bool {
+        let RemoteIngress { first, set, words, .. } = beside;
         let port = first + bit as u32;
         let feed = self.ports.far[port as usize];
         scratch.highest.push((label, scratch.backward.len() as u32));
@@ -343,7 +344,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     }
 
     #[inline]
-    fn expand_forward(&self, scratch: &mut Scratch, vertex: Far, upper: u64) -> bool {
+    fn expand_forward(&self, scratch: &mut Scratch, vertex: RemoteIngress, upper: u64) -> bool {
         for index in 0..u32::from(vertex.words) {
             let out = self.out[(vertex.row + index) as usize];
             let marks = &mut scratch.marks[(vertex.set + index) as usize];
@@ -369,7 +370,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
 
     /// Follows the edges through the egress port that leads to a vertex.
     #[inline]
-    fn expand_backward(&self, scratch: &mut Scratch, feed: Far, lower: u64) -> bool {
+    fn expand_backward(&self, scratch: &mut Scratch, feed: RemoteIngress, lower: u64) -> bool {
         for index in 0..u32::from(feed.words) {
             let into = self.into[(feed.row + index) as usize];
             let marks = &scratch.marks[(feed.set + index) as usize];

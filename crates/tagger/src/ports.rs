@@ -12,7 +12,7 @@ pub(crate) struct Ports<'f> {
     /// Port at the other end of each port's link.
     pub peer: Vec<u32>,
     /// Per port, the other end of its link, for searches.
-    pub far: Vec<Far>,
+    pub far: Vec<RemoteIngress>,
     /// First port of each node, and one past the last of the last node.
     pub first: Vec<u32>,
     /// Start of each port's row in a [`PortBitmaps`], in words.
@@ -31,7 +31,7 @@ pub(crate) struct Ports<'f> {
 
 /// Ingress port at the other end of a link: all data that a search needs of it, in half a cache line.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Far {
+pub(crate) struct RemoteIngress {
     /// Number among all ports.
     pub port: u32,
     /// Start of its row of turns in a [`PortBitmaps`], in words.
@@ -121,11 +121,11 @@ impl<'f> Ports<'f> {
 
     /// Returns the data that a search needs of a port.
     #[inline]
-    pub fn here(&self, port: u32) -> Far {
+    pub fn here(&self, port: u32) -> RemoteIngress {
         let node = self.node[port as usize] as usize;
         let (first, set) = (self.first[node], self.set[node]);
         let (local, words) = ((port - first) as u16, self.words[node] as u16);
-        Far { port, row: self.row[port as usize], set, first, local, words }
+        RemoteIngress { port, row: self.row[port as usize], set, first, local, words }
     }
 
     /// Returns the number of ports of all nodes.

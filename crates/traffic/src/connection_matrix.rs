@@ -25,7 +25,7 @@ use crate::decimal;
 use crate::error::TrafficError;
 use crate::flow_file::{FlowFileOptions, FlowWarning, StartUnit};
 use crate::lines::{FileError, Lines, Problem, not_number};
-use crate::plan::{Flow, Load, PlanBuilder, Start, When};
+use crate::plan::{Flow, FlowEvent, Load, PlanBuilder, Start};
 use crate::sizes::ENDLESS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::BufRead;
@@ -37,7 +37,7 @@ pub struct ConnectionMatrix {
     /// The flows in file order; waiting flows have their number of notifications.
     pub flows: Vec<Flow>,
     /// Notifications: flow, its event, the waiting flow.
-    pub edges: Vec<(u32, When, u32)>,
+    pub edges: Vec<(u32, FlowEvent, u32)>,
     /// Pairs of consecutive messages of one connection.
     pub follows: Vec<(u32, u32)>,
     /// Warnings about valid input.
@@ -137,7 +137,7 @@ struct TriggerReferences {
 struct Trigger {
     /// Line and kind of the definition.
     defined: Option<(u64, Kind)>,
-    sources: Vec<(u32, When)>,
+    sources: Vec<(u32, FlowEvent)>,
     targets: Vec<u32>,
     /// Line of the first reference.
     line: u64,
@@ -242,7 +242,7 @@ pub fn read_connection_matrix(
         if let Some(trigger) = refer.waits.and_then(|id| triggers.get_mut(&id)) {
             trigger.targets.push(flow);
         }
-        for (id, when) in [(refer.sent, When::Sent), (refer.delivered, When::Delivered)] {
+        for (id, when) in [(refer.sent, FlowEvent::Sent), (refer.delivered, FlowEvent::Delivered)] {
             if let Some(trigger) = id.and_then(|id| triggers.get_mut(&id)) {
                 trigger.sources.push((flow, when));
             }
@@ -298,7 +298,7 @@ fn wire(
     trigger: &Trigger,
     refers: &[TriggerReferences],
     flows: &mut [Flow],
-    edges: &mut Vec<(u32, When, u32)>,
+    edges: &mut Vec<(u32, FlowEvent, u32)>,
 ) -> Result<(), (u64, Problem)> {
     let Some((_, kind)) = trigger.defined else {
         let expected = format!("trigger {id} is not defined: write `trigger id {id} oneshot`");
@@ -476,9 +476,14 @@ mod tests {
             matrix.flows.iter().map(of).collect::<Vec<_>>()
         };
         assert_eq!(waits(&matrix), [0, 0, 2, 2, 1]);
-        let edges = [(0, When::Sent, 2), (1, When::Delivered, 2), (0, When::Sent, 3), (1, When::Delivered, 3)];
+        let edges = [
+            (0, FlowEvent::Sent, 2),
+            (1, FlowEvent::Delivered, 2),
+            (0, FlowEvent::Sent, 3),
+            (1, FlowEvent::Delivered, 3),
+        ];
         assert_eq!(matrix.edges[..4], edges);
-        assert_eq!(matrix.edges[4..], [(2, When::Sent, 4)]);
+        assert_eq!(matrix.edges[4..], [(2, FlowEvent::Sent, 4)]);
         assert_eq!(matrix.warnings, []);
         assert_eq!(waits(&read(&CHAIN.replace("KIND", "oneshot")).unwrap()), [0, 0, 1, 1, 1], "the first starts both");
         assert_eq!(waits(&read(&CHAIN.replace("KIND", "multishot")).unwrap()), [0, 0, 1, 2, 1], "one at each");

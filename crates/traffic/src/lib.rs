@@ -48,8 +48,8 @@ pub use lines::{FileError, Problem};
 pub use operation::{Algorithm, Operation};
 pub use pairs::{Pairs, Pattern, Workload, pairs};
 pub use plan::{
-    Collection, Connections, Exchange, Flow, JOIN, Join, Load, Notification, Notifications, Plan, PlanBuilder, Start,
-    When,
+    Collection, Connections, Exchange, Flow, FlowEvent, JOIN, Join, Load, Notification, Notifications, Plan,
+    PlanBuilder, Start,
 };
 pub use poisson::{ArrivalRate, Poisson, poisson};
 pub use process::{DatagramSource, Departures, FrameLengths, LengthDistribution, Process};

@@ -137,7 +137,7 @@ pub enum Start {
 
 /// Event of a flow that sends notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum When {
+pub enum FlowEvent {
     /// The sender is done: the last byte is acknowledged or, for datagrams, sent. Happens at `src`.
     Sent,
     /// The last byte is at the receiver. Happens at `dst`.
@@ -157,7 +157,7 @@ pub enum Load {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notification {
     /// The event.
-    pub when: When,
+    pub when: FlowEvent,
     /// The waiting flow, or [`JOIN`] and the number of a join.
     pub target: u32,
 }
@@ -204,7 +204,7 @@ impl Notifications {
             offsets[at] += offsets[at - 1];
         }
         let mut next = offsets.clone();
-        let mut entries = vec![Notification { when: When::Sent, target: 0 }; edges.len()];
+        let mut entries = vec![Notification { when: FlowEvent::Sent, target: 0 }; edges.len()];
         for (flow, notification) in edges {
             let at = &mut next[*flow as usize];
             entries[*at as usize] = *notification;
@@ -311,7 +311,7 @@ impl PlanBuilder {
     ///
     /// # Panics
     /// If `from` was not added yet.
-    pub fn notify(&mut self, from: u32, when: When, target: u32) {
+    pub fn notify(&mut self, from: u32, when: FlowEvent, target: u32) {
         assert!((from as usize) < self.flows.len(), "flow {from} was not added yet");
         self.await_one(target);
         self.edges.push((from, Notification { when, target }));
@@ -372,7 +372,7 @@ impl PlanBuilder {
     ///
     /// # Panics
     /// If `from` was not added yet.
-    pub fn count_towards(&mut self, from: u32, when: When, target: u32) {
+    pub fn count_towards(&mut self, from: u32, when: FlowEvent, target: u32) {
         assert!((from as usize) < self.flows.len(), "flow {from} was not added yet");
         self.edges.push((from, Notification { when, target }));
     }
@@ -434,10 +434,10 @@ mod tests {
     fn rows_keep_the_order_in_which_they_were_added() {
         let note = |when, target| Notification { when, target };
         let edges = [
-            (2, note(When::Sent, 1)),
-            (0, note(When::Delivered, 2)),
-            (2, note(When::Delivered, 0)),
-            (0, note(When::Sent, 1)),
+            (2, note(FlowEvent::Sent, 1)),
+            (0, note(FlowEvent::Delivered, 2)),
+            (2, note(FlowEvent::Delivered, 0)),
+            (0, note(FlowEvent::Sent, 1)),
         ];
         let rows = Notifications::new(4, &edges);
         assert_eq!(rows.of(0), [edges[1].1, edges[3].1]);

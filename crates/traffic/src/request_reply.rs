@@ -4,7 +4,7 @@
 use crate::entry::Entry;
 use crate::error::TrafficError;
 use crate::pairs::require_hosts;
-use crate::plan::{Exchange, PlanBuilder, Start, When};
+use crate::plan::{Exchange, FlowEvent, PlanBuilder, Start};
 use crate::random::exponential;
 use units::Time;
 use units::random::Stream;
@@ -147,14 +147,14 @@ pub fn request_reply(
                 Rounds::Barrier => &replies[..],
             }
             .iter()
-            .for_each(|reply| builder.notify(*reply, When::Delivered, request));
+            .for_each(|reply| builder.notify(*reply, FlowEvent::Delivered, request));
         }
         // Replies of the previous round; `replies` is refilled with those of this round.
         let answered = std::mem::take(&mut replies);
         for (&request, &server) in requests.iter().zip(&connections) {
             let start = Start::After { waits_for: 0, delay: parameters.service.draw(&mut service) };
             let reply = builder.flow(entry.flow(server, client, parameters.reply_bytes, start));
-            builder.notify(request, When::Delivered, reply);
+            builder.notify(request, FlowEvent::Delivered, reply);
             replies.push(reply);
         }
         if parameters.session {
@@ -297,7 +297,7 @@ mod tests {
             assert_eq!(plan.flows.len(), 2 * 4 * 5);
             for (index, flow) in plan.flows.iter().enumerate() {
                 for notification in plan.notifications.of(index as u32) {
-                    assert_eq!(notification.when, When::Delivered);
+                    assert_eq!(notification.when, FlowEvent::Delivered);
                     assert_eq!(plan.flows[notification.target as usize].src, flow.dst);
                 }
             }

@@ -1,6 +1,6 @@
 //! A network without contention, for tests of plans.
 
-use crate::plan::{Flow, JOIN, Notification, Plan, Start, When};
+use crate::plan::{Flow, FlowEvent, JOIN, Notification, Plan, Start};
 use std::collections::BTreeSet;
 use units::Time;
 
@@ -27,7 +27,7 @@ pub(crate) fn finish_times(plan: &Plan, duration: impl Fn(&Flow) -> Time) -> Vec
             let flow = &plan.flows[ended as usize];
             finished[ended as usize] = now;
             let told = |notification: &Notification| {
-                let here = if notification.when == When::Sent { flow.src } else { flow.dst };
+                let here = if notification.when == FlowEvent::Sent { flow.src } else { flow.dst };
                 let join = (notification.target & JOIN != 0).then_some((notification.target & !JOIN) as usize);
                 assert!(join.is_none_or(|join| plan.joins[join].host == here), "a join is told where it waits");
                 notification.target

@@ -174,7 +174,7 @@ fn check_flow(index: u32, flow: &Flow, hosts: u32) -> Result<(), PlanError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DatagramSource, Entry, PlanBuilder, Process, When};
+    use crate::{DatagramSource, Entry, FlowEvent, PlanBuilder, Process};
     use proptest::prelude::*;
     use units::{Rate, Time};
 
@@ -189,7 +189,7 @@ mod tests {
             change(&mut flow);
             builder.flow(flow);
         }
-        edges.iter().for_each(|&(from, target)| builder.notify(from, When::Sent, target));
+        edges.iter().for_each(|&(from, target)| builder.notify(from, FlowEvent::Sent, target));
         builder.build(2).map_err(|error| error.to_string())
     }
 
@@ -243,7 +243,7 @@ mod tests {
         // Now flow 2 needs one notification of its two: flow 0 starts it, and it starts flow 1.
         let mut plan = build(&[NOW, WAIT, WAIT], &edges[..2], |_| {}).unwrap();
         let note = |when, target| crate::Notification { when, target };
-        let rows = [(0, note(When::Sent, 2)), (2, note(When::Sent, 1)), (1, note(When::Sent, 2))];
+        let rows = [(0, note(FlowEvent::Sent, 2)), (2, note(FlowEvent::Sent, 1)), (1, note(FlowEvent::Sent, 2))];
         plan.notifications = crate::Notifications::new(3, &rows);
         assert_eq!(plan.validate(2), Ok(()));
     }

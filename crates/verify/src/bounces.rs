@@ -17,7 +17,7 @@ struct Climb {
 
 /// Reachability of hosts from an ingress port after a number of bounces.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ends {
+enum Reachability {
     Unknown,
     /// A host can be reached with the remaining bounces.
     Yes,
@@ -30,7 +30,7 @@ struct TierReachability<'f> {
     /// Maximum number of bounces, plus one.
     levels: usize,
     /// Reachability of hosts, by port number and bounces so far.
-    ends: Vec<Ends>,
+    ends: Vec<Reachability>,
 }
 
 /// Returns the number of tiers that the next node is above this one; hosts are at -1.
@@ -64,16 +64,16 @@ impl TierReachability<'_> {
     /// climbs or descends, and bounces are bounded.
     fn ends(&mut self, node: NodeId, ingress: PortIndex, used: usize) -> bool {
         let at = self.fabric.port_number(node, ingress) * self.levels + used;
-        if self.ends[at] == Ends::Unknown {
+        if self.ends[at] == Reachability::Unknown {
             let ports = 0..self.fabric.ports(node).len() as PortIndex;
             let ends = ports.into_iter().any(|port| {
                 let Some(used) = self.onward(node, ingress, port, used) else { return false };
                 let peer = self.fabric.ports(node)[usize::from(port)];
                 !self.fabric.node(peer.peer).forwards() || self.ends(peer.peer, peer.peer_port, used)
             });
-            self.ends[at] = if ends { Ends::Yes } else { Ends::No };
+            self.ends[at] = if ends { Reachability::Yes } else { Reachability::No };
         }
-        self.ends[at] == Ends::Yes
+        self.ends[at] == Reachability::Yes
     }
 }
 
@@ -173,7 +173,8 @@ impl Verifier<'_> {
     fn follow_heights(&mut self, bounces: u8, class: usize) {
         let (fabric, first) = (self.fabric, self.first_slot(class));
         let levels = usize::from(bounces) + 1;
-        let mut heights = TierReachability { fabric, levels, ends: vec![Ends::Unknown; fabric.port_count() * levels] };
+        let mut heights =
+            TierReachability { fabric, levels, ends: vec![Reachability::Unknown; fabric.port_count() * levels] };
         // Predecessor of each state (queue and number of bounces), to report a lossy path.
         let states = self.table.graph.len() * levels;
         let (mut seen, mut before, mut open) = (vec![false; states], vec![usize::MAX; states], Vec::new());

@@ -6,7 +6,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::interrupt;
 use crate::output;
-use lab::equations::{self, Packets, Rest, Solved};
+use lab::equations::{self, FixedPointReport, PacketMeasurement, Solved};
 use lab::{LabError, Override, Run, parse_override};
 use record::files::{PreviousFiles, check_files, write_files};
 use scenario::FluidFile;
@@ -79,9 +79,9 @@ pub fn command(args: &FluidArgs) -> Result<Exit, Failure> {
         check_files(folder, KIND, [], args.force).map_err(Failure::of_output)?;
     }
     let solved = Solved::of(&file);
-    let rest = args.stability.then(|| Rest::of(&file));
+    let rest = args.stability.then(|| FixedPointReport::of(&file));
     let beside = args.packets.as_deref().zip(run).map(|(path, run)| {
-        let packets = Packets::of(run.lowered.setup, path, interrupt::stop())?;
+        let packets = PacketMeasurement::of(run.lowered.setup, path, interrupt::stop())?;
         let differ = equations::differences(&file, &packets, &run.lowered.explain);
         Ok::<_, LabError>((packets, differ))
     });

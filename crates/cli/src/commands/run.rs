@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::output;
 use crate::progress::RunProgress;
 use crate::render::summary;
-use lab::{Finished, Override, Run, Way};
+use lab::{FinishedRun, Override, Run, RunOptions};
 use model::Ranks;
 use record::summary::Summary;
 use scenario::Lowered;
@@ -99,12 +99,12 @@ fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure
         output::note(&format!("warning: {warning}"));
     }
     begun.run(&mut live);
-    let finished = begun.finish(&mut live, Way::default());
+    let finished = begun.finish(&mut live, RunOptions::default());
     live.clear();
     if !leads {
         return finished.map(|_| Exit::Done).map_err(Failure::Lab);
     }
-    let Finished { summary: found, timing, folder } = finished?;
+    let FinishedRun { summary: found, timing, folder } = finished?;
     if let (Some(asked), Some(folder)) = (&args.out, &folder)
         && folder.components().ne(asked.components())
     {

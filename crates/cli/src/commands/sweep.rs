@@ -6,7 +6,7 @@ use crate::failure::{Failure, lab_words};
 use crate::progress::count_bar;
 use crate::{interrupt, output};
 use indicatif::ProgressBar;
-use lab::sweep::{Plan, Progress, RunOutcome, Shard, Store, Sweep, SweepReport, SweepRun, parse_shard};
+use lab::sweep::{Plan, Progress, RunOutcome, Shard, Sweep, SweepFolder, SweepReport, SweepRun, parse_shard};
 use lab::vary::{Seeds, VariedKey, all_seeds, parse_seeds, parse_vary};
 use lab::{LabError, Override, metrics, parse_override, sweep};
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
     // From here on an interruption must leave a valid result.
     interrupt::listen();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(format!("{}-sweep", plan.stem)));
-    let store = Store::open(&out, args.resume, args.shard, &plan.manifest())?;
+    let store = SweepFolder::open(&out, args.resume, args.shard, &plan.manifest())?;
     let sweep = Sweep { plan: &plan, points: &points, store: &store, shard: args.shard, jobs: args.jobs };
     let outcomes = run_all(&sweep, !args.quiet && output::errors_are_watched());
     let message = lab_words::message;

@@ -4,7 +4,7 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
-use explain::{Blame, Slowest, Story, Trace};
+use explain::{Explanation, PauseCauses, Slowest, Trace};
 use std::path::PathBuf;
 use units::Bytes;
 
@@ -47,8 +47,12 @@ pub struct WhyArgs {
 /// A folder without a complete result of this version, or without a trace; unknown numbers and names.
 pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
     if args.pauses {
-        let blame = Blame::read(&args.result)?;
-        output::show(&if args.json { format!("{:#}\n", blame.json()) } else { blame.text(output::paint()) })?;
+        let pause_causes = PauseCauses::read(&args.result)?;
+        output::show(&if args.json {
+            format!("{:#}\n", pause_causes.json())
+        } else {
+            pause_causes.text(output::paint())
+        })?;
         return Ok(Exit::Done);
     }
     if let Some(most) = args.slowest {
@@ -58,7 +62,7 @@ pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let trace = Trace::read(&args.result)?;
-    let story: Story = match (args.flow, args.packet, &args.port) {
+    let explanation: Explanation = match (args.flow, args.packet, &args.port) {
         (Some(flow), ..) => explain::flow(&trace, flow)?,
         (_, Some(packet), _) => explain::packet(&trace, packet)?,
         (.., Some(port)) => explain::port(&trace, port)?,
@@ -67,6 +71,6 @@ pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
             return Err(Failure::input("nothing is asked", "write --slowest, --flow, --packet, --port or --pauses"));
         }
     };
-    output::show(&if args.json { format!("{:#}\n", story.json()) } else { story.text(output::paint()) })?;
+    output::show(&if args.json { format!("{:#}\n", explanation.json()) } else { explanation.text(output::paint()) })?;
     Ok(Exit::Done)
 }

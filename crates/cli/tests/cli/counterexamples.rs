@@ -8,7 +8,7 @@ use crate::running::config::{
 };
 use fabric::Fabric;
 use fabric::files::write_node_link;
-use lab::{Run, Stop, Way};
+use lab::{Run, RunOptions, StopFlag};
 use running::reproduce::{Counterexample, TOPOLOGY_FILE, counterexamples};
 use running::{PathSet, QueueBinding, SwitchConfig};
 use serde_json::{Map, Value, json};
@@ -37,9 +37,9 @@ fn simulate_text(scratch: &Scratch, fabric: &Fabric, found: &Counterexample, sce
     scratch.file(TOPOLOGY_FILE, &write_node_link(fabric));
     scratch.file(found.maps_file, &found.maps);
     let path = scratch.file("scenario.toml", scenario);
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     let run = Run::read(path.as_ref(), &[], None, &stop).unwrap_or_else(|error| panic!("{error}\n{scenario}"));
-    let summary = run.produce(None, &mut model::Unwatched, Way::default(), &stop).unwrap().summary;
+    let summary = run.produce(None, &mut model::NullWatcher, RunOptions::default(), &stop).unwrap().summary;
     let ports =
         |cycle: Vec<_>| cycle.into_iter().map(|edge: stats::summary::DeadlockEdge| (edge.node, edge.port)).collect();
     let stall = summary.checks.iter().find(|check| check.name == "stall" && !check.pass);

@@ -2,7 +2,7 @@
 
 use crate::common::{SMALL, Scratch, run};
 use record::folder::SUMMARY_FILE;
-use record::table::{Column, Kind, Table, TableWriter, Value, read_table};
+use record::table::{Column, ColumnType, Table, TableWriter, Value, read_table};
 use std::path::Path;
 use units::random::Stream;
 
@@ -83,12 +83,14 @@ fn impossible(table: &Table, random: &mut Stream) -> (Vec<Column>, Vec<Vec<Cell>
     let kind = &table.columns[column];
     let cell = match kind.kind {
         // A count beyond the signed numbers cannot even be written.
-        Kind::U64 => Cell::U64(Some(extremes[random.below(10) as usize]).filter(|n| *n != u64::MAX - 1).unwrap_or(3)),
-        Kind::Key => Cell::U64(extremes[random.below(10) as usize]),
-        Kind::I64 => Cell::I64([i64::MIN, -1, i64::MAX][random.below(3) as usize]),
-        Kind::F64 => Cell::F64([f64::NAN, f64::INFINITY, -1e308, 1e308][random.below(4) as usize]),
-        Kind::Bool => Cell::Bool(random.below(2) == 0),
-        Kind::Text => {
+        ColumnType::U64 => {
+            Cell::U64(Some(extremes[random.below(10) as usize]).filter(|n| *n != u64::MAX - 1).unwrap_or(3))
+        }
+        ColumnType::Key => Cell::U64(extremes[random.below(10) as usize]),
+        ColumnType::I64 => Cell::I64([i64::MIN, -1, i64::MAX][random.below(3) as usize]),
+        ColumnType::F64 => Cell::F64([f64::NAN, f64::INFINITY, -1e308, 1e308][random.below(4) as usize]),
+        ColumnType::Bool => Cell::Bool(random.below(2) == 0),
+        ColumnType::Text => {
             let events = [
                 "",
                 "stop",

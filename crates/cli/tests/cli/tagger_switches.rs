@@ -3,7 +3,7 @@
 
 use crate::common::{Scratch, run};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
-use lab::{Run, Stop, Way};
+use lab::{Run, RunOptions, StopFlag};
 use scenario::Scenario;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -216,20 +216,20 @@ fn of_device(
 
 /// Returns the number of frames that remain in the network after the traffic ended and every queue had time to drain,
 /// or every looping frame to use its hops: they are in a deadlock. 0 if this run reports one.
-fn remaining(text: &str, stop: &Stop) -> u64 {
+fn remaining(text: &str, stop: &StopFlag) -> u64 {
     let ended = text.replacen("duration = \"400us\"", "duration = \"200ms\"", 1).replacen(
         "process = \"constant\"",
         "process = \"constant\"\nstop = \"400us\"",
         1,
     );
     let run = Run::parse(&ended, "ended.toml", &[], None, stop).unwrap_or_else(|error| panic!("{error}"));
-    let summary = run.produce(None, &mut model::Unwatched, Way::default(), stop).unwrap().summary;
+    let summary = run.produce(None, &mut model::NullWatcher, RunOptions::default(), stop).unwrap().summary;
     if summary.deadlock.is_some() { 0 } else { summary.packets.in_flight }
 }
 
 #[test]
 fn no_deadlock_or_starvation_that_the_verifier_excluded() {
-    let (stop, scratch) = (Stop::default(), Scratch::new("tagger-switches"));
+    let (stop, scratch) = (StopFlag::default(), Scratch::new("tagger-switches"));
     let (mut proved, mut refused, mut closed, mut devices, mut starved, mut drained) = (0, 0, 0, 0, 0, 0);
     for case in 0..300 {
         let (text, algorithm, on) = random(case);
@@ -248,7 +248,7 @@ fn no_deadlock_or_starvation_that_the_verifier_excluded() {
         assert!(verdict.pass() || arriving || on.scheduler == Scheduler::Strict, "{text}");
         assert!(verdict.pass() || warned || on.scheduler == Scheduler::Strict, "{text}");
         let run = Run::parse(&text, "random.toml", &[], None, &stop).unwrap_or_else(|error| panic!("{error}"));
-        let found = run.produce(None, &mut model::Unwatched, Way::default(), &stop).unwrap().summary;
+        let found = run.produce(None, &mut model::NullWatcher, RunOptions::default(), &stop).unwrap().summary;
         let deadlock = found.deadlock.is_some();
         let stall = found.checks.iter().any(|check| check.name == "stall" && !check.pass);
         assert!(!(verdict.pass() && deadlock), "case {case} was proved and deadlocks:\n{text}");

@@ -1,8 +1,8 @@
 //! Builds pauses and decisions from the events of a trace.
 
 use super::super::trace::PortId;
-use super::{Account, Decision, Flow, Pauses, Stop, Storm};
-use record::trace::{Load, PortRow, TraceEvent, TraceRow, Traffic};
+use super::{Account, Decision, Flow, PauseInterval, Pauses, Storm};
+use record::trace::{Load, PortRow, TraceEvent, TraceRow, TrafficSelector};
 use std::collections::BTreeMap;
 use units::{PREAMBLE_BYTES, Rate, Time};
 
@@ -16,7 +16,7 @@ pub struct Builder<'p> {
     /// The last decision of each account; with flow control at outputs, for each neighbour.
     accounts: BTreeMap<Account, usize>,
     /// The last decision of each output for each neighbour and flow, and the last for each neighbour and flow.
-    outputs: BTreeMap<(PortId, u16, Traffic), usize>,
+    outputs: BTreeMap<(PortId, u16, TrafficSelector), usize>,
     calls: BTreeMap<Flow, usize>,
     /// The last stop of each class of a port, and of each flow.
     open: BTreeMap<Account, usize>,
@@ -70,7 +70,7 @@ impl<'p> Builder<'p> {
                 self.outputs.insert((at_port(port), egress, of), index);
                 self.calls.insert((at_port(port), of), index);
                 // A request for all frames is a pause on the wire.
-                if of == Traffic::default() {
+                if of == TrafficSelector::default() {
                     self.accounts.insert((at_port(port), None), index);
                 }
             }
@@ -90,7 +90,7 @@ impl<'p> Builder<'p> {
             }
             TraceEvent::LinkDown { port } => {
                 // Frames held for the link are lost, so its holds end.
-                for (_, &index) in self.open_holds.range((at_port(port), Traffic::default())..) {
+                for (_, &index) in self.open_holds.range((at_port(port), TrafficSelector::default())..) {
                     let hold = &mut self.pauses.holds[index];
                     if hold.port != at_port(port) {
                         break;
@@ -116,7 +116,7 @@ impl<'p> Builder<'p> {
         row: &TraceRow,
         port: u16,
         class: Option<u8>,
-        of: Option<Traffic>,
+        of: Option<TrafficSelector>,
         (held, limit_bytes): (u64, u64),
     ) -> usize {
         let port = (row.node, port);
@@ -137,7 +137,7 @@ impl<'p> Builder<'p> {
         let cause = self.peer(port).filter(|_| !credit).and_then(|peer| self.accounts.get(&(peer, class)).copied());
         self.open.insert(key, self.pauses.stops.len());
         let (of, at_end, rate_bps) = (None, false, 0);
-        self.pauses.stops.push(Stop { port, class, of, from, until, at_end, credit, rate_bps, cause });
+        self.pauses.stops.push(PauseInterval { port, class, of, from, until, at_end, credit, rate_bps, cause });
     }
 
     fn go_on(&mut self, port: PortId, class: Option<u8>, from: Time) {
@@ -149,7 +149,7 @@ impl<'p> Builder<'p> {
 
     /// Sets the cause of a lack of credits: the account at the other end, if it had no room meanwhile.
     fn find_credits(&mut self, index: usize) {
-        let Stop { port, class, from, credit, .. } = self.pauses.stops[index];
+        let PauseInterval { port, class, from, credit, .. } = self.pauses.stops[index];
         let Some(link) = self.ports.get(&port).filter(|_| credit) else { return };
         let account = self.accounts.get(&((link.peer, link.peer_port), class)).copied();
         // Time of a credit message on the link.
@@ -161,7 +161,7 @@ impl<'p> Builder<'p> {
         }
     }
 
-    fn hold(&mut self, port: PortId, of: Traffic, rate_bps: u64, from: Time, until: Time) {
+    fn hold(&mut self, port: PortId, of: TrafficSelector, rate_bps: u64, from: Time, until: Time) {
         let last = self.open_holds.get(&(port, of)).map(|&index| &mut self.pauses.holds[index]);
         if let Some(hold) = last.filter(|hold| hold.until > from) {
             hold.until = until;
@@ -171,7 +171,7 @@ impl<'p> Builder<'p> {
         let cause = self.peer(port).and_then(|peer| self.calls.get(&(peer, of)).copied());
         self.open_holds.insert((port, of), self.pauses.holds.len());
         let (class, of, at_end, credit) = (None, Some(of), false, false);
-        self.pauses.holds.push(Stop { port, class, of, from, until, at_end, credit, rate_bps, cause });
+        self.pauses.holds.push(PauseInterval { port, class, of, from, until, at_end, credit, rate_bps, cause });
     }
 
     /// Returns all pauses of a run that lasted until `end`.

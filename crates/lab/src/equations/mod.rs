@@ -6,12 +6,12 @@
 //!   scenario ──> Packets: rate and queue of the bottleneck
 //! ```
 
+mod fixed_point;
 mod packets;
-mod rest;
 mod show;
 mod solved;
 
-pub use packets::{Packets, differences};
-pub use rest::Rest;
+pub use fixed_point::FixedPointReport;
+pub use packets::{PacketMeasurement, differences};
 pub use show::{explained, explained_json, json, summary};
 pub use solved::{ColumnStatistics, Solved};

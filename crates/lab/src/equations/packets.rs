@@ -1,7 +1,7 @@
 //! A packet simulation beside the fluid model: runs a scenario and samples its bottleneck.
 
 use crate::error::LabError;
-use crate::stop::Stop;
+use crate::stop::StopFlag;
 use fabric::NodeId;
 use model::parameters::Setup;
 use model::{QueueSample, Simulation, Watcher};
@@ -15,7 +15,7 @@ const LOOKS: u64 = 2000;
 
 /// Measurements at the bottleneck, the switch port with the longest mean queue.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Packets {
+pub struct PacketMeasurement {
     /// The port, as `node:port`.
     pub port: String,
     /// Number of flows in the run.
@@ -58,12 +58,12 @@ fn looks(told: Option<&BTreeMap<Time, u64>>, every: Time, until: Time) -> Vec<(T
     (1..=count).map(at).map(|at| (at, told.and_then(|told| told.get(&at)).copied().unwrap_or(0))).collect()
 }
 
-impl Packets {
+impl PacketMeasurement {
     /// Runs `setup`; `path` is the scenario in errors.
     ///
     /// # Errors
     /// [`LabError::Model`] if the network cannot be built.
-    pub fn of(mut setup: Setup, path: &Path, stop: &Stop) -> Result<Packets, LabError> {
+    pub fn of(mut setup: Setup, path: &Path, stop: &StopFlag) -> Result<PacketMeasurement, LabError> {
         let (from, until, duration) = (setup.warm_up, setup.measure_end, setup.duration);
         let often = Time::from_ps((duration.as_ps() / LOOKS).max(1));
         let queues_every = *setup.record.queues_every.get_or_insert(often);
@@ -90,7 +90,7 @@ impl Packets {
         let series = |looks: &[(Time, u64)], factor: f64| -> Vec<(f64, f64)> {
             looks.iter().map(|(at, value)| (at.as_secs_f64(), *value as f64 * factor)).collect()
         };
-        Ok(Packets {
+        Ok(PacketMeasurement {
             port: format!("{}:{}", fabric.name(port.0), port.1),
             flows,
             queue_bytes: mean(&queue),
@@ -125,7 +125,7 @@ const SAME: [(&str, &str); 13] = [
 
 /// Returns the differences between model and scenario: the number of flows, and the values of keys that both have.
 /// Other keys are ignored, as a model has fewer parameters than a transport.
-pub fn differences(file: &FluidFile, packets: &Packets, scenario: &[Explained]) -> Vec<String> {
+pub fn differences(file: &FluidFile, packets: &PacketMeasurement, scenario: &[Explained]) -> Vec<String> {
     let value =
         |all: &[Explained], key: &str| all.iter().find(|value| value.key == key).map(|value| value.value.clone());
     let differ = |&(ours, theirs): &(&str, &str)| {

@@ -1,6 +1,6 @@
 //! Output of a solved model as text and JSON.
 
-use super::{ColumnStatistics, Packets, Rest, Solved};
+use super::{ColumnStatistics, FixedPointReport, PacketMeasurement, Solved};
 use crate::explained;
 use scenario::FluidFile;
 use serde_json::{Value, json as value};
@@ -21,7 +21,7 @@ pub fn explained_json(file: &FluidFile) -> String {
 }
 
 /// A packet simulation, and its differences from the model.
-type PacketComparison<'a> = (&'a Packets, &'a [String]);
+type PacketComparison<'a> = (&'a PacketMeasurement, &'a [String]);
 
 fn flows(file: &FluidFile) -> u64 {
     file.flows.iter().map(|flows| u64::from(flows.count)).sum()
@@ -47,7 +47,12 @@ fn spreads(solved: &Solved) -> Option<(Vec<ColumnStatistics>, ColumnStatistics)>
 }
 
 /// Returns the text: rates and queue after the warm-up, beside packets if given, and the fixed point.
-pub fn summary(file: &FluidFile, solved: &Solved, rest: Option<&Rest>, beside: Option<PacketComparison<'_>>) -> String {
+pub fn summary(
+    file: &FluidFile,
+    solved: &Solved,
+    rest: Option<&FixedPointReport>,
+    beside: Option<PacketComparison<'_>>,
+) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = writeln!(text, "{}  fluid model {}", file.name, file.kind);
@@ -106,7 +111,12 @@ fn packets((packets, differ): PacketComparison<'_>, flow_bps: f64, queue_bytes: 
 }
 
 /// Returns JSON.
-pub fn json(file: &FluidFile, solved: &Solved, rest: Option<&Rest>, beside: Option<PacketComparison<'_>>) -> String {
+pub fn json(
+    file: &FluidFile,
+    solved: &Solved,
+    rest: Option<&FixedPointReport>,
+    beside: Option<PacketComparison<'_>>,
+) -> String {
     let spread = |spread: ColumnStatistics| value!({ "mean": spread.mean, "least": spread.least, "most": spread.most });
     let kinds = file.flows.iter().zip(&solved.rates).map(|(flows, column)| {
         let rate = solved.spread(*column).map(spread);

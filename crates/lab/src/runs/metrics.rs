@@ -122,13 +122,13 @@ pub struct Metric {
     /// Index in [`all`], or among the metrics of a label.
     pub at: usize,
     /// The set that the metric is a statistic of.
-    pub of: Of,
+    pub of: Population,
     what: MetricSource,
 }
 
 /// The set that a metric is a statistic of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Of {
+pub enum Population {
     /// None: a count or a measure of the network.
     Network,
     /// Completed flows. Completion times and slowdowns are also available over a subset.
@@ -176,10 +176,10 @@ impl Metric {
     /// Returns the coverage of its value in `summary`.
     fn coverage(&self, summary: &Summary) -> Option<Coverage> {
         match (self.of, self.what) {
-            (Of::Network, _) => None,
+            (Population::Network, _) => None,
             (_, MetricSource::OfSize(at, _)) => Some(summary.flows.coverage_of_size(at)),
-            (Of::Requests, _) => Some(summary.requests.iter().map(RequestSummary::coverage).sum()),
-            (Of::Iterations, _) => Some(summary.collectives.iter().map(CollectiveSummary::coverage).sum()),
+            (Population::Requests, _) => Some(summary.requests.iter().map(RequestSummary::coverage).sum()),
+            (Population::Iterations, _) => Some(summary.collectives.iter().map(CollectiveSummary::coverage).sum()),
             _ => Some(summary.flows.coverage()),
         }
     }
@@ -196,10 +196,10 @@ impl Metric {
 
     /// Returns whether it is a statistic of flows.
     pub fn is_of_flows(&self) -> bool {
-        matches!(self.of, Of::Flows | Of::Payload)
+        matches!(self.of, Population::Flows | Population::Payload)
     }
 
-    fn over(self, of: Of) -> Metric {
+    fn over(self, of: Population) -> Metric {
         Metric { of, ..self }
     }
 
@@ -248,17 +248,17 @@ impl Metric {
 pub fn all() -> Vec<Metric> {
     fn of(name: &str, title: &str, unit: Unit, main: bool, read: fn(&Summary) -> Option<f64>) -> Metric {
         let (name, title, what) = (name.to_owned(), title.to_owned(), MetricSource::Summary(read));
-        Metric { name, title, unit, main, label: None, at: 0, of: Of::Network, what }
+        Metric { name, title, unit, main, label: None, at: 0, of: Population::Network, what }
     }
     let mut metrics = vec![
         of("started", "flows started", Unit::Count, true, |s| Some(s.flows.started as f64)),
         of("completed", "flows completed", Unit::Count, true, |s| Some(s.flows.completed as f64)),
         of("unfinished", "flows unfinished", Unit::Count, true, |s| Some(s.flows.coverage().unfinished() as f64)),
-        of("fct-mean", "FCT mean", Unit::Span, true, |s| Some(s.flows.fct_ns?.mean)).over(Of::Flows),
-        of("fct-p50", "FCT p50", Unit::Span, false, |s| Some(s.flows.fct_ns?.p50)).over(Of::Flows),
-        of("fct-p99", "FCT p99", Unit::Span, true, |s| Some(several(s.flows.fct_ns)?.p99)).over(Of::Flows),
-        of("fct-p999", "FCT p99.9", Unit::Span, false, |s| Some(several(s.flows.fct_ns)?.p999)).over(Of::Flows),
-        of("fct-max", "FCT max", Unit::Span, false, |s| Some(s.flows.fct_ns?.max)).over(Of::Flows),
+        of("fct-mean", "FCT mean", Unit::Span, true, |s| Some(s.flows.fct_ns?.mean)).over(Population::Flows),
+        of("fct-p50", "FCT p50", Unit::Span, false, |s| Some(s.flows.fct_ns?.p50)).over(Population::Flows),
+        of("fct-p99", "FCT p99", Unit::Span, true, |s| Some(several(s.flows.fct_ns)?.p99)).over(Population::Flows),
+        of("fct-p999", "FCT p99.9", Unit::Span, false, |s| Some(several(s.flows.fct_ns)?.p999)).over(Population::Flows),
+        of("fct-max", "FCT max", Unit::Span, false, |s| Some(s.flows.fct_ns?.max)).over(Population::Flows),
     ];
     type Read = fn(&FctOfSize) -> Option<f64>;
     let mean: Read = |of| Some(of.mean_ns);
@@ -268,7 +268,16 @@ pub fn all() -> Vec<Metric> {
         for (which, read) in [("mean", mean), ("p99", p99)] {
             let what = MetricSource::OfSize(at, read);
             let (name, title) = (format!("fct-{which}-{name}"), format!("FCT {which}, {title}"));
-            metrics.push(Metric { name, title, unit: Unit::Span, main: true, label: None, at: 0, of: Of::Flows, what });
+            metrics.push(Metric {
+                name,
+                title,
+                unit: Unit::Span,
+                main: true,
+                label: None,
+                at: 0,
+                of: Population::Flows,
+                what,
+            });
         }
     }
     for (at, (name, title)) in SIZES.iter().enumerate() {
@@ -279,37 +288,38 @@ pub fn all() -> Vec<Metric> {
         for (which, what) in counts {
             let (name, title) = (format!("{which}-{name}"), format!("flows {which}, {title}"));
             let (unit, label) = (Unit::Count, None);
-            metrics.push(Metric { name, title, unit, main: false, label, at: 0, of: Of::Network, what });
+            metrics.push(Metric { name, title, unit, main: false, label, at: 0, of: Population::Network, what });
         }
     }
     metrics.extend([
         of("slowdown-mean", "slowdown mean", Unit::Ratio, true, |s| Some(s.flows.slowdown.as_ref()?.mean))
-            .over(Of::Flows),
+            .over(Population::Flows),
         of("slowdown-p99", "slowdown p99", Unit::Ratio, true, |s| {
             (s.flows.completed > 1).then_some(s.flows.slowdown.as_ref()?.p99)
         })
-        .over(Of::Flows),
-        of("jain", "Jain's index", Unit::Ratio, false, |s| s.flows.jain).over(Of::Flows),
-        of("goodput", "goodput", Unit::Rate, true, |s| Some(s.goodput.bps)).over(Of::Payload),
+        .over(Population::Flows),
+        of("jain", "Jain's index", Unit::Ratio, false, |s| s.flows.jain).over(Population::Flows),
+        of("goodput", "goodput", Unit::Rate, true, |s| Some(s.goodput.bps)).over(Population::Payload),
         of("request-mean", "request mean", Unit::Span, true, |s| {
             // Weighted by the answered requests of each entry.
             let answered: u64 = s.requests.iter().map(|entry| entry.answered).sum();
             let total = |entry: &RequestSummary| entry.latency_ns.map_or(0.0, |of| of.mean * entry.answered as f64);
             (answered > 0).then(|| s.requests.iter().map(total).sum::<f64>() / answered as f64)
         })
-        .over(Of::Requests),
+        .over(Population::Requests),
         of("request-p99", "request p99", Unit::Span, true, |s| match &s.requests[..] {
             // Quantiles of several entries cannot be combined.
             [one] => Some(several(one.latency_ns)?.p99),
             _ => None,
         })
-        .over(Of::Requests),
+        .over(Population::Requests),
         of("collective-time", "collective, mean of an iteration", Unit::Span, true, |s| {
             Some(of_collective(s)?.time_ns?.mean)
         })
-        .over(Of::Iterations),
-        of("algbw", "algorithm bandwidth", Unit::Rate, false, |s| of_collective(s)?.algorithm_bps).over(Of::Iterations),
-        of("busbw", "bus bandwidth", Unit::Rate, true, |s| of_collective(s)?.bus_bps).over(Of::Iterations),
+        .over(Population::Iterations),
+        of("algbw", "algorithm bandwidth", Unit::Rate, false, |s| of_collective(s)?.algorithm_bps)
+            .over(Population::Iterations),
+        of("busbw", "bus bandwidth", Unit::Rate, true, |s| of_collective(s)?.bus_bps).over(Population::Iterations),
         of("requests-asked", "requests sent", Unit::Count, false, |s| {
             (!s.requests.is_empty()).then(|| s.requests.iter().map(|entry| entry.asked as f64).sum())
         }),
@@ -357,7 +367,7 @@ pub fn all() -> Vec<Metric> {
     for (kind, counter) in model::mechanism_counters() {
         let (name, title) = (format!("{kind}-{}", counter.name), format!("{kind}: {}", counter.meaning));
         let (unit, main, what) = (Unit::Count, false, MetricSource::Mechanism(kind, counter.name));
-        metrics.push(Metric { name, title, unit, main, label: None, at: 0, of: Of::Network, what });
+        metrics.push(Metric { name, title, unit, main, label: None, at: 0, of: Population::Network, what });
     }
     metrics.iter_mut().enumerate().for_each(|(at, metric)| metric.at = at);
     metrics
@@ -399,9 +409,9 @@ fn of_one(label: &str, few: bool) -> Vec<Metric> {
     let metric = |(at, (name, title, unit, main, read)): (usize, (&str, &str, Unit, bool, Read))| {
         let (name, title, main) = (format!("{name}{OF}{label}"), format!("{title}, {label}"), main && few);
         let of = match name.split(['-', OF]).next() {
-            Some("fct" | "slowdown") => Of::Flows,
-            Some("goodput") => Of::Payload,
-            _ => Of::Network,
+            Some("fct" | "slowdown") => Population::Flows,
+            Some("goodput") => Population::Payload,
+            _ => Population::Network,
         };
         Metric { name, title, unit, main, label: Some(label.to_owned()), at, of, what: MetricSource::OfLabel(read) }
     };

@@ -1,6 +1,6 @@
 //! Several concurrent runs, each on one thread.
 
-use crate::stop::Stop;
+use crate::stop::StopFlag;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -23,7 +23,7 @@ pub fn threads(jobs: Option<u16>, work: usize) -> usize {
 pub fn each<T: Send, R: Send>(
     items: Vec<T>,
     threads: usize,
-    stop: &Stop,
+    stop: &StopFlag,
     work: impl Fn(T) -> ControlFlow<R, R> + Sync,
 ) -> PoolResults<R> {
     let count = items.len();
@@ -68,18 +68,19 @@ mod tests {
     #[test]
     fn results_stand_in_the_order_of_the_items_on_any_number_of_threads() {
         for threads in [1, 2, 7] {
-            let done =
-                each((0..100).collect(), threads, &Stop::default(), |item: usize| ControlFlow::Continue(item * item));
+            let done = each((0..100).collect(), threads, &StopFlag::default(), |item: usize| {
+                ControlFlow::Continue(item * item)
+            });
             assert!(!done.stopped);
             assert_eq!(done.results, (0..100).map(|item| (item, item * item)).collect::<Vec<_>>());
         }
-        assert!(each(Vec::new(), 3, &Stop::default(), |item: u8| ControlFlow::Continue(item)).results.is_empty());
+        assert!(each(Vec::new(), 3, &StopFlag::default(), |item: u8| ControlFlow::Continue(item)).results.is_empty());
     }
 
     #[test]
     fn a_break_starts_nothing_more() {
         let work = |item: usize| if item == 3 { ControlFlow::Break(item) } else { ControlFlow::Continue(item) };
-        let done = each((0..100).collect(), 1, &Stop::default(), work);
+        let done = each((0..100).collect(), 1, &StopFlag::default(), work);
         assert!(done.stopped);
         assert_eq!(done.results.last(), Some(&(3, 3)));
         assert_eq!(done.results.len(), 4);
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn nothing_starts_after_somebody_asked_for_an_end() {
-        let stop = Stop::default();
+        let stop = StopFlag::default();
         let work = |item: usize| {
             if item == 1 {
                 stop.ask();

@@ -1,7 +1,7 @@
 //! Metrics of one run, and of runs that differ only in their seed.
 
 use super::flows::{CommonFlowMetrics, CompletedFlows};
-use super::metrics::{self, Measured, Metric, Of};
+use super::metrics::{self, Measured, Metric, Population};
 use super::significance;
 use super::statistics::{Confidence, interval};
 use super::vary::{Variant, VariedKey};
@@ -75,7 +75,7 @@ impl Row {
     /// Returns a metric over the flows that all runs of its seed completed; `None` if it is not available, or not
     /// needed.
     pub fn common_value(&self, metric: &Metric) -> Option<f64> {
-        let common = self.common.as_ref().filter(|_| metric.of == Of::Flows)?;
+        let common = self.common.as_ref().filter(|_| metric.of == Population::Flows)?;
         let values = match &metric.label {
             Some(label) => common.of_labels.get(label)?,
             None => &common.values,
@@ -92,15 +92,15 @@ impl Row {
             return true;
         }
         match metric.of {
-            Of::Network => true,
-            Of::Flows | Of::Requests => false,
+            Population::Network => true,
+            Population::Flows | Population::Requests => false,
             // The span of the payload ends with the last completion, so the sets of flows must be equal.
-            Of::Payload => match (&self.flows, &other.flows) {
+            Population::Payload => match (&self.flows, &other.flows) {
                 (Some(own), Some(others)) => own.are_those_of(others),
                 _ => false,
             },
             // Iterations are sequential, so equal numbers are equal sets.
-            Of::Iterations => own == others,
+            Population::Iterations => own == others,
         }
     }
 
@@ -277,9 +277,9 @@ impl Group<'_> {
         let differs = |row: &&Row| base.rows.iter().any(|of| of.seed == row.seed && !row.is_comparable(of, metric));
         self.rows.iter().any(differs).then(|| {
             let what = match metric.of {
-                Of::Requests => "request",
-                Of::Iterations => "iteration",
-                Of::Network | Of::Flows | Of::Payload => "flow",
+                Population::Requests => "request",
+                Population::Iterations => "iteration",
+                Population::Network | Population::Flows | Population::Payload => "flow",
             };
             let unfinished = |group: &Group<'_>| group.unfinished(metric, what);
             match [unfinished(base), unfinished(self)] {
@@ -293,7 +293,7 @@ impl Group<'_> {
     /// Returns its unfinished flows, of any label; `None` if there are none.
     pub fn unfinished_flows(&self) -> Option<String> {
         let all = metrics::all();
-        self.unfinished(all.iter().find(|metric| metric.of == Of::Flows)?, "flow")
+        self.unfinished(all.iter().find(|metric| metric.of == Population::Flows)?, "flow")
     }
 
     /// Returns, for example, `dcqcn: 20 of 247 flows unfinished, mostly above 3MB`; `None` if there are none.

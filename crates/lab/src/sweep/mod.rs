@@ -14,9 +14,9 @@ use crate::run::{self, Run};
 use crate::runs::metrics::add_labels;
 use crate::runs::pool;
 use crate::runs::row::Row;
-use crate::simulate::Way;
-use crate::stop::Stop;
-use model::Unwatched;
+use crate::simulate::RunOptions;
+use crate::stop::StopFlag;
+use model::NullWatcher;
 pub use plan::{Plan, SweepRun};
 use record::RecordError;
 pub use show::SweepReport;
@@ -24,7 +24,7 @@ use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-pub use store::{RUNS, Store};
+pub use store::{RUNS, SweepFolder};
 pub use table::FILE as TABLE_FILE;
 
 /// A part of a sweep.
@@ -98,7 +98,7 @@ pub struct Sweep<'a> {
     /// Runs of the plan.
     pub points: &'a [SweepRun],
     /// Folder of the runs.
-    pub store: &'a Store,
+    pub store: &'a SweepFolder,
     /// The part to run; all without one.
     pub shard: Option<Shard>,
     /// Concurrent runs, each on one thread; by default the number of cores.
@@ -109,7 +109,7 @@ impl Sweep<'_> {
     /// Makes every missing run of the part. Returns the results in the order of the points. Existing results are
     /// examined first, so that the estimate of the remaining time covers only runs to make. A failed run does not end
     /// the sweep, unless the disk is full.
-    pub fn run(&self, stop: &Stop, told: &(dyn Fn(Progress<'_>) + Sync)) -> Vec<RunOutcome> {
+    pub fn run(&self, stop: &StopFlag, told: &(dyn Fn(Progress<'_>) + Sync)) -> Vec<RunOutcome> {
         let Sweep { plan, points, store, .. } = *self;
         let threads = pool::threads(self.jobs, points.len());
         let found =
@@ -161,7 +161,7 @@ fn is_disk_full(outcome: &RunOutcome) -> bool {
     matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
-fn run_one(plan: &Plan, point: &SweepRun, store: &Store, shared: bool, stop: &Stop) -> RunOutcome {
+fn run_one(plan: &Plan, point: &SweepRun, store: &SweepFolder, shared: bool, stop: &StopFlag) -> RunOutcome {
     // A panic in one run must not end the others.
     let ran = catch_unwind(AssertUnwindSafe(|| attempt(plan, point, &store.folder(point), shared, stop)));
     match ran {
@@ -173,7 +173,13 @@ fn run_one(plan: &Plan, point: &SweepRun, store: &Store, shared: bool, stop: &St
 }
 
 /// Makes one run. Returns `None` if it was stopped, as an incomplete run is no result of a sweep.
-fn attempt(plan: &Plan, point: &SweepRun, target: &Path, shared: bool, stop: &Stop) -> Result<Option<Row>, LabError> {
+fn attempt(
+    plan: &Plan,
+    point: &SweepRun,
+    target: &Path,
+    shared: bool,
+    stop: &StopFlag,
+) -> Result<Option<Row>, LabError> {
     let set = point.variant.overrides(&plan.set, &plan.varied);
     let mut run = Run::read(&plan.scenario, &set, point.variant.seed, stop)?;
     if run.lowered.hash != point.scenario_hash {
@@ -182,8 +188,8 @@ fn attempt(plan: &Plan, point: &SweepRun, target: &Path, shared: bool, stop: &St
     // Runs are concurrent instead.
     run.lowered.setup.threads = 1;
     let folder = run::folder(target)?;
-    let way = Way { shared, whole_only: true };
-    let finished = run.produce(Some(folder), &mut Unwatched, way, stop)?;
+    let way = RunOptions { shared, whole_only: true };
+    let finished = run.produce(Some(folder), &mut NullWatcher, way, stop)?;
     Ok((!finished.summary.partial).then(|| Row::new(point.variant.clone(), &finished.summary)))
 }
 

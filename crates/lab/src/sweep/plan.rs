@@ -6,7 +6,7 @@ use crate::recognise::other_than_scenario;
 use crate::run::Run;
 use crate::runs::pool;
 use crate::runs::vary::{Override, Variant, VariedKey, check_distinct, combined, placed};
-use crate::stop::Stop;
+use crate::stop::StopFlag;
 use scenario::SweepFile;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -112,7 +112,7 @@ impl Plan {
     ///
     /// # Errors
     /// The first invalid combination; two identical runs.
-    pub fn points(&self, jobs: Option<u16>, stop: &Stop) -> Result<Vec<SweepRun>, LabError> {
+    pub fn points(&self, jobs: Option<u16>, stop: &StopFlag) -> Result<Vec<SweepRun>, LabError> {
         let mut firsts: Vec<&Variant> = Vec::new();
         for variant in &self.variants {
             if firsts.last().is_none_or(|first| first.values != variant.values) {

@@ -22,24 +22,24 @@ pub const RUNS: &str = "runs";
 
 /// A locked folder of a sweep.
 #[derive(Debug)]
-pub struct Store {
+pub struct SweepFolder {
     path: PathBuf,
     // Locks are released with their files.
     _locks: Vec<File>,
 }
 
-impl Store {
+impl SweepFolder {
     /// Opens or creates the folder at `path`, locks it, removes leftovers of killed runs, and writes `manifest`. Parts
     /// may share the folder, and need no `resume` to join.
     ///
     /// # Errors
     /// If the folder belongs to something else or another version, contains a sweep (without `resume`), or is locked by
     /// another process; if the disk fails.
-    pub fn open(path: &Path, resume: bool, shard: Option<Shard>, manifest: &Value) -> Result<Store, LabError> {
+    pub fn open(path: &Path, resume: bool, shard: Option<Shard>, manifest: &Value) -> Result<SweepFolder, LabError> {
         let found = inspect(path)?;
         fs::create_dir_all(path).map_err(unwritable("create", path))?;
         let locks = locks(path, shard)?;
-        let store = Store { path: path.to_owned(), _locks: locks };
+        let store = SweepFolder { path: path.to_owned(), _locks: locks };
         // Another process may have changed it before the lock.
         if let Some(version) = inspect(path)?.or(found) {
             let ours = env!("CARGO_PKG_VERSION");

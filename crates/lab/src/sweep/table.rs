@@ -5,7 +5,7 @@ use super::{RunOutcome, labels};
 use crate::runs::metrics::{self, Metric};
 use crate::runs::vary::VariedKey;
 use record::RecordError;
-use record::table::{Column, Kind, TableWriter, Value};
+use record::table::{Column, ColumnType, TableWriter, Value};
 use std::path::Path;
 use units::{Bytes, Rate, Time};
 
@@ -34,13 +34,13 @@ enum CellType {
 }
 
 impl CellType {
-    fn kind(self) -> Kind {
+    fn kind(self) -> ColumnType {
         match self {
-            CellType::Key => Kind::Key,
-            CellType::Whole | CellType::Time | CellType::Size | CellType::Rate => Kind::U64,
-            CellType::Number => Kind::F64,
-            CellType::Flag => Kind::Bool,
-            CellType::Text => Kind::Text,
+            CellType::Key => ColumnType::Key,
+            CellType::Whole | CellType::Time | CellType::Size | CellType::Rate => ColumnType::U64,
+            CellType::Number => ColumnType::F64,
+            CellType::Flag => ColumnType::Bool,
+            CellType::Text => ColumnType::Text,
         }
     }
 
@@ -91,20 +91,20 @@ pub fn write(
 ) -> Result<(), RecordError> {
     let keys = key_columns(varied);
     let metrics: Vec<Metric> = metrics::all_of(&labels(points));
-    let mut columns = vec![Column::new("run", Kind::Text).means("folder of the run below runs/")];
+    let mut columns = vec![Column::new("run", ColumnType::Text).means("folder of the run below runs/")];
     columns.extend(keys.iter().map(|key| key.column.clone()));
     columns.extend([
-        Column::new("seed", Kind::Key).means("seed of the run"),
-        Column::new("pass", Kind::Bool).means("all checks passed"),
-        Column::new("checks", Kind::Text).means("ok, or the failed checks"),
+        Column::new("seed", ColumnType::Key).means("seed of the run"),
+        Column::new("pass", ColumnType::Bool).means("all checks passed"),
+        Column::new("checks", ColumnType::Text).means("ok, or the failed checks"),
     ]);
-    let kind = |metric: &Metric| if metric.is_whole() { Kind::U64 } else { Kind::F64 };
+    let kind = |metric: &Metric| if metric.is_whole() { ColumnType::U64 } else { ColumnType::F64 };
     let column = |metric: &Metric| {
         let unit = Some(metric.unit.name().unwrap_or("1").into());
         Column { unit, ..Column::new(metric.column(), kind(metric)).optional().means(metric.title.clone()) }
     };
     columns.extend(metrics.iter().map(column));
-    columns.push(Column::new("results_hash", Kind::Text).means("hash of all results of the run"));
+    columns.push(Column::new("results_hash", ColumnType::Text).means("hash of all results of the run"));
     let mut table = TableWriter::create(path, &columns)?;
     for (point, outcome) in points.iter().zip(outcomes) {
         let RunOutcome::Complete { row, .. } = outcome else { continue };

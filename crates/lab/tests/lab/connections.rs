@@ -1,7 +1,7 @@
 //! A connection has one 5-tuple, one path and one congestion control state, for any number of messages.
 
 use crate::common::{alone, over_ranks, read};
-use lab::Finished;
+use lab::FinishedRun;
 use model::Watcher;
 use record::flows::FlowRecord;
 use std::collections::BTreeSet;
@@ -44,8 +44,8 @@ impl Watcher for Seen {
 }
 
 /// Returns the run of `text` on one thread, after comparing it with two threads and two ranks.
-fn run(text: &str, set: &[(&str, &str)]) -> (Finished, Seen) {
-    let one: (Finished, Seen) = alone(text, set, 1);
+fn run(text: &str, set: &[(&str, &str)]) -> (FinishedRun, Seen) {
+    let one: (FinishedRun, Seen) = alone(text, set, 1);
     for other in [alone::<Seen>(text, set, 2), over_ranks(text, set)] {
         assert_eq!((&other.0.summary, &other.1.flows), (&one.0.summary, &one.1.flows));
         assert_eq!(other.1.controls, one.1.controls);

@@ -1,8 +1,8 @@
 //! Random scenarios: every share is in [0, 1], and some numbers of `summary.json` are recomputed from the tables.
 //! `scripts/derive.sh` recomputes all of them, and the sentences; the faults that it found have tests here.
 
-use lab::{Run, Stop, Way};
-use model::Unwatched;
+use lab::{Run, RunOptions, StopFlag};
+use model::NullWatcher;
 use record::table::{Data, Table, read_table};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -248,10 +248,10 @@ fn check_trace(folder: &Path, summary: &Value) {
 
 fn check(number: u64, scratch: &Path) {
     let text = scenario(number);
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     let run = Run::parse(&text, "derived.toml", &[], None, &stop).unwrap_or_else(|error| panic!("{text}\n{error}"));
     let folder = scratch.join(number.to_string());
-    run.produce(Some(lab::folder(&folder).unwrap()), &mut Unwatched, Way::default(), &stop).unwrap();
+    run.produce(Some(lab::folder(&folder).unwrap()), &mut NullWatcher, RunOptions::default(), &stop).unwrap();
     let summary: Value = serde_json::from_str(&std::fs::read_to_string(folder.join("summary.json")).unwrap()).unwrap();
     let derive = || {
         let mut found = Vec::new();
@@ -286,10 +286,10 @@ struct Made {
 
 impl Made {
     fn of(name: &str, text: &str) -> Made {
-        let (folder, stop) = (Scratch::new(name), Stop::default());
+        let (folder, stop) = (Scratch::new(name), StopFlag::default());
         let run = Run::parse(text, "derived.toml", &[], None, &stop).unwrap_or_else(|error| panic!("{text}\n{error}"));
         let out = folder.0.join("out");
-        run.produce(Some(lab::folder(&out).unwrap()), &mut Unwatched, Way::default(), &stop).unwrap();
+        run.produce(Some(lab::folder(&out).unwrap()), &mut NullWatcher, RunOptions::default(), &stop).unwrap();
         let summary = serde_json::from_str(&std::fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
         Made { summary, folder }
     }

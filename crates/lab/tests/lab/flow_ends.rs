@@ -2,7 +2,7 @@
 //! completion. Each scenario runs on one thread, on two, and over two ranks.
 
 use crate::common::{alone, over_ranks, read};
-use lab::{Finished, Stop, Way};
+use lab::{FinishedRun, RunOptions, StopFlag};
 use model::Watcher;
 use record::flows::FlowRecord;
 use record::trace::{PacketKind, TraceEvent, TraceRow};
@@ -81,8 +81,8 @@ impl Watcher for Seen {
 }
 
 /// Returns the run of `text` on one thread, after comparing it with two threads and two ranks.
-fn run(text: &str, set: &[(&str, &str)]) -> (Finished, Seen) {
-    let one: (Finished, Seen) = alone(text, set, 1);
+fn run(text: &str, set: &[(&str, &str)]) -> (FinishedRun, Seen) {
+    let one: (FinishedRun, Seen) = alone(text, set, 1);
     for other in [alone::<Seen>(text, set, 2), over_ranks(text, set)] {
         assert_eq!((&other.0.summary, &other.1.flows), (&one.0.summary, &one.1.flows));
     }
@@ -118,7 +118,7 @@ fn fct_txt_has_no_line_of_a_flow_that_is_not_acknowledged() {
     for (duration, lines) in [("\"100us\"", 0), ("\"10ms\"", 1)] {
         let run = read(DELIVERED_BUT_NOT_ACKNOWLEDGED, &[("duration", duration)], 1).unwrap();
         let folder = lab::folder(&target).unwrap();
-        run.produce(Some(folder), &mut model::Unwatched, Way::default(), &Stop::default()).unwrap();
+        run.produce(Some(folder), &mut model::NullWatcher, RunOptions::default(), &StopFlag::default()).unwrap();
         let fct = std::fs::read_to_string(target.join("fct.txt")).unwrap();
         assert_eq!(fct.lines().filter(|line| line.contains(" 1000 60000 ")).count(), lines, "{fct}");
         let summary = std::fs::read_to_string(target.join("summary.json")).unwrap();

@@ -5,9 +5,9 @@ use model::Watcher;
 use record::summary::Summary;
 
 #[derive(Default)]
-struct Unwatched;
+struct NullWatcher;
 
-impl Watcher for Unwatched {}
+impl Watcher for NullWatcher {}
 
 /// A preemptable frame arrives 59 us before its gate closes; an express one waits for the next window.
 const BEFORE_A_WINDOW: &str = r#"
@@ -48,9 +48,9 @@ class = 7
 /// Returns the delays of both frames in nanoseconds, on threads and over ranks.
 fn delays(text: &str) -> [u64; 2] {
     let of = |summary: &Summary| [0, 1].map(|entry| summary.jitter[entry].most_delay_ps / 1000);
-    let (one, _) = alone::<Unwatched>(text, &[], 1);
+    let (one, _) = alone::<NullWatcher>(text, &[], 1);
     assert!(one.summary.passes(), "{:?}", one.summary.checks);
-    for (other, _) in [alone::<Unwatched>(text, &[], 2), over_ranks::<Unwatched>(text, &[])] {
+    for (other, _) in [alone::<NullWatcher>(text, &[], 2), over_ranks::<NullWatcher>(text, &[])] {
         assert_eq!(other.summary, one.summary);
     }
     of(&one.summary)

@@ -1,6 +1,6 @@
 //! A comparison of runs with unfinished flows must not declare an order that complete runs contradict.
 
-use lab::{Comparison, Override, Source, Stop, metrics, vary};
+use lab::{Comparison, Override, Source, StopFlag, metrics, vary};
 use serde_json::Value;
 use units::random::{Stream, purpose};
 
@@ -61,7 +61,7 @@ impl Pair {
         let source = Source::Text { text: self.scenario.clone(), name: "pair.toml".to_owned() };
         let set = [Override { key: "duration".to_owned(), value: duration.to_owned() }];
         let vary = [vary::parse_vary(&format!("host.transport.kind={}", self.controls.join(","))).unwrap()];
-        let stop = Stop::default();
+        let stop = StopFlag::default();
         let comparison = Comparison::of(&source, &set, &vary, &SEEDS, &stop)
             .unwrap_or_else(|error| panic!("pair {}: {error}\n{}", self.number, self.scenario));
         let (rows, _) = comparison.run(None, Some(1), &stop, &|| ()).unwrap();

@@ -1,8 +1,8 @@
 //! The library in another program: no process, no terminal, several concurrent runs.
 
-use lab::sweep::{Plan, Progress, RunOutcome, Store, Sweep};
-use lab::{Comparison, LabError, Override, PlanError, Run, Stop, Way, metrics, vary};
-use model::{Unwatched, Watcher};
+use lab::sweep::{Plan, Progress, RunOutcome, Sweep, SweepFolder};
+use lab::{Comparison, LabError, Override, PlanError, Run, RunOptions, StopFlag, metrics, vary};
+use model::{NullWatcher, Watcher};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use units::Time;
@@ -34,7 +34,7 @@ fn bench(name: &str) -> (PathBuf, PathBuf) {
 }
 
 /// Requests a stop at the first progress report.
-struct Ends<'a>(&'a Stop);
+struct Ends<'a>(&'a StopFlag);
 
 impl Watcher for Ends<'_> {
     fn progress(&mut self, _now: Time, _hops: u64) -> bool {
@@ -45,11 +45,11 @@ impl Watcher for Ends<'_> {
 
 #[test]
 fn a_stop_ends_its_own_run_and_no_other() {
-    let (one, other) = (Stop::default(), Stop::default());
-    let run = |stop: &Stop| Run::parse(SCENARIO, "bench.toml", &[set("duration", "20ms")], None, stop).unwrap();
-    let ended = run(&one).produce(None, &mut Ends(&one), Way::default(), &one).unwrap();
+    let (one, other) = (StopFlag::default(), StopFlag::default());
+    let run = |stop: &StopFlag| Run::parse(SCENARIO, "bench.toml", &[set("duration", "20ms")], None, stop).unwrap();
+    let ended = run(&one).produce(None, &mut Ends(&one), RunOptions::default(), &one).unwrap();
     assert!(ended.summary.partial && ended.summary.simulated_ps < Time::from_ms(20).as_ps());
-    let whole = run(&other).produce(None, &mut Ends(&one), Way::default(), &other).unwrap();
+    let whole = run(&other).produce(None, &mut Ends(&one), RunOptions::default(), &other).unwrap();
     assert!(!whole.summary.partial, "the flag of another run was set, and its watcher went on");
     assert!(one.unfinished_folders().is_empty() && !one.is_deaf());
 }
@@ -57,11 +57,11 @@ fn a_stop_ends_its_own_run_and_no_other() {
 #[test]
 fn the_same_run_is_the_same_with_files_and_in_memory_but_for_its_hash() {
     let (folder, scenario) = bench("files");
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     let run = || Run::read(&scenario, &[], Some(3), &stop).unwrap();
     let out = lab::folder(&folder.join("out")).unwrap();
-    let mut filed = run().produce(Some(out), &mut Unwatched, Way::default(), &stop).unwrap();
-    let mut bare = run().produce(None, &mut Unwatched, Way::default(), &stop).unwrap();
+    let mut filed = run().produce(Some(out), &mut NullWatcher, RunOptions::default(), &stop).unwrap();
+    let mut bare = run().produce(None, &mut NullWatcher, RunOptions::default(), &stop).unwrap();
     assert_eq!(filed.folder.as_deref(), Some(folder.join("out").as_path()));
     assert_eq!(filed.summary.results_hash.len(), 64);
     (filed.summary.results_hash, bare.summary.results_hash) = (String::new(), String::new());
@@ -72,7 +72,7 @@ fn the_same_run_is_the_same_with_files_and_in_memory_but_for_its_hash() {
 #[test]
 fn errors_are_typed() {
     let (folder, scenario) = bench("errors");
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     let read = |path: &Path, set: &[Override]| Run::read(path, set, None, &stop).unwrap_err();
     assert!(matches!(read(&folder, &[]), LabError::NotAScenario { kind: lab::PathKind::Folder, .. }));
     let LabError::Scenario { errors, .. } = read(&scenario, &[set("fabric.hosts", "many")]) else { panic!() };
@@ -88,7 +88,7 @@ fn errors_are_typed() {
 #[test]
 fn a_comparison_sets_values_side_by_side() {
     let (folder, scenario) = bench("compare");
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     let varied = [vary::parse_vary("traffic.0.fan_in=1,3").unwrap()];
     let comparison = Comparison::of(&scenario.as_path().into(), &[], &varied, &[1, 2], &stop).unwrap();
     let ran = Mutex::new(0);
@@ -107,15 +107,15 @@ fn a_sweep_goes_on_where_it_was_stopped() {
     let varied = [vary::parse_vary("traffic.0.fan_in=1,2,3").unwrap()];
     let plan = Plan::of(&scenario, &[], &varied, &[]).unwrap();
     let out = folder.join("out");
-    let sweep = |stop: &Stop, resume: bool, told: &(dyn Fn(Progress<'_>) + Sync)| {
+    let sweep = |stop: &StopFlag, resume: bool, told: &(dyn Fn(Progress<'_>) + Sync)| {
         let points = plan.points(Some(1), stop).unwrap();
-        let store = Store::open(&out, resume, None, &plan.manifest()).unwrap();
+        let store = SweepFolder::open(&out, resume, None, &plan.manifest()).unwrap();
         let sweep = Sweep { plan: &plan, points: &points, store: &store, shard: None, jobs: Some(1) };
         let outcomes = sweep.run(stop, told);
         sweep.write_table(&out, &outcomes).unwrap();
         outcomes
     };
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     let outcomes = sweep(&stop, false, &|progress| {
         if matches!(progress, Progress::Ran { .. }) {
             stop.ask();
@@ -126,7 +126,7 @@ fn a_sweep_goes_on_where_it_was_stopped() {
     };
     assert_eq!((complete(&outcomes, false), complete(&outcomes, true)), (1, 0));
     let open = Mutex::new(0);
-    let outcomes = sweep(&Stop::default(), true, &|progress| {
+    let outcomes = sweep(&StopFlag::default(), true, &|progress| {
         if let Progress::Found { open: left, .. } = progress {
             *open.lock().unwrap() = left;
         }
@@ -139,7 +139,7 @@ fn a_sweep_goes_on_where_it_was_stopped() {
 #[test]
 fn the_league_can_be_run() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/league/league.toml");
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     // Frames and delays do not affect validity: one of each.
     let only = |text: &str| vary::parse_vary(text).unwrap();
     let plan = Plan::of(&file, &[], &[only("round_trip=\"50 us\"")], &[1]).unwrap();

@@ -1,6 +1,6 @@
 //! Measurements against closed forms: shares of time, pauses, queue lengths, baselines, lengths of frames.
 
-use lab::{Override, Run, Stop, Way};
+use lab::{Override, Run, RunOptions, StopFlag};
 use model::Watcher;
 use record::flows::FlowRecord;
 use record::summary::{Lengths, Summary};
@@ -31,12 +31,12 @@ impl Watcher for Seen {
 }
 
 fn run(text: &str, set: &[(&str, &str)]) -> (Summary, Seen) {
-    let stop = Stop::default();
+    let stop = StopFlag::default();
     let set: Vec<Override> =
         set.iter().map(|(key, value)| Override { key: (*key).into(), value: (*value).into() }).collect();
     let run = Run::parse(text, "test.toml", &set, None, &stop).unwrap();
     let mut seen = Seen::default();
-    let summary = run.produce(None, &mut seen, Way::default(), &stop).unwrap().summary;
+    let summary = run.produce(None, &mut seen, RunOptions::default(), &stop).unwrap().summary;
     for check in &summary.checks {
         assert!(check.pass, "{}: {}", check.name, check.detail);
     }
@@ -349,7 +349,7 @@ fn frames_of_varied_length_have_the_load_asked_for_and_their_order() {
         "test.toml",
         &[],
         None,
-        &Stop::default(),
+        &StopFlag::default(),
     );
     let error = error.err().unwrap().to_string();
     assert!(error.contains("lengths cannot vary by 400B around a mean of 1518B"), "{error}");
@@ -418,7 +418,7 @@ mean_gap = "10us"
 fn a_buffer_beyond_what_is_counted_is_refused() {
     for (key, value) in [("switch.buffer", "64GB"), ("switch.queue", "5GB")] {
         let set = [Override { key: key.into(), value: value.into() }];
-        let error = Run::parse(VARIED, "test.toml", &set, None, &Stop::default()).err().unwrap().to_string();
+        let error = Run::parse(VARIED, "test.toml", &set, None, &StopFlag::default()).err().unwrap().to_string();
         assert!(error.contains(&format!("{value} is more than a switch can count: at most 4.294967295GB")), "{error}");
     }
 }

@@ -7,8 +7,8 @@
 //!
 //! The ranks are threads here, which exchange the bytes that MPI would carry.
 
-use lab::{Finished, LabError, Override, Run, Stop, Way};
-use model::{Ranks, Unwatched, Watcher, in_one_process};
+use lab::{FinishedRun, LabError, Override, Run, RunOptions, StopFlag};
+use model::{NullWatcher, Ranks, Watcher, in_one_process};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -88,7 +88,7 @@ fn read(case: &Case, threads: usize) -> Run {
     let duration = format!("\"{duration}\"");
     let set = |&(key, value): &(&str, &str)| Override { key: key.to_owned(), value: value.to_owned() };
     let all: Vec<Override> = [("duration", &*duration)].iter().chain(EVERYTHING).chain(changes).map(set).collect();
-    let mut run = Run::read(&path, &all, None, &Stop::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let mut run = Run::read(&path, &all, None, &StopFlag::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
     run.lowered.setup.threads = threads;
     run
 }
@@ -124,16 +124,16 @@ fn over<R: Send>(count: usize, each: impl Fn(Arc<dyn Ranks>) -> R + Sync) -> Vec
     })
 }
 
-fn over_ranks(count: usize, target: &Path, read: impl Fn() -> Run + Sync, seed: Option<u64>) -> Finished {
+fn over_ranks(count: usize, target: &Path, read: impl Fn() -> Run + Sync, seed: Option<u64>) -> FinishedRun {
     let each = |ranks: Arc<dyn Ranks>| {
         let folder = (ranks.rank() == 0).then(|| lab::folder(target).unwrap());
         let mut run = read();
         run.over(ranks);
-        let mut begun = run.begin(folder, &Stop::default()).unwrap();
+        let mut begun = run.begin(folder, &StopFlag::default()).unwrap();
         // Networks as small as these would run on one thread otherwise.
         seed.into_iter().for_each(|seed| begun.simulation().randomise_threads(seed));
-        begun.run(&mut Unwatched);
-        begun.finish(&mut Unwatched, Way::default()).unwrap()
+        begun.run(&mut NullWatcher);
+        begun.finish(&mut NullWatcher, RunOptions::default()).unwrap()
     };
     over(count, each).swap_remove(0)
 }
@@ -142,7 +142,8 @@ fn hold_against_one_process(cases: &[Case], ways: &[(usize, usize)]) {
     for case in cases {
         let target = place(case.0);
         let folder = lab::folder(&target).unwrap();
-        let alone = read(case, 1).produce(Some(folder), &mut Unwatched, Way::default(), &Stop::default()).unwrap();
+        let alone =
+            read(case, 1).produce(Some(folder), &mut NullWatcher, RunOptions::default(), &StopFlag::default()).unwrap();
         let expected = files(&target);
         std::fs::remove_dir_all(&target).unwrap();
         assert!(alone.summary.packet_hops > 200, "{}: nothing happens in {} hops", case.0, alone.summary.packet_hops);
@@ -194,14 +195,15 @@ const CASE: Case = ("incast-pfc", "300us", &[]);
 
 #[test]
 fn the_first_rank_ends_a_run_where_one_process_would() {
-    let alone = read(&CASE, 1).produce(None, &mut Impatient(7), Way::default(), &Stop::default()).unwrap().summary;
+    let alone =
+        read(&CASE, 1).produce(None, &mut Impatient(7), RunOptions::default(), &StopFlag::default()).unwrap().summary;
     assert!(alone.partial && alone.packet_hops > 0);
     let found = over(3, |ranks| {
         // Only the watcher of the first rank is called; the others would end the run at once.
         let mut watcher = Impatient(if ranks.rank() == 0 { 7 } else { 1 });
         let mut run = read(&CASE, 1);
         run.over(ranks);
-        run.produce(None, &mut watcher, Way::default(), &Stop::default()).unwrap().summary
+        run.produce(None, &mut watcher, RunOptions::default(), &StopFlag::default()).unwrap().summary
     });
     assert_eq!(found[0], alone);
 }
@@ -210,14 +212,14 @@ fn the_first_rank_ends_a_run_where_one_process_would() {
 fn a_stop_at_any_rank_ends_all_with_a_partial_result() {
     let target = place("stopped");
     let found = over(3, |ranks| {
-        let stop = Stop::default();
+        let stop = StopFlag::default();
         let folder = (ranks.rank() == 0).then(|| lab::folder(&target).unwrap());
         let mut run = read(&CASE, 1);
         if ranks.rank() == 2 {
             stop.ask();
         }
         run.over(ranks);
-        run.produce(folder, &mut Unwatched, Way::default(), &stop).unwrap().summary
+        run.produce(folder, &mut NullWatcher, RunOptions::default(), &stop).unwrap().summary
     });
     assert!(found[0].partial && found[0].simulated_ps < 300_000_000 && found[0].passes(), "{:?}", found[0].checks);
     assert!(files(&target).contains_key("flows.parquet"));
@@ -231,7 +233,7 @@ fn what_ranks_do_not_have_in_common_is_told_once_and_leaves_nothing() {
         let folder = (ranks.rank() == 0).then(|| lab::folder(&target).unwrap());
         let mut run = read(ranks.rank());
         run.over(ranks);
-        run.begin(folder, &Stop::default()).map(|_| ()).unwrap_err()
+        run.begin(folder, &StopFlag::default()).map(|_| ()).unwrap_err()
     };
     let others = |found: &[LabError]| found.iter().all(|error| matches!(error, LabError::OtherRank { rank: 0 }));
     let longer = ("incast-pfc", "301us", &[][..]);

@@ -17,7 +17,7 @@ use protocols::datagram::HEADER_BYTES;
 use protocols::endpoint::{Receiver, Reply, Sender};
 use protocols::frame::{Detail, Frame, Kind, flags};
 use protocols::transport::{ReceiverState, TransportParameters};
-use traffic::{FrameLengths, LengthDistribution, Load, When};
+use traffic::{FlowEvent, FrameLengths, LengthDistribution, Load};
 use units::Time;
 
 /// Time, after twice the longest timeout of the transport, for which a complete flow is remembered: the maximum time of
@@ -322,7 +322,7 @@ impl Host {
             self.scratch.completed_flows.push(FlowReport::Receiver(delivery));
         }
         if !self.network.carries_messages(frame.flow, frame.traffic) {
-            self.notify(now, frame.flow, When::Delivered, window);
+            self.notify(now, frame.flow, FlowEvent::Delivered, window);
         }
     }
 

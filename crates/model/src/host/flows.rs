@@ -9,7 +9,7 @@ use super::skipped_poll::SkippedPoll;
 use crate::clock::{NodeClock, global, local};
 use crate::numbering::DRAWN;
 use check::order::OrderWatch;
-use protocols::bounce_reaction::Returns;
+use protocols::bounce_reaction::BouncedFlow;
 use protocols::endpoint::{Offer, Segment, Sender};
 use protocols::frame::flags;
 use protocols::transport::{ReceiverState, SenderState};
@@ -285,7 +285,7 @@ pub(super) struct Senders {
     /// Planned flows with an end that have ended.
     pub finished: u64,
     /// Bounced frames that returned, by flow, if senders react to them.
-    pub returns: BTreeMap<u32, Returns>,
+    pub returns: BTreeMap<u32, BouncedFlow>,
     /// External agents that set rates, if any.
     pub agent_control: Option<Box<AgentControl>>,
     pub skipped_poll: SkippedPoll,

@@ -19,7 +19,7 @@ use protocols::endpoint::{Receiver, Segment, Sender, SenderStatistics};
 use protocols::frame::flags;
 use std::collections::VecDeque;
 use std::sync::Arc;
-use traffic::When;
+use traffic::FlowEvent;
 use units::Time;
 
 /// The messages of a connection at its sender.
@@ -219,7 +219,7 @@ impl Host {
             self.close(slot);
         }
         for number in ended {
-            self.notify(now, number, When::Sent, window);
+            self.notify(now, number, FlowEvent::Sent, window);
         }
     }
 
@@ -243,7 +243,7 @@ impl Host {
             let delivery = Delivery { src, flow, at: now, size_bytes: network.traffic.flows[flow as usize].size_bytes };
             self.scratch.completed_flows.push(FlowReport::Receiver(delivery));
             self.receivers.expired_deliveries.insert((src, flow), delivery);
-            self.notify(now, flow, When::Delivered, window);
+            self.notify(now, flow, FlowEvent::Delivered, window);
         }
     }
 }

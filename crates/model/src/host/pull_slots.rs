@@ -96,7 +96,7 @@ mod tests {
     use crate::faults::trimming;
     use crate::node::SimulatedNode;
     use crate::simulation::Simulation;
-    use crate::watcher::Unwatched;
+    use crate::watcher::NullWatcher;
     use fabric::generate::{bcube, single_switch};
     use traffic::{Flow, Start};
     use units::Time;
@@ -128,7 +128,7 @@ mod tests {
             setup.switch.overload = trimming(None).switch.overload;
             let mut simulation = Simulation::new(setup).unwrap();
             for step in 1..=400 {
-                simulation.run_until(Time::from_us(step), &mut Unwatched);
+                simulation.run_until(Time::from_us(step), &mut NullWatcher);
                 for index in 0..simulation.engine.len() {
                     let SimulatedNode::Host(host) = simulation.engine.node(index) else { continue };
                     for (port, pulls) in (0u16..).zip(&host.receivers.pull_queues) {

@@ -15,7 +15,7 @@ use protocols::datagram::HEADER_BYTES;
 use protocols::endpoint::{Offer, Reply, Segment, Sender};
 use protocols::frame::{Frame, Kind, flags};
 use protocols::transport::FlowStart;
-use traffic::{Load, When};
+use traffic::{FlowEvent, Load};
 use units::Time;
 
 impl Host {
@@ -126,7 +126,7 @@ impl Host {
         let mut end = self.end_of(flow);
         end.acked = end.delivered.map(|_| now);
         self.scratch.completed_flows.push(FlowReport::Sender(end));
-        self.notify(now, number, When::Sent, window);
+        self.notify(now, number, FlowEvent::Sent, window);
     }
 
     /// Releases the slot of a sender that has ended, and returns the number of its flow.

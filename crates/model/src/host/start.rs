@@ -6,7 +6,7 @@ use crate::numbering::DRAWN;
 use crate::on_wire::OnWire;
 use engine::Window;
 use protocols::frame::{Frame, Kind};
-use traffic::{JOIN, Load, Start, When};
+use traffic::{FlowEvent, JOIN, Load, Start};
 use units::Time;
 
 impl Host {
@@ -69,7 +69,7 @@ impl Host {
     }
 
     /// Notifies the flows and joins that wait for this event of `flow`.
-    pub(super) fn notify(&mut self, now: Time, flow: u32, when: When, window: &mut Window<'_, OnWire>) {
+    pub(super) fn notify(&mut self, now: Time, flow: u32, when: FlowEvent, window: &mut Window<'_, OnWire>) {
         if flow & DRAWN != 0 {
             return;
         }

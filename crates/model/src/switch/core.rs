@@ -41,7 +41,7 @@ pub(super) mod ingress {
 
 /// The steps beside routing, admission and departure that a switch needs. They are set at the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Steps {
+pub(super) struct EnabledHooks {
     /// Bitmask of the classes with a step besides admission: an overload decision before it or a mechanism's hook after
     /// it.
     pub hook_classes: u8,
@@ -89,7 +89,7 @@ pub(crate) struct Core {
     pub routing: Routing,
     pub stats: NodeStats,
     pub buffer: PacketBuffer,
-    pub(super) steps: Steps,
+    pub(super) steps: EnabledHooks,
 }
 
 /// Bytes of a cache line.
@@ -128,7 +128,7 @@ impl Core {
             failures: Box::default(),
             has_release_hooks: false,
             next_timer: Time::MAX,
-            steps: Steps {
+            steps: EnabledHooks {
                 hook_classes: 0,
                 overload_classes: 0,
                 pausing_classes: if control.pause().is_some() { control.lossless() } else { 0 },

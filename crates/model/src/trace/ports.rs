@@ -4,13 +4,13 @@ use super::tracer::Tracer;
 use fabric::Fabric;
 use protocols::florax::HostPair;
 use protocols::frame::{ANY_SOURCE, Frame, Kind, XoffMessage};
-use stats::trace::{TraceEvent, Traffic};
+use stats::trace::{TraceEvent, TrafficSelector};
 use units::Time;
 
 /// Returns the traffic selected by an XOFF or XON, with node numbers as in results.
-pub(crate) fn traffic(fabric: &Fabric, pair: HostPair) -> Traffic {
+pub(crate) fn traffic(fabric: &Fabric, pair: HostPair) -> TrafficSelector {
     let named = |host: u32| (host != ANY_SOURCE).then(|| fabric.host_node(host).0);
-    Traffic { src: named(pair.src), dst: named(pair.dst) }
+    TrafficSelector { src: named(pair.src), dst: named(pair.dst) }
 }
 
 impl Tracer {

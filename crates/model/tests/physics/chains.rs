@@ -164,7 +164,7 @@ fn a_flow_of_another_host_starts_at_its_notification() {
     let first = builder.flow(flow(0, 1, 5_000));
     let start = traffic::Start::After { waits_for: 0, delay: Time::from_us(3) };
     let second = builder.flow(traffic::Flow { start, ..flow(2, 3, 5_000) });
-    builder.notify(first, traffic::When::Delivered, second);
+    builder.notify(first, traffic::FlowEvent::Delivered, second);
     let mut setup = setup(single_switch(4, spec).unwrap(), builder.build(4).unwrap());
     setup.notification_delay = Some(Time::from_us(7));
     let results = run(setup);

@@ -5,7 +5,7 @@ use crate::toy::{HEADER, PAYLOAD, PROBE_CLASS, Seen, Toy};
 use fabric::generate::{TierLinks, leaf_spine, line, single_switch};
 use fabric::{Fabric, FabricBuilder};
 use model::parameters::{Buffer, NodeClock, NodeClocks, QueueLimit, Setup};
-use model::{Simulation, Unwatched};
+use model::{NullWatcher, Simulation};
 use protocols::frame::Kind;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
@@ -219,9 +219,9 @@ fn records_of_lost_frames_are_freed_and_threads_change_nothing() {
         if threads > 1 {
             simulation.randomise_threads(threads as u64);
         }
-        assert!(simulation.run(&mut Unwatched));
+        assert!(simulation.run(&mut NullWatcher));
         let in_use = simulation.telemetry_in_use();
-        let summary = simulation.finish(&mut Unwatched, false);
+        let summary = simulation.finish(&mut NullWatcher, false);
         assert!(summary.packets.dropped.values().sum::<u64>() > 50, "{:?}", summary.packets);
         assert_eq!((summary.packets.in_flight, in_use), (0, 0));
         (toy.seen(), format!("{:?}", summary.packets))

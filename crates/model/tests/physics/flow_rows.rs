@@ -4,7 +4,7 @@
 use crate::bench::*;
 use crate::conservation::network;
 use model::parameters::Setup;
-use model::{Simulation, Unwatched, in_one_process};
+use model::{NullWatcher, Simulation, in_one_process};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -233,7 +233,7 @@ fn a_flow_stays_complete_when_its_receiver_has_forgotten_it() {
     setup.failures = vec![fabric::routing::Failure { link: fabric::LinkId(0), down_at, up_at: None }];
     setup.duration = Time::from_ms(60);
     let mut simulation = Simulation::new(setup).unwrap();
-    simulation.run(&mut Unwatched);
+    simulation.run(&mut NullWatcher);
     let mut results = Results::default();
     results.summary = simulation.finish(&mut results, false);
     let last = &results.flows[0];

@@ -142,7 +142,7 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
     let check = summary.checks.iter().find(|check| check.name == "little's law").unwrap();
     assert!(check.pass && check.detail.contains("10 queues"), "{check:?}");
 
-    let id = check::Place::Queue(check::QueueId { node: 0, port: 0, class: 3 });
+    let id = check::BufferLocation::Queue(check::QueueId { node: 0, port: 0, class: 3 });
     for late_by in [0, 1] {
         // Frames arrive every half service time and leave every service time.
         let mut area = QueueArea::starting(Time::ZERO);
@@ -160,8 +160,8 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
             }
         }
         let inside: Vec<Time> = (100..200).map(arrival).collect();
-        let verdict =
-            check::little::Findings::of(arrival(250), [(id, &area, length, inside)]).verdict(|node| node.to_string());
+        let verdict = check::little::LittleFindings::of(arrival(250), [(id, &area, length, inside)])
+            .verdict(|node| node.to_string());
         assert_eq!(verdict.pass, late_by == 0, "{}", verdict.detail);
     }
 }

@@ -9,7 +9,7 @@ use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId};
 use model::parameters::*;
 use stats::trace::{PacketKind, TraceEvent};
 use std::collections::BTreeSet;
-use traffic::{ArrivalRate, Entry, Flow, PlanBuilder, Poisson, Process, Sizes, Start, When, poisson};
+use traffic::{ArrivalRate, Entry, Flow, FlowEvent, PlanBuilder, Poisson, Process, Sizes, Start, poisson};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
@@ -366,8 +366,8 @@ fn notifications_arrive_by_ports_of_their_own() {
         // The flow started by host 1 has the lower number.
         let by_1 = builder.flow(after(1));
         let by_0 = builder.flow(after(0));
-        builder.notify(results[0], When::Delivered, by_0);
-        builder.notify(results[1], When::Delivered, by_1);
+        builder.notify(results[0], FlowEvent::Delivered, by_0);
+        builder.notify(results[1], FlowEvent::Delivered, by_1);
         let turned = mix(round) % 2 == 1;
         expected.extend(if turned { [by_1, by_0] } else { [by_0, by_1] }.map(u64::from));
     }

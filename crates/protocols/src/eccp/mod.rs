@@ -15,7 +15,7 @@ mod probe;
 
 pub use estimator::Estimator;
 pub use filter::Filter;
-pub use parameters::{EccpParameters, Estimate, MECHANISM};
+pub use parameters::{BandwidthSource, EccpParameters, MECHANISM};
 pub use probe::ProbeSender;
 
 use crate::control_state::ControlState;

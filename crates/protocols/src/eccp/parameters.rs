@@ -10,7 +10,7 @@ use units::{Rate, Time};
 
 /// Source of the available bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Estimate {
+pub enum BandwidthSource {
     /// The strain of probe trains.
     Trains,
     /// The load of links, from telemetry of switches: without estimation error.
@@ -46,8 +46,8 @@ parameters! {
             "share Gd of the rate that a unit of feedback removes, above 0, up to 1; a cut removes at most half",
             "thesis, table 2.1: 100/128";
         /// Source of the available bandwidth.
-        estimate: Estimate = "estimate"
-            word["trains" = Estimate::Trains, "measured" = Estimate::Measured],
+        estimate: BandwidthSource = "estimate"
+            word["trains" = BandwidthSource::Trains, "measured" = BandwidthSource::Measured],
             default "trains",
             "source of the available bandwidth: trains, from their strain; measured, from the load of the links, \
              reported by their switches every train_interval",
@@ -127,7 +127,7 @@ parameters! {
 impl EccpParameters {
     /// Whether the load of links is measured.
     pub(super) fn measures(&self) -> bool {
-        self.estimate == Estimate::Measured
+        self.estimate == BandwidthSource::Measured
     }
 }
 

@@ -1,6 +1,6 @@
 //! Probe sender: trains of frames at random rates, each stamped at departure.
 
-use super::parameters::{EccpParameters, Estimate};
+use super::parameters::{BandwidthSource, EccpParameters};
 use crate::endpoint::{Ctx, Segment};
 use crate::frame::{Detail, Kind, MIN_FRAME_BYTES, flags};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
@@ -24,7 +24,7 @@ pub struct ProbeSender {
 impl ProbeSender {
     /// Makes the probe sender of a flow that starts at `start` on a port of rate `line`.
     pub(crate) fn new(parameters: &EccpParameters, line: Rate, start: Time) -> ProbeSender {
-        let next_look = if parameters.estimate == Estimate::Measured { start } else { Time::MAX };
+        let next_look = if parameters.estimate == BandwidthSource::Measured { start } else { Time::MAX };
         ProbeSender { line, trains: 0, left: 0, spacing: Time::ZERO, began: start, next: start, next_look }
     }
 
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn a_measured_load_is_asked_for_at_its_interval() {
-        let p = EccpParameters { estimate: Estimate::Measured, ..EccpParameters::default() };
+        let p = EccpParameters { estimate: BandwidthSource::Measured, ..EccpParameters::default() };
         let sent = probes(&p, Rate::from_gbps(1), Time::from_ms(100));
         let looks: Vec<&Segment> = sent.iter().filter(|probe| probe.flags & flags::COLLECTS != 0).collect();
         assert_eq!(looks.len(), 100);
@@ -137,7 +137,7 @@ mod tests {
     /// Late or too frequent polls never cause two probes at once or a missing one.
     #[test]
     fn late_and_needless_questions_do_no_harm() {
-        let p = EccpParameters { estimate: Estimate::Measured, ..EccpParameters::default() };
+        let p = EccpParameters { estimate: BandwidthSource::Measured, ..EccpParameters::default() };
         let mut sender = ProbeSender::new(&p, Rate::from_gbps(10), Time::ZERO);
         let (mut random, mut replies, mut now) = (Stream::new(5, 0, 0), Vec::new(), Time::ZERO);
         let mut draws = Stream::new(6, 0, 0);

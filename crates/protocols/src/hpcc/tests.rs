@@ -21,7 +21,7 @@ fn hop(at: Time, queue_bytes: u64, sent_bytes: u64) -> Hop {
 
 /// Acknowledges up to `seq`, with `next` as the next byte to send.
 fn tell(flow: &mut Hpcc, parameters: &HpccParameters, (seq, next): (u64, u64), hops: &[Hop]) {
-    let ack = Acknowledged { rtt: RTT, wire_bytes: 1124, ece: false, seq, new_bytes: 1000, next, switches: 1, hops };
+    let ack = AckInfo { rtt: RTT, wire_bytes: 1124, ece: false, seq, new_bytes: 1000, next, switches: 1, hops };
     flow.on_ack(parameters, Time::ZERO, ack);
 }
 

@@ -12,7 +12,7 @@ use crate::hetflow::HetFlow;
 use crate::hpcc::Hpcc;
 use crate::parameters::OwnParameters;
 use crate::qcn::Qcn;
-use crate::rate_control::{Acknowledged, ControlSettings, FlowLimits, RateController, RateObservation, SwitchSupport};
+use crate::rate_control::{AckInfo, ControlSettings, FlowLimits, RateController, RateObservation, SwitchSupport};
 use crate::roce::connection::FIXED_RATE;
 use crate::settings::{ParameterError, unknown};
 use crate::swift::Swift;
@@ -228,7 +228,7 @@ macro_rules! controls {
 
             /// See [`RateController::on_ack`].
             #[inline]
-            pub fn on_ack(&mut self, parameters: &ControlParameters, now: Time, ack: Acknowledged<'_>) {
+            pub fn on_ack(&mut self, parameters: &ControlParameters, now: Time, ack: AckInfo<'_>) {
                 match (self, parameters) {
                     $((RateControl::$name(control), ControlParameters::$name(parameters)) => {
                         control.on_ack(parameters, now, ack)

@@ -1,7 +1,7 @@
 //! A requester whose rate control probes the path: due probes leave ahead of data and are not paced by its rate. It is
 //! a wrapper, so that other flows have no cost.
 
-use crate::bounce_reaction::Returns;
+use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
 use crate::eccp::ProbeSender;
 use crate::endpoint::{Ctx, FlowStart, Offer, Segment, Sender, SenderStatistics};
@@ -68,7 +68,7 @@ impl<S: Paced> Sender for ProbingSender<S> {
         }
     }
 
-    fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
+    fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut BouncedFlow, every: u32) -> bool {
         self.roce.on_returned(ctx, returns, every)
     }
 

@@ -1,11 +1,11 @@
 //! The requester: paces packets and goes back to the first missing one.
 
-use crate::bounce_reaction::Returns;
+use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
 use crate::endpoint::FlowStart;
 use crate::endpoint::{Ctx, Offer, Segment, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
-use crate::rate_control::{Acknowledged, FlowLimits, RateObservation};
+use crate::rate_control::{AckInfo, FlowLimits, RateObservation};
 use crate::roce::control::RateControl;
 use crate::roce::parameters::RoceParameters;
 use crate::roce::probing::Paced;
@@ -200,7 +200,7 @@ impl Sender for RoceSender {
             self.snd_una = frame.seq;
             self.snd_nxt = self.snd_nxt.max(self.snd_una);
             self.restart_timeout(ctx.now);
-            let ack = Acknowledged {
+            let ack = AckInfo {
                 rtt: ctx.now.saturating_sub(frame.stamp),
                 wire_bytes: self.parameters.full_wire_bytes(),
                 ece: frame.has(flags::ECE),
@@ -258,7 +258,7 @@ impl Sender for RoceSender {
         }
     }
 
-    fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
+    fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut BouncedFlow, every: u32) -> bool {
         let due = returns.is_due(every, self.snd_una);
         let halved = due && self.control.halve(&self.parameters.control, ctx.now);
         if halved {

@@ -1,6 +1,6 @@
 //! The sending end: segments, timers and the processing of acknowledgements.
 
-use crate::bounce_reaction::Returns;
+use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
 use crate::dctcp::Alpha;
 use crate::endpoint::FlowStart;
@@ -351,7 +351,7 @@ impl Sender for TcpSender {
         Offer::Send(self.segment(ctx.now, self.snd_nxt, payload_bytes as u16))
     }
 
-    fn on_returned(&mut self, _ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
+    fn on_returned(&mut self, _ctx: &mut Ctx<'_>, returns: &mut BouncedFlow, every: u32) -> bool {
         // One reduction per window, whether the cause is a loss, a mark or a bounce.
         if !returns.is_due(every, self.snd_una) || !self.window.may_reduce(self.snd_una) {
             return false;

@@ -5,18 +5,18 @@ use std::path::Path;
 use super::{ENDLESS_BYTES, FlowRecord};
 use crate::error::RecordError;
 use crate::identity::ScenarioIdentity;
-use crate::table::column::{Column, Kind};
+use crate::table::column::{Column, ColumnType};
 use crate::table::{Table, TableWriter, read_table};
 use stats::Coverage;
 
 /// Returns the columns of `flows.parquet`, in order. An incomplete flow has no `delivered_ps`, `fct_ps` and `slowdown`.
 pub fn flow_columns() -> Vec<Column> {
-    let required = |name: &str, meaning: &'static str| Column::new(name, Kind::U64).means(meaning);
+    let required = |name: &str, meaning: &'static str| Column::new(name, ColumnType::U64).means(meaning);
     let optional = |name: &str, meaning: &'static str| required(name, meaning).optional();
     vec![
         required("flow", "number of the flow, in the order of the scenario"),
         required("traffic", "entry of [[traffic]], from 0"),
-        Column::new("label", Kind::Text).means("name of the traffic entry"),
+        Column::new("label", ColumnType::Text).means("name of the traffic entry"),
         required("src_host", "sender, index among the hosts from 0"),
         required("dst_host", "receiver, index among the hosts from 0"),
         required("src_port", "source port"),
@@ -32,7 +32,7 @@ pub fn flow_columns() -> Vec<Column> {
         ),
         optional("fct_ps", "completion time: delivered_ps - start_ps; null without delivered_ps"),
         required("alone_ps", "completion time of the flow alone on its path"),
-        Column::new("slowdown", Kind::F64)
+        Column::new("slowdown", ColumnType::F64)
             .optional()
             .unit("1")
             .means("fct_ps over alone_ps, at least 1; null without fct_ps, or if alone_ps is 0"),
@@ -194,7 +194,7 @@ mod tests {
     fn another_table_is_refused() {
         let scratch = Scratch::new("flows-other");
         let path = scratch.0.join("queues.parquet");
-        TableWriter::create(&path, &[Column::new("time_ps", Kind::U64)]).unwrap().close().unwrap();
+        TableWriter::create(&path, &[Column::new("time_ps", ColumnType::U64)]).unwrap().close().unwrap();
         let error = read_flows(&path).unwrap_err();
         assert_eq!(error.to_string(), "no column delivered_ps; the table has time_ps");
     }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnType {
     /// A time, a count or an index, never negative. The file has signed 64 bits, so that differences of columns are
     /// correct in any reader. [`u64::MAX`], which means endless, is stored as the largest signed number.
     U64,
@@ -27,7 +27,7 @@ pub struct Column {
     /// The name, with the unit last: `start_ps`.
     pub name: String,
     /// Type of its values.
-    pub kind: Kind,
+    pub kind: ColumnType,
     /// [`Value::Null`] is allowed.
     pub optional: bool,
     /// The unit: `ps`, `byte`, `bit/s`, `1` for a share, a count or an index, `none` of texts and flags. Missing only
@@ -43,11 +43,11 @@ const UNITS: [(&str, &str); 6] =
 
 impl Column {
     /// Makes a required column. Numbers have the unit of the name's suffix, as in `start_ps`, or 1.
-    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
+    pub fn new(name: impl Into<String>, kind: ColumnType) -> Self {
         let name = name.into();
         let ending = name.rsplit('_').next().unwrap_or_default();
         let of_name = UNITS.iter().find(|(suffix, _)| *suffix == ending).map(|(_, unit)| *unit);
-        let unit = if matches!(kind, Kind::Text | Kind::Bool) { "none" } else { of_name.unwrap_or("1") };
+        let unit = if matches!(kind, ColumnType::Text | ColumnType::Bool) { "none" } else { of_name.unwrap_or("1") };
         Column { name, kind, optional: false, unit: Some(unit.into()), meaning: None }
     }
     /// Makes the column optional: a row may have [`Value::Null`].
@@ -67,15 +67,15 @@ impl Column {
 /// One value of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// For a [`Kind::U64`] or [`Kind::Key`] column.
+    /// For a [`ColumnType::U64`] or [`ColumnType::Key`] column.
     U64(u64),
-    /// For a [`Kind::I64`] column.
+    /// For a [`ColumnType::I64`] column.
     I64(i64),
-    /// For a [`Kind::F64`] column.
+    /// For a [`ColumnType::F64`] column.
     F64(f64),
-    /// For a [`Kind::Text`] column.
+    /// For a [`ColumnType::Text`] column.
     Text(&'a str),
-    /// For a [`Kind::Bool`] column.
+    /// For a [`ColumnType::Bool`] column.
     Bool(bool),
     /// No value, in an optional column.
     Null,

@@ -9,7 +9,7 @@ pub(crate) mod csv;
 mod read;
 mod write;
 
-pub use column::{Column, Kind, Value};
+pub use column::{Column, ColumnType, Value};
 pub use csv::print_csv;
 pub use read::{Data, Table, TableReader, read_table};
 pub use write::{ROWS_PER_GROUP, TableWriter};

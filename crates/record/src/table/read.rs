@@ -15,33 +15,33 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
 
-use super::column::{Column, Kind, Value};
+use super::column::{Column, ColumnType, Value};
 use super::{ABOUT, LEAST, MEANING, UNIT};
 use crate::error::RecordError;
 
 /// Values of one column, `None` for a missing value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Data {
-    /// Values of a [`Kind::U64`] or [`Kind::Key`] column.
+    /// Values of a [`ColumnType::U64`] or [`ColumnType::Key`] column.
     U64(Vec<Option<u64>>),
-    /// Values of a [`Kind::I64`] column.
+    /// Values of a [`ColumnType::I64`] column.
     I64(Vec<Option<i64>>),
-    /// Values of a [`Kind::F64`] column.
+    /// Values of a [`ColumnType::F64`] column.
     F64(Vec<Option<f64>>),
-    /// Values of a [`Kind::Text`] column.
+    /// Values of a [`ColumnType::Text`] column.
     Text(Vec<Option<String>>),
-    /// Values of a [`Kind::Bool`] column.
+    /// Values of a [`ColumnType::Bool`] column.
     Bool(Vec<Option<bool>>),
 }
 
 impl Data {
-    fn empty(kind: Kind) -> Data {
+    fn empty(kind: ColumnType) -> Data {
         match kind {
-            Kind::U64 | Kind::Key => Data::U64(Vec::new()),
-            Kind::I64 => Data::I64(Vec::new()),
-            Kind::F64 => Data::F64(Vec::new()),
-            Kind::Text => Data::Text(Vec::new()),
-            Kind::Bool => Data::Bool(Vec::new()),
+            ColumnType::U64 | ColumnType::Key => Data::U64(Vec::new()),
+            ColumnType::I64 => Data::I64(Vec::new()),
+            ColumnType::F64 => Data::F64(Vec::new()),
+            ColumnType::Text => Data::Text(Vec::new()),
+            ColumnType::Bool => Data::Bool(Vec::new()),
         }
     }
 
@@ -110,25 +110,25 @@ impl Table {
         })
     }
 
-    /// Returns the values of a [`Kind::U64`] or [`Kind::Key`] column.
+    /// Returns the values of a [`ColumnType::U64`] or [`ColumnType::Key`] column.
     ///
     /// # Errors
     /// [`RecordError::NoColumn`], [`RecordError::ColumnKind`].
     pub fn u64s(&self, name: &str) -> Result<&[Option<u64>], RecordError> {
         match self.column(name)? {
             Data::U64(values) => Ok(values),
-            other => Err(not(name, Kind::U64, other)),
+            other => Err(not(name, ColumnType::U64, other)),
         }
     }
 
-    /// Returns the values of a [`Kind::F64`] column.
+    /// Returns the values of a [`ColumnType::F64`] column.
     ///
     /// # Errors
     /// [`RecordError::NoColumn`], [`RecordError::ColumnKind`].
     pub fn f64s(&self, name: &str) -> Result<&[Option<f64>], RecordError> {
         match self.column(name)? {
             Data::F64(values) => Ok(values),
-            other => Err(not(name, Kind::F64, other)),
+            other => Err(not(name, ColumnType::F64, other)),
         }
     }
 
@@ -138,7 +138,7 @@ impl Table {
     }
 }
 
-fn not(name: &str, expected: Kind, found: &Data) -> RecordError {
+fn not(name: &str, expected: ColumnType, found: &Data) -> RecordError {
     RecordError::ColumnKind { column: name.to_owned(), expected, found: found.kind_name() }
 }
 
@@ -282,12 +282,12 @@ fn column_of(descriptor: &ColumnDescriptor, told: &[KeyValue]) -> Result<Column,
     };
     let unsigned = LogicalType::integer(64, false);
     let kind = match descriptor.physical_type() {
-        Physical::INT64 if descriptor.logical_type_ref() == Some(&unsigned) => Kind::Key,
-        Physical::INT64 if told(LEAST).as_deref() == Some("0") => Kind::U64,
-        Physical::INT64 => Kind::I64,
-        Physical::DOUBLE => Kind::F64,
-        Physical::BYTE_ARRAY => Kind::Text,
-        Physical::BOOLEAN => Kind::Bool,
+        Physical::INT64 if descriptor.logical_type_ref() == Some(&unsigned) => ColumnType::Key,
+        Physical::INT64 if told(LEAST).as_deref() == Some("0") => ColumnType::U64,
+        Physical::INT64 => ColumnType::I64,
+        Physical::DOUBLE => ColumnType::F64,
+        Physical::BYTE_ARRAY => ColumnType::Text,
+        Physical::BOOLEAN => ColumnType::Bool,
         other => return Err(format!("column {name} is of type {other}, which tables of Tidegate do not have")),
     };
     let (unit, meaning) = (told(UNIT), told(MEANING));
@@ -328,7 +328,7 @@ fn read_column(reader: ColumnReader, rows: usize, column: &Column) -> Result<(Da
     }
     let text = |bytes: ByteArray| bytes.as_utf8().map(str::to_owned);
     Ok(match (reader, column.kind) {
-        (ColumnReader::Int64ColumnReader(reader), Kind::U64) => {
+        (ColumnReader::Int64ColumnReader(reader), ColumnType::U64) => {
             let unsigned = |value: i64| match u64::try_from(value) {
                 _ if value == i64::MAX => Ok(u64::MAX),
                 Ok(value) => Ok(value),
@@ -337,7 +337,7 @@ fn read_column(reader: ColumnReader, rows: usize, column: &Column) -> Result<(Da
             let (values, count) = spread!(reader, unsigned);
             (Data::U64(values), count)
         }
-        (ColumnReader::Int64ColumnReader(reader), Kind::Key) => {
+        (ColumnReader::Int64ColumnReader(reader), ColumnType::Key) => {
             let (values, count) = spread!(reader, |value: i64| Ok(value as u64));
             (Data::U64(values), count)
         }

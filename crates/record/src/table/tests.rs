@@ -12,12 +12,12 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 
 fn columns() -> Vec<Column> {
     vec![
-        Column::new("start_ps", Kind::U64),
-        Column::new("offset_ps", Kind::I64),
-        Column::new("slowdown", Kind::F64).optional().unit("1").means("how much longer it took, = fct / alone"),
-        Column::new("name", Kind::Text).optional(),
-        Column::new("paused", Kind::Bool),
-        Column::new("acked_ps", Kind::U64).optional(),
+        Column::new("start_ps", ColumnType::U64),
+        Column::new("offset_ps", ColumnType::I64),
+        Column::new("slowdown", ColumnType::F64).optional().unit("1").means("how much longer it took, = fct / alone"),
+        Column::new("name", ColumnType::Text).optional(),
+        Column::new("paused", ColumnType::Bool),
+        Column::new("acked_ps", ColumnType::U64).optional(),
     ]
 }
 
@@ -114,10 +114,10 @@ fn a_file_tells_units_meanings_and_its_run_to_whoever_reads_it() {
 fn units_are_those_of_the_names() {
     let units = [("a_ps", "ps"), ("b_ns", "ns"), ("bytes", "byte"), ("rate_bps", "bit/s"), ("packets", "packet")];
     for (name, unit) in units {
-        assert_eq!(Column::new(name, Kind::U64).unit.as_deref(), Some(unit), "{name}");
+        assert_eq!(Column::new(name, ColumnType::U64).unit.as_deref(), Some(unit), "{name}");
     }
-    assert_eq!(Column::new("label_ps", Kind::Text).unit.as_deref(), Some("none"));
-    assert_eq!(Column::new("flow", Kind::U64).unit.as_deref(), Some("1"));
+    assert_eq!(Column::new("label_ps", ColumnType::Text).unit.as_deref(), Some("none"));
+    assert_eq!(Column::new("flow", ColumnType::U64).unit.as_deref(), Some("1"));
 }
 
 /// A negative difference of two unsigned columns is about 2^64 in Polars, and an error in DuckDB.
@@ -125,8 +125,11 @@ fn units_are_those_of_the_names() {
 fn times_and_counts_are_signed_in_the_file_and_seeds_are_not() {
     let scratch = Scratch::new("table-signed");
     let path = scratch.0.join("a.parquet");
-    let columns =
-        [Column::new("start_ps", Kind::U64), Column::new("offset_ps", Kind::I64), Column::new("seed", Kind::Key)];
+    let columns = [
+        Column::new("start_ps", ColumnType::U64),
+        Column::new("offset_ps", ColumnType::I64),
+        Column::new("seed", ColumnType::Key),
+    ];
     let mut writer = TableWriter::create(&path, &columns).unwrap();
     writer.push(&[7u64.into(), (-7i64).into(), (u64::MAX - 1).into()]).unwrap();
     writer.push(&[u64::MAX.into(), 0i64.into(), 1u64.into()]).unwrap();
@@ -152,7 +155,7 @@ fn times_and_counts_are_signed_in_the_file_and_seeds_are_not() {
 fn tables_of_earlier_versions_are_read() {
     let scratch = Scratch::new("table-earlier");
     let path = scratch.0.join("a.parquet");
-    let mut writer = TableWriter::create(&path, &[Column::new("start_ps", Kind::Key)]).unwrap();
+    let mut writer = TableWriter::create(&path, &[Column::new("start_ps", ColumnType::Key)]).unwrap();
     writer.push(&[(1u64 << 63).into()]).unwrap();
     writer.close().unwrap();
     assert_eq!(read_table(&path).unwrap().u64s("start_ps").unwrap(), [Some(1 << 63)]);
@@ -162,7 +165,7 @@ fn tables_of_earlier_versions_are_read() {
 fn memory_is_bounded_by_a_row_group() {
     let scratch = Scratch::new("table-groups");
     let path = scratch.0.join("a.parquet");
-    let mut writer = TableWriter::with_rows_per_group(&path, &[Column::new("time_ps", Kind::U64)], 100).unwrap();
+    let mut writer = TableWriter::with_rows_per_group(&path, &[Column::new("time_ps", ColumnType::U64)], 100).unwrap();
     for time in 0..1050u64 {
         writer.push(&[time.into()]).unwrap();
         assert!(writer.buffered_rows() < 100);
@@ -193,7 +196,7 @@ fn a_writer_that_is_not_closed_leaves_nothing() {
 fn a_row_that_does_not_fit_is_refused_whole() {
     let scratch = Scratch::new("table-kind");
     let path = scratch.0.join("a.parquet");
-    let columns = [Column::new("a", Kind::U64), Column::new("b", Kind::F64)];
+    let columns = [Column::new("a", ColumnType::U64), Column::new("b", ColumnType::F64)];
     let mut writer = TableWriter::create(&path, &columns).unwrap();
     let error = writer.push(&[1u64.into(), 1u64.into()]).unwrap_err();
     assert_eq!(error.to_string(), "column b holds F64 values, not U64");
@@ -208,7 +211,7 @@ fn a_row_that_does_not_fit_is_refused_whole() {
     assert!(matches!(table.f64s("a"), Err(RecordError::ColumnKind { .. })));
     assert_eq!(table.u64s("c").unwrap_err().to_string(), "no column c; the table has a, b");
 
-    let twice = [Column::new("a", Kind::U64), Column::new("a", Kind::U64)];
+    let twice = [Column::new("a", ColumnType::U64), Column::new("a", ColumnType::U64)];
     assert!(matches!(TableWriter::create(&path, &twice), Err(RecordError::Table { .. })));
 }
 
@@ -227,7 +230,7 @@ fn a_missing_dictionary_page_is_an_error() {
     // The dictionary page of the only column is turned into a data page: the library panics here.
     let scratch = Scratch::new("table-dictionary");
     let path = scratch.0.join("a.parquet");
-    let mut writer = TableWriter::create(&path, &[Column::new("port", Kind::U64)]).unwrap();
+    let mut writer = TableWriter::create(&path, &[Column::new("port", ColumnType::U64)]).unwrap();
     (0..50u64).for_each(|row| writer.push(&[(row % 3).into()]).unwrap());
     writer.close().unwrap();
     let good = fs::read(&path).unwrap();

@@ -12,7 +12,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersi
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 
-use super::column::{Column, Kind, Value};
+use super::column::{Column, ColumnType, Value};
 use super::{ABOUT, LEAST, MEANING, UNIT};
 use crate::error::RecordError;
 use crate::file::AtomicFile;
@@ -70,11 +70,11 @@ impl TableWriter {
                 return Err(RecordError::Table { path: path.to_owned(), what });
             }
             let (physical, logical) = match column.kind {
-                Kind::Key => (Physical::INT64, Some(LogicalType::integer(64, false))),
-                Kind::U64 | Kind::I64 => (Physical::INT64, None),
-                Kind::F64 => (Physical::DOUBLE, None),
-                Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-                Kind::Bool => (Physical::BOOLEAN, None),
+                ColumnType::Key => (Physical::INT64, Some(LogicalType::integer(64, false))),
+                ColumnType::U64 | ColumnType::I64 => (Physical::INT64, None),
+                ColumnType::F64 => (Physical::DOUBLE, None),
+                ColumnType::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+                ColumnType::Bool => (Physical::BOOLEAN, None),
             };
             let repetition = if column.optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
             let field = Type::primitive_type_builder(&column.name, physical)
@@ -179,7 +179,7 @@ fn properties(columns: &[Column]) -> WriterProperties {
         let pair = |of: &str, what: &Option<Cow<'static, str>>| {
             what.as_ref().map(|what| KeyValue::new(format!("{of}.{}", column.name), what.to_string()))
         };
-        let least = (column.kind == Kind::U64).then_some(Cow::Borrowed("0"));
+        let least = (column.kind == ColumnType::U64).then_some(Cow::Borrowed("0"));
         [pair(UNIT, &column.unit), pair(MEANING, &column.meaning), pair(LEAST, &least)]
     };
     let told: Vec<KeyValue> = columns.iter().flat_map(told).flatten().collect();
@@ -189,7 +189,7 @@ fn properties(columns: &[Column]) -> WriterProperties {
     for column in columns {
         // Times and identifiers rise slowly: their differences take a few bits; a dictionary of distinct values would
         // take eight bytes each.
-        let rises = column.kind == Kind::U64 && (column.name.ends_with("_ps") || column.name == "flow");
+        let rises = column.kind == ColumnType::U64 && (column.name.ends_with("_ps") || column.name == "flow");
         if rises {
             builder = builder
                 .set_column_dictionary_enabled(column.name.as_str().into(), false)
@@ -206,14 +206,14 @@ fn signed(value: u64) -> Option<i64> {
 
 fn check(column: &Column, value: &Value<'_>) -> Result<(), RecordError> {
     let fits = match *value {
-        Value::U64(value) if column.kind == Kind::U64 && signed(value).is_none() => {
+        Value::U64(value) if column.kind == ColumnType::U64 && signed(value).is_none() => {
             return Err(RecordError::TooLarge { column: column.name.clone(), value });
         }
-        Value::U64(_) => matches!(column.kind, Kind::U64 | Kind::Key),
-        Value::I64(_) => column.kind == Kind::I64,
-        Value::F64(_) => column.kind == Kind::F64,
-        Value::Text(_) => column.kind == Kind::Text,
-        Value::Bool(_) => column.kind == Kind::Bool,
+        Value::U64(_) => matches!(column.kind, ColumnType::U64 | ColumnType::Key),
+        Value::I64(_) => column.kind == ColumnType::I64,
+        Value::F64(_) => column.kind == ColumnType::F64,
+        Value::Text(_) => column.kind == ColumnType::Text,
+        Value::Bool(_) => column.kind == ColumnType::Bool,
         Value::Null => column.optional,
     };
     if fits {
@@ -223,13 +223,13 @@ fn check(column: &Column, value: &Value<'_>) -> Result<(), RecordError> {
 }
 
 impl Buffer {
-    fn new(kind: Kind) -> Self {
+    fn new(kind: ColumnType) -> Self {
         let values = match kind {
-            Kind::U64 => Values::Count(Vec::new()),
-            Kind::I64 | Kind::Key => Values::Int(Vec::new()),
-            Kind::F64 => Values::Float(Vec::new()),
-            Kind::Text => Values::Text(Vec::new()),
-            Kind::Bool => Values::Bool(Vec::new()),
+            ColumnType::U64 => Values::Count(Vec::new()),
+            ColumnType::I64 | ColumnType::Key => Values::Int(Vec::new()),
+            ColumnType::F64 => Values::Float(Vec::new()),
+            ColumnType::Text => Values::Text(Vec::new()),
+            ColumnType::Bool => Values::Bool(Vec::new()),
         };
         Buffer { values, levels: Vec::new() }
     }

@@ -1,9 +1,9 @@
 //! `trace.parquet`: one row per event; columns that an event does not use are empty.
 
-use super::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket, Traffic};
+use super::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket, TrafficSelector};
 use crate::error::RecordError;
 use crate::identity::ScenarioIdentity;
-use crate::table::column::{Column, Kind};
+use crate::table::column::{Column, ColumnType};
 use crate::table::{Data, Table, TableReader, TableWriter};
 use std::borrow::Cow;
 use std::path::Path;
@@ -14,22 +14,22 @@ pub const TRACE_FILE: &str = "trace.parquet";
 
 /// Returns the columns of `trace.parquet`, in order.
 pub fn trace_columns() -> Vec<Column> {
-    let number = |name: &str, meaning: &'static str| Column::new(name, Kind::U64).means(meaning);
+    let number = |name: &str, meaning: &'static str| Column::new(name, ColumnType::U64).means(meaning);
     let optional = |name: &str, meaning: &'static str| number(name, meaning).optional();
     vec![
         number("time_ps", "time of the event"),
         number("node", "node, by its number in ports.parquet"),
-        Column::new("event", Kind::Text).means("event; it determines which other columns are set"),
+        Column::new("event", ColumnType::Text).means("event; it determines which other columns are set"),
         optional("port", "port of the event"),
         optional("in_port", "ingress port of the packet"),
         optional("class", "class of the packet, or the paused or resumed class"),
         optional("packet", "number of the packet in the trace"),
         optional("flow", "its flow, as in flows.parquet"),
-        Column::new("kind", Kind::Text).optional().means("kind of the packet: data, ack, nak, cnp, control"),
+        Column::new("kind", ColumnType::Text).optional().means("kind of the packet: data, ack, nak, cnp, control"),
         optional("seq", "data: offset of its first payload byte; others: next byte expected").unit("byte"),
         optional("payload_bytes", "its payload"),
         optional("size_bytes", "its length from destination address to frame check sequence"),
-        Column::new("retransmission", Kind::Bool).optional().means("it is a retransmission"),
+        Column::new("retransmission", ColumnType::Bool).optional().means("it is a retransmission"),
         optional("other_flow", "the flow ahead in the queue"),
         optional("other_port", "another port of the event: a full one, an egress, a pipeline"),
         optional("other_class", "the class at that port"),
@@ -38,7 +38,7 @@ pub fn trace_columns() -> Vec<Column> {
         optional("limit_bytes", "limit or level of the account"),
         optional("since_ps", "arrival or creation of the packet, or start of a pause"),
         optional("until_ps", "end of the transmission, arrival of the last bit, or expiry of a pause"),
-        Column::new("cause", Kind::Text).optional().means("cause of the loss"),
+        Column::new("cause", ColumnType::Text).optional().means("cause of the loss"),
         optional("src_node", "source of the stopped traffic; null for all"),
         optional("dst_node", "destination of the stopped traffic; null for all"),
         optional("rate_bps", "rate allowed to it"),
@@ -61,7 +61,7 @@ struct Cells {
     since: Option<Time>,
     until: Option<Time>,
     cause: Option<String>,
-    of: Traffic,
+    of: TrafficSelector,
     rate_bps: Option<u64>,
     waiting: Option<u64>,
 }
@@ -342,7 +342,7 @@ impl Row<'_> {
             since: self.number("since_ps")?.map(Time::from_ps),
             until: self.number("until_ps")?.map(Time::from_ps),
             cause: self.text("cause")?,
-            of: Traffic { src: self.number("src_node")?, dst: self.number("dst_node")? },
+            of: TrafficSelector { src: self.number("src_node")?, dst: self.number("dst_node")? },
             rate_bps: self.number("rate_bps")?,
             waiting: self.number("waiting")?,
         };
@@ -504,7 +504,7 @@ mod tests {
     fn another_table_and_a_row_without_its_cells_are_refused() {
         let scratch = Scratch::new("trace-bad");
         let path = scratch.0.join("x.parquet");
-        TableWriter::create(&path, &[Column::new("time_ps", Kind::U64)]).unwrap().close().unwrap();
+        TableWriter::create(&path, &[Column::new("time_ps", ColumnType::U64)]).unwrap().close().unwrap();
         assert_eq!(read_trace(&path).unwrap_err().to_string(), "no column node; the table has time_ps");
         let mut table = TableWriter::create(&path, &trace_columns()).unwrap();
         let mut row = vec![crate::table::Value::Null; trace_columns().len()];

@@ -2,7 +2,7 @@
 
 use crate::error::RecordError;
 use crate::identity::ScenarioIdentity;
-use crate::table::column::{Column, Kind};
+use crate::table::column::{Column, ColumnType};
 use crate::table::{Data, TableWriter, read_table};
 use std::path::Path;
 
@@ -39,11 +39,11 @@ impl PortTable {
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn create(path: &Path, run: &ScenarioIdentity) -> Result<Self, RecordError> {
-        let number = |name: &str, meaning: &'static str| Column::new(name, Kind::U64).means(meaning);
+        let number = |name: &str, meaning: &'static str| Column::new(name, ColumnType::U64).means(meaning);
         let columns = [
             number("node", "the node, from 0"),
-            Column::new("name", Kind::Text).means("the node's name"),
-            Column::new("host", Kind::Bool).means("the node is a host"),
+            Column::new("name", ColumnType::Text).means("the node's name"),
+            Column::new("host", ColumnType::Bool).means("the node is a host"),
             number("port", "its port, from 0"),
             number("peer", "node at the other end of the link"),
             number("peer_port", "port at the other end, from 0"),
@@ -140,7 +140,7 @@ mod tests {
         rows.iter().for_each(|row| table.push(row).unwrap());
         table.close().unwrap();
         assert_eq!(read_ports(&path).unwrap(), rows);
-        TableWriter::create(&path, &[Column::new("node", Kind::F64)]).unwrap().close().unwrap();
+        TableWriter::create(&path, &[Column::new("node", ColumnType::F64)]).unwrap().close().unwrap();
         assert_eq!(read_ports(&path).unwrap(), [], "an empty table of whatever kind holds no port");
     }
 }

@@ -69,7 +69,7 @@ fn bytes_of(parts: &Parts) -> usize {
 }
 
 /// Recorded data as cells.
-struct Recorded {
+struct ReplayData {
     looks: [Option<u64>; 2],
     utilisation: Cells,
     queues: Cells,
@@ -102,7 +102,7 @@ pub(crate) fn read_replay(folder: &Path, end_ps: u64) -> Result<Option<Replay>, 
     let (queues, stopped) = queues(folder, &fabric, grid, looks[1].unwrap_or(0))?;
     let heard = pauses(folder, &fabric, grid);
     let (events, paths) = traced(folder, &fabric, grid)?;
-    let recorded = Recorded {
+    let recorded = ReplayData {
         looks,
         paths,
         utilisation,
@@ -114,7 +114,7 @@ pub(crate) fn read_replay(folder: &Path, end_ps: u64) -> Result<Option<Replay>, 
     Ok(Some(Replay::new(fabric, grid, recorded)))
 }
 
-impl Recorded {
+impl ReplayData {
     /// Encodes with `factor` frames of `grid` merged into one.
     fn parts(&self, grid: Grid, factor: u32) -> Parts {
         let packed = |cells: &Cells, meaning| cells.packed(grid, factor, meaning);
@@ -132,7 +132,7 @@ impl Recorded {
 }
 
 impl Replay {
-    fn new(fabric: Fabric, grid: Grid, recorded: Recorded) -> Replay {
+    fn new(fabric: Fabric, grid: Grid, recorded: ReplayData) -> Replay {
         let mut sizes: Vec<(u32, Parts)> = Vec::new();
         let mut factor = 1;
         loop {
@@ -147,7 +147,7 @@ impl Replay {
             factor *= 2;
         }
         let layout = Layout::new(&fabric);
-        let Recorded { looks, pauses_at_looks, paths, .. } = recorded;
+        let ReplayData { looks, pauses_at_looks, paths, .. } = recorded;
         Replay { fabric, layout, grid, looks, pauses_at_looks, sizes, paths }
     }
 
@@ -192,8 +192,8 @@ pub(crate) fn bytes_of_each(replays: usize) -> usize {
     MOST_BYTES / replays.max(1)
 }
 
-fn divisor(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { divisor(b, a % b) }
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 /// Returns the greatest common divisor of the instants, which are multiples of the sampling interval; with few rows it
@@ -204,7 +204,7 @@ fn common_period_ps(folder: &Path, name: &str, end_ps: u64) -> Result<Option<u64
     for_parts(folder, name, |part| {
         let times = part.u64s("time_ps")?.iter().flatten();
         ends |= times.clone().any(|&time| time == end_ps);
-        every = times.filter(|&&time| time != end_ps).fold(every, |every, &time| divisor(every, time));
+        every = times.filter(|&&time| time != end_ps).fold(every, |every, &time| greatest_common_divisor(every, time));
         Ok(())
     })?;
     if every == 0 && ends {

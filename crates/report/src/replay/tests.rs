@@ -1,7 +1,7 @@
 use super::cells::tests::unpacked;
 use super::fabric::tests::rows;
 use super::*;
-use record::table::{Column, Kind, TableWriter, Value as Cell};
+use record::table::{Column, ColumnType, TableWriter, Value as Cell};
 use record::trace::{PORTS_FILE, PortTable};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,8 +21,9 @@ impl Scratch {
     }
 
     fn links(&self, rows: &[(u64, u64, u64, u64, f64)]) {
-        let mut columns = ["time_ps", "node", "port", "tx_bytes"].map(|name| Column::new(name, Kind::U64)).to_vec();
-        columns.push(Column::new("utilisation", Kind::F64));
+        let mut columns =
+            ["time_ps", "node", "port", "tx_bytes"].map(|name| Column::new(name, ColumnType::U64)).to_vec();
+        columns.push(Column::new("utilisation", ColumnType::F64));
         let mut table = TableWriter::create(&self.0.join("links.parquet"), &columns).unwrap();
         for &(time, node, port, bytes, share) in rows {
             table.push(&[time.into(), node.into(), port.into(), bytes.into(), share.into()]).unwrap();
@@ -32,8 +33,8 @@ impl Scratch {
 
     fn queues(&self, rows: &[(u64, u64, u64, u64, u64, bool)]) {
         let names = ["time_ps", "node", "port", "class", "queue_bytes"];
-        let mut columns = names.map(|name| Column::new(name, Kind::U64)).to_vec();
-        columns.push(Column::new("paused", Kind::Bool));
+        let mut columns = names.map(|name| Column::new(name, ColumnType::U64)).to_vec();
+        columns.push(Column::new("paused", ColumnType::Bool));
         let mut table = TableWriter::create(&self.0.join("queues.parquet"), &columns).unwrap();
         for &(time, node, port, class, bytes, paused) in rows {
             table.push(&[time.into(), node.into(), port.into(), class.into(), bytes.into(), paused.into()]).unwrap();
@@ -130,8 +131,8 @@ fn pauses_last_until_they_are_taken_back_or_expire() {
 #[test]
 fn traced_events_count_at_their_node() {
     let scratch = Scratch::new("events");
-    let number = |name: &str| Column::new(name, Kind::U64).optional();
-    let text = |name: &str| Column::new(name, Kind::Text).optional();
+    let number = |name: &str| Column::new(name, ColumnType::U64).optional();
+    let text = |name: &str| Column::new(name, ColumnType::Text).optional();
     let columns = [number("time_ps"), number("node"), text("event"), number("flow"), number("port"), text("kind")];
     let mut table = TableWriter::create(&scratch.0.join(TRACE_FILE), &columns).unwrap();
     let none = Cell::Null;

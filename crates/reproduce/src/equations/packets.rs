@@ -4,8 +4,8 @@ use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::{FLUID_DCQCN, FLUID_DCQCN_MODEL};
 use crate::trial::Trial;
-use lab::equations::{Packets, Solved};
-use lab::{LabError, Stop};
+use lab::equations::{PacketMeasurement, Solved};
+use lab::{LabError, StopFlag};
 use scenario::FluidFile;
 use std::path::Path;
 use text::{Layout, table};
@@ -31,7 +31,7 @@ pub fn dcqcn(trial: &mut Trial) -> Result<(), Failure> {
     for flows in [2u64, 10, 50] {
         let changes = [("traffic.0.fan_in", flows.to_string()), ("duration", format!("\"{milliseconds}ms\""))];
         let setup = trial.setup(&FLUID_DCQCN, &changes)?;
-        let packets = Packets::of(setup, Path::new(FLUID_DCQCN.name), &Stop::default())?;
+        let packets = PacketMeasurement::of(setup, Path::new(FLUID_DCQCN.name), &StopFlag::default())?;
         let mut row = vec![flows.to_string(), format!("{:.1}", packets.queue_bytes / 1e3)];
         for (averaging, name) in [("paper", "the papers' model"), ("cycles", "cycle by cycle")] {
             let (rate_bps, queue_bytes) = fluid(flows, averaging)?;

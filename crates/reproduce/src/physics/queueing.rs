@@ -49,7 +49,7 @@ fn waits(trial: &Trial, load: f64, frames: u64) -> Result<(Interval, u64), Failu
     let (mut count, mut total_ns) = (0, 0.0);
     while means.len() < BATCHES as usize {
         let ended = simulation.run(&mut batches);
-        let delay = simulation.finish(&mut model::Unwatched, false).delay_ns.unwrap_or_default();
+        let delay = simulation.finish(&mut model::NullWatcher, false).delay_ns.unwrap_or_default();
         let (frames, sum_ns) = (delay.count - count, delay.mean * delay.count as f64 - total_ns);
         (count, total_ns) = (delay.count, delay.mean * delay.count as f64);
         means.push((sum_ns / frames as f64 - FIXED_NS) / SERVICE_NS);

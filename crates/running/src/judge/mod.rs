@@ -1,11 +1,11 @@
 //! Safety of the configuration of all switches together.
 
-mod blame;
 mod cycle;
 pub(crate) mod deadlock;
 mod dynamic;
 mod findings;
 mod headroom;
+mod inconsistencies;
 mod links;
 mod ports;
 mod waits;
@@ -85,7 +85,7 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     let mut findings = Findings::default();
     configs.iter().flat_map(|config| config.unknown.clone()).for_each(|unknown| findings.add(unknown));
     configs.iter().for_each(|config| watchdog::judge(config, &device, &mut findings));
-    let votes = blame::MajorityValues::new(configs);
+    let votes = inconsistencies::MajorityValues::new(configs);
     let without_groups = ports::without_lossless_groups(&device);
     ports::judge(&device, &without_groups, &votes, &mut findings);
     links::judge(&device, &mut findings);

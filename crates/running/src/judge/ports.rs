@@ -1,7 +1,7 @@
 //! Consistency of the rows of each port.
 
-use super::blame::{Entry, MajorityValues, entry};
 use super::findings::{Findings, finding};
+use super::inconsistencies::{Entry, MajorityValues, entry};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use fabric::NodeId;

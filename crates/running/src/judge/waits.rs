@@ -1,8 +1,8 @@
 //! Frames along their paths: lossless frames that enter a lossy account, queues that do not match the group,
 //! starvation.
 
-use super::blame::{Entry, MajorityValues, entry, tunnel_entry};
 use super::findings::{Findings, finding};
+use super::inconsistencies::{Entry, MajorityValues, entry, tunnel_entry};
 use super::ports::{group_key, list, pfc_key, queue_key, queue_profile};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
@@ -82,7 +82,7 @@ impl<'a> WaitPorts<'_, 'a> {
     }
 
     /// Reports the entry that differs from most files; without one, `key` of the switch of `port`.
-    fn blame<'e>(
+    fn report_inconsistency<'e>(
         &self,
         kind: FindingKind,
         odd: Option<(Entry<'e>, u8)>,
@@ -120,12 +120,12 @@ impl<'a> WaitPorts<'_, 'a> {
             let bit = ingress.lossless_profiles >> wait.group & 1 == 1;
             let key = if bit { pfc_key(device, ingress) } else { group_key(device, ingress, wait.group) };
             let or = (ingress, key, "a lossless group for them, or a lossy queue".to_owned());
-            self.blame(FindingKind::Mismatch, odd, or, why, findings);
+            self.report_inconsistency(FindingKind::Mismatch, odd, or, why, findings);
         } else {
             let why =
                 format!("{frames} counts in lossless group {}, and waits in {queue}: dropped when full", wait.group);
             let or = (egress, queue_key(device, egress, wait.queue), "an egress profile of a lossless pool".to_owned());
-            self.blame(FindingKind::Mismatch, odd, or, why, findings);
+            self.report_inconsistency(FindingKind::Mismatch, odd, or, why, findings);
         }
     }
 
@@ -162,7 +162,7 @@ impl<'a> WaitPorts<'_, 'a> {
                 let candidates = [class, group, self.rewrite(), self.class(), self.group()];
                 let odd = votes.odd(candidates.into_iter().chain(sends));
                 let or = (next, key, instead);
-                self.blame(FindingKind::LossyHop, odd, or, why, findings);
+                self.report_inconsistency(FindingKind::LossyHop, odd, or, why, findings);
             }
             return;
         }
@@ -191,7 +191,7 @@ impl<'a> WaitPorts<'_, 'a> {
         let candidates = [queue].into_iter().chain(pauses).chain([self.class(), self.rewrite(), self.group()]);
         let odd = votes.odd(candidates.chain([class, group]).chain(sends));
         let or = (egress, key, format!("queue {}, or the priority that stops this one", list(stopped)));
-        self.blame(FindingKind::Neighbours, odd, or, why, findings);
+        self.report_inconsistency(FindingKind::Neighbours, odd, or, why, findings);
     }
 
     /// Reports queues that can starve the queue of a lossless account.

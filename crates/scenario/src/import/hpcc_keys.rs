@@ -51,7 +51,7 @@ pub(super) const CONTROLS: [&str; 4] = ["dcqcn", "hpcc", "timely", "dctcp-rate"]
 
 /// Treatment of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
+pub(super) enum KeyTreatment {
     /// A scenario has it; the writer notes any part that is lost.
     Written,
     /// A parameter of these transports only.
@@ -65,29 +65,36 @@ pub(super) enum Fate {
 pub(super) struct Known {
     pub name: &'static str,
     pub shape: Shape,
-    pub fate: Fate,
+    pub fate: KeyTreatment,
 }
 
-const OTHER_MODES: Fate = Fate::Dropped("used only by modes that are not translated: the result does not depend on it");
-const QUANTA: Fate = Fate::Dropped("telemetry is in multiples of 80 and 128 bytes and in ns there; here it is exact");
-const TRACE: Fate = Fate::Dropped("record.trace and record.capture select the trace: the result does not depend on it");
-const RESULT: Fate =
-    Fate::Dropped("results go to the folder of --out, where fct.txt and pfc.txt have the columns of these files");
-const LENGTHS: Fate = Fate::Dropped("record.queues = { every = \"10us\" } records the lengths of queues");
-const MONITOR: Fate = Fate::Dropped("[record] selects the measurements: the result does not depend on it");
-const UNREAD: Fate = Fate::Dropped("the released simulator does not use it");
+const OTHER_MODES: KeyTreatment =
+    KeyTreatment::Dropped("used only by modes that are not translated: the result does not depend on it");
+const QUANTA: KeyTreatment =
+    KeyTreatment::Dropped("telemetry is in multiples of 80 and 128 bytes and in ns there; here it is exact");
+const TRACE: KeyTreatment =
+    KeyTreatment::Dropped("record.trace and record.capture select the trace: the result does not depend on it");
+const RESULT: KeyTreatment = KeyTreatment::Dropped(
+    "results go to the folder of --out, where fct.txt and pfc.txt have the columns of these files",
+);
+const LENGTHS: KeyTreatment =
+    KeyTreatment::Dropped("record.queues = { every = \"10us\" } records the lengths of queues");
+const MONITOR: KeyTreatment =
+    KeyTreatment::Dropped("[record] selects the measurements: the result does not depend on it");
+const UNREAD: KeyTreatment = KeyTreatment::Dropped("the released simulator does not use it");
 
-const fn known(name: &'static str, shape: Shape, fate: Fate) -> Known {
+const fn known(name: &'static str, shape: Shape, fate: KeyTreatment) -> Known {
     Known { name, shape, fate }
 }
 
-use Fate::Written;
+use KeyTreatment::Written;
 
-const OF_DCQCN: Fate = Fate::Of(&["dcqcn"]);
-const OF_HPCC: Fate = Fate::Of(&["hpcc"]);
+const OF_DCQCN: KeyTreatment = KeyTreatment::Of(&["dcqcn"]);
+const OF_HPCC: KeyTreatment = KeyTreatment::Of(&["hpcc"]);
 use Shape::{Down, Map, Microseconds, Rate, Seconds, Share, Switch, Whole, Word};
 
-const OF_BALANCING: Fate = Fate::Dropped("a parameter of load balancers that LB_MODE 0, flow ECMP, does not use");
+const OF_BALANCING: KeyTreatment =
+    KeyTreatment::Dropped("a parameter of load balancers that LB_MODE 0, flow ECMP, does not use");
 
 static KEYS: [Known; 82] = [
     known("ENABLE_QCN", Switch, Written),
@@ -105,12 +112,12 @@ static KEYS: [Known; 82] = [
     known("RATE_DECREASE_INTERVAL", Microseconds, OF_DCQCN),
     known("CLAMP_TARGET_RATE", Switch, OF_DCQCN),
     known("RP_TIMER", Microseconds, OF_DCQCN),
-    known("EWMA_GAIN", Share, Fate::Of(&["dcqcn", "dctcp-rate"])),
+    known("EWMA_GAIN", Share, KeyTreatment::Of(&["dcqcn", "dctcp-rate"])),
     known("FAST_RECOVERY_TIMES", Whole, OF_DCQCN),
-    known("RATE_AI", Rate, Fate::Of(&["dcqcn", "hpcc", "timely"])),
-    known("RATE_HAI", Rate, Fate::Of(&["dcqcn", "timely"])),
-    known("MIN_RATE", Rate, Fate::Of(&CONTROLS)),
-    known("DCTCP_RATE_AI", Rate, Fate::Of(&["dctcp-rate"])),
+    known("RATE_AI", Rate, KeyTreatment::Of(&["dcqcn", "hpcc", "timely"])),
+    known("RATE_HAI", Rate, KeyTreatment::Of(&["dcqcn", "timely"])),
+    known("MIN_RATE", Rate, KeyTreatment::Of(&CONTROLS)),
+    known("DCTCP_RATE_AI", Rate, KeyTreatment::Of(&["dctcp-rate"])),
     known("ERROR_RATE_PER_LINK", Share, Written),
     known("L2_CHUNK_SIZE", Whole, Written),
     known("L2_ACK_INTERVAL", Whole, Written),
@@ -137,20 +144,26 @@ static KEYS: [Known; 82] = [
     known("QLEN_MON_FILE", Word, LENGTHS),
     known("QLEN_MON_START", Word, LENGTHS),
     known("QLEN_MON_END", Word, LENGTHS),
-    known("PAUSE_TIME", Word, Fate::Dropped("pauses last until a resume in both simulators")),
+    known("PAUSE_TIME", Word, KeyTreatment::Dropped("pauses last until a resume in both simulators")),
     known("DATA_RATE", Word, UNREAD),
     known("LINK_DELAY", Word, UNREAD),
     // conweave.
     known("ENABLE_PFC", Switch, Written),
     known("ENABLE_IRN", Switch, Written),
     known("LB_MODE", Whole, Written),
-    known("FLOWGEN_START_TIME", Seconds, Fate::Dropped("flows start at the times of their file in both simulators")),
+    known(
+        "FLOWGEN_START_TIME",
+        Seconds,
+        KeyTreatment::Dropped("flows start at the times of their file in both simulators"),
+    ),
     known("FLOWGEN_STOP_TIME", Seconds, Written),
-    known("LOAD", Word, Fate::Dropped("the generator of the flow file; the run does not use it")),
+    known("LOAD", Word, KeyTreatment::Dropped("the generator of the flow file; the run does not use it")),
     known(
         "RANDOM_SEED",
         Word,
-        Fate::Dropped("`seed` of the scenario: equal seeds give different random numbers in the two simulators"),
+        KeyTreatment::Dropped(
+            "`seed` of the scenario: equal seeds give different random numbers in the two simulators",
+        ),
     ),
     known("CONWEAVE_TX_EXPIRY_TIME", Word, OF_BALANCING),
     known("CONWEAVE_REPLY_TIMEOUT_EXTRA", Word, OF_BALANCING),

@@ -2,7 +2,7 @@
 
 use super::hpcc::{Entry, HpccConfig, Value, error};
 use super::hpcc_ecmp;
-use super::hpcc_keys::Fate;
+use super::hpcc_keys::KeyTreatment;
 use crate::error::{ScenarioError, ScenarioErrors};
 use fabric::{Fabric, NodeId};
 use protocols::describe::Family;
@@ -138,8 +138,8 @@ impl HpccConfig {
             let (fate, note) = match (refused, entry.known.map(|known| known.fate)) {
                 _ if inputs.ignore.contains(&entry.key) => (KeyStatus::Ignored, "ignored by --ignore".to_owned()),
                 (Some(error), _) => (KeyStatus::Refused, error.message.clone()),
-                (None, Some(Fate::Dropped(why))) => (KeyStatus::Irrelevant, why.to_owned()),
-                (None, Some(Fate::Of(kinds))) if writer.kind.is_none_or(|kind| !kinds.contains(&kind)) => {
+                (None, Some(KeyTreatment::Dropped(why))) => (KeyStatus::Irrelevant, why.to_owned()),
+                (None, Some(KeyTreatment::Of(kinds))) if writer.kind.is_none_or(|kind| !kinds.contains(&kind)) => {
                     (KeyStatus::Irrelevant, of_others.to_owned())
                 }
                 (None, _) => (KeyStatus::Carried, noted()),
@@ -464,10 +464,10 @@ impl<'a> Writer<'a> {
             let why = match entry.known.map(|known| known.fate) {
                 // Refused, or ignored on request.
                 None => continue,
-                Some(Fate::Written) => continue,
-                Some(Fate::Of(kinds)) if transport.is_none_or(|kind| kinds.contains(&kind)) => continue,
-                Some(Fate::Of(_)) => instead,
-                Some(Fate::Dropped(why)) => why,
+                Some(KeyTreatment::Written) => continue,
+                Some(KeyTreatment::Of(kinds)) if transport.is_none_or(|kind| kinds.contains(&kind)) => continue,
+                Some(KeyTreatment::Of(_)) => instead,
+                Some(KeyTreatment::Dropped(why)) => why,
             };
             let told = format!("{} (line {})", entry.key.chars().take(40).collect::<String>(), entry.line);
             match grouped.iter_mut().find(|group| group.0 == why) {

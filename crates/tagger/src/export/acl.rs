@@ -3,7 +3,7 @@
 
 use super::dialect::Dialect;
 use super::entries::entries;
-use super::factorise::Misfit;
+use super::factorise::UnsupportedSwitch;
 use super::marks::Marks;
 use super::view::SwitchView;
 use fabric::PortIndex;
@@ -22,9 +22,9 @@ const HIGHEST: u32 = 9999;
 /// Returns the ACL of a switch as a configuration fragment.
 ///
 /// # Errors
-/// [`Misfit::Name`] if a name is invalid in SONiC.
-pub fn config_db(view: &SwitchView, marks: &Marks) -> Result<Value, Misfit> {
-    Misfit::of_names(view, Dialect::Sonic)?;
+/// [`UnsupportedSwitch::Name`] if a name is invalid in SONiC.
+pub fn config_db(view: &SwitchView, marks: &Marks) -> Result<Value, UnsupportedSwitch> {
+    UnsupportedSwitch::of_names(view, Dialect::Sonic)?;
     let names = |ports: &[PortIndex]| ports.iter().map(|&port| view.interface(port)).collect::<Vec<_>>().join(",");
     let mut rules = Map::new();
     let mut add = |number: usize, mut rule: Value| {

@@ -13,7 +13,7 @@
 //! traffic class, at ports that trust the DSCP: this map covers all 64 values.
 
 use super::dialect::Dialect;
-use super::factorise::{Group, Misfit, groups};
+use super::factorise::{Group, UnsupportedSwitch, groups};
 use super::marks::Marks;
 use super::view::SwitchView;
 use fabric::PortIndex;
@@ -29,22 +29,22 @@ pub const WARNING: &str = "Written after the public EOS configuration guides; no
 /// Returns the configuration of a switch.
 ///
 /// # Errors
-/// [`Misfit::Name`] if a name is invalid in EOS, [`Misfit::ByPort`] if the result of a tag depends on ports,
-/// [`Misfit::KeptQueue`] if kept traffic shares a queue.
-pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
-    Misfit::of_names(view, Dialect::Eos)?;
+/// [`UnsupportedSwitch::Name`] if a name is invalid in EOS, [`UnsupportedSwitch::ByPort`] if the result of a tag
+/// depends on ports, [`UnsupportedSwitch::KeptQueue`] if kept traffic shares a queue.
+pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, UnsupportedSwitch> {
+    UnsupportedSwitch::of_names(view, Dialect::Eos)?;
     let groups = groups(view, marks);
     let alone = |group: &Group| groups.iter().filter(|other| other.priority == group.priority).count() == 1;
     let uniform = |group: &Group| group.row.iter().all(|&tag| tag.is_some() && tag == group.row[0]);
     let scattered = groups.iter().filter(|group| !alone(group) || !uniform(group)).count();
     if scattered > 0 {
-        return Err(Misfit::ByPort { switch: view.name().to_owned(), groups: scattered });
+        return Err(UnsupportedSwitch::ByPort { switch: view.name().to_owned(), groups: scattered });
     }
     let mut queues = vec![marks.lossy().queue];
     for kept in marks.kept() {
         if queues.contains(&kept.queue) {
             let (switch, dscp, queue) = (view.name().to_owned(), kept.dscp, kept.queue);
-            return Err(Misfit::KeptQueue { switch, dscp, queue });
+            return Err(UnsupportedSwitch::KeptQueue { switch, dscp, queue });
         }
         queues.push(kept.queue);
     }

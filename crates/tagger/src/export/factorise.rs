@@ -45,7 +45,7 @@ pub struct Factors {
 
 /// Reason why a switch needs an ACL in place of maps.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Misfit {
+pub enum UnsupportedSwitch {
     /// Too many groups.
     #[error(
         "{switch} needs ACL: its rules make {groups} groups of (tag, ingress port), which with {others} for other \
@@ -128,22 +128,22 @@ pub enum Misfit {
     },
 }
 
-impl Misfit {
+impl UnsupportedSwitch {
     /// Checks that all names of a switch are valid in a target.
-    pub(super) fn of_names(view: &SwitchView, dialect: Dialect) -> Result<(), Misfit> {
-        dialect.check_view(view).map_err(|why| Misfit::Name { switch: fabric::visible(view.name()), why })
+    pub(super) fn of_names(view: &SwitchView, dialect: Dialect) -> Result<(), UnsupportedSwitch> {
+        dialect.check_view(view).map_err(|why| UnsupportedSwitch::Name { switch: fabric::visible(view.name()), why })
     }
 
     /// Returns the switch.
     pub fn switch(&self) -> &str {
         match self {
-            Misfit::Classes { switch, .. }
-            | Misfit::QueueByEgress { switch, .. }
-            | Misfit::ByPort { switch, .. }
-            | Misfit::Priorities { switch, .. }
-            | Misfit::Pool { switch, .. }
-            | Misfit::Name { switch, .. }
-            | Misfit::KeptQueue { switch, .. } => switch,
+            UnsupportedSwitch::Classes { switch, .. }
+            | UnsupportedSwitch::QueueByEgress { switch, .. }
+            | UnsupportedSwitch::ByPort { switch, .. }
+            | UnsupportedSwitch::Priorities { switch, .. }
+            | UnsupportedSwitch::Pool { switch, .. }
+            | UnsupportedSwitch::Name { switch, .. }
+            | UnsupportedSwitch::KeptQueue { switch, .. } => switch,
         }
     }
 }
@@ -166,18 +166,18 @@ pub fn groups(view: &SwitchView, marks: &Marks) -> Vec<Group> {
 /// Assigns a traffic class to every group, if possible that of its priority.
 ///
 /// # Errors
-/// [`Misfit`] with the switch and the count.
-pub fn factorise(view: &SwitchView, marks: &Marks, binding: QueueBinding) -> Result<Factors, Misfit> {
+/// [`UnsupportedSwitch`] with the switch and the count.
+pub fn factorise(view: &SwitchView, marks: &Marks, binding: QueueBinding) -> Result<Factors, UnsupportedSwitch> {
     let groups = groups(view, marks);
     let (switch, limit) = (view.name().to_owned(), marks.traffic_classes());
     let others = 1 + marks.kept().len();
     if groups.len() + others > usize::from(limit) {
-        return Err(Misfit::Classes { switch, groups: groups.len(), others, limit });
+        return Err(UnsupportedSwitch::Classes { switch, groups: groups.len(), others, limit });
     }
     if binding == QueueBinding::Ingress {
         let scattered = groups.iter().filter(|group| !group.has_one_queue(marks)).count();
         if scattered > 0 {
-            return Err(Misfit::QueueByEgress { switch, groups: scattered });
+            return Err(UnsupportedSwitch::QueueByEgress { switch, groups: scattered });
         }
     }
     let mut free: Vec<u8> = (0..limit).collect();

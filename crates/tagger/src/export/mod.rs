@@ -37,7 +37,7 @@ mod tests;
 pub use dialect::Dialect;
 pub use entries::{Entry, entries, gather};
 pub use error::ExportError;
-pub use factorise::{Factors, Group, Misfit, QueueBinding, factorise, groups};
+pub use factorise::{Factors, Group, QueueBinding, UnsupportedSwitch, factorise, groups};
 pub use interfaces::Interfaces;
 pub use marks::{Kept, Lossy, Mark, Marks, USUAL_CLASSES};
 pub use view::{Cable, PortView, SwitchView};

@@ -10,7 +10,7 @@
 //! matches.
 
 use super::dialect::Dialect;
-use super::factorise::{Misfit, groups};
+use super::factorise::{UnsupportedSwitch, groups};
 use super::marks::Marks;
 use super::view::SwitchView;
 use fabric::PortIndex;
@@ -39,9 +39,9 @@ fn class(queue: u8) -> u8 {
 /// Returns a file for `nft -f`, which replaces the table `tagger` atomically.
 ///
 /// # Errors
-/// [`Misfit::Name`] if a name is invalid for a network device.
-pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<String, Misfit> {
-    Misfit::of_names(view, Dialect::Linux)?;
+/// [`UnsupportedSwitch::Name`] if a name is invalid for a network device.
+pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<String, UnsupportedSwitch> {
+    UnsupportedSwitch::of_names(view, Dialect::Linux)?;
     let (table, hook) = match family {
         Family::Inet => ("inet", "priority mangle"),
         // Bridges have no named priority here; -250 is before their filters.
@@ -134,8 +134,8 @@ const WHOLE_PORT: &str = "ffff";
 ///
 /// # Errors
 /// Like [`ruleset`].
-pub fn queues(view: &SwitchView, marks: &Marks) -> Result<String, Misfit> {
-    Misfit::of_names(view, Dialect::Linux)?;
+pub fn queues(view: &SwitchView, marks: &Marks) -> Result<String, UnsupportedSwitch> {
+    UnsupportedSwitch::of_names(view, Dialect::Linux)?;
     let queues = marks.queues();
     let mut text = String::new();
     for port in view.ports() {

@@ -190,8 +190,8 @@ fn four_bounces_do_not_fit_and_the_switch_and_the_count_are_named() {
     let view = leaf(4, 4, 3, false);
     let marks = Marks::usual(&[1, 2, 3, 4]).unwrap();
     let misfit = testing::sonic_fragment(&view, &marks, &settings(QueueBinding::Egress)).unwrap_err();
-    let SonicError::Misfit(misfit) = misfit else { panic!("{misfit}") };
-    assert!(matches!(&misfit, Misfit::Classes { switch, groups: 8, others: 1, limit: 8 } if switch == "L1"));
+    let SonicError::UnsupportedSwitch(misfit) = misfit else { panic!("{misfit}") };
+    assert!(matches!(&misfit, UnsupportedSwitch::Classes { switch, groups: 8, others: 1, limit: 8 } if switch == "L1"));
     assert!(misfit.to_string().contains("L1 needs ACL") && misfit.to_string().contains("9 traffic classes"));
 }
 
@@ -202,7 +202,10 @@ fn a_bouncing_switch_needs_the_queue_map_at_egress_and_is_told_so() {
     let notes = sonic::notes(&view, &marks, &settings(QueueBinding::Egress)).unwrap();
     assert!(notes.iter().any(|note| note.contains("binds at egress")), "{notes:?}");
     let refused = testing::sonic_fragment(&view, &marks, &settings(QueueBinding::Ingress)).unwrap_err();
-    assert!(matches!(refused, SonicError::Misfit(Misfit::QueueByEgress { groups: 2, .. })), "{refused}");
+    assert!(
+        matches!(refused, SonicError::UnsupportedSwitch(UnsupportedSwitch::QueueByEgress { groups: 2, .. })),
+        "{refused}"
+    );
 }
 
 /// SONiC ships such a remapping for two ToRs: the ToR that does not serve a server returns its packets upwards and

@@ -17,7 +17,7 @@ use crate::entry::Entry;
 use crate::error::TrafficError;
 use crate::operation::{Algorithm, Operation};
 use crate::pairs::require_hosts;
-use crate::plan::{Collection, PlanBuilder, Start, When};
+use crate::plan::{Collection, FlowEvent, PlanBuilder, Start};
 use crate::sizes::ENDLESS;
 use schedule::{Schedule, share};
 use units::Time;
@@ -219,8 +219,8 @@ pub fn collective(
             // A host has finished the previous iteration when all its sends and receives are complete.
             for before in 0..flows {
                 let message = larger.messages[before as usize % messages];
-                builder.notify(base - flows + before, When::Sent, joins[message.from as usize]);
-                builder.notify(base - flows + before, When::Delivered, joins[message.to as usize]);
+                builder.notify(base - flows + before, FlowEvent::Sent, joins[message.from as usize]);
+                builder.notify(base - flows + before, FlowEvent::Delivered, joins[message.to as usize]);
             }
             joins
         });
@@ -245,7 +245,7 @@ pub fn collective(
                     builder.notify(of_piece + wait.on, wait.when, flow);
                 }
                 if let Some(behind) = behind {
-                    builder.notify(base + (behind * messages + at) as u32, When::Sent, flow);
+                    builder.notify(base + (behind * messages + at) as u32, FlowEvent::Sent, flow);
                 }
                 if let Some(joins) = &joins {
                     builder.release(joins[message.from as usize], flow);

@@ -1,6 +1,6 @@
 //! Output of an algorithm: messages, and the events that each waits for.
 
-use crate::plan::When;
+use crate::plan::FlowEvent;
 
 /// One transfer between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(super) struct Wait {
     /// Number of the earlier message.
     pub on: u32,
     /// The awaited event. It happens at the sender of the waiting message.
-    pub when: When,
+    pub when: FlowEvent,
 }
 
 /// For each rank, the messages that must have arrived there before its data is complete.
@@ -41,7 +41,7 @@ impl Schedule {
         let message = self.messages.len() as u32;
         for &on in after {
             debug_assert_eq!(self.messages[on as usize].to, from, "a host knows only what arrives at it");
-            self.waits.push(Wait { message, on, when: When::Delivered });
+            self.waits.push(Wait { message, on, when: FlowEvent::Delivered });
         }
         self.messages.push(Message { from, to, bytes });
         message
@@ -50,7 +50,7 @@ impl Schedule {
     /// Adds a message that starts when its sender has sent the message `before`; returns its number.
     pub fn send_next(&mut self, to: u32, bytes: u64, before: u32) -> u32 {
         let (message, from) = (self.messages.len() as u32, self.messages[before as usize].from);
-        self.waits.push(Wait { message, on: before, when: When::Sent });
+        self.waits.push(Wait { message, on: before, when: FlowEvent::Sent });
         self.messages.push(Message { from, to, bytes });
         message
     }

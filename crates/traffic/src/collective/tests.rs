@@ -45,7 +45,7 @@ fn known(schedule: &Schedule, ranks: u32) -> Vec<u128> {
     let mut seen: Vec<u128> = (0..ranks).map(|rank| 1 << rank).collect();
     for (number, message) in schedule.messages.iter().enumerate() {
         let waits =
-            schedule.waits.iter().filter(|wait| wait.message as usize == number && wait.when == When::Delivered);
+            schedule.waits.iter().filter(|wait| wait.message as usize == number && wait.when == FlowEvent::Delivered);
         carried.push(waits.fold(1 << message.from, |set, wait| set | carried[wait.on as usize]));
     }
     for (message, set) in schedule.messages.iter().zip(&carried) {

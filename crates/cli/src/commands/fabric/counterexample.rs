@@ -1,13 +1,13 @@
 //! `fabric check --running --counterexample`: scenarios of the counterexamples, each run in the simulator.
 
 use crate::failure::Failure;
-use crate::hand_over::{OutputFolder, finish};
 use crate::interrupt;
 use crate::output::{Style, styled};
+use crate::output_folder::{OutputFolder, finish};
 use crate::progress::waiting;
 use fabric::Fabric;
 use fabric::files::write_node_link;
-use lab::{Run, Way};
+use lab::{Run, RunOptions};
 use record::files::NewFiles;
 use record::summary::Summary;
 use running::reproduce::{Counterexample, Counterexamples, TOPOLOGY_FILE};
@@ -128,7 +128,7 @@ pub fn simulate(
             let bar = waiting("simulating a counterexample", visible);
             let path = place.folder.join(name);
             let run = Run::read(&path, &[], None, interrupt::stop())?;
-            let summary = run.produce(None, &mut model::Unwatched, Way::default(), interrupt::stop())?.summary;
+            let summary = run.produce(None, &mut model::NullWatcher, RunOptions::default(), interrupt::stop())?.summary;
             bar.finish_and_clear();
             let there = path.display();
             if summary.partial {

@@ -14,7 +14,7 @@ const LONG: Time = Time::from_us(100);
 
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
+pub enum Severity {
     /// Passed.
     Good,
     /// Unusual, but valid.
@@ -27,7 +27,7 @@ pub enum Weight {
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// Its severity.
-    pub weight: Weight,
+    pub weight: Severity,
     /// The text.
     pub text: String,
 }
@@ -36,9 +36,9 @@ impl Finding {
     /// Returns a mark of four letters.
     pub fn mark(&self) -> String {
         match self.weight {
-            Weight::Good => styled("ok  ", Style::Good),
-            Weight::Hint => styled("hint", Style::Caution),
-            Weight::Wrong => styled("FAIL", Style::Bad),
+            Severity::Good => styled("ok  ", Style::Good),
+            Severity::Hint => styled("hint", Style::Caution),
+            Severity::Wrong => styled("FAIL", Style::Bad),
         }
     }
 }
@@ -52,16 +52,16 @@ pub struct Verdict {
 impl Verdict {
     /// Returns true if traffic can be sent.
     pub fn usable(&self) -> bool {
-        self.findings.iter().all(|finding| finding.weight != Weight::Wrong)
+        self.findings.iter().all(|finding| finding.weight != Severity::Wrong)
     }
 
     /// Returns the findings as a JSON object.
     pub fn json(&self, source: &str) -> Value {
         let finding = |finding: &Finding| {
             let weight = match finding.weight {
-                Weight::Good => "ok",
-                Weight::Hint => "hint",
-                Weight::Wrong => "fail",
+                Severity::Good => "ok",
+                Severity::Hint => "hint",
+                Severity::Wrong => "fail",
             };
             json!({ "result": weight, "text": finding.text })
         };
@@ -71,7 +71,7 @@ impl Verdict {
         })
     }
 
-    fn add(&mut self, weight: Weight, text: impl Into<String>) {
+    fn add(&mut self, weight: Severity, text: impl Into<String>) {
         self.findings.push(Finding { weight, text: text.into() });
     }
 }
@@ -80,8 +80,8 @@ impl Verdict {
 pub fn judge(fabric: &Fabric) -> Verdict {
     let mut verdict = Verdict { findings: Vec::new() };
     match fabric.check() {
-        Ok(()) => verdict.add(Weight::Good, "connected; every host has a link, every link a delay"),
-        Err(error) => verdict.add(Weight::Wrong, error.to_string()),
+        Ok(()) => verdict.add(Severity::Good, "connected; every host has a link, every link a delay"),
+        Err(error) => verdict.add(Severity::Wrong, error.to_string()),
     }
     routing(fabric, &mut verdict);
     links(fabric, &mut verdict);
@@ -94,21 +94,23 @@ fn routing(fabric: &Fabric, verdict: &mut Verdict) {
     match built(Mode::ShortestPath) {
         Ok(routes) => {
             let size = units::Bytes(routes.memory_bytes() as u64);
-            verdict
-                .add(Weight::Good, format!("shortest paths lead from every host to every other ({size:.1} of tables)"));
+            verdict.add(
+                Severity::Good,
+                format!("shortest paths lead from every host to every other ({size:.1} of tables)"),
+            );
         }
-        Err(error) => verdict.add(Weight::Wrong, format!("shortest paths: {error}")),
+        Err(error) => verdict.add(Severity::Wrong, format!("shortest paths: {error}")),
     }
     match built(Mode::UpDown { root: None }) {
         Ok(_) => verdict
-            .add(Weight::Good, "up-down routing, under which no cycle of pauses can close, reaches every host too"),
-        Err(error) => verdict.add(Weight::Hint, format!("up-down routing does not: {error}")),
+            .add(Severity::Good, "up-down routing, under which no cycle of pauses can close, reaches every host too"),
+        Err(error) => verdict.add(Severity::Hint, format!("up-down routing does not: {error}")),
     }
     match built(Mode::TwoLevel) {
-        Ok(_) => verdict.add(Weight::Good, "two-level tables reach every host too"),
+        Ok(_) => verdict.add(Severity::Good, "two-level tables reach every host too"),
         // Expected for other fabrics than fat-trees: no finding.
         Err(_) if !matches!(fabric.kind(), "fat-tree" | "f10") => {}
-        Err(error) => verdict.add(Weight::Hint, error.to_string()),
+        Err(error) => verdict.add(Severity::Hint, error.to_string()),
     }
 }
 
@@ -124,21 +126,25 @@ fn links(fabric: &Fabric, verdict: &mut Verdict) {
         let more = parallel.count() as u64;
         let others = if more > 0 { format!(", and {} more", counted(more, "pair")) } else { String::new() };
         verdict.add(
-            Weight::Hint,
+            Severity::Hint,
             format!("`{a}` and `{b}` are joined by {count} links{others}: meant, or written twice?"),
         );
     }
     let lossy = fabric.links().iter().filter(|link| link.loss > 0.0 || link.bit_error_rate > 0.0).count() as u64;
     if lossy > 0 {
-        verdict
-            .add(Weight::Hint, format!("{} may lose frames: flow control cannot prevent that", counted(lossy, "link")));
+        verdict.add(
+            Severity::Hint,
+            format!("{} may lose frames: flow control cannot prevent that", counted(lossy, "link")),
+        );
     }
     if let Some(link) = fabric.links().iter().find(|link| link.delay > LONG) {
         let (a, b, delay) = (fabric.name(link.a.node), fabric.name(link.b.node), link.delay);
         // Light in fibre travels 200,000 km per second.
         let km = delay.as_secs_f64() * 2e5;
-        verdict
-            .add(Weight::Hint, format!("`{a}` to `{b}` takes {delay}, as {km:.0} km of fibre: headroom grows with it"));
+        verdict.add(
+            Severity::Hint,
+            format!("`{a}` to `{b}` takes {delay}, as {km:.0} km of fibre: headroom grows with it"),
+        );
     }
 }
 
@@ -151,11 +157,11 @@ fn nodes(fabric: &Fabric, verdict: &mut Verdict) {
     }
     if rates.len() > 1 {
         let rates: Vec<String> = rates.iter().map(|(rate, count)| format!("{} at {rate}", grouped(*count))).collect();
-        verdict.add(Weight::Hint, format!("links of hosts differ: {}", rates.join(", ")));
+        verdict.add(Severity::Hint, format!("links of hosts differ: {}", rates.join(", ")));
     }
     let many = fabric.hosts().iter().filter(|&&host| fabric.ports(host).len() > 1 && !fabric.node(host).relay).count();
     if many > 0 {
-        verdict.add(Weight::Hint, {
+        verdict.add(Severity::Hint, {
             let (have, do_not) = if many == 1 { ("has", "does not") } else { ("have", "do not") };
             let mesh = fabric.switches().next().is_none();
             let key = if mesh { "; with relay = true of [fabric], here --relay true, all hosts do" } else { "" };
@@ -165,11 +171,11 @@ fn nodes(fabric: &Fabric, verdict: &mut Verdict) {
     let dead = |node: &fabric::NodeId| fabric.node(*node).kind == NodeKind::Switch && fabric.ports(*node).len() == 1;
     if let Some(end) = fabric.node_ids().find(dead) {
         let name = fabric.name(end);
-        verdict.add(Weight::Hint, format!("switch `{name}` has one link: nothing ever passes it. Is it a host?"));
+        verdict.add(Severity::Hint, format!("switch `{name}` has one link: nothing ever passes it. Is it a host?"));
     }
     for tier in fabric::show::summary(fabric).tiers {
         if let Some(ratio) = tier.oversubscription.filter(|&ratio| ratio > 1.0) {
-            verdict.add(Weight::Hint, format!("tier {} is oversubscribed {ratio:.2} to 1", tier.tier));
+            verdict.add(Severity::Hint, format!("tier {} is oversubscribed {ratio:.2} to 1", tier.tier));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Drawings of rates, queue and phase portraits.
 
-use lab::equations::{Packets, Solved};
+use lab::equations::{PacketMeasurement, Solved};
 use scenario::FluidFile;
 use text::lines::{Line, Panel, Scale, svg};
 
@@ -11,7 +11,7 @@ const MOST_POINTS: usize = 2000;
 pub fn pictures(
     file: &FluidFile,
     solved: &Solved,
-    packets: Option<&Packets>,
+    packets: Option<&PacketMeasurement>,
     phases: &[[String; 2]],
 ) -> Vec<(String, String)> {
     let milliseconds: Vec<f64> = solved.times_ps.iter().map(|time| *time as f64 / 1e9).collect();

@@ -7,7 +7,7 @@ use super::marks::{Trusted, parse_tag};
 use crate::commands::fabric::counterexample::{self, Simulated};
 use crate::commands::fabric::running::{LOAD_SEED, QueueMap, check_other_folder, failure, read_configs};
 use crate::failure::Failure;
-use crate::hand_over::{OutputFolder, begin};
+use crate::output_folder::{OutputFolder, begin};
 use fabric::files::NamePattern;
 use fabric::{Fabric, NodeId, PortIndex};
 use record::files::NewFiles;

@@ -20,14 +20,14 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use tagger::export::sonic::{self, Published, Settings, SonicError};
-use tagger::export::{Dialect, Interfaces, Marks, Misfit, SwitchView, acl, eos, listing, nftables};
+use tagger::export::{Dialect, Interfaces, Marks, SwitchView, UnsupportedSwitch, acl, eos, listing, nftables};
 use tagger::on_all_cores_with;
 use tagger::rules::{LOSSY_TAG, RuleTable};
 use target::TargetArgs;
 
-mod hand_over;
 mod platform;
 mod target;
+mod write;
 
 /// Write rules as configurations of switches.
 ///
@@ -140,7 +140,7 @@ struct Written {
     /// By name of the switch.
     files: Vec<(String, SwitchFile)>,
     notes: Vec<String>,
-    misfits: Vec<Misfit>,
+    misfits: Vec<UnsupportedSwitch>,
     published: BTreeSet<Published>,
 }
 
@@ -186,7 +186,7 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let priorities = profile.as_ref().and_then(|profile| profile.limits.lossless_priorities);
     let mut job = Job::new(args, &fabric, &rules, marks.as_ref(), priorities)?;
     job.otherwise = otherwise(args, &fabric)?;
-    let written = hand_over::hand_over(&job)?;
+    let written = write::write(&job)?;
     if written.misfits.is_empty() {
         return Ok(Exit::Done);
     }
@@ -364,7 +364,7 @@ impl<'a> Job<'a> {
                     .and_then(|()| one(args, &view, marks, settings, &self.platforms))
                 {
                     Ok(made) => Ok(made),
-                    Err(SonicError::Misfit(misfit)) => Err(misfit),
+                    Err(SonicError::UnsupportedSwitch(misfit)) => Err(misfit),
                     Err(SonicError::Platform(error)) => return Err(self.platforms.failure(view.name(), &error)),
                 },
             };
@@ -402,10 +402,10 @@ struct SwitchExport {
 }
 
 /// Checks that an ASIC has as many lossless priorities as a port needs.
-fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), Misfit> {
+fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), UnsupportedSwitch> {
     let (switch, priorities) = (view.name().to_owned(), view.most_lossless_priorities(marks));
     match limit.filter(|&limit| priorities as u64 > limit) {
-        Some(limit) => Err(Misfit::Priorities { switch, priorities, limit }),
+        Some(limit) => Err(UnsupportedSwitch::Priorities { switch, priorities, limit }),
         None => Ok(()),
     }
 }

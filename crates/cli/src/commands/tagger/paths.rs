@@ -10,7 +10,7 @@ use tagger::paths::ExpectedPaths;
 
 /// A source of expected paths as written on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expected {
+pub enum PathChoice {
     Shortest,
     Bounces(u8),
     NShortest(u32),
@@ -22,19 +22,19 @@ pub enum Expected {
     Fdbs(PathBuf),
 }
 
-impl fmt::Display for Expected {
+impl fmt::Display for PathChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Expected::Shortest => f.write_str("shortest"),
-            Expected::Bounces(0) => f.write_str("up-down"),
-            Expected::Bounces(bounces) => write!(f, "bounces={bounces}"),
-            Expected::NShortest(paths) => write!(f, "n-shortest={paths}"),
-            Expected::Trees => f.write_str("trees"),
-            Expected::ServerTrees => f.write_str("trees=servers"),
-            Expected::Random(count) => write!(f, "random={count}"),
-            Expected::File(path) => write!(f, "file:{}", path.display()),
-            Expected::Routes(path) => write!(f, "routes:{}", path.display()),
-            Expected::Fdbs(path) => write!(f, "fdbs:{}", path.display()),
+            PathChoice::Shortest => f.write_str("shortest"),
+            PathChoice::Bounces(0) => f.write_str("up-down"),
+            PathChoice::Bounces(bounces) => write!(f, "bounces={bounces}"),
+            PathChoice::NShortest(paths) => write!(f, "n-shortest={paths}"),
+            PathChoice::Trees => f.write_str("trees"),
+            PathChoice::ServerTrees => f.write_str("trees=servers"),
+            PathChoice::Random(count) => write!(f, "random={count}"),
+            PathChoice::File(path) => write!(f, "file:{}", path.display()),
+            PathChoice::Routes(path) => write!(f, "routes:{}", path.display()),
+            PathChoice::Fdbs(path) => write!(f, "fdbs:{}", path.display()),
         }
     }
 }
@@ -43,7 +43,7 @@ impl fmt::Display for Expected {
 ///
 /// # Errors
 /// A message with valid values.
-pub fn parse_paths(text: &str) -> Result<Expected, String> {
+pub fn parse_paths(text: &str) -> Result<PathChoice, String> {
     let (name, value) = match text.split_once(['=', ':']) {
         Some((name, value)) => (name, Some(value)),
         None => (text, None),
@@ -53,19 +53,19 @@ pub fn parse_paths(text: &str) -> Result<Expected, String> {
         number.ok_or_else(|| format!("write {name}={what}, {what} from 1"))
     };
     match (name, value) {
-        ("shortest", None) => Ok(Expected::Shortest),
-        ("up-down", None) => Ok(Expected::Bounces(0)),
+        ("shortest", None) => Ok(PathChoice::Shortest),
+        ("up-down", None) => Ok(PathChoice::Bounces(0)),
         ("bounces", Some(value)) => {
-            value.parse().map(Expected::Bounces).map_err(|_| "write bounces=K, K from 0 to 255".to_owned())
+            value.parse().map(PathChoice::Bounces).map_err(|_| "write bounces=K, K from 0 to 255".to_owned())
         }
-        ("n-shortest", _) => number("N").map(Expected::NShortest),
-        ("trees", None) => Ok(Expected::Trees),
-        ("trees", Some("switches")) => Ok(Expected::Trees),
-        ("trees", Some("servers")) => Ok(Expected::ServerTrees),
-        ("random", _) => number("N").map(Expected::Random),
-        ("file", Some(path)) if !path.is_empty() => Ok(Expected::File(path.into())),
-        ("routes", Some(path)) if !path.is_empty() => Ok(Expected::Routes(path.into())),
-        ("fdbs", Some(path)) if !path.is_empty() => Ok(Expected::Fdbs(path.into())),
+        ("n-shortest", _) => number("N").map(PathChoice::NShortest),
+        ("trees", None) => Ok(PathChoice::Trees),
+        ("trees", Some("switches")) => Ok(PathChoice::Trees),
+        ("trees", Some("servers")) => Ok(PathChoice::ServerTrees),
+        ("random", _) => number("N").map(PathChoice::Random),
+        ("file", Some(path)) if !path.is_empty() => Ok(PathChoice::File(path.into())),
+        ("routes", Some(path)) if !path.is_empty() => Ok(PathChoice::Routes(path.into())),
+        ("fdbs", Some(path)) if !path.is_empty() => Ok(PathChoice::Fdbs(path.into())),
         _ => Err("one of shortest, up-down, bounces=K, n-shortest=N, trees, trees=servers, random=N, file:FILE, \
             routes:FILE, fdbs:FILE"
             .to_owned()),
@@ -76,14 +76,14 @@ pub fn parse_paths(text: &str) -> Result<Expected, String> {
 ///
 /// # Errors
 /// A message with valid values; sources that only the generator of rules can list.
-pub fn parse_paths_or_file(text: &str) -> Result<Expected, String> {
+pub fn parse_paths_or_file(text: &str) -> Result<PathChoice, String> {
     let name = text.split(['=', ':']).next().unwrap_or_default();
     let known = ["shortest", "up-down", "bounces", "n-shortest", "trees", "random", "file", "routes", "fdbs"];
     if !known.contains(&name) && !text.is_empty() {
-        return Ok(Expected::File(text.into()));
+        return Ok(PathChoice::File(text.into()));
     }
     match parse_paths(text)? {
-        Expected::NShortest(_) | Expected::Random(_) | Expected::Routes(_) | Expected::Fdbs(_) => Err(format!(
+        PathChoice::NShortest(_) | PathChoice::Random(_) | PathChoice::Routes(_) | PathChoice::Fdbs(_) => Err(format!(
             "the verifier makes paths of its own, and {name} does not say which: have them written by `tidegate tagger \
              rules --paths {text} --paths-out FILE` and give that file"
         )),
@@ -123,10 +123,10 @@ mod tests {
 
     #[test]
     fn paths_read_as_written() {
-        assert_eq!(parse_paths("bounces=1"), Ok(Expected::Bounces(1)));
-        assert_eq!(parse_paths("up-down"), Ok(Expected::Bounces(0)));
-        assert_eq!(parse_paths("trees=servers"), Ok(Expected::ServerTrees));
-        assert_eq!(parse_paths("file:a=b:c"), Ok(Expected::File("a=b:c".into())));
+        assert_eq!(parse_paths("bounces=1"), Ok(PathChoice::Bounces(1)));
+        assert_eq!(parse_paths("up-down"), Ok(PathChoice::Bounces(0)));
+        assert_eq!(parse_paths("trees=servers"), Ok(PathChoice::ServerTrees));
+        assert_eq!(parse_paths("file:a=b:c"), Ok(PathChoice::File("a=b:c".into())));
         for wrong in
             ["", "short", "bounces", "bounces=300", "n-shortest", "n-shortest=0", "file:", "trees=x", "up-down=1"]
         {
@@ -136,10 +136,10 @@ mod tests {
 
     #[test]
     fn a_file_may_stand_for_itself_where_rules_are_verified() {
-        assert_eq!(parse_paths_or_file("paths.txt"), Ok(Expected::File("paths.txt".into())));
-        assert_eq!(parse_paths_or_file("file:trees"), Ok(Expected::File("trees".into())));
-        assert_eq!(parse_paths_or_file("./trees"), Ok(Expected::File("./trees".into())));
-        assert_eq!(parse_paths_or_file("trees=servers"), Ok(Expected::ServerTrees));
+        assert_eq!(parse_paths_or_file("paths.txt"), Ok(PathChoice::File("paths.txt".into())));
+        assert_eq!(parse_paths_or_file("file:trees"), Ok(PathChoice::File("trees".into())));
+        assert_eq!(parse_paths_or_file("./trees"), Ok(PathChoice::File("./trees".into())));
+        assert_eq!(parse_paths_or_file("trees=servers"), Ok(PathChoice::ServerTrees));
         for wrong in ["", "trees=x", "bounces", "random=3", "routes:r.json"] {
             assert!(parse_paths_or_file(wrong).is_err(), "{wrong}");
         }

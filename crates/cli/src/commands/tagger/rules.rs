@@ -1,7 +1,7 @@
 //! `tidegate tagger rules`: generates rules for a fabric and its expected lossless paths.
 
 use super::marks::FEWER_TAGS;
-use super::paths::{Expected, parse_paths, write_list};
+use super::paths::{PathChoice, parse_paths, write_list};
 use super::source::read_text;
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, TunnelArgs};
@@ -38,7 +38,7 @@ pub struct RulesArgs {
     /// per line, names of nodes from host to host. routes:F: those of forwarding tables, JSON. fdbs:F: those of
     /// OpenSM's opensm.fdbs, with --subnet.
     #[arg(long, required = true, value_name = "PATHS", value_parser = parse_paths)]
-    paths: Vec<Expected>,
+    paths: Vec<PathChoice>,
     /// Algorithm for the tags [default: clos for up-down and bounces, else merge]
     #[arg(long, value_enum)]
     algorithm: Option<TagAlgorithm>,
@@ -126,7 +126,7 @@ pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     bar.finish_and_clear();
     let made = made?;
     let text = made.table.write(&fabric);
-    if args.paths.iter().any(|paths| matches!(paths, Expected::Bounces(_)))
+    if args.paths.iter().any(|paths| matches!(paths, PathChoice::Bounces(_)))
         && let Some(lost) = lossy_shortest_path(args, &fabric, &made, &text)?
     {
         output::note(&format!(
@@ -227,7 +227,7 @@ fn warning(table: &RuleTable) -> Option<String> {
 fn make(args: &RulesArgs, fabric: &Fabric) -> Result<GeneratedRules, Failure> {
     let classes = &args.classes.0;
     let bounces = match args.paths.as_slice() {
-        [Expected::Bounces(bounces)] => Some(*bounces),
+        [PathChoice::Bounces(bounces)] => Some(*bounces),
         _ => None,
     };
     let how = args.algorithm.unwrap_or(if bounces.is_some() { TagAlgorithm::Clos } else { TagAlgorithm::Merge });
@@ -261,23 +261,23 @@ fn wrong(error: &tagger::TaggerError) -> Failure {
     Failure::Input { message: error.to_string(), help: None }
 }
 
-fn source(args: &RulesArgs, fabric: &Fabric, expected: &Expected) -> Result<PathSource, Failure> {
+fn source(args: &RulesArgs, fabric: &Fabric, expected: &PathChoice) -> Result<PathSource, Failure> {
     Ok(match expected {
-        Expected::Shortest => PathSource::AllShortest { limit: None },
-        Expected::Bounces(bounces) => PathSource::UpDown { bounces: *bounces },
-        Expected::NShortest(paths) => PathSource::NShortest { paths: *paths },
-        Expected::Trees => PathSource::Trees { roots: TreeRoots::Switches, seed: None },
-        Expected::ServerTrees => PathSource::Trees { roots: TreeRoots::Servers, seed: None },
-        Expected::Random(count) => PathSource::Random { count: *count, max_switches: 16, seed: args.paths_seed },
-        Expected::File(path) => {
+        PathChoice::Shortest => PathSource::AllShortest { limit: None },
+        PathChoice::Bounces(bounces) => PathSource::UpDown { bounces: *bounces },
+        PathChoice::NShortest(paths) => PathSource::NShortest { paths: *paths },
+        PathChoice::Trees => PathSource::Trees { roots: TreeRoots::Switches, seed: None },
+        PathChoice::ServerTrees => PathSource::Trees { roots: TreeRoots::Servers, seed: None },
+        PathChoice::Random(count) => PathSource::Random { count: *count, max_switches: 16, seed: args.paths_seed },
+        PathChoice::File(path) => {
             let list = PathList::read(fabric, &read_text(path)?).map_err(at(path))?;
             if list.is_empty() {
                 return Err(Failure::no_path(path));
             }
             PathSource::List(list)
         }
-        Expected::Routes(path) => PathSource::Tables(Routes::read_json(fabric, &read_text(path)?).map_err(at(path))?),
-        Expected::Fdbs(path) => {
+        PathChoice::Routes(path) => PathSource::Tables(Routes::read_json(fabric, &read_text(path)?).map_err(at(path))?),
+        PathChoice::Fdbs(path) => {
             let Some(subnet) = &args.subnet else {
                 let help = "name the file that ibnetdiscover printed: --subnet FILE";
                 return Err(Failure::input("--paths fdbs: LIDs and GUIDs stand for unknown nodes", help));

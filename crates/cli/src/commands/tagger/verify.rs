@@ -1,7 +1,7 @@
 //! `tidegate tagger verify`: proves that rules are safe and expected paths lossless.
 
 use super::device::{DeviceArgs, DeviceVerdict};
-use super::paths::{Expected, parse_paths_or_file};
+use super::paths::{PathChoice, parse_paths_or_file};
 use crate::commands::fabric::counterexample::Simulated;
 use crate::exit::Exit;
 use crate::fabric_source::{self, FabricFlags, TunnelArgs};
@@ -40,7 +40,7 @@ pub struct VerifyArgs {
     /// lowest ports; trees=servers: towards each server. FILE or file:FILE: names of nodes from source to destination,
     /// one path per line. All but those of a file are computed independently of the generator.
     #[arg(long, value_name = "PATHS", value_parser = parse_paths_or_file)]
-    paths: Vec<Expected>,
+    paths: Vec<PathChoice>,
     /// All paths of this routing between hosts must be lossless.
     #[arg(long, value_name = "MODE")]
     routing: Option<Routing>,
@@ -175,14 +175,14 @@ fn read<'f>(path: &Path, fabric: &'f Fabric) -> Result<(RuleFile, Verifier<'f>),
     Ok((rules, verifier))
 }
 
-fn expect(verifier: &mut Verifier<'_>, fabric: &Fabric, paths: &Expected, visible: bool) -> Result<(), Failure> {
+fn expect(verifier: &mut Verifier<'_>, fabric: &Fabric, paths: &PathChoice, visible: bool) -> Result<(), Failure> {
     let wrong = |fault| Failure::Input { message: format!("--paths: {fault}"), help: None };
     match paths {
-        Expected::Shortest => expect_routing(verifier, fabric, Mode::ShortestPath, "--paths"),
-        Expected::Bounces(bounces) => verifier.expect_bounces(*bounces).map_err(wrong),
-        Expected::Trees => trees(verifier, TreeRoots::Switches, visible).map_err(wrong),
-        Expected::ServerTrees => trees(verifier, TreeRoots::Servers, visible).map_err(wrong),
-        Expected::File(path) => {
+        PathChoice::Shortest => expect_routing(verifier, fabric, Mode::ShortestPath, "--paths"),
+        PathChoice::Bounces(bounces) => verifier.expect_bounces(*bounces).map_err(wrong),
+        PathChoice::Trees => trees(verifier, TreeRoots::Switches, visible).map_err(wrong),
+        PathChoice::ServerTrees => trees(verifier, TreeRoots::Servers, visible).map_err(wrong),
+        PathChoice::File(path) => {
             // Read line by line with a limit per line, so that the list itself may have any length.
             let file = scenario::open(path).map_err(|error| Failure::unreadable(path, &error))?;
             match verifier.expect_list(BufReader::new(file)).map_err(|error| Failure::of_verifier(path, &error))? {
@@ -190,7 +190,7 @@ fn expect(verifier: &mut Verifier<'_>, fabric: &Fabric, paths: &Expected, visibl
                 _ => Ok(()),
             }
         }
-        Expected::NShortest(_) | Expected::Random(_) | Expected::Routes(_) | Expected::Fdbs(_) => {
+        PathChoice::NShortest(_) | PathChoice::Random(_) | PathChoice::Routes(_) | PathChoice::Fdbs(_) => {
             Err(Failure::input("--paths: the verifier cannot make these itself", "list them in a file"))
         }
     }
@@ -218,7 +218,7 @@ fn trees(verifier: &mut Verifier<'_>, roots: TreeRoots, visible: bool) -> Result
 }
 
 fn as_json(args: &VerifyArgs, fabric: &Fabric, verdict: &Verdict, device: Option<&DeviceVerdict>) -> Value {
-    let paths: Vec<String> = args.paths.iter().map(Expected::to_string).collect();
+    let paths: Vec<String> = args.paths.iter().map(PathChoice::to_string).collect();
     let mut object = json!({
         "rules": args.rules, "fabric": args.source, "paths": paths, "pass": verdict.pass(), "verdict": verdict,
         "tunnels_checked": fabric_source::tunnels_checked(fabric),

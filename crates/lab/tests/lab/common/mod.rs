@@ -1,6 +1,6 @@
 //! Scenarios as text, run on threads and over ranks.
 
-use lab::{Finished, Override, Run, Stop, Way};
+use lab::{FinishedRun, Override, Run, RunOptions, StopFlag};
 use model::{Ranks, Watcher, in_one_process};
 use std::sync::Arc;
 
@@ -8,28 +8,29 @@ use std::sync::Arc;
 pub fn read(text: &str, set: &[(&str, &str)], threads: usize) -> Result<Run, String> {
     let set: Vec<Override> =
         set.iter().map(|&(key, value)| Override { key: key.to_owned(), value: value.to_owned() }).collect();
-    let mut run = Run::parse(text, "case.toml", &set, None, &Stop::default()).map_err(|error| format!("{error:?}"))?;
+    let mut run =
+        Run::parse(text, "case.toml", &set, None, &StopFlag::default()).map_err(|error| format!("{error:?}"))?;
     run.lowered.setup.threads = threads;
     Ok(run)
 }
 
 /// Runs it in one process.
-pub fn alone<W: Watcher + Default>(text: &str, set: &[(&str, &str)], threads: usize) -> (Finished, W) {
+pub fn alone<W: Watcher + Default>(text: &str, set: &[(&str, &str)], threads: usize) -> (FinishedRun, W) {
     let mut seen = W::default();
-    let mut begun = read(text, set, threads).unwrap().begin(None, &Stop::default()).unwrap();
+    let mut begun = read(text, set, threads).unwrap().begin(None, &StopFlag::default()).unwrap();
     if threads > 1 {
         begun.simulation().randomise_threads(5);
     }
     begun.run(&mut seen);
-    (begun.finish(&mut seen, Way::default()).unwrap(), seen)
+    (begun.finish(&mut seen, RunOptions::default()).unwrap(), seen)
 }
 
 /// Runs it over two ranks, and returns the result of the first.
-pub fn over_ranks<W: Watcher + Default + Send>(text: &str, set: &[(&str, &str)]) -> (Finished, W) {
+pub fn over_ranks<W: Watcher + Default + Send>(text: &str, set: &[(&str, &str)]) -> (FinishedRun, W) {
     let of_rank = |ranks: Arc<dyn Ranks>| {
         let (mut seen, mut run) = (W::default(), read(text, set, 1).unwrap());
         run.over(ranks);
-        (run.produce(None, &mut seen, Way::default(), &Stop::default()).unwrap(), seen)
+        (run.produce(None, &mut seen, RunOptions::default(), &StopFlag::default()).unwrap(), seen)
     };
     std::thread::scope(|scope| {
         let of_rank = &of_rank;

@@ -1,7 +1,7 @@
 //! One run, and a hash of its results without the echo of its scenario.
 
 use super::Set;
-use lab::{Finished, Override, Run, Stop, Way};
+use lab::{FinishedRun, Override, Run, RunOptions, StopFlag};
 use model::{CapturedFrame, QueueSample, Watcher};
 use record::control::ControlSample;
 use record::flows::FlowRecord;
@@ -95,15 +95,15 @@ pub fn run(text: &str, set: &Set) -> Result<Results, String> {
     let over = |(key, value): &(String, String)| Override { key: key.clone(), value: with_files(value) };
     let set: Vec<Override> = set.iter().map(over).collect();
     let shown = |error: &dyn std::fmt::Display| error.to_string().replace('\n', " ");
-    let run = Run::parse(&text, "key.toml", &set, None, &Stop::default()).map_err(|error| shown(&error))?;
+    let run = Run::parse(&text, "key.toml", &set, None, &StopFlag::default()).map_err(|error| shown(&error))?;
     let values = run.lowered.explain.iter().map(|entry| (entry.key.clone(), entry.value.clone())).collect();
     let warnings = run.lowered.warnings.iter().map(|warning| format!("{}: {}", warning.key, warning.message)).collect();
     let (mut seen, scratch) = (Seen::default(), text.contains("[record]").then(Scratch::new));
     let folder = scratch.as_ref().map(|scratch| lab::folder(&scratch.0)).transpose().map_err(|error| shown(&error))?;
-    let begun = run.begin(folder, &Stop::default()).map_err(|error| shown(&error));
+    let begun = run.begin(folder, &StopFlag::default()).map_err(|error| shown(&error));
     let mut begun = begun?;
     begun.run(&mut seen);
-    let Finished { summary, .. } = begun.finish(&mut seen, Way::default()).map_err(|error| shown(&error))?;
+    let FinishedRun { summary, .. } = begun.finish(&mut seen, RunOptions::default()).map_err(|error| shown(&error))?;
     seen.add("summary", told(summary));
     if let Some(scratch) = &scratch {
         let mut names: Vec<_> =

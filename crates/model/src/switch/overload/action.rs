@@ -41,7 +41,8 @@ impl Decision {
 /// An overload action. It owns its state and receives the core of the switch. It may change the path of the frame that
 /// it decides about; changed content is part of the decision.
 pub(crate) trait Action {
-    /// Decides about a frame of a class in [`Steps::overload_classes`](crate::switch::core::Steps::overload_classes),
+    /// Decides about a frame of a class in
+    /// [`EnabledHooks::overload_classes`](crate::switch::core::EnabledHooks::overload_classes),
     /// before admission.
     fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision;
 

@@ -1,11 +1,11 @@
 //! The requester that retransmits missing packets only.
 
-use crate::bounce_reaction::Returns;
+use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
 use crate::endpoint::{Ctx, FlowStart, Offer, Sender, SenderStatistics};
 use crate::frame::{Frame, Kind, flags};
 use crate::ranges::Ranges;
-use crate::rate_control::{Acknowledged, RateObservation};
+use crate::rate_control::{AckInfo, RateObservation};
 use crate::roce::connection::ConnectionParameters;
 use crate::roce::parameters::RoceParameters;
 use crate::roce::probing::Paced;
@@ -133,7 +133,7 @@ impl SelectiveSender {
         if self.untold_bytes == 0 || self.untold_bytes < whole && snd_una < size_bytes {
             return;
         }
-        let ack = Acknowledged {
+        let ack = AckInfo {
             rtt: ctx.now.saturating_sub(frame.stamp),
             wire_bytes: parameters.full_wire_bytes(),
             ece: std::mem::take(&mut self.untold_mark),
@@ -261,7 +261,7 @@ impl Sender for SelectiveSender {
         Offer::Send(segment)
     }
 
-    fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut Returns, every: u32) -> bool {
+    fn on_returned(&mut self, ctx: &mut Ctx<'_>, returns: &mut BouncedFlow, every: u32) -> bool {
         self.roce.on_returned(ctx, returns, every)
     }
 

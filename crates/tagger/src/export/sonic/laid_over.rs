@@ -4,7 +4,7 @@
 use super::buffers::{Buffers, PlatformBuffers};
 use super::model::{self, Config, RANGED, entries, named, number, range};
 use super::{EGRESS_LOSSLESS, SonicError};
-use crate::export::factorise::Misfit;
+use crate::export::factorise::UnsupportedSwitch;
 use crate::export::view::SwitchView;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,8 @@ pub(super) fn interfaces(view: &SwitchView) -> BTreeSet<&str> {
 /// the rules of SONiC's models.
 ///
 /// # Errors
-/// [`SonicError::Platform`] with the rule that the merged configuration violates, [`SonicError::Misfit`] if a pool is
+/// [`SonicError::Platform`] with the rule that the merged configuration violates,
+/// [`SonicError::UnsupportedSwitch`] if a pool is
 /// exceeded.
 pub(super) fn check_merged(
     view: &SwitchView,
@@ -96,7 +97,7 @@ pub(super) fn check_merged(
         return Err(SonicError::Platform(violation.into()));
     }
     if let Some(over) = model::check_pools(&merged, given.share_headroom).into_iter().next() {
-        return Err(Misfit::Pool { switch: view.name().to_owned(), why: over }.into());
+        return Err(UnsupportedSwitch::Pool { switch: view.name().to_owned(), why: over }.into());
     }
     Ok(merged)
 }

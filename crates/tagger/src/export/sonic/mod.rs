@@ -38,7 +38,7 @@ pub use pg_profile::{PgRow, PgTable};
 pub use platform::{OwnCables, Platform, PlatformError, PlatformFile};
 
 use super::dialect::Dialect;
-use super::factorise::{Misfit, QueueBinding, factorise};
+use super::factorise::{QueueBinding, UnsupportedSwitch, factorise};
 use super::marks::Marks;
 use super::view::SwitchView;
 use fabric::PortIndex;
@@ -97,7 +97,7 @@ const MOST_POLL_MS: u32 = 1_000;
 pub enum SonicError {
     /// The rules of the switch do not fit.
     #[error(transparent)]
-    Misfit(#[from] Misfit),
+    UnsupportedSwitch(#[from] UnsupportedSwitch),
     /// The platform's files are invalid or belong to another platform.
     #[error(transparent)]
     Platform(#[from] PlatformError),
@@ -106,7 +106,8 @@ pub enum SonicError {
 /// Returns the fragment of a switch with the platform `given`.
 ///
 /// # Errors
-/// [`Misfit`] if the rules do not fit the traffic classes, a name is invalid in SONiC, or a buffer pool is exceeded;
+/// [`UnsupportedSwitch`] if the rules do not fit the traffic classes, a name is invalid in SONiC, or a buffer pool is
+/// exceeded;
 /// [`PlatformError`] if the platform has no profile for a port, or the merged configuration violates a rule of SONiC's
 /// models.
 pub fn fragment(
@@ -136,8 +137,8 @@ pub fn fragment(
 }
 
 /// Returns all tables except buffers.
-fn maps(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Map<String, Value>, Misfit> {
-    Misfit::of_names(view, Dialect::Sonic)?;
+fn maps(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Map<String, Value>, UnsupportedSwitch> {
+    UnsupportedSwitch::of_names(view, Dialect::Sonic)?;
     let factors = factorise(view, marks, settings.binding)?;
     let mut tables = Map::new();
     let classes = || 0..marks.traffic_classes();

@@ -1,15 +1,15 @@
 //! Notes for the operator who loads a fragment.
 
 use super::{PlatformBuffers, Settings};
-use crate::export::factorise::{Misfit, factorise};
+use crate::export::factorise::{UnsupportedSwitch, factorise};
 use crate::export::marks::Marks;
 use crate::export::view::SwitchView;
 
 /// Returns the notes for the fragment of this switch.
 ///
 /// # Errors
-/// [`Misfit`], like [`fragment`](super::fragment).
-pub fn notes(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Vec<String>, Misfit> {
+/// [`UnsupportedSwitch`], like [`fragment`](super::fragment).
+pub fn notes(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Vec<String>, UnsupportedSwitch> {
     let factors = factorise(view, marks, settings.binding)?;
     let used = 1 + factors.kept.len() + factors.groups.len();
     let mut notes = vec![format!("{}: {used} of {} traffic classes", view.name(), marks.traffic_classes())];

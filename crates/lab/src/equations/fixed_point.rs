@@ -8,15 +8,15 @@ use std::fmt::Write as _;
 use text::numbers::{rate, size, span};
 
 /// The fixed point, and the conditions of the thesis.
-pub struct Rest {
+pub struct FixedPointReport {
     report: Result<Report, String>,
     said: Vec<String>,
 }
 
-impl Rest {
+impl FixedPointReport {
     /// Analyses the model of a file.
-    pub fn of(file: &FluidFile) -> Rest {
-        Rest { report: report(&*file.model()), said: said(file) }
+    pub fn of(file: &FluidFile) -> FixedPointReport {
+        FixedPointReport { report: report(&*file.model()), said: said(file) }
     }
 
     /// Returns the text.

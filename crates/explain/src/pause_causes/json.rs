@@ -1,16 +1,16 @@
-//! JSON of [`Blame`].
+//! JSON of [`PauseCauses`].
 
-use super::super::chain::Root;
-use super::super::sufferers::{Role, Stream, WaitTotals};
+use super::super::affected_flows::{Role, Stream, WaitTotals};
+use super::super::chain::RootCause;
 use super::super::trace::PortId;
-use super::{Blame, CauseEffects, PauseTotals, Place};
-use record::trace::Traffic;
+use super::{CauseEffects, PauseCauses, PauseTotals, Place};
+use record::trace::TrafficSelector;
 use serde_json::{Value, json};
 
-impl Blame {
+impl PauseCauses {
     /// Returns all data as JSON.
     pub fn json(&self) -> Value {
-        let port = |(key, stopped): (&(PortId, Option<u8>, Option<Traffic>), &PauseTotals)| {
+        let port = |(key, stopped): (&(PortId, Option<u8>, Option<TrafficSelector>), &PauseTotals)| {
             json!({
                 "port": self.trace.port_name(key.0), "towards": self.towards(key.0), "class": key.1,
                 "of": self.traffic(key.2), "stops": stopped.stops, "stopped_ps": stopped.time.as_ps(),
@@ -31,19 +31,19 @@ impl Blame {
         self.trace.peer(port).map(|peer| self.trace.node(peer))
     }
 
-    fn traffic(&self, of: Option<Traffic>) -> Value {
+    fn traffic(&self, of: Option<TrafficSelector>) -> Value {
         let name = |node: Option<u32>| node.map(|node| self.trace.node(node));
         of.map_or(Value::Null, |of| json!({ "src": name(of.src), "dst": name(of.dst) }))
     }
 
     fn cause_json(&self, one: &CauseEffects) -> Value {
         let (kind, ports, node) = match &one.root {
-            Root::Congested(port) => ("congested", vec![*port], port.0),
-            Root::Circle(ports) => ("circle", ports.clone(), ports.first().map_or(0, |port| port.0)),
-            Root::Host(node) => ("host", Vec::new(), *node),
-            Root::Credits(port) => ("credits", vec![*port], port.0),
-            Root::Drained(node) => ("drained", Vec::new(), *node),
-            Root::Before(node) => ("before the trace", Vec::new(), *node),
+            RootCause::Congested(port) => ("congested", vec![*port], port.0),
+            RootCause::Cycle(ports) => ("circle", ports.clone(), ports.first().map_or(0, |port| port.0)),
+            RootCause::Host(node) => ("host", Vec::new(), *node),
+            RootCause::Credits(port) => ("credits", vec![*port], port.0),
+            RootCause::Drained(node) => ("drained", Vec::new(), *node),
+            RootCause::Before(node) => ("before the trace", Vec::new(), *node),
         };
         let names: Vec<String> = ports.iter().map(|&port| self.trace.port_name(port)).collect();
         let branch = |(way, stopped): (&Vec<Place>, &PauseTotals)| {

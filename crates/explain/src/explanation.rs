@@ -20,7 +20,7 @@ pub struct Line {
 
 /// An explanation.
 #[derive(Clone, Debug, Default)]
-pub struct Story {
+pub struct Explanation {
     /// The subject.
     pub title: String,
     /// Sentences, in order.
@@ -29,10 +29,10 @@ pub struct Story {
     pub facts: Map<String, Value>,
 }
 
-impl Story {
+impl Explanation {
     /// Creates a story without lines.
-    pub fn new(title: String) -> Story {
-        Story { title, ..Story::default() }
+    pub fn new(title: String) -> Explanation {
+        Explanation { title, ..Explanation::default() }
     }
 
     /// Appends a sentence about an instant.
@@ -46,16 +46,16 @@ impl Story {
     }
 
     /// Appends a sentence that explains the one above.
-    pub fn because(&mut self, text: impl Into<String>) {
+    pub fn cause_line(&mut self, text: impl Into<String>) {
         self.lines.push(Line { at: None, until: None, depth: 1, text: text.into() });
     }
 
     /// Appends a sentence without a time.
-    pub fn say(&mut self, text: impl Into<String>) {
+    pub fn line(&mut self, text: impl Into<String>) {
         self.lines.push(Line { at: None, until: None, depth: 0, text: text.into() });
     }
 
-    /// Returns the text with rounded times; those of [`Story::json`] are exact.
+    /// Returns the text with rounded times; those of [`Explanation::json`] are exact.
     pub fn text(&self, paint: ColorMode) -> String {
         let mut text = format!("{}\n", paint.styled(&rounded_times(&self.title), Style::Strong));
         let when = |line: &Line| line.at.map(instant).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! Flows with frames that waited behind paused ports (victim flows), by the root cause of the pause.
 
-use super::chain::Root;
+use super::chain::RootCause;
 use super::trace::{PortId, Trace};
 use record::trace::{PacketKind, TraceEvent, TraceRow};
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,19 +72,19 @@ impl FlowPaths {
     }
 
     /// Returns the relation of a flow to a root.
-    pub fn role(&self, trace: &Trace, stream: Stream, root: &Root) -> Role {
+    pub fn role(&self, trace: &Trace, stream: Stream, root: &RootCause) -> Role {
         let destination = trace.ends(stream.0).map(|(src, dst)| if stream.1 { src } else { dst });
         let roots: &[PortId] = match root {
-            Root::Congested(port) | Root::Credits(port) => std::slice::from_ref(port),
-            Root::Circle(ports) => ports,
-            Root::Host(host) => {
+            RootCause::Congested(port) | RootCause::Credits(port) => std::slice::from_ref(port),
+            RootCause::Cycle(ports) => ports,
+            RootCause::Host(host) => {
                 return match destination {
                     Some(destination) if destination == *host => Role::Contributor,
                     Some(_) => Role::Victim,
                     None => Role::Unknown,
                 };
             }
-            Root::Drained(_) | Root::Before(_) => return Role::Unknown,
+            RootCause::Drained(_) | RootCause::Before(_) => return Role::Unknown,
         };
         let seen = self.ports.get(&stream);
         if roots.iter().any(|port| seen.is_some_and(|seen| seen.contains(port))) {
@@ -111,7 +111,7 @@ struct Queued {
 }
 
 /// Collects the waits of frames behind stops with a root.
-pub struct Waits<'t> {
+pub struct WaitCollector<'t> {
     trace: &'t Trace,
     /// Index of the root, by index of the stop, and of the hold.
     roots: (&'t [usize], &'t [usize]),
@@ -121,10 +121,10 @@ pub struct Waits<'t> {
     found: BTreeMap<(usize, Stream), WaitTotals>,
 }
 
-impl<'t> Waits<'t> {
+impl<'t> WaitCollector<'t> {
     /// Creates the collector; `roots` are by index of the stops, and of the holds, of `trace`.
-    pub fn new(trace: &'t Trace, roots: (&'t [usize], &'t [usize])) -> Waits<'t> {
-        Waits { trace, roots, queued: BTreeMap::new(), found: BTreeMap::new() }
+    pub fn new(trace: &'t Trace, roots: (&'t [usize], &'t [usize])) -> WaitCollector<'t> {
+        WaitCollector { trace, roots, queued: BTreeMap::new(), found: BTreeMap::new() }
     }
 
     /// Processes the next event.

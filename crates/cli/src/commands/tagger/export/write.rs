@@ -3,8 +3,8 @@
 use super::platform::compared;
 use super::{ExportArgs, Format, Job, Written};
 use crate::failure::Failure;
-use crate::hand_over::{OutputFolder, begin, finish};
 use crate::output;
+use crate::output_folder::{OutputFolder, begin, finish};
 use serde_json::{Map, Value, json};
 use text::numbers::counted;
 use text::{Concatenation, ConcatenationFormat};
@@ -17,7 +17,7 @@ const AT_A_TIME: usize = 64;
 ///
 /// # Errors
 /// A folder that cannot be written; two switches with equal file names.
-pub fn hand_over(job: &Job<'_>) -> Result<Written, Failure> {
+pub fn write(job: &Job<'_>) -> Result<Written, Failure> {
     let args = job.args;
     let mut written = Written { notes: job.notes(), ..Written::default() };
     let kind = format!("tagger export --to {}", args.to.name());

@@ -2,13 +2,13 @@
 
 mod json;
 
-use super::chain::{Root, chain};
-use super::pauses::Stop;
-use super::story::plural;
-use super::sufferers::{FlowPaths, Role, Stream, WaitTotals, Waits};
+use super::affected_flows::{FlowPaths, Role, Stream, WaitCollector, WaitTotals};
+use super::chain::{RootCause, chain};
+use super::explanation::plural;
+use super::pauses::PauseInterval;
 use super::trace::{PortId, Trace};
 use crate::error::ExplainError;
-use record::trace::Traffic;
+use record::trace::TrafficSelector;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ use text::{ColorMode, Layout, Style, table};
 use units::Time;
 
 /// Maximum number of roots in the text, and of ports and sufferers of each root; `--json` contains all.
-const TOLD: usize = 16;
+const MAX_SHOWN: usize = 16;
 
 /// Number and total time of pauses and holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ struct PauseTotals {
 }
 
 impl PauseTotals {
-    fn add(&mut self, stop: &Stop) {
+    fn add(&mut self, stop: &PauseInterval) {
         let lasted = stop.lasted(stop.from, stop.until);
         *self = PauseTotals {
             stops: self.stops + 1,
@@ -42,12 +42,12 @@ impl PauseTotals {
 }
 
 /// A paused port, or one held flow at a port.
-type Place = (PortId, Option<Traffic>);
+type Place = (PortId, Option<TrafficSelector>);
 
 /// Effects of one root.
 #[derive(Debug)]
 struct CauseEffects {
-    root: Root,
+    root: RootCause,
     all: PauseTotals,
     /// Pauses by path from the root; the last element of a path is the paused port.
     tree: BTreeMap<Vec<Place>, PauseTotals>,
@@ -80,37 +80,39 @@ impl CauseEffects {
 
 /// Pauses by root.
 #[derive(Debug)]
-pub struct Blame {
+pub struct PauseCauses {
     trace: Trace,
     all: PauseTotals,
     /// Effects of each root, by total pause time, longest first.
     caused: Vec<CauseEffects>,
     /// Pauses of each port, class and flow.
-    ports: BTreeMap<(PortId, Option<u8>, Option<Traffic>), PauseTotals>,
+    ports: BTreeMap<(PortId, Option<u8>, Option<TrafficSelector>), PauseTotals>,
     traced_flows: usize,
 }
 
-impl Blame {
+impl PauseCauses {
     /// Reads the trace in `folder` twice, without storing it.
     ///
     /// # Errors
     /// As [`Trace::read`].
-    pub fn read(folder: &Path) -> Result<Blame, ExplainError> {
+    pub fn read(folder: &Path) -> Result<PauseCauses, ExplainError> {
         let mut ways = FlowPaths::default();
         let trace = Trace::visit(folder, |row| ways.take(row))?;
-        let mut blame = Blame {
+        let mut pause_causes = PauseCauses {
             all: PauseTotals::default(),
             caused: Vec::new(),
             ports: BTreeMap::new(),
             traced_flows: ways.flows(),
             trace,
         };
-        let mut numbers: BTreeMap<Root, usize> = BTreeMap::new();
+        let mut numbers: BTreeMap<RootCause, usize> = BTreeMap::new();
         let mut caused: Vec<CauseEffects> = Vec::new();
         let mut roots = [Vec::new(), Vec::new()];
-        for (stops, roots) in [&blame.trace.pauses.stops, &blame.trace.pauses.holds].into_iter().zip(&mut roots) {
+        for (stops, roots) in
+            [&pause_causes.trace.pauses.stops, &pause_causes.trace.pauses.holds].into_iter().zip(&mut roots)
+        {
             for stop in stops {
-                let (steps, root) = chain(&blame.trace, stop);
+                let (steps, root) = chain(&pause_causes.trace, stop);
                 let number = *numbers.entry(root.clone()).or_insert(caused.len());
                 if number == caused.len() {
                     let (tree, hosts, flows) = <_>::default();
@@ -119,30 +121,30 @@ impl Blame {
                 roots.push(number);
                 let one = &mut caused[number];
                 // The last step of a cycle leads to a stop already in it.
-                let closing = usize::from(matches!(one.root, Root::Circle(_)));
+                let closing = usize::from(matches!(one.root, RootCause::Cycle(_)));
                 let between = steps.iter().rev().skip(closing).filter_map(|step| step.next);
                 let way = between.chain([stop]).map(|stop| (stop.port, stop.of));
                 one.tree.entry(way.collect()).or_default().add(stop);
                 one.all.add(stop);
-                if blame.trace.is_host(stop.port.0) {
+                if pause_causes.trace.is_host(stop.port.0) {
                     let role = (Role::Unknown, PauseTotals::default());
                     one.hosts.entry(stop.port.0).or_insert(role).1.add(stop);
                 }
-                blame.all.add(stop);
-                blame.ports.entry((stop.port, stop.class, stop.of)).or_default().add(stop);
+                pause_causes.all.add(stop);
+                pause_causes.ports.entry((stop.port, stop.class, stop.of)).or_default().add(stop);
             }
         }
-        let mut waits = Waits::new(&blame.trace, (&roots[0], &roots[1]));
-        blame.trace.again(|row| waits.take(&row))?;
+        let mut waits = WaitCollector::new(&pause_causes.trace, (&roots[0], &roots[1]));
+        pause_causes.trace.again(|row| waits.take(&row))?;
         for ((number, stream), waited) in waits.finish() {
             let one = &mut caused[number];
-            let role = ways.role(&blame.trace, stream, &one.root);
+            let role = ways.role(&pause_causes.trace, stream, &one.root);
             one.flows.insert(stream, (role, waited));
         }
-        blame.classify_hosts(&ways, &mut caused);
+        pause_causes.classify_hosts(&ways, &mut caused);
         caused.sort_by_key(|one| Reverse(one.all.time));
-        blame.caused = caused;
-        Ok(blame)
+        pause_causes.caused = caused;
+        Ok(pause_causes)
     }
 
     /// Sets the role of hosts: contributor if one of its flows is, victim if none is.
@@ -164,22 +166,22 @@ impl Blame {
         }
     }
 
-    fn root_words(&self, root: &Root) -> String {
+    fn root_words(&self, root: &RootCause) -> String {
         let trace = &self.trace;
         match root {
-            Root::Congested(port) => trace.port_towards(*port),
-            Root::Circle(ports) => {
+            RootCause::Congested(port) => trace.port_towards(*port),
+            RootCause::Cycle(ports) => {
                 let names: Vec<String> = ports.iter().map(|&port| trace.port_name(port)).collect();
                 format!("a circle of {}", names.join(", "))
             }
-            Root::Host(host) => format!("{}, a host", trace.node(*host)),
-            Root::Credits(port) => format!("late or too few credits at {}", trace.port_name(*port)),
-            Root::Drained(node) => format!("{}, drained", trace.node(*node)),
-            Root::Before(node) => format!("{}, before the trace", trace.node(*node)),
+            RootCause::Host(host) => format!("{}, a host", trace.node(*host)),
+            RootCause::Credits(port) => format!("late or too few credits at {}", trace.port_name(*port)),
+            RootCause::Drained(node) => format!("{}, drained", trace.node(*node)),
+            RootCause::Before(node) => format!("{}, before the trace", trace.node(*node)),
         }
     }
 
-    fn traffic_words(&self, of: Option<Traffic>) -> String {
+    fn traffic_words(&self, of: Option<TrafficSelector>) -> String {
         let name = |node: Option<u32>| node.map_or("anybody", |node| self.trace.node(node));
         of.map(|of| format!(" ({} to {})", name(of.src), name(of.dst))).unwrap_or_default()
     }
@@ -198,31 +200,31 @@ impl Blame {
         let heading =
             format!("every pause of the run: {} of {ports}, {} in all", plural(stops, "stop"), span_ps(time.as_ps()));
         let mut text = format!("{}\n", paint.styled(&heading, Style::Strong));
-        let rows: Vec<Vec<String>> = self.caused.iter().take(TOLD).map(|one| self.row(one)).collect();
+        let rows: Vec<Vec<String>> = self.caused.iter().take(MAX_SHOWN).map(|one| self.row(one)).collect();
         if !rows.is_empty() {
             let header = ["caused by", "victims", "contributors", "not traced", "stops", "stopped", "ports", "depth"];
             text.push_str(&table(&header, &rows, 4, Layout::Fitting, 2));
         }
         let more = |text: &mut String, count: usize, what: &str| {
-            if count > TOLD {
-                text.push_str(&format!("  ... and {} more {what}: --json has all\n", count - TOLD));
+            if count > MAX_SHOWN {
+                text.push_str(&format!("  ... and {} more {what}: --json has all\n", count - MAX_SHOWN));
             }
         };
         more(&mut text, self.caused.len(), "causes");
-        for one in self.caused.iter().take(TOLD) {
+        for one in self.caused.iter().take(MAX_SHOWN) {
             let name = self.root_words(&one.root);
             text.push_str(&format!("{}\n", paint.styled(&format!("{name}: stopped ports"), Style::Strong)));
             text.push_str(&table(&[], &self.branches(one), 1, Layout::Fitting, 2));
             more(&mut text, one.tree.len(), "ports");
-            let sufferers = self.sufferers(one);
-            if !sufferers.is_empty() {
+            let affected_flows = self.affected_flows(one);
+            if !affected_flows.is_empty() {
                 text.push_str(&format!(
                     "{}\n",
                     paint.styled(&format!("{name}: delayed hosts and flows"), Style::Strong)
                 ));
-                let shown = &sufferers[..sufferers.len().min(TOLD)];
+                let shown = &affected_flows[..affected_flows.len().min(MAX_SHOWN)];
                 text.push_str(&table(&[], shown, 2, Layout::Fitting, 2));
-                more(&mut text, sufferers.len(), "hosts and flows");
+                more(&mut text, affected_flows.len(), "hosts and flows");
             }
         }
         let (traced, all) = (self.traced_flows, self.trace.flows.len());
@@ -251,7 +253,7 @@ impl Blame {
     fn branches(&self, one: &CauseEffects) -> Vec<Vec<String>> {
         // The path to a stop in a cycle begins with the rest of the cycle, which is in the heading.
         let least = one.tree.keys().map(Vec::len).min().unwrap_or(1);
-        let rows = one.tree.iter().take(TOLD).map(|(way, stopped)| {
+        let rows = one.tree.iter().take(MAX_SHOWN).map(|(way, stopped)| {
             let (port, of) = way.last().copied().unwrap_or(((0, 0), None));
             let indent = "  ".repeat(way.len() - least);
             vec![
@@ -265,7 +267,7 @@ impl Blame {
     }
 
     /// Returns hosts, then flows: victims first, then by time, longest first.
-    fn sufferers(&self, one: &CauseEffects) -> Vec<Vec<String>> {
+    fn affected_flows(&self, one: &CauseEffects) -> Vec<Vec<String>> {
         let mut hosts: Vec<_> = one.hosts.iter().collect();
         hosts.sort_by_key(|(_, (role, stopped))| (*role, Reverse(stopped.time)));
         let mut flows: Vec<_> = one.flows.iter().collect();

@@ -1,15 +1,15 @@
 //! XOFF and XON sent and received at a port, under output backpressure.
 
-use super::story::{Story, plural};
+use super::explanation::{Explanation, plural};
 use super::trace::{PortId, Trace};
-use record::trace::{TraceEvent, Traffic};
+use record::trace::{TraceEvent, TrafficSelector};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 
 /// Maximum number of flows listed one by one.
-const TOLD: usize = 20;
+const MAX_SHOWN: usize = 20;
 
-fn words(trace: &Trace, of: Traffic) -> String {
+fn words(trace: &Trace, of: TrafficSelector) -> String {
     let name = |node: Option<u32>| node.map_or("anybody".to_owned(), |node| trace.node(node).to_owned());
     format!("{} to {}", name(of.src), name(of.dst))
 }
@@ -19,10 +19,10 @@ fn rate_words(rate_bps: u64) -> String {
 }
 
 /// Requests of one kind, by flow: their number, and time, port, rate (bit/s) and load of the first.
-type BackpressureRequests = BTreeMap<Traffic, (u64, Time, u16, u64, u64)>;
+type BackpressureRequests = BTreeMap<TrafficSelector, (u64, Time, u16, u64, u64)>;
 
 /// Appends the flows that the output `id` paused, and those held there for other outputs.
-pub fn tell(story: &mut Story, trace: &Trace, id: PortId) {
+pub fn explain(explanation: &mut Explanation, trace: &Trace, id: PortId) {
     let (mut made, mut heard) = (BackpressureRequests::new(), BackpressureRequests::new());
     for row in trace.rows.iter().filter(|row| row.node == id.0) {
         match row.event {
@@ -35,8 +35,8 @@ pub fn tell(story: &mut Story, trace: &Trace, id: PortId) {
             _ => {}
         }
     }
-    for (of, (count, first, port, rate_bps, waiting)) in made.iter().take(TOLD) {
-        story.say(format!(
+    for (of, (count, first, port, rate_bps, waiting)) in made.iter().take(MAX_SHOWN) {
+        explanation.line(format!(
             "It was congested and requested {} {} to slow down {}, first at {first}, to {}, with {waiting} queued (in \
              the unit of switch.queue).",
             trace.port((id.0, *port)).map_or("a neighbour", |port| trace.node(port.peer)),
@@ -45,8 +45,8 @@ pub fn tell(story: &mut Story, trace: &Trace, id: PortId) {
             rate_words(*rate_bps),
         ));
     }
-    for (of, (count, first, _, rate_bps, _)) in heard.iter().take(TOLD) {
-        story.say(format!(
+    for (of, (count, first, _, rate_bps, _)) in heard.iter().take(MAX_SHOWN) {
+        explanation.line(format!(
             "{} was requested {} to limit {}, first at {first}, to {}.",
             trace.node(id.0),
             plural(*count, "time"),
@@ -54,8 +54,8 @@ pub fn tell(story: &mut Story, trace: &Trace, id: PortId) {
             rate_words(*rate_bps),
         ));
     }
-    let untold = made.len().saturating_sub(TOLD) + heard.len().saturating_sub(TOLD);
-    if untold > 0 {
-        story.say(format!("... and {untold} more flows."));
+    let unshown = made.len().saturating_sub(MAX_SHOWN) + heard.len().saturating_sub(MAX_SHOWN);
+    if unshown > 0 {
+        explanation.line(format!("... and {unshown} more flows."));
     }
 }

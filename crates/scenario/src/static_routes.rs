@@ -18,7 +18,7 @@ pub(crate) struct NamedRoute {
 }
 
 pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedRoute> {
-    let mut pins = Vec::new();
+    let mut static_routes = Vec::new();
     for section in root.tables("route", "route") {
         let node = section.text("node");
         let (to, from) = (section.read("to", host), section.read("from", host));
@@ -37,10 +37,10 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedRoute> {
             section.fail("until", message, Some("remove `until` for a permanent route".to_owned()));
         }
         if let (Some(node), Some(to), Some(via), Some(at)) = (node, to, via, at) {
-            pins.push(NamedRoute { node, to, from, via, at, until });
+            static_routes.push(NamedRoute { node, to, from, via, at, until });
         }
     }
-    pins
+    static_routes
 }
 
 /// Resolves names in manual routes to ports.
@@ -88,6 +88,6 @@ pub(crate) fn lower(ground: &LoweringContext<'_, '_>, named: &[NamedRoute]) -> O
             until: named.until,
         })
     };
-    let pins: Vec<Option<StaticRoute>> = named.iter().enumerate().map(one).collect();
-    pins.into_iter().collect()
+    let static_routes: Vec<Option<StaticRoute>> = named.iter().enumerate().map(one).collect();
+    static_routes.into_iter().collect()
 }
