@@ -20,7 +20,7 @@ trap 'rm -rf "$out"' EXIT
 # The program without MPI comes back with the next build.
 cp "${TIDEGATE:-${CARGO_TARGET_DIR:-target}/${profile/dev/debug}/tidegate}" "$out/tidegate"
 tidegate=$out/tidegate
-# Open MPI wants to be told that tests may run as root, on fewer cores than ranks, and on one machine.
+# Open MPI needs options for tests that run as root, on fewer cores than ranks, and on one machine.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 mpi() { local ranks=$1; shift; mpirun -n "$ranks" "$@"; }
 fail() { echo "ranks: $*" >&2; exit 1; }
@@ -67,21 +67,21 @@ mpi 2 "$tidegate" run examples/parking-lot.toml --set duration=1ms --set measure
 grep -q "2 ranks cut .* wires, the shortest of .*, and meet as often" "$out/said" \
     || { cat "$out/said"; fail "no warning of short links"; }
 
-# Mistakes are told once, with the reason.
+# Errors are reported once, with the reason.
 if mpi 2 "$tidegate" run examples/leaf-spine.toml --quiet --out "$out/both" : \
     -n 1 "$tidegate" run examples/leaf-spine.toml --seed 7 --quiet --out "$out/both" > "$out/said" 2>&1; then
     fail "ranks with different seeds ran"
 fi
-grep -q "rank 2 has another run than rank 0" "$out/said" || { cat "$out/said"; fail "different seeds are not told"; }
+grep -q "rank 2 has another run than rank 0" "$out/said" || { cat "$out/said"; fail "different seeds are not reported"; }
 cp "$tidegate" "$out/other-build" && echo >> "$out/other-build"
 if mpi 1 "$tidegate" run examples/leaf-spine.toml --quiet --out "$out/both" : \
     -n 1 "$out/other-build" run examples/leaf-spine.toml --quiet --out "$out/both" > "$out/said" 2>&1; then
     fail "ranks of different builds ran"
 fi
-grep -q "rank 1 has another run than rank 0" "$out/said" || { cat "$out/said"; fail "different builds are not told"; }
+grep -q "rank 1 has another run than rank 0" "$out/said" || { cat "$out/said"; fail "different builds are not reported"; }
 [ ! -e "$out/both" ] && [ ! -e "$out/both.partial" ] || fail "what was refused left a result"
 if mpi 10 "$tidegate" run examples/parking-lot.toml --quiet > "$out/said" 2>&1; then fail "more ranks than nodes ran"; fi
-[ "$(grep -c "more than there are nodes" "$out/said")" = 1 ] || { cat "$out/said"; fail "too many ranks are not told once"; }
+[ "$(grep -c "more than there are nodes" "$out/said")" = 1 ] || { cat "$out/said"; fail "too many ranks are not reported once"; }
 echo "ranks: different runs, different builds and too many ranks are refused"
 
 # A rank that dies ends all, and leaves no result. A signal at one of them ends all with a partial one.

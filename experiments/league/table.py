@@ -22,11 +22,11 @@ def unit_of(metric):
     return next((unit for unit in ("ns", "bytes", "bps") if metric.endswith("_" + unit)), "")
 
 
-def said(metric, told):
+def said(metric, reported):
     """`mean ± half of the 95 % interval`, in the unit that suits the mean."""
-    if told is None or told.get("mean") is None:
+    if reported is None or reported.get("mean") is None:
         return "-"
-    mean, half = told["mean"], told.get("half_width_95") or 0.0
+    mean, half = reported["mean"], reported.get("half_width_95") or 0.0
     if metric == "jain":
         return f"{mean:.2f}"
     size, name = next(((size, name) for size, name in UNITS[unit_of(metric)] if abs(mean) >= size), UNITS[unit_of(metric)][-1])

@@ -19,11 +19,11 @@ def rounded(value):
 def bin_of(flows, lowest, highest):
     """Returns a bin of (size, slowdown) pairs."""
     slowdowns = sorted(slowdown for _, slowdown in flows)
-    told = {"from_bytes": lowest, "to_bytes": highest, "count": len(flows),
+    reported = {"from_bytes": lowest, "to_bytes": highest, "count": len(flows),
             "mean": rounded(sum(slowdowns) / len(slowdowns))}
     for name, part in (("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99")):
-        told[name] = rounded(nearest_rank(slowdowns, part))
-    return told
+        reported[name] = rounded(nearest_rank(slowdowns, part))
+    return reported
 
 
 class Flows:
@@ -62,7 +62,7 @@ class Flows:
             return None
         slowdowns = sorted(slowdown for _, slowdown in pairs)
         whole = bin_of(pairs, 0, 0)
-        told = {name: whole[name] for name in ("mean", "p50", "p95", "p99")} | {"max": rounded(slowdowns[-1])}
+        reported = {name: whole[name] for name in ("mean", "p50", "p95", "p99")} | {"max": rounded(slowdowns[-1])}
         # In order of size, then of slowdown.
         ordered, bins = sorted(pairs), min(EQUAL_BINS, len(pairs))
         by_size = []
@@ -75,35 +75,35 @@ class Flows:
             if part:
                 by_decade.append(bin_of(part, lowest, to))
             lowest = to + 1
-        return told | {"by_size": by_size, "by_decade": by_decade}
+        return reported | {"by_size": by_size, "by_decade": by_decade}
 
     def summary(self, goodput):
         run = self.run
-        told = {"started": len(self.measured), "completed": len(self.done)}
+        reported = {"started": len(self.measured), "completed": len(self.done)}
         waiting = sum(flow["acked_ps"] is None and run.transport(flow["traffic"])["kind"] != "datagram"
                       for flow in self.done)
         if waiting:
-            told["unacknowledged"] = waiting
+            reported["unacknowledged"] = waiting
         if self.unfinished:
-            told["unfinished"] = self.unfinished_summary()
-        told["fct_ns"] = distribution(self.times(self.done))
-        told["fct_by_size"] = []
+            reported["unfinished"] = self.unfinished_summary()
+        reported["fct_ns"] = distribution(self.times(self.done))
+        reported["fct_by_size"] = []
         lowest = 0
         for to in SIZES:
             part = sorted(self.times(flow for flow in self.done if lowest <= flow["size_bytes"] <= to))
             if part:
-                told["fct_by_size"].append({"to_bytes": to, "count": len(part),
+                reported["fct_by_size"].append({"to_bytes": to, "count": len(part),
                                             "mean_ns": Within(sum(part) / len(part) / 1000, 1e-12),
                                             "p99_ns": quantile(part, "0.99", 1000)})
             lowest = to + 1
         pairs = self.slow(self.done)
-        told["slowdown"] = self.slowdown(pairs)
+        reported["slowdown"] = self.slowdown(pairs)
         rates = [1 / slowdown for _, slowdown in pairs]
         squares = sum(rate * rate for rate in rates)
-        told["jain"] = Within(sum(rates) ** 2 / (len(rates) * squares), 1e-9) if rates else None
-        told["timeouts"] = sum(flow["timeouts"] for flow in self.measured)
-        told["by_traffic"] = self.by_traffic(goodput)
-        return told
+        reported["jain"] = Within(sum(rates) ** 2 / (len(rates) * squares), 1e-9) if rates else None
+        reported["timeouts"] = sum(flow["timeouts"] for flow in self.measured)
+        reported["by_traffic"] = self.by_traffic(goodput)
+        return reported
 
     def labels(self):
         """Returns the names of the entries; none for a single entry without a label."""
@@ -114,7 +114,7 @@ class Flows:
         return [f"{name} {at}" if names.count(name) > 1 else name for at, name in enumerate(names)]
 
     def by_traffic(self, goodput):
-        labels, told = self.labels(), []
+        labels, reported = self.labels(), []
         for entry in range(len(self.run.traffic)):
             flows = [flow for flow in self.measured if flow["traffic"] == entry]
             if not flows and not labels:
@@ -132,17 +132,17 @@ class Flows:
                          "goodput_bps": self.bps(payload, goodput),
                          "retransmitted_bytes": sum(flow["retransmitted_bytes"] for flow in flows),
                          "timeouts": sum(flow["timeouts"] for flow in flows)}
-            told.append(item)
-        return told
+            reported.append(item)
+        return reported
 
     def label_slowdown(self, done):
         slowdowns = sorted(slowdown for _, slowdown in self.slow(done))
         if not slowdowns:
             return None
-        told = {"mean": rounded(sum(slowdowns) / len(slowdowns))}
+        reported = {"mean": rounded(sum(slowdowns) / len(slowdowns))}
         for name, part in (("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99")):
-            told[name] = Within(nearest_rank(slowdowns, part), 0.004, 6e-5)
-        return told | {"max": rounded(slowdowns[-1])}
+            reported[name] = Within(nearest_rank(slowdowns, part), 0.004, 6e-5)
+        return reported | {"max": rounded(slowdowns[-1])}
 
     @staticmethod
     def bps(payload, goodput):
@@ -167,9 +167,9 @@ class Flows:
         for at, entry, count in zip(*(run.throughput[name] for name in ("time_ps", "traffic", "delivered_bytes"))):
             if run.window_start < at <= run.window_end:
                 payload[entry] += count
-        told = {"start_ps": run.window_start, "end_ps": end, "payload_bytes": sum(payload)}
-        told["bps"] = self.bps(sum(payload), told)
-        return told | {"payload_bytes_by_traffic": payload}
+        reported = {"start_ps": run.window_start, "end_ps": end, "payload_bytes": sum(payload)}
+        reported["bps"] = self.bps(sum(payload), reported)
+        return reported | {"payload_bytes_by_traffic": payload}
 
     def lost_only(self, flow):
         """Returns whether all frames of a flow of datagrams were sent, and those that did not arrive were lost."""
@@ -209,12 +209,12 @@ class Flows:
     # Requests.
 
     def requests(self):
-        run, told = self.run, []
+        run, reported = self.run, []
         for entry, traffic in enumerate(run.traffic):
             if traffic["kind"] != "request-reply":
                 continue
-            told.append(self.requests_of(entry, traffic))
-        return told
+            reported.append(self.requests_of(entry, traffic))
+        return reported
 
     def requests_of(self, entry, traffic):
         """Pairs requests with replies by their numbers."""
@@ -234,13 +234,13 @@ class Flows:
                 latencies.append(reply["delivered_ps"] - flow["start_ps"])
                 firsts.append(flow["start_ps"])
                 lasts.append(reply["delivered_ps"])
-        told = {"traffic": entry,
+        reported = {"traffic": entry,
                 "session": run.transport(entry)["kind"] not in ("datagram", "ndp", "eqds", "external"),
                 "asked": asked, "answered": len(latencies), "latency_ns": distribution(latencies),
                 "first_ps": min(firsts, default=0), "last_ps": max(lasts, default=0), "per_second": None}
         if latencies:
-            told["per_second"] = Within(len(latencies) * 1e12 / (told["last_ps"] - told["first_ps"]), 1e-9)
-        return told
+            reported["per_second"] = Within(len(latencies) * 1e12 / (reported["last_ps"] - reported["first_ps"]), 1e-9)
+        return reported
 
     # Collective operations.
 
@@ -261,7 +261,7 @@ class Flows:
         return min(flow["flow"] for flow in self.all if flow["traffic"] == entry)
 
     def collectives(self):
-        run, told = self.run, []
+        run, reported = self.run, []
         self.completed_iterations = []
         for entry, traffic in enumerate(run.traffic):
             if traffic["kind"] != "collective":
@@ -290,5 +290,5 @@ class Flows:
                                      "max": max(times) / 1000},
                          "algorithm_bps": Within(size * 8e12 / mean, 1e-9),
                          "bus_bps": Within(size * 8e12 / mean * factor, 1e-9)}
-            told.append(item)
-        return told
+            reported.append(item)
+        return reported

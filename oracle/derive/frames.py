@@ -106,10 +106,10 @@ class Frames:
         run = self.run
         ends = Counter(self.outcome(packet) for packet in run.packets.values())
         made = [packet.source in run.is_host for packet in run.packets.values()]
-        told = {"injected": sum(made), "created_in_network": len(made) - sum(made)}
+        reported = {"injected": sum(made), "created_in_network": len(made) - sum(made)}
         for name in ("delivered_whole", "delivered_trimmed", "returned_to_source", "consumed"):
-            told[name] = ends[name]
-        return told | {"dropped": dict(Counter(packet.cause for packet in self.lost)), "in_flight": ends["in_flight"],
+            reported[name] = ends[name]
+        return reported | {"dropped": dict(Counter(packet.cause for packet in self.lost)), "in_flight": ends["in_flight"],
                        "closed": True}
 
     def bytes(self):
@@ -173,21 +173,21 @@ class Frames:
             entry = run.entry_of_flow[packet.flow]
             if measured or run.traffic[entry].get("process") == "periodic":
                 entries[entry][packet.flow].append(delay)
-        told = []
+        reported = []
         for entry, flows in sorted(entries.items()):
             delays = [delay for flow in flows.values() for delay in flow]
             frames = len(delays)
             means = {number: sum(flow) / len(flow) for number, flow in flows.items()}
             squares = sum((delay - means[number]) ** 2 for number, flow in flows.items() for delay in flow)
             offsets = sum(delay - min(flow) for flow in flows.values() for delay in flow)
-            told.append({
+            reported.append({
                 "traffic": entry, "flows": len(flows), "frames": frames, "least_delay_ps": min(delays),
                 "mean_delay_ps": Within(sum(delays) / frames, 1e-9), "most_delay_ps": max(delays),
                 "deviation_ps": Within(math.sqrt(squares / frames), 1e-6, 0.01),
                 "jitter_ps": max(max(flow) - min(flow) for flow in flows.values()),
                 "mean_jitter_ps": Within(offsets / frames, 1e-6, 0.01),
             })
-        return told
+        return reported
 
     # Reordering.
 
@@ -354,8 +354,8 @@ class Frames:
     def storm(self):
         """Returns the longest span of bad samples: more bounces than `ratio` times the frames that hosts received."""
         run = self.run
-        told = run.scenario.get("check", {}).get("bounce_storm", {})
-        every = quantity(told["every"]) if "every" in told else max(run.duration // 1000, 20 * 10**6)
+        reported = run.scenario.get("check", {}).get("bounce_storm", {})
+        every = quantity(reported["every"]) if "every" in reported else max(run.duration // 1000, 20 * 10**6)
         turned, received = Counter(), Counter()
         for row in run.events:
             # Samples see the events before their instant.
@@ -365,11 +365,11 @@ class Frames:
                 received[row["time_ps"] // every] += 1
         longest, current = None, []
         for interval in range(-(-run.end_of_run // every)):
-            if turned[interval] > told.get("ratio", 1) * received[interval]:
+            if turned[interval] > reported.get("ratio", 1) * received[interval]:
                 current.append(interval)
             else:
                 current = []
-            if len(current) >= told.get("samples", 10) and (longest is None or len(current) > len(longest)):
+            if len(current) >= reported.get("samples", 10) and (longest is None or len(current) > len(longest)):
                 longest = list(current)
         if longest is None:
             return None

@@ -307,9 +307,9 @@ class Ports:
             begun, ended = len(stops), sum(stop["ended"] == "resumed" for stop in stops)
         elif kind in ("florax", "destination", "pause-at-output"):
             begun, ended = backpressure["xoffs"], backpressure["xons"]
-        told = {"count": begun, "resumes": ended, "total_ps": sum(lengths), "max_ps": max(lengths, default=0)}
+        reported = {"count": begun, "resumes": ended, "total_ps": sum(lengths), "max_ps": max(lengths, default=0)}
         ignored = self.ignored()
-        return told | ({"ignored": ignored} if ignored != 0 else {})
+        return reported | ({"ignored": ignored} if ignored != 0 else {})
 
     def control_total(self, at):
         return sum(self.control_frames(key, at) for key in self.run.ports)
@@ -369,8 +369,8 @@ class Ports:
         run = self.run
         if run.control.get("kind") not in ("pfc", "pause", "cbfc"):
             return None
-        told = run.scenario.get("check", {}).get("deadlock", {})
-        if told is False:
+        reported = run.scenario.get("check", {}).get("deadlock", {})
+        if reported is False:
             return None
         stopped = {stop["key"]: stop for stop in self.stops() if stop["ended"] is None}
         # Where the frames wait that an ingress account holds.
@@ -430,20 +430,20 @@ class Ports:
 
     def queue_lengths(self):
         run = self.run
-        told = run.scenario.get("measure", {}).get("queues")
-        if not told:
+        reported = run.scenario.get("measure", {}).get("queues")
+        if not reported:
             return None
-        every = quantity(told["every"])
+        every = quantity(reported["every"])
         instants = self.sample_instants(every)
         queues = {key: queue for key, queue in self.port_queues.items() if queue.area or queue.most}
 
         def lengths(mean, most, keys, ports):
             found = sorted(length for key in keys for length in self.sampled(key, instants))
             found = [0] * (ports * len(instants) - len(found)) + found
-            told = {"mean_bytes": Within(mean, 1e-9)}
+            reported = {"mean_bytes": Within(mean, 1e-9)}
             for name, part in (("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99")):
-                told[f"{name}_bytes"] = quantile(found, part) if found else 0
-            return told | {"max_bytes": most}
+                reported[f"{name}_bytes"] = quantile(found, part) if found else 0
+            return reported | {"max_bytes": most}
 
         if isinstance(self.known(0), Underived):
             return {"every_ps": every, "samples": len(instants), "ports": len(self.switch_ports), "all": self.known(0),

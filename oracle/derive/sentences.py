@@ -173,8 +173,8 @@ class Sentences:
         return check("work conservation", f"no wire of {count} port{plural} idle with an eligible frame")
 
     def deadlock(self):
-        told = self.run.scenario.get("check", {}).get("deadlock", {})
-        every = quantity(told.get("every", "10us")) if told is not False else None
+        reported = self.run.scenario.get("check", {}).get("deadlock", {})
+        every = quantity(reported.get("every", "10us")) if reported is not False else None
         if every is None or every > self.run.end_of_run:
             return check("deadlock", "not applicable: the detector was off or never ran")
         found = self.derived.deadlock
@@ -189,8 +189,8 @@ class Sentences:
         if self.derived.deadlock is not None:
             return check("stall", Underived("size of the stuck set"))
         if self.derived.ports.may_starve(self.derived.lossless()):
-            told = check("stall", Underived("size of the stuck set"))
-            return told | {"pass": Underived("size of the stuck set")}
+            reported = check("stall", Underived("size of the stuck set"))
+            return reported | {"pass": Underived("size of the stuck set")}
         # Whether a stopped host has something to send is in no table.
         return check("stall", OneOf([self.stopped(standing + more) for more in range(hosts + 1)]))
 

@@ -22,7 +22,7 @@ class Derived:
         run, frames, flows, ports = self.run, self.frames, self.flows, self.ports
         self.deadlock = ports.deadlock()
         goodput = flows.goodput()
-        told = {
+        reported = {
             "scenario": {"name": run.scenario["name"], "hash": run.metadata["tidegate.scenario_hash"],
                          "seed": run.scenario["seed"], "version": run.metadata["tidegate.version"]},
             "partial": False,
@@ -46,9 +46,9 @@ class Derived:
                     "utilisation": ports.utilisation(), "queue_lengths": ports.queue_lengths(),
                     "trims": frames.trims(flows), "backpressure": self.backpressure(),
                     "mechanisms": self.mechanisms(), "pause_storms": self.pause_storms()}
-        told |= {key: value for key, value in optional.items() if value}
+        reported |= {key: value for key, value in optional.items() if value}
         sentences = Sentences(self)
-        return told | {"checks": sentences.checks(), "warnings": sentences.warnings()}
+        return reported | {"checks": sentences.checks(), "warnings": sentences.warnings()}
 
     def lossless(self):
         """Returns the lossless classes."""
@@ -82,13 +82,13 @@ class Derived:
 
     def mechanisms(self):
         run, marking = self.run, self.run.switch.get("marking", {}).get("kind")
-        told = {}
+        reported = {}
         if marking == "afd":
-            told["afd"] = {"dropped": sum(packet.cause == "queue management" for packet in self.frames.lost),
+            reported["afd"] = {"dropped": sum(packet.cause == "queue management" for packet in self.frames.lost),
                            "marked": self.frames.count["marked"]}
         for cyclic in run.scenario.get("cyclic", []):
-            told["cyclic"] = self.cyclic(cyclic)
-        return told
+            reported["cyclic"] = self.cyclic(cyclic)
+        return reported
 
     def cyclic(self, cyclic):
         """Frames that left in the cyclic classes, and those that missed the cycle after that of their arrival."""
@@ -100,11 +100,11 @@ class Derived:
         return {"frames": frames, "missed": missed}
 
     def backpressure(self):
-        """Counters of outputs from the rows `xoff` and `xon`: one for each neighbour that was told."""
+        """Counters of outputs from the rows `xoff` and `xon`: one for each neighbour that was reported."""
         run, kind = self.run, self.run.control.get("kind")
         if kind not in ("florax", "destination", "pause-at-output"):
             return None
-        active, told, changed, released, most = {}, Counter(), set(), set(), 0
+        active, reported, changed, released, most = {}, Counter(), set(), set(), 0
         frames = 0
         for row in run.events:
             if row["event"] not in ("xoff", "xon"):
@@ -118,7 +118,7 @@ class Derived:
                     del active[key]
                 continue
             if key not in active:
-                told[output] += 1
+                reported[output] += 1
                 active[key] = {}
                 most = max(most, sum(other[:2] == output for other in active))
             # A renewal repeats the rate.
@@ -126,12 +126,12 @@ class Derived:
                 changed.add((key, row["time_ps"]))
             active[key][row["port"]] = row["rate_bps"]
         table = Underived("flow tables of outputs")
-        outputs = sorted(told, key=lambda output: (-told[output], output))
-        return {"xoffs": sum(told.values()), "changes": len(changed), "xons": len(released), "expiries": 0,
+        outputs = sorted(reported, key=lambda output: (-reported[output], output))
+        return {"xoffs": sum(reported.values()), "changes": len(changed), "xons": len(released), "expiries": 0,
                 "control_packets": frames, "control_bytes": frames * 84, "table_max": table, "table_bytes": table,
                 "stopped_max": most, "untold_packets": 0,
                 "outputs": [{"node": run.name(node), "port": port, "peer": run.name(run.ports[node, port].peer),
-                             "xoffs": told[node, port]} for node, port in outputs[:32]]}
+                             "xoffs": reported[node, port]} for node, port in outputs[:32]]}
 
     def pause_storms(self):
         run = self.run
@@ -191,7 +191,7 @@ class Derived:
         if run.overload != "pipeline-trim":
             return None
         count = overload["pipelines"]
-        told, found, waiting = [], defaultdict(Counter), {}
+        reported, found, waiting = [], defaultdict(Counter), {}
         first = {}
         for row in run.events:
             if row["event"] == "metered":
@@ -214,11 +214,11 @@ class Derived:
                       "most_waiting_at_ps": waiting.get((node, at), (0, 0))[1],
                       "first_recirculated_ps": first.get((node, at)), "signals_heard": signals[node]}
                      for at, number in enumerate(numbers)]
-            told.append({"node": run.name(node), "pipelines": pipes, "ports": self.modes(node, count)})
-        every = [pipe for switch in told for pipe in switch["pipelines"]]
+            reported.append({"node": run.name(node), "pipelines": pipes, "ports": self.modes(node, count)})
+        every = [pipe for switch in reported for pipe in switch["pipelines"]]
         return {"ingress_trims": sum(pipe["ingress_trims"] for pipe in every),
                 "recirculated": sum(pipe["recirculated"] for pipe in every),
-                "most_waiting": max((pipe["most_waiting"] for pipe in every), default=0), "switches": told}
+                "most_waiting": max((pipe["most_waiting"] for pipe in every), default=0), "switches": reported}
 
     def modes(self, node, pipelines):
         """Signals of each port, and the shares of the run for 6 us after each and for 18 us after that."""
@@ -226,14 +226,14 @@ class Derived:
         for row in run.events:
             if row["event"] == "signalled" and row["node"] == node:
                 by_port[row["port"]].append(row["time_ps"])
-        told = []
+        reported = []
         for port, times in sorted(by_port.items()):
             pessimistic = half = 0
             for at, following in zip(times, times[1:] + [run.end_of_run]):
                 pessimistic += min(following, at + 6 * 10**6) - at
                 half += max(0, min(following, at + 24 * 10**6) - at - 6 * 10**6)
-            told.append({"port": port, "peer": run.name(run.ports[node, port].peer),
+            reported.append({"port": port, "peer": run.name(run.ports[node, port].peer),
                          "signals": pipelines * len(times),
                          "pessimistic_share": Within(pessimistic / run.end_of_run, 1e-9),
                          "half_share": Within(half / run.end_of_run, 1e-9, 1e-12)})
-        return told
+        return reported

@@ -111,9 +111,9 @@ class Page:
         counts = [(happened["marks"], "marked"), (happened["retransmissions"], "sent again"),
                   (happened["bounces"], "bounced"), (happened["trims"], "trimmed"),
                   (self.summary["flows"]["timeouts"], "timed out"), (happened["detours"], "detoured")]
-        told = ", ".join(f"{grouped(count)} {what}" for count, what in counts if count)
-        if told:
-            self.line(f"on the way {told}")
+        reported = ", ".join(f"{grouped(count)} {what}" for count, what in counts if count)
+        if reported:
+            self.line(f"on the way {reported}")
 
     def measured(self):
         summary = self.summary
@@ -122,7 +122,7 @@ class Page:
             text = (f"trims {size(trims['cut_bytes'])} of payload cut; {rate(trims['payload_bps'])} delivered without "
                     f"headers, and {size(trims['header_bytes'])} of headers")
             if trims["spurious"]:
-                text += f"; {grouped(trims['spurious'])} told of what had arrived already"
+                text += f"; {grouped(trims['spurious'])} reported of what had arrived already"
             self.line(text)
             for port in trims["ports"][:1]:
                 back = f", {grouped(port['returned'])} sent back" if port["returned"] else ""
@@ -228,8 +228,8 @@ class Page:
                 text += f" in {took}, {grouped(floor(of['per_second'] + 0.5))} a second"
             self.line(text + ("; one connection for all" if of["session"] else "; a connection for each message"))
             if of["latency_ns"]:
-                told = f"to the last byte of the reply: {distribution(of['latency_ns'])}"
-                self.line(covered(of["answered"], of["asked"], told))
+                reported = f"to the last byte of the reply: {distribution(of['latency_ns'])}"
+                self.line(covered(of["answered"], of["asked"], reported))
 
     def collectives(self):
         found = self.summary.get("collectives", [])
@@ -329,11 +329,11 @@ def kept(lines):
 def compare_terminal(comparison, summary, text):
     """Compares the lines on the terminal with those of the summary."""
     lines = text.splitlines()
-    told, derived = [" ".join(lines[at].split()) for at in kept(lines)], Page(summary).lines
-    for one, other in zip(told, derived):
+    reported, derived = [" ".join(lines[at].split()) for at in kept(lines)], Page(summary).lines
+    for one, other in zip(reported, derived):
         comparison.compared += 1
         if one != other:
             comparison.report("terminal", one, other)
             return
-    if len(told) != len(derived):
-        comparison.report("terminal", told[len(derived):], derived[len(told):])
+    if len(reported) != len(derived):
+        comparison.report("terminal", reported[len(derived):], derived[len(reported):])

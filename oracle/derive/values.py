@@ -13,10 +13,10 @@ class Underived:
         self.name = name
 
     @classmethod
-    def holds(cls, told):
-        if isinstance(told, (list, dict)):
-            return all(map(cls.holds, told.values() if isinstance(told, dict) else told))
-        return isinstance(told, (str, bool)) or isinstance(told, (int, float)) and told >= 0
+    def holds(cls, reported):
+        if isinstance(reported, (list, dict)):
+            return all(map(cls.holds, reported.values() if isinstance(reported, dict) else reported))
+        return isinstance(reported, (str, bool)) or isinstance(reported, (int, float)) and reported >= 0
 
 
 class Within:
@@ -25,15 +25,15 @@ class Within:
     def __init__(self, value, relative=0.0, absolute=0.0):
         self.value, self.relative, self.absolute = value, relative, absolute
 
-    def holds(self, told):
-        return abs(told - self.value) <= self.relative * abs(self.value) + self.absolute
+    def holds(self, reported):
+        return abs(reported - self.value) <= self.relative * abs(self.value) + self.absolute
 
 
 class OneOf(list):
     """Texts of which one is right: the files do not determine which."""
 
-    def holds(self, told):
-        return told in self
+    def holds(self, reported):
+        return reported in self
 
 
 class Maybe(str):
@@ -54,8 +54,8 @@ class Range:
     def __init__(self, lowest, highest):
         self.lowest, self.highest = lowest, highest
 
-    def holds(self, told):
-        return self.lowest <= told <= self.highest
+    def holds(self, reported):
+        return self.lowest <= reported <= self.highest
 
 
 def nearest_rank(ordered, share):
@@ -77,10 +77,10 @@ def distribution(values_ps):
         return None
     ordered = sorted(values_ps)
     mean = Within(sum(ordered) / len(ordered) / 1000, 1e-12)
-    told = {"count": len(ordered), "mean": mean, "min": ordered[0] / 1000}
+    reported = {"count": len(ordered), "mean": mean, "min": ordered[0] / 1000}
     for name, share in (("p50", "0.5"), ("p95", "0.95"), ("p99", "0.99"), ("p999", "0.999")):
-        told[name] = quantile(ordered, share, 1000)
-    return told | {"max": ordered[-1] / 1000}
+        reported[name] = quantile(ordered, share, 1000)
+    return reported | {"max": ordered[-1] / 1000}
 
 
 def share(part, whole):

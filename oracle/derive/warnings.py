@@ -36,14 +36,14 @@ class Warnings:
     def of_scenario(self):
         found, scenario = [], self.scenario
         host = scenario.get("host", {})
-        told = host.get("transport", "roce")
-        main = told if isinstance(told, str) else told["kind"]
+        reported = host.get("transport", "roce")
+        main = reported if isinstance(reported, str) else reported["kind"]
         trims = self.run.overload in ("trim", "cut-payload", "sfc", "pipeline-trim")
         if main == "ndp" and self.sending and not trims:
             found.append("host.transport: NDP's receivers detect losses by trimmed headers, but no switch trims: each loss "
                          'waits for a timeout. Write switch.overload = "trim"')
         spread = scenario.get("routing", {}).get("spread", "flow")
-        selective = isinstance(told, dict) and told.get("loss_recovery") == "selective"
+        selective = isinstance(reported, dict) and reported.get("loss_recovery") == "selective"
         if spread != "flow" and main in IN_ORDER_ONLY and not selective and self.sending and self.has_choice():
             found.append(f"routing.spread: {main} treats out-of-order packets as losses and retransmits all following "
                          f'packets (go-back-N): with routing.spread = "{spread}" many packets are sent twice. Write '

@@ -2,7 +2,7 @@
 
 use crate::error::exception;
 use crate::run::{Source, overrides};
-use lab::{ActiveRun, LabError, Run, StopFlag, RunOptions};
+use lab::{ActiveRun, LabError, Run, RunOptions, StopFlag};
 use model::{AgentSample, AgentScope};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -135,7 +135,7 @@ impl Episode {
         let mut course = self.take(py)?;
         let span = course.step;
         let samples = py.detach(|| course.begun.simulation().sample_agents());
-        self.told(py, course, &samples, span)
+        self.step_result(py, course, &samples, span)
     }
 
     /// Sets the rates of all agents' flows, a float32 for each, and advances the run by one step.
@@ -155,7 +155,7 @@ impl Episode {
             Ok::<_, PyErr>((simulation.sample_agents(), simulation.now().saturating_sub(before)))
         };
         let (samples, span) = py.detach(stepped)?;
-        self.told(py, course, &samples, span)
+        self.step_result(py, course, &samples, span)
     }
 
     /// Runs to the end with unchanged rates, writes the result files if requested, and returns the summary as JSON
@@ -181,7 +181,13 @@ impl Episode {
     }
 
     /// Puts the run back, and returns the observations over `span`.
-    fn told(&self, py: Python<'_>, mut course: Course, samples: &[AgentSample], span: Time) -> PyResult<Stepped> {
+    fn step_result(
+        &self,
+        py: Python<'_>,
+        mut course: Course,
+        samples: &[AgentSample],
+        span: Time,
+    ) -> PyResult<Stepped> {
         let simulation = course.begun.simulation();
         let (over, now) = (simulation.is_over(), simulation.now());
         let bytes = samples.iter().flat_map(|sample| features(sample, span)).flat_map(f32::to_ne_bytes);

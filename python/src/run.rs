@@ -1,7 +1,7 @@
 //! Single runs: they release the interpreter lock and can be interrupted by Ctrl-C.
 
 use crate::error::exception;
-use lab::{FinishedRun, LabError, Override, Run, StopFlag, RunOptions};
+use lab::{FinishedRun, LabError, Override, Run, RunOptions, StopFlag};
 use model::{Clock, Watcher};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;

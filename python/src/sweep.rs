@@ -2,7 +2,7 @@
 
 use crate::error::exception;
 use crate::run::overrides;
-use lab::sweep::{RunOutcome, SweepRun, SweepFolder, Sweep};
+use lab::sweep::{RunOutcome, Sweep, SweepFolder, SweepRun};
 use lab::vary::VariedKey;
 use lab::{LabError, StopFlag};
 use pyo3::exceptions::PyIndexError;

@@ -145,9 +145,9 @@ def test_several_environments_side_by_side(steered):
     actions = numpy.full((2, 8), 0.5, numpy.float32)
     for _ in range(3):
         observations, rewards, *_ = vector.step(actions)
-        told = [env.step(action) for env, action in zip(alone, actions)]
-        assert all((one[0] == other).all() for one, other in zip(told, observations))
-        assert [one[1] for one in told] == list(rewards)
+        results = [env.step(action) for env, action in zip(alone, actions)]
+        assert all((one[0] == other).all() for one, other in zip(results, observations))
+        assert [one[1] for one in results] == list(rewards)
 
 
 @pytest.mark.parametrize(
@@ -242,9 +242,9 @@ def test_the_example_finds_a_better_rule():
 
 def test_the_types_name_what_there_is():
     stub = ast.parse((ROOT / "python" / "tidegate" / "_native.pyi").read_text())
-    told = {node.name for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    declared = {node.name for node in stub.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     there = {name for name in vars(tidegate._native) if not name.startswith("_")}
-    assert told == there
+    assert declared == there
     for node in stub.body:
         if isinstance(node, ast.ClassDef):
             methods = {inner.name for inner in node.body if isinstance(inner, ast.FunctionDef)}

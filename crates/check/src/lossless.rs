@@ -152,8 +152,8 @@ mod tests {
         for cause in Cause::ALL {
             let mut losses = LosslessLosses::default();
             losses.count(5, cause, 64);
-            let (_, told) = detail(&PacketLedger::default(), &losses, LosslessGuarantee::SomeClasses);
-            assert!(!told.contains(SENTENCE) || cause == Cause::LosslessNoRoom, "{cause}: {told}");
+            let (_, text) = detail(&PacketLedger::default(), &losses, LosslessGuarantee::SomeClasses);
+            assert!(!text.contains(SENTENCE) || cause == Cause::LosslessNoRoom, "{cause}: {text}");
         }
         let mut losses = LosslessLosses::default();
         (0..1_662).for_each(|_| losses.count(3, Cause::PauseStorm, 64));

@@ -57,7 +57,7 @@ impl PauseLedger {
     /// Returns the verdict "pauses". Pauses = resumes + expiries + still paused; every control frame was received, was
     /// lost with its link or is in flight; every stop was ended by its node or is in effect, and has a backlog that
     /// justifies it.
-    pub fn verdict(&self, control: &ControlLedger, told: &PauseDecisions) -> Verdict {
+    pub fn verdict(&self, control: &ControlLedger, decisions: &PauseDecisions) -> Verdict {
         let PauseLedger { pauses, resumes, expiries, still_paused } = *self;
         let sum = |parts: &[u64]| parts.iter().copied().map(u128::from).sum::<u128>();
         let mut faults = Vec::new();
@@ -73,7 +73,7 @@ impl PauseLedger {
                  in flight"
             ));
         }
-        let PauseDecisions { stops, ended, standing, idle } = *told;
+        let PauseDecisions { stops, ended, standing, idle } = *decisions;
         if u128::from(stops) != sum(&[ended, standing]) {
             faults.push(format!("{stops} stops is not {ended} ended + {standing} active"));
         }
@@ -158,17 +158,17 @@ mod tests {
     fn a_control_frame_that_vanishes_and_a_stop_that_is_forgotten_are_noticed() {
         let ledger = PauseLedger { pauses: 3, resumes: 1, expiries: 1, still_paused: 1 };
         let control = ControlLedger { sent: 9, received: 6, lost: 1, on_the_way: 2 };
-        let told = PauseDecisions { stops: 4, ended: 3, standing: 1, idle: 0 };
-        assert!(ledger.verdict(&control, &told).pass);
+        let decisions = PauseDecisions { stops: 4, ended: 3, standing: 1, idle: 0 };
+        assert!(ledger.verdict(&control, &decisions).pass);
         for field in 0..4 {
             let mut control = control;
             let fields = [&mut control.sent, &mut control.received, &mut control.lost, &mut control.on_the_way];
             *fields.into_iter().nth(field).unwrap() += 1;
-            assert!(!ledger.verdict(&control, &told).pass, "{control:?}");
-            let mut told = told;
-            let fields = [&mut told.stops, &mut told.ended, &mut told.standing, &mut told.idle];
+            assert!(!ledger.verdict(&control, &decisions).pass, "{control:?}");
+            let mut decisions = decisions;
+            let fields = [&mut decisions.stops, &mut decisions.ended, &mut decisions.standing, &mut decisions.idle];
             *fields.into_iter().nth(field).unwrap() += 1;
-            assert!(!ledger.verdict(&ControlLedger::default(), &told).pass, "{told:?}");
+            assert!(!ledger.verdict(&ControlLedger::default(), &decisions).pass, "{decisions:?}");
         }
         assert!(!alone(&PauseLedger::default()).judged);
     }

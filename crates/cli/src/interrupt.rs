@@ -39,13 +39,13 @@ pub fn listen() {
 /// Ensures that the first signal has an effect within a second.
 fn insist() {
     std::thread::sleep(PATIENCE);
-    let mut told = false;
+    let mut is_announced = false;
     // Watches until the process ends, since a later phase may not check the flag.
     loop {
         if STOP.is_deaf() {
             end("interrupted where nothing could hear it: it leaves nothing behind");
         }
-        if !std::mem::replace(&mut told, true) {
+        if !std::mem::replace(&mut is_announced, true) {
             output::note("interrupted: writing what there is; interrupt again to end without it");
         }
         std::thread::sleep(PATIENCE / 16);

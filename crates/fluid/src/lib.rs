@@ -20,8 +20,8 @@
 //! assert!((last / 5e9 - 1.0).abs() < 0.1, "each gets half of the link");
 //!
 //! // The split between two flows is not fed back: a root of the linearised equation is 0.
-//! let told = fluid::stability::report(&model).expect("it has a fixed point");
-//! assert!(told.roots.iter().any(|root| root.re.abs() < 1.0 && root.im == 0.0));
+//! let report = fluid::stability::report(&model).expect("it has a fixed point");
+//! assert!(report.roots.iter().any(|root| root.re.abs() < 1.0 && root.im == 0.0));
 //! # Ok::<(), fluid::solver::SolveError>(())
 //! ```
 //!

@@ -64,17 +64,17 @@ pub fn agree(ranks: &dyn Ranks, own: Option<&str>) -> Result<(), LabError> {
     ranks.exchange(&mut batches, &others, &others);
     batches[rank] = packed(&own.map(str::to_owned));
     // The batch of a rank of another version may be malformed.
-    let told: Vec<Option<String>> =
+    let texts: Vec<Option<String>> =
         batches.iter().map(|batch| unpacked(batch).unwrap_or(Some("an unknown run".to_owned()))).collect();
-    if let Some(failed) = told.iter().position(Option::is_none) {
+    if let Some(failed) = texts.iter().position(Option::is_none) {
         // A failed rank reports its own error; of several only the first does.
         return if failed == rank { Ok(()) } else { Err(LabError::OtherRank { rank: failed }) };
     }
-    let Some(other) = told.iter().position(|other| *other != told[0]) else { return Ok(()) };
+    let Some(other) = texts.iter().position(|other| *other != texts[0]) else { return Ok(()) };
     if rank > 0 {
         return Err(LabError::OtherRank { rank: 0 });
     }
-    let [ours, theirs] = [0, other].map(|rank| told[rank].clone().unwrap_or_default());
+    let [ours, theirs] = [0, other].map(|rank| texts[rank].clone().unwrap_or_default());
     Err(LabError::OtherRun { rank: other, ours, theirs })
 }
 
@@ -88,14 +88,14 @@ mod tests {
     use super::*;
     use model::in_one_process;
 
-    fn said(told: [Option<&str>; 3]) -> Vec<String> {
+    fn said(texts: [Option<&str>; 3]) -> Vec<String> {
         std::thread::scope(|scope| {
             let ask = |(ranks, own): (std::sync::Arc<dyn Ranks>, Option<&'static str>)| {
                 move || agree(&*ranks, own).map_or_else(|error| error.to_string(), |()| "yes".to_owned())
             };
             // Leaked, as the threads require static text.
-            let told = told.map(|own| own.map(|own| &*own.to_owned().leak()));
-            let threads: Vec<_> = in_one_process(3).into_iter().zip(told).map(|it| scope.spawn(ask(it))).collect();
+            let texts = texts.map(|own| own.map(|own| &*own.to_owned().leak()));
+            let threads: Vec<_> = in_one_process(3).into_iter().zip(texts).map(|it| scope.spawn(ask(it))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         })
     }

@@ -357,15 +357,15 @@ fn mac_control<'a>(node: NodeId, port: u16, frame: &Frame) -> Packet<'a> {
 /// Returns a congestion notification message, with a priority tag for its class. [`Frame::seq`] of a switch's message
 /// identifies the port and class. A receiver's message covers the whole path, and identifies the receiver.
 fn congestion_notification<'a>(frame: &Frame) -> Packet<'a> {
-    let told = frame.congestion_message();
+    let notified = frame.congestion_message();
     let own = host_mac(frame.src);
     let point = if frame.seq == 0 { identifier(own, 0) } else { frame.seq };
     let [a, b, c, d, e, f, _, class] = point.to_be_bytes();
     let message = Cnm {
-        feedback: told.feedback.min(Cnm::MAX_FEEDBACK),
+        feedback: notified.feedback.min(Cnm::MAX_FEEDBACK),
         congestion_point: point,
-        offset: told.offset,
-        delta: told.delta,
+        offset: notified.offset,
+        delta: notified.delta,
         priority: Pcp::low_bits(class),
         destination: own,
     };
@@ -440,8 +440,8 @@ fn ndp(frame: &Frame) -> Ndp {
         Kind::Pull => NdpType::Pull,
         _ => NdpType::Data,
     };
-    let told = kind <= NdpType::Returned;
-    let announced = if told { frame.announcement() } else { Announcement { window: 0, packets: 0 } };
+    let notified = kind <= NdpType::Returned;
+    let announced = if notified { frame.announcement() } else { Announcement { window: 0, packets: 0 } };
     let pull = kind == NdpType::Pull;
     Ndp {
         kind,

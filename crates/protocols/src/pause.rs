@@ -169,26 +169,26 @@ impl PauseState {
     /// effect after `reaction`, which must be equal in all calls. The span counts from `now` (IEEE 802.3, annex
     /// 31B.3.3: the timer is set when the frame is received), so a span no longer than the reaction pauses nothing.
     pub fn on_pause(&mut self, now: Time, classes: u8, span: Time, reaction: Time) {
-        let told = self.0.get_or_insert_default();
-        told.settle(now);
+        let pauses = self.0.get_or_insert_default();
+        pauses.settle(now);
         let until = (span > Time::ZERO).then(|| now.saturating_add(span));
-        told.pending.push(PendingPause { effect: now.saturating_add(reaction), classes, until });
+        pauses.pending.push(PendingPause { effect: now.saturating_add(reaction), classes, until });
     }
 
     /// Bitmask of the classes that may not start a frame at `now`.
     #[inline]
     pub fn blocked(&mut self, now: Time) -> u8 {
-        let Some(told) = &mut self.0 else { return 0 };
-        if !told.is_clear() {
-            told.settle(now);
+        let Some(pauses) = &mut self.0 else { return 0 };
+        if !pauses.is_clear() {
+            pauses.settle(now);
         }
-        told.stopped
+        pauses.stopped
     }
 
     /// Whether no pause is in force or pending, as of the last call with a time.
     #[inline]
     pub fn is_clear(&self) -> bool {
-        self.0.as_ref().is_none_or(|told| told.is_clear())
+        self.0.as_ref().is_none_or(|pauses| pauses.is_clear())
     }
 
     /// Time of the next change for the `classes` that are blocked, if no further frame is received.
@@ -214,14 +214,14 @@ impl PauseState {
 
     /// Brings the state up to `now`, as every call with a time does.
     pub fn settle(&mut self, now: Time) {
-        if let Some(told) = &mut self.0 {
-            told.settle(now);
+        if let Some(pauses) = &mut self.0 {
+            pauses.settle(now);
         }
     }
 
     /// End of the last pause of `class` that has ended, as of the last call with a time; zero if there was none.
     pub fn ended_at(&self, class: u8) -> Time {
-        self.0.as_ref().map_or(Time::ZERO, |told| told.stops.ended_at[usize::from(class)])
+        self.0.as_ref().map_or(Time::ZERO, |pauses| pauses.stops.ended_at[usize::from(class)])
     }
 
     /// Start of the present pause of `class`, as of the last call with a time; `None` if it may send.
@@ -231,40 +231,40 @@ impl PauseState {
 
     /// Start of the pause of `class` in force at `now`; `None` if it may send.
     pub fn stopped_since_at(&self, now: Time, class: u8) -> Option<Time> {
-        self.0.as_ref().filter(|told| !told.is_clear())?.settled(now).stopped_since(class)
+        self.0.as_ref().filter(|pauses| !pauses.is_clear())?.settled(now).stopped_since(class)
     }
 
     /// Sum over all classes of the paused time up to `now`.
     pub fn total_stopped(&self, now: Time) -> Time {
-        let Some(told) = &self.0 else { return Time::ZERO };
-        let then = told.settled(now);
+        let Some(pauses) = &self.0 else { return Time::ZERO };
+        let then = pauses.settled(now);
         (0..8).map(|class| then.time(now, class)).sum()
     }
 
     /// Time up to `now` in which at least one class was paused.
     pub fn port_stopped_time(&self, now: Time) -> Time {
-        let Some(told) = &self.0 else { return Time::ZERO };
-        let PortPauses { stopped, stops, .. } = told.settled(now);
+        let Some(pauses) = &self.0 else { return Time::ZERO };
+        let PortPauses { stopped, stops, .. } = pauses.settled(now);
         let running = if stopped == 0 { Time::ZERO } else { now.saturating_sub(stops.port_from) };
         stops.port_ended + running
     }
 
     /// Numbers of pauses begun, ended by a resume, expired, and in force at `now`.
     pub fn counts(&self, now: Time) -> (u64, u64, u64, u64) {
-        let Some(told) = &self.0 else { return (0, 0, 0, 0) };
-        let PortPauses { stopped, stops, .. } = told.settled(now);
+        let Some(pauses) = &self.0 else { return (0, 0, 0, 0) };
+        let PortPauses { stopped, stops, .. } = pauses.settled(now);
         (stops.begun, stops.resumed, stops.expiries, u64::from(stopped.count_ones()))
     }
 
     /// Paused time of `class` up to `now`.
     pub fn stopped_time(&self, now: Time, class: u8) -> Time {
-        self.0.as_ref().map_or(Time::ZERO, |told| told.settled(now).time(now, class))
+        self.0.as_ref().map_or(Time::ZERO, |pauses| pauses.settled(now).time(now, class))
     }
 
     /// Longest pause of any class up to `now`.
     pub fn longest_stop(&self, now: Time) -> Time {
-        let Some(told) = &self.0 else { return Time::ZERO };
-        let then = told.settled(now);
+        let Some(pauses) = &self.0 else { return Time::ZERO };
+        let then = pauses.settled(now);
         let running = (0..8).filter_map(|class| then.stopped_since(class)).map(|from| now.saturating_sub(from));
         running.fold(then.stops.longest, Time::max)
     }

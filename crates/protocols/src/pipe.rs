@@ -211,7 +211,7 @@ impl Run<'_> {
         let mut ctx = Ctx::new(now, &mut self.endpoint_random, &mut replies);
         let halved = sender.on_returned(&mut ctx, returns, self.pipe.halve_every);
         let after = pace(sender);
-        assert!(replies.is_empty(), "nobody is told");
+        assert!(replies.is_empty(), "no reply is sent");
         assert!(if halved { after < before && after >= before / 2 } else { after == before }, "{before}, {after}");
         self.outcome.returned += 1;
         self.outcome.halvings += u64::from(halved);

@@ -550,8 +550,8 @@ mod tests {
                 _ => None,
             });
             let plain = TransportParameters::build(mechanism.kind, []).unwrap();
-            let told = TransportParameters::build(mechanism.kind, table).unwrap();
-            assert_eq!(plain, told, "{}", mechanism.kind);
+            let built = TransportParameters::build(mechanism.kind, table).unwrap();
+            assert_eq!(plain, built, "{}", mechanism.kind);
             let keys: std::collections::BTreeSet<_> = mechanism.parameters.iter().map(|it| it.key).collect();
             assert_eq!(keys.len(), mechanism.parameters.len(), "{} names a key twice", mechanism.kind);
         }

@@ -103,8 +103,8 @@ mod tests {
         assert_eq!(row[7..], [Value::Null, Value::Null, Value::I64(-5), Value::F64(0.25), Value::Null]);
 
         let reader = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
-        let told = reader.metadata().file_metadata().key_value_metadata().unwrap();
-        let unit = |key: &str| told.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
+        let key_values = reader.metadata().file_metadata().key_value_metadata().unwrap();
+        let unit = |key: &str| key_values.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
         assert_eq!(unit("unit.rate_bps").as_deref(), Some("bit/s"));
         assert_eq!(unit("unit.delay_ps").as_deref(), Some("ps"));
         assert_eq!(unit("unit.label").as_deref(), Some("none"));

@@ -262,8 +262,8 @@ mod tests {
 
     #[test]
     fn labels_stand_beside_the_other_numbers_of_their_entry_or_not_at_all() {
-        let told = LabelledSummary { label: "web".into(), timeouts: 3, ..LabelledSummary::default() };
-        let entry = TrafficSummary { started: 2, labelled: Some(told), ..TrafficSummary::default() };
+        let labelled_summary = LabelledSummary { label: "web".into(), timeouts: 3, ..LabelledSummary::default() };
+        let entry = TrafficSummary { started: 2, labelled: Some(labelled_summary), ..TrafficSummary::default() };
         let of = |entry: &TrafficSummary| {
             let mut summary = Summary::default();
             summary.flows.by_traffic = vec![entry.clone()];

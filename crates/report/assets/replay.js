@@ -488,15 +488,15 @@
         context.setLineDash([]);
       }
     };
-    let told = 0;
+    let announcedAt = 0;
     const show = () => {
-      const quiet = playing && performance.now() - told < 100;
+      const quiet = playing && performance.now() - announcedAt < 100;
       slider.value = String(frame);
       canvas.dataset.frame = String(frame);
       overview.show(frame, quiet);
       for (const one of strips) one.show(frame, quiet);
       if (!quiet) {
-        told = performance.now();
+        announcedAt = performance.now();
         shown.textContent = spanOf(frame);
         markNow((frame + 0.5) * packed.step_ps / 1e6);
         for (const tell of tellers) tell();
@@ -557,20 +557,20 @@
       : element("p", { class: "note" }, "tidegate why shows the causes for a run with ", setting("record.trace", "{}"), ".");
     // Causes of pauses, for those of these ports that are paused at any time.
     const why = (some) => {
-      const told = some.filter((port) => rowOf(pauses, port).some((share) => share > 0));
-      const held = told.length ? [] : some.filter((port) => rowOf(queues, port).some((length) => length > 0)).slice(0, 1);
-      if (!told.length && !held.length) return null;
+      const pausedPorts = some.filter((port) => rowOf(pauses, port).some((share) => share > 0));
+      const held = pausedPorts.length ? [] : some.filter((port) => rowOf(queues, port).some((length) => length > 0)).slice(0, 1);
+      if (!pausedPorts.length && !held.length) return null;
       const now = element("div", { class: "why" });
       let last = null;
       tellers.push(() => {
-        const port = told.find(stopped);
-        const said = told.length === 0 ? [] : port === undefined ? ["It is not stopped at this time."] : chain(port);
+        const port = pausedPorts.find(stopped);
+        const said = pausedPorts.length === 0 ? [] : port === undefined ? ["It is not stopped at this time."] : chain(port);
         if (said.join() === last) return;
         last = said.join();
         now.replaceChildren(...said.map((line) => element("p", {}, line)));
       });
-      const places = [...told, ...held].slice(0, 3).map((port) => asks("--port", `${nodes.name[ports.node[port]]}:${ports.number[port]}`));
-      return element("div", {}, element("h4", {}, told.length ? "Causes of the pause, by the longest queues of this frame" : "Causes of the backlog"), now, ...(traced ? places : places.slice(0, 1)));
+      const places = [...pausedPorts, ...held].slice(0, 3).map((port) => asks("--port", `${nodes.name[ports.node[port]]}:${ports.number[port]}`));
+      return element("div", {}, element("h4", {}, pausedPorts.length ? "Causes of the pause, by the longest queues of this frame" : "Causes of the backlog"), now, ...(traced ? places : places.slice(0, 1)));
     };
     const ofLink = (port) => {
       const ends = [port, ports.back[port]];
@@ -670,8 +670,8 @@
         const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
         wantedFlows = filter.value;
         // A number selects a flow; other words match the begin of a host's name or of a word of the label.
-        const told = (flow) => [...flow.hosts.map(hostName), ...labelOf(flow).split(" "), "flow"].map((text) => text.toLowerCase());
-        const fits = (flow) => words.every((word) => /^\d+$/.test(word) ? String(flow.flow) === word : told(flow).some((text) => text.startsWith(word)));
+        const searchText = (flow) => [...flow.hosts.map(hostName), ...labelOf(flow).split(" "), "flow"].map((text) => text.toLowerCase());
+        const fits = (flow) => words.every((word) => /^\d+$/.test(word) ? String(flow.flow) === word : searchText(flow).some((text) => text.startsWith(word)));
         const found = words.length ? flows.list.filter(fits) : flows.list;
         body.replaceChildren(...found.slice(0, MOST_ROWS).map((flow) => {
           const link = element("button", { type: "button", class: "link" }, String(flow.flow));
@@ -737,12 +737,12 @@
       const y = { names: [] };
       const name = ({ port }) => `${nodes.name[ports.node[port]]}:${ports.number[port]} → ${peerOf(port)}`;
       const text = (value) => kind[0] === "queue" ? bytes(value) : percent(value);
-      const told = element("p", { class: "note" });
+      const countNote = element("p", { class: "note" });
       const set = () => {
         rows = chosen();
         y.names = rows.map(name);
         const what = { load: "busiest", queue: "fullest", paused: "longest paused" }[kind[0]];
-        told.textContent = `${rows.length < active ? `${rows.length} ${what} of ${digits(active)} active links (per direction)` : `All ${rows.length} active links (per direction), ${what} first`}; a pixel has the colour of its greatest value.`;
+        countNote.textContent = `${rows.length < active ? `${rows.length} ${what} of ${digits(active)} active links (per direction)` : `All ${rows.length} active links (per direction), ${what} first`}; a pixel has the colour of its greatest value.`;
       };
       set();
       const list = element("select", { "aria-label": "Quantity of the heat map" }, ...kinds.map(([what], at) => element("option", { value: String(at) }, { load: "load of the link", queue: "its queue", paused: "pauses of its sender" }[what])));
@@ -778,7 +778,7 @@
         set();
         made.plot.again();
       });
-      return element("div", {}, made, element("div", { class: "controls" }, element("label", {}, "Show ", list)), told);
+      return element("div", {}, made, element("div", { class: "controls" }, element("label", {}, "Show ", list)), countNote);
     };
     const mixedWith = (color, other, share) => `rgb(${[1, 3, 5].map((at) => Math.round(share * parseInt(color.slice(at, at + 2), 16) + (1 - share) * parseInt(other.slice(at, at + 2), 16))).join(",")})`;
     let wantedFlows = "";

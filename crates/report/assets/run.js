@@ -31,7 +31,7 @@
     }
     if (deadlock) {
       const edges = deadlock.cycle.map((edge) => element("li", {}, `${edge.node} port ${edge.port} class ${edge.class} is paused by ${edge.peer}`));
-      main.append(element("div", { class: expected(run) ? "told" : "alarm" },
+      main.append(element("div", { class: expected(run) ? "notice" : "alarm" },
         element("b", {}, `${run.label}: deadlock, closed at ${at(deadlock.closed_ps)}${expected(run) ? ", as expected by the scenario" : ""}`), element("ul", {}, ...edges)));
     }
     if (partial) main.append(element("div", { class: "alarm" }, `${run.label} was interrupted: results are complete up to ${at(run.summary.simulated_ps)}`));

@@ -324,11 +324,12 @@ mod tests {
         let (curves, every_us) = happenings(&folder, 2000).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         assert_eq!(every_us, us(10));
-        let told = |curve: &Curve| curve.x.iter().map(|x| (x * 1e6).round()).zip(curve.y.clone()).collect::<Vec<_>>();
+        let points_of =
+            |curve: &Curve| curve.x.iter().map(|x| (x * 1e6).round()).zip(curve.y.clone()).collect::<Vec<_>>();
         assert_eq!(curves.iter().map(|curve| curve.name.as_str()).collect::<Vec<_>>(), ["marked", "dropped"]);
         let marked = [(0.0, 2.0), (10.0, 2.0), (20.0, 0.0), (30.0, 1.0), (40.0, 0.0), (2000.0, 0.0)];
-        assert_eq!(told(&curves[0])[..2], marked[..2]);
+        assert_eq!(points_of(&curves[0])[..2], marked[..2]);
         assert_eq!(curves[0].y.iter().sum::<f64>() - curves[0].y[0], 3.0, "{curves:?}");
-        assert_eq!(told(&curves[1]).last(), Some(&(2000.0, 1.0)));
+        assert_eq!(points_of(&curves[1]).last(), Some(&(2000.0, 1.0)));
     }
 }

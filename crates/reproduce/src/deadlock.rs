@@ -22,8 +22,8 @@ pub static EXPERIMENTS: &[Experiment] = &[Experiment {
 
 /// Runs `deadlock/ring`.
 pub fn ring(trial: &mut Trial) -> Result<(), Failure> {
-    let told = trial.run(&RING, &[])?;
-    let found = told.summary.deadlock.clone().unwrap_or_default();
+    let result = trial.run(&RING, &[])?;
+    let found = result.summary.deadlock.clone().unwrap_or_default();
     let rows: Vec<Vec<String>> = found
         .cycle
         .iter()
@@ -46,9 +46,9 @@ pub fn ring(trial: &mut Trial) -> Result<(), Failure> {
         .count();
     trial.check(Check::exact("of them wait for the next of the cycle", "queues", chained as f64, Relation::Equal, 4.0));
     let longer = trial.run(&RING, &[("duration", "\"4ms\"".to_owned())])?;
-    let moved = longer.summary.packets.delivered_whole - told.summary.packets.delivered_whole;
+    let moved = longer.summary.packets.delivered_whole - result.summary.packets.delivered_whole;
     trial.check(Check::exact("frames delivered in the 2 ms after", "frames", moved as f64, Relation::Equal, 0.0));
-    let lost = told.overflowed() as f64;
+    let lost = result.overflowed() as f64;
     trial.check(Check::exact("lossless frames lost", "frames", lost, Relation::Equal, 0.0));
     // The link from S4 to S1 carries the traffic of H3 and H4.
     let silent = [("traffic.2.size", "1000B".to_owned()), ("traffic.3.size", "1000B".to_owned())];
@@ -63,12 +63,12 @@ pub fn ring(trial: &mut Trial) -> Result<(), Failure> {
     bursts(trial)
 }
 
-fn deadlocks(told: &TrialResult) -> f64 {
-    if told.summary.deadlock.is_some() { 1.0 } else { 0.0 }
+fn deadlocks(result: &TrialResult) -> f64 {
+    if result.summary.deadlock.is_some() { 1.0 } else { 0.0 }
 }
 
 /// Returns `true` if the four ports along the ring were paused simultaneously at any time.
-fn around(fabric: &Fabric, told: &TrialResult) -> bool {
+fn around(fabric: &Fabric, result: &TrialResult) -> bool {
     let ring: Vec<_> = (1..=4)
         .filter_map(|number| {
             let (node, next) = (fabric.find(&format!("S{number}"))?, fabric.find(&format!("S{}", number % 4 + 1))?);
@@ -76,7 +76,7 @@ fn around(fabric: &Fabric, told: &TrialResult) -> bool {
         })
         .collect();
     let mut stopped = vec![false; ring.len()];
-    told.pauses.iter().any(|&(_, node, port, pause)| {
+    result.pauses.iter().any(|&(_, node, port, pause)| {
         if let Some(at) = ring.iter().position(|&known| known == (node, port)) {
             stopped[at] = pause;
         }
@@ -96,11 +96,11 @@ fn bursts(trial: &mut Trial) -> Result<(), Failure> {
             flow.start = traffic::Start::At(Time::from_ns(stream.below(4_000)));
         }
         let fabric = setup.fabric.clone();
-        let told = TrialResult::of(setup, &RING)?;
-        let everything = told.summary.packets.in_flight == 0;
-        wrong += u64::from(told.summary.deadlock.is_none() != everything);
+        let result = TrialResult::of(setup, &RING)?;
+        let everything = result.summary.packets.in_flight == 0;
+        wrong += u64::from(result.summary.deadlock.is_none() != everything);
         stuck += u64::from(!everything);
-        transient += u64::from(everything && around(&fabric, &told));
+        transient += u64::from(everything && around(&fabric, &result));
     }
     trial.show(&format!(
         "  {runs} runs with bursts of random sizes: {stuck} got stuck, {transient} stopped all around and drained by \

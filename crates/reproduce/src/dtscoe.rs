@@ -261,8 +261,8 @@ fn beside_data(trial: &Trial, control: Control, starts: Starts, seeds: u64) -> R
         if let Some(fragments) = control.fragments() {
             changes.push(("switch.preemption", format!("{{ express = [7], fragments = \"{fragments}\" }}")));
         }
-        let told = trial.run(&FRONTHAUL, &changes)?;
-        for (flow, seen) in all.iter_mut().zip(told.summary.jitter.iter().filter(|seen| seen.traffic < 8)) {
+        let result = trial.run(&FRONTHAUL, &changes)?;
+        for (flow, seen) in all.iter_mut().zip(result.summary.jitter.iter().filter(|seen| seen.traffic < 8)) {
             flow.0 += seen.mean_delay_ps / 1000.0 / seeds as f64;
             flow.1 = flow.1.max(seen.jitter_ps as f64 / 1000.0);
         }

@@ -201,12 +201,12 @@ pub fn result(result: &Result, paint: ColorMode) -> String {
         let _ = writeln!(text, "  note: {note}");
     }
     for (choice, under) in &result.under {
-        let told = |check: &Check| {
+        let measured = |check: &Check| {
             let (ours, paper) = (number(check.ours), number(check.paper));
             format!("{} ({ours}, must be {} {paper})", check.name, check.relation.sign())
         };
         let failed: Vec<String> =
-            under.trial.checks.iter().filter(|check| check.outcome() == Outcome::Fails).map(told).collect();
+            under.trial.checks.iter().filter(|check| check.outcome() == Outcome::Fails).map(measured).collect();
         let outcome =
             if failed.is_empty() { "every check holds".to_owned() } else { format!("fails: {}", failed.join("; ")) };
         let _ = writeln!(text, "  open choice, {choice}: {outcome}");
@@ -285,17 +285,17 @@ mod tests {
         let (id, known, (class, command)) = (red.experiment, red.check, red.because.unwrap());
         let all =
             vec![check("good", 1.0), check(known, 2.0), check("new", 2.0), check("long", 2.0).unjudged("quick run")];
-        let told = result(id, all);
-        let text = super::result(&told, ColorMode::Plain);
+        let measured = result(id, all);
+        let text = super::result(&measured, ColorMode::Plain);
         let line =
             |name: &str| text.lines().find(|line| line.contains(&format!(" {name} "))).unwrap().trim().to_owned();
         assert!(line("good").starts_with("ok"), "{text}");
         assert!(line(known).starts_with(&format!("FAIL known, {}  ", class.name())), "{text}");
         assert!(line("new").starts_with("FAIL  "), "{text}");
         assert!(line("long").starts_with("not judged, fails"), "{text}");
-        assert!(!told.passes());
+        assert!(!measured.passes());
         let document: serde_json::Value =
-            serde_json::from_str(&json(&[result(id, told.trial.checks.clone())])).unwrap();
+            serde_json::from_str(&json(&[result(id, measured.trial.checks.clone())])).unwrap();
         let in_json = |index: usize| &document["experiments"][0]["checks"][index]["known"];
         assert_eq!(*in_json(1), serde_json::json!({ "class": class.name(), "command": command }));
         assert!([0, 2, 3].into_iter().all(|index| in_json(index).is_null()), "{document}");
@@ -303,7 +303,7 @@ mod tests {
             "1 of 3 checks of 1 experiment hold; 1 of the 2 that fail are known to: 1 {}; 1 not judged (quick run)\n",
             class.name()
         );
-        assert_eq!(totals(&[told]), expected);
+        assert_eq!(totals(&[measured]), expected);
         assert!(
             super::result(&result(id, vec![check(known, 2.0)]), ColorMode::Plain).contains("as is known: experiments/")
         );

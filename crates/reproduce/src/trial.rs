@@ -152,14 +152,14 @@ impl TrialResult {
     /// # Errors
     /// If the setup describes no valid network.
     pub fn of(setup: Setup, source: &Source) -> Result<TrialResult, Failure> {
-        let mut told = TrialResult { warm_up: setup.warm_up, duration: setup.duration, ..TrialResult::default() };
+        let mut result = TrialResult { warm_up: setup.warm_up, duration: setup.duration, ..TrialResult::default() };
         let mut simulation = simulation(setup, source)?;
-        simulation.run(&mut told);
-        told.summary = simulation.finish(&mut told, false);
-        told.pauses.sort_unstable();
-        told.control_frames = simulation.counters(simulation.now()).control_sent;
-        told.buffer_peak_bytes = simulation.buffer_peak_bytes();
-        Ok(told)
+        simulation.run(&mut result);
+        result.summary = simulation.finish(&mut result, false);
+        result.pauses.sort_unstable();
+        result.control_frames = simulation.counters(simulation.now()).control_sent;
+        result.buffer_peak_bytes = simulation.buffer_peak_bytes();
+        Ok(result)
     }
 
     /// Returns the payload rate of this traffic entry, in bit/s over the measured interval.

@@ -199,7 +199,7 @@ mod tests {
                            [[flow]]\n\
                            count = 4\nrtt = \"10us\"\n";
 
-    fn told(text: &str) -> String {
+    fn error_text(text: &str) -> String {
         FluidFile::parse(text, "a.toml", &[]).expect_err("it is wrong").to_string()
     }
 
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn words_that_are_unknown_or_no_texts_are_refused_with_the_known_ones() {
-        let with = |line: &str| told(&HETFLOW.replace("kind = \"hetflow\"", line));
+        let with = |line: &str| error_text(&HETFLOW.replace("kind = \"hetflow\"", line));
         let dcqcn = |more: &str| with(&format!("kind = \"dcqcn\"\nk_min = \"5KB\"\nk_max = \"200KB\"\n{more}"));
         for (error, expected) in [
             (with("kind = \"dctcp\""), "3:8: `dctcp` is not a valid fluid model\n  help: it is one of dcqcn, timely"),
@@ -246,35 +246,35 @@ mod tests {
     #[test]
     fn a_gain_that_makes_a_rate_negative_is_refused_with_its_line() {
         let text = HETFLOW.replace("kind = \"hetflow\"\n", "kind = \"hetflow\"\ngain = 0.02\n");
-        let told = told(&text);
-        assert!(told.starts_with("a.toml:4:") && told.contains("below 0.015625"), "{told}");
+        let error_text = error_text(&text);
+        assert!(error_text.starts_with("a.toml:4:") && error_text.contains("below 0.015625"), "{error_text}");
     }
 
     #[test]
     fn a_sampling_interval_of_zero_is_refused_with_its_line() {
-        let told = told(&HETFLOW.replace("kind = \"hetflow\"\n", "kind = \"hetflow\"\ntimer = \"0ms\"\n"));
-        assert!(told.starts_with("a.toml:4:") && told.contains("above zero"), "{told}");
-        let zero = self::told(&format!("sample = \"0s\"\n{HETFLOW}"));
+        let error_text = error_text(&HETFLOW.replace("kind = \"hetflow\"\n", "kind = \"hetflow\"\ntimer = \"0ms\"\n"));
+        assert!(error_text.starts_with("a.toml:4:") && error_text.contains("above zero"), "{error_text}");
+        let zero = self::error_text(&format!("sample = \"0s\"\n{HETFLOW}"));
         assert!(zero.starts_with("a.toml:1:"), "{zero}");
     }
 
     #[test]
     fn a_delay_below_zero_is_refused_with_its_line() {
-        let told = told(&HETFLOW.replace("rtt = \"10us\"", "rtt = \"-10us\""));
-        assert!(told.starts_with("a.toml:8:") && told.contains("negative"), "{told}");
+        let error_text = error_text(&HETFLOW.replace("rtt = \"10us\"", "rtt = \"-10us\""));
+        assert!(error_text.starts_with("a.toml:8:") && error_text.contains("negative"), "{error_text}");
     }
 
     #[test]
     fn rates_below_the_least_and_a_least_above_the_link_are_refused_with_their_lines() {
-        let slow = told(&format!("{HETFLOW}rate = \"1Mbps\"\n"));
+        let slow = error_text(&format!("{HETFLOW}rate = \"1Mbps\"\n"));
         assert!(slow.starts_with("a.toml:9:") && slow.contains("10000000 bps up"), "{slow}");
-        let fast = told(&HETFLOW.replace("\"hetflow\"\n", "\"hetflow\"\nmin_rate = \"11Gbps\"\n"));
+        let fast = error_text(&HETFLOW.replace("\"hetflow\"\n", "\"hetflow\"\nmin_rate = \"11Gbps\"\n"));
         assert!(fast.starts_with("a.toml:4:"), "{fast}");
     }
 
     #[test]
     fn all_that_is_wrong_is_told_at_once() {
-        let told = told(
+        let error_text = error_text(
             "duration = \"1ms\"\nsample = \"1ps\"\nwarm_up = \"2ms\"\ncolour = 1\n[model]\nkind = \"timely\"\n\
              beta = 2\n",
         );
@@ -287,7 +287,7 @@ mod tests {
             "warm-up",
         ] {
             let part = part.replace("`beta`", "a gradient of 1 cuts by 2");
-            assert!(told.contains(&part), "{part}:\n{told}");
+            assert!(error_text.contains(&part), "{part}:\n{error_text}");
         }
     }
 }

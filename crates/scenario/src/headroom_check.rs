@@ -79,7 +79,7 @@ impl LosslessBuffers<'_> {
     /// Warns of room that cannot hold the largest frame: each such frame is lost when it must wait.
     pub fn check_frame(&self, context: &Context<'_>, mtu_bytes: u16) {
         let own = SwitchOverride::resolve(self.overrides, self.switch);
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for node in self.reach.fabric.switches() {
             let (key, bytes) = match own.get(&node).unwrap_or(self.switch).buffer {
                 Buffer::Shared { bytes, .. } => (self.place(node, "buffer", |it| it.buffer_bytes.is_some()), bytes),
@@ -88,7 +88,7 @@ impl LosslessBuffers<'_> {
                 }
                 Buffer::PerQueue { limit: QueueLimit::Packets(_) } => continue,
             };
-            if bytes < mtu_bytes.into() && told.insert(key.clone()) {
+            if bytes < mtu_bytes.into() && reported.insert(key.clone()) {
                 let name = key.rsplit('.').next().unwrap_or_default();
                 let (room, frame) = (Bytes(bytes), Bytes(mtu_bytes.into()));
                 let message = format!(
@@ -102,7 +102,7 @@ impl LosslessBuffers<'_> {
 
     /// Checks that XOFF can be reached and that XON lies below it.
     fn check_xoff<'p>(&self, context: &Context<'_>, of: impl Fn(NodeId) -> &'p SwitchParameters) {
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for node in self.reach.switches() {
             let SwitchParameters { buffer: Buffer::Shared { bytes, .. }, flow_control, .. } = *of(node) else {
                 continue;
@@ -110,7 +110,7 @@ impl LosslessBuffers<'_> {
             let Some(pause) = flow_control.pause() else { continue };
             let Threshold::Static { bytes: xoff } = pause.xoff else { continue };
             let key = self.place(node, "flow_control.xoff", |it| it.xoff.is_some());
-            if xoff >= bytes && told.insert(key.clone()) {
+            if xoff >= bytes && reported.insert(key.clone()) {
                 let message = format!(
                     "XOFF {} is not below the buffer of {}: it can never be reached",
                     Bytes(xoff),
@@ -121,7 +121,7 @@ impl LosslessBuffers<'_> {
             }
             let key = self.place(node, "flow_control.xon", |it| it.xon_offset_bytes.is_some());
             let own = key.starts_with("switch.override");
-            if own && pause.xon_offset_bytes > xoff && told.insert(key.clone()) {
+            if own && pause.xon_offset_bytes > xoff && reported.insert(key.clone()) {
                 let message = format!(
                     "XON is {} below XOFF, which is {}: no account can fall that far",
                     Bytes(pause.xon_offset_bytes),

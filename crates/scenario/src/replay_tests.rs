@@ -123,10 +123,10 @@ fn each_file_is_read_by_its_reader_and_refused_by_name_by_all_others() {
         for reader in READERS {
             let read = outcome(reader, content);
             assert_eq!(read.is_ok(), reader == own, "{name} by {reader:?}: {read:?}");
-            let Err(told) = read else { continue };
+            let Err(read_error) = read else { continue };
             let named = known_format(content.as_bytes()).map(|known| known.to_string());
-            let expected = reader == Reader::Config || named.is_none_or(|named| told.contains(&named));
-            assert!(expected, "{name} by {reader:?}: {told}");
+            let expected = reader == Reader::Config || named.is_none_or(|named| read_error.contains(&named));
+            assert!(expected, "{name} by {reader:?}: {read_error}");
         }
     }
     let named = |name: &str| {

@@ -64,11 +64,11 @@ pub(crate) fn lower(plans: &[ShapingPlan], context: &Context<'_>, fabric: &Fabri
             ),
         };
         right &= ports.is_some();
-        let mut told = false;
+        let mut is_reported = false;
         for (node, port) in ports.into_iter().flatten() {
             let rate = fabric.link(fabric.ports(node)[usize::from(port)].link).rate;
             let total = plan.slopes.total_bps();
-            if total > u128::from(rate.as_bps()) && !told {
+            if total > u128::from(rate.as_bps()) && !is_reported {
                 let total = u64::try_from(total).ok().and_then(Rate::from_bps).unwrap_or(rate);
                 let message = format!(
                     "the idle slopes are {total} together, more than the {rate} of port {port} of `{}`",
@@ -76,15 +76,15 @@ pub(crate) fn lower(plans: &[ShapingPlan], context: &Context<'_>, fabric: &Fabri
                 );
                 let help = format!("write slopes of {rate} or less together, or name the ports that are faster");
                 context.fail(&format!("{key}.idle_slopes"), message, Some(help));
-                told = true;
+                is_reported = true;
             }
-            if all.insert((node, port), plan.slopes).is_some() && !told {
+            if all.insert((node, port), plan.slopes).is_some() && !is_reported {
                 let message = format!("port {port} of `{}` is shaped twice", fabric.name(node));
                 context.fail(&key, message, Some("write one entry per port".to_owned()));
-                told = true;
+                is_reported = true;
             }
         }
-        right &= !told;
+        right &= !is_reported;
     }
     right.then_some(all)
 }

@@ -96,12 +96,12 @@ mod tests {
         one.record(104);
         let mut other = FlowDelays::first(1000);
         [1001, 999, 1000].into_iter().for_each(|delay| other.record(delay));
-        let told = JitterSummary::of(3, &[one, other]);
-        assert_eq!((told.traffic, told.flows, told.frames), (3, 2, 6));
-        assert_eq!((told.least_delay_ps, told.most_delay_ps, told.jitter_ps), (100, 1001, 4));
-        assert!((told.mean_delay_ps - 4204.0 / 6.0).abs() < 1e-9);
+        let summary = JitterSummary::of(3, &[one, other]);
+        assert_eq!((summary.traffic, summary.flows, summary.frames), (3, 2, 6));
+        assert_eq!((summary.least_delay_ps, summary.most_delay_ps, summary.jitter_ps), (100, 1001, 4));
+        assert!((summary.mean_delay_ps - 4204.0 / 6.0).abs() < 1e-9);
         // Deviations: 2 and 2 of one flow, 1 and 1 of the other.
-        assert!((told.deviation_ps - (10.0f64 / 6.0).sqrt()).abs() < 1e-9);
-        assert!((told.mean_jitter_ps - 8.0 / 6.0).abs() < 1e-9);
+        assert!((summary.deviation_ps - (10.0f64 / 6.0).sqrt()).abs() < 1e-9);
+        assert!((summary.mean_jitter_ps - 8.0 / 6.0).abs() < 1e-9);
     }
 }

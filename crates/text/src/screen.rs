@@ -6,9 +6,10 @@ const LEAST: usize = 20;
 /// Returns the width of the terminal in columns: COLUMNS of the environment, else the width of the terminal at standard
 /// output; `None` for a file or a pipe.
 pub fn columns() -> Option<usize> {
-    let told = std::env::var("COLUMNS").ok().and_then(|told| told.trim().parse().ok());
+    let columns_variable =
+        std::env::var("COLUMNS").ok().and_then(|columns_variable| columns_variable.trim().parse().ok());
     let found = || comfy_table::Table::new().width().map(usize::from);
-    told.filter(|&columns| columns >= LEAST).or_else(found).map(|columns| columns.max(LEAST))
+    columns_variable.filter(|&columns| columns >= LEAST).or_else(found).map(|columns| columns.max(LEAST))
 }
 
 /// Wraps lines of `text` at word boundaries to at most `columns` columns; unchanged for `None`. Continuation lines are

@@ -115,12 +115,12 @@ fn files_of_ns3_rdma_are_told_by_their_content_or_by_name() {
     assert_eq!(of(FlowColumns::Packets).warnings, [ends]);
     assert_eq!((of(FlowColumns::Six).flows[0].size_bytes, of(FlowColumns::Six).warnings.len()), (2, 0));
     // Mixed formats.
-    for (text, told) in [
+    for (text, expected) in [
         ("2\n2 1 3 1000 2.0 9.5\n3 1 3 100 5000 2.0\n", "flow.txt:3: `2.0` is not an end after the start (ns3-rdma"),
         ("2\n3 1 3 100 5000 2.0\n2 1 3 1000 2.0 9.5\n", "flow.txt:3: `2.0` is not a size in bytes (hpcc flow file)"),
         ("2\n3 1 3 5000 2.0\n2 1 3 1000 2.0 9.5\n", "as many as in the flows above (conweave flow file)"),
     ] {
-        assert!(read(text).unwrap_err().contains(told), "{}", read(text).unwrap_err());
+        assert!(read(text).unwrap_err().contains(expected), "{}", read(text).unwrap_err());
     }
     let written = write_flow_file(&file.flows, io::sink(), FlowColumns::Packets, Time::ZERO);
     assert_eq!(written.unwrap_err().kind(), io::ErrorKind::InvalidInput);

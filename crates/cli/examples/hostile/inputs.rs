@@ -120,9 +120,9 @@ fn meet(field: &Field, folder: &Path, sample: &Sample, line: &Line, words: &[Str
         let reread = process::run(&field.tidegate, &first, &words);
         // Information that a format does not support is reported in the conversion, and unusable networks can be read
         // too.
-        let told = ran.err.contains("cannot be read again") || !reread.out.is_empty();
+        let is_stated = ran.err.contains("cannot be read again") || !reread.out.is_empty();
         let refused =
-            (reread.code == Some(2) && !told).then(|| reread.err.lines().next().unwrap_or_default().to_owned());
+            (reread.code == Some(2) && !is_stated).then(|| reread.err.lines().next().unwrap_or_default().to_owned());
         reread.fault().or(refused).map(|what| format!("then `{then}`: {what}"))
     });
     (ran, fault)

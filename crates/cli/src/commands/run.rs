@@ -79,11 +79,11 @@ fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure
         Ok((run, folder))
     };
     // The other ranks wait for the agreement that this rank is ready, so an error must reach them.
-    let told = |failure| {
+    let with_name = |failure| {
         let others = ranks.as_ref().filter(|_| !args.explain).and_then(|ranks| lab::ranks::agree(&**ranks, None).err());
         others.map_or(failure, Failure::Lab)
     };
-    let (mut run, folder) = read().map_err(told)?;
+    let (mut run, folder) = read().map_err(with_name)?;
     let lowered = &run.lowered;
     if args.explain {
         let text =

@@ -81,13 +81,13 @@ pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
     let sweep = Sweep { plan: &plan, points: &points, store: &store, shard: args.shard, jobs: args.jobs };
     let outcomes = run_all(&sweep, !args.quiet && output::errors_are_watched());
     let message = lab_words::message;
-    let told = SweepReport { plan: &plan, points: &points, outcomes: &outcomes, out: &out, message };
+    let sweep_report = SweepReport { plan: &plan, points: &points, outcomes: &outcomes, out: &out, message };
     // Complete runs are printed even if the table cannot be written.
     let written = sweep.write_table(&out, &outcomes);
     if args.json {
-        output::print(&format!("{:#}\n", told.json(&metrics)))?;
+        output::print(&format!("{:#}\n", sweep_report.json(&metrics)))?;
     } else if !args.quiet {
-        output::show(&told.text(&metrics, !args.metric.is_empty()))?;
+        output::show(&sweep_report.text(&metrics, !args.metric.is_empty()))?;
     }
     written?;
     Ok(exit(args, &outcomes))

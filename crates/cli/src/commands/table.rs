@@ -66,8 +66,8 @@ fn listed(found: &[ExportedTable]) -> String {
             .columns
             .iter()
             .map(|column| {
-                let told = |what: &Option<std::borrow::Cow<'_, str>>| what.as_deref().unwrap_or("").to_owned();
-                vec![column.name.clone(), told(&column.unit), told(&column.meaning)]
+                let cell = |what: &Option<std::borrow::Cow<'_, str>>| what.as_deref().unwrap_or("").to_owned();
+                vec![column.name.clone(), cell(&column.unit), cell(&column.meaning)]
             })
             .collect();
         let columns = table(&["column", "unit", "what it says"], &cells, 3, Layout::Wrapping, 2);

@@ -46,11 +46,11 @@ mod tests {
             most_waiting: 7,
             switches: vec![switch("S1", vec![one(0, 0, 0), one(1, 7, 0)]), switch("S2", vec![one(0, 7, 0)])],
         };
-        let told = [
+        let expected = [
             "1,200 trimmed at ingress, 30 went round a recirculation port",
             "longest queue for one: 7 frames, S1 pipeline 1 at 1.5us",
         ];
-        assert_eq!(lines(&inside), told);
+        assert_eq!(lines(&inside), expected);
         inside.switches[1] = SwitchPipelines { ports: vec![PortMode::default()], ..switch("S2", vec![one(0, 0, 4)]) };
         assert_eq!(lines(&inside)[2], "4 signals heard, about 1 port");
         assert_eq!(lines(&PipelineSummary::default()), ["0 trimmed at ingress, 0 went round a recirculation port"]);

@@ -165,15 +165,15 @@ impl Page {
             self.line("queues", &text);
         }
         if let Some(found) = &summary.queue_lengths {
-            let told = |lengths: &Lengths| {
+            let lengths_text = |lengths: &Lengths| {
                 let Lengths { mean_bytes, p50_bytes, p99_bytes, max_bytes, .. } = *lengths;
                 let [mean, p50, p99, max] = [mean_bytes as u64, p50_bytes, p99_bytes, max_bytes].map(size);
                 format!("mean {mean}, p50 {p50}, p99 {p99}, max {max}")
             };
             let samples = format!("{} samples of {}", grouped(found.samples), counted(found.ports, "port"));
-            self.line("queue length", &format!("{samples}: {}", told(&found.all)));
+            self.line("queue length", &format!("{samples}: {}", lengths_text(&found.all)));
             if let Some(PortLengths { node, port, peer, lengths }) = &found.longest {
-                self.line("", &format!("longest at {node} port {port} to {peer}: {}", told(lengths)));
+                self.line("", &format!("longest at {node} port {port} to {peer}: {}", lengths_text(lengths)));
             }
         }
         self.gap();
@@ -183,7 +183,7 @@ impl Page {
         let mut text = format!("{} of payload cut; {} delivered", size(trims.cut_bytes), rate(trims.payload_bps));
         let _ = write!(text, " without headers, and {} of headers", size(trims.header_bytes));
         if trims.spurious > 0 {
-            let _ = write!(text, "; {} told of what had arrived already", grouped(trims.spurious));
+            let _ = write!(text, "; {} for packets that had arrived already", grouped(trims.spurious));
         }
         self.line("trims", &text);
         if let Some(PortTrims { node, port, peer, trims, returned, .. }) = trims.ports.first() {
@@ -263,22 +263,22 @@ impl Page {
 
     /// Prints a table of traffic entries with labels if there are several.
     fn labels(&mut self, flows: &FlowSummary) {
-        let told = flows.by_traffic.iter().filter_map(|entry| Some((entry, entry.labelled.as_ref()?)));
+        let labelled = flows.by_traffic.iter().filter_map(|entry| Some((entry, entry.labelled.as_ref()?)));
         // A deadlock may leave all entries without data.
-        let told = told.filter(|_| flows.by_traffic.iter().any(|entry| entry.has_something()));
-        let row = |(entry, told): (&TrafficSummary, &LabelledSummary)| {
+        let labelled = labelled.filter(|_| flows.by_traffic.iter().any(|entry| entry.has_something()));
+        let row = |(entry, labelled): (&TrafficSummary, &LabelledSummary)| {
             let fct = |value: fn(&Distribution) -> f64, least: u64| {
                 entry.fct_ns.as_ref().filter(|of| of.count >= least).map(|of| span(value(of)))
             };
             // One value has no percentiles.
-            let slowdown = told.slowdown.filter(|_| entry.completed > 1).map(|of| format!("{:.2}", of.p99));
+            let slowdown = labelled.slowdown.filter(|_| entry.completed > 1).map(|of| format!("{:.2}", of.p99));
             let started = grouped(entry.started);
             let cells = [fct(|of| of.mean, 1), fct(|of| of.p99, 2), slowdown]
                 .map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
-            let first = [told.label.clone(), started, grouped(entry.completed)];
-            first.into_iter().chain(cells).chain([rate(told.goodput_bps)]).collect()
+            let first = [labelled.label.clone(), started, grouped(entry.completed)];
+            first.into_iter().chain(cells).chain([rate(labelled.goodput_bps)]).collect()
         };
-        let rows: Vec<Vec<String>> = told.map(row).collect();
+        let rows: Vec<Vec<String>> = labelled.map(row).collect();
         if rows.len() > 1 {
             self.line("by label", "flows, completion times and what arrived, by entry of the traffic");
             self.table(&["label", "flows", "completed", "mean", "p99", "slowdown p99", "goodput"], &rows, 1);

@@ -26,7 +26,7 @@ fn log(name: &str) -> (PathBuf, impl Fn(char, u8) -> String) {
     let shown = file.display().to_string();
     let command = move |letter, exit| {
         let busy = "i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done";
-        format!("sh -c 'printf {letter} >> \"{shown}\"; {busy}; echo told >&2; exit {exit}'")
+        format!("sh -c 'printf {letter} >> \"{shown}\"; {busy}; echo report >&2; exit {exit}'")
     };
     (file, command)
 }
@@ -65,10 +65,10 @@ fn what_cannot_be_compared_is_refused_with_the_reason() {
     let (_, command) = log("refused");
     let good = command('g', 0);
     let failed = refused(&[&good, &command('f', 7)]);
-    assert!(failed.contains("ended with exit code 7:\ntold"), "{failed}");
+    assert!(failed.contains("ended with exit code 7:\nreport"), "{failed}");
     let killed = refused(&[&good, "sh -c 'kill -9 $$'"]);
     assert!(killed.contains("ended with signal 9"), "{killed}");
-    for (arguments, told) in [
+    for (arguments, printed) in [
         (&["-n", "0", "true", "true"][..], "0 is not above 0"),
         (&["--work-a", "1", "--work-b", "-2", "true", "true"], "-2 is not above 0"),
         (&["--work-a", "1", "true", "true"], "--work-a and --work-b go together"),
@@ -79,6 +79,6 @@ fn what_cannot_be_compared_is_refused_with_the_reason() {
         (&["true"], "COMMAND_B"),
     ] {
         let text = refused(arguments);
-        assert!(text.contains(told), "{arguments:?}: {text}");
+        assert!(text.contains(printed), "{arguments:?}: {text}");
     }
 }

@@ -18,11 +18,11 @@ fn blame(scratch: &Scratch, name: &str, scenario: &str, changes: &[&str]) -> (St
     changes.iter().for_each(|change| arguments.extend(["--set", change]));
     let ran = run(&arguments);
     assert!(matches!(ran.code, Some(0 | 1)), "{name}: {}", ran.err);
-    let told = run(&["why", &out, "--pauses", "--json"]);
-    assert_eq!(told.code, Some(0), "{name}: {}", told.err);
+    let output = run(&["why", &out, "--pauses", "--json"]);
+    assert_eq!(output.code, Some(0), "{name}: {}", output.err);
     let summary = std::fs::read_to_string(Path::new(&out).join("summary.json")).expect("a summary");
-    let told = serde_json::from_str(&told.out).expect("JSON");
-    (out, told, serde_json::from_str(&summary).expect("JSON"))
+    let output = serde_json::from_str(&output.out).expect("JSON");
+    (out, output, serde_json::from_str(&summary).expect("JSON"))
 }
 
 fn list<'v>(value: &'v Value, key: &str) -> &'v [Value] {
@@ -44,22 +44,22 @@ fn who(cause: &Value, role: &str) -> Vec<String> {
 
 /// Checks that every pause is counted at its port, under its cause and in the tree of its cause, and that the sum is
 /// the time in the summary.
-fn adds_up(told: &Value, summary: &Value) {
-    let causes = list(told, "causes");
+fn adds_up(output: &Value, summary: &Value) {
+    let causes = list(output, "causes");
     for key in ["stops", "stopped_ps"] {
-        let all = told[key].as_u64().expect("a number");
+        let all = output[key].as_u64().expect("a number");
         assert!(all > 0);
-        assert_eq!(sum(list(told, "ports"), key), all, "{key} by port");
+        assert_eq!(sum(list(output, "ports"), key), all, "{key} by port");
         assert_eq!(sum(causes, key), all, "{key} by cause");
         for cause in causes {
             assert_eq!(cause[key].as_u64(), Some(sum(list(cause, "tree"), key)), "{key}: {cause:#}");
         }
     }
-    assert_eq!(summary["pauses"]["total_ps"], told["stopped_ps"]);
+    assert_eq!(summary["pauses"]["total_ps"], output["stopped_ps"]);
     // The summary lists ten ports; holds of single flows are not part of the times of ports.
     for port in list(&summary["links"], "busiest") {
         let name = format!("{}:{}", port["node"].as_str().expect("a name"), port["port"]);
-        let ours = list(told, "ports").iter().filter(|one| one["port"] == name.as_str() && one["of"].is_null());
+        let ours = list(output, "ports").iter().filter(|one| one["port"] == name.as_str() && one["of"].is_null());
         let ours: u64 = ours.map(|one| one["stopped_ps"].as_u64().expect("a time")).sum();
         assert_eq!(port["paused_ps"], ours, "{name}");
     }
@@ -85,11 +85,12 @@ fn the_bystander_is_the_victim_of_the_receivers_port() {
     ];
     for (kind, change) in kinds {
         let changes = [change.as_str(), "duration=1100us", "measure.warm_up=0s"];
-        let (_, told, summary) = blame(&scratch, kind, &experiment("bg/fig1.2.toml"), &changes);
-        adds_up(&told, &summary);
-        let root = &list(&told, "causes")[0];
+        let (_, output, summary) = blame(&scratch, kind, &experiment("bg/fig1.2.toml"), &changes);
+        adds_up(&output, &summary);
+        let root = &list(&output, "causes")[0];
         assert_eq!((&root["kind"], &root["ports"][0]), (&"congested".into(), &"L3:0".into()), "{kind}: {root:#}");
-        let share = root["stopped_ps"].as_u64().expect("a time") as f64 / told["stopped_ps"].as_f64().expect("a time");
+        let share =
+            root["stopped_ps"].as_u64().expect("a time") as f64 / output["stopped_ps"].as_f64().expect("a time");
         assert!(share > 0.999, "{kind}: {share} of the time is the receiver's port's");
         assert_eq!(list(root, "tree").iter().map(|branch| branch["depth"].as_u64()).max(), Some(Some(3)), "{kind}");
         let victims = who(root, "victim");
@@ -163,8 +164,8 @@ size = "60KB"
 "#;
     let file = scratch.file("random.toml", scenario);
     for seed in ["1", "2", "3"] {
-        let (out, told, summary) = blame(&scratch, seed, &file, &[&format!("seed={seed}")]);
-        adds_up(&told, &summary);
+        let (out, output, summary) = blame(&scratch, seed, &file, &[&format!("seed={seed}")]);
+        adds_up(&output, &summary);
         let rows = read_trace(&Path::new(&out).join("trace.parquet")).expect("a trace");
         let stopped = stopped(&rows);
         let end = summary["simulated_ps"].as_u64().expect("a time");
@@ -194,45 +195,45 @@ size = "60KB"
         }
         queued.values().for_each(|&(joined, port)| wait(joined, port, end));
         let mut found: BTreeMap<(u64, bool), u64> = BTreeMap::new();
-        for flow in list(&told, "causes").iter().flat_map(|cause| list(cause, "flows")) {
+        for flow in list(&output, "causes").iter().flat_map(|cause| list(cause, "flows")) {
             let key = (flow["flow"].as_u64().expect("a flow"), flow["replies"].as_bool().expect("a flag"));
             *found.entry(key).or_default() += flow["waited_ps"].as_u64().expect("a time");
         }
         assert!(found.len() > 4, "seed {seed}: {found:?}");
         assert_eq!(found, expected, "seed {seed}");
-        assert!(list(&told, "causes").len() > 1, "seed {seed}: one cause only");
+        assert!(list(&output, "causes").len() > 1, "seed {seed}: one cause only");
     }
 }
 
 #[test]
 fn a_circle_a_mad_card_and_few_credits_are_causes_of_their_own() {
     let scratch = Scratch::new("blame-causes");
-    let (_, told, _) = blame(&scratch, "ring", &crate::common::example("deadlock-ring.toml"), &[]);
-    let circle = list(&told, "causes").iter().find(|cause| cause["kind"] == "circle").expect("a circle");
+    let (_, output, _) = blame(&scratch, "ring", &crate::common::example("deadlock-ring.toml"), &[]);
+    let circle = list(&output, "causes").iter().find(|cause| cause["kind"] == "circle").expect("a circle");
     let ports: Vec<&str> = list(circle, "ports").iter().map(|port| port.as_str().expect("a port")).collect();
     assert_eq!(ports.len(), 4, "{ports:?}");
     assert!((1..=4).all(|switch| ports.iter().any(|port| port.starts_with(&format!("S{switch}:")))), "{ports:?}");
     assert_eq!(who(circle, "contributor"), ["H1", "H2", "H3", "H4", "0", "1", "2", "3"]);
 
-    let (out, told, summary) = blame(&scratch, "storm", &crate::common::example("pause-storm.toml"), &[]);
-    let host = list(&told, "causes").iter().find(|cause| cause["kind"] == "host").expect("a host with a pause storm");
+    let (out, output, summary) = blame(&scratch, "storm", &crate::common::example("pause-storm.toml"), &[]);
+    let host = list(&output, "causes").iter().find(|cause| cause["kind"] == "host").expect("a host with a pause storm");
     assert_eq!(host["node"], "H3");
     assert_eq!(who(host, "victim"), ["1"], "what goes past it");
     assert_eq!(who(host, "contributor"), ["H1", "0"], "what goes to it");
     // The watchdog of the switch before it.
     let storm = &summary["pause_storms"]["ports"][0];
     let port = format!("{}:{}", storm["node"].as_str().expect("a name"), storm["port"]);
-    let told = run(&["why", &out, "--port", &port]).out;
-    assert!(told.contains("its watchdog detects a pause storm (class 3)"), "{told}");
-    assert!(told.contains("H3 requested it: a host, at which the chain ends"), "{told}");
+    let output = run(&["why", &out, "--port", &port]).out;
+    assert!(output.contains("its watchdog detects a pause storm (class 3)"), "{output}");
+    assert!(output.contains("H3 requested it: a host, at which the chain ends"), "{output}");
     let rows = read_trace(&Path::new(&out).join("trace.parquet")).expect("a trace");
     let lost =
         rows.iter().find(|row| matches!(&row.event, TraceEvent::Dropped { cause, .. } if cause == "pause storm"));
     let packet = lost.and_then(|row| row.packet).expect("a packet that was lost");
-    let told = run(&["why", &out, "--packet", &packet.number.to_string()]).out;
+    let output = run(&["why", &out, "--packet", &packet.number.to_string()]).out;
     assert!(
-        told.contains("the watchdog drops frames") && told.contains("towards H3, which was stopped for too long"),
-        "{told}"
+        output.contains("the watchdog drops frames") && output.contains("towards H3, which was stopped for too long"),
+        "{output}"
     );
 
     let few = [
@@ -240,9 +241,9 @@ fn a_circle_a_mad_card_and_few_credits_are_causes_of_their_own() {
         "duration=1100us",
         "measure.warm_up=0s",
     ];
-    let (_, told, summary) = blame(&scratch, "few", &experiment("bg/fig1.2.toml"), &few);
-    adds_up(&told, &summary);
-    assert!(list(&told, "causes").iter().all(|cause| cause["kind"] == "credits"), "{told:#}");
+    let (_, output, summary) = blame(&scratch, "few", &experiment("bg/fig1.2.toml"), &few);
+    adds_up(&output, &summary);
+    assert!(list(&output, "causes").iter().all(|cause| cause["kind"] == "credits"), "{output:#}");
 }
 
 #[test]
@@ -250,8 +251,8 @@ fn who_is_held_in_one_flow_does_not_stand_still() {
     let scratch = Scratch::new("blame-held");
     let florax = "switch={ queue = \"400KB\", flow_control = { kind = \"florax\" } }";
     let changes = [florax, "duration=1100us"];
-    let (out, told, summary) = blame(&scratch, "florax", &experiment("bg/fig1.2.toml"), &changes);
-    adds_up(&told, &summary);
+    let (out, output, summary) = blame(&scratch, "florax", &experiment("bg/fig1.2.toml"), &changes);
+    adds_up(&output, &summary);
     let text = run(&["why", &out, "--pauses"]).out;
     assert!(text.contains("held back 1 time") && !text.contains("stopped 1 time"), "{text}");
 }

@@ -300,20 +300,23 @@ capture = [{{ port = "H1" }}, {{ port = "H2" }}, {{ port = "H3" }}, {{ port = "H
     let Some(sent) = tshark(&capture, sent, &["tidegate.credit.class", "tidegate.credit.sent_bytes"]) else { return };
     assert!(!sent.is_empty() && sent.iter().all(|credit| credit.starts_with("3\t")), "{sent:?}");
     let data = tshark(&capture, "!tidegate && frame.p2p_dir == 0 && frame.interface_id == 1", &["frame.len"]);
-    let told = sent.iter().filter_map(|credit| credit.split('\t').nth(1)?.parse::<u64>().ok()).max();
-    assert!(told.is_some_and(|told| told > 0 && told <= bytes(&data.expect("tshark"))), "{told:?}");
+    let answer = sent.iter().filter_map(|credit| credit.split('\t').nth(1)?.parse::<u64>().ok()).max();
+    assert!(answer.is_some_and(|answer| answer > 0 && answer <= bytes(&data.expect("tshark"))), "{answer:?}");
     assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
 
     let scratch = Scratch::new("capture-florax");
     let florax =
         "queue = \"40 packets\"\nflow_control = { kind = \"florax\", lower = 0.25, upper = 0.5, max_upper = 0.8 }";
     let (capture, summary) = captured(&scratch, &scenario(florax, "kind = \"roce\""));
-    let told = &summary["backpressure"];
+    let answer = &summary["backpressure"];
     let [xoffs, xons] = ["xoff", "xon"].map(|kind| count(&capture, &format!("tidegate.kind == \"{kind}\"")));
-    assert!(xoffs > 0 && xoffs + xons == told["control_packets"].as_u64().expect("a count"), "{xoffs}, {xons}: {told}");
-    assert!(xoffs >= told["xoffs"].as_u64().expect("a count") && xons == told["xons"].as_u64().expect("a count"));
+    assert!(
+        xoffs > 0 && xoffs + xons == answer["control_packets"].as_u64().expect("a count"),
+        "{xoffs}, {xons}: {answer}"
+    );
+    assert!(xoffs >= answer["xoffs"].as_u64().expect("a count") && xons == answer["xons"].as_u64().expect("a count"));
     let to_the_receiver = "tidegate.flow.destination == 02:00:00:00:00:00";
-    assert_eq!(count(&capture, to_the_receiver), xoffs + xons, "all were told of H1");
+    assert_eq!(count(&capture, to_the_receiver), xoffs + xons, "each names H1");
     assert!(count(&capture, "tidegate.kind == \"xoff\" && tidegate.flow.expiry_ns > 0") > 0);
     assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
 

@@ -144,13 +144,13 @@ fn what_runs_warn_of_stands_below_the_table() {
     let vary = ["--vary", "host.transport=roce,dcqcn", "--seeds", "1,2"];
     for command in ["compare", "sweep"] {
         let out = scratch.path(command);
-        let told = crate::common::run(&[&[command, &file, "--out", &out], &vary[..]].concat()).out;
-        let warned: Vec<&str> = told.lines().filter(|line| line.starts_with("warning: ")).collect();
-        let [one] = warned[..] else { panic!("{told}") };
+        let output = crate::common::run(&[&[command, &file, "--out", &out], &vary[..]].concat()).out;
+        let warned: Vec<&str> = output.lines().filter(|line| line.starts_with("warning: ")).collect();
+        let [one] = warned[..] else { panic!("{output}") };
         assert!(one.contains("no switch marks") && one.ends_with("(2 of 4 runs, dcqcn)"), "{one}");
-        let told =
+        let output =
             crate::common::run(&[&[command, &file, "--json", "--out", &(out + "-json")], &vary[..]].concat()).out;
-        assert_eq!(told.matches("no switch marks").count(), 2, "{told}");
+        assert_eq!(output.matches("no switch marks").count(), 2, "{output}");
     }
 }
 

@@ -215,8 +215,8 @@ fn headroom_of_a_link_and_of_a_fabric() {
         "fabric", "headroom", "--rate", "100Gbps", "--length", "300m", "--mtu", "1518B", "--ports", "32", "--json",
     ]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
-    let told: Value = serde_json::from_str(&ran.out).unwrap();
-    let port = &told["switches"][0]["ports"][0];
+    let output: Value = serde_json::from_str(&ran.out).unwrap();
+    let port = &output["switches"][0]["ports"][0];
     // 2 d C = 37,500 bytes, 84 of the pause frame, 394 quanta of reaction, 1538 of a frame: 64,338, of which 1518 of
     // each 1538 are stored, 63,502; and two frames.
     assert_eq!((&port["delay_ps"], &port["headroom_bytes"]), (&Value::from(1_500_000), &Value::from(66_538)));
@@ -228,7 +228,7 @@ fn headroom_of_a_link_and_of_a_fabric() {
     assert_eq!((&port["headroom_terms"], &port["reaction_ps"]), (&terms, &Value::from(2_017_280)));
     assert!(port.get("sonic_terms").is_none());
     assert_eq!(port["credits_bytes"], 37_500 + 1 + 84 + 3 * 1538 + 1518);
-    assert_eq!(told["switches"][0]["headroom_bytes"], 32 * 66_538);
+    assert_eq!(output["switches"][0]["headroom_bytes"], 32 * 66_538);
 
     let fabric = [["fabric", "headroom", "fat-tree"].as_slice(), &FAT_TREE].concat();
     let fits = run(&fabric);
@@ -242,9 +242,9 @@ fn headroom_of_a_link_and_of_a_fabric() {
     assert!(partial.out.contains("4MB of buffer, 1 lossless class"), "{}{}", partial.out, partial.err);
     assert!(partial.out.contains("without part in flow control: S1, S2"), "{}", partial.out);
     assert!(partial.out.contains("L1 and 2 alike") && !partial.out.contains("S1 and"), "{}", partial.out);
-    let told = run(&["fabric", "headroom", &scenario, "--buffer", "8MB", "--classes", "2"]);
+    let output = run(&["fabric", "headroom", &scenario, "--buffer", "8MB", "--classes", "2"]);
     own_buffers();
-    assert!(told.out.contains("8MB of buffer, 2 lossless classes"), "{}", told.out);
+    assert!(output.out.contains("8MB of buffer, 2 lossless classes"), "{}", output.out);
 
     for (wrong, what) in [
         (&["fabric", "headroom"][..], "its rate, and its length or delay"),
@@ -270,15 +270,15 @@ fn own_buffers() {
         + "\n[[switch.override]]\ntiers = [2]\nbuffer = \"64KB\"\n\
         flow_control = { headroom = \"1KB\" }\n";
     let path = changed.file("own.toml", &text);
-    let told = run(&["fabric", "headroom", &path, "--json"]);
-    let json: Value = serde_json::from_str(&told.out).unwrap_or_else(|_| panic!("{}", told.err));
+    let output = run(&["fabric", "headroom", &path, "--json"]);
+    let json: Value = serde_json::from_str(&output.out).unwrap_or_else(|_| panic!("{}", output.err));
     let fit: Vec<(Option<u64>, Option<bool>)> = json["switches"]
         .as_array()
         .unwrap()
         .iter()
         .map(|one| (one["buffer_bytes"].as_u64(), one["fits"].as_bool()))
         .collect();
-    assert!(told.code == Some(1) && fit.contains(&(Some(64_000), Some(false))), "{fit:?}");
+    assert!(output.code == Some(1) && fit.contains(&(Some(64_000), Some(false))), "{fit:?}");
     assert!(fit.iter().any(|one| one.1 == Some(true)), "{fit:?}");
     let all = run(&["fabric", "headroom", &path, "--buffer", "16MB"]);
     assert!(all.code == Some(0), "{}", all.out);
@@ -288,29 +288,29 @@ fn own_buffers() {
 #[test]
 fn headroom_says_what_it_is_made_of() {
     let link = ["fabric", "headroom", "--rate", "400Gbps", "--length", "300m"];
-    let told = run(&link).out;
+    let output = run(&link).out;
     for line in [
         "cable, there and back                         150,000  2 x 1.5us at 400Gbps",
         "reaction of the neighbour                      57,920  905 quanta of 512 bits: IEEE 802.3, 31B.3.7",
         "MAC and PHY here                                    0  none stated: --mac-phy",
         "sum                                           235,202",
     ] {
-        assert!(told.contains(line), "{line} is missing in:\n{told}");
+        assert!(output.contains(line), "{line} is missing in:\n{output}");
     }
     let more = ["--mac-phy", "8192 bit times", "--gearbox", "100ns", "--cell", "144B", "--small-packets", "100"];
-    let told = run(&[&link[..], &more, &["--reaction", "60 quanta"]].concat()).out;
+    let output = run(&[&link[..], &more, &["--reaction", "60 quanta"]].concat()).out;
     for line in [
         "1,024  16 quanta: --mac-phy",
         "10,000  100ns: --gearbox",
         "3,840  60 quanta, as stated",
         "cells of 144 B, 100 %",
     ] {
-        assert!(told.contains(line), "{line} is missing in:\n{told}");
+        assert!(output.contains(line), "{line} is missing in:\n{output}");
     }
     // By hand, as in `sonic.rs`: 9216 + (9216 + 147964 + 57920) is 225281 less a fraction, 220 KiB.
-    let told = run(&[&link[..], &["--sonic"]].concat()).out;
+    let output = run(&[&link[..], &["--sonic"]].concat()).out;
     for line in ["150,000      147,965  198,000,000 m/s", "57,920 more", "235,202      225,280  9,922 less than here"] {
-        assert!(told.contains(line), "{line} is missing in:\n{told}");
+        assert!(output.contains(line), "{line} is missing in:\n{output}");
     }
     let json: Value = serde_json::from_str(&run(&[&link[..], &["--sonic", "--json"]].concat()).out).unwrap();
     assert_eq!(json["switches"][0]["ports"][0]["sonic_terms"]["sum"], 220 * 1024);
@@ -329,10 +329,10 @@ fn headroom_of_a_fabric_with_cables_of_a_length_and_of_a_scenario() {
     }
 
     let scenario = example("partial-pfc.toml");
-    let told = |more: &[&str]| run(&[&["fabric", "headroom", scenario.as_str()][..], more].concat()).out;
-    assert!(told(&[]).contains("frames up to 1.062KB, the standard's reaction"), "{}", told(&[]));
-    assert!(told(&["--mtu", "9100B"]).contains("frames up to 9.1KB"));
-    assert!(told(&["--length", "1km"]).contains("headroom at 25Gbps and 5us"));
+    let output = |more: &[&str]| run(&[&["fabric", "headroom", scenario.as_str()][..], more].concat()).out;
+    assert!(output(&[]).contains("frames up to 1.062KB, the standard's reaction"), "{}", output(&[]));
+    assert!(output(&["--mtu", "9100B"]).contains("frames up to 9.1KB"));
+    assert!(output(&["--length", "1km"]).contains("headroom at 25Gbps and 5us"));
     let set = Scratch::new("headroom-reaction");
     let text =
         std::fs::read_to_string(&scenario).unwrap().replace("xoff = \"50KB\"", "xoff = \"50KB\", reaction = \"1us\"");

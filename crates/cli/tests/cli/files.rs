@@ -325,7 +325,7 @@ fn compare_sweep_new_and_man_leave_the_user_s_files() {
     fs::create_dir(&out).unwrap();
     scratch.file("out/compare.csv", "mine");
     refused(&compare, &["compare.csv exists and was not written by Tidegate"]);
-    assert_eq!(scratch.names("out"), ["compare.csv"], "told before anything runs");
+    assert_eq!(scratch.names("out"), ["compare.csv"], "refused before the first run");
     fs::rename(scratch.0.join("out/compare.csv"), scratch.0.join("out/mine.csv")).unwrap();
     done(&compare);
     done(&compare);

@@ -13,9 +13,9 @@ fn solved(arguments: &[&str]) -> Value {
 fn every_example_is_solved_and_says_whether_it_rests() {
     for name in ["dcqcn", "hetflow", "eccp", "timely"] {
         let file = example(&format!("fluid/{name}.toml"));
-        let told = solved(&[&file, "--stability"]);
-        assert!(told["flows"][0]["rate_bps"]["mean"].as_f64().expect("a rate") > 1e9, "{name}: {told:#}");
-        assert!(told["stability"]["linear"].is_object(), "{name}");
+        let output = solved(&[&file, "--stability"]);
+        assert!(output["flows"][0]["rate_bps"]["mean"].as_f64().expect("a rate") > 1e9, "{name}: {output:#}");
+        assert!(output["stability"]["linear"].is_object(), "{name}");
     }
 }
 
@@ -71,12 +71,12 @@ fn what_is_wrong_is_refused_with_its_line() {
 
 #[test]
 fn dcqcn_is_within_a_tenth_of_its_packets() {
-    let told = solved(&[&example("fluid/dcqcn.toml"), "--packets", &example("fluid/dcqcn-packets.toml")]);
-    let packets = &told["packets"];
+    let output = solved(&[&example("fluid/dcqcn.toml"), "--packets", &example("fluid/dcqcn-packets.toml")]);
+    let packets = &output["packets"];
     assert_eq!(packets["differ"].as_array().map(Vec::len), Some(0), "{packets:#}");
     let number = |value: &Value| value.as_f64().expect("a number");
-    let queue = number(&told["queue_bytes"]["mean"]) / number(&packets["queue_bytes"]);
-    let rate = 2.0 * number(&told["flows"][0]["rate_bps"]["mean"]) / number(&packets["rate_bps"]);
+    let queue = number(&output["queue_bytes"]["mean"]) / number(&packets["queue_bytes"]);
+    let rate = 2.0 * number(&output["flows"][0]["rate_bps"]["mean"]) / number(&packets["rate_bps"]);
     assert!((queue - 1.0).abs() < 0.1 && (rate - 1.0).abs() < 0.1, "{queue} {rate}");
     // Another gain is reported.
     let other = solved(&[
@@ -109,8 +109,8 @@ fn what_diverges_says_when_and_which() {
     }
     let ran = run(&line);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
-    let told: Value = serde_json::from_str(&ran.out).expect("JSON");
-    let at = told["failed_at_s"].as_f64().expect("an instant");
+    let output: Value = serde_json::from_str(&ran.out).expect("JSON");
+    let at = output["failed_at_s"].as_f64().expect("an instant");
     assert!(ran.err.contains(&format!("timely.toml: `gradient_0` diverges at {at} s")), "{}", ran.err);
     let series = std::fs::read_to_string(scratch.0.join("out/series.csv")).expect("what there is of it");
     let last: f64 = series.lines().last().and_then(|row| row.split(',').next()?.parse().ok()).expect("a time");

@@ -53,11 +53,11 @@ fn a_goal_schedule_is_refused_by_name() {
 #[test]
 fn the_unit_of_starts_that_was_guessed_is_told() {
     let matrix = "Nodes 3\nConnections 2\n0->2 id 1 start 0 size 8000\n1->2 id 2 start 100 size 2000\n";
-    for (name, key, told) in [("auto", "", true), ("ps", "start_unit = \"ps\"", false)] {
+    for (name, key, output) in [("auto", "", true), ("ps", "start_unit = \"ps\"", false)] {
         let (_, scenario) = folder(&format!("unit-{name}"), key, matrix);
         let ran = run(&["run", &scenario]);
         assert_eq!(ran.code, Some(0), "{}", ran.err);
-        assert_eq!(ran.err.contains("`start` is read in microseconds"), told, "{name}: {}", ran.err);
+        assert_eq!(ran.err.contains("`start` is read in microseconds"), output, "{name}: {}", ran.err);
     }
 }
 

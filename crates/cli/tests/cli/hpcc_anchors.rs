@@ -82,12 +82,12 @@ fn an_incast_completes_when_it_does_in_hpccs_simulator() {
     for (control, median, last, pauses) in
         [(HPCC, 7043.1, 7389.5, 0), (TIMELY, 7526.0, 7572.0, 74), (DCTCP, 6128.0, 6646.0, 0)]
     {
-        let (mut times, told) = completions(&control, &flows);
+        let (mut times, output) = completions(&control, &flows);
         times.sort_by(f64::total_cmp);
         near(times[15], last, 0.05, control.name);
         near(times[7], median, 0.08, control.name);
         // Of equal order: none if there are none, else within a factor of two.
-        assert!(told <= 2 * pauses && 2 * told >= pauses, "{}: {told} lines of pauses", control.name);
+        assert!(output <= 2 * pauses && 2 * output >= pauses, "{}: {output} lines of pauses", control.name);
     }
 }
 

@@ -52,7 +52,7 @@ fn a_configuration_runs_and_its_hosts_keep_their_numbers() {
 
 #[test]
 fn what_stops_it_has_its_file_and_line_and_leaves_nothing() {
-    for (name, change, told) in [
+    for (name, change, output) in [
         ("mode", [("CC_MODE 1", "CC_MODE 10")], "config.txt:8: CC_MODE 10 is HPCC-PINT, which Tidegate does not have"),
         ("missing", [("mix/flow.txt", "mix/flows.txt")], "config.txt:5: there is no file `mix/flows.txt`"),
         (
@@ -66,7 +66,7 @@ fn what_stops_it_has_its_file_and_line_and_leaves_nothing() {
         let at = |name: &str| folder.join(name).display().to_string();
         let ran = run(&["import", "hpcc", &at("mix/config.txt"), "--out", &at("made.toml")]);
         assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{name}: {}", ran.err);
-        assert!(ran.err.contains(told), "{name}: {}", ran.err);
+        assert!(ran.err.contains(output), "{name}: {}", ran.err);
         assert!(!folder.join("made.toml").exists());
     }
     let folder = folder("switch", &[]);

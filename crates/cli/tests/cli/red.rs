@@ -64,8 +64,8 @@ fn exactly_the_listed_checks_may_fail() {
         let new = entry("florax/fig1", "a \"quoted\" claim: it holds", Some(false));
         let (code, text) = held(list, arguments, &red().chain([new]).collect::<Vec<_>>());
         assert_eq!(code, 1, "{text}");
-        let told = "fails, and is not in the list: florax/fig1: a \"quoted\" claim: it holds\n";
-        assert!(text.ends_with(told), "{text}");
+        let printed = "fails, and is not in the list: florax/fig1: a \"quoted\" claim: it holds\n";
+        assert!(text.ends_with(printed), "{text}");
     }
 }
 
@@ -73,7 +73,7 @@ fn exactly_the_listed_checks_may_fail() {
 fn what_holds_or_is_not_judged_or_is_no_check_leaves_the_list() {
     let listed = listed("red.txt");
     let first = format!("{}: {}", listed[0].0, listed[0].1);
-    for (pass, told) in [(Some(true), "holds"), (None, "not judged")] {
+    for (pass, printed) in [(Some(true), "holds"), (None, "not judged")] {
         let outcomes = listed.iter().enumerate();
         let outcomes = outcomes.map(|(index, (id, check))| {
             let pass = if index == 0 { pass } else { Some(false) };
@@ -81,7 +81,7 @@ fn what_holds_or_is_not_judged_or_is_no_check_leaves_the_list() {
         });
         let (code, text) = held("leaves", &["--quick", "florax"], &outcomes.collect::<Vec<_>>());
         assert_eq!(code, 1, "{text}");
-        assert!(text.ends_with(&format!("\n{told}, and must leave the list: {first}\n")), "{text}");
+        assert!(text.ends_with(&format!("\n{printed}, and must leave the list: {first}\n")), "{text}");
         assert_eq!(text.starts_with(&format!("not judged: {first}\n")), pass.is_none(), "{text}");
     }
     let red = listed.iter().skip(1).map(|(id, check)| entry(id, check, Some(false)));

@@ -230,13 +230,13 @@ fn a_damaged_result_says_what_is_missing_and_shows_the_rest() {
     let ran = run(&report);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.err.contains("warning: ") && ran.err.contains("queues.parquet is missing"), "{}", ran.err);
-    let told = shown();
-    let damage: Vec<&str> = told["damage"].as_array().unwrap().iter().map(|what| what.as_str().unwrap()).collect();
+    let printed = shown();
+    let damage: Vec<&str> = printed["damage"].as_array().unwrap().iter().map(|what| what.as_str().unwrap()).collect();
     assert_eq!(damage[..2], ["links.parquet was modified", "queues.parquet is missing"]);
     assert!(damage.iter().any(|what| what.starts_with("utilisation is omitted: ")), "{damage:?}");
-    let count = |key: &str| told[key].as_array().unwrap().len();
+    let count = |key: &str| printed[key].as_array().unwrap().len();
     assert_eq!((count("queues"), count("utilisation")), (0, 0));
-    assert!(count("throughput") == 1 && count("pauses") > 0 && told["fct"]["all"]["y"].is_array(), "the rest");
+    assert!(count("throughput") == 1 && count("pauses") > 0 && printed["fct"]["all"]["y"].is_array(), "the rest");
     // Without the names of ports there is no fabric, and without the manifest no file can be verified.
     for name in ["ports.parquet", "tidegate.sha256"] {
         std::fs::remove_file(folder.join(name)).unwrap();
@@ -295,7 +295,7 @@ window.addEventListener("load", () => {
   document.getElementById("theme").click();
   found.themeChanged = document.documentElement.dataset.theme !== theme;
   found.tables = document.querySelectorAll("button.csv").length;
-  found.told = document.querySelector(".told").textContent.includes("as expected by the scenario");
+  found.notice = document.querySelector(".notice").textContent.includes("as expected by the scenario");
   found.alarms = document.querySelectorAll(".alarm").length;
   // The replay: keys with the focus nowhere, a click on the first node that is found, and a run that recorded nothing.
   const canvas = document.querySelector("canvas.fabric");
@@ -415,6 +415,6 @@ fn a_browser_opens_it_without_an_error() {
     assert!(found["strips"].as_u64() >= Some(2), "{found}");
     let nothing = found["nothing"].as_str().unwrap();
     assert!(nothing.contains("did not record its ports") && nothing.contains("record.links={every="), "{nothing}");
-    assert!(found["tables"].as_u64() >= Some(4) && found["told"] == true, "{found}");
+    assert!(found["tables"].as_u64() >= Some(4) && found["notice"] == true, "{found}");
     assert_eq!(found["alarms"], 0, "the scenario expects its deadlock: {found}");
 }

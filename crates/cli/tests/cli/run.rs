@@ -244,11 +244,11 @@ fn a_file_that_begins_with_a_byte_order_mark_runs() {
 #[test]
 fn the_deadlock_check_in_the_summary_names_switches_as_the_screen_does() {
     let ring = crate::common::example("deadlock-ring.toml");
-    let (told, screen) = (json(&run(&["run", &ring, "--json"]).out), run(&["run", &ring]).out);
-    let checks = told["checks"].as_array().unwrap();
+    let (printed, screen) = (json(&run(&["run", &ring, "--json"]).out), run(&["run", &ring]).out);
+    let checks = printed["checks"].as_array().unwrap();
     let detail = checks.iter().find(|check| check["name"] == "deadlock").unwrap()["detail"].as_str().unwrap();
-    let cycle = told["deadlock"]["cycle"].as_array().unwrap();
-    assert!(cycle.len() >= 3, "{told}");
+    let cycle = printed["deadlock"]["cycle"].as_array().unwrap();
+    assert!(cycle.len() >= 3, "{printed}");
     for edge in cycle {
         let queue = format!("{} port {} class {}", edge["node"].as_str().unwrap(), edge["port"], edge["class"]);
         let peer = format!("is paused by {}", edge["peer"].as_str().unwrap());

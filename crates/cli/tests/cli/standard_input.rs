@@ -36,17 +36,17 @@ fn mistakes_are_told_with_their_line_of_standard_input() {
     let scratch = Scratch::new("stdin-wrong");
     let wrong = SMALL.replace("hosts_per_leaf = 4", "hosts_per_leaf = -4");
     let line = 1 + wrong.lines().position(|line| line.starts_with("hosts_per_leaf")).unwrap();
-    let told = fed(wrong.as_bytes(), &scratch.0, &["run", "-"]);
-    assert_eq!((told.code, told.out.as_str()), (Some(2), ""));
-    assert!(told.err.starts_with(&format!("error: standard input:{line}:")), "{}", told.err);
+    let output = fed(wrong.as_bytes(), &scratch.0, &["run", "-"]);
+    assert_eq!((output.code, output.out.as_str()), (Some(2), ""));
+    assert!(output.err.starts_with(&format!("error: standard input:{line}:")), "{}", output.err);
     for (input, said) in [
         (&b"name = \"a\"\n\xff\xfe\n"[..], "error: standard input:2: not UTF-8 text"),
         (&[b'#'; (1 << 24) + 1], "error: standard input: cannot read it: it is longer than 16.777216MB"),
         (b"", "error: standard input:"),
     ] {
-        let told = fed(input, &scratch.0, &["run", "-"]);
-        assert_eq!((told.code, told.out.as_str()), (Some(2), ""), "{said}");
-        assert!(told.err.starts_with(said), "{}", told.err);
+        let output = fed(input, &scratch.0, &["run", "-"]);
+        assert_eq!((output.code, output.out.as_str()), (Some(2), ""), "{said}");
+        assert!(output.err.starts_with(said), "{}", output.err);
     }
 }
 

@@ -57,7 +57,7 @@ size = "100KB"
 fn seeds_move_hashes_and_a_sweep_whose_seeds_change_nothing_says_so() {
     let scratch = Scratch::new("hashed");
     let scenario = scratch.file("hashed.toml", HASHED);
-    let told = |out: &str, more: &[&str]| {
+    let printed = |out: &str, more: &[&str]| {
         let out = scratch.path(out);
         let sweep = ["sweep", &scenario, "--seeds", "1..5", "--out", &out];
         let shown = run(&[sweep.as_slice(), more].concat());
@@ -70,9 +70,9 @@ fn seeds_move_hashes_and_a_sweep_whose_seeds_change_nothing_says_so() {
             results.iter().map(|run| run["metrics"]["fct_mean_ns"].to_string()).collect();
         (shown.out, means.len())
     };
-    let (text, different) = told("seeded", &[]);
+    let (text, different) = printed("seeded", &[]);
     assert!(different > 1 && !text.contains("all seeds gave equal runs"), "{different}: {text}");
-    let (text, different) = told("fixed", &["--set", "routing.hash_seed=7"]);
+    let (text, different) = printed("fixed", &["--set", "routing.hash_seed=7"]);
     assert!(different == 1 && text.contains("note: all seeds gave equal runs"), "{different}: {text}");
 }
 
@@ -128,10 +128,10 @@ fn two_hundred_runs_killed_twenty_times_are_two_hundred_runs() {
     assert_eq!(table.rows, 200);
 
     // Each run equals, to the byte, the result of a single run.
-    let told = parse(&run(&[sweep.as_slice(), &["--json"]].concat()).out);
-    assert_eq!((&told["complete"], &told["found"]), (&Value::from(200), &Value::from(200)));
+    let printed = parse(&run(&[sweep.as_slice(), &["--json"]].concat()).out);
+    assert_eq!((&printed["complete"], &printed["found"]), (&Value::from(200), &Value::from(200)));
     let alone = scratch.path("alone");
-    for result in told["results"].as_array().unwrap() {
+    for result in printed["results"].as_array().unwrap() {
         let set = |key: &str| format!("{key}={}", result["set"][key].as_str().unwrap());
         let (load, xoff) = (set("traffic.0.load"), set("switch.flow_control.xoff"));
         let seed = result["seed"].to_string();
@@ -188,10 +188,10 @@ switch.flow_control.xoff = "50KB"
     // More seeds: existing runs are kept, and the command line overrides the file.
     let ran = run(&["sweep", &sweep, "--out", &out, "--seeds", "1..4", "--resume", "--json"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let told = parse(&ran.out);
-    let counts = [&told["runs"], &told["complete"], &told["found"], &told["open"]].map(Value::as_u64);
+    let printed = parse(&ran.out);
+    let counts = [&printed["runs"], &printed["complete"], &printed["found"], &printed["open"]].map(Value::as_u64);
     assert_eq!(counts, [Some(16), Some(16), Some(12), Some(0)]);
-    assert_eq!(told["groups"][0]["metrics"]["fct_mean_ns"]["runs"], 4);
+    assert_eq!(printed["groups"][0]["metrics"]["fct_mean_ns"]["runs"], 4);
 }
 
 #[test]
@@ -254,8 +254,8 @@ fn half_copied_results_are_told_and_the_others_stay_usable() {
     for (name, said) in
         names.iter().zip(["do not match", "has no summary.json", "summary.json: EOF", "the result of another run"])
     {
-        let told = ran.err.lines().any(|line| line.contains(name.as_str()) && line.contains(said));
-        assert!(told, "{name} {said}: {}", ran.err);
+        let printed = ran.err.lines().any(|line| line.contains(name.as_str()) && line.contains(said));
+        assert!(printed, "{name} {said}: {}", ran.err);
     }
     assert!(ran.out.contains("5: 1 complete, 1 of them from an earlier command, 4 failed"), "{}", ran.out);
     assert_eq!(record::table::read_table(&scratch.0.join("out/sweep.parquet")).unwrap().rows, 1);

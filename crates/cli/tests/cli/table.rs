@@ -67,10 +67,10 @@ fn labels_stand_in_the_summary_the_tables_and_the_comparison() {
     let metrics = ["--metric", "fct-mean@mice,fct-p99@mice", "--metric", "completed", "--json"];
     let ran = run(&[&vary[..4], &metrics[..]].concat());
     let value: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
-    let told = &value["runs"][1]["metrics"];
-    assert_eq!(told["fct_mean_ns@mice"], of[1]["fct_ns"]["mean"]);
+    let printed = &value["runs"][1]["metrics"];
+    assert_eq!(printed["fct_mean_ns@mice"], of[1]["fct_ns"]["mean"]);
     // An exact name selects one metric.
-    assert_eq!((&told["completed"], told.as_object().map(|all| all.len())), (&6.into(), Some(3)));
+    assert_eq!((&printed["completed"], printed.as_object().map(|all| all.len())), (&6.into(), Some(3)));
     let wrong = run(&[&vary[..], &["--metric", "fct@mouse"]].concat());
     assert!(wrong.code == Some(2) && wrong.err.contains("fct-mean@mice"), "{}", wrong.err);
     let table = run(&[&vary[..4], &["--out", &scratch.path("compared")]].concat());
@@ -106,8 +106,8 @@ fn every_column_of_every_file_tells_its_unit_and_meaning_and_every_file_its_run(
         }
         let identity = &summary["scenario"];
         for (key, field) in [("scenario", "name"), ("scenario_hash", "hash"), ("version", "version")] {
-            let told = reader.about().iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
-            assert_eq!(told, identity[field].as_str(), "{}", path.display());
+            let printed = reader.about().iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
+            assert_eq!(printed, identity[field].as_str(), "{}", path.display());
         }
         assert!(reader.about().contains(&("seed".to_owned(), identity["seed"].to_string())));
     }

@@ -115,9 +115,9 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     assert!(!scratch.0.join("tight").exists(), "nothing is written");
     assert_eq!(to("eos", "spine", &["--only", "S1"]).code, Some(0));
     assert_eq!(scratch.names("spine"), ["NOTES.txt", "S1.eos", "tidegate.sha256"]);
-    let told = parsed(&to("eos", "told", &["--only", "S1", "--json"]));
-    let written = std::fs::read_to_string(scratch.0.join("told/S1.eos")).unwrap();
-    assert_eq!(told["switches"]["S1"], Value::from(written), "the object and the file are the same");
+    let output = parsed(&to("eos", "eos", &["--only", "S1", "--json"]));
+    let written = std::fs::read_to_string(scratch.0.join("eos/S1.eos")).unwrap();
+    assert_eq!(output["switches"]["S1"], Value::from(written), "the object and the file are the same");
     assert_eq!(to("nftables", "linux", &["--only", "T1"]).code, Some(0));
     assert_eq!(scratch.names("linux"), ["NOTES.txt", "T1.nft", "T1.tc", "tidegate.sha256"]);
 
@@ -178,16 +178,16 @@ fn a_listing_of_many_switches_is_the_same_on_the_screen_in_an_object_and_in_a_fo
     let fabric = fabric(&scratch, "17");
     let file = rules(&scratch, &fabric, "r.json", &["--paths", "bounces=1"]);
     let export = |more: &[&str]| tagger(&[&["export", &file, "--fabric", &fabric, "--unproved"], more].concat());
-    let told = |more: &[&str]| {
-        let told = parsed(&export(&[more, &["--json"]].concat()));
-        assert_eq!(told["misfits"], json!([]));
-        assert_eq!(told["notes"].as_array().unwrap().len(), usize::from(more.contains(&"--interface")), "{more:?}");
-        told["switches"].clone()
+    let output = |more: &[&str]| {
+        let output = parsed(&export(&[more, &["--json"]].concat()));
+        assert_eq!(output["misfits"], json!([]));
+        assert_eq!(output["notes"].as_array().unwrap().len(), usize::from(more.contains(&"--interface")), "{more:?}");
+        output["switches"].clone()
     };
     let shown = export(&["--to", "json"]);
     let by_switch = parsed(&shown);
     assert_eq!(by_switch.as_object().unwrap().len(), 70);
-    assert_eq!(told(&["--to", "json"]), by_switch);
+    assert_eq!(output(&["--to", "json"]), by_switch);
     let leaf = &by_switch["L1"];
     assert_eq!(leaf["ports"][2], json!({ "port": 2, "interface": "2", "peer": "S1", "peer_port": 0 }));
     let rules = leaf["rules"].as_array().unwrap();
@@ -195,14 +195,14 @@ fn a_listing_of_many_switches_is_the_same_on_the_screen_in_an_object_and_in_a_fo
     assert!(rules.contains(&bounce), "{leaf}");
 
     let named = ["--to", "csv", "--interface", "swp{port+1}"];
-    let (csv, by_switch) = (export(&named).out, told(&named));
+    let (csv, by_switch) = (export(&named).out, output(&named));
     let (header, _) = csv.split_once('\n').unwrap();
     let texts = by_switch.as_object().unwrap().values().map(|text| text.as_str().unwrap());
     let lines: Vec<&str> = texts.flat_map(|text| text.lines().filter(|&line| line != header)).collect();
     assert_eq!((csv.lines().count(), csv.lines().skip(1).collect::<Vec<_>>()), (1 + lines.len(), lines));
 
     let out = scratch.path("listed");
-    let by_switch = told(&["--to", "table", "--out", &out]);
+    let by_switch = output(&["--to", "table", "--out", &out]);
     assert_eq!(scratch.names("listed").len(), 72, "the switches, the notes, and the list of files");
     let written = std::fs::read_to_string(scratch.0.join("listed/T34.txt")).unwrap();
     assert_eq!(by_switch["T34"], Value::from(written));

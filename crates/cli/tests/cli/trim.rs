@@ -49,7 +49,7 @@ fn what_a_switch_cannot_do_is_told() {
         let set: Vec<&str> = set.iter().flat_map(|set| ["--set", *set]).collect();
         run(&[&["trim", "export", &scenario, "--to", "sonic", "--interface", "Ethernet{port*4}"], &set[..]].concat())
     };
-    for (set, told) in [
+    for (set, output) in [
         ("switch.overload.header_full=return", "is dropped there; the scenario sends it back"),
         ("switch.overload.victim=coin", "the packet that arrives is trimmed there"),
         ("switch.overload.tiers=[1]", "only switches of the tiers that trim take this: "),
@@ -57,14 +57,14 @@ fn what_a_switch_cannot_do_is_told() {
         ("switch.overload.size=64B", "trimmed to 64 bytes, and the example of SONiC's schema has 128"),
     ] {
         let ran = with(&[set]);
-        assert!(ran.code == Some(0) && ran.err.contains(told), "{set}: {}", ran.err);
+        assert!(ran.code == Some(0) && ran.err.contains(output), "{set}: {}", ran.err);
     }
-    for (set, told) in [
+    for (set, output) in [
         ("switch.overload={ kind = \"sfc\", header_class = 6 }", "nor send them back"),
         ("switch.overload=drop", "do not trim"),
     ] {
         let ran = with(&[set]);
-        assert!(ran.code == Some(2) && ran.out.is_empty() && ran.err.contains(told), "{set}: {}", ran.err);
+        assert!(ran.code == Some(2) && ran.out.is_empty() && ran.err.contains(output), "{set}: {}", ran.err);
     }
 }
 

@@ -86,11 +86,11 @@ fn every_cause_of_loss_is_told_with_place_and_time() {
     for (cause, scenario, words) in cases {
         let (out, rows) = traced(&scratch, &cause.replace(' ', "-"), &scenario);
         let (packet, at) = first_lost(&rows, cause);
-        let told = why(&out, "--packet", &packet);
-        let loss = told.lines().find(|line| line.contains("is lost")).unwrap_or_else(|| panic!("{cause}: {told}"));
-        assert!(loss.contains(&at), "{cause} at {at}: {told}");
+        let output = why(&out, "--packet", &packet);
+        let loss = output.lines().find(|line| line.contains("is lost")).unwrap_or_else(|| panic!("{cause}: {output}"));
+        assert!(loss.contains(&at), "{cause} at {at}: {output}");
         for word in words {
-            assert!(told.contains(word), "{cause}: `{word}` is missing in\n{told}");
+            assert!(output.contains(word), "{cause}: `{word}` is missing in\n{output}");
         }
         let json: serde_json::Value =
             serde_json::from_str(&run(&["why", &out, "--packet", &packet, "--json"]).out).expect("JSON");
@@ -125,30 +125,30 @@ fn every_pause_is_told_and_followed_to_the_congested_port() {
     let mut hosts_behind_two_switches = 0;
     let mut told_pauses = 0;
     for port in &ports {
-        let told = why(&out, "--port", &format!("{}:{}", port.name, port.port));
+        let output = why(&out, "--port", &format!("{}:{}", port.name, port.port));
         let mut stopped = false;
         for row in rows.iter().filter(|row| row.node == port.node) {
             let TraceEvent::Paused { port: at, from, .. } = row.event else { continue };
-            if at != port.port || told.contains("more times") {
+            if at != port.port || output.contains("more times") {
                 continue;
             }
             (stopped, told_pauses) = (true, told_pauses + 1);
             // A renewal, or a pause that a resume overtook, is not a separate pause.
-            let line = told.lines().find(|line| line.contains(&instant(from)) && line.contains("is stopped (class"));
-            assert!(line.is_some_and(|line| line.contains("class 3")), "{from} at {}:{at}\n{told}", port.name);
+            let line = output.lines().find(|line| line.contains(&instant(from)) && line.contains("is stopped (class"));
+            assert!(line.is_some_and(|line| line.contains("class 3")), "{from} at {}:{at}\n{output}", port.name);
         }
-        assert_eq!(stopped, told.contains("is stopped (class"), "{told}");
+        assert_eq!(stopped, output.contains("is stopped (class"), "{output}");
         // Every pause has a root: a port with several inputs that is not paused itself.
-        let stops = told.matches("is stopped (class").count();
-        let roots = told.matches("which was not stopped: that is the congested port").count();
-        let drained = told.matches("no frame of it was left").count();
-        assert_eq!(stops, roots + drained, "{told}");
+        let stops = output.matches("is stopped (class").count();
+        let roots = output.matches("which was not stopped: that is the congested port").count();
+        let drained = output.matches("no frame of it was left").count();
+        assert_eq!(stops, roots + drained, "{output}");
         hosts_behind_two_switches += usize::from(
             port.host
-                && told.contains("S1 stopped it at")
-                && told.contains("S2 stopped it")
-                && told.contains("S3 stopped it")
-                && told.contains("S3:0 towards H5, which was not stopped"),
+                && output.contains("S1 stopped it at")
+                && output.contains("S2 stopped it")
+                && output.contains("S3 stopped it")
+                && output.contains("S3:0 towards H5, which was not stopped"),
         );
     }
     assert!(told_pauses > 10, "{told_pauses}");
@@ -166,10 +166,10 @@ fn waits_add_up_and_name_who_stands_ahead() {
     };
     let longest = rows.iter().max_by_key(waited).expect("a wait");
     let packet = longest.packet.expect("a packet");
-    let told = why(&out, "--packet", &packet.number.to_string());
+    let output = why(&out, "--packet", &packet.number.to_string());
     assert!(
-        told.contains(&format!("waits {}", span_ps(waited(&longest).as_ps()))) && told.contains("of flow"),
-        "{told}"
+        output.contains(&format!("waits {}", span_ps(waited(&longest).as_ps()))) && output.contains("of flow"),
+        "{output}"
     );
     let json: serde_json::Value =
         serde_json::from_str(&run(&["why", &out, "--packet", &packet.number.to_string(), "--json"]).out).expect("JSON");
@@ -222,9 +222,9 @@ fn the_time_between_fragments_is_part_of_what_a_packet_took() {
     let scratch = Scratch::new("why-preemption");
     let (file, out) = (scratch.file("preemption.toml", PREEMPTION), scratch.path("out"));
     assert_eq!(run(&["run", &file, "--out", &out, "--quiet"]).code, Some(0));
-    let told = why(&out, "--packet", "0");
-    assert!(told.contains("it was preempted: the fragments arrive 43.52us later"), "{told}");
-    assert!(told.contains("284.9us after it was first seen") && told.contains("43.52us interrupted."), "{told}");
+    let output = why(&out, "--packet", "0");
+    assert!(output.contains("it was preempted: the fragments arrive 43.52us later"), "{output}");
+    assert!(output.contains("284.9us after it was first seen") && output.contains("43.52us interrupted."), "{output}");
     let json: serde_json::Value =
         serde_json::from_str(&run(&["why", &out, "--packet", "0", "--json"]).out).expect("JSON");
     let spent = ["serialisation_ps", "propagation_ps", "interrupted_ps", "behind_others_ps", "stopped_ps"]
@@ -262,9 +262,9 @@ fn bounces_are_a_timeline() {
     };
     let most = rows.iter().max_by_key(bounces).expect("rows");
     assert!(bounces(&most) > 1, "nothing bounced twice");
-    let told = why(&out, "--packet", &most.packet.expect("a packet").number.to_string());
-    assert!(told.matches("is bounced at").count() >= usize::from(bounces(&most)), "{told}");
-    assert!(told.contains(&format!("(number {})", bounces(&most))) && told.contains(&instant(most.at)), "{told}");
+    let output = why(&out, "--packet", &most.packet.expect("a packet").number.to_string());
+    assert!(output.matches("is bounced at").count() >= usize::from(bounces(&most)), "{output}");
+    assert!(output.contains(&format!("(number {})", bounces(&most))) && output.contains(&instant(most.at)), "{output}");
 }
 
 #[test]
@@ -383,9 +383,9 @@ fn the_slowest_flows_are_found_without_a_trace() {
     let file = scratch.file("four.toml", scenario);
     let out = scratch.path("it's `four`");
     assert_eq!(run(&["run", &file, "--out", &out, "--quiet"]).code, Some(0));
-    let told = run(&["why", &out, "--slowest"]).out;
+    let output = run(&["why", &out, "--slowest"]).out;
     let command = format!("tidegate why {} --flow ", text::quoted(&out));
-    assert!(command.contains("it'\\''s `four`'") && told.contains(&command), "a command to be copied: {told}");
+    assert!(command.contains("it'\\''s `four`'") && output.contains(&command), "a command to be copied: {output}");
     let asked = |more: &[&str]| run(&[&["why", &out, "--slowest"], more].concat());
     let json: serde_json::Value = serde_json::from_str(&asked(&["3", "--json"]).out).unwrap();
     assert_eq!(json["of"], 4);

@@ -166,17 +166,17 @@ impl Layout {
         layout.lines = lines.into_iter().map(|((a, b), links)| Line { a, b, links }).collect();
         if layout.is_flat() {
             layout.place_on_circle();
-            let told = rates(fabric).into_iter().map(|((low, high), rates)| match (low, high) {
+            let rate_notes = rates(fabric).into_iter().map(|((low, high), rates)| match (low, high) {
                 (0, 1..) => format!("links to hosts: {rates}"),
                 _ => format!("links between switches: {rates}"),
             });
-            layout.note = Some(layout.note.into_iter().chain(told).collect::<Vec<_>>().join("; "));
+            layout.note = Some(layout.note.into_iter().chain(rate_notes).collect::<Vec<_>>().join("; "));
         } else {
             layout.place_in_rows();
             let row = |tier: u8| layout.shapes.iter().find(|shape| shape.tier == tier).map_or(0, |shape| shape.y);
             // For links within a row: above the row.
             let height = |(low, high): (u8, u8)| if low == high { row(low) - 30 } else { (row(low) + row(high)) / 2 };
-            layout.rates = rates(fabric).into_iter().map(|(tiers, told)| (height(tiers), told)).collect();
+            layout.rates = rates(fabric).into_iter().map(|(tiers, rate_notes)| (height(tiers), rate_notes)).collect();
         }
         layout
     }

@@ -326,10 +326,10 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         let mut slopes = std::mem::take(&mut self.stages[0]);
         let current = Piece::rest(time, &state);
         let overlapped = Cell::new(false);
-        let told = self.slopes(time, &state, &current, true, &overlapped, &mut slopes);
+        let outcome = self.slopes(time, &state, &current, true, &overlapped, &mut slopes);
         self.stages[0] = slopes;
         self.fresh = true;
-        told
+        outcome
     }
 
     fn lags(&self, time: f64, state: &[f64], lags: &mut [f64]) -> Result<(), SolveError> {

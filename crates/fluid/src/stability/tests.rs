@@ -127,8 +127,8 @@ fn eccp_s_decrease_is_neutral_and_unstable_by_table_2_1() {
 /// With the difference as a sender computes it, the equation is x' = -a (x(t - tau) (1 + w) - w x(t - tau - T)).
 #[test]
 fn the_limit_of_eccp_s_delay_is_where_a_root_is_on_the_axis() {
-    let told = report(&eccp_with(0.01, 40e-6, false)).unwrap();
-    let factor = told.rtt_factor.expect("a limit");
+    let found = report(&eccp_with(0.01, 40e-6, false)).unwrap();
+    let factor = found.rtt_factor.expect("a limit");
     let edge = report(&eccp_with(0.01, 40e-6 * factor, false)).unwrap();
     assert!(edge.roots[0].re.abs() < 1e-3 * edge.roots[0].im, "{edge:?}");
     assert!(edge.neutral_radius.is_none());
@@ -158,10 +158,10 @@ fn hetflow_with(scaling: f64, tau: f64) -> HetFlow {
 #[test]
 fn hetflow_is_a_pure_delay_and_indifferent_to_shares() {
     let eta = 8e5 / 5e9;
-    let told = report(&hetflow_with(64.0, 40e-6)).unwrap();
-    assert_eq!(told.verdict, Verdict::Marginal, "{told:?}");
-    assert!(told.roots.iter().any(|root| libm::hypot(root.re, root.im) < 1.0), "{told:?}");
-    let limit = told.rtt_factor.expect("a limit") * 40e-6;
+    let found = report(&hetflow_with(64.0, 40e-6)).unwrap();
+    assert_eq!(found.verdict, Verdict::Marginal, "{found:?}");
+    assert!(found.roots.iter().any(|root| libm::hypot(root.re, root.im) < 1.0), "{found:?}");
+    let limit = found.rtt_factor.expect("a limit") * 40e-6;
     // The report counts real parts of up to 1e-6 / (longest delay) as 0.
     assert!((limit / (eta * (PI - 1.0)) - 1.0).abs() < 1e-5, "{limit}");
     assert_eq!(report(&hetflow_with(1500.0, 10e-6)).unwrap().verdict, Verdict::Unstable);
@@ -200,9 +200,9 @@ fn verdicts_agree_with_solutions() {
         let flows = vec![Flows { count: 2, start: 0.0, rtt, rate: 20e9 }];
         Dcqcn::new(Bottleneck { rate: 40e9, buffer: 80e6 }, flows, parameters)
     };
-    let told = report(&dcqcn(4e-6)).unwrap();
-    assert_eq!(told.verdict, Verdict::Stable, "{told:?}");
-    let limit = 4e-6 * told.rtt_factor.expect("a limit");
+    let found = report(&dcqcn(4e-6)).unwrap();
+    assert_eq!(found.verdict, Verdict::Stable, "{found:?}");
+    let limit = 4e-6 * found.rtt_factor.expect("a limit");
     for (rtt, rests) in [(0.8 * limit, true), (1.25 * limit, false)] {
         let mut model = dcqcn(rtt);
         let (_, queue, last) = means(&mut model, 0.4);

@@ -52,10 +52,10 @@ impl Watcher for PortSamples {
 }
 
 /// Returns the samples at multiples of `every`; missing ones are 0.
-fn looks(told: Option<&BTreeMap<Time, u64>>, every: Time, until: Time) -> Vec<(Time, u64)> {
+fn looks(recorded: Option<&BTreeMap<Time, u64>>, every: Time, until: Time) -> Vec<(Time, u64)> {
     let count = until / every;
     let at = |look: u64| Time::from_ps(look * every.as_ps());
-    (1..=count).map(at).map(|at| (at, told.and_then(|told| told.get(&at)).copied().unwrap_or(0))).collect()
+    (1..=count).map(at).map(|at| (at, recorded.and_then(|recorded| recorded.get(&at)).copied().unwrap_or(0))).collect()
 }
 
 impl PacketMeasurement {

@@ -188,18 +188,18 @@ pub fn warnings(groups: &[Group<'_>]) -> String {
         }
     }
     let runs: usize = groups.iter().map(|group| group.rows.len()).sum();
-    let mut told = String::new();
+    let mut warnings_text = String::new();
     for (_, text, warned, named) in kinds.iter().take(MOST_WARNINGS) {
         let more = if named.len() > MOST_NAMED { ", ..." } else { "" };
         let named = named[..named.len().min(MOST_NAMED)].join(", ");
         let of =
             if *warned == runs { "all runs".to_owned() } else { format!("{warned} of {runs} runs, {named}{more}") };
-        told.push_str(&format!("warning: {text} ({of})\n"));
+        warnings_text.push_str(&format!("warning: {text} ({of})\n"));
     }
     if kinds.len() > MOST_WARNINGS {
-        told.push_str(&format!("and {} more kinds of warnings, see --json\n", kinds.len() - MOST_WARNINGS));
+        warnings_text.push_str(&format!("and {} more kinds of warnings, see --json\n", kinds.len() - MOST_WARNINGS));
     }
-    told
+    warnings_text
 }
 
 impl Group<'_> {
@@ -476,9 +476,9 @@ mod tests {
         // 500 and t(2) 400 / sqrt(3).
         assert_eq!(groups[0].cell(&hops[0]), "500 ± 990");
         assert_eq!((groups[3].cell(&hops[0]), groups[3].verdict()), ("7".to_owned(), "ok".to_owned()));
-        let told = groups[2].json(&[], &hops, Some((&groups[0], &judge)));
-        assert_eq!(told["metrics"]["packet_hops"]["within_noise"], false);
-        assert_eq!(told["seeds"], json!([1, 2, 3]));
+        let group_json = groups[2].json(&[], &hops, Some((&groups[0], &judge)));
+        assert_eq!(group_json["metrics"]["packet_hops"]["within_noise"], false);
+        assert_eq!(group_json["seeds"], json!([1, 2, 3]));
         assert!(groups.iter().all(|group| !group.is_one_run()), "they differ, or there is one");
     }
 
@@ -527,9 +527,9 @@ mod tests {
             "{}",
             base.cell(&mean[0])
         );
-        let told = other.json(&[], &mean, Some((base, &judge)))["metrics"]["fct_mean_ns"].clone();
-        assert!(told["within_noise"].is_null() && told["undecided"] == why, "{told}");
-        assert_eq!((&told["common"]["flows"], &told["started"]), (&json!(6), &json!(8)));
+        let metric_json = other.json(&[], &mean, Some((base, &judge)))["metrics"]["fct_mean_ns"].clone();
+        assert!(metric_json["within_noise"].is_null() && metric_json["undecided"] == why, "{metric_json}");
+        assert_eq!((&metric_json["common"]["flows"], &metric_json["started"]), (&json!(6), &json!(8)));
         let text = super::super::side_by_side::text(&[], &rows, &mean, true);
         assert!(text.contains("FCT mean, common flows") && text.contains(why) && !text.contains('~'), "{text}");
         // Sizes without unfinished flows stay comparable.
@@ -540,7 +540,7 @@ mod tests {
     #[test]
     fn seeds_that_change_nothing_are_one_run() {
         let rows = rows(&[("a", 1, 100), ("a", 2, 100), ("b", 1, 100), ("b", 2, 101), ("c", 1, 100)]);
-        let told: Vec<bool> = groups(&rows).iter().map(Group::is_one_run).collect();
-        assert_eq!(told, [true, false, false]);
+        let one_run: Vec<bool> = groups(&rows).iter().map(Group::is_one_run).collect();
+        assert_eq!(one_run, [true, false, false]);
     }
 }

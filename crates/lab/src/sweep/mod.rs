@@ -109,7 +109,7 @@ impl Sweep<'_> {
     /// Makes every missing run of the part. Returns the results in the order of the points. Existing results are
     /// examined first, so that the estimate of the remaining time covers only runs to make. A failed run does not end
     /// the sweep, unless the disk is full.
-    pub fn run(&self, stop: &StopFlag, told: &(dyn Fn(Progress<'_>) + Sync)) -> Vec<RunOutcome> {
+    pub fn run(&self, stop: &StopFlag, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Vec<RunOutcome> {
         let Sweep { plan, points, store, .. } = *self;
         let threads = pool::threads(self.jobs, points.len());
         let found =
@@ -119,11 +119,11 @@ impl Sweep<'_> {
         let open =
             |at: &usize| self.shard.is_none_or(|shard| shard.has(*at)) && matches!(outcomes[*at], RunOutcome::Open);
         let open: Vec<usize> = if found.stopped { Vec::new() } else { (0..points.len()).filter(open).collect() };
-        told(Progress::Found { outcomes: &outcomes, open: open.len() });
+        progress(Progress::Found { outcomes: &outcomes, open: open.len() });
         let ran = pool::each(open.clone(), threads, stop, |at| {
             let point = &points[at];
             let outcome = run_one(plan, point, store, threads > 1, stop);
-            told(Progress::Ran { point, outcome: &outcome });
+            progress(Progress::Ran { point, outcome: &outcome });
             // On a full disk all further runs would fail too.
             if is_disk_full(&outcome) { ControlFlow::Break(outcome) } else { ControlFlow::Continue(outcome) }
         });

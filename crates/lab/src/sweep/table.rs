@@ -146,7 +146,7 @@ mod tests {
             vary("hash_seed", &["1", "18446744073709551615"]),
         ];
         let columns = key_columns(&varied);
-        let told: Vec<String> =
+        let errors: Vec<String> =
             columns.iter().map(|key| format!("{} {:?}", key.column.name, key.column.kind)).collect();
         let expected = [
             "fabric.k U64",
@@ -161,7 +161,7 @@ mod tests {
             "kind Text",
             "hash_seed Key",
         ];
-        assert_eq!(told, expected);
+        assert_eq!(errors, expected);
         assert_eq!(columns[4].read.value("1MiB"), Some(Value::U64(1 << 20)));
     }
 }

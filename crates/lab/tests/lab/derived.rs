@@ -111,27 +111,27 @@ fn shares(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
     }
 }
 
-fn close(what: &str, told: &Value, derived: f64, tolerance: f64) {
-    let told = told.as_f64().unwrap_or_else(|| panic!("{what}: {told}"));
-    assert!((told - derived).abs() <= tolerance * derived.abs().max(1e-9), "{what}: {told}, derived {derived}");
+fn close(what: &str, reported: &Value, derived: f64, tolerance: f64) {
+    let reported = reported.as_f64().unwrap_or_else(|| panic!("{what}: {reported}"));
+    assert!((reported - derived).abs() <= tolerance * derived.abs().max(1e-9), "{what}: {reported}, derived {derived}");
 }
 
 /// Compares mean, extremes and quantiles of `values`, in their order, with a distribution in the summary. Quantiles are
 /// those of buckets 1/128 wide.
-fn distribution(what: &str, told: &Value, mut values: Vec<f64>) {
+fn distribution(what: &str, reported: &Value, mut values: Vec<f64>) {
     if values.is_empty() {
-        assert!(told.is_null(), "{what}: {told}");
+        assert!(reported.is_null(), "{what}: {reported}");
         return;
     }
     values.sort_by(f64::total_cmp);
     let count = values.len();
-    assert_eq!(told["count"].as_u64(), Some(count as u64), "{what}");
-    close(what, &told["mean"], values.iter().sum::<f64>() / count as f64, 1e-9);
-    close(what, &told["min"], values[0], 1e-12);
-    close(what, &told["max"], values[count - 1], 1e-12);
+    assert_eq!(reported["count"].as_u64(), Some(count as u64), "{what}");
+    close(what, &reported["mean"], values.iter().sum::<f64>() / count as f64, 1e-9);
+    close(what, &reported["min"], values[0], 1e-12);
+    close(what, &reported["max"], values[count - 1], 1e-12);
     for (name, q) in [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)] {
         let rank = ((q * count as f64).ceil() as usize).clamp(1, count);
-        close(&format!("{what} {name}"), &told[name], values[rank - 1], 1.0 / 128.0);
+        close(&format!("{what} {name}"), &reported[name], values[rank - 1], 1.0 / 128.0);
     }
 }
 
@@ -238,9 +238,9 @@ fn check_trace(folder: &Path, summary: &Value) {
     }
     let packets = &summary["packets"];
     let count = |event: &str| counts.get(event).copied().unwrap_or(0);
-    let told: BTreeMap<String, u64> =
+    let reported: BTreeMap<String, u64> =
         packets["dropped"].as_object().unwrap().iter().map(|(cause, n)| (cause.clone(), n.as_u64().unwrap())).collect();
-    assert_eq!(dropped, told, "drops by cause");
+    assert_eq!(dropped, reported, "drops by cause");
     assert_eq!(packets["injected"].as_u64(), Some(count("created")), "injected");
     assert_eq!(packets["delivered_whole"].as_u64(), Some(count("delivered")), "delivered");
     assert_eq!(packets["consumed"].as_u64(), Some(count("consumed")), "consumed");
@@ -397,11 +397,11 @@ fn longest_queues_include_those_of_bounced_frames() {
     };
     let rows = times(&table, "queue_bytes").into_iter().zip(bounced).zip(times(&table, "node"));
     let longest = rows.filter(|((_, bounced), _)| *bounced == Some(true)).filter_map(|((bytes, _), _)| bytes).max();
-    let told = made.summary["links"]["longest_queues"].as_array().unwrap();
-    let most = told.iter().filter_map(|load| load["max_queue_bytes"].as_u64()).max();
-    assert!(longest > Some(0) && most >= longest, "{longest:?} sampled, {most:?} told");
-    let pairs = told.iter().filter(|load| load["node"] == "S1").count();
-    assert!(pairs > 1, "the queues of frames on their way back count: {told:?}");
+    let reported = made.summary["links"]["longest_queues"].as_array().unwrap();
+    let most = reported.iter().filter_map(|load| load["max_queue_bytes"].as_u64()).max();
+    assert!(longest > Some(0) && most >= longest, "{longest:?} sampled, {most:?} reported");
+    let pairs = reported.iter().filter(|load| load["node"] == "S1").count();
+    assert!(pairs > 1, "the queues of frames on their way back count: {reported:?}");
 }
 
 /// Some queues hold frames in the warm-up only, others after it only.

@@ -107,11 +107,11 @@ fn a_sweep_goes_on_where_it_was_stopped() {
     let varied = [vary::parse_vary("traffic.0.fan_in=1,2,3").unwrap()];
     let plan = Plan::of(&scenario, &[], &varied, &[]).unwrap();
     let out = folder.join("out");
-    let sweep = |stop: &StopFlag, resume: bool, told: &(dyn Fn(Progress<'_>) + Sync)| {
+    let sweep = |stop: &StopFlag, resume: bool, report_progress: &(dyn Fn(Progress<'_>) + Sync)| {
         let points = plan.points(Some(1), stop).unwrap();
         let store = SweepFolder::open(&out, resume, None, &plan.manifest()).unwrap();
         let sweep = Sweep { plan: &plan, points: &points, store: &store, shard: None, jobs: Some(1) };
-        let outcomes = sweep.run(stop, told);
+        let outcomes = sweep.run(stop, report_progress);
         sweep.write_table(&out, &outcomes).unwrap();
         outcomes
     };

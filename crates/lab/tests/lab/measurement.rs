@@ -245,8 +245,8 @@ frame = "1000B"
     assert_eq!(longest.lengths.max_bytes, 7000);
     // The queue is 7, 6, ... 1 frames long for 0.816 us each, and empty for the rest of 10 us; buckets are 1/128 wide.
     let Lengths { p50_bytes, p95_bytes, p99_bytes, .. } = longest.lengths;
-    for (told, exact) in [(p50_bytes, 1000), (p95_bytes, 7000), (p99_bytes, 7000)] {
-        assert!(u64::abs_diff(told, exact) * 128 <= exact, "{:?}", longest.lengths);
+    for (reported, exact) in [(p50_bytes, 1000), (p95_bytes, 7000), (p99_bytes, 7000)] {
+        assert!(u64::abs_diff(reported, exact) * 128 <= exact, "{:?}", longest.lengths);
     }
 }
 

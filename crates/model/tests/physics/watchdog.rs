@@ -129,7 +129,7 @@ fn a_deadlock_is_broken() {
         let results = run(setup);
         assert!(results.passes("conservation"));
         assert!(results.passes("lossless"));
-        assert!(!results.passes("deadlock"), "it was there, and is told");
+        assert!(!results.passes("deadlock"), "a deadlock occurred, and is reported");
         results
     };
     let (stuck, freed, passed) = (with(None), with(Some(StormAction::Drop)), with(Some(StormAction::Forward)));

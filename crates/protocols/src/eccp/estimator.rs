@@ -179,15 +179,16 @@ mod tests {
             }
             now_us += 34.0 * spacing_us;
         }
-        let told = |reply: &Reply| Frame { kind: reply.kind, detail: reply.detail, ..Frame::default() }.available_bps();
-        (replies.iter().rev().take(50).map(told).sum::<u64>() as f64 / 50.0 / 1e9, replies.len())
+        let reported =
+            |reply: &Reply| Frame { kind: reply.kind, detail: reply.detail, ..Frame::default() }.available_bps();
+        (replies.iter().rev().take(50).map(reported).sum::<u64>() as f64 / 50.0 / 1e9, replies.len())
     }
 
     #[test]
     fn trains_through_a_queue_find_what_is_free() {
-        let (found, told) = through_a_queue(0.4, 1.0, 0.0);
+        let (found, reported) = through_a_queue(0.4, 1.0, 0.0);
         assert!((found - 0.4).abs() < 0.04, "{found}");
-        assert_eq!(told, 399, "each train is answered once");
+        assert_eq!(reported, 399, "each train is answered once");
         // More is available than any train needs: the estimate is the fastest train.
         let (found, _) = through_a_queue(5.0, 1.0, 0.0);
         assert!((0.95..=1.01).contains(&found), "{found}");
@@ -195,9 +196,9 @@ mod tests {
 
     #[test]
     fn lost_probes_cost_pairs_and_not_the_estimate() {
-        let (found, told) = through_a_queue(0.4, 1.0, 0.1);
+        let (found, reported) = through_a_queue(0.4, 1.0, 0.1);
         assert!((found - 0.4).abs() < 0.06, "{found}");
-        assert!(told > 350, "{told}");
+        assert!(reported > 350, "{reported}");
     }
 
     /// A link of 10 Gbps that carried 0.9 Gbit of other traffic in a tenth of a second, and probes of the flow.

@@ -13,7 +13,7 @@ fn flow(parameters: &EccpParameters, gbps: u64) -> Eccp {
     )
 }
 
-fn told(available_bps: u64) -> Frame {
+fn cnp(available_bps: u64) -> Frame {
     Frame { kind: Kind::Cnp, detail: Detail::available(available_bps), ..Frame::default() }
 }
 
@@ -42,7 +42,7 @@ fn the_rate_is_cut_by_offset_and_fall_of_the_ratio() {
 fn a_cut_sets_the_target_and_the_stages_bring_it_back() {
     let p = EccpParameters::default();
     let mut flow = flow(&p, 8);
-    (0..2).for_each(|_| flow.on_cnp(&p, Time::ZERO, &told(0)));
+    (0..2).for_each(|_| flow.on_cnp(&p, Time::ZERO, &cnp(0)));
     // A feedback of -2.5 halves; one of -0.5, when the ratio no longer falls, takes 25/64.
     assert_eq!(
         (flow.recovery.current(), flow.recovery.target()),
@@ -67,7 +67,7 @@ fn whatever_comes_the_rate_keeps_its_bounds() {
             now += Time::from_us(random.below(8000));
             let bits = random.below(64);
             match random.below(4) {
-                0 => flow.on_cnp(&p, now, &told(random.next_u64() >> bits)),
+                0 => flow.on_cnp(&p, now, &cnp(random.next_u64() >> bits)),
                 1 => flow.on_sent(&p, now, random.below(900_000)),
                 2 => _ = flow.halve(&p, now),
                 _ => {}

@@ -284,8 +284,8 @@ impl OutputBackpressure {
         let before = requests.len();
         for (demand, &fair) in demands.iter().zip(&rates) {
             let Some(flow) = self.flows.get_mut(&demand.pair) else { continue };
-            let told = flow.stop.filter(|stop| stop.is_live(now)).map_or(u64::MAX, |stop| stop.rate_bps);
-            if flow.rate_bps(now) > fair && fair < told {
+            let granted = flow.stop.filter(|stop| stop.is_live(now)).map_or(u64::MAX, |stop| stop.rate_bps);
+            if flow.rate_bps(now) > fair && fair < granted {
                 flow.tell(parameters, now, (demand.pair, fair), switch, requests, &mut self.statistics);
                 self.stopped.insert(demand.pair);
             }

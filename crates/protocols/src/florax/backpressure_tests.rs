@@ -80,7 +80,7 @@ fn only_the_flow_above_its_share_is_stopped() {
     );
     assert_eq!(output.upper(), 55, "it rises when somebody was stopped");
     assert_eq!(decide(&mut output, &parameters, now, 55), []);
-    assert_eq!(decide(&mut output, &parameters, now, 56), [], "and nobody is told twice");
+    assert_eq!(decide(&mut output, &parameters, now, 56), [], "each sender is stopped once");
     assert_eq!(output.upper(), 55);
 }
 
@@ -125,7 +125,7 @@ fn what_comes_despite_an_xoff_is_dropped_after_its_grace() {
         let at = now + Time::from_us(us);
         output.count(&parameters, (at, 1, pair(1)), (FRAME, FRAME), LINK, &mut Vec::new())
     };
-    assert!((0..20).all(|at| passes(at * 20)), "on its way when it was told");
+    assert!((0..20).all(|at| passes(at * 20)), "in flight when it was stopped");
     assert_eq!((25..45).filter(|at| passes(at * 20)).count(), 2, "two frames of slack");
     // The XOFF of the flow has expired without an XON.
     assert!(passes(5_000));
@@ -278,7 +278,7 @@ impl Neighbours for Holds {
 }
 
 /// Returns the ports and destinations of the XOFFs after a frame to host 8 found `occupancy`.
-fn told(
+fn stops_sent(
     output: &mut OutputBackpressure,
     parameters: &BackpressureParameters,
     now: Time,
@@ -296,13 +296,17 @@ fn told(
 fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
     let parameters = parameters(StopTarget::Destinations);
     let (mut output, now) = one_aggressor(&parameters);
-    assert_eq!(told(&mut output, &parameters, now, 50, 0), []);
-    assert_eq!(told(&mut output, &parameters, now, 51, 0), [(1, 9)]);
-    assert_eq!(told(&mut output, &parameters, now + Time::from_us(499), 70, 0), [], "what was on its way still comes");
+    assert_eq!(stops_sent(&mut output, &parameters, now, 50, 0), []);
+    assert_eq!(stops_sent(&mut output, &parameters, now, 51, 0), [(1, 9)]);
+    assert_eq!(
+        stops_sent(&mut output, &parameters, now + Time::from_us(499), 70, 0),
+        [],
+        "what was on its way still comes"
+    );
     // The first XOFF was not enough: pause the next destination.
     let all = (2..=6).map(|port| (port, 8)).collect::<Vec<_>>();
-    assert_eq!(told(&mut output, &parameters, now + Time::from_us(500), 51, 0), all);
-    assert_eq!(told(&mut output, &parameters, now + Time::from_us(2_000), 99, 0), [], "nobody is left");
+    assert_eq!(stops_sent(&mut output, &parameters, now + Time::from_us(500), 51, 0), all);
+    assert_eq!(stops_sent(&mut output, &parameters, now + Time::from_us(2_000), 99, 0), [], "nobody is left");
     let mut requests = Vec::new();
     output.on_departure(&parameters, now + Time::from_us(3_000), 25, &Holds(0), &mut requests);
     assert_eq!(requests, []);
@@ -316,10 +320,14 @@ fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
 fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
     let parameters = parameters(StopTarget::Destinations);
     let (mut output, now) = one_aggressor(&parameters);
-    assert_eq!(told(&mut output, &parameters, now, 51, 51), [(1, 9)], "hop by hop");
+    assert_eq!(stops_sent(&mut output, &parameters, now, 51, 51), [(1, 9)], "hop by hop");
     let later = now + Time::from_us(600);
-    assert_eq!(told(&mut output, &parameters, later, 60 + 50, 60), [], "60 are held, 50 wait");
-    assert_eq!(told(&mut output, &parameters, later, 60 + 51, 60).len(), 5, "51 wait: the port is congested itself");
+    assert_eq!(stops_sent(&mut output, &parameters, later, 60 + 50, 60), [], "60 are held, 50 wait");
+    assert_eq!(
+        stops_sent(&mut output, &parameters, later, 60 + 51, 60).len(),
+        5,
+        "51 wait: the port is congested itself"
+    );
     // Destination 8 resumes when few frames are queued, 9 when few of its frames are held too.
     let mut resumed = |occupancy, holds| {
         let mut requests = Vec::new();

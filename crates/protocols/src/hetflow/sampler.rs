@@ -103,7 +103,7 @@ mod tests {
 
     /// Runs a sampler over `frames` of (arrival, delay), with the receiver's clock `ahead` of the sender's. Returns the
     /// feedback sent.
-    fn told(parameters: &HetFlowParameters, ahead: Time, frames: impl Iterator<Item = (Time, Time)>) -> Vec<u8> {
+    fn replies_of(parameters: &HetFlowParameters, ahead: Time, frames: impl Iterator<Item = (Time, Time)>) -> Vec<u8> {
         let (mut sampler, mut random, mut replies) = (Sampler::default(), Stream::new(1, 0, 0), Vec::new());
         for (at, delay) in frames {
             let frame = Frame { size_bytes: 1000, stamp: at - delay, ..Frame::default() };
@@ -128,10 +128,10 @@ mod tests {
         for (growth_ps, expected) in
             [(0, None), (600, None), (700, Some(1)), (10_000, Some(15)), (42_000, Some(63)), (90_000, Some(64))]
         {
-            let told = told(&p, Time::ZERO, ramp(2000, growth_ps));
+            let replies_of = replies_of(&p, Time::ZERO, ramp(2000, growth_ps));
             // Samples end every 100 + 32 frames; the first has no predecessor.
             let expected: Vec<u8> = expected.into_iter().flat_map(|feedback| [feedback; 14]).collect();
-            assert_eq!(told, expected, "{growth_ps}");
+            assert_eq!(replies_of, expected, "{growth_ps}");
         }
     }
 
@@ -147,8 +147,8 @@ mod tests {
     #[test]
     fn clocks_that_differ_change_nothing() {
         let p = HetFlowParameters::default();
-        let exact = told(&p, Time::ZERO, ramp(3000, 10_000));
-        assert_eq!(told(&p, Time::from_s(3), ramp(3000, 10_000)), exact);
+        let exact = replies_of(&p, Time::ZERO, ramp(3000, 10_000));
+        assert_eq!(replies_of(&p, Time::from_s(3), ramp(3000, 10_000)), exact);
         // The receiver's clock is behind: delays are negative.
         let behind = ramp(3000, 10_000).map(|(at, delay)| (at, delay, Time::from_us(900)));
         let (mut sampler, mut random, mut replies) = (Sampler::default(), Stream::new(1, 0, 0), Vec::new());
@@ -164,15 +164,15 @@ mod tests {
         let p = HetFlowParameters { sample: 4, ..HetFlowParameters::default() };
         // 40 bytes per microsecond never fill the byte counter; one frame per 500 us: 3 ms, then 4 frames.
         let every = |us: u64| (0..100).map(move |at| (Time::from_us(10_000 + us * at), Time::from_us(1000 + 10 * at)));
-        assert!(!told(&p, Time::ZERO, every(500)).is_empty());
+        assert!(!replies_of(&p, Time::ZERO, every(500)).is_empty());
         // Four frames take more than twice the timer.
-        assert!(told(&p, Time::ZERO, every(2500)).is_empty());
+        assert!(replies_of(&p, Time::ZERO, every(2500)).is_empty());
     }
 
     /// Random frames and stamps: feedback is finite and up to 64, at most one per sample.
     #[test]
     fn whatever_comes_the_sampler_keeps_its_bounds() {
-        let mut told = 0;
+        let mut replies_of = 0;
         for seed in 0..20 {
             let mut random = Stream::new(seed, 0, 0);
             let p = HetFlowParameters {
@@ -198,8 +198,8 @@ mod tests {
                 assert!(sampler.frames < p.sample);
             }
             assert!(replies.len() as u32 <= 20_000 / p.sample);
-            told += replies.len();
+            replies_of += replies.len();
         }
-        assert!(told > 1000, "{told}");
+        assert!(replies_of > 1000, "{replies_of}");
     }
 }

@@ -143,8 +143,8 @@ fn whatever_is_told_the_rate_keeps_its_bounds() {
                     *hop = Hop { at: Time::ZERO, rate: LINE, queue_bytes: 0, sent_bytes: u64::MAX };
                 }
             }
-            let told = &hops[..if random.below(100) == 0 { random.below(4) as usize } else { 3 }];
-            tell(&mut flow, &p, (seq, next), told);
+            let telemetry = &hops[..if random.below(100) == 0 { random.below(4) as usize } else { 3 }];
+            tell(&mut flow, &p, (seq, next), telemetry);
             assert!((p.min_rate..=LINE).contains(&flow.0.rate), "{flow:?}");
             assert!(flow.0.utilisation.is_finite() && flow.0.utilisation >= 0.0, "{flow:?}");
             assert!(flow.window_bytes() >= 1);

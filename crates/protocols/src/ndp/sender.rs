@@ -120,9 +120,9 @@ impl NdpSender {
 
     /// Returns whether pulls are due: one per arrival, unless the receiver has pulled enough for the whole flow.
     fn expects_pulls(&self) -> bool {
-        let told = self.parameters.eqds.is_some() || self.flight.next() == self.packets;
-        let told = told && self.parameters.early_pulls == EarlyPulls::Count;
-        let enough = if told { (self.packets + self.nacks).saturating_sub(u64::from(self.window)) } else { u64::MAX };
+        let counts = self.parameters.eqds.is_some() || self.flight.next() == self.packets;
+        let counts = counts && self.parameters.early_pulls == EarlyPulls::Count;
+        let enough = if counts { (self.packets + self.nacks).saturating_sub(u64::from(self.window)) } else { u64::MAX };
         self.pulled < enough.min(self.answers + self.parameters.ahead(self.window))
     }
 

@@ -275,8 +275,8 @@ mod tests {
 
     #[test]
     fn messages_say_where_the_queue_is_in_units_of_64_bytes() {
-        let told = P.message(300_000, 310_000).unwrap();
-        assert_eq!((told.offset, told.delta), (1562, -156));
+        let notified = P.message(300_000, 310_000).unwrap();
+        assert_eq!((notified.offset, notified.delta), (1562, -156));
         let far = P.message(1 << 40, 0).unwrap();
         assert_eq!((far.offset, far.delta), (i16::MAX, i16::MAX));
     }
@@ -297,7 +297,7 @@ mod tests {
     fn samples_come_as_often_as_they_shall() {
         for (queue, feedback) in [(100_000, 0), (700_000, 32), (2_000_000, 63)] {
             let (mut point, mut random) = (CongestionPoint::default(), Stream::new(1, 0, 0));
-            let (mut frames, mut told) = (0u64, 0u64);
+            let (mut frames, mut notified) = (0u64, 0u64);
             point.old_bytes = queue;
             while frames < 300_000 {
                 frames += 1;
@@ -305,13 +305,13 @@ mod tests {
                 let left = point.left_bytes;
                 if let Some(message) = point.on_arrival(&P, 1000, queue, &mut random) {
                     assert_eq!((message.feedback, before, left <= 1000), (feedback, queue, true));
-                    told += 1;
+                    notified += 1;
                 }
             }
             let expected = if feedback == 0 { 0.0 } else { frames as f64 * 1000.0 / P.distance_bytes(feedback) as f64 };
             // Whole frames are sampled: on average half a frame late.
             let late = 1.0 + 500.0 / P.distance_bytes(feedback) as f64;
-            assert!((told as f64 * late - expected).abs() <= 0.01 * expected, "{told} for {expected}");
+            assert!((notified as f64 * late - expected).abs() <= 0.01 * expected, "{notified} for {expected}");
         }
     }
 

@@ -222,9 +222,9 @@ mod tests {
             let frame = Frame { seq: packet * 1000, payload_bytes: 1000, kind, ..Frame::default() };
             let mut ctx = Ctx::new(Time::from_us(us), &mut random, &mut replies);
             receiver.on_frame(&mut ctx, &frame);
-            let told: Vec<(u64, u8)> = ctx.replies.drain(..).map(|reply| (reply.seq / 1000, reply.flags)).collect();
+            let sent: Vec<(u64, u8)> = ctx.replies.drain(..).map(|reply| (reply.seq / 1000, reply.flags)).collect();
             assert_eq!(receiver.holds(&frame), packet * 1000 < receiver.expected);
-            told
+            sent
         };
         let (whole, header) = (Kind::Data, Kind::Trimmed);
         assert_eq!(feed(0, 0, header), [(0, flags::NAK)]);

@@ -86,21 +86,22 @@ mod tests {
                     (expected + first * mss, expected + (first + length) * mss)
                 })
                 .collect();
-            let told: Vec<(u64, u64)> = SackBlocks::new(&blocks, expected, mss, u64::MAX).iter(expected, mss).collect();
-            assert_eq!(told, blocks[..told.len()]);
+            let reported: Vec<(u64, u64)> =
+                SackBlocks::new(&blocks, expected, mss, u64::MAX).iter(expected, mss).collect();
+            assert_eq!(reported, blocks[..reported.len()]);
             let most = blocks.len().min([3, 2, 1][round % 3]);
-            assert!(told.len() >= most, "{blocks:?} {told:?}");
+            assert!(reported.len() >= most, "{blocks:?} {reported:?}");
         }
     }
 
     #[test]
     fn parts_of_segments_are_left_out_but_for_the_last() {
-        let told = |blocks: &[(u64, u64)], size| -> Vec<(u64, u64)> {
+        let reported = |blocks: &[(u64, u64)], size| -> Vec<(u64, u64)> {
             SackBlocks::new(blocks, 1000, 100, size).iter(1000, 100).collect()
         };
-        assert_eq!(told(&[(1150, 1420)], u64::MAX), [(1200, 1400)]);
-        assert_eq!(told(&[(1150, 1199), (1300, 1400)], u64::MAX), [(1300, 1400)]);
-        assert_eq!(told(&[(1300, 1420)], 1420), [(1300, 1500)]);
-        assert_eq!(told(&[(900, 1100)], u64::MAX), [], "that is no block behind a gap");
+        assert_eq!(reported(&[(1150, 1420)], u64::MAX), [(1200, 1400)]);
+        assert_eq!(reported(&[(1150, 1199), (1300, 1400)], u64::MAX), [(1300, 1400)]);
+        assert_eq!(reported(&[(1300, 1420)], 1420), [(1300, 1500)]);
+        assert_eq!(reported(&[(900, 1100)], u64::MAX), [], "that is no block behind a gap");
     }
 }

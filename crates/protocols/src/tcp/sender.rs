@@ -169,8 +169,8 @@ impl TcpSender {
     fn enter_blocks(&mut self, frame: &Frame) -> u64 {
         let Some(scoreboard) = &mut self.scoreboard else { return 0 };
         // With COMPLETE the detail word is an arrival time.
-        let told = if frame.has(flags::COMPLETE) { SackBlocks::default() } else { frame.sack_blocks() };
-        let blocks = told.iter(frame.seq, u64::from(self.parameters.mss_bytes.max(1)));
+        let reported = if frame.has(flags::COMPLETE) { SackBlocks::default() } else { frame.sack_blocks() };
+        let blocks = reported.iter(frame.seq, u64::from(self.parameters.mss_bytes.max(1)));
         scoreboard.update(frame.seq.max(self.snd_una), blocks, self.snd_max)
     }
 

@@ -160,18 +160,18 @@ impl TableReader {
         let file = File::open(path).map_err(RecordError::unreadable(path))?;
         let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| table_error(path, error))?;
         let file = reader.metadata().file_metadata();
-        let (schema, told) = (file.schema_descr_ptr(), file.key_value_metadata().cloned().unwrap_or_default());
+        let (schema, key_values) = (file.schema_descr_ptr(), file.key_value_metadata().cloned().unwrap_or_default());
         let columns = schema
             .columns()
             .iter()
-            .map(|descriptor| column_of(descriptor, &told))
+            .map(|descriptor| column_of(descriptor, &key_values))
             .collect::<Result<_, _>>()
             .map_err(|what| RecordError::Table { path: path.to_owned(), what })?;
         let about = |pair: &KeyValue| {
             let key = pair.key.strip_prefix(ABOUT)?.strip_prefix('.')?;
             Some((key.to_owned(), pair.value.clone().unwrap_or_default()))
         };
-        let about = told.iter().filter_map(about).collect();
+        let about = key_values.iter().filter_map(about).collect();
         Ok(TableReader { path: path.to_owned(), reader, columns, about, next_group: 0 })
     }
 
@@ -271,26 +271,26 @@ fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Parqu
     result.unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))
 }
 
-fn column_of(descriptor: &ColumnDescriptor, told: &[KeyValue]) -> Result<Column, String> {
+fn column_of(descriptor: &ColumnDescriptor, key_values: &[KeyValue]) -> Result<Column, String> {
     let name = descriptor.path().string();
     if descriptor.max_rep_level() > 0 || descriptor.max_def_level() > 1 {
         return Err(format!("column {name} is nested; expected a flat table"));
     }
-    let told = |of: &str| {
+    let key_values = |of: &str| {
         let key = format!("{of}.{name}");
-        told.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone()).map(Cow::Owned)
+        key_values.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone()).map(Cow::Owned)
     };
     let unsigned = LogicalType::integer(64, false);
     let kind = match descriptor.physical_type() {
         Physical::INT64 if descriptor.logical_type_ref() == Some(&unsigned) => ColumnType::Key,
-        Physical::INT64 if told(LEAST).as_deref() == Some("0") => ColumnType::U64,
+        Physical::INT64 if key_values(LEAST).as_deref() == Some("0") => ColumnType::U64,
         Physical::INT64 => ColumnType::I64,
         Physical::DOUBLE => ColumnType::F64,
         Physical::BYTE_ARRAY => ColumnType::Text,
         Physical::BOOLEAN => ColumnType::Bool,
         other => return Err(format!("column {name} is of type {other}, which tables of Tidegate do not have")),
     };
-    let (unit, meaning) = (told(UNIT), told(MEANING));
+    let (unit, meaning) = (key_values(UNIT), key_values(MEANING));
     Ok(Column { name, kind, optional: descriptor.max_def_level() == 1, unit, meaning })
 }
 

@@ -81,7 +81,7 @@ proptest! {
 
 #[test]
 fn a_file_tells_units_meanings_and_its_run_to_whoever_reads_it() {
-    let scratch = Scratch::new("table-told");
+    let scratch = Scratch::new("table-metadata");
     let path = scratch.0.join("a.parquet");
     let run = ScenarioIdentity { name: "a \"run\"".into(), hash: "c0ffee".into(), seed: u64::MAX, version: "9".into() };
     let mut writer = TableWriter::create(&path, &columns()).unwrap().about(&run);
@@ -89,8 +89,8 @@ fn a_file_tells_units_meanings_and_its_run_to_whoever_reads_it() {
     writer.close().unwrap();
     // Read with the Parquet library alone, as other readers do.
     let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
-    let told = reader.metadata().file_metadata().key_value_metadata().unwrap();
-    let told = |key: &str| told.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
+    let key_values = reader.metadata().file_metadata().key_value_metadata().unwrap();
+    let key_values = |key: &str| key_values.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
     for (key, value) in [
         ("unit.start_ps", Some("ps")),
         ("unit.slowdown", Some("1")),
@@ -104,7 +104,7 @@ fn a_file_tells_units_meanings_and_its_run_to_whoever_reads_it() {
         ("tidegate.seed", Some("18446744073709551615")),
         ("tidegate.version", Some("9")),
     ] {
-        assert_eq!(told(key).as_deref(), value, "{key}");
+        assert_eq!(key_values(key).as_deref(), value, "{key}");
     }
     let reader = TableReader::open(&path).unwrap();
     assert_eq!((reader.about().len(), reader.rows(), reader.columns()), (4, 1, &columns()[..]));

@@ -175,16 +175,16 @@ fn properties(columns: &[Column]) -> WriterProperties {
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true);
-    let told = |column: &Column| {
+    let key_values = |column: &Column| {
         let pair = |of: &str, what: &Option<Cow<'static, str>>| {
             what.as_ref().map(|what| KeyValue::new(format!("{of}.{}", column.name), what.to_string()))
         };
         let least = (column.kind == ColumnType::U64).then_some(Cow::Borrowed("0"));
         [pair(UNIT, &column.unit), pair(MEANING, &column.meaning), pair(LEAST, &least)]
     };
-    let told: Vec<KeyValue> = columns.iter().flat_map(told).flatten().collect();
-    if !told.is_empty() {
-        builder = builder.set_key_value_metadata(Some(told));
+    let key_values: Vec<KeyValue> = columns.iter().flat_map(key_values).flatten().collect();
+    if !key_values.is_empty() {
+        builder = builder.set_key_value_metadata(Some(key_values));
     }
     for column in columns {
         // Times and identifiers rise slowly: their differences take a few bits; a dictionary of distinct values would

@@ -59,7 +59,11 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
         let name = format!("feedback of {} to {}: frames that are sampled", eighth * 8, eighth * 8 + 7);
         let check = Check::new(name, "%", percent, Relation::Equal, linear, 0.15 * linear);
         // Samples without congestion send no message, so that several may lie between two messages.
-        trial.check(if eighth == 0 { check.unjudged("samples without congestion are not told") } else { check });
+        trial.check(if eighth == 0 {
+            check.unjudged("samples without congestion send no notification")
+        } else {
+            check
+        });
         rows.push(vec![
             format!("{feedback}"),
             format!("{}", between.len()),

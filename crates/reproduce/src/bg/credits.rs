@@ -53,7 +53,7 @@ impl Cable {
         // warm-up.
         let third = Time::from_us((self.round_trip() * 100).as_ps() / 1_000_000 + 50);
         let us = |time: Time| format!("\"{}us\"", time.as_ps() / 1_000_000);
-        let told = trial.run(
+        let result = trial.run(
             &CREDITS,
             &[
                 ("fabric.link.edge.delay", format!("\"{}ns\"", self.delay.as_ps() / 1000)),
@@ -63,8 +63,8 @@ impl Cable {
                 ("duration", us(third * 3)),
             ],
         )?;
-        let wire = told.goodput(0) * (FRAME + WIRE_OVERHEAD_BYTES) as f64 / PAYLOAD;
-        Ok((wire / self.rate.as_bps() as f64, told))
+        let wire = result.goodput(0) * (FRAME + WIRE_OVERHEAD_BYTES) as f64 / PAYLOAD;
+        Ok((wire / self.rate.as_bps() as f64, result))
     }
 }
 
@@ -83,8 +83,8 @@ pub fn credits(trial: &mut Trial) -> Result<(), Failure> {
         let at = |what: &str| format!("{metres} m: {what}");
         let (mut worst, mut full_too_early, mut full) = (0.0f64, 0.0f64, 1.0f64);
         for frames in steps {
-            let (share, told) = cable.run(trial, &format!("{}B", frames * FRAME))?;
-            lost += told.overflowed();
+            let (share, result) = cable.run(trial, &format!("{}B", frames * FRAME))?;
+            lost += result.overflowed();
             let expected = cable.share(frames);
             worst = worst.max((share - expected).abs());
             if frames < enough {
@@ -108,8 +108,8 @@ pub fn credits(trial: &mut Trial) -> Result<(), Failure> {
         let name = at("with a frame less, or fewer, it is not");
         let most = 100.0 * cable.share(enough - 1);
         trial.check(Check::new(name, "%", 100.0 * full_too_early, Relation::AtMost, most, 0.3).note(formula));
-        let (auto, told) = cable.run(trial, "auto")?;
-        lost += told.overflowed();
+        let (auto, result) = cable.run(trial, "auto")?;
+        lost += result.overflowed();
         trial.check(Check::new(
             at("with computed credits the link is full"),
             "%",
@@ -153,19 +153,19 @@ fn incast(trial: &mut Trial) -> Result<(), Failure> {
             &[smallest, ("fabric.link.loss", "0.001"), ("fabric.link.edge.loss", "0.001")],
         ),
     ] {
-        let told = run(more)?;
+        let result = run(more)?;
         let name = format!("six into one, {what}: frames lost to full queues");
-        checks.push(Check::exact(name, "frames", told.overflowed() as f64, Relation::Equal, 0.0));
+        checks.push(Check::exact(name, "frames", result.overflowed() as f64, Relation::Equal, 0.0));
         let name = format!("six into one, {what}: goodput in the last part of the run");
-        checks.push(Check::new(name, "Gbps", told.total_goodput() / 1e9, Relation::Above, 0.0, 0.0));
+        checks.push(Check::new(name, "Gbps", result.total_goodput() / 1e9, Relation::Above, 0.0, 0.0));
     }
     for (what, more) in [
         ("hosts that send whatever the credits say", ("host.obeys_pause", "false")),
         ("no flow control", ("switch.flow_control", "\"none\"")),
     ] {
-        let told = run(&[more])?;
+        let result = run(&[more])?;
         let name = format!("negative control: six into one, {what}: frames lost to full queues");
-        checks.push(Check::exact(name, "frames", told.overflowed() as f64, Relation::Above, 0.0));
+        checks.push(Check::exact(name, "frames", result.overflowed() as f64, Relation::Above, 0.0));
     }
     checks.into_iter().for_each(|check| trial.check(check));
     Ok(())

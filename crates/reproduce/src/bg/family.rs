@@ -74,7 +74,7 @@ struct Line {
     kind: &'static Kind,
     /// Goodput per traffic entry in Gbps; the victim flow is the last.
     goodput: Vec<f64>,
-    told: TrialResult,
+    result: TrialResult,
 }
 
 impl Line {
@@ -100,9 +100,9 @@ fn line(trial: &Trial, source: &Source, kind: &'static Kind, entries: usize, con
         // With 1 byte each, they complete before the measurement begins.
         changes.extend(sizes.iter().map(|key| (key.as_str(), "1B".to_owned())));
     }
-    let told = trial.run(source, &changes)?;
-    let goodput = (0..entries).map(|entry| told.goodput(entry) / 1e9).collect();
-    Ok(Line { kind, goodput, told })
+    let result = trial.run(source, &changes)?;
+    let goodput = (0..entries).map(|entry| result.goodput(entry) / 1e9).collect();
+    Ok(Line { kind, goodput, result })
 }
 
 /// Runs `bg/family`.
@@ -111,20 +111,20 @@ pub fn family(trial: &mut Trial) -> Result<(), Failure> {
         let alone = line(trial, source, &KINDS[0], entries, false)?.bystander();
         let lines: Vec<Line> =
             KINDS.iter().map(|kind| line(trial, source, kind, entries, true)).collect::<Result<_, _>>()?;
-        let seconds = lines[0].told.summary.simulated_ps as f64 / 1e12;
+        let seconds = lines[0].result.summary.simulated_ps as f64 / 1e12;
         let rows: Vec<Vec<String>> = lines
             .iter()
             .map(|line| {
-                let told = &line.told;
+                let result = &line.result;
                 vec![
                     line.kind.name.to_owned(),
                     format!("{:.2}", line.bystander()),
                     format!("{:.2}", line.sharing().iter().sum::<f64>()),
                     format!("{:.3}", line.jain()),
-                    told.overflowed().to_string(),
-                    format!("{:.0}", told.control_frames as f64 / seconds),
-                    format!("{:.0}", told.control_frames as f64 * 64.0 / seconds / 1000.0),
-                    format!("{:.1}", told.buffer_peak_bytes as f64 / 1000.0),
+                    result.overflowed().to_string(),
+                    format!("{:.0}", result.control_frames as f64 / seconds),
+                    format!("{:.0}", result.control_frames as f64 * 64.0 / seconds / 1000.0),
+                    format!("{:.1}", result.buffer_peak_bytes as f64 / 1000.0),
                 ]
             })
             .collect();
@@ -135,7 +135,7 @@ pub fn family(trial: &mut Trial) -> Result<(), Failure> {
         let capacity = 10.0 * 1000.0 / 1082.0;
         for line in &lines[1..] {
             let kind = line.kind.name;
-            let lost = line.told.overflowed() as f64;
+            let lost = line.result.overflowed() as f64;
             let at = |what: &str| format!("{name}: {kind}: {what}");
             trial.check(Check::exact(at("frames lost to full queues"), "frames", lost, Relation::Equal, 0.0));
             let sum = line.sharing().iter().sum();
@@ -165,7 +165,7 @@ pub fn family(trial: &mut Trial) -> Result<(), Failure> {
         }
         let none = &lines[0];
         let control = |what: &str| format!("{name}: negative control: without flow control {what}");
-        let lost = none.told.overflowed() as f64;
+        let lost = none.result.overflowed() as f64;
         trial.check(Check::exact(control("frames are lost"), "frames", lost, Relation::Above, 0.0));
         let name = control("the bystander keeps its rate");
         trial.check(Check::new(name, "Gbps", none.bystander(), Relation::Equal, alone, 0.01 * alone).note(MEASURED));

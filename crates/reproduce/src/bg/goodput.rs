@@ -37,9 +37,9 @@ fn point(trial: &Trial, load: f64, lossless: bool, duration_ms: u64) -> Result<(
             "{ kind = \"pfc\", priorities = [3], xoff = \"100KB\", reaction = \"3840 bit times\" }".to_owned(),
         ));
     }
-    let told = trial.run(&GOODPUT, &changes)?;
+    let result = trial.run(&GOODPUT, &changes)?;
     // Without the background traffic.
-    Ok((told.goodput(0) / 1e9, told.overflowed()))
+    Ok((result.goodput(0) / 1e9, result.overflowed()))
 }
 
 fn over_load(trial: &mut Trial) -> Result<(), Failure> {
@@ -101,9 +101,9 @@ fn utilisation(trial: &Trial, bdp: u64, seconds: u64, loss: f64) -> Result<f64, 
         ("fabric.link.edge.loss", format!("{loss:?}")),
         ("duration", format!("\"{seconds}s\"")),
     ];
-    let told = trial.run(&RENO, &changes)?;
+    let result = trial.run(&RENO, &changes)?;
     // Payload rate scaled to full frames on the wire, relative to 10 Mbps.
-    Ok(told.total_goodput() * (1518 + WIRE_OVERHEAD_BYTES) as f64 / 1460.0 / 1e7)
+    Ok(result.total_goodput() * (1518 + WIRE_OVERHEAD_BYTES) as f64 / 1460.0 / 1e7)
 }
 
 fn reno(trial: &mut Trial) -> Result<(), Failure> {

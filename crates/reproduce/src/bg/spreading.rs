@@ -55,7 +55,7 @@ pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
         let first = format!("{:.3}", us(spread.first(node, by)));
         vec![node.to_owned(), by.to_owned(), first, spread.count(node, by).to_string()]
     };
-    trial.show("  who is told to stop, by whom, when first (us) and how often\n");
+    trial.show("  pauses: receiver, sender, first time (us), number\n");
     let rows: Vec<Vec<String>> = steps.iter().map(row).collect();
     trial.show(&table(&["node", "by", "first", "pauses"], &rows, 2, Layout::Fixed, 2));
     for (node, by, what) in [

@@ -154,7 +154,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
         let (mut centre, mut hops, mut waited, mut lists) = (0, 0, 0.0, 0);
         let [mut earliest, mut tightest, mut at_once, mut short]: [Reserved; 4] = Default::default();
         // The message length matters only at high load.
-        let told = count == counts[counts.len() - 1];
+        let result = count == counts[counts.len() - 1];
         let (mut by_hop, mut links) = (0, 0);
         for seed in 1..=seeds {
             let (problem, ends) = streams(count, seed);
@@ -169,7 +169,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
             reserve(&problem, &ends, Config::new(), apart, seed, &mut earliest);
             reserve(&problem, &ends, by_tightest, apart, seed, &mut tightest);
             reserve(&problem, &ends, by_tightest, Time::ZERO, seed, &mut at_once);
-            if told {
+            if result {
                 reserve(&problem, &ends, half, apart, seed, &mut short);
             }
         }
@@ -189,7 +189,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
         row("central", centre, 0.0, a_stream(2 * total + lists), None);
         row("DTSCoE, tightest", tightest.accepted, 0.0, a_stream(tightest.messages), Some(&mut tightest.waits));
         row("DTSCoE, earliest", earliest.accepted, 0.0, a_stream(earliest.messages), Some(&mut earliest.waits));
-        if told {
+        if result {
             let who = format!("tightest, {} B a message", half.message_bytes);
             row(&who, short.accepted, 0.0, a_stream(short.messages), Some(&mut short.waits));
             let name =

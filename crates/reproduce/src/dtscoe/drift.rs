@@ -34,8 +34,8 @@ fn jitter_ps(trial: &Trial, config: &Config, guard: Time, seed: u64) -> Result<u
     ];
     let mut setup = trial.setup(&DTSCOE_DRIFT, &changes)?;
     setup.host.clocks.stated = [(0, first), (1, behind)].into();
-    let told = TrialResult::of(setup, &DTSCOE_DRIFT)?;
-    Ok(told.summary.jitter.iter().map(|seen| seen.jitter_ps).max().unwrap_or(u64::MAX))
+    let result = TrialResult::of(setup, &DTSCOE_DRIFT)?;
+    Ok(result.summary.jitter.iter().map(|seen| seen.jitter_ps).max().unwrap_or(u64::MAX))
 }
 
 /// Runs `dtscoe/drift`.

@@ -41,15 +41,15 @@ fn seen(trial: &Trial, control: Option<Control>, with_pfc: bool, seeds: u64) -> 
         if with_pfc {
             changes.push(("switch.flow_control", "{ kind = \"pfc\", priorities = [0] }".to_owned()));
         }
-        let told = trial.run(&DTSCOE_PRICE, &changes)?;
-        let flows = told.summary.flows.by_traffic.iter().find(|entry| entry.traffic == 8);
+        let result = trial.run(&DTSCOE_PRICE, &changes)?;
+        let flows = result.summary.flows.by_traffic.iter().find(|entry| entry.traffic == 8);
         if let Some((flows, fct)) = flows.and_then(|flows| Some((flows, flows.fct_ns?))) {
             all.completed += flows.completed;
             all.mean_us += fct.mean / 1e3 / seeds as f64;
             all.p99_us += fct.p99 / 1e3 / seeds as f64;
         }
-        all.lost += told.summary.packets.dropped_total();
-        let jitter = told.summary.jitter.iter().filter(|seen| seen.traffic < 8).map(|seen| seen.jitter_ps);
+        all.lost += result.summary.packets.dropped_total();
+        let jitter = result.summary.jitter.iter().filter(|seen| seen.traffic < 8).map(|seen| seen.jitter_ps);
         all.jitter_ns = all.jitter_ns.max(jitter.max().unwrap_or(u64::MAX) as f64 / 1e3);
     }
     Ok(all)

@@ -31,14 +31,14 @@ pub fn dumbbell(trial: &mut Trial) -> Result<(), Failure> {
     let mut means = Vec::new();
     for (milliseconds, stable) in DELAYS {
         for (name, gain) in GAINS {
-            let told = cross_traffic(gain, milliseconds * 1e-3, 6e6);
+            let result = cross_traffic(gain, milliseconds * 1e-3, 6e6);
             let mut row = vec![format!("tau = {milliseconds} ms"), name.to_owned()];
-            row.extend(told.map(|number| format!("{number:.3}")));
+            row.extend(result.map(|number| format!("{number:.3}")));
             rows.push(row);
             if gain < 0.1 {
                 continue;
             }
-            let [mean, least, most, _] = told;
+            let [mean, least, most, _] = result;
             means.push(mean);
             let name = |what: &str| format!("tau = {milliseconds} ms: {what} of the cross traffic");
             let spread = if stable { Relation::AtMost } else { Relation::Above };
@@ -54,13 +54,13 @@ pub fn dumbbell(trial: &mut Trial) -> Result<(), Failure> {
     let name = "tau = 3.3 ms: what the mean rises above that at 2.4 ms";
     trial.check(Check::exact(name, "Gbps", rise, Relation::Above, 0.0).unjudged(PACKETS));
     for (kilobytes, stable) in [(150.0, false), (450.0, false), (600.0, true), (750.0, true)] {
-        let told = cross_traffic(GAINS[0].1, 40e-6, kilobytes * 8e3);
+        let result = cross_traffic(GAINS[0].1, 40e-6, kilobytes * 8e3);
         let mut row = vec![format!("BC = {kilobytes} KB"), GAINS[0].0.to_owned()];
-        row.extend(told.map(|number| format!("{number:.3}")));
+        row.extend(result.map(|number| format!("{number:.3}")));
         rows.push(row);
         let spread = if stable { Relation::AtMost } else { Relation::Above };
         let name = format!("figure 2.14, BC = {kilobytes} KB: spread of the cross traffic");
-        trial.check(Check::new(name, "Gbps", told[2] - told[1], spread, 1.0, 0.0).unjudged(PACKETS));
+        trial.check(Check::new(name, "Gbps", result[2] - result[1], spread, 1.0, 0.0).unjudged(PACKETS));
     }
     trial.show("  the fluid from 0.2 to 2 s: cross traffic in Gbps, and the longest queue in KB\n");
     trial.show(&table(&["", "G_d", "mean", "least", "most", "queue"], &rows, 2, Layout::Fixed, 2));

@@ -87,13 +87,14 @@ pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
     ));
     // The delay equation itself, without Taylor series.
     for (name, gain) in GAINS {
-        let radius = report(&model(gain, 300e-6, true)).ok().and_then(|told| told.neutral_radius).unwrap_or(f64::NAN);
+        let radius =
+            report(&model(gain, 300e-6, true)).ok().and_then(|result| result.neutral_radius).unwrap_or(f64::NAN);
         let expected = 2.0 * gain * parameters(gain, true).zeta(FLOWS);
         let name = format!("G_d = {name}: weight of the past slope in (A I-2), w Gd zeta");
         trial.check(Check::new(name, "1", radius, Relation::Equal, expected, 1e-4 * expected));
     }
     let stable = |gain: f64, slope: bool| {
-        let verdict = report(&model(gain, 40e-6, slope)).map(|told| told.verdict);
+        let verdict = report(&model(gain, 40e-6, slope)).map(|result| result.verdict);
         f64::from(u8::from(verdict == Ok(Verdict::Stable)))
     };
     let name = "table 2.1, tau = 40 us: the linear equation (A I-2) is stable";

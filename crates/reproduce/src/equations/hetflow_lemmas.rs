@@ -62,18 +62,18 @@ pub fn lemma_3_2(trial: &mut Trial) -> Result<(), Failure> {
     let name = "(3.18) with Gd Kc = 0.5, tau = 90 us, more than eta: it must fail";
     trial.check(Check::exact(name, "1/s", slope(&designed, 90e-6), Relation::Above, 0.0));
     // One flow at 10 Gbps: eta = 80 us. Roots of the equation that (3.18) approximates by a Taylor series.
-    let told = report(&model(1, designed));
-    let limit = told.as_ref().ok().and_then(|told| told.rtt_factor).map_or(f64::NAN, |factor| factor * TAU);
+    let found = report(&model(1, designed));
+    let limit = found.as_ref().ok().and_then(|found| found.rtt_factor).map_or(f64::NAN, |factor| factor * TAU);
     let exact = eta * (std::f64::consts::PI - 1.0);
     let name = "Gd Kc = 0.5: delay up to which the linear equation is stable, by its roots; eta (pi - 1)";
     trial.check(Check::new(name, "us", limit * 1e6, Relation::Equal, exact * 1e6, 0.01));
-    let unstable = |told: Result<fluid::stability::Report, String>| {
-        f64::from(u8::from(told.map(|told| told.verdict) == Ok(Verdict::Unstable)))
+    let unstable = |found: Result<fluid::stability::Report, String>| {
+        f64::from(u8::from(found.map(|found| found.verdict) == Ok(Verdict::Unstable)))
     };
     let name = "table 3.2: the linear equation is unstable";
     trial.check(Check::exact(name, "holds", unstable(report(&model(1, table_3_2))), Relation::Equal, 1.0));
-    let zero = report(&model(2, designed)).map_or(f64::NAN, |told| {
-        told.roots.iter().map(|root| libm::hypot(root.re, root.im)).fold(f64::INFINITY, f64::min)
+    let zero = report(&model(2, designed)).map_or(f64::NAN, |found| {
+        found.roots.iter().map(|root| libm::hypot(root.re, root.im)).fold(f64::INFINITY, f64::min)
     });
     let name = "2 flows against each other: the least root, by size; 0 is none that brings shares together";
     trial.check(Check::exact(name, "1/s", zero, Relation::Above, 1.0).note(SPLITS));

@@ -63,18 +63,18 @@ pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 600, 200);
     let mut rows = Vec::new();
     for flows in [2, 5, 10] {
-        let told = means_of(trial, flows, milliseconds)?;
-        let [(rate, _), (of_fluid, _), ..] = told;
+        let result = means_of(trial, flows, milliseconds)?;
+        let [(rate, _), (of_fluid, _), ..] = result;
         let name = format!("{flows} flows: mean rate of the fluid off that of packets");
         trial.check(Check::new(name, "%", 100.0 * (of_fluid / rate - 1.0).abs(), Relation::Below, 10.0, 0.0));
-        rows.push(row(flows, told));
+        rows.push(row(flows, result));
     }
     show(trial, &rows);
     Ok(())
 }
 
-fn row(flows: u64, told: [Means; 4]) -> Vec<String> {
-    let numbers = told.map(|told| told.0).into_iter().chain(told.map(|told| told.1));
+fn row(flows: u64, result: [Means; 4]) -> Vec<String> {
+    let numbers = result.map(|result| result.0).into_iter().chain(result.map(|result| result.1));
     std::iter::once(flows.to_string()).chain(numbers.map(|number| format!("{number:.3}"))).collect()
 }
 
@@ -93,15 +93,15 @@ pub fn beside(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 600, 200);
     let mut rows = Vec::new();
     for flows in [2, 10, 50] {
-        let told = means_of(trial, flows, milliseconds)?;
-        let [(rate, queue), fluids @ ..] = told;
+        let result = means_of(trial, flows, milliseconds)?;
+        let [(rate, queue), fluids @ ..] = result;
         for ((of_fluid, fluid_queue), which) in fluids.into_iter().zip(FLUIDS) {
             let name = format!("{flows} flows, {which}: mean rate of a flow beside packets");
             trial.check(Check::new(name, "Gbps", of_fluid, Relation::Equal, rate, OFF * rate));
             let name = format!("{flows} flows, {which}: mean queue beside packets");
             trial.check(Check::new(name, "KB", fluid_queue, Relation::Equal, queue, OFF * queue));
         }
-        rows.push(row(flows, told));
+        rows.push(row(flows, result));
     }
     show(trial, &rows);
     Ok(())
@@ -208,14 +208,14 @@ pub fn drift(trial: &mut Trial) -> Result<(), Failure> {
             changes.push(("host.clock", clock.to_owned()));
         }
         let bench = Bench::run(trial, &HETFLOW_DUMBBELL, &changes)?;
-        let told = (mean(&bench.cross_gbps()), mean(&bench.queue_bytes()) / 1e3);
+        let result = (mean(&bench.cross_gbps()), mean(&bench.queue_bytes()) / 1e3);
         rows.push(vec![
             name.to_owned(),
-            format!("{:.4}", told.0),
-            format!("{:.3}", told.1),
+            format!("{:.4}", result.0),
+            format!("{:.3}", result.1),
             format!("{}", bench.lost()),
         ]);
-        all.push((told, bench.lost()));
+        all.push((result, bench.lost()));
     }
     let ((exact, exact_queue), _) = all[0];
     let ((drifting, drifting_queue), lost) = all[1];

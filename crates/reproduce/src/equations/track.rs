@@ -14,8 +14,8 @@ impl Track {
     /// Solves `model` up to `end` with one sample per `every`. Means begin at `from`. All times in s.
     pub fn of(model: &mut dyn Model, [from, end]: [f64; 2], every: f64) -> Track {
         let mut rows = Vec::new();
-        let told = solve(model, end, every, &Options::default(), |time, state| rows.push((time, state.to_vec())));
-        if told.is_err() {
+        let result = solve(model, end, every, &Options::default(), |time, state| rows.push((time, state.to_vec())));
+        if result.is_err() {
             rows.clear();
         }
         Track { rows, from }

@@ -117,8 +117,8 @@ pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
     // Rate of `source` in the first backpressure decision; `None` if that decision does not stop it.
     let first = |run: usize, source: &str| {
         let at = runs[run].xoffs.first().map(|xoff| xoff.0);
-        let told = runs[run].xoffs.iter().filter(|xoff| Some(xoff.0) == at && xoff.1 == node(source));
-        told.map(|xoff| xoff.2 as f64 / 1e6).next()
+        let result = runs[run].xoffs.iter().filter(|xoff| Some(xoff.0) == at && xoff.1 == node(source));
+        result.map(|xoff| xoff.2 as f64 / 1e6).next()
     };
     let chosen = |name: &str, run, source| {
         let count = f64::from(u8::from(first(run, source).is_some()));
@@ -134,11 +134,11 @@ pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(spared("with agreements S1, which conforms, is not", 0, "S1"));
     let share = "max-min share of 110 Mbps at the rates that were sent; its tolerance: 5 % for what is estimated";
     let rate = |name: &str, run, source, fair: f64| {
-        let told = first(run, source).unwrap_or(f64::NAN);
-        Check::new(name, "Mbps", told, Relation::Equal, fair, 0.05 * fair).note(share)
+        let result = first(run, source).unwrap_or(f64::NAN);
+        Check::new(name, "Mbps", result, Relation::Equal, fair, 0.05 * fair).note(share)
     };
-    trial.check(rate("without agreements S1 is told", 1, "S1", 80.0));
-    trial.check(rate("with agreements S2 is told", 0, "S2", 20.0));
+    trial.check(rate("without agreements S1 is notified", 1, "S1", 80.0));
+    trial.check(rate("with agreements S2 is notified", 0, "S2", 20.0));
     let name = "S1 gets more with its agreement than without";
     trial.check(Check::new(name, "Mbps", get(0, 0), Relation::Above, get(1, 0), 0.0).note(MEASURED));
     let name = "S2 gets less with its agreement than without";

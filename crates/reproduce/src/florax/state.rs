@@ -65,7 +65,7 @@ pub fn state_cost(trial: &mut Trial) -> Result<(), Failure> {
             }
             let run = run(trial, side, bound)?;
             let pressure = run.pressure();
-            let told = [
+            let result = [
                 pressure.table_max,
                 pressure.table_bytes,
                 pressure.stopped_max,
@@ -77,7 +77,7 @@ pub fn state_cost(trial: &mut Trial) -> Result<(), Failure> {
                 run.lost_by("lossless queue full"),
                 run.lost_by("nonconforming"),
             ];
-            rows.push([vec![format!("{flows}{name}")], told.map(|count| count.to_string()).to_vec()].concat());
+            rows.push([vec![format!("{flows}{name}")], result.map(|count| count.to_string()).to_vec()].concat());
             if name.is_empty() {
                 let values = [pressure.table_bytes, pressure.control_bytes];
                 for (growth, value) in growths.iter_mut().zip(values) {

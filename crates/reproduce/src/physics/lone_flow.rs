@@ -55,9 +55,9 @@ pub fn lone_flow(trial: &mut Trial) -> Result<(), Failure> {
         if let Some((fabric, forwarding)) = chain(links) {
             (setup.fabric, setup.forwarding) = (fabric, forwarding);
         }
-        let told = TrialResult::of(setup, &LONE_FLOW)?;
-        let measured = told.flows.first().and_then(|flow| flow.fct_ps()).map_or(f64::NAN, |ps| ps as f64);
-        let stated = told.flows.first().map_or(f64::NAN, |flow| flow.alone_ps as f64);
+        let result = TrialResult::of(setup, &LONE_FLOW)?;
+        let measured = result.flows.first().and_then(|flow| flow.fct_ps()).map_or(f64::NAN, |ps| ps as f64);
+        let stated = result.flows.first().map_or(f64::NAN, |flow| flow.alone_ps as f64);
         let expected = recurrence(links, &frames).as_ps() as f64;
         rows.push(vec![hops.to_string(), format!("{measured:.0}"), format!("{expected:.0}")]);
         let name = format!("{hops} hops: completion time");
@@ -68,9 +68,9 @@ pub fn lone_flow(trial: &mut Trial) -> Result<(), Failure> {
     trial.show("  completion time of 123,456 bytes in ps, measured and by the recurrence\n");
     trial.show(&table(&["hops", "measured", "expected"], &rows, 0, Layout::Fixed, 2));
     // Negative control: a second flow shares the link.
-    let told = trial.run(&LONE_FLOW, &[("traffic.0.pairs", "[[\"H1\", \"H2\"], [\"H1\", \"H2\"]]".to_owned())])?;
-    let slowest = told.flows.iter().filter_map(|flow| flow.fct_ps()).max().map_or(f64::NAN, |ps| ps as f64);
-    let alone = told.flows.first().map_or(f64::NAN, |flow| flow.alone_ps as f64);
+    let result = trial.run(&LONE_FLOW, &[("traffic.0.pairs", "[[\"H1\", \"H2\"], [\"H1\", \"H2\"]]".to_owned())])?;
+    let slowest = result.flows.iter().filter_map(|flow| flow.fct_ps()).max().map_or(f64::NAN, |ps| ps as f64);
+    let alone = result.flows.first().map_or(f64::NAN, |flow| flow.alone_ps as f64);
     let name = "negative control: with a second flow on the same link it takes longer";
     trial.check(Check::exact(name, "ps", slowest, Relation::Above, alone));
     Ok(())

@@ -8,8 +8,8 @@ use crate::trial::Trial;
 
 /// Runs `physics/max-min`.
 pub fn max_min(trial: &mut Trial) -> Result<(), Failure> {
-    let told = trial.run(&MAX_MIN, &[])?;
-    let got: Vec<f64> = (0..5).map(|entry| told.goodput(entry) / 1e9).collect();
+    let result = trial.run(&MAX_MIN, &[])?;
+    let got: Vec<f64> = (0..5).map(|entry| result.goodput(entry) / 1e9).collect();
     // On the wire, frames of 1062 bytes plus 20 of preamble and gap; payload 1000 bytes under RoCE, 1016 in datagrams.
     let modest = 0.5 * 1016.0 / 1082.0;
     let share = (10.0 - 0.5) / 4.0 * 1000.0 / 1082.0;
@@ -19,7 +19,7 @@ pub fn max_min(trial: &mut Trial) -> Result<(), Failure> {
         let name = format!("H{}: gets a quarter of the rest", number + 1);
         trial.check(Check::new(name, "Gbps", goodput, Relation::Equal, share, 0.01 * share));
     }
-    trial.check(Check::exact("frames lost", "frames", told.overflowed() as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact("frames lost", "frames", result.overflowed() as f64, Relation::Equal, 0.0));
     let rows: Vec<(String, Vec<f64>)> = ["modest", "H2", "H3", "H4", "H5"]
         .iter()
         .zip(&got)
@@ -29,8 +29,8 @@ pub fn max_min(trial: &mut Trial) -> Result<(), Failure> {
     trial.show(&bars("", &["goodput"], 10.0, &rows));
 
     let seconds = trial.shorten("simulated s of TCP", 60, 15);
-    let told = trial.run(&MAX_MIN_TCP, &[("duration", format!("\"{seconds}s\""))])?;
-    let got: Vec<f64> = (0..4).map(|entry| told.goodput(entry) / 1e6).collect();
+    let result = trial.run(&MAX_MIN_TCP, &[("duration", format!("\"{seconds}s\""))])?;
+    let got: Vec<f64> = (0..4).map(|entry| result.goodput(entry) / 1e6).collect();
     let total: f64 = got.iter().sum();
     let jain = total * total / (4.0 * got.iter().map(|got| got * got).sum::<f64>());
     let note = "drop-tail's phase effects keep it from 1 (Floyd and Jacobson, 1992)";

@@ -110,20 +110,20 @@ pub fn little(trial: &mut Trial) -> Result<(), Failure> {
         let setup = trial.setup(&MD1, &changes)?;
         let node = setup.fabric.find("S1");
         let port = node.zip(setup.fabric.find("S2")).and_then(|(s1, s2)| setup.fabric.port_towards(s1, s2));
-        let told = TrialResult::of(setup, &MD1)?;
-        let found = told.summary.checks.iter().find(|check| check.name == "little's law");
+        let result = TrialResult::of(setup, &MD1)?;
+        let found = result.summary.checks.iter().find(|check| check.name == "little's law");
         let holds = found.is_some_and(|check| check.pass);
         let name = format!("load 0.{load}: integral of length and sum of waits agree to the picosecond in every queue");
         let detail = found.map_or("the check is missing", |check| check.detail.as_str());
         trial.check(Check::exact(name, "holds", f64::from(u8::from(holds)), Relation::Equal, 1.0).note(detail));
-        let in_queue: u64 = told
+        let in_queue: u64 = result
             .queues
             .iter()
             .filter(|look| Some(look.0) == node && Some(look.1) == port)
             .map(|look| look.2 / 1230)
             .sum();
         let length = in_queue as f64 / (milliseconds * 1_000_000 / look_ns) as f64;
-        let delay = told.summary.delay_ns.unwrap_or_default();
+        let delay = result.summary.delay_ns.unwrap_or_default();
         let arrivals_a_ns = delay.count as f64 / (milliseconds as f64 * 1e6);
         let expected = arrivals_a_ns * (delay.mean - FIXED_NS);
         let name = format!("load 0.{load}: mean length as looked at from outside is rate times wait");

@@ -98,13 +98,13 @@ pub fn shown(
     let seeds = if full == quick { full } else { trial.shorten("seeds", full, quick) };
     let mut all = changes.to_vec();
     all.push(("duration", format!("\"{milliseconds}ms\"")));
-    let mut told = vec![drawn(trial, [file, title], &all)?];
+    let mut result = vec![drawn(trial, [file, title], &all)?];
     for seed in 2..=seeds {
         all.push(("seed", seed.to_string()));
-        told.push(Shown::of(&Bench::run(trial, &ECCP_DUMBBELL, &all)?));
+        result.push(Shown::of(&Bench::run(trial, &ECCP_DUMBBELL, &all)?));
         all.pop();
     }
-    Ok(told)
+    Ok(result)
 }
 
 /// Runs the dumbbell and plots it.

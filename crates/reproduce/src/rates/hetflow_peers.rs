@@ -36,14 +36,14 @@ impl Claim<'_> {
 
     fn used(&self, trial: &mut Trial, peer: Peer) {
         let name = format!("{}: share of the link that {peer:?} uses", self.of);
-        let used = self.compared.mean(peer, |told| told.used);
+        let used = self.compared.mean(peer, |result| result.used);
         trial.check(Check::new(name, "1", used, Relation::AtLeast, 0.9, 0.0));
     }
 }
 
-const JAIN: fn(&PeerResult) -> f64 = |told| told.jain;
-const QUEUE: fn(&PeerResult) -> f64 = |told| told.queue_kb;
-const DEVIATION: fn(&PeerResult) -> f64 = |told| told.queue_deviation_kb;
+const JAIN: fn(&PeerResult) -> f64 = |result| result.jain;
+const QUEUE: fn(&PeerResult) -> f64 = |result| result.queue_kb;
+const DEVIATION: fn(&PeerResult) -> f64 = |result| result.queue_deviation_kb;
 
 /// Checks that HetFlow is fairer than QCN for flows with staggered starts. The thesis does not specify start times;
 /// flows that start together at equal rates stay equal under QCN too.

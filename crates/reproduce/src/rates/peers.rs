@@ -147,9 +147,9 @@ pub struct PeerResult {
 }
 
 /// Returns the mean of `pick` over seeds, and half the width of its 95 % confidence interval (Student's t).
-pub fn interval(told: &[PeerResult], pick: impl Fn(&PeerResult) -> f64) -> (f64, f64) {
+pub fn interval(result: &[PeerResult], pick: impl Fn(&PeerResult) -> f64) -> (f64, f64) {
     const T: [f64; 10] = [f64::INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
-    let values: Vec<f64> = told.iter().map(pick).collect();
+    let values: Vec<f64> = result.iter().map(pick).collect();
     let count = values.len() as f64;
     let spread = deviation(&values) * libm::sqrt(count / (count - 1.0).max(1.0));
     (mean(&values), T.get(values.len() - 1).copied().unwrap_or(1.96) * spread / libm::sqrt(count))
@@ -166,7 +166,7 @@ impl Compared {
         let window_ms = [if trial.quick { 150 } else { 400 }, end_ms];
         let (mut all, mut rows) = (Vec::new(), Vec::new());
         for &peer in case.peers {
-            let mut told = Vec::new();
+            let mut result = Vec::new();
             // Three seeds are enough for peers without a claim in the thesis.
             let seeds = if matches!(peer, Peer::Dcqcn | Peer::Dctcp) { seeds.min(3) } else { seeds };
             for seed in 1..=seeds {
@@ -177,7 +177,7 @@ impl Compared {
                     trial.plots.push((name, picture(&bench, case, &format!("{title}: {peer:?}"))));
                 }
                 let queue: Vec<f64> = bench.queue_bytes().into_iter().map(|bytes| bytes / 1e3).collect();
-                told.push(PeerResult {
+                result.push(PeerResult {
                     jain: jain(&bench.flow_gbps()),
                     jain_over_time: bench.jain_over_time(10),
                     used: mean(&bench.cross_gbps()) / case.gbps as f64,
@@ -189,13 +189,13 @@ impl Compared {
             let picks: [fn(&PeerResult) -> f64; 6] =
                 [|t| t.jain, |t| t.jain_over_time, |t| t.used, |t| t.queue_kb, |t| t.queue_deviation_kb, |t| t.lost];
             let cell = |pick: fn(&PeerResult) -> f64| {
-                let (middle, half) = interval(&told, pick);
+                let (middle, half) = interval(&result, pick);
                 if half.is_finite() { format!("{middle:.3} ± {half:.3}") } else { format!("{middle:.3}") }
             };
             let mut row = vec![title.to_owned(), format!("{peer:?}")];
             row.extend(picks.map(cell));
             rows.push(row);
-            all.push((peer, told));
+            all.push((peer, result));
         }
         trial.show(
             "  Jain's index of mean rates and of those over 10 ms, share of the link, mean queue and deviation in KB, \
@@ -214,7 +214,7 @@ impl Compared {
 
     /// Returns the results of `peer`.
     pub fn of(&self, peer: Peer) -> &[PeerResult] {
-        self.0.iter().find(|(of, _)| *of == peer).map_or(&[], |(_, told)| told)
+        self.0.iter().find(|(of, _)| *of == peer).map_or(&[], |(_, result)| result)
     }
 
     /// Returns the mean of `pick` over the seeds of `peer`.
@@ -228,7 +228,7 @@ impl Compared {
         let pairs = self.of(a).iter().zip(self.of(b));
         let differences: Vec<PeerResult> =
             pairs.map(|(a, b)| PeerResult { jain: pick(a) - pick(b), ..PeerResult::default() }).collect();
-        let (middle, half) = interval(&differences, |told| told.jain);
+        let (middle, half) = interval(&differences, |result| result.jain);
         if half.is_finite() { middle - half } else { middle }
     }
 }

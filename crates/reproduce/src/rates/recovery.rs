@@ -24,20 +24,23 @@ struct Seen {
     flows: f64,
 }
 
-fn seen(told: &TrialResult) -> Seen {
-    let mut times: Vec<f64> = told.flows.iter().filter_map(|flow| flow.fct_ps()).map(|ps| ps as f64 / 1e9).collect();
+fn seen(result: &TrialResult) -> Seen {
+    let mut times: Vec<f64> = result.flows.iter().filter_map(|flow| flow.fct_ps()).map(|ps| ps as f64 / 1e9).collect();
     times.sort_by(f64::total_cmp);
-    let slowdowns: Vec<f64> =
-        told.flows.iter().filter_map(|flow| flow.fct_ps().map(|ps| ps as f64 / flow.alone_ps.max(1) as f64)).collect();
+    let slowdowns: Vec<f64> = result
+        .flows
+        .iter()
+        .filter_map(|flow| flow.fct_ps().map(|ps| ps as f64 / flow.alone_ps.max(1) as f64))
+        .collect();
     Seen {
         slowdown: mean(&slowdowns),
         mean_ms: mean(&times),
         p99_ms: times.get(times.len() * 99 / 100).copied().unwrap_or(f64::NAN),
-        incomplete: (told.flows.len() - times.len()) as f64,
-        lost: told.overflowed() as f64,
-        control_frames: told.control_frames as f64,
-        again: told.summary.happened.retransmissions as f64,
-        flows: told.flows.len() as f64,
+        incomplete: (result.flows.len() - times.len()) as f64,
+        lost: result.overflowed() as f64,
+        control_frames: result.control_frames as f64,
+        again: result.summary.happened.retransmissions as f64,
+        flows: result.flows.len() as f64,
     }
 }
 

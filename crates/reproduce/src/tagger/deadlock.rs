@@ -266,17 +266,17 @@ fn reused(setup: &Setup, tags: u8) -> RuleTable {
 pub fn fig4(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for bounces in 0..=3u8 {
-        let told = Series::of(to_and_fro(trial, bounces.into(), |setup| clos(setup, bounces))?, &TAGGER_FIG4)?;
-        rows.push(vec![bounces.to_string(), (bounces + 1).to_string(), format!("{:.1}", told.last_half(0))]);
+        let result = Series::of(to_and_fro(trial, bounces.into(), |setup| clos(setup, bounces))?, &TAGGER_FIG4)?;
+        rows.push(vec![bounces.to_string(), (bounces + 1).to_string(), format!("{:.1}", result.last_half(0))]);
         let name = |what: &str| format!("{bounces} bounces, {} queues: {what}", bounces + 1);
-        trial.check(count(name("deadlocks"), "deadlocks", told.deadlocks(), Relation::Equal, 0.0));
-        trial.check(count(name("lossless frames lost"), "frames", told.lossless_lost(), Relation::Equal, 0.0));
-        let lossy = told.lost("queue full");
+        trial.check(count(name("deadlocks"), "deadlocks", result.deadlocks(), Relation::Equal, 0.0));
+        trial.check(count(name("lossless frames lost"), "frames", result.lossless_lost(), Relation::Equal, 0.0));
+        let lossy = result.lost("queue full");
         trial.check(count(name("frames that turned lossy and were lost"), "frames", lossy, Relation::Equal, 0.0));
         let name = name("goodput over the last half");
         let share = 40.0 / f64::from(bounces + 1) * 0.85;
         let note = "85 % of the link between T1 and L1 divided by how often a frame passes it; bound of ours";
-        trial.check(Check::new(name, "Gbps", told.last_half(0), Relation::AtLeast, share, 0.0).note(note));
+        trial.check(Check::new(name, "Gbps", result.last_half(0), Relation::AtLeast, share, 0.0).note(note));
     }
     trial.show("  four servers of T1 send by way of T1-L1, over and over: goodput of all\n");
     trial.show(&table(&["bounces at T1", "lossless queues", "Gbps"], &rows, 0, Layout::Fixed, 2));
@@ -287,8 +287,8 @@ pub fn fig4(trial: &mut Trial) -> Result<(), Failure> {
 pub fn opt(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for bounces in 1..=3u8 {
-        let told = Series::of(to_and_fro(trial, bounces.into(), |setup| reused(setup, bounces))?, &TAGGER_FIG4)?;
-        let cycle: Vec<String> = told
+        let result = Series::of(to_and_fro(trial, bounces.into(), |setup| reused(setup, bounces))?, &TAGGER_FIG4)?;
+        let cycle: Vec<String> = result
             .summary
             .deadlock
             .iter()
@@ -296,8 +296,8 @@ pub fn opt(trial: &mut Trial) -> Result<(), Failure> {
             .collect();
         rows.push(vec![bounces.to_string(), bounces.to_string(), cycle.join(", ")]);
         let name = |what: &str| format!("{bounces} bounces, {bounces} queues, every frame lossless: {what}");
-        trial.check(count(name("deadlocks"), "deadlocks", told.deadlocks(), Relation::Equal, 1.0));
-        trial.check(count(name("goodput over the last half"), "Gbps", told.last_half(0), Relation::Equal, 0.0));
+        trial.check(count(name("deadlocks"), "deadlocks", result.deadlocks(), Relation::Equal, 1.0));
+        trial.check(count(name("goodput over the last half"), "Gbps", result.last_half(0), Relation::Equal, 0.0));
         let enough = Series::of(to_and_fro(trial, bounces.into(), |setup| clos(setup, bounces))?, &TAGGER_FIG4)?;
         let name = format!("negative control: {bounces} bounces, {} queues: deadlocks", bounces + 1);
         trial.check(count(name, "deadlocks", enough.deadlocks(), Relation::Equal, 0.0));

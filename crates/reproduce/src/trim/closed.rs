@@ -12,7 +12,7 @@ use text::lines::{Panel, Scale};
 /// Results of one run with NDP.
 #[derive(Debug)]
 pub struct Run {
-    told: TrialResult,
+    result: TrialResult,
     /// Goodput of each sender, in Gbps.
     goodputs: Vec<f64>,
 }
@@ -24,15 +24,15 @@ impl Run {
     }
     /// Returns the number of trimmed packets.
     pub fn trims(&self) -> f64 {
-        self.told.summary.happened.trims as f64
+        self.result.summary.happened.trims as f64
     }
     /// Returns the longest recirculation queue, in packets.
     pub fn queue(&self) -> f64 {
-        most_waiting(&self.told.summary)
+        most_waiting(&self.result.summary)
     }
     /// Returns the number of failed invariant checks plus lost frames.
     fn wrong(&self) -> u64 {
-        let (failed, lost) = unlost(&self.told.summary);
+        let (failed, lost) = unlost(&self.result.summary);
         failed + lost
     }
 }
@@ -45,9 +45,9 @@ pub fn run(trial: &Trial, senders: u64, switch: Switch, changes: &[(&'static str
         flow.traffic = at as u8;
     }
     setup.record.throughput_every = Some(setup.duration);
-    let told = TrialResult::of(setup, &TRIM_NDP)?;
-    let goodputs = (0..senders as usize).map(|sender| told.goodput(sender) * 1e-9).collect();
-    Ok(Run { told, goodputs })
+    let result = TrialResult::of(setup, &TRIM_NDP)?;
+    let goodputs = (0..senders as usize).map(|sender| result.goodput(sender) * 1e-9).collect();
+    Ok(Run { result, goodputs })
 }
 
 /// Returns the excess of `ours` over `other`, in %; 0 if both are 0.
@@ -151,8 +151,8 @@ const SHARED_GBPS: &str = "1.5 Gbps: 1 for the paper's range, and 1.3 % for prea
 
 /// Returns the minimum and maximum, over ports with signals, of the pessimistic time as a share of `us`.
 fn pessimistic(run: &Run, us: f64) -> (f64, f64) {
-    let inside = inside(&run.told.summary);
-    let whole = run.told.summary.simulated_ps as f64 * 1e-6;
+    let inside = inside(&run.result.summary);
+    let whole = run.result.summary.simulated_ps as f64 * 1e-6;
     let shares =
         inside.switches.iter().flat_map(|switch| &switch.ports).map(|port| port.pessimistic_share * whole / us);
     range(&shares.collect::<Vec<f64>>())
@@ -160,9 +160,9 @@ fn pessimistic(run: &Run, us: f64) -> (f64, f64) {
 
 /// Runs `trim/fig7a`.
 pub fn eighteen(trial: &mut Trial) -> Result<(), Failure> {
-    let told = run(trial, 18, Switch::Tofino, &[])?;
-    let lone = range(&told.goodputs[2..16]);
-    let sharing: Vec<f64> = told.goodputs[..2].iter().chain(&told.goodputs[16..]).copied().collect();
+    let result = run(trial, 18, Switch::Tofino, &[])?;
+    let lone = range(&result.goodputs[2..16]);
+    let sharing: Vec<f64> = result.goodputs[..2].iter().chain(&result.goodputs[16..]).copied().collect();
     let (least, most) = range(&sharing);
     let note = "2 Gbps: ours counts 20 B of preamble and gap with each packet, so 94.5 at most";
     for (name, ours) in [("least", lone.0), ("greatest", lone.1)] {
@@ -173,20 +173,20 @@ pub fn eighteen(trial: &mut Trial) -> Result<(), Failure> {
         let name = format!("senders 1, 2, 17 and 18: {name} goodput");
         trial.check(Check::new(name, "Gbps", ours, Relation::Equal, 46.5, 1.5).note(SHARED_GBPS));
     }
-    let (least, most) = pessimistic(&told, WINDOW_US);
+    let (least, most) = pessimistic(&result, WINDOW_US);
     for (name, ours) in [("least", least), ("greatest", most)] {
         let name = format!("time of ports 1 and 2 in pessimistic mode, of the first 121.6 us: {name}");
         let check = Check::new(name, "%", 100.0 * ours, Relation::AtMost, 25.0, 0.0);
         trial.check(check.note("one-sided: the paper's \"less than a fourth\""));
     }
-    nothing_lost(trial, "18 senders", std::iter::once(&told));
+    nothing_lost(trial, "18 senders", std::iter::once(&result));
     draw_periods(trial, "fig7a", 18)?;
     let fewer = run(trial, 17, Switch::Tofino, &[])?;
     let name = "17 senders: longest recirculation queue: none builds up";
     trial.check(Check::new(name, "packets", fewer.queue(), Relation::AtMost, 1.0, 0.0));
     let ideal = run(trial, 18, Switch::Ideal, &[])?;
     let name = "18 senders: mean goodput within 1 % of Ideal's";
-    let gap = above(ideal.goodput(), told.goodput());
+    let gap = above(ideal.goodput(), result.goodput());
     trial.check(Check::new(name, "%", gap, Relation::AtMost, 1.0, 0.0).note("one-sided: the paper's \"within 1 %\""));
     let none = run(trial, 16, Switch::Tofino, &[])?;
     trial.check(Check::exact("negative control: 16 senders: trims", "packets", none.trims(), Relation::Equal, 0.0));
@@ -195,19 +195,19 @@ pub fn eighteen(trial: &mut Trial) -> Result<(), Failure> {
 
 /// Runs `trim/fig7b`.
 pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
-    let told = run(trial, 32, Switch::Tofino, &[])?;
-    let (least, most) = range(&told.goodputs);
+    let result = run(trial, 32, Switch::Tofino, &[])?;
+    let (least, most) = range(&result.goodputs);
     for (name, ours) in [("least", least), ("greatest", most)] {
         let check = Check::new(format!("{name} goodput"), "Gbps", ours, Relation::Equal, 45.5, 1.5);
         trial.check(check.note(SHARED_GBPS));
     }
-    let (least, most) = pessimistic(&told, WINDOW_US);
+    let (least, most) = pessimistic(&result, WINDOW_US);
     for (name, ours) in [("least", least), ("greatest", most)] {
         let name = format!("time of a port in pessimistic mode, of the first 121.6 us: {name}");
         let check = Check::new(name, "%", 100.0 * ours, Relation::Equal, 25.0, 15.0);
         trial.check(check.note("15 %: the paper's \"roughly a quarter\", so neither a tenth nor near a half"));
     }
-    nothing_lost(trial, "32 senders", std::iter::once(&told));
+    nothing_lost(trial, "32 senders", std::iter::once(&result));
     draw_periods(trial, "fig7b", 32)?;
     let deaf = run(trial, 32, Switch::Dod, &[])?;
     let name = "negative control: without signals: longest recirculation queue";
@@ -217,18 +217,18 @@ pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
 
 /// Runs `trim/fig7c`.
 pub fn sixty_four(trial: &mut Trial) -> Result<(), Failure> {
-    let told = run(trial, 64, Switch::Tofino, &[])?;
-    let (least, most) = range(&told.goodputs);
+    let result = run(trial, 64, Switch::Tofino, &[])?;
+    let (least, most) = range(&result.goodputs);
     for (name, ours, paper) in [("least", least, 22.2), ("greatest", most, 23.4)] {
         let check = Check::new(format!("{name} goodput"), "Gbps", ours, Relation::Equal, paper, 1.1);
         trial
             .check(check.note("1.1 Gbps: 5 %, of which preamble and gap are 1.3 %; the paper's own range is 1.2 wide"));
     }
-    let (least, _) = pessimistic(&told, WINDOW_US);
+    let (least, _) = pessimistic(&result, WINDOW_US);
     let name = "time of a port in pessimistic mode, of the first 121.6 us: least";
     let check = Check::new(name, "%", 100.0 * least, Relation::AtLeast, 100.0, 5.0);
     trial.check(check.note("one-sided; 5 %: the first signals come after some us of the 121.6"));
-    nothing_lost(trial, "64 senders", std::iter::once(&told));
+    nothing_lost(trial, "64 senders", std::iter::once(&result));
     draw_periods(trial, "fig7c", 64)?;
     let one = run(trial, 64, Switch::Dod, &[])?;
     let name = "negative control: without signals: longest recirculation queue";

@@ -62,8 +62,8 @@ pub fn ping(trial: &mut Trial) -> Result<(), Failure> {
 
 /// Returns the goodputs of the three flows, in Gbps.
 fn three(trial: &Trial, changes: &[(&'static str, String)]) -> Result<Vec<f64>, Failure> {
-    let told = trial.run(&TRIM_ECMP, changes)?;
-    Ok((0..3).map(|entry| told.goodput(entry) * 1e-9).collect())
+    let result = trial.run(&TRIM_ECMP, changes)?;
+    Ok((0..3).map(|entry| result.goodput(entry) * 1e-9).collect())
 }
 
 /// Runs `trim/ecmp`.

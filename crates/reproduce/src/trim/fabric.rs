@@ -33,7 +33,7 @@ static MECHANISMS: [Mechanism; 6] = [
 /// Completion times of a run's flows.
 #[derive(Debug)]
 struct Times {
-    told: TrialResult,
+    result: TrialResult,
     mean_us: f64,
     p99_us: f64,
     last_us: f64,
@@ -43,7 +43,7 @@ struct Times {
 
 impl Times {
     fn unfinished(&self) -> u64 {
-        self.told.summary.flows.started - self.told.summary.flows.completed
+        self.result.summary.flows.started - self.result.summary.flows.completed
     }
 
     /// Adds the number of unfinished flows, which the times do not include.
@@ -56,12 +56,12 @@ impl Times {
 fn times(trial: &Trial, mechanism: &Mechanism, changes: &[(&str, String)]) -> Result<Times, Failure> {
     let mut all: Vec<(&str, String)> = mechanism.switch.iter().map(|&switch| ("switch", switch.to_owned())).collect();
     all.extend_from_slice(changes);
-    let told = trial.run(mechanism.source, &all)?;
-    let fct = told.summary.flows.fct_ns.unwrap_or_default();
-    let slowdown = told.summary.flows.slowdown.clone().unwrap_or_default();
+    let result = trial.run(mechanism.source, &all)?;
+    let fct = result.summary.flows.fct_ns.unwrap_or_default();
+    let slowdown = result.summary.flows.slowdown.clone().unwrap_or_default();
     let (mean_slowdown, p99_slowdown) = (slowdown.mean, slowdown.p99);
     let [mean_us, p99_us, last_us] = [fct.mean, fct.p99, fct.max].map(|ns| ns / 1e3);
-    Ok(Times { told, mean_us, p99_us, last_us, mean_slowdown, p99_slowdown })
+    Ok(Times { result, mean_us, p99_us, last_us, mean_slowdown, p99_slowdown })
 }
 
 /// Wire times in ns at 100 Gbps: frame with 1436 B of payload, last frame of 90 KB, and header.
@@ -87,7 +87,7 @@ fn all(
     let unfinished: u64 = runs.iter().take(4).map(Times::unfinished).sum();
     trial.check(Check::exact(format!("{what}: flows unfinished"), "", unfinished as f64, Relation::Equal, 0.0));
     for (run, name) in [(&runs[0], "NDP"), (&runs[3], "DCQCN + PFC")] {
-        let wrong = run.told.failed_checks() + run.told.summary.packets.dropped_total();
+        let wrong = run.result.failed_checks() + run.result.summary.packets.dropped_total();
         let name = format!("{what}: {name}: frames lost, and checks of the run failed");
         trial.check(Check::exact(name, "", wrong as f64, Relation::Equal, 0.0));
     }
@@ -114,7 +114,7 @@ fn incasts(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Failure
         }
         let what = format!("incast of {count}");
         let runs = all(trial, shown, &what, &changes)?;
-        let headers = runs[0].told.summary.packets.delivered_trimmed;
+        let headers = runs[0].result.summary.packets.delivered_trimmed;
         let name = format!("{what}: NDP: last flow, after what the receiver's link takes for packets and headers");
         let late = runs[0].last_us - incast_floor_us(count, headers);
         // The delay of the first frame, and a round trip at the end for the pulls of the last packets.
@@ -153,7 +153,7 @@ fn permutation(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Fai
     let runs = all(trial, shown, "permutation", &[("traffic", traffic)])?;
     let goodput = |run: &Times| {
         let of = |flow: &record::flows::FlowRecord| Some(flow.size_bytes as f64 * 8e3 / flow.fct_ps()? as f64);
-        let goodputs: Vec<f64> = run.told.flows.iter().filter_map(of).collect();
+        let goodputs: Vec<f64> = run.result.flows.iter().filter_map(of).collect();
         format!("{:.1}", super::bench::mean(&goodputs))
     };
     let columns: [Vec<String>; 3] = [
@@ -182,7 +182,7 @@ fn web_search(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Fail
         column(|run| run.mean_slowdown, 2),
         column(|run| run.p99_slowdown, 1),
     ];
-    let flows = runs[0].told.summary.flows.started;
+    let flows = runs[0].result.summary.flows.started;
     trial.show(&format!("  web search at load 0.5, {flows} flows: completion time, us, and slowdown\n"));
     let header = ["", "mean", "99 %", "mean slowdown", "99 %"];
     trial.show(&table(&header, &by_mechanism(shown, &columns), 1, Layout::Fixed, 2));

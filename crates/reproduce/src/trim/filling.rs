@@ -76,8 +76,8 @@ fn goodput_gbps(trial: &Trial, frames: Frames, window: f64, us: u64, spread: &st
         ("measure.warm_up", format!("{us}us")),
         ("record.throughput.every", format!("{us}us")),
     ];
-    let told = trial.run(&TRIM_FABRIC, &changes)?;
-    Ok(told.total_goodput() * 1e-9 / HOSTS)
+    let result = trial.run(&TRIM_FABRIC, &changes)?;
+    Ok(result.total_goodput() * 1e-9 / HOSTS)
 }
 
 /// Runs the part of `trim/fabric` about endless permutations.

@@ -114,23 +114,23 @@ fn starts(us: u64) -> Changes {
 /// Runs `trim/table-trims`.
 pub fn who_trims(trial: &mut Trial) -> Result<(), Failure> {
     let run = |trial: &Trial, changes: &[(&'static str, String)]| trial.run(&TRIM_TABLE, changes);
-    let told = run(trial, &[])?;
-    let (failed, lost) = unlost(&told.summary);
-    let told = inside(&told.summary);
+    let result = run(trial, &[])?;
+    let (failed, lost) = unlost(&result.summary);
+    let result = inside(&result.summary);
     let note = "10 %: what the paper allows its own trims beside Ideal's; how far apart flows begin is from its total";
     for (name, paper, ours) in
-        [("trims at ingress", 13_490.0, told.ingress_trims), ("deflected", 682.0, told.recirculated)]
+        [("trims at ingress", 13_490.0, result.ingress_trims), ("deflected", 682.0, result.recirculated)]
     {
         let name = format!("20 000 packets 4:1: {name}");
         trial.check(Check::new(name, "packets", ours as f64, Relation::Equal, paper, 0.1 * paper).note(note));
     }
-    let total = (told.ingress_trims + told.recirculated) as f64;
+    let total = (result.ingress_trims + result.recirculated) as f64;
     trial.show(&format!(
         "  20 000 packets 4:1: {:.1} % are trimmed; 70.9 in the paper, from which the scenario has when flows begin\n",
         total / 200.0
     ));
     let name = "most trims happen at ingress: their share";
-    let share = 100.0 * told.ingress_trims as f64 / total;
+    let share = 100.0 * result.ingress_trims as f64 / total;
     let check = Check::new(name, "%", share, Relation::Equal, 95.2, 2.0);
     trial.check(check.note("2 %: the share of deflected ones, 4.8 %, may be off by two fifths"));
     // Lower bound by arithmetic: a quarter of the packets passes, and headers use a part of the port.
@@ -151,18 +151,18 @@ pub fn who_trims(trial: &mut Trial) -> Result<(), Failure> {
     trial.show("  us from one flow's begin to the next: trims at ingress, deflected\n");
     let mut rows = Vec::new();
     for us in [0, 35, 65, 100, 135] {
-        let told = inside(&run(trial, &starts(us))?.summary);
-        rows.push((us.to_string(), vec![told.ingress_trims as f64, told.recirculated as f64]));
+        let result = inside(&run(trial, &starts(us))?.summary);
+        rows.push((us.to_string(), vec![result.ingress_trims as f64, result.recirculated as f64]));
     }
     trial.show(&bars("", &["at ingress", "deflected"], 16_000.0, &rows));
-    let told = inside(&run(trial, &[("switch.overload.model", "dod".to_owned())])?.summary);
+    let result = inside(&run(trial, &[("switch.overload.model", "dod".to_owned())])?.summary);
     let name = "negative control: without signals: trims at ingress";
-    trial.check(Check::exact(name, "packets", told.ingress_trims as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "packets", result.ingress_trims as f64, Relation::Equal, 0.0));
     let mut alone = trial.setup(&TRIM_TABLE, &[])?;
     alone.traffic.flows.truncate(1);
-    let told = inside(&TrialResult::of(alone, &TRIM_TABLE)?.summary);
+    let result = inside(&TrialResult::of(alone, &TRIM_TABLE)?.summary);
     let name = "negative control: one flow alone: trims";
-    let trims = told.ingress_trims + told.recirculated;
+    let trims = result.ingress_trims + result.recirculated;
     trial.check(Check::exact(name, "packets", trims as f64, Relation::Equal, 0.0));
     Ok(())
 }

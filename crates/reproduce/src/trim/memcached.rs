@@ -86,12 +86,12 @@ fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Change
     let mut simulation = simulation(setup, &TRIM_MEMCACHED)?;
     simulation.run(&mut watch);
     let summary = simulation.finish(&mut watch, false);
-    let told = summary.requests.first().copied().unwrap_or_default();
+    let result = summary.requests.first().copied().unwrap_or_default();
     let failed = summary.checks.iter().filter(|check| !check.pass).count() as u64;
     Ok(Took {
-        wrong: failed + u64::from(clients) * requests - told.answered,
-        seconds: (told.last_ps - told.first_ps) as f64 * 1e-12,
-        latency_ms: told.latency_ns.map_or(f64::NAN, |latency| latency.mean * 1e-6),
+        wrong: failed + u64::from(clients) * requests - result.answered,
+        seconds: (result.last_ps - result.first_ps) as f64 * 1e-12,
+        latency_ms: result.latency_ns.map_or(f64::NAN, |latency| latency.mean * 1e-6),
         service_us,
         alone_us,
     })

@@ -23,8 +23,8 @@ fn share(senders: f64) -> f64 {
 }
 
 /// Returns the numbers of whole frames delivered, headers delivered and frames dropped.
-fn told(told: &TrialResult) -> (f64, f64, f64) {
-    let packets = &told.summary.packets;
+fn result(result: &TrialResult) -> (f64, f64, f64) {
+    let packets = &result.summary.packets;
     (packets.delivered_whole as f64, packets.delivered_trimmed as f64, packets.dropped_total() as f64)
 }
 
@@ -33,7 +33,7 @@ pub fn overload(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for senders in [2u32, 4, 8, 16] {
         let run = trial.run(&TRIM_OVERLOAD, &[("traffic.0.fan_in", senders.to_string())])?;
-        let (whole, headers, lost) = told(&run);
+        let (whole, headers, lost) = result(&run);
         let slots = run.summary.simulated_ps as f64 / 1e6 / FRAME_US;
         let (ours, expected) = (whole / slots, share(f64::from(senders)));
         rows.push(vec![senders.to_string(), format!("{ours:.4}"), format!("{expected:.4}"), format!("{headers}")]);
@@ -60,7 +60,7 @@ pub fn overload(trial: &mut Trial) -> Result<(), Failure> {
 
     // Without trimming, receivers are not notified of dropped frames.
     let changes = [("switch.overload", "drop".to_owned()), ("traffic.0.fan_in", "4".to_owned())];
-    let (_, headers, lost) = told(&trial.run(&TRIM_OVERLOAD, &changes)?);
+    let (_, headers, lost) = result(&trial.run(&TRIM_OVERLOAD, &changes)?);
     let name = "negative control: without trimming, 4 senders: frames lost without a word";
     trial.check(Check::exact(name, "", lost, Relation::Above, 0.0));
     let name = "negative control: without trimming, 4 senders: headers delivered";

@@ -11,9 +11,9 @@ use text::{Layout, table};
 const LONGEST: f64 = 250.0;
 
 fn longest(trial: &Trial, senders: u64, changes: &[(&'static str, String)]) -> Result<f64, Failure> {
-    let told = trial.run(START, &join(&[vec![pairs(senders, 16)], changes.to_vec()]))?;
-    let (failed, lost) = unlost(&told.summary);
-    Ok(if failed + lost > 0 { f64::INFINITY } else { most_waiting(&told.summary) })
+    let result = trial.run(START, &join(&[vec![pairs(senders, 16)], changes.to_vec()]))?;
+    let (failed, lost) = unlost(&result.summary);
+    Ok(if failed + lost > 0 { f64::INFINITY } else { most_waiting(&result.summary) })
 }
 
 /// Runs `trim/maxdod`.
@@ -127,8 +127,8 @@ fn at_speed(
         ("switch.overload.pipelines", pipelines.to_string()),
         ("switch.overload.ports_per_pipeline", (64 / pipelines).to_string()),
     ];
-    let told = trial.run(START, &join(&[switch.changes(), start_at(gbps), changes]))?;
-    Ok(inside(&told.summary).most_waiting as f64)
+    let result = trial.run(START, &join(&[switch.changes(), start_at(gbps), changes]))?;
+    Ok(inside(&result.summary).most_waiting as f64)
 }
 
 /// Returns the least fraction in `parts`, in multiples of the line rate, from which on the queue never exceeds the
@@ -163,14 +163,14 @@ fn shared_buffer(trial: &mut Trial, speeds: &[u64]) -> Result<(), Failure> {
                 "{{ buffer = \"64MB\", egress = \"{egress}\", overload = {{ kind = \"trim\", size = \"128B\", \
                  header_class = 6, header_full = \"drop\" }} }}"
             );
-            let told = trial.run(START, &join(&[vec![("switch", switch)], start_at(gbps)]))?;
-            let (failed, lost) = unlost(&told.summary);
-            let wait_us = told.summary.delay_ns.map_or(f64::NAN, |delay| delay.max / 1e3);
+            let result = trial.run(START, &join(&[vec![("switch", switch)], start_at(gbps)]))?;
+            let (failed, lost) = unlost(&result.summary);
+            let wait_us = result.summary.delay_ns.map_or(f64::NAN, |delay| delay.max / 1e3);
             rows.push(vec![
                 format!("{gbps} Gbps, {egress}"),
-                inside(&told.summary).recirculated.to_string(),
-                told.summary.happened.trims.to_string(),
-                format!("{:.1}", told.buffer_peak_bytes as f64 / 1e3),
+                inside(&result.summary).recirculated.to_string(),
+                result.summary.happened.trims.to_string(),
+                format!("{:.1}", result.buffer_peak_bytes as f64 / 1e3),
                 format!("{wait_us:.1}"),
             ]);
             let name =

@@ -175,11 +175,12 @@ pub fn one_pipeline(trial: &mut Trial) -> Result<(), Failure> {
         let more = |us: f64| join(&[response(us), vec![("switch.overload.notify", "origin".to_owned())]]);
         let runs = over_responses(trial, senders, more)?;
         let from = stable_from(&runs);
-        let name = format!("{senders} senders, one pipeline told: response from which on the queue stays within 250");
+        let name =
+            format!("{senders} senders, one pipeline notified: response from which on the queue stays within 250");
         trial.check(Check::new(name, "us", from, Relation::Equal, 10.5, 1.5).note("the paper: at least 9 to 12 us"));
         let (ideal, ours) = (run(trial, senders, Switch::Ideal, &[])?, run(trial, senders, Switch::Tofino, &[])?);
         if let Some((stable, which)) = where_stable(&runs, 9.0) {
-            let name = format!("{senders} senders: trims there, above those of all pipelines told");
+            let name = format!("{senders} senders: trims there, above those of all pipelines notified");
             let check = Check::new(name, "%", above(stable.trims(), ours.trims()), Relation::Equal, 12.5, 2.5);
             trial.check(check.note(format!("{which}; the paper: 10 to 15 %")));
             let name = format!("{senders} senders: trims there, above Ideal's");
@@ -188,7 +189,7 @@ pub fn one_pipeline(trial: &mut Trial) -> Result<(), Failure> {
         }
         all.push((senders, runs));
     }
-    by_us(trial, "fig9b", "one pipeline told, by length of the response", &[GOODPUT, TRIMS, QUEUE], &all);
+    by_us(trial, "fig9b", "one pipeline notified, by length of the response", &[GOODPUT, TRIMS, QUEUE], &all);
     Ok(())
 }
 

@@ -39,14 +39,14 @@ fn run(trial: &Trial, senders: u64, changes: &[Changes]) -> Result<Run, Failure>
         ("measure.warm_up", us(WINDOWS_US)),
         ("record.throughput.every", us(WINDOWS_US)),
     ];
-    let told = trial.run(&TRIM_NDP, &join(&[changes.concat(), watched]))?;
-    let late = told.total_goodput() * 1e-9 / senders as f64;
-    let payload = told.summary.trims.as_ref().map_or(0, |trims| trims.payload_bytes);
+    let result = trial.run(&TRIM_NDP, &join(&[changes.concat(), watched]))?;
+    let late = result.total_goodput() * 1e-9 / senders as f64;
+    let payload = result.summary.trims.as_ref().map_or(0, |trims| trims.payload_bytes);
     let mean = payload as f64 * 8e-3 / RUN_US / senders as f64;
     let early = (mean * RUN_US - late * (RUN_US - WINDOWS_US)) / WINDOWS_US;
-    let (failed, lost) = unlost(&told.summary);
-    let trims = told.summary.happened.trims as f64;
-    Ok(Run { early, late, trims, queue: most_waiting(&told.summary), wrong: failed + lost })
+    let (failed, lost) = unlost(&result.summary);
+    let trims = result.summary.happened.trims as f64;
+    Ok(Run { early, late, trims, queue: most_waiting(&result.summary), wrong: failed + lost })
 }
 
 /// Assigns the senders of each pipeline to receivers in random order, which changes ties and their order.

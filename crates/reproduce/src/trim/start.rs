@@ -14,8 +14,8 @@ const PORT_BYTES: f64 = 12.5e9 * 1500.0 / 1520.0;
 const WINDOW: f64 = 121.6e-6;
 
 /// Returns the offered load of each pipeline's recirculation port, in multiples of its capacity.
-fn overload(told: &TrialResult) -> Vec<f64> {
-    let inside = inside(&told.summary);
+fn overload(result: &TrialResult) -> Vec<f64> {
+    let inside = inside(&result.summary);
     let Some(switch) = inside.switches.first() else { return Vec::new() };
     let load = |bytes: u64| bytes as f64 / WINDOW / PORT_BYTES;
     switch.pipelines.iter().map(|pipeline| load(pipeline.recirculated_bytes)).collect()
@@ -38,8 +38,8 @@ pub fn worst_case(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     // Each pipeline passes one line per port. One of the four lines leaves the port, the rest is deflected evenly.
     for (receivers, expected) in [(16, 12.0), (8, 6.0), (4, 3.0), (1, 0.75)] {
-        let told = run(trial, 64, receivers, Switch::Dod)?;
-        let loads = overload(&told);
+        let result = run(trial, 64, receivers, Switch::Dod)?;
+        let loads = overload(&result);
         rows.push((format!("64 to {receivers}"), loads.clone()));
         let mean = loads.iter().sum::<f64>() / loads.len() as f64;
         let name = format!("64 to {receivers}, meters but no feedback: overload of a recirculation port");
@@ -51,22 +51,22 @@ pub fn worst_case(trial: &mut Trial) -> Result<(), Failure> {
         let expected = receivers as f64 * deflected_lines(64.0 / receivers as f64, receivers as f64) / 4.0;
         let check = Check::new(name, "x", mean, Relation::Equal, expected, 0.02 * expected);
         trial.check(check.note("2 %: the ends of the windows"));
-        let (failed, lost) = unlost(&told.summary);
+        let (failed, lost) = unlost(&result.summary);
         let name = format!("64 to {receivers}: checks of the run failed, frames lost");
         trial.check(Check::exact(name, "", (failed + lost) as f64, Relation::Equal, 0.0));
     }
     trial.show(&bars("", &["pipeline 0", "1", "2", "3"], 12.0, &rows));
-    let told = run(trial, 64, 16, Switch::Dod)?;
+    let result = run(trial, 64, 16, Switch::Dod)?;
     let name = "64 to 16, no feedback: longest recirculation queue";
-    let check = Check::new(name, "packets", most_waiting(&told.summary), Relation::AtLeast, 10_000.0, 0.0);
+    let check = Check::new(name, "packets", most_waiting(&result.summary), Relation::AtLeast, 10_000.0, 0.0);
     trial.check(check.note("the paper's \"almost 14000\" cannot be: 16000 come to a pipeline, a quarter goes on"));
-    let told = run(trial, 64, 16, Switch::Tofino)?;
-    let most = overload(&told).into_iter().fold(0.0, f64::max);
+    let result = run(trial, 64, 16, Switch::Tofino)?;
+    let most = overload(&result).into_iter().fold(0.0, f64::max);
     let name = "negative control: with feedback no recirculation port is offered 12 times what it can carry";
     trial.check(Check::new(name, "x", most, Relation::Below, 2.0, 0.0));
-    let told = run(trial, 16, 16, Switch::Dod)?;
+    let result = run(trial, 16, 16, Switch::Dod)?;
     let name = "negative control: one sender a receiver: frames deflected";
-    trial.check(Check::exact(name, "frames", inside(&told.summary).recirculated as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "frames", inside(&result.summary).recirculated as f64, Relation::Equal, 0.0));
     Ok(())
 }
 
@@ -154,8 +154,8 @@ pub fn to_one(trial: &mut Trial) -> Result<(), Failure> {
         let above = mirror.delay[MEDIAN] - other.delay[MEDIAN];
         trial.check(Check::new(name, "us", above, Relation::Above, 0.0, 0.0));
     }
-    let told = dod.seen.inside();
-    let share = 100.0 * told.recirculated as f64 / (told.recirculated + told.ingress_trims) as f64;
+    let result = dod.seen.inside();
+    let share = 100.0 * result.recirculated as f64 / (result.recirculated + result.ingress_trims) as f64;
     let name = "deflection only: share of trims that are deflected";
     let note = "1 %: a fifth of 300 of 6300 Gbps; the paper's \"a third\" is of what pipelines let through, and is \
         three quarters there";
@@ -185,8 +185,8 @@ pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
         if receivers == 4 {
             mirror_is_a_microsecond_late(trial, &ideal, &mirror);
             let name = of("deflection only: share of trims that are deflected");
-            let told = dod.seen.inside();
-            let share = 100.0 * told.recirculated as f64 / (told.recirculated + told.ingress_trims) as f64;
+            let result = dod.seen.inside();
+            let share = 100.0 * result.recirculated as f64 / (result.recirculated + result.ingress_trims) as f64;
             // A pipeline of 1600 Gbps deflects 300 of the 400 Gbps that its meters pass.
             let check = Check::new(&name, "%", share, Relation::Equal, 20.0, 1.0);
             trial.check(check.note(

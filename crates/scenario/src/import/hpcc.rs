@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn what_is_no_value_is_an_error_with_its_line() {
-        for (line, told) in [
+        for (line, expected) in [
             ("CC_MODE", "config.txt:3: CC_MODE: the value is missing"),
             ("CC_MODE dcqcn", "config.txt:3: CC_MODE: `dcqcn` is not a whole number"),
             ("EWMA_GAIN 1.5", "`1.5` is not a share from 0 to 1"),
@@ -245,10 +245,10 @@ mod tests {
             ("KMAX_MAP 1 100 -5", "`-5` is not"),
             ("LINK_DOWN 0 0", "LINK_DOWN: the value is missing"),
         ] {
-            assert!(said(line).contains(told), "{line}: {}", said(line));
+            assert!(said(line).contains(expected), "{line}: {}", said(line));
         }
         let all = HpccConfig::parse("CC_MODE x\nRP_TIMER y\nFLOW_FILE\n", "c").unwrap_err();
-        assert_eq!(all.errors.len(), 3, "all are told at once: {all}");
+        assert_eq!(all.errors.len(), 3, "all errors are reported at once: {all}");
         let nameless = HpccConfig::parse("\u{feff}CC_MODE 1\n", "c").unwrap();
         assert!(nameless.topology().unwrap_err().to_string().contains("TOPOLOGY_FILE is missing"));
         assert!(nameless.flows().unwrap_err().errors[0].help.as_deref().unwrap_or_default().contains("--flows FILE"));
@@ -260,8 +260,8 @@ mod tests {
         let text = format!("{FILES}CC_MODE 3\nCC_MODE 1 or 3\n");
         let config = HpccConfig::parse(&text, "c").unwrap();
         assert_eq!(config.find("CC_MODE").unwrap().value, Value::Whole(1));
-        let told = ["c:4: CC_MODE: ignored from `or` on", "c:4: CC_MODE is also in line 3; the last one is used"];
-        assert_eq!(config.remarks, told);
+        let expected = ["c:4: CC_MODE: ignored from `or` on", "c:4: CC_MODE is also in line 3; the last one is used"];
+        assert_eq!(config.remarks, expected);
         assert_eq!(config.topology().unwrap(), ("mix/topology.txt", 1));
     }
 }

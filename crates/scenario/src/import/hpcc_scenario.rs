@@ -469,10 +469,10 @@ impl<'a> Writer<'a> {
                 Some(KeyTreatment::Of(_)) => instead,
                 Some(KeyTreatment::Dropped(why)) => why,
             };
-            let told = format!("{} (line {})", entry.key.chars().take(40).collect::<String>(), entry.line);
+            let key_and_line = format!("{} (line {})", entry.key.chars().take(40).collect::<String>(), entry.line);
             match grouped.iter_mut().find(|group| group.0 == why) {
-                Some(group) => group.1.push(told),
-                None => grouped.push((why, vec![told])),
+                Some(group) => group.1.push(key_and_line),
+                None => grouped.push((why, vec![key_and_line])),
             }
         }
         let file = &self.config.file;

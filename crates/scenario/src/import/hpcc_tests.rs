@@ -85,9 +85,9 @@ fn a_configuration_becomes_a_scenario_that_lowers() {
         ("host.transport.min_rate", "1Gbps"),
         ("host.transport.header", "48B"),
     ] {
-        let told = value(&lowered, key);
-        let same = told == wanted || told.parse::<Bytes>().ok().zip(wanted.parse().ok()).is_some_and(|(a, b)| a == b);
-        assert!(same, "{key}: {told}, not {wanted}");
+        let noted = value(&lowered, key);
+        let same = noted == wanted || noted.parse::<Bytes>().ok().zip(wanted.parse().ok()).is_some_and(|(a, b)| a == b);
+        assert!(same, "{key}: {noted}, not {wanted}");
     }
     assert_eq!(imported.notes.len(), 3, "{:?}", imported.notes);
     // Acknowledgements have priority at hosts only; in switches they share the queue of the data, as in that simulator.
@@ -160,8 +160,8 @@ fn every_control_of_the_simulator_comes_over() {
         for (key, wanted) in settings {
             assert_eq!(value(&lowered, &format!("host.transport.{key}")), *wanted, "{}", imported.text);
         }
-        let told = imported.notes.iter().any(|note| note.contains("DCTCP_RATE_AI (line"));
-        assert_eq!(told, kind != "dctcp-rate", "{:?}", imported.notes);
+        let noted = imported.notes.iter().any(|note| note.contains("DCTCP_RATE_AI (line"));
+        assert_eq!(noted, kind != "dctcp-rate", "{:?}", imported.notes);
     }
 }
 
@@ -195,7 +195,7 @@ fn pfc_and_irn_are_what_the_configuration_says() {
 
 #[test]
 fn load_balancers_and_unknown_keys_are_refused_by_name_unless_ignored() {
-    for (line, told) in [
+    for (line, noted) in [
         ("LB_MODE 9", "config.txt:20: LB_MODE 9 is ConWeave, which Tidegate does not have"),
         ("LB_MODE 2", "LB_MODE 2 is DRILL"),
         ("LB_MODE 3", "LB_MODE 3 is CONGA"),
@@ -206,7 +206,7 @@ fn load_balancers_and_unknown_keys_are_refused_by_name_unless_ignored() {
     ] {
         let config = format!("{CONFIG}{line}\n");
         let error = import(&config, None).unwrap_err().to_string();
-        assert!(error.contains(told), "{line}: {error}");
+        assert!(error.contains(noted), "{line}: {error}");
         let key = line.split(' ').next().unwrap().to_owned();
         let ignored = import_ignoring(&config, None, std::slice::from_ref(&key)).unwrap();
         assert!(ignored.text.contains(&format!("{key}: ignored by --ignore")), "{}", ignored.text);
@@ -333,7 +333,7 @@ fn windows_links_and_switched_off_marks_come_over() {
 
 #[test]
 fn what_does_not_go_together_is_an_error_with_its_line() {
-    for (from, to, told) in [
+    for (from, to, noted) in [
         (
             "SIMULATOR_STOP_TIME 2.002",
             "SIMULATOR_STOP_TIME 2.0",
@@ -357,6 +357,6 @@ fn what_does_not_go_together_is_an_error_with_its_line() {
         let config = CONFIG.replacen(from, to, 1);
         assert_ne!(config, CONFIG);
         let error = import(&config, None).unwrap_err().to_string();
-        assert!(error.contains(told), "{to}: {error}");
+        assert!(error.contains(noted), "{to}: {error}");
     }
 }

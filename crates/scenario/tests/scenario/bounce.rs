@@ -121,14 +121,14 @@ fn senders_that_slow_down() {
         let message = on(table).expect_err(table);
         assert!(message.contains(expected) && message.contains("help: "), "{table}: {message}");
     }
-    let told = |text: &str| {
+    let messages = |text: &str| {
         let lowered = lower(text).unwrap();
         lowered.warnings.iter().filter(|warning| warning.key == "host.on_bounce").map(|w| w.message.clone()).collect()
     };
-    let drop: Vec<String> = told(&host(&eight).replace("kind = \"bounce\"", "kind = \"drop\""));
+    let drop: Vec<String> = messages(&host(&eight).replace("kind = \"bounce\"", "kind = \"drop\""));
     assert!(matches!(&drop[..], [only] if only.contains("no switch bounces any")), "{drop:?}");
     let sources = host(&eight).replace("size = \"1MB\"", "process = \"poisson\"\nrate = \"100Mbps\"");
-    let sources: Vec<String> = told(&sources);
+    let sources: Vec<String> = messages(&sources);
     assert!(matches!(&sources[..], [only] if only.contains("sources of datagrams")), "{sources:?}");
 }
 

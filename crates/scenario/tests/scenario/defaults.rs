@@ -64,8 +64,8 @@ fn a_default_that_is_written_changes_nothing() {
         for parameter in mechanism.parameters {
             let Default::Value(default) = parameter.default else { continue };
             let path = format!("{}.{}", mechanism.family.table(), parameter.key);
-            let told = parse(&text, &[(path.clone(), default.to_owned())]);
-            assert_eq!(plain, format!("{told:?}"), "{path} = {default} of {}", mechanism.kind);
+            let message = parse(&text, &[(path.clone(), default.to_owned())]);
+            assert_eq!(plain, format!("{message:?}"), "{path} = {default} of {}", mechanism.kind);
             tried += 1;
         }
     }

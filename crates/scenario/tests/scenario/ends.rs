@@ -31,9 +31,12 @@ fn an_entry_of_the_traffic_has_a_transport_of_its_own() {
     assert!(mixed.setup.host.mtu_bytes > 8960, "the largest frame is that of the entry");
     assert_ne!(mixed.hash, plain.hash);
     assert!(mixed.warnings.iter().any(|warning| warning.message.contains("dctcp reacts to marks")));
-    let told = |key: &str| mixed.explain.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str());
-    assert_eq!((told("traffic.1.transport.kind"), told("traffic.1.transport.mss")), (Some("dctcp"), Some("8960B")));
-    assert_eq!(told("traffic.0.transport.kind"), None);
+    let messages = |key: &str| mixed.explain.iter().find(|entry| entry.key == key).map(|entry| entry.value.as_str());
+    assert_eq!(
+        (messages("traffic.1.transport.kind"), messages("traffic.1.transport.mss")),
+        (Some("dctcp"), Some("8960B"))
+    );
+    assert_eq!(messages("traffic.0.transport.kind"), None);
     // An unused transport sets no bounds.
     let both = lower(PLAIN, &[("traffic.0.transport", "tcp"), ("traffic.1.transport", "tcp")]).unwrap();
     assert!(both.setup.host.mtu_bytes < 2000);

@@ -89,14 +89,14 @@ fn every_key_of_the_table_is_accepted() {
             let (text, section) = base(key, variant);
             let path = if section.is_empty() { key.name.to_owned() } else { format!("{section}.{}", key.name) };
             // The example may conflict with other keys, but must not be unknown.
-            let told = complaints(&text, &path, key.example);
-            let allowed = |told: &String| {
-                told.contains("exclude each other")
+            let message = complaints(&text, &path, key.example);
+            let allowed = |message: &String| {
+                message.contains("exclude each other")
                     || ["only up-down", "only spread", "has no effect here", "`upper` = "]
                         .iter()
-                        .any(|only| told.contains(only))
+                        .any(|only| message.contains(only))
             };
-            assert!(told.iter().all(allowed), "{} {variant:?}: {told:?}\n{text}", key.path());
+            assert!(message.iter().all(allowed), "{} {variant:?}: {message:?}\n{text}", key.path());
             tried += 1;
         }
     }

@@ -41,9 +41,9 @@ fn wrong_insides_are_told_with_their_key() {
         ("model = \"tofino3\"", "model", "tofino3"),
         ("pipelines = 0", "pipelines", "out of range"),
     ] {
-        let (found, told) = mistake(keys);
-        assert_eq!(found, format!("switch.overload.{key}"), "{told}");
-        assert!(told.contains(words), "{keys}: {told}");
+        let (found, message) = mistake(keys);
+        assert_eq!(found, format!("switch.overload.{key}"), "{message}");
+        assert!(message.contains(words), "{keys}: {message}");
     }
 }
 

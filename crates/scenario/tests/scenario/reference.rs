@@ -76,17 +76,17 @@ fn row(key: &Key) -> String {
 
 fn tables(sections: &[(&str, &str)], keys: &[&Key]) -> String {
     let mut text = String::new();
-    let mut told = 0;
+    let mut message = 0;
     for (section, title) in sections {
         let rows: Vec<String> = keys.iter().filter(|key| key.section == *section).map(|key| row(key)).collect();
         assert!(!rows.is_empty(), "no key in {section}");
-        told += rows.len();
+        message += rows.len();
         let _ = write!(text, "\n### {title}\n\n| key | value | default | meaning | source of the default |\n");
         text.push_str("|---|---|---|---|---|\n");
         text.push_str(&rows.join("\n"));
         text.push('\n');
     }
-    assert_eq!(told, keys.len(), "a section is missing in this test");
+    assert_eq!(message, keys.len(), "a section is missing in this test");
     text.push('\n');
     text
 }

@@ -124,28 +124,28 @@ fn what_is_wrong_with_a_schedule_is_told_with_its_place() {
 
 #[test]
 fn a_class_that_no_gate_lets_pass_is_a_warning() {
-    let told = |text: &str| {
+    let messages = |text: &str| {
         let warnings = lower(&format!("{PLAIN}{text}")).unwrap().warnings;
         warnings.iter().map(|warning| warning.message.clone()).collect::<Vec<_>>().join("\n")
     };
-    assert_eq!(told(GATES), "");
-    let never = told(&GATES.replace("[3]", "[4]"));
+    assert_eq!(messages(GATES), "");
+    let never = messages(&GATES.replace("[3]", "[4]"));
     assert!(never.contains("class 3 has traffic, but its gate at port") && never.contains("of `S1`"), "{never}");
     // 1020 bytes take 816 ns.
-    assert_eq!(told(&GATES.replace("10us", "816ns")), "");
-    assert!(told(&GATES.replace("10us", "815ns")).contains("up to 1000 bytes and need 816ns"));
+    assert_eq!(messages(&GATES.replace("10us", "816ns")), "");
+    assert!(messages(&GATES.replace("10us", "815ns")).contains("up to 1000 bytes and need 816ns"));
     // A hold interrupts a frame early enough, 143 bytes, 114.4 ns, ahead; without a hold the whole frame must fit.
     let held = GATES.replace("10us", "115ns").replace("[0, 1]", "[7]");
-    assert_eq!(told(&format!("{held}{PREEMPTION}")), "");
-    let short = told(&format!("{}{PREEMPTION}", held.replace("115ns", "114ns")));
+    assert_eq!(messages(&format!("{held}{PREEMPTION}")), "");
+    let short = messages(&format!("{}{PREEMPTION}", held.replace("115ns", "114ns")));
     assert!(
         short.contains("at most 114ns at a time (gate open, MAC released)") && short.contains("114.4ns ahead"),
         "{short}"
     );
-    let never = told(&format!("{}{PREEMPTION}", held.replace("[3]", "[4]")));
+    let never = messages(&format!("{}{PREEMPTION}", held.replace("[3]", "[4]")));
     assert!(never.contains("its gate at port") && never.contains("never opens"), "{never}");
     let whole = format!("{}{PREEMPTION}", held.replace("[7]", "[0, 1]"));
-    assert!(told(&whole).contains("up to 1000 bytes and need 816ns"));
+    assert!(messages(&whole).contains("up to 1000 bytes and need 816ns"));
     // A host's port is checked against its own frames only: longer frames of other hosts do not pass it.
     let of_host = |host: &str| {
         let pairs = format!("kind = \"pairs\"\npairs = [[\"{host}\", \"H4\"]]");
@@ -278,8 +278,8 @@ fn gates_of_a_switch_are_judged_by_the_frames_that_pass_them() {
              states = [{{ open = [3], time = \"240ns\" }}, {{ open = [], time = \"1us\" }}]\n"
         );
         let text = format!("{top}{}{}{gates}", entry("H1", "H2", 100), entry(host, "H4", 1000));
-        let told = lower(&text).unwrap().warnings;
-        told.into_iter().map(|warning| warning.message).collect::<Vec<_>>().join("\n")
+        let messages = lower(&text).unwrap().warnings;
+        messages.into_iter().map(|warning| warning.message).collect::<Vec<_>>().join("\n")
     };
     assert_eq!(warnings("H2", "H3"), "");
     let blocked = warnings("H4", "H3");

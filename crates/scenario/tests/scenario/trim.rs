@@ -54,16 +54,16 @@ fn defaults_are_those_of_the_pages() {
         (Victim::Arriving, HeaderFull::Return, HeaderDestination::OwnQueue)
     );
     assert_eq!((trim.watermark, trim.tiers, header_queue), (None, 0xff, QueueLimit::Bytes(1_000_000)));
-    let told = |overload: &str| match with(overload).unwrap().setup.switch.overload {
+    let messages = |overload: &str| match with(overload).unwrap().setup.switch.overload {
         Overload::Trim { trim, header_queue, .. } => (trim, header_queue),
         other => panic!("{other:?}"),
     };
-    let (cut, _) = told("{ kind = \"cut-payload\", tiers = [1] }");
+    let (cut, _) = messages("{ kind = \"cut-payload\", tiers = [1] }");
     assert_eq!(
         (cut.scheme, cut.full, cut.classes, cut.tiers),
         (HeaderDestination::SameQueue, HeaderFull::Drop, 0xff, 0b10)
     );
-    let (sfc, queue) = told("{ kind = \"sfc\", watermark = \"6 packets\", header_queue = \"50 packets\" }");
+    let (sfc, queue) = messages("{ kind = \"sfc\", watermark = \"6 packets\", header_queue = \"50 packets\" }");
     assert_eq!((sfc.scheme, sfc.watermark), (HeaderDestination::Source, Some(Watermark::Packets(6))));
     assert_eq!(queue, QueueLimit::Packets(50));
 }

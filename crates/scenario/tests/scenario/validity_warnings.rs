@@ -118,8 +118,8 @@ fn go_back_n_with_packets_sprayed() {
         for spread in ["packet", "path"] {
             let text = format!("{GOOD}\n[routing]\nspread = \"{spread}\"\n[host]\ntransport = \"{transport}\"\n");
             let found = warned(&text);
-            let told = found.iter().find(|warning| warning.0 == "routing.spread").expect("a warning");
-            assert!(told.1.starts_with(transport) && told.1.contains("go-back-N"), "{told:?}");
+            let messages = found.iter().find(|warning| warning.0 == "routing.spread").expect("a warning");
+            assert!(messages.1.starts_with(transport) && messages.1.contains("go-back-N"), "{messages:?}");
         }
         let by_flow = format!("{GOOD}\n[host]\ntransport = \"{transport}\"\n");
         assert!(!keys(&by_flow).contains(&"routing.spread".to_owned()));
@@ -128,8 +128,11 @@ fn go_back_n_with_packets_sprayed() {
     assert!(!keys(&bears).contains(&"routing.spread".to_owned()));
     // Selective repeat tolerates reordering; the rate control of HPCC does not.
     let hpcc = "transport = { kind = \"hpcc\", loss_recovery = \"selective\" }";
-    let told = warned(&format!("{GOOD}\n[routing]\nspread = \"packet\"\n[host]\n{hpcc}\n"));
-    assert!(told.iter().any(|(key, text)| key == "routing.spread" && text.starts_with("hpcc evaluates")), "{told:?}");
+    let messages = warned(&format!("{GOOD}\n[routing]\nspread = \"packet\"\n[host]\n{hpcc}\n"));
+    assert!(
+        messages.iter().any(|(key, text)| key == "routing.spread" && text.starts_with("hpcc evaluates")),
+        "{messages:?}"
+    );
     // A single path: no reordering is possible.
     let one_way = format!("{}\n[routing]\nspread = \"packet\"\n", GOOD.replace("spines = 2", "spines = 1"));
     assert!(keys(&format!("{one_way}[host]\ntransport = \"roce\"\n")).is_empty());

@@ -75,8 +75,9 @@ impl FlowSummary {
 
     /// Returns the name of entry `traffic` in results: its label, or its number.
     pub fn name(&self, traffic: u32) -> String {
-        let told = self.by_traffic.iter().find(|entry| entry.traffic == traffic).and_then(|it| it.labelled.as_ref());
-        told.map_or_else(|| format!("entry {traffic}"), |told| told.label.clone())
+        let labelled_summary =
+            self.by_traffic.iter().find(|entry| entry.traffic == traffic).and_then(|it| it.labelled.as_ref());
+        labelled_summary.map_or_else(|| format!("entry {traffic}"), |labelled_summary| labelled_summary.label.clone())
     }
 
     /// Labels the entries of the traffic and gives each its share of `goodput`, including entries without flows. With
@@ -90,9 +91,9 @@ impl FlowSummary {
             let found = entries.next_if(|entry| entry.traffic == traffic);
             let mut entry = found.unwrap_or_else(|| TrafficSummary { traffic, ..TrafficSummary::default() });
             let payload_bytes = goodput.payload_bytes_by_traffic.get(traffic as usize).copied().unwrap_or(0);
-            let told = entry.labelled.get_or_insert_default();
-            (told.label, told.payload_bytes) = (name.clone(), payload_bytes);
-            told.goodput_bps = goodput.bps_of(payload_bytes);
+            let labelled_summary = entry.labelled.get_or_insert_default();
+            (labelled_summary.label, labelled_summary.payload_bytes) = (name.clone(), payload_bytes);
+            labelled_summary.goodput_bps = goodput.bps_of(payload_bytes);
             self.by_traffic.push(entry);
         }
     }
@@ -153,7 +154,7 @@ impl TrafficSummary {
 
     /// Returns whether a flow of it started, or payload arrived.
     pub fn has_something(&self) -> bool {
-        self.started > 0 || self.labelled.as_ref().is_some_and(|told| told.payload_bytes > 0)
+        self.started > 0 || self.labelled.as_ref().is_some_and(|labelled_summary| labelled_summary.payload_bytes > 0)
     }
 }
 
@@ -364,12 +365,15 @@ mod tests {
         let names = ["web", "noise", "bulk"].map(str::to_owned);
         let (mut named, mut bare) = (statistics.summary(), statistics.summary());
         named.label(&names, &goodput);
-        let told = |at: usize| named.by_traffic[at].labelled.clone().unwrap();
+        let labelled_summary = |at: usize| named.by_traffic[at].labelled.clone().unwrap();
         assert_eq!(named.by_traffic.iter().map(|entry| entry.traffic).collect::<Vec<_>>(), [0, 1, 2]);
-        assert_eq!([0, 1, 2].map(|at| told(at).label), names);
-        assert_eq!((named.by_traffic[1].started, told(1).slowdown, told(1).goodput_bps), (0, None, 0.0));
+        assert_eq!([0, 1, 2].map(|at| labelled_summary(at).label), names);
+        assert_eq!(
+            (named.by_traffic[1].started, labelled_summary(1).slowdown, labelled_summary(1).goodput_bps),
+            (0, None, 0.0)
+        );
         assert_eq!([0, 1, 2].map(|at| named.by_traffic[at].has_something()), [true, false, true]);
-        let bulk = told(2);
+        let bulk = labelled_summary(2);
         assert_eq!(
             (bulk.payload_bytes, bulk.goodput_bps, bulk.retransmitted_bytes, bulk.timeouts),
             (1_000, 1e9, 140, 4)

@@ -61,16 +61,16 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
         frame_only: args.frame_only || of_tsnkit.is_some(),
     };
     if let Some(lists) = others::read(&args.schedule, &fabric, &beside)? {
-        return told(args, &follow(&lists, &fabric), lists.streams(), lists.ports());
+        return show_judgement(args, &follow(&lists, &fabric), lists.streams(), lists.ports());
     }
     let gates = Gates::parse(&read_text(&args.schedule)?).map_err(|error| {
         let help = "schedules are written by tidegate schedule --to json";
         Failure::input(error.in_file(&name.to_string()), help)
     })?;
-    told(args, &judge(&gates, &fabric), gates.streams(), gates.ports())
+    show_judgement(args, &judge(&gates, &fabric), gates.streams(), gates.ports())
 }
 
-fn told(args: &VerifyArgs, found: &Judgement, streams: usize, ports: usize) -> Result<Exit, Failure> {
+fn show_judgement(args: &VerifyArgs, found: &Judgement, streams: usize, ports: usize) -> Result<Exit, Failure> {
     let name = args.schedule.display();
     if args.json {
         output::print(&format!("{:#}\n", found.value()))?;

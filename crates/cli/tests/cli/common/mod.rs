@@ -143,8 +143,8 @@ pauses = true
 /// parts of the message.
 pub fn refused(name: &str, good: &str, rows: &[(&str, &str, &str, &[&str])]) {
     let scratch = Scratch::new(name);
-    let told = run(&["run", &scratch.file("good.toml", good), "--quiet"]);
-    assert_ne!(told.code, Some(2), "the scenario itself is good: {}", told.err);
+    let printed = run(&["run", &scratch.file("good.toml", good), "--quiet"]);
+    assert_ne!(printed.code, Some(2), "the scenario itself is good: {}", printed.err);
     for &(from, to, blamed, said) in rows {
         let from = format!("\n{from}\n");
         let text = good.replacen(&from, &format!("\n{to}\n"), 1);

@@ -104,7 +104,7 @@ pub fn run(text: &str, set: &Set) -> Result<Results, String> {
     let mut begun = begun?;
     begun.run(&mut seen);
     let FinishedRun { summary, .. } = begun.finish(&mut seen, RunOptions::default()).map_err(|error| shown(&error))?;
-    seen.add("summary", told(summary));
+    seen.add("summary", text_of(summary));
     if let Some(scratch) = &scratch {
         let mut names: Vec<_> =
             std::fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -115,7 +115,7 @@ pub fn run(text: &str, set: &Set) -> Result<Results, String> {
 }
 
 /// Returns the summary without the echo of the scenario, its warnings, and the cost of the run.
-fn told(mut summary: Summary) -> String {
+fn text_of(mut summary: Summary) -> String {
     summary.scenario = ScenarioIdentity::default();
     (summary.results_hash, summary.warnings, summary.events) = Default::default();
     // Parameters in a check's detail are no result; whether it holds is one.

@@ -183,13 +183,13 @@ fn each_packet_is_answered_with_the_truth() {
             delivered += receipt.new_bytes;
             completions += u32::from(receipt.completed);
             assert_eq!(receipt.new_bytes, if cut || had { 0 } else { 1000 });
-            let told: Vec<Reply> = std::mem::take(&mut replies);
+            let replies_sent: Vec<Reply> = std::mem::take(&mut replies);
             let expected = first_missing(&here);
             if cut && had {
-                assert!(told.is_empty());
+                assert!(replies_sent.is_empty());
                 continue;
             }
-            let [reply] = told[..] else { panic!("{told:?}") };
+            let [reply] = replies_sent[..] else { panic!("{replies_sent:?}") };
             assert_eq!(reply.seq, expected * 1000);
             let negative = cut || packet > expected;
             assert_eq!(reply.flags & flags::NAK != 0, negative);

@@ -143,8 +143,8 @@ fn series_that_no_disk_holds() {
     let long = [("duration", "100000s"), ("record.throughput", "{ every = \"1us\" }")];
     assert!(lower(GOOD, &long).unwrap_err().contains("100000000000 samples of 1 traffic entries"));
     let of_flows = [("duration", "2ms"), ("record.control", "{ every = \"1ps\" }")];
-    let told = lower(GOOD, &of_flows).unwrap_err();
-    assert!(told.contains("2000000000 samples of 8 flows make up to 16000000000 rows"), "{told}");
+    let messages = lower(GOOD, &of_flows).unwrap_err();
+    assert!(messages.contains("2000000000 samples of 8 flows make up to 16000000000 rows"), "{messages}");
 }
 
 #[test]

@@ -113,17 +113,17 @@ impl Need {
     }
 
     fn json(&self, ports: u64, flags: &ThresholdFlags) -> Value {
-        let mut told = json!({
+        let mut headroom_json = json!({
             "rate_bps": self.rate.as_bps(), "delay_ps": self.delay.as_ps(), "ports": ports,
             "xoff_bytes": self.xoff, "xon_bytes": self.xon, "headroom_bytes": self.headroom,
             "headroom_without_frames_bytes": self.without_frames, "credits_bytes": self.credits,
             "reaction_ps": flags.headroom.reaction().on(self.rate).as_ps(),
         });
-        let Value::Object(terms) = self.terms(flags).json(flags.sonic) else { return told };
+        let Value::Object(terms) = self.terms(flags).json(flags.sonic) else { return headroom_json };
         for (key, value) in terms.into_iter().filter(|(_, value)| !value.is_null()) {
-            told[key] = value;
+            headroom_json[key] = value;
         }
-        told
+        headroom_json
     }
 }
 
@@ -165,7 +165,7 @@ pub fn command(
         output::print(&text)?;
         return Ok(Exit::Done);
     }
-    let (told, mut thresholds) = (thresholds.buffer, thresholds.clone());
+    let (headroom_json, mut thresholds) = (thresholds.buffer, thresholds.clone());
     let (heading, alike) = match source {
         Some(source) => {
             let flags =
@@ -180,7 +180,7 @@ pub fn command(
                 let names: Vec<&str> = outside.iter().map(|&switch| found.fabric.name(switch)).collect();
                 heading += &format!("; without part in flow control: {}", names.join(", "));
             }
-            let own = found.switches.as_ref().filter(|_| told.is_none()).map(|switches| &switches.buffers);
+            let own = found.switches.as_ref().filter(|_| headroom_json.is_none()).map(|switches| &switches.buffers);
             let buffer = |node: NodeId| own.and_then(|own| own.get(&node).copied()).unwrap_or(thresholds.buffer());
             (heading, of_fabric(&found.fabric, outside, buffer, &thresholds))
         }
