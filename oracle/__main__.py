@@ -12,7 +12,7 @@ from .compare import PROGRAM, compare
 from .generate import FEATURES, generate, write
 from .shrink import shrink
 
-COLUMNS = ("scenarios", "equal", "refused", "different", "comparisons", "stop", "paused", "marked", "dropped")
+COLUMNS = ("scenarios", "equal", "refused", "different", "comparisons", "pause sent", "paused", "marked", "dropped")
 DESCRIPTION = ("Compares the simulator with the reference model; TIDEGATE names the program. Exit codes: 0 equal; "
                "1 different, or nothing was compared; 2 a file is refused, or an error.")
 EXIT_CODES = {"equal": 0, "different": 1, "refused": 2}

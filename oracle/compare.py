@@ -18,8 +18,8 @@ FLOW_COLUMNS = ("start_ps", "delivered_ps", "acked_ps", "retransmitted_bytes", "
 # Of each event the columns of the port and the value that are compared, beside what it says of the frame.
 EVENTS = dict.fromkeys(("started", "marked", "trimmed", "link down", "link up", "resumed"), ("port", None)) | {
     "arrived": ("in_port", None), "delivered": (None, None), "consumed": (None, None), "dropped": ("port", "cause"),
-    "paused": ("port", "until_ps")} | dict.fromkeys(("queued", "stop", "go", "renew"), ("port", "bytes"))
-WAITS = {"paused", "resumed", "stop", "go", "renew"}  # under credits the simulator notes waits with these
+    "paused": ("port", "until_ps")} | dict.fromkeys(("queued", "pause sent", "resume sent", "pause renewed"), ("port", "bytes"))
+WAITS = {"paused", "resumed", "pause sent", "resume sent", "pause renewed"}  # under credits the simulator notes waits with these
 
 
 def run(path):
@@ -106,14 +106,14 @@ def compare_flows(network, rows):
 
 
 def compare_counts(network, summary):
-    events, happened, pauses = Counter(row[2] for row in network.trace), summary["happened"], summary["pauses"]
+    events, happened, pauses = Counter(row[2] for row in network.trace), summary["event_counts"], summary["pauses"]
     yield ("dropped", Counter(row[9] for row in network.trace if row[2] == "dropped"),
            {cause: count for cause, count in summary["packets"]["dropped"].items() if count})
     yield "marks", events["marked"], happened["marks"]
     yield "trims", events["trimmed"], happened["trims"]
     if network.scenario.switch.flow_control.kind != "cbfc":
-        yield "pauses", events["stop"], pauses["count"]
-        yield "resumes", events["go"], pauses["resumes"]
+        yield "pauses", events["pause sent"], pauses["count"]
+        yield "resumes", events["resume sent"], pauses["resumes"]
 
 
 def comparisons(path):

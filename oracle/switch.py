@@ -157,7 +157,7 @@ class Switch(Node):
         if account and not account.stopped and self.control.kind != "cbfc" \
                 and account.total > self.threshold(self.control.xoff):  # [PFC1]
             account.stopped, account.serial = True, account.serial + 1
-            self.stop_neighbour(now, account, "stop")
+            self.stop_neighbour(now, account, "pause sent")
 
     def mark(self, now, place, frame, out, queue_bytes):
         if self.marking.get("at") == place and frame.ecn and not frame.marked and self.over_threshold(queue_bytes):
@@ -198,7 +198,7 @@ class Switch(Node):
         if account.stopped and not account.in_headroom and (
                 not account.total or account.total <= self.threshold(self.control.xoff) - self.control.xon):
             account.stopped, account.serial = False, account.serial + 1
-            self.send_pause(now, account, 0, "go")
+            self.send_pause(now, account, 0, "resume sent")
 
     def stop_neighbour(self, now, account, event):
         """Sends a pause, and renews it at half its length for as long as the account stays up."""
@@ -207,7 +207,7 @@ class Switch(Node):
 
         def renew(then):
             if account.stopped and account.serial == serial:
-                self.stop_neighbour(then, account, "renew")
+                self.stop_neighbour(then, account, "pause renewed")
         self.timer(now + max(1, length_ps // 2), renew, (1,))  # [PFC4], [M26]
 
     def send_pause(self, now, account, length_ps, event):

@@ -64,7 +64,7 @@ def judged(task, prefix):
 def scheduled(folder, task, network, by):
     """Tables by `tidegate schedule`, of the streams that have slots: how many, the prefix, and a task of them alone."""
     out = folder / by
-    words = [TIDEGATE, "schedule", task, "--tsnkit-network", network, "--grid", "100ns", "--by", by]
+    words = [TIDEGATE, "schedule", task, "--tsnkit-network", network, "--grid", "100ns", "--algorithm", by]
     ran = subprocess.run([*words, "--to", "tsnkit", "--out", out, "--force"], capture_output=True, text=True)
     if ran.returncode not in (0, 1):
         sys.exit(f"{task}: tidegate schedule: {ran.stderr}")

@@ -16,7 +16,7 @@ def row(run):
     flows = pl.read_parquet(folder / "runs" / run / "flows.parquet")
     flows = flows.with_columns(fct_us=pl.col("fct_ps") / 1e6)
     injected = summary["packets"]["injected"]
-    happened, reordering = summary["happened"], summary["reordering"]
+    happened, reordering = summary["event_counts"], summary["reordering"]
     small = flows.filter((pl.col("traffic") == 0) & (pl.col("size_bytes") <= 10_000))["fct_us"]
     large = flows.filter((pl.col("traffic") == 0) & (pl.col("size_bytes") > 1_000_000))["fct_us"]
     incast = flows.filter((pl.col("traffic") == 1) & (pl.col("size_bytes") > 1_000))["fct_us"]

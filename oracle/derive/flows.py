@@ -41,9 +41,9 @@ class Flows:
         """Returns size and slowdown of those with a baseline."""
         pairs = []
         for flow in flows:
-            if flow["alone_ps"] > 0:
+            if flow["baseline_fct_ps"] > 0:
                 fct = flow["delivered_ps"] - flow["start_ps"]
-                pairs.append((flow["size_bytes"], max(1.0, fct / flow["alone_ps"])))
+                pairs.append((flow["size_bytes"], max(1.0, fct / flow["baseline_fct_ps"])))
         return pairs
 
     def times(self, flows):
@@ -54,7 +54,7 @@ class Flows:
         count = len(self.unfinished)
         mostly = max((to for to in DECADES if 4 * sum(n for bound, n in bounds.items() if bound > to) >= 3 * count),
                      default=0)
-        return {"count": count, "mostly_above_bytes": mostly,
+        return {"count": count, "size_p25_bytes": mostly,
                 "by_decade": [{"to_bytes": to, "count": bounds[to]} for to in sorted(bounds)]}
 
     def slowdown(self, pairs):
@@ -235,8 +235,8 @@ class Flows:
                 firsts.append(flow["start_ps"])
                 lasts.append(reply["delivered_ps"])
         reported = {"traffic": entry,
-                "session": run.transport(entry)["kind"] not in ("datagram", "ndp", "eqds", "external"),
-                "asked": asked, "answered": len(latencies), "latency_ns": distribution(latencies),
+                "persistent_connection": run.transport(entry)["kind"] not in ("datagram", "ndp", "eqds", "external"),
+                "started": asked, "completed": len(latencies), "latency_ns": distribution(latencies),
                 "first_ps": min(firsts, default=0), "last_ps": max(lasts, default=0), "per_second": None}
         if latencies:
             reported["per_second"] = Within(len(latencies) * 1e12 / (reported["last_ps"] - reported["first_ps"]), 1e-9)

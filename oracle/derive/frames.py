@@ -10,7 +10,7 @@ LISTED_LOSSES = 32
 # In the order of the documentation, by which equal counts are listed.
 CAUSES = ["queue full", "lossless queue full", "header queue full", "pause storm", "link down", "link loss", "bit error",
           "ttl expired", "no route", "host buffer full", "bounce queue full", "bounce limit", "nonconforming",
-          "deflect queue full", "outside flow control", "queue management"]
+          "recirculation queue full", "outside flow control", "queue management"]
 # Losses on the link or before a frame is taken in: there is no row `arrived`.
 ENDS = ("delivered", "consumed", "dropped")
 
@@ -48,7 +48,7 @@ class Frames:
         self.count = Counter()
         self.hops = 0
         self.marks, self.bounces_at, self.trims_at, self.returns_at = 0, Counter(), Counter(), Counter()
-        self.cut_at, self.cut_bytes, self.cut_by_port = Counter(), 0, Counter()
+        self.cut_at, self.trimmed_bytes, self.cut_by_port = Counter(), 0, Counter()
         self.header_losses, self.bounced_bytes, self.detoured = [], 0, 0
         self.metered, self.signals = Counter(), Counter()
         self.follow()
@@ -80,7 +80,7 @@ class Frames:
                 self.bounces_at[node, row["other_port"]] += 1
             elif event == "trimmed":
                 self.trims_at[node, row["port"]] += 1
-                self.cut_bytes += row["bytes"]
+                self.trimmed_bytes += row["bytes"]
                 self.cut_by_port[node, row["port"]] += row["bytes"]
                 packet.size -= row["bytes"]
             elif event == "returned":
@@ -181,9 +181,9 @@ class Frames:
             squares = sum((delay - means[number]) ** 2 for number, flow in flows.items() for delay in flow)
             offsets = sum(delay - min(flow) for flow in flows.values() for delay in flow)
             reported.append({
-                "traffic": entry, "flows": len(flows), "frames": frames, "least_delay_ps": min(delays),
-                "mean_delay_ps": Within(sum(delays) / frames, 1e-9), "most_delay_ps": max(delays),
-                "deviation_ps": Within(math.sqrt(squares / frames), 1e-6, 0.01),
+                "traffic": entry, "flows": len(flows), "frames": frames, "min_delay_ps": min(delays),
+                "mean_delay_ps": Within(sum(delays) / frames, 1e-9), "max_delay_ps": max(delays),
+                "standard_deviation_ps": Within(math.sqrt(squares / frames), 1e-6, 0.01),
                 "jitter_ps": max(max(flow) - min(flow) for flow in flows.values()),
                 "mean_jitter_ps": Within(offsets / frames, 1e-6, 0.01),
             })
@@ -287,7 +287,7 @@ class Frames:
         first = min(self.header_losses, default=None)
         payload = sum(run.throughput["delivered_bytes"])
         return {
-            "trims": self.count["trimmed"], "cut_bytes": self.cut_bytes,
+            "trims": self.count["trimmed"], "trimmed_bytes": self.trimmed_bytes,
             "spurious": self.spurious(),
             "header_bytes": sum(packet.size for packet in self.headers),
             "payload_bytes": payload,
@@ -296,7 +296,7 @@ class Frames:
             "first_header_loss": first and {"at_ps": first[0], "node": run.name(first[1])},
             "switches": [{"node": run.name(node), "trims": count} for node, count in sorted(switches.items())],
             "ports": [{"node": run.name(node), "port": port, "peer": run.name(run.ports[node, port].peer),
-                       "trims": -count, "cut_bytes": self.cut_by_port[node, port],
+                       "trims": -count, "trimmed_bytes": self.cut_by_port[node, port],
                        "returned": self.returns_at[node, port]} for count, (node, port) in ports[:10]],
         }
 

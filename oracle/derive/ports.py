@@ -275,7 +275,7 @@ class Ports:
             return self._holds
         found, active = [], {}
         for row in self.run.events:
-            if row["event"] in ("held", "freed"):
+            if row["event"] in ("held", "released"):
                 key = row["node"], row["port"], row["src_node"], row["dst_node"]
                 if row["event"] == "held":
                     active.setdefault(key, row["time_ps"])
@@ -302,7 +302,7 @@ class Ports:
         kind = run.control.get("kind", "none")
         lengths = [max(0, stop["until"] - stop["from"]) for stop in stops]
         lengths += [end - start for _, start, end in self.holds()]
-        begun, ended = count["stop"], count["go"]
+        begun, ended = count["pause sent"], count["resume sent"]
         if kind == "cbfc":
             begun, ended = len(stops), sum(stop["ended"] == "resumed" for stop in stops)
         elif kind in ("florax", "destination", "pause-at-output"):
@@ -329,7 +329,7 @@ class Ports:
         deaf = {node for node in run.hosts if run.name(node) in deaf}
         lowest = highest = 0
         for row in run.events:
-            if row["event"] in ("stop", "renew", "go", "xoff", "xon"):
+            if row["event"] in ("pause sent", "pause renewed", "resume sent", "xoff", "xon"):
                 port = run.ports[row["node"], row["port"]]
                 if port.peer in deaf:
                     # It may wait for the longest frame on the wire.

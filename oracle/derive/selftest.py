@@ -17,7 +17,7 @@ from .underived import UNDERIVED
 
 FEWEST = 250
 # Fields that are not derived, in these scenarios too.
-NOT_DERIVED = {"backpressure.table_max", "backpressure.table_bytes"}
+NOT_DERIVED = {"backpressure.max_table_flows", "backpressure.table_bytes"}
 
 
 def leaves(value, path=()):

@@ -12,7 +12,7 @@ NO_NEIGHBOUR = "not applicable: "
 
 def check(name, detail, passes=True):
     judged = not (isinstance(detail, str) and detail.startswith(NO_NEIGHBOUR))
-    return {"name": name, "pass": passes, "judged": judged, "detail": detail}
+    return {"name": name, "pass": passes, "applicable": judged, "detail": detail}
 
 
 class Sentences:
@@ -104,7 +104,7 @@ class Sentences:
     def pauses(self):
         begun, resumed, expired, standing = self.derived.ports.pause_counts()
         count = self.derived.frames.count
-        if not begun and not any(count[event] for event in ("stop", "xoff")) and not self.derived.ports.credits_sent():
+        if not begun and not any(count[event] for event in ("pause sent", "xoff")) and not self.derived.ports.credits_sent():
             return check("pauses", "not applicable: no pause frames sent")
         return check("pauses", f"{begun} pauses = {resumed} resumes + {expired} expiries + {standing} still paused")
 

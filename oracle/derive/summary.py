@@ -31,7 +31,7 @@ class Derived:
             "events": self.hops(), "packet_hops": self.hops(),
             "packets": frames.packets(),
             "losses": frames.losses(),
-            "happened": frames.happened() | {"marks": ports.known(frames.count["marked"])},
+            "event_counts": frames.event_counts() | {"marks": ports.known(frames.count["marked"])},
             "bytes": frames.bytes(),
             "flows": flows.summary(goodput),
             "goodput": goodput,
@@ -62,7 +62,7 @@ class Derived:
         if self.run.control.get("kind") == "cbfc":
             return Underived("credit messages in flight")
         count = self.frames.count
-        hops = self.frames.hops + sum(count[event] for event in ("paused", "resumed", "held", "freed"))
+        hops = self.frames.hops + sum(count[event] for event in ("paused", "resumed", "held", "released"))
         ignored = self.ports.ignored()
         return hops + ignored if isinstance(ignored, int) else Range(hops + ignored.lowest, hops + ignored.highest)
 
@@ -128,8 +128,8 @@ class Derived:
         table = Underived("flow tables of outputs")
         outputs = sorted(reported, key=lambda output: (-reported[output], output))
         return {"xoffs": sum(reported.values()), "changes": len(changed), "xons": len(released), "expiries": 0,
-                "control_packets": frames, "control_bytes": frames * 84, "table_max": table, "table_bytes": table,
-                "stopped_max": most, "untold_packets": 0,
+                "control_packets": frames, "control_bytes": frames * 84, "max_table_flows": table, "table_bytes": table,
+                "max_stopped_flows": most, "untracked_packets": 0,
                 "outputs": [{"node": run.name(node), "port": port, "peer": run.name(run.ports[node, port].peer),
                              "xoffs": reported[node, port]} for node, port in outputs[:32]]}
 
@@ -140,21 +140,21 @@ class Derived:
         spans, begun = defaultdict(list), {}
         for row in run.events:
             key = row["node"], row["port"], row["class"]
-            if row["event"] == "storm":
+            if row["event"] == "pause storm":
                 begun[key] = row["time_ps"]
-            elif row["event"] == "storm over":
+            elif row["event"] == "pause storm over":
                 spans[key].append((begun.pop(key), row["time_ps"]))
         over = {key: len(found) for key, found in spans.items()}
         for key, at in begun.items():
             spans[key].append((at, run.end_of_run))
         lengths = {key: sum(end - start for start, end in found) for key, found in spans.items()}
         ordered = sorted(lengths, key=lambda key: (-lengths[key], key))
-        return {"storms": sum(map(len, spans.values())), "over": sum(over.values()),
+        return {"storms": sum(map(len, spans.values())), "restored": sum(over.values()),
                 "dropped_packets": sum(packet.cause == "pause storm" for packet in self.frames.lost),
                 "total_ps": sum(lengths.values()),
                 "ports": [{"node": run.name(node), "port": port, "peer": run.name(run.ports[node, port].peer),
                            "class": klass, "storms": len(spans[node, port, klass]),
-                           "over": over.get((node, port, klass), 0), "storm_ps": lengths[node, port, klass]}
+                           "restored": over.get((node, port, klass), 0), "storm_ps": lengths[node, port, klass]}
                           for node, port, klass in ordered[:32]]}
 
     def bound_of(self, flows):
@@ -210,15 +210,15 @@ class Derived:
                 continue
             pipes = [{"pipeline": at, "ingress_trims": number["ingress_trims"], "recirculated": number["recirculated"],
                       "recirculated_bytes": number["recirculated_bytes"],
-                      "most_waiting": waiting.get((node, at), (0, 0))[0],
-                      "most_waiting_at_ps": waiting.get((node, at), (0, 0))[1],
-                      "first_recirculated_ps": first.get((node, at)), "signals_heard": signals[node]}
+                      "max_waiting": waiting.get((node, at), (0, 0))[0],
+                      "max_waiting_at_ps": waiting.get((node, at), (0, 0))[1],
+                      "first_recirculated_ps": first.get((node, at)), "signals_received": signals[node]}
                      for at, number in enumerate(numbers)]
             reported.append({"node": run.name(node), "pipelines": pipes, "ports": self.modes(node, count)})
         every = [pipe for switch in reported for pipe in switch["pipelines"]]
         return {"ingress_trims": sum(pipe["ingress_trims"] for pipe in every),
                 "recirculated": sum(pipe["recirculated"] for pipe in every),
-                "most_waiting": max((pipe["most_waiting"] for pipe in every), default=0), "switches": reported}
+                "max_waiting": max((pipe["max_waiting"] for pipe in every), default=0), "switches": reported}
 
     def modes(self, node, pipelines):
         """Signals of each port, and the shares of the run for 6 us after each and for 18 us after that."""

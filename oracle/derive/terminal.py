@@ -107,7 +107,7 @@ class Page:
         if goodput["payload_bytes"]:
             self.line(f"goodput {size(goodput['payload_bytes'])} of payload from {span_ps(goodput['start_ps'])} to "
                       f"{span_ps(goodput['end_ps'])}: {rate(goodput['bps'])}")
-        happened = self.summary["happened"]
+        happened = self.summary["event_counts"]
         counts = [(happened["marks"], "marked"), (happened["retransmissions"], "sent again"),
                   (happened["bounces"], "bounced"), (happened["trims"], "trimmed"),
                   (self.summary["flows"]["timeouts"], "timed out"), (happened["detours"], "detoured")]
@@ -119,7 +119,7 @@ class Page:
         summary = self.summary
         trims = summary.get("trims")
         if trims and trims["trims"]:
-            text = (f"trims {size(trims['cut_bytes'])} of payload cut; {rate(trims['payload_bps'])} delivered without "
+            text = (f"trims {size(trims['trimmed_bytes'])} of payload cut; {rate(trims['payload_bps'])} delivered without "
                     f"headers, and {size(trims['header_bytes'])} of headers")
             if trims["spurious"]:
                 text += f"; {grouped(trims['spurious'])} reported of what had arrived already"
@@ -158,11 +158,11 @@ class Page:
         self.line(f"pipelines {grouped(of['ingress_trims'])} trimmed at ingress, {grouped(of['recirculated'])} went round a "
                   "recirculation port")
         pipes = [(switch, pipe) for switch in of["switches"] for pipe in switch["pipelines"]]
-        if any(pipe["most_waiting"] for _, pipe in pipes):
-            switch, pipe = max(pipes, key=lambda item: item[1]["most_waiting"])
-            self.line(f"longest queue for one: {counted(pipe['most_waiting'], 'frame')}, {switch['node']} pipeline "
-                      f"{pipe['pipeline']} at {span_ps(pipe['most_waiting_at_ps'])}")
-        heard = sum(pipe["signals_heard"] for _, pipe in pipes)
+        if any(pipe["max_waiting"] for _, pipe in pipes):
+            switch, pipe = max(pipes, key=lambda item: item[1]["max_waiting"])
+            self.line(f"longest queue for one: {counted(pipe['max_waiting'], 'frame')}, {switch['node']} pipeline "
+                      f"{pipe['pipeline']} at {span_ps(pipe['max_waiting_at_ps'])}")
+        heard = sum(pipe["signals_received"] for _, pipe in pipes)
         if heard:
             ports = sum(len(switch["ports"]) for switch in of["switches"])
             self.line(f"{counted(heard, 'signal')} heard, about {counted(ports, 'port')}")
@@ -180,7 +180,7 @@ class Page:
         if flows["fct_ns"]:
             self.line("completion", covered(flows["completed"], started, distribution(flows["fct_ns"])))
             if unfinished["count"]:
-                above = unfinished["mostly_above_bytes"]
+                above = unfinished["size_p25_bytes"]
                 above = f", mostly above {size(above)}" if above else ""
                 self.line(f"{counted(unfinished['count'], 'flow')} unfinished{above}: completion times and slowdowns cover "
                           "completed flows only and are biased low")
@@ -222,14 +222,14 @@ class Page:
 
     def requests(self):
         for of in self.summary.get("requests", []):
-            text = f"requests {grouped(of['answered'])} of {counted(of['asked'], 'request')} of {self.name(of['traffic'])} answered"
+            text = f"requests {grouped(of['completed'])} of {counted(of['started'], 'request')} of {self.name(of['traffic'])} answered"
             if of["per_second"] is not None:
                 took = span_ps(of["last_ps"] - of["first_ps"])
                 text += f" in {took}, {grouped(floor(of['per_second'] + 0.5))} a second"
-            self.line(text + ("; one connection for all" if of["session"] else "; a connection for each message"))
+            self.line(text + ("; one connection for all" if of["persistent_connection"] else "; a connection for each message"))
             if of["latency_ns"]:
                 reported = f"to the last byte of the reply: {distribution(of['latency_ns'])}"
-                self.line(covered(of["answered"], of["asked"], reported))
+                self.line(covered(of["completed"], of["started"], reported))
 
     def collectives(self):
         found = self.summary.get("collectives", [])
@@ -274,7 +274,7 @@ class Page:
         if of:
             self.line(f"outputs {grouped(of['xoffs'])} XOFF, {grouped(of['changes'])} new rates, {grouped(of['xons'])} XON, "
                       f"{grouped(of['expiries'])} expired; {size(of['control_bytes'])} of control frames; at most "
-                      f"{counted(of['table_max'], 'flow')} at a port, {size(of['table_bytes'])}")
+                      f"{counted(of['max_table_flows'], 'flow')} at a port, {size(of['table_bytes'])}")
             for at in of["outputs"][:SHOWN_PORTS]:
                 self.line(f"{at['node']} port {at['port']} to {at['peer']}: {grouped(at['xoffs'])} XOFF")
 
@@ -301,7 +301,7 @@ class Page:
 
     def checks(self):
         for at, one in enumerate(self.summary["checks"]):
-            mark = "FAIL" if not one["pass"] else "ok" if one["judged"] else "-"
+            mark = "FAIL" if not one["pass"] else "ok" if one["applicable"] else "-"
             detail = one["detail"]
             if one["name"] == "deadlock" and self.summary["deadlock"]:
                 detail = detail.split(";")[0]

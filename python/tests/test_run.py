@@ -46,7 +46,7 @@ def test_failed_checks_and_unfinished_flows_warn(incast):
         result = tidegate.Scenario(incast).run(seed=1, set={"duration": "20us"})
     assert result.coverage[0] < 8 and "of 8 completed" in result.text
     with pytest.warns(tidegate.FailedCheck, match="lossless"):
-        lost = {"name": "lossless", "pass": False, "judged": True, "detail": "3 frames dropped"}
+        lost = {"name": "lossless", "pass": False, "applicable": True, "detail": "3 frames dropped"}
         tidegate.Result({**result.summary, "checks": [lost]}, result.folder)._warn()
 
 

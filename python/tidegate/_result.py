@@ -105,7 +105,7 @@ class Result:
         if summary["deadlock"]:
             rows.append(("deadlock", f"closed at {_span(summary['deadlock']['closed_ps'] / 1e3)}"))
         for check in self.checks:
-            mark = "FAIL" if not check["pass"] else "ok  " if check["judged"] else "-   "
+            mark = "FAIL" if not check["pass"] else "ok  " if check["applicable"] else "-   "
             rows.append(("checks", f"{mark} {check['name']:<17} {check['detail']}"))
         rows += [("warnings", text) for text in summary["warnings"]]
         rows.append(("tables", ", ".join(self.tables)))

@@ -70,8 +70,8 @@ Cbfc = TypedDict(
 Watchdog = TypedDict(
     "Watchdog",
     {
-        "detect": str,
-        "restore": str,
+        "detection_time": str,
+        "restoration_time": str,
         "action": Literal["drop", "forward"],
     },
     total=False,

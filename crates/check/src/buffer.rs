@@ -223,11 +223,11 @@ mod tests {
     #[test]
     fn over_nothing_there_is_nothing_to_say() {
         let none = verdict([], []);
-        assert_eq!((none.pass, none.judged), (true, false));
+        assert_eq!((none.pass, none.applicable), (true, false));
         assert_eq!(none.detail, "not applicable: no buffer or queue has a limit");
         let one = HighWaterMark { place: queue(1), peak: 5, limit: 5, unit: Unit::Frames };
         assert_eq!(verdict([one], []).detail, "1 buffer or queue within its limit");
-        assert!(verdict([one], []).judged);
+        assert!(verdict([one], []).applicable);
     }
 
     /// Bytes freed twice, or never.

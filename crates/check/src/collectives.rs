@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn an_iteration_below_its_bound_fails() {
         let of = |took: u64| Iteration { took: Time::from_us(took), least: Time::from_us(10) };
-        assert!(!verdict([]).judged);
+        assert!(!verdict([]).applicable);
         assert!(verdict([of(10), of(12)]).pass);
         let failed = verdict([of(12), of(9), of(11)]);
         assert!(!failed.pass && failed.detail.starts_with("1 of 3 iterations"), "{failed}");

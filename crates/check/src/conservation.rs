@@ -45,7 +45,7 @@ pub enum Cause {
     /// A flow exceeded the rate that FLORAX assigned to it: its sender did not slow down.
     Nonconforming,
     /// No room in the recirculation queue of a pipeline.
-    DeflectQueueFull,
+    RecirculationQueueFull,
     /// No room for a frame of a lossless class beyond the reach of flow control: at a switch without flow control, or
     /// from a neighbour without it.
     OutsideFlowControl,
@@ -72,7 +72,7 @@ impl Cause {
         Cause::BounceQueueFull,
         Cause::BounceLimit,
         Cause::Nonconforming,
-        Cause::DeflectQueueFull,
+        Cause::RecirculationQueueFull,
         Cause::OutsideFlowControl,
         Cause::QueueManagement,
     ];
@@ -99,7 +99,7 @@ impl Cause {
             Cause::BounceQueueFull => "bounce queue full",
             Cause::BounceLimit => "bounce limit",
             Cause::Nonconforming => "nonconforming",
-            Cause::DeflectQueueFull => "deflect queue full",
+            Cause::RecirculationQueueFull => "recirculation queue full",
             Cause::OutsideFlowControl => "outside flow control",
             Cause::QueueManagement => "queue management",
         }

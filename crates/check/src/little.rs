@@ -313,7 +313,7 @@ mod tests {
     fn empty_queues_prove_nothing_and_a_fault_of_an_earlier_span_stays() {
         let idle = QueueArea::starting(Time::ZERO);
         let none = verdict(Time::from_ns(9), [(ID, &idle, 0, [])]);
-        assert_eq!((none.pass, none.judged), (true, false));
+        assert_eq!((none.pass, none.applicable), (true, false));
         let mut used = QueueArea::starting(Time::ZERO);
         used.on_change(Time::from_ns(1), 0);
         let found =

@@ -197,11 +197,11 @@ mod tests {
         load.on_change(at(10), 7, 9);
         area.on_change(at(10), 0);
         assert!(verdict(at(20), [(place, &load, 8, Some((&area, 7)))]).pass);
-        assert!(verdict(at(20), [(place, &load, 8, Some((&area, 7)))]).judged);
+        assert!(verdict(at(20), [(place, &load, 8, Some((&area, 7)))]).applicable);
         assert!(!verdict(at(20), [(place, &load, 8, Some((&area, 6)))]).pass);
         assert!(!verdict(at(20), [(place, &load, 3, None)]).pass);
         let idle = QueueLoad::starting(Time::ZERO, 0);
-        assert!(!verdict(at(20), [(place, &idle, 3, None)]).judged);
+        assert!(!verdict(at(20), [(place, &idle, 3, None)]).applicable);
     }
 
     #[test]

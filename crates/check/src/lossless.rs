@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn without_a_promise_there_is_nothing_to_keep() {
         let verdict = verdict(&PacketLedger::default(), &LosslessLosses::default(), LosslessGuarantee::Nothing, None);
-        assert_eq!((verdict.pass, verdict.judged), (true, false));
+        assert_eq!((verdict.pass, verdict.applicable), (true, false));
     }
 
     /// A run with frames of a lossless class dropped by the watchdog must not print the sentence.

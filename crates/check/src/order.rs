@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(whole, merge([3, 2, 1, 0]));
         assert_eq!((whole.violations, whole.first), (4, Some((Time::from_ns(10), 2, violation))));
         assert!(!whole.verdict(9).pass);
-        assert!(OrderLog::default().verdict(9).pass && OrderLog::default().verdict(9).judged);
-        assert!(!OrderLog::default().verdict(0).judged);
+        assert!(OrderLog::default().verdict(9).pass && OrderLog::default().verdict(9).applicable);
+        assert!(!OrderLog::default().verdict(0).applicable);
     }
 }

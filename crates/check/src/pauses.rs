@@ -170,7 +170,7 @@ mod tests {
             *fields.into_iter().nth(field).unwrap() += 1;
             assert!(!ledger.verdict(&ControlLedger::default(), &decisions).pass, "{decisions:?}");
         }
-        assert!(!alone(&PauseLedger::default()).judged);
+        assert!(!alone(&PauseLedger::default()).applicable);
     }
 
     #[test]

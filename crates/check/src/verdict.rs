@@ -10,7 +10,7 @@ pub struct Verdict {
     /// The invariant held; `true` if the check does not apply to the run.
     pub pass: bool,
     /// The check applies to the run.
-    pub judged: bool,
+    pub applicable: bool,
     /// Underlying numbers; for a failure also place and extent.
     pub detail: String,
 }
@@ -18,18 +18,18 @@ pub struct Verdict {
 impl Verdict {
     /// Makes the verdict `pass` on the check `name`.
     pub fn new(name: &str, pass: bool, detail: impl Into<String>) -> Self {
-        Verdict { name: name.to_owned(), pass, judged: true, detail: detail.into() }
+        Verdict { name: name.to_owned(), pass, applicable: true, detail: detail.into() }
     }
 
     /// Makes the verdict on a check that does not apply to the run, for the reason `why`. It is not shown as a pass.
     pub fn not_applicable(name: &str, why: &str) -> Self {
-        Verdict { name: name.to_owned(), pass: true, judged: false, detail: format!("not applicable: {why}") }
+        Verdict { name: name.to_owned(), pass: true, applicable: false, detail: format!("not applicable: {why}") }
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let outcome = match (self.pass, self.judged) {
+        let outcome = match (self.pass, self.applicable) {
             (false, _) => "FAIL",
             (true, true) => "pass",
             (true, false) => "none",

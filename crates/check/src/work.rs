@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn a_network_that_sent_nothing_is_not_judged() {
-        assert!(!verdict(&WorkLog::default(), 0).judged);
-        assert!(verdict(&WorkLog::default(), 1).judged);
+        assert!(!verdict(&WorkLog::default(), 0).applicable);
+        assert!(verdict(&WorkLog::default(), 1).applicable);
         let stopped = WorkLog::default().verdict(1, false, |_| String::new());
         assert!(stopped.detail.ends_with("are excluded"), "{}", stopped.detail);
     }

@@ -120,12 +120,12 @@ pub fn explanation(trace: &Trace, rows: &[&TraceRow]) -> (Explanation, DelayComp
                 let (full, by) = (trace.port_towards((row.node, *full_port)), trace.port_towards((row.node, *port)));
                 explanation.at(row.at, format!("{how} at {full}, which is too full, by {by} (number {bounces})"));
             }
-            TraceEvent::Trimmed { port, cut_bytes } => {
+            TraceEvent::Trimmed { port, trimmed_bytes } => {
                 let port = trace.port_towards((row.node, *port));
                 cut = true;
                 // The frame may have waited at the tail of this queue; its header waits in another.
                 (queued, ahead) = (None, Vec::new());
-                let lost = Bytes((*cut_bytes).into());
+                let lost = Bytes((*trimmed_bytes).into());
                 explanation.at(
                     row.at,
                     format!("exceeds the queue of {port} and is trimmed by {lost}: its header is forwarded"),

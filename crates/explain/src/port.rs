@@ -77,7 +77,7 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Explanation, ExplainError> {
         ("port", json!(trace.port_name(id))),
         ("stops", json!(stops.len())),
         ("stopped_ps", json!(stopped.as_ps())),
-        ("told_to_stop", json!(sent.len())),
+        ("pauses_sent", json!(sent.len())),
         ("lost", json!(lost)),
         ("packets", json!(waits.len())),
     ];

@@ -138,7 +138,7 @@ impl ActiveRun {
     pub fn finish(self, watcher: &mut dyn Watcher, way: RunOptions) -> Result<FinishedRun, LabError> {
         let ActiveRun { mut simulation, mut files, _unfinished, about, started, before, threads } = self;
         let mut timing = Timing::measure(started.elapsed(), threads);
-        timing.most_threads = u32::try_from(simulation.sharing().threads).unwrap_or(u32::MAX);
+        timing.max_threads = u32::try_from(simulation.sharing().threads).unwrap_or(u32::MAX);
         timing.shared_work = simulation.parallel_share();
         timing.ranks = of_ranks(&simulation, &timing);
         let outcome = simulation.finish(&mut with_files(watcher, &mut files), about.expect_deadlock);

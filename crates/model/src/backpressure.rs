@@ -54,10 +54,10 @@ impl Simulation {
             expiries: totals.expiries,
             control_packets: counters.control_sent,
             control_bytes: counters.control_sent * (u64::from(MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES),
-            table_max: totals.flows_max,
+            max_table_flows: totals.flows_max,
             table_bytes: totals.flows_max * FLOW_BYTES as u64,
-            stopped_max: totals.stopped_max,
-            untold_packets: totals.untold,
+            max_stopped_flows: totals.max_stopped_flows,
+            untracked_packets: totals.untold,
             outputs,
         })
     }
@@ -71,5 +71,5 @@ fn add(total: &mut BackpressureStatistics, one: &BackpressureStatistics) {
     total.expiries += one.expiries;
     total.untold += one.untold;
     total.flows_max = total.flows_max.max(one.flows_max);
-    total.stopped_max = total.stopped_max.max(one.stopped_max);
+    total.max_stopped_flows = total.max_stopped_flows.max(one.max_stopped_flows);
 }

@@ -84,7 +84,7 @@ impl Baseline {
             awaits_ack: end.open && end.delivered.is_some() && !network.is_datagram(end.flow, end.traffic),
             retransmitted_bytes: end.retransmitted_bytes,
             timeouts: end.timeouts,
-            alone_ps: alone.as_ps(),
+            baseline_fct_ps: alone.as_ps(),
             fct_txt_standalone_ns: standalone_ns(&costs, end.size_bytes, &frames),
         }
     }

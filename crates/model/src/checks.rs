@@ -170,7 +170,7 @@ impl Simulation {
         }
         let room = self.network.switch.overload.pipelines().and_then(|pipes| pipes.deflect_queue);
         if let Some((pipes, limit)) = switch.pipelines().zip(room) {
-            for (pipeline, peak) in pipes.most_waiting(limit).enumerate() {
+            for (pipeline, peak) in pipes.max_waiting(limit).enumerate() {
                 let place = BufferLocation::Recirculation { node, pipeline: pipeline as u16 };
                 let (limit, unit) = parts(limit);
                 marks.push(HighWaterMark { place, peak, limit, unit });

@@ -165,7 +165,7 @@ fn a_lost_wake_up_turns_the_check_red() {
     let mut wrong = Vec::new();
     for (name, at, setup) in CASES {
         let sound = run(setup(), None);
-        assert!(check(&sound).pass && check(&sound).judged, "{name}: {:?}", check(&sound));
+        assert!(check(&sound).pass && check(&sound).applicable, "{name}: {:?}", check(&sound));
         let faulty = run(setup(), Some(*at));
         if check(&faulty).pass {
             wrong.push(format!("{name}: {:?}", check(&faulty)));
@@ -215,8 +215,8 @@ fn random_setup(seed: u64) -> Setup {
     };
     let classes = [1 << 3, 0xff, 0b10_1010, 1 << 5 | 1 << 6][any(4) as usize];
     let watchdog = WatchdogParameters {
-        detect: Time::from_us(20 + any(60)),
-        restore: Time::from_us(20 + any(60)),
+        detection_time: Time::from_us(20 + any(60)),
+        restoration_time: Time::from_us(20 + any(60)),
         action: [StormAction::Drop, StormAction::Forward][any(2) as usize],
     };
     let paused = PauseParameters {
@@ -283,7 +283,7 @@ fn no_random_network_loses_a_wake_up() {
         assert!(simulation.run(&mut NullWatcher));
         let outcome = simulation.finish(&mut NullWatcher, false);
         assert!(check(&outcome).pass, "{seed}: {:?}", check(&outcome));
-        judged += u64::from(check(&outcome).judged);
+        judged += u64::from(check(&outcome).applicable);
     }
     assert!(judged > 300, "{judged}");
 }

@@ -126,7 +126,7 @@ impl Simulation {
             packets: account,
             losses: self.losses(),
             lossless_losses: lossless_losses(&counters),
-            happened: EventCounts {
+            event_counts: EventCounts {
                 bounces: counters.bounces,
                 marks: counters.marks,
                 trims: packets.cut.frames,
@@ -161,7 +161,7 @@ impl Simulation {
             warnings: self.warnings(&counters, completed),
             checks: checks
                 .into_iter()
-                .map(|Verdict { name, pass, judged, detail }| Check { name, pass, judged, detail })
+                .map(|Verdict { name, pass, applicable, detail }| Check { name, pass, applicable, detail })
                 .collect(),
         }
     }
@@ -566,7 +566,7 @@ fn lossless_warning(counters: &Counters, cause: Cause) -> Option<String> {
         Cause::HeaderNoRoom
         | Cause::BounceQueueFull
         | Cause::BounceLimit
-        | Cause::DeflectQueueFull
+        | Cause::RecirculationQueueFull
         | Cause::QueueManagement => {
             return Some(format!("{frames} frames of lossless classes were lost ({cause})"));
         }

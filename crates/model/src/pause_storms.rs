@@ -23,7 +23,7 @@ impl Simulation {
                     peer: fabric.name(peer).to_owned(),
                     class,
                     storms: storms.begun,
-                    over: storms.over,
+                    restored: storms.restored,
                     storm_ps: storms.time(now).as_ps(),
                 }));
             }
@@ -31,12 +31,12 @@ impl Simulation {
         };
         let mut ports: Vec<PortPauseStorms> = self.map_switches(storms_of).flat_map(|(_, ports)| ports).collect();
         let storms = ports.iter().map(|at| at.storms).sum();
-        let over = ports.iter().map(|at| at.over).sum();
+        let restored = ports.iter().map(|at| at.restored).sum();
         let total_ps = ports.iter().map(|at| at.storm_ps).sum();
         // The sort is stable: ties stay in order of nodes, ports and classes.
         ports.sort_by_key(|at| std::cmp::Reverse(at.storm_ps));
         ports.truncate(MAX_LOSS_PLACES);
         let dropped_packets = counters.packets.dropped_by(Cause::PauseStorm).frames;
-        Some(PauseStorms { storms, over, dropped_packets, total_ps, ports })
+        Some(PauseStorms { storms, restored, dropped_packets, total_ps, ports })
     }
 }

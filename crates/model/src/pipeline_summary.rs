@@ -23,10 +23,10 @@ impl Simulation {
         let all = || switches.iter().flat_map(|switch| &switch.pipelines);
         let ingress_trims = all().map(|summary_of| summary_of.ingress_trims).sum();
         let recirculated = all().map(|summary_of| summary_of.recirculated).sum();
-        let most_waiting = all().map(|summary_of| summary_of.most_waiting).max().unwrap_or(0);
+        let max_waiting = all().map(|summary_of| summary_of.max_waiting).max().unwrap_or(0);
         switches.retain(|switch| {
             switch.pipelines.iter().any(|summary_of| summary_of.ingress_trims + summary_of.recirculated > 0)
         });
-        Some(PipelineSummary { ingress_trims, recirculated, most_waiting, switches })
+        Some(PipelineSummary { ingress_trims, recirculated, max_waiting, switches })
     }
 }

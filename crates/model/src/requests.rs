@@ -77,9 +77,9 @@ impl Requests {
             let (first, last) = if answered == 0 { (Time::ZERO, Time::ZERO) } else { (asked.first, asked.last) };
             RequestSummary {
                 traffic: asked.exchange.traffic.into(),
-                session: asked.exchange.session,
-                asked: asked.issued,
-                answered,
+                persistent_connection: asked.exchange.persistent_connection,
+                started: asked.issued,
+                completed: answered,
                 latency_ns: Distribution::from_ps(&asked.latency_ps),
                 first_ps: first.as_ps(),
                 last_ps: last.as_ps(),

@@ -174,7 +174,7 @@ fn has_endless_storm(simulation: &Simulation, peer: NodeId, since: Time, now: Ti
     let storms = network.host.pause_storm.filter(|storm| storm.node == peer);
     let goes_on = storms.is_some_and(|storm| storm.until.is_none_or(|until| until > now));
     let watchdog = network.switch.flow_control.pause().and_then(|pause| pause.watchdog);
-    goes_on && watchdog.is_none_or(|watchdog| now.saturating_sub(since) > watchdog.detect * 2)
+    goes_on && watchdog.is_none_or(|watchdog| now.saturating_sub(since) > watchdog.detection_time * 2)
 }
 
 /// Returns the paused ports of this rank's hosts that have a backlog.

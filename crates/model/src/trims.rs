@@ -24,7 +24,7 @@ impl Simulation {
                 if cut.frames + returned > 0 {
                     let peer = fabric.name(fabric.ports(switch.node())[port].peer).to_owned();
                     let (node, port) = (fabric.name(switch.node()).to_owned(), port as u32);
-                    ports.push(PortTrims { node, port, peer, trims: cut.frames, cut_bytes: cut.bytes, returned });
+                    ports.push(PortTrims { node, port, peer, trims: cut.frames, trimmed_bytes: cut.bytes, returned });
                 }
             }
             Some((trimmer.trimmed.iter().map(|tally| tally.frames).sum::<u64>(), ports))
@@ -44,7 +44,7 @@ impl Simulation {
         let seconds = now.as_ps() as f64 / 1e12;
         Some(TrimSummary {
             trims: packets.cut.frames,
-            cut_bytes: packets.cut.bytes,
+            trimmed_bytes: packets.cut.bytes,
             spurious: counters.spurious_trims,
             header_bytes: packets.delivered_trimmed.bytes,
             payload_bytes,

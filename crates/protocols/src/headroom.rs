@@ -104,9 +104,9 @@ pub struct Headroom {
     /// Gearbox delay in both directions.
     pub gearbox: u64,
     /// The own frame that delays the pause.
-    pub held_back: u64,
+    pub blocking_frame: u64,
     /// The frame above XOFF, and the last that the neighbour starts.
-    pub whole_frames: u64,
+    pub mtu_frames: u64,
     /// Preambles and gaps of the wire time.
     pub overhead: u64,
     /// Waste of whole cells.
@@ -128,22 +128,22 @@ impl Headroom {
         let reaction = bytes_in(conditions.reaction.on(rate), 1);
         let mac_phy = bytes_in(conditions.mac_phy.on(rate), 1);
         let gearbox = bytes_in(conditions.gearbox.on(rate), 2);
-        let held_back = mtu + WIRE_OVERHEAD_BYTES;
-        let passes = [pause_frames, reaction, mac_phy, gearbox, held_back];
+        let blocking_frame = mtu + WIRE_OVERHEAD_BYTES;
+        let passes = [pause_frames, reaction, mac_phy, gearbox, blocking_frame];
         let wire = passes.into_iter().fold(cable, u64::saturating_add);
         // Terms are rounded up once each, and only their sum is converted to buffer bytes.
         let in_bytes = Cells::BYTES.taken_in(wire, mtu);
         let bytes = cells.taken_in(wire, mtu).saturating_add(2 * cells.taken(mtu));
-        let whole_frames = 2 * mtu;
-        let (overhead, cell_waste) = (wire - in_bytes, bytes.saturating_sub(in_bytes.saturating_add(whole_frames)));
+        let mtu_frames = 2 * mtu;
+        let (overhead, cell_waste) = (wire - in_bytes, bytes.saturating_sub(in_bytes.saturating_add(mtu_frames)));
         Headroom {
             cable,
             pause_frames,
             reaction,
             mac_phy,
             gearbox,
-            held_back,
-            whole_frames,
+            blocking_frame,
+            mtu_frames,
             overhead,
             cell_waste,
             bytes,

@@ -96,8 +96,8 @@ fn the_terms_make_up_the_sum() {
         conditions.gearbox = LinkTime::Time(Time::from_ns(100));
         conditions.cells = Cells { bytes: cell, small_percent: small };
         let of = Headroom::of(Rate::from_gbps(gbps), Time::from_ns(5 * metres), &conditions);
-        let wire = of.cable + of.pause_frames + of.reaction + of.mac_phy + of.gearbox + of.held_back;
-        assert_eq!(of.bytes, wire - of.overhead + of.whole_frames + of.cell_waste);
+        let wire = of.cable + of.pause_frames + of.reaction + of.mac_phy + of.gearbox + of.blocking_frame;
+        assert_eq!(of.bytes, wire - of.overhead + of.mtu_frames + of.cell_waste);
         assert_eq!((of.mac_phy, of.pause_frames), (1_024, 168));
         assert_eq!(of.gearbox, 200 * gbps / 8);
     }

@@ -1,10 +1,10 @@
 //! PFC watchdog: ends the effect of pauses that last too long (a pause storm) on a queue.
 //!
 //! ```text
-//!              paused for `detect` without a break
+//!              paused for `detection_time` without a break
 //!   healthy  ------------------------------------>  storm: its frames are dropped, or sent despite the pause
 //!            <------------------------------------
-//!              not paused for `restore`
+//!              not paused for `restoration_time`
 //! ```
 //!
 //! A faulty network card or a deadlock pauses forever, and the congestion spreads.
@@ -25,6 +25,8 @@ pub enum StormAction {
     Forward,
 }
 
+const ABOVE_ZERO: &str = "a time above zero, such as \"200ms\"";
+
 parameters! {
     /// Start and end of storms, and the treatment of frames.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +34,11 @@ parameters! {
         title: "PFC watchdog: drops or forwards frames of a queue paused for too long";
         source: "SONiC, PFC watchdog";
         /// Uninterrupted pause after which a storm begins. Positive.
-        detect: Time = "detect" time, default "200ms",
+        detection_time: Time = "detection_time" time, default "200ms",
             "a queue stopped this long without a break is in a storm, above zero",
             "SONiC: the usual detection time";
         /// Time without a pause after which a storm ends. Positive.
-        restore: Time = "restore" time, default "200ms",
+        restoration_time: Time = "restoration_time" time, default "200ms",
             "the storm is over when no pause was in force for this long, above zero",
             "SONiC: the usual restoration time";
         /// Treatment of frames in a storm.
@@ -47,8 +49,8 @@ parameters! {
     }
     check(parameters) {
         [
-            require(parameters.detect > Time::ZERO, "detect", "a time above zero, such as \"200ms\""),
-            require(parameters.restore > Time::ZERO, "restore", "a time above zero, such as \"200ms\""),
+            require(parameters.detection_time > Time::ZERO, "detection_time", ABOVE_ZERO),
+            require(parameters.restoration_time > Time::ZERO, "restoration_time", ABOVE_ZERO),
         ]
     }
 }
@@ -70,7 +72,7 @@ pub struct ClassStorms {
     /// Number of storms that began.
     pub begun: u64,
     /// Number of storms that ended.
-    pub over: u64,
+    pub restored: u64,
     /// Total duration of the storms that ended.
     ended: Time,
     /// Start of the last storm.
@@ -80,7 +82,7 @@ pub struct ClassStorms {
 impl ClassStorms {
     /// Total time in storms up to `now`.
     pub fn time(&self, now: Time) -> Time {
-        let running = if self.begun > self.over { now.saturating_sub(self.since) } else { Time::ZERO };
+        let running = if self.begun > self.restored { now.saturating_sub(self.since) } else { Time::ZERO };
         self.ended + running
     }
 }
@@ -139,7 +141,7 @@ impl Watchdog {
         for (class, stopped) in stopped.into_iter().enumerate() {
             let bit = 1 << class;
             if self.stormed & bit != 0 {
-                let over = paused_until[class].saturating_add(parameters.restore);
+                let over = paused_until[class].saturating_add(parameters.restoration_time);
                 if over > now {
                     look.again = look.again.min(over);
                     continue;
@@ -147,11 +149,11 @@ impl Watchdog {
                 self.stormed &= !bit;
                 look.ended |= bit;
                 let storms = &mut storms[class];
-                storms.over += 1;
+                storms.restored += 1;
                 storms.ended += now.saturating_sub(storms.since);
             }
             let Some(since) = stopped else { continue };
-            let begins = since.saturating_add(parameters.detect);
+            let begins = since.saturating_add(parameters.detection_time);
             // A storm that has ended begins again only with a new pause.
             if begins <= now && look.ended & bit == 0 {
                 self.stormed |= bit;
@@ -159,7 +161,7 @@ impl Watchdog {
                 let storms = &mut storms[class];
                 storms.begun += 1;
                 storms.since = now;
-                look.again = look.again.min(paused_until[class].saturating_add(parameters.restore).max(now));
+                look.again = look.again.min(paused_until[class].saturating_add(parameters.restoration_time).max(now));
             } else if begins > now {
                 look.again = look.again.min(begins);
             }
@@ -173,8 +175,11 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    const PARAMETERS: WatchdogParameters =
-        WatchdogParameters { detect: Time::from_us(200), restore: Time::from_us(300), action: StormAction::Drop };
+    const PARAMETERS: WatchdogParameters = WatchdogParameters {
+        detection_time: Time::from_us(200),
+        restoration_time: Time::from_us(300),
+        action: StormAction::Drop,
+    };
 
     fn stopped(class: usize, since_us: u64) -> [Option<Time>; CLASSES] {
         let mut stopped = [None; CLASSES];
@@ -195,13 +200,13 @@ mod tests {
         assert_eq!(goes_on, StormUpdate { begun: 0, ended: 0, again: Time::from_us(550) });
         let over = dog.look(Time::from_us(550), &PARAMETERS, [None; CLASSES]);
         assert_eq!((over, dog.stormed()), (StormUpdate { begun: 0, ended: 1 << 3, again: Time::MAX }, 0));
-        let storms: Vec<_> = dog.storms().map(|(class, storms)| (class, storms.begun, storms.over)).collect();
+        let storms: Vec<_> = dog.storms().map(|(class, storms)| (class, storms.begun, storms.restored)).collect();
         assert_eq!(storms, [(3, 1, 1)]);
         assert!(dog.storms().all(|(_, storms)| storms.time(Time::MAX) == Time::from_us(550 - 210)));
     }
 
-    /// No class is paused for longer than `detect` without a storm, no storm lasts longer than `restore` after the last
-    /// pause, and storms begin and end alternately.
+    /// No class is paused for longer than `detection_time` without a storm, no storm lasts longer than
+    /// `restoration_time` after the last pause, and storms begin and end alternately.
     #[test]
     fn agrees_with_the_definition() {
         for seed in 0..100 {
@@ -218,7 +223,7 @@ mod tests {
                         dog.on_pause(1 << 5, now);
                         heard = us;
                         since = since.or(Some(us));
-                        look_at = look_at.min(now + PARAMETERS.detect);
+                        look_at = look_at.min(now + PARAMETERS.detection_time);
                     }
                     _ => {}
                 }

@@ -43,7 +43,8 @@ pub struct Summary {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lossless_losses: Vec<LosslessLoss>,
     /// Events of packets in the network.
-    pub happened: EventCounts,
+    #[serde(alias = "happened")]
+    pub event_counts: EventCounts,
     /// Fate of all bytes.
     pub bytes: ByteAccount,
     /// Flows, their completion times and slowdowns.
@@ -115,7 +116,7 @@ impl Summary {
             packets,
             losses,
             lossless_losses,
-            happened,
+            event_counts,
             bytes,
             mut flows,
             requests,
@@ -150,7 +151,7 @@ impl Summary {
             packets,
             losses,
             lossless_losses,
-            happened,
+            event_counts,
             bytes,
             flows,
             requests,
@@ -233,7 +234,7 @@ mod tests {
         expect("", &["pauses", "links", "deadlock", "checks", "warnings", "results_hash", "bytes", "flows"]);
         expect("/packets", &["injected", "created_in_network", "delivered_whole", "delivered_trimmed"]);
         expect("/packets", &["returned_to_source", "consumed", "dropped", "in_flight", "closed"]);
-        expect("/happened", &["bounces", "marks", "trims", "detours", "retransmissions"]);
+        expect("/event_counts", &["bounces", "marks", "trims", "detours", "retransmissions"]);
         expect("/flows", &["started", "completed", "fct_ns", "slowdown"]);
         expect("/pauses", &["count", "resumes", "total_ps", "max_ps"]);
         assert!(value["deadlock"].is_null());
@@ -253,7 +254,7 @@ mod tests {
         let text = summary.to_json();
         assert_eq!(serde_json::from_str::<Summary>(&text).unwrap(), summary);
         let at = |key: &str| text.find(key).unwrap_or_else(|| panic!("{key} is missing"));
-        assert!(at("\"scenario\"") < at("\"partial\"") && at("\"packets\"") < at("\"happened\""));
+        assert!(at("\"scenario\"") < at("\"partial\"") && at("\"packets\"") < at("\"event_counts\""));
         assert!(at("\"link_failed\"") < at("\"tail\""));
         assert!(at("\"results_hash\"") > at("\"warnings\""));
         let delay = summary.delay_ns.unwrap();

@@ -20,7 +20,8 @@ pub struct Timing {
     /// Maximum number of threads that ran the network at one time: fewer than requested if there are fewer cores, or if
     /// more would have been slower.
     #[serde(default)]
-    pub most_threads: u32,
+    #[serde(alias = "most_threads")]
+    pub max_threads: u32,
     /// Share of the work that several threads did in parallel, 0 to 1.
     #[serde(default)]
     pub shared_work: f64,
@@ -64,7 +65,7 @@ impl Timing {
             cpu_s: read("/proc/self/stat").as_deref().and_then(cpu_seconds),
             max_rss_bytes: read("/proc/self/status").as_deref().and_then(max_rss_bytes),
             threads,
-            most_threads: 1,
+            max_threads: 1,
             host: read("/proc/sys/kernel/hostname").map(|name| name.trim().to_owned()),
             ..Timing::default()
         }

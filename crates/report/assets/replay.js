@@ -525,7 +525,7 @@
       for (const row of rows) for (let at = 0; at < frames; at += 1) total[at] += row[at];
       return total;
     };
-    const happened = () => dropped(run) + summary.happened.trims + summary.happened.bounces + summary.happened.detours;
+    const happened = () => dropped(run) + summary.event_counts.trims + summary.event_counts.bounces + summary.event_counts.detours;
     const missing = () => [
       loads ? null : notRecorded("record.links", every, "The load of links was"),
       queues ? null : notRecorded("record.queues", every, "Queues were"),
@@ -890,7 +890,7 @@
       ].filter(Boolean));
     };
     const looks = (ps) => ps ? Math.round(packed.step_ps / ps) : 0;
-    const [linkLooks, queueLooks] = packed.looks_ps.map(looks);
+    const [linkLooks, queueLooks] = packed.sample_intervals_ps.map(looks);
     const means = [
       linkLooks > 1 ? `load is the mean of ${linkLooks} samples` : null, queueLooks > 1 ? `a queue is the maximum of ${queueLooks} samples` : null,
     ].filter(Boolean);
@@ -903,7 +903,7 @@
           element("div", { class: "controls" }, element("label", {}, "Speed ", speed), element("span", { class: "zooms" }, "Zoom ", ...zooms), element("span", { class: "note" }, "Space plays, arrows step, Ctrl and wheel zoom.")),
           note(`${digits(count)} nodes, ${digits(links.length)} links; ${digits(frames)} frames of ${Number((packed.step_ps / unitPs).toPrecision(6))} ${unit}.${means.length ? ` The run recorded more: in a frame, ${means.join(", and ")}.` : ""}`),
           ...[layout.stacked ? note("Hosts are below their switch, in the colour of their link.") : null,
-            pauses && packed.pauses_at_looks ? note("Pauses are from samples of the queues of switches: run with record.pauses = true for all pauses, also of hosts.") : null,
+            pauses && packed.pauses_sampled ? note("Pauses are from samples of the queues of switches: run with record.pauses = true for all pauses, also of hosts.") : null,
             ...missing()].filter(Boolean)),
         panel), heat());
     whole.addEventListener("keydown", (event) => {

@@ -45,10 +45,10 @@
     ["simulated", (run) => amount("us", run.summary.simulated_ps / 1e6), "us"],
     ["packets sent", (run) => run.summary.packets.injected],
     ["packets dropped", (run) => marked(dropped(run), dropped(run) > 0)],
-    ["trims", (run) => run.summary.happened.trims || null],
-    ["bounces and detours", (run) => run.summary.happened.bounces + run.summary.happened.detours || null],
-    ["marks", (run) => run.summary.happened.marks],
-    ["retransmissions", (run) => run.summary.happened.retransmissions],
+    ["trims", (run) => run.summary.event_counts.trims || null],
+    ["bounces and detours", (run) => run.summary.event_counts.bounces + run.summary.event_counts.detours || null],
+    ["marks", (run) => run.summary.event_counts.marks],
+    ["retransmissions", (run) => run.summary.event_counts.retransmissions],
     ["timeouts", (run) => run.summary.flows.timeouts],
     ["goodput", (run) => run.summary.goodput && amount("bps", run.summary.goodput.bps), "bps"],
     ["flows completed", (run) => marked(`${digits(run.summary.flows.completed)} of ${digits(run.summary.flows.started)}`, false)],
@@ -68,8 +68,8 @@
     .filter(([, ...cells]) => cells.some((cell) => cell !== null && cell !== undefined));
   const incomplete = runs.filter((run) => run.summary.flows.unfinished);
   section("Runs", table(["", ...labels], rowsOfRuns), incomplete.length ? note(`${runs.length > 1 ? "Undecided: columns with different sets of completed flows cannot be compared, since mostly slow flows are missing. " : ""}[completed/started]: of the completed flows only. ${incomplete.map((run) => {
-    const { count, mostly_above_bytes } = run.summary.flows.unfinished;
-    return `${run.label}: ${digits(count)} flows unfinished${mostly_above_bytes ? `, mostly above ${bytes(mostly_above_bytes)}` : ""}`;
+    const { count, size_p25_bytes } = run.summary.flows.unfinished;
+    return `${run.label}: ${digits(count)} flows unfinished${size_p25_bytes ? `, mostly above ${bytes(size_p25_bytes)}` : ""}`;
   }).join("; ")}.`) : null);
 
   const byTraffic = runs.flatMap((run) => run.summary.flows.by_traffic.map((entry) => [run.label, entry.label || run.labels[entry.traffic] || `traffic ${entry.traffic}`,
@@ -185,7 +185,7 @@
   section("Busiest ports", table(["run", "port", "towards", "utilisation, %", { text: "longest queue", csv: "longest queue, bytes" }, { text: "stopped", csv: "stopped, us" }],
     runs.flatMap((run) => run.summary.links.busiest.slice(0, 8).map((port) => [run.label, `${port.node} port ${port.port}`, port.peer, port.utilisation * 100,
       amount("bytes", port.max_queue_bytes), amount("us", port.paused_ps / 1e6)]))));
-  const verdict = (check) => check.judged === false ? { text: "not applicable" } : { text: check.pass ? "ok" : "FAIL", mark: check.pass ? "good" : "bad" };
+  const verdict = (check) => check.applicable === false ? { text: "not applicable" } : { text: check.pass ? "ok" : "FAIL", mark: check.pass ? "good" : "bad" };
   section("Checks", table(["run", "check", "", "detail"],
     runs.flatMap((run) => run.summary.checks.map((check) => [run.label, check.name, verdict(check), { text: check.detail, left: true }]))));
   section("Scenarios", ...runs.map((run) => element("details", {},

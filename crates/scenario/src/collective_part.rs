@@ -30,9 +30,9 @@ pub(crate) fn read(section: &Section<'_, '_>) -> Option<(Collective, Option<Host
         root = section.read("root", host);
     }
     let (size, step_delay) = (section.size("size"), section.time("step_delay"));
-    let (pieces, pieces_in_flight) = (section.count("pieces"), section.count("pieces_in_flight"));
+    let (chunks, chunks_in_flight) = (section.count("chunks"), section.count("chunks_in_flight"));
     let (iterations, compute) = (section.count("iterations"), section.time("compute"));
-    section.warn_idle("pieces_in_flight", pieces != Some(1), "more than one of pieces");
+    section.warn_idle("chunks_in_flight", chunks != Some(1), "more than one of chunks");
     section.warn_idle("compute", iterations != Some(1), "more than one of iterations");
     let (queue_pairs, alone) = (section.count("qps_per_connection"), section.flag("connection_per_message"));
     let algorithm = match algorithm? {
@@ -56,8 +56,8 @@ pub(crate) fn read(section: &Section<'_, '_>) -> Option<(Collective, Option<Host
         operation: operation?,
         algorithm,
         total_bytes: size?,
-        pieces: pieces?,
-        pieces_in_flight: pieces_in_flight?,
+        chunks: chunks?,
+        chunks_in_flight: chunks_in_flight?,
         step_delay: step_delay?,
         iterations: iterations?,
         compute: compute?,

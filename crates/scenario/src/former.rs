@@ -13,6 +13,14 @@ const FORMER: &[(&str, &str, &str)] = &[
     ("host", "on_stop", "on_pause"),
     ("host", "takes_back", "resend_bounced"),
     ("measure", "utilisation", "queue_utilisation"),
+    ("switch.watchdog", "detect", "detection_time"),
+    ("switch.watchdog", "restore", "restoration_time"),
+    ("traffic", "frame_longest", "frame_max"),
+    ("traffic", "pieces", "chunks"),
+    ("traffic", "pieces_in_flight", "chunks_in_flight"),
+    ("traffic", "service", "service_time"),
+    ("traffic", "session", "persistent_connection"),
+    ("traffic", "think", "think_time"),
 ];
 
 /// Returns the path of each former key, and that of the key that replaces it.

@@ -111,11 +111,13 @@ fn check_sessions(context: &Context<'_>, parts: &Parts) {
             Some((kind, transport)) => (*kind, transport),
             None => (parts.host.transport_kind, &parts.host.transport),
         };
-        if matches!(entry.what, TrafficKind::RequestReply { session: Some(true), .. }) && !transport.has_connections() {
+        if matches!(entry.what, TrafficKind::RequestReply { persistent_connection: Some(true), .. })
+            && !transport.has_connections()
+        {
             let message = format!("`{kind}` has no connections between messages: none can be shared");
             let help = "use tcp or dctcp, or RoCE with a rate control of its own (roce, dcqcn, hpcc, timely, swift, \
-                        hetflow, eccp, qcn, dctcp-rate), or remove session";
-            context.fail(&format!("traffic.{at}.session"), message, Some(help.to_owned()));
+                        hetflow, eccp, qcn, dctcp-rate), or remove persistent_connection";
+            context.fail(&format!("traffic.{at}.persistent_connection"), message, Some(help.to_owned()));
         }
     }
 }

@@ -358,7 +358,7 @@ impl LoweringContext<'_, '_> {
                 think,
                 service,
                 rounds,
-                session,
+                persistent_connection,
             } => {
                 let client = self.host(client, &format!("{key}.client"));
                 let servers = match servers {
@@ -376,7 +376,7 @@ impl LoweringContext<'_, '_> {
                     think: *think,
                     service: *service,
                     rounds: *rounds,
-                    session: session.unwrap_or_else(|| transport.has_connections()),
+                    persistent_connection: persistent_connection.unwrap_or_else(|| transport.has_connections()),
                 };
                 (traffic::request_reply(&request_reply, &hosts, &entry, builder), "servers")
             }

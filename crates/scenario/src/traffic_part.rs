@@ -61,7 +61,7 @@ pub(crate) enum TrafficKind {
         service: Service,
         rounds: Rounds,
         /// Absent: `true` if the transport has connections.
-        session: Option<bool>,
+        persistent_connection: Option<bool>,
     },
     Collective {
         what: Collective,
@@ -352,25 +352,25 @@ fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Length
             .map(|bytes| (bytes, text.clone()))
             .map_err(|_| (format!("`{text}` is more than any frame"), Some("write 0B to 65535B".to_owned())))
     });
-    let longest = section.read("frame_longest", frame_length);
-    if section.has("frame_longest") && longest.is_none() {
+    let longest = section.read("frame_max", frame_length);
+    if section.has("frame_max") && longest.is_none() {
         return None;
     }
     let (deviation_bytes, mean) = (deviation?, frame_bytes?);
-    section.refuse_idle("frame_longest", deviation_bytes > 0, "a frame_deviation");
+    section.refuse_idle("frame_max", deviation_bytes > 0, "a frame_deviation");
     // Default: at least as far above the mean as the shortest frame is below it.
     let least = protocols::frame::MIN_FRAME_BYTES;
     let longest_bytes = longest.unwrap_or(mean.saturating_add(mean.saturating_sub(least)).max(1518));
     if longest_bytes < mean {
-        let message = format!("`frame_longest` = {longest_bytes}B is below the mean `frame` = {mean}B");
-        section.fail("frame_longest", message, Some(format!("write {mean}B or more")));
+        let message = format!("`frame_max` = {longest_bytes}B is below the mean `frame` = {mean}B");
+        section.fail("frame_max", message, Some(format!("write {mean}B or more")));
         return None;
     }
     if deviation_bytes > 0 && (longest_bytes == mean || mean == least) {
         let message = format!(
             "lengths cannot vary by {deviation_bytes}B around a mean of {mean}B between {least}B and {longest_bytes}B"
         );
-        let key = if mean == least { "frame" } else { "frame_longest" };
+        let key = if mean == least { "frame" } else { "frame_max" };
         section.fail(key, message, Some("the mean must lie between 64B and the longest frame".to_owned()));
         return None;
     }
@@ -497,11 +497,11 @@ fn request_reply(section: &Section<'_, '_>) -> Option<TrafficKind> {
     let (request, reply) = (section.size("request_size"), section.size("reply_size"));
     let requests = section.whole("requests", 1..=u64::from(u32::MAX));
     let connections = section.count("connections");
-    let (think, service) = (section.time("think"), section.read("service", service));
+    let (think, service) = (section.time("think_time"), section.read("service_time", service));
     let rounds = section.word("rounds", "kind of rounds", &["independent", "barrier"]);
-    let written = section.flag("session");
-    let session = if section.has("session") { written.map(Some) } else { Some(None) };
-    section.warn_idle("think", requests != Some(1), "more than one of requests");
+    let written = section.flag("persistent_connection");
+    let persistent_connection = if section.has("persistent_connection") { written.map(Some) } else { Some(None) };
+    section.warn_idle("think_time", requests != Some(1), "more than one of requests");
     section.warn_idle("rounds", requests != Some(1), "more than one of requests");
     let drawn = !matches!(servers, Some(ServersPlan::List(_)));
     section.refuse_idle("hosts", drawn, "servers = a number");
@@ -515,7 +515,7 @@ fn request_reply(section: &Section<'_, '_>) -> Option<TrafficKind> {
         think: think?,
         service: service?,
         rounds: if rounds? == "barrier" { Rounds::Barrier } else { Rounds::Independent },
-        session: session?,
+        persistent_connection: persistent_connection?,
     })
 }
 

@@ -96,7 +96,7 @@ pub fn value(problem: &Problem, found: &Schedule, lists: &[GateList]) -> Value {
         json!({ "node": link.node, "port": link.port, "cycle_ps": list.cycle.as_ps(), "states": list.entries.len() })
     };
     json!({
-        "accepted": found.accepted(), "streams": problem.streams.len(), "most_proved": found.most,
+        "accepted": found.accepted(), "streams": problem.streams.len(), "optimal": found.most,
         "slots": problem.streams.iter().zip(&found.starts).enumerate().map(stream).collect::<Vec<_>>(),
         "gates": lists.iter().map(states).collect::<Vec<_>>(),
         "why_not": rejections(problem, found),

@@ -52,13 +52,16 @@ pub struct JitterSummary {
     /// Received frames of these flows.
     pub frames: u64,
     /// Least delay of all, in ps.
-    pub least_delay_ps: u64,
+    #[serde(alias = "least_delay_ps")]
+    pub min_delay_ps: u64,
     /// Mean delay, in ps.
     pub mean_delay_ps: f64,
     /// Greatest delay of all, in ps.
-    pub most_delay_ps: u64,
+    #[serde(alias = "most_delay_ps")]
+    pub max_delay_ps: u64,
     /// Standard deviation of delays from the mean of their flow, in ps.
-    pub deviation_ps: f64,
+    #[serde(alias = "deviation_ps")]
+    pub standard_deviation_ps: f64,
     /// Greatest minus least delay of a flow, of the flow with the largest difference, in ps.
     pub jitter_ps: u64,
     /// Mean over frames of the delay minus the least delay of their flow, in ps.
@@ -74,10 +77,10 @@ impl JitterSummary {
             traffic,
             flows: flows.len() as u64,
             frames,
-            least_delay_ps: flows.iter().map(|flow| flow.least_ps).min().unwrap_or(0),
+            min_delay_ps: flows.iter().map(|flow| flow.least_ps).min().unwrap_or(0),
             mean_delay_ps: over(&|flow| flow.mean_ps() * flow.frames as f64),
-            most_delay_ps: flows.iter().map(|flow| flow.most_ps).max().unwrap_or(0),
-            deviation_ps: over(&FlowDelays::spread).sqrt(),
+            max_delay_ps: flows.iter().map(|flow| flow.most_ps).max().unwrap_or(0),
+            standard_deviation_ps: over(&FlowDelays::spread).sqrt(),
             jitter_ps: flows.iter().map(|flow| flow.most_ps - flow.least_ps).max().unwrap_or(0),
             mean_jitter_ps: over(&|flow| (flow.mean_ps() - flow.least_ps as f64) * flow.frames as f64),
         }
@@ -98,10 +101,10 @@ mod tests {
         [1001, 999, 1000].into_iter().for_each(|delay| other.record(delay));
         let summary = JitterSummary::of(3, &[one, other]);
         assert_eq!((summary.traffic, summary.flows, summary.frames), (3, 2, 6));
-        assert_eq!((summary.least_delay_ps, summary.most_delay_ps, summary.jitter_ps), (100, 1001, 4));
+        assert_eq!((summary.min_delay_ps, summary.max_delay_ps, summary.jitter_ps), (100, 1001, 4));
         assert!((summary.mean_delay_ps - 4204.0 / 6.0).abs() < 1e-9);
         // Deviations: 2 and 2 of one flow, 1 and 1 of the other.
-        assert!((summary.deviation_ps - (10.0f64 / 6.0).sqrt()).abs() < 1e-9);
+        assert!((summary.standard_deviation_ps - (10.0f64 / 6.0).sqrt()).abs() < 1e-9);
         assert!((summary.mean_jitter_ps - 8.0 / 6.0).abs() < 1e-9);
     }
 }

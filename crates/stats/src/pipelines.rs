@@ -10,7 +10,8 @@ pub struct PipelineSummary {
     /// Frames refused by queues that passed a recirculation port, or whose headers did.
     pub recirculated: u64,
     /// Maximum number of frames that waited for a recirculation port at once.
-    pub most_waiting: u64,
+    #[serde(alias = "most_waiting")]
+    pub max_waiting: u64,
     /// Switches with any of these events, in the order of the fabric.
     pub switches: Vec<SwitchPipelines>,
 }
@@ -38,13 +39,16 @@ pub struct PipelineStatistics {
     /// Bytes sent to the recirculation port.
     pub recirculated_bytes: u64,
     /// Maximum number of frames that waited for the recirculation port at once, without the one in transmission.
-    pub most_waiting: u64,
+    #[serde(alias = "most_waiting")]
+    pub max_waiting: u64,
     /// Time at which this maximum was first reached, in ps.
-    pub most_waiting_at_ps: u64,
+    #[serde(alias = "most_waiting_at_ps")]
+    pub max_waiting_at_ps: u64,
     /// Time of the first of them, in ps, or null.
     pub first_recirculated_ps: Option<u64>,
     /// Congestion signals that it received.
-    pub signals_heard: u64,
+    #[serde(alias = "signals_heard")]
+    pub signals_received: u64,
 }
 
 /// Mode of one egress port, averaged over the pipelines.
@@ -68,9 +72,9 @@ units::pack_fields!(PipelineStatistics {
     ingress_trims,
     recirculated,
     recirculated_bytes,
-    most_waiting,
-    most_waiting_at_ps,
+    max_waiting,
+    max_waiting_at_ps,
     first_recirculated_ps,
-    signals_heard,
+    signals_received,
 });
 units::pack_fields!(PortMode { port, peer, signals, pessimistic_share, half_share });

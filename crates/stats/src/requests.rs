@@ -12,11 +12,14 @@ pub struct RequestSummary {
     pub traffic: u32,
     /// Whether one transport connection carries all requests of a client and server, and another all replies; else each
     /// message has its own.
-    pub session: bool,
+    #[serde(alias = "session")]
+    pub persistent_connection: bool,
     /// Requests that the client began to send.
-    pub asked: u64,
+    #[serde(alias = "asked")]
+    pub started: u64,
     /// Requests whose reply has arrived.
-    pub answered: u64,
+    #[serde(alias = "answered")]
+    pub completed: u64,
     /// Time from the start of a request to the last byte of its reply at the client, in ns; null without replies.
     pub latency_ns: Option<Distribution>,
     /// Start of the first answered request, in ps; 0 without replies.
@@ -30,6 +33,6 @@ pub struct RequestSummary {
 impl RequestSummary {
     /// Returns the coverage of the latencies.
     pub fn coverage(&self) -> Coverage {
-        Coverage { completed: self.answered, started: self.asked }
+        Coverage { completed: self.completed, started: self.started }
     }
 }

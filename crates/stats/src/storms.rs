@@ -8,7 +8,8 @@ pub struct PauseStorms {
     /// Number of storms.
     pub storms: u64,
     /// Storms that were over at the end of the run.
-    pub over: u64,
+    #[serde(alias = "over")]
+    pub restored: u64,
     /// Packets dropped by watchdogs.
     pub dropped_packets: u64,
     /// Time in storms over all ports and classes, in ps.
@@ -31,9 +32,10 @@ pub struct PortPauseStorms {
     /// Number of storms.
     pub storms: u64,
     /// Storms that were over at the end of the run.
-    pub over: u64,
+    #[serde(alias = "over")]
+    pub restored: u64,
     /// Time in storms, in ps.
     pub storm_ps: u64,
 }
 
-units::pack_fields!(PortPauseStorms { node, port, peer, class, storms, over, storm_ps });
+units::pack_fields!(PortPauseStorms { node, port, peer, class, storms, restored, storm_ps });

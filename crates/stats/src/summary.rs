@@ -34,7 +34,7 @@ pub struct Outcome {
     /// Losses of lossless classes, in the order of causes, then classes.
     pub lossless_losses: Vec<LosslessLoss>,
     /// Counts of events of packets in flight.
-    pub happened: EventCounts,
+    pub event_counts: EventCounts,
     /// Account of bytes.
     pub bytes: ByteAccount,
     /// Flows, their completion times and slowdowns.
@@ -402,13 +402,16 @@ pub struct Backpressure {
     /// Bytes of these frames on the wire, including preamble and gap.
     pub control_bytes: u64,
     /// Maximum number of entries of the flow table of one output.
-    pub table_max: u64,
+    #[serde(alias = "table_max")]
+    pub max_table_flows: u64,
     /// Memory of so many entries, in bytes.
     pub table_bytes: u64,
     /// Maximum number of flows paused by one output at once.
-    pub stopped_max: u64,
+    #[serde(alias = "stopped_max")]
+    pub max_stopped_flows: u64,
     /// Packets of flows that did not fit the flow table.
-    pub untold_packets: u64,
+    #[serde(alias = "untold_packets")]
+    pub untracked_packets: u64,
     /// Outputs with the most XOFFs, most first, at most [`MAX_LOSS_PLACES`].
     pub outputs: Vec<OutputXoffs>,
 }
@@ -487,7 +490,8 @@ pub struct Check {
     pub pass: bool,
     /// Whether the check was applicable.
     #[serde(default = "yes")]
-    pub judged: bool,
+    #[serde(alias = "judged")]
+    pub applicable: bool,
     /// Numbers and places.
     pub detail: String,
 }

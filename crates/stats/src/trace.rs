@@ -160,7 +160,7 @@ pub enum TraceEvent {
         /// Port of the full queue.
         port: u16,
         /// Payload cut, in bytes.
-        cut_bytes: u16,
+        trimmed_bytes: u16,
     },
     /// No room for its header, which was returned to its source.
     Returned {
@@ -196,7 +196,7 @@ pub enum TraceEvent {
     },
     /// An ingress account paused the neighbour. With credits: the credits left to the neighbour cover less than rate x
     /// round trip.
-    Stop {
+    PauseSent {
         /// The account's port.
         port: u16,
         /// Class of the account; `None` pauses the whole link.
@@ -209,7 +209,7 @@ pub enum TraceEvent {
         renewal: bool,
     },
     /// Queue that holds bytes of the account that just paused its neighbour; largest first.
-    Behind {
+    AccountQueue {
         /// The account's port.
         port: u16,
         /// The account's class.
@@ -222,7 +222,7 @@ pub enum TraceEvent {
         load: Load,
     },
     /// An ingress account resumed the neighbour. With credits: the credits suffice again.
-    Go {
+    ResumeSent {
         /// The account's port.
         port: u16,
         /// Class of the account.
@@ -286,7 +286,7 @@ pub enum TraceEvent {
         until: Time,
     },
     /// The node received a request to release held frames.
-    Freed {
+    Released {
         /// Egress port of these frames.
         port: u16,
         /// The frames concerned.
@@ -339,18 +339,18 @@ impl TraceEvent {
             TraceEvent::Deflected { mirrored: false, .. } => "deflected",
             TraceEvent::Deflected { mirrored: true, .. } => "mirrored",
             TraceEvent::Signalled { .. } => "signalled",
-            TraceEvent::Stop { renewal: false, .. } => "stop",
-            TraceEvent::Stop { renewal: true, .. } => "renew",
-            TraceEvent::Behind { .. } => "behind",
-            TraceEvent::Go { .. } => "go",
+            TraceEvent::PauseSent { renewal: false, .. } => "pause sent",
+            TraceEvent::PauseSent { renewal: true, .. } => "pause renewed",
+            TraceEvent::AccountQueue { .. } => "account queue",
+            TraceEvent::ResumeSent { .. } => "resume sent",
             TraceEvent::Paused { .. } => "paused",
             TraceEvent::Resumed { .. } => "resumed",
             TraceEvent::Xoff { .. } => "xoff",
             TraceEvent::Xon { .. } => "xon",
             TraceEvent::Held { .. } => "held",
-            TraceEvent::Freed { .. } => "freed",
-            TraceEvent::StormBegun { .. } => "storm",
-            TraceEvent::StormOver { .. } => "storm over",
+            TraceEvent::Released { .. } => "released",
+            TraceEvent::StormBegun { .. } => "pause storm",
+            TraceEvent::StormOver { .. } => "pause storm over",
             TraceEvent::LinkDown { .. } => "link down",
             TraceEvent::LinkUp { .. } => "link up",
         }
@@ -389,20 +389,20 @@ units::pack_variants!(TraceEvent {
     8 Consumed,
     9 Bounced { port, full_port, bounces },
     10 Detoured { port, full_port, bounces },
-    11 Trimmed { port, cut_bytes },
+    11 Trimmed { port, trimmed_bytes },
     12 Returned { port, full_port },
     13 Metered { port, pipeline },
     14 Deflected { port, pipeline, waiting, mirrored },
     15 Signalled { port, pipeline },
-    16 Stop { port, class, account_bytes, limit_bytes, renewal },
-    17 Behind { port, class, egress, egress_class, load },
-    18 Go { port, class, account_bytes },
+    16 PauseSent { port, class, account_bytes, limit_bytes, renewal },
+    17 AccountQueue { port, class, egress, egress_class, load },
+    18 ResumeSent { port, class, account_bytes },
     19 Paused { port, class, from, until },
     20 Resumed { port, class, from },
     21 Xoff { port, egress, of, rate_bps, waiting },
     22 Xon { port, egress, of, waiting },
     23 Held { port, of, rate_bps, until },
-    24 Freed { port, of },
+    24 Released { port, of },
     25 StormBegun { port, class },
     26 StormOver { port, class },
     27 LinkDown { port },

@@ -8,7 +8,8 @@ pub struct TrimSummary {
     /// Number of trimmed frames.
     pub trims: u64,
     /// Bytes cut from them.
-    pub cut_bytes: u64,
+    #[serde(alias = "cut_bytes")]
+    pub trimmed_bytes: u64,
     /// Headers of payload that had already arrived in another copy; a retransmission is needless.
     pub spurious: u64,
     /// Bytes of headers that reached their destination.
@@ -57,9 +58,10 @@ pub struct PortTrims {
     /// Frames that lost their payload.
     pub trims: u64,
     /// Bytes cut.
-    pub cut_bytes: u64,
+    #[serde(alias = "cut_bytes")]
+    pub trimmed_bytes: u64,
     /// Headers returned to their source instead.
     pub returned: u64,
 }
 
-units::pack_fields!(PortTrims { node, port, peer, trims, cut_bytes, returned });
+units::pack_fields!(PortTrims { node, port, peer, trims, trimmed_bytes, returned });

@@ -84,7 +84,7 @@ pub struct Exchange {
     /// Requests per connection.
     pub requests: u32,
     /// All requests of a connection share one transport connection, and all replies another.
-    pub session: bool,
+    pub persistent_connection: bool,
 }
 
 impl Exchange {

@@ -33,7 +33,7 @@ pub struct RequestReply {
     pub rounds: Rounds,
     /// All requests of a connection share one transport connection, and all replies another, so that congestion state
     /// is kept (PABO: one session per connection).
-    pub session: bool,
+    pub persistent_connection: bool,
 }
 
 /// Service time of a server.
@@ -127,7 +127,7 @@ pub fn request_reply(
         first_flow: builder.len() as u32,
         connections: connections.len() as u32,
         requests: parameters.requests,
-        session: parameters.session,
+        persistent_connection: parameters.persistent_connection,
     });
 
     let (mut jitter, mut service) = (entry.jitter_stream(), entry.stream("service"));
@@ -157,7 +157,7 @@ pub fn request_reply(
             builder.notify(request, FlowEvent::Delivered, reply);
             replies.push(reply);
         }
-        if parameters.session {
+        if parameters.persistent_connection {
             asked.iter().zip(&requests).for_each(|(&before, &next)| builder.continues(before, next));
             answered.iter().zip(&replies).for_each(|(&before, &next)| builder.continues(before, next));
             asked = requests;
@@ -183,7 +183,7 @@ mod tests {
             think: Time::from_s(1),
             service: Service::Constant(Time::ZERO),
             rounds,
-            session: false,
+            persistent_connection: false,
         }
     }
 
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_session_links_each_reply_to_the_next_of_its_server() {
-        let plan = plan(&RequestReply { session: true, ..pabo(Rounds::Independent) });
+        let plan = plan(&RequestReply { persistent_connection: true, ..pabo(Rounds::Independent) });
         let follows: Vec<(u32, u32)> =
             (0..plan.flows.len() as u32).filter_map(|flow| Some((flow, plan.connections.next(flow)?))).collect();
         assert_eq!(follows.len(), 2 * 3 * 3);
@@ -239,7 +239,7 @@ mod tests {
     /// Two connections to each of three servers are six independent loops.
     #[test]
     fn each_connection_is_a_loop_of_its_own() {
-        let parameters = RequestReply { connections: 2, session: true, ..pabo(Rounds::Independent) };
+        let parameters = RequestReply { connections: 2, persistent_connection: true, ..pabo(Rounds::Independent) };
         let plan = plan(&parameters);
         assert_eq!(plan.flows.len(), 2 * 4 * 6);
         let follow = (0..plan.flows.len() as u32).filter_map(|flow| plan.connections.next(flow)).count();

@@ -160,10 +160,10 @@ impl Cdf {
 
     /// Returns the exact mean of the linear pieces.
     pub fn mean(&self) -> Mean {
-        let piece =
+        let chunk =
             |pair: &[CdfPoint]| u128::from(pair[0].bytes + pair[1].bytes) * u128::from(pair[1].share - pair[0].share);
         // At most 2^51 bytes times shares that sum up to 10^12: no overflow.
-        Mean { numerator: self.points.windows(2).map(piece).sum(), denominator: 2 * u128::from(Cdf::WHOLE) }
+        Mean { numerator: self.points.windows(2).map(chunk).sum(), denominator: 2 * u128::from(Cdf::WHOLE) }
     }
 }
 

@@ -286,7 +286,7 @@ mod tests {
                             think: delay,
                             service: crate::Service::Exponential(delay),
                             rounds: if kind == 3 { crate::Rounds::Barrier } else { crate::Rounds::Independent },
-                            session: false,
+                            persistent_connection: false,
                         }, &hosts, &entry, b),
                 }.unwrap();
             }

@@ -48,10 +48,10 @@ fn a_cycle_that_is_about_to_drain_is_not_a_deadlock() {
     let free = QueueId { node: 3, port: 2, class: 3 };
     accounts[2].waiting = vec![(queue(3), 2_000), (free, 50_000)];
     assert_eq!(deadlock(&queues, &accounts), None);
-    assert!(verdict(None, false, 1).pass && verdict(None, false, 1).judged);
+    assert!(verdict(None, false, 1).pass && verdict(None, false, 1).applicable);
     assert!(!verdict(None, true, 1).pass);
     // A detector that never ran is different from no deadlock.
-    assert!(!verdict(None, false, 0).judged);
+    assert!(!verdict(None, false, 0).applicable);
     assert!(!verdict(None, true, 0).pass);
     // With one byte more behind the paused queue, the account stays above XON forever.
     accounts[2].waiting[0].1 = 2_001;

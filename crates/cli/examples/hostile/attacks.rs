@@ -207,8 +207,8 @@ fn interfaces() -> Vec<Line> {
 fn streams() -> Vec<Line> {
     let mut all = lines(
         "schedule input --fabric dumbbell --left 2 --right 2 --rate 10Gbps --delay 1us
-         schedule input --tsnkit-network network.csv --by dtscoe --json
-         schedule input --tsnkit-network network.csv --by per-hop --to svg --out out.svg
+         schedule input --tsnkit-network network.csv --algorithm dtscoe --json
+         schedule input --tsnkit-network network.csv --algorithm per-hop --to svg --out out.svg
          schedule input --tsnkit-network network.csv --to taprio --out out --guard-frame 1518B
          schedule input --tsnkit-network network.csv --to tsnkit --grid 100ns",
     );

@@ -310,8 +310,9 @@ fn flow_control(draft: &mut Draft) {
             if draft.chance(10) {
                 let detect = draft.of(&["500ns", "2us", "10us"]);
                 let action = draft.of(&["drop", "forward"]);
-                draft
-                    .line(&format!("watchdog = {{ detect = \"{detect}\", restore = \"1us\", action = \"{action}\" }}"));
+                draft.line(&format!(
+                    "watchdog = {{ detection_time = \"{detect}\", restoration_time = \"1us\", action = \"{action}\" }}"
+                ));
                 draft.excuse("lossless", "a watchdog");
             }
         }

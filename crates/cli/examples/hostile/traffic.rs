@@ -57,8 +57,8 @@ fn entry(draft: &mut Draft, duration: u64) {
             draft.maybe(100, "reply_size", &sizes);
             draft.maybe(30, "connections", &["2", "3"]);
             draft.maybe(50, "requests", &["3", "20"]);
-            draft.maybe(20, "think", &["\"1us\""]);
-            draft.maybe(20, "service", &["\"1us\"", "{ exponential = \"500ns\" }"]);
+            draft.maybe(20, "think_time", &["\"1us\""]);
+            draft.maybe(20, "service_time", &["\"1us\"", "{ exponential = \"500ns\" }"]);
             draft.maybe(20, "rounds", &["\"barrier\""]);
         }
         "collective" => collective(draft, &sizes),
@@ -83,8 +83,8 @@ fn collective(draft: &mut Draft, sizes: &[&'static str]) {
         _ => {}
     }
     draft.maybe(100, "size", sizes);
-    draft.maybe(30, "pieces", &["2", "7"]);
-    draft.maybe(20, "pieces_in_flight", &["1", "3"]);
+    draft.maybe(30, "chunks", &["2", "7"]);
+    draft.maybe(20, "chunks_in_flight", &["1", "3"]);
     draft.maybe(20, "step_delay", &["\"1us\""]);
     draft.maybe(30, "iterations", &["2", "3"]);
     draft.maybe(20, "compute", &["\"5us\""]);

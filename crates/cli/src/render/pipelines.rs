@@ -10,13 +10,14 @@ pub fn lines(inside: &PipelineSummary) -> Vec<String> {
     let each: Vec<_> =
         inside.switches.iter().flat_map(|switch| switch.pipelines.iter().map(move |one| (switch, one))).collect();
     // The first pipeline among equals.
-    let most = each.into_iter().rev().max_by_key(|(_, one)| one.most_waiting).filter(|(_, one)| one.most_waiting > 0);
+    let most = each.into_iter().rev().max_by_key(|(_, one)| one.max_waiting).filter(|(_, one)| one.max_waiting > 0);
     if let Some((switch, one)) = most {
-        let waited = counted(one.most_waiting, "frame");
-        let at = span_ps(one.most_waiting_at_ps);
+        let waited = counted(one.max_waiting, "frame");
+        let at = span_ps(one.max_waiting_at_ps);
         lines.push(format!("longest queue for one: {waited}, {} pipeline {} at {at}", switch.node, one.pipeline));
     }
-    let signals = inside.switches.iter().flat_map(|switch| &switch.pipelines).map(|one| one.signals_heard).sum::<u64>();
+    let signals =
+        inside.switches.iter().flat_map(|switch| &switch.pipelines).map(|one| one.signals_received).sum::<u64>();
     if signals > 0 {
         let ports = inside.switches.iter().map(|switch| switch.ports.len() as u64).sum();
         let about = counted(ports, "port");
@@ -32,18 +33,18 @@ mod tests {
 
     #[test]
     fn the_longest_queue_is_told_with_its_place() {
-        let one = |pipeline, most_waiting, signals_heard| PipelineStatistics {
+        let one = |pipeline, max_waiting, signals_received| PipelineStatistics {
             pipeline,
-            most_waiting,
-            most_waiting_at_ps: 1_500_000,
-            signals_heard,
+            max_waiting,
+            max_waiting_at_ps: 1_500_000,
+            signals_received,
             ..PipelineStatistics::default()
         };
         let switch = |node: &str, pipelines| SwitchPipelines { node: node.to_owned(), pipelines, ports: Vec::new() };
         let mut inside = PipelineSummary {
             ingress_trims: 1200,
             recirculated: 30,
-            most_waiting: 7,
+            max_waiting: 7,
             switches: vec![switch("S1", vec![one(0, 0, 0), one(1, 7, 0)]), switch("S2", vec![one(0, 7, 0)])],
         };
         let expected = [

@@ -122,14 +122,14 @@ impl Page {
             let span = format!("from {} to {}", span_ps(goodput.start_ps), span_ps(goodput.end_ps));
             self.line("goodput", &format!("{} of payload {span}: {}", size(goodput.payload_bytes), rate(goodput.bps)));
         }
-        let happened = &summary.happened;
+        let event_counts = &summary.event_counts;
         let counts = [
-            (happened.marks, "marked"),
-            (happened.retransmissions, "sent again"),
-            (happened.bounces, "bounced"),
-            (happened.trims, "trimmed"),
+            (event_counts.marks, "marked"),
+            (event_counts.retransmissions, "sent again"),
+            (event_counts.bounces, "bounced"),
+            (event_counts.trims, "trimmed"),
             (summary.flows.timeouts, "timed out"),
-            (happened.detours, "detoured"),
+            (event_counts.detours, "detoured"),
         ];
         let counts = counts.iter().filter(|(count, _)| *count > 0);
         let counts: Vec<String> = counts.map(|(count, what)| format!("{} {what}", grouped(*count))).collect();
@@ -180,7 +180,7 @@ impl Page {
     }
 
     fn trims(&mut self, trims: &TrimSummary) {
-        let mut text = format!("{} of payload cut; {} delivered", size(trims.cut_bytes), rate(trims.payload_bps));
+        let mut text = format!("{} of payload cut; {} delivered", size(trims.trimmed_bytes), rate(trims.payload_bps));
         let _ = write!(text, " without headers, and {} of headers", size(trims.header_bytes));
         if trims.spurious > 0 {
             let _ = write!(text, "; {} for packets that had arrived already", grouped(trims.spurious));
@@ -208,7 +208,7 @@ impl Page {
         if let Some(fct) = &flows.fct_ns {
             self.line("completion", &covered(flows.coverage(), distribution(fct)));
             if let Some(unfinished) = &flows.unfinished {
-                let sizes = match unfinished.mostly_above_bytes {
+                let sizes = match unfinished.size_p25_bytes {
                     0 => String::new(),
                     bytes => format!(", mostly above {}", size(bytes)),
                 };
@@ -294,13 +294,14 @@ impl Page {
     }
 
     fn requests(&mut self, name: &str, requests: &RequestSummary) {
-        let RequestSummary { asked, answered, .. } = *requests;
+        let RequestSummary { started: asked, completed: answered, .. } = *requests;
         let mut text = format!("{} of {} of {name} answered", grouped(answered), counted(asked, "request"));
         if let Some(per_second) = requests.per_second {
             let took = span_ps(requests.last_ps - requests.first_ps);
             let _ = write!(text, " in {took}, {} a second", grouped(per_second.round() as u64));
         }
-        let connections = if requests.session { "one connection for all" } else { "a connection for each message" };
+        let connections =
+            if requests.persistent_connection { "one connection for all" } else { "a connection for each message" };
         let _ = write!(text, "; {connections}");
         self.line("requests", &text);
         if let Some(latency) = &requests.latency_ns {
@@ -362,7 +363,7 @@ impl Page {
             grouped(xons),
             grouped(expiries),
             size(pressure.control_bytes),
-            counted(pressure.table_max, "flow"),
+            counted(pressure.max_table_flows, "flow"),
             size(pressure.table_bytes)
         );
         self.line("outputs", &text);
@@ -374,7 +375,7 @@ impl Page {
 
     fn pause_storms(&mut self, summary: &Summary) {
         let Some(storms) = summary.pause_storms.as_ref().filter(|found| found.storms > 0) else { return };
-        let PauseStorms { storms: begun, over, dropped_packets, total_ps, ref ports } = *storms;
+        let PauseStorms { storms: begun, restored: over, dropped_packets, total_ps, ref ports } = *storms;
         let text = format!(
             "{}, {} over; {} over all ports and classes; {} dropped",
             counted(begun, "pause storm"),
@@ -423,7 +424,7 @@ impl Page {
 
     fn checks(&mut self, summary: &Summary) {
         let rows = summary.checks.iter().map(|check| {
-            let mark = match (check.pass, check.judged) {
+            let mark = match (check.pass, check.applicable) {
                 (false, _) => styled("FAIL", Style::Bad),
                 (true, true) => styled("ok  ", Style::Good),
                 (true, false) => "-   ".to_owned(),
@@ -465,9 +466,9 @@ impl Page {
 
 /// Returns the number of threads that executed the network, and the reason if it is below the requested number.
 fn threads(timing: &Timing) -> String {
-    let Timing { threads, most_threads, shared_work, .. } = *timing;
+    let Timing { threads, max_threads, shared_work, .. } = *timing;
     let asked = counted(threads.into(), "thread");
-    let most = if most_threads < threads { format!("{most_threads} of {asked}") } else { asked.clone() };
+    let most = if max_threads < threads { format!("{max_threads} of {asked}") } else { asked.clone() };
     match threads {
         0 | 1 => asked,
         // The share is above 0 because the engine tries more threads now and then.
@@ -518,8 +519,8 @@ mod tests {
 
     #[test]
     fn the_speed_says_how_many_threads_did_the_work() {
-        let of = |threads, most_threads, shared_work| {
-            super::threads(&Timing { threads, most_threads, shared_work, ..Timing::default() })
+        let of = |threads, max_threads, shared_work| {
+            super::threads(&Timing { threads, max_threads, shared_work, ..Timing::default() })
         };
         assert_eq!(of(1, 1, 0.0), "1 thread");
         assert_eq!(of(2, 2, 1.0), "2 threads");

@@ -83,8 +83,8 @@ headroom = "auto"
 quanta = 65535
 
 [switch.watchdog]
-detect = "100us"
-restore = "100us"
+detection_time = "100us"
+restoration_time = "100us"
 action = "drop"
 
 [host]
@@ -229,9 +229,9 @@ fn credits() {
 fn pauses_and_their_watchdog() {
     #[rustfmt::skip]
     refused("watchdog", PFC, &[
-        (r#"detect = "100us""#,  r#"detect = "0s""#,    "", &["above zero"]),
-        (r#"restore = "100us""#, r#"restore = "0s""#,   "", &["above zero"]),
-        (r#"detect = "100us""#,  r#"detect = "-1us""#,  "", &["negative"]),
+        (r#"detection_time = "100us""#,  r#"detection_time = "0s""#,    "", &["above zero"]),
+        (r#"restoration_time = "100us""#, r#"restoration_time = "0s""#,   "", &["above zero"]),
+        (r#"detection_time = "100us""#,  r#"detection_time = "-1us""#,  "", &["negative"]),
         (r#"action = "drop""#,   r#"action = "pray""#,  "", &["one of drop, forward"]),
         (r#"kind = "pfc""#,      r#"kind = "none""#,    "[switch.watchdog]", &["needs PAUSE or PFC", "or no watchdog"]),
         (r#"xoff = "50KB""#,     r#"xoff = "2MB""#,     "",

@@ -209,11 +209,11 @@ size = "60KB"
 fn a_circle_a_mad_card_and_few_credits_are_causes_of_their_own() {
     let scratch = Scratch::new("blame-causes");
     let (_, output, _) = blame(&scratch, "ring", &crate::common::example("deadlock-ring.toml"), &[]);
-    let circle = list(&output, "causes").iter().find(|cause| cause["kind"] == "circle").expect("a circle");
-    let ports: Vec<&str> = list(circle, "ports").iter().map(|port| port.as_str().expect("a port")).collect();
+    let cycle = list(&output, "causes").iter().find(|cause| cause["kind"] == "cycle").expect("a cycle");
+    let ports: Vec<&str> = list(cycle, "ports").iter().map(|port| port.as_str().expect("a port")).collect();
     assert_eq!(ports.len(), 4, "{ports:?}");
     assert!((1..=4).all(|switch| ports.iter().any(|port| port.starts_with(&format!("S{switch}:")))), "{ports:?}");
-    assert_eq!(who(circle, "contributor"), ["H1", "H2", "H3", "H4", "0", "1", "2", "3"]);
+    assert_eq!(who(cycle, "contributor"), ["H1", "H2", "H3", "H4", "0", "1", "2", "3"]);
 
     let (out, output, summary) = blame(&scratch, "storm", &crate::common::example("pause-storm.toml"), &[]);
     let host = list(&output, "causes").iter().find(|cause| cause["kind"] == "host").expect("a host with a pause storm");

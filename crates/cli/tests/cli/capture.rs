@@ -85,7 +85,7 @@ capture = [{ port = "H1", direction = "out" }, { port = "H2", direction = "out" 
     let again = tshark(&capture, "tcp.analysis.retransmission && frame.interface_name contains \"H1\"", &["tcp.len"]);
     let again = again.expect("it was there just now");
     assert!(again.len() > 3, "{again:?}");
-    assert_eq!(again.len() as u64, summary["happened"]["retransmissions"], "retransmissions");
+    assert_eq!(again.len() as u64, summary["event_counts"]["retransmissions"], "retransmissions");
     assert_eq!(bytes(&again), summary["bytes"]["retransmitted"], "their payload");
     assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
     let good =
@@ -200,7 +200,7 @@ capture = [{{ port = "S1:0", direction = "out" }}, {{ port = "S1:1", direction =
             return;
         };
         assert!(
-            headers.len() > 10 && summary["happened"]["trims"].as_u64() >= Some(headers.len() as u64),
+            headers.len() > 10 && summary["event_counts"]["trims"].as_u64() >= Some(headers.len() as u64),
             "{transport}"
         );
         for header in &headers {

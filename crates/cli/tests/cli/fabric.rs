@@ -222,8 +222,8 @@ fn headroom_of_a_link_and_of_a_fabric() {
     assert_eq!((&port["delay_ps"], &port["headroom_bytes"]), (&Value::from(1_500_000), &Value::from(66_538)));
     assert_eq!(port["headroom_without_frames_bytes"], 66_538 - 3 * 1518);
     let terms = json!({
-        "cable": 37_500, "pause_frames": 84, "reaction": 25_216, "mac_phy": 0, "gearbox": 0, "held_back": 1_538,
-        "overhead": -836, "whole_frames": 3_036, "cell_waste": 0, "rounding": 0, "sum": 66_538,
+        "cable": 37_500, "pause_frames": 84, "reaction": 25_216, "mac_phy": 0, "gearbox": 0, "blocking_frame": 1_538,
+        "overhead": -836, "mtu_frames": 3_036, "cell_waste": 0, "rounding": 0, "sum": 66_538,
     });
     assert_eq!((&port["headroom_terms"], &port["reaction_ps"]), (&terms, &Value::from(2_017_280)));
     assert!(port.get("sonic_terms").is_none());

@@ -93,7 +93,7 @@ fn impossible(table: &Table, random: &mut Stream) -> (Vec<Column>, Vec<Vec<Cell>
         ColumnType::Text => {
             let events = [
                 "",
-                "stop",
+                "pause sent",
                 "paused",
                 "resumed",
                 "queued",

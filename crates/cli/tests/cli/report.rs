@@ -174,7 +174,7 @@ fn a_replay_is_the_tables_frame_by_frame() {
     let replay = &data["replays"][0];
     assert!(data["replays"][1].is_null(), "the ring recorded nothing to replay");
     // Links are sampled every 10 us, queues every 1 us: frames of 10 us.
-    assert_eq!(replay["looks_ps"], serde_json::json!([10_000_000, 1_000_000]));
+    assert_eq!(replay["sample_intervals_ps"], serde_json::json!([10_000_000, 1_000_000]));
     assert_eq!((&replay["step_ps"], &replay["frames"]), (&10_000_000.into(), &20.into()));
     let ports = record::trace::read_ports(&Path::new(&small).join("ports.parquet")).unwrap();
     let place = |node: u64, port: u64| {

@@ -104,7 +104,8 @@ fn json_is_one_object_and_nothing_else() {
     let ran = run(&["run", &scenario, "--json"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let summary = json(&ran.out);
-    for key in ["scenario", "packets", "bytes", "flows", "pauses", "deadlock", "checks", "happened", "simulated_ps"] {
+    for key in ["scenario", "packets", "bytes", "flows", "pauses", "deadlock", "checks", "event_counts", "simulated_ps"]
+    {
         assert!(summary.get(key).is_some(), "{key}");
     }
     assert_eq!(scratch.names(""), ["small.toml"], "without --out nothing is written");

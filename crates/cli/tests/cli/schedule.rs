@@ -16,7 +16,8 @@ fn what_every_scheduler_makes_is_judged_to_hold() {
     for by in ["central", "dtscoe", "dtscoe-tightest", "per-hop"] {
         for more in [[].as_slice(), &["--frame-only"], &["--guard-frame", "100B", "--processing", "100ns"]] {
             let file = scratch.path("schedule.json");
-            let words = [&[streams.as_str(), "--by", by, "--to", "json", "--out", &file, "--force"], more].concat();
+            let words =
+                [&[streams.as_str(), "--algorithm", by, "--to", "json", "--out", &file, "--force"], more].concat();
             let made = schedule(&words);
             assert_eq!(made.code, Some(0), "{by} {more:?}: {}", made.err);
             let judged = schedule(&["verify", &file]);
@@ -55,7 +56,7 @@ fn a_stream_that_waits_beyond_its_deadline_is_told_so() {
     let text = std::fs::read_to_string(example("schedule/cpri.toml")).unwrap();
     let file = scratch.file("streams.toml", &text.replace("deadline = \"2us\"", "deadline = \"500ns\""));
     assert_eq!(schedule(&[&file]).code, Some(0));
-    let ran = schedule(&[&file, "--by", "per-hop"]);
+    let ran = schedule(&[&file, "--algorithm", "per-hop"]);
     assert_eq!(ran.code, Some(1), "{}", ran.out);
     assert!(ran.out.contains("no slot for `cpri6`: its frames would wait on their way"), "{}", ran.out);
 }

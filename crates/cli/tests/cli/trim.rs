@@ -110,7 +110,7 @@ fn why_tells_where_a_packet_lost_its_payload() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let summary: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     let trims = &summary["trims"];
-    assert!(trims["trims"].as_u64() > Some(0) && trims["trims"] == summary["happened"]["trims"], "{trims}");
+    assert!(trims["trims"].as_u64() > Some(0) && trims["trims"] == summary["event_counts"]["trims"], "{trims}");
     let text = run(&["run", &example("trim-shared-buffer.toml")]).out;
     assert!(text.contains("of payload cut; ") && text.contains("most at "), "{text}");
     // Search for a trimmed packet among the numbers of the trace.

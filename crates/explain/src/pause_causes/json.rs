@@ -39,7 +39,7 @@ impl PauseCauses {
     fn cause_json(&self, one: &CauseEffects) -> Value {
         let (kind, ports, node) = match &one.root {
             RootCause::Congested(port) => ("congested", vec![*port], port.0),
-            RootCause::Cycle(ports) => ("circle", ports.clone(), ports.first().map_or(0, |port| port.0)),
+            RootCause::Cycle(ports) => ("cycle", ports.clone(), ports.first().map_or(0, |port| port.0)),
             RootCause::Host(node) => ("host", Vec::new(), *node),
             RootCause::Credits(port) => ("credits", vec![*port], port.0),
             RootCause::Drained(node) => ("drained", Vec::new(), *node),

@@ -47,11 +47,11 @@ impl<'p> Builder<'p> {
     pub fn take(&mut self, row: &TraceRow) {
         let at_port = |port: u16| (row.node, port);
         match row.event {
-            TraceEvent::Stop { port, class, account_bytes, limit_bytes, renewal: false } => {
+            TraceEvent::PauseSent { port, class, account_bytes, limit_bytes, renewal: false } => {
                 let index = self.decide(row, port, class, None, (account_bytes, limit_bytes));
                 self.accounts.insert((at_port(port), class), index);
             }
-            TraceEvent::Behind { port, class, egress, egress_class, load } => {
+            TraceEvent::AccountQueue { port, class, egress, egress_class, load } => {
                 let index = self.accounts.get(&(at_port(port), class));
                 let decision = index.map(|&index| &mut self.pauses.decisions[index]);
                 // The load at a renewal does not explain the start of the pause.
@@ -59,7 +59,7 @@ impl<'p> Builder<'p> {
                     decision.behind.push((egress, egress_class, load));
                 }
             }
-            TraceEvent::Go { port, class, .. } => {
+            TraceEvent::ResumeSent { port, class, .. } => {
                 if let Some(&index) = self.accounts.get(&(at_port(port), class)) {
                     self.pauses.decisions[index].go.get_or_insert(row.at);
                 }
@@ -82,7 +82,7 @@ impl<'p> Builder<'p> {
             TraceEvent::Paused { port, class, from, until } => self.stop(at_port(port), class, from, until),
             TraceEvent::Resumed { port, class, from } => self.go_on(at_port(port), class, from),
             TraceEvent::Held { port, of, rate_bps, until } => self.hold(at_port(port), of, rate_bps, row.at, until),
-            TraceEvent::Freed { port, of } => {
+            TraceEvent::Released { port, of } => {
                 if let Some(index) = self.open_holds.remove(&(at_port(port), of)) {
                     let hold = &mut self.pauses.holds[index];
                     hold.until = hold.until.min(row.at);

@@ -20,7 +20,7 @@ struct Flow {
     size_bytes: u64,
     start_ps: u64,
     delivered_ps: Option<u64>,
-    alone_ps: u64,
+    baseline_fct_ps: u64,
 }
 
 impl Flow {
@@ -60,13 +60,23 @@ impl FlowLedger {
 
 impl Watcher for FlowLedger {
     fn flow(&mut self, record: &FlowRecord) {
-        let FlowRecord { flow, traffic, src_host, dst_host, size_bytes, start_ps, delivered_ps, alone_ps, .. } =
-            *record;
+        let FlowRecord {
+            flow, traffic, src_host, dst_host, size_bytes, start_ps, delivered_ps, baseline_fct_ps, ..
+        } = *record;
         if self.is_cut || self.flows.len() >= self.most {
             (self.is_cut, self.flows) = (true, Vec::new());
             return;
         }
-        self.flows.push(Flow { flow, traffic, src_host, dst_host, size_bytes, start_ps, delivered_ps, alone_ps });
+        self.flows.push(Flow {
+            flow,
+            traffic,
+            src_host,
+            dst_host,
+            size_bytes,
+            start_ps,
+            delivered_ps,
+            baseline_fct_ps,
+        });
     }
 }
 
@@ -129,7 +139,7 @@ pub(crate) fn set_common(rows: &mut [Row]) {
 fn common(own: &CompletedFlows, shared: &BTreeSet<(u64, u32, u32, u32, u64)>, names: &[String]) -> CommonFlowMetrics {
     let mut statistics = FlowStatistics::new();
     for flow in own.0.iter().filter(|flow| shared.contains(&flow.key())) {
-        let Flow { flow, traffic, src_host, dst_host, size_bytes, start_ps, delivered_ps, alone_ps } = *flow;
+        let Flow { flow, traffic, src_host, dst_host, size_bytes, start_ps, delivered_ps, baseline_fct_ps } = *flow;
         let record = FlowRecord {
             flow,
             traffic,
@@ -138,7 +148,7 @@ fn common(own: &CompletedFlows, shared: &BTreeSet<(u64, u32, u32, u32, u64)>, na
             size_bytes,
             start_ps,
             delivered_ps,
-            alone_ps,
+            baseline_fct_ps,
             ..FlowRecord::default()
         };
         statistics.push(&record);

@@ -302,8 +302,8 @@ pub fn all() -> Vec<Metric> {
         of("goodput", "goodput", Unit::Rate, true, |s| Some(s.goodput.bps)).over(Population::Payload),
         of("request-mean", "request mean", Unit::Span, true, |s| {
             // Weighted by the answered requests of each entry.
-            let answered: u64 = s.requests.iter().map(|entry| entry.answered).sum();
-            let total = |entry: &RequestSummary| entry.latency_ns.map_or(0.0, |of| of.mean * entry.answered as f64);
+            let answered: u64 = s.requests.iter().map(|entry| entry.completed).sum();
+            let total = |entry: &RequestSummary| entry.latency_ns.map_or(0.0, |of| of.mean * entry.completed as f64);
             (answered > 0).then(|| s.requests.iter().map(total).sum::<f64>() / answered as f64)
         })
         .over(Population::Requests),
@@ -320,11 +320,11 @@ pub fn all() -> Vec<Metric> {
         of("algbw", "algorithm bandwidth", Unit::Rate, false, |s| of_collective(s)?.algorithm_bps)
             .over(Population::Iterations),
         of("busbw", "bus bandwidth", Unit::Rate, true, |s| of_collective(s)?.bus_bps).over(Population::Iterations),
-        of("requests-asked", "requests sent", Unit::Count, false, |s| {
-            (!s.requests.is_empty()).then(|| s.requests.iter().map(|entry| entry.asked as f64).sum())
+        of("requests-started", "requests started", Unit::Count, false, |s| {
+            (!s.requests.is_empty()).then(|| s.requests.iter().map(|entry| entry.started as f64).sum())
         }),
-        of("requests-answered", "requests answered", Unit::Count, false, |s| {
-            (!s.requests.is_empty()).then(|| s.requests.iter().map(|entry| entry.answered as f64).sum())
+        of("requests-completed", "requests completed", Unit::Count, false, |s| {
+            (!s.requests.is_empty()).then(|| s.requests.iter().map(|entry| entry.completed as f64).sum())
         }),
         of("iterations", "iterations of the collective", Unit::Count, false, |s| {
             Some(of_collective(s)?.iterations.into())
@@ -344,10 +344,10 @@ pub fn all() -> Vec<Metric> {
         of("utilisation", "busiest link", Unit::Ratio, false, |s| Some(s.links.busiest.first()?.utilisation)),
         of("timeouts", "timeouts", Unit::Count, true, |s| Some(s.flows.timeouts as f64)),
         of("drops", "drops", Unit::Count, true, |s| Some(s.packets.dropped_total() as f64)),
-        of("retransmissions", "sent again", Unit::Count, true, |s| Some(s.happened.retransmissions as f64)),
-        of("marks", "marked", Unit::Count, true, |s| Some(s.happened.marks as f64)),
-        of("bounces", "bounced", Unit::Count, false, |s| Some(s.happened.bounces as f64)),
-        of("trims", "trimmed", Unit::Count, true, |s| Some(s.happened.trims as f64)),
+        of("retransmissions", "sent again", Unit::Count, true, |s| Some(s.event_counts.retransmissions as f64)),
+        of("marks", "marked", Unit::Count, true, |s| Some(s.event_counts.marks as f64)),
+        of("bounces", "bounced", Unit::Count, false, |s| Some(s.event_counts.bounces as f64)),
+        of("trims", "trimmed", Unit::Count, true, |s| Some(s.event_counts.trims as f64)),
         of("pauses", "pauses", Unit::Count, true, |s| Some(s.pauses.count as f64)),
         of("paused", "time paused", Unit::Span, true, |s| Some(s.pauses.total_ps as f64 / 1000.0)),
         of("max-queue", "longest queue", Unit::Size, true, |s| {

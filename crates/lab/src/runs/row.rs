@@ -300,8 +300,8 @@ impl Group<'_> {
     fn unfinished(&self, metric: &Metric, what: &str) -> Option<String> {
         let of = self.coverage(metric).filter(|of| !of.is_whole())?;
         let sizes = Unfinished::merged(self.rows.iter().filter_map(|row| row.unfinished.as_ref()));
-        let above = sizes.filter(|of| metric.is_of_flows() && metric.label.is_none() && of.mostly_above_bytes > 0);
-        let above = above.map_or(String::new(), |of| format!(", mostly above {}", size(of.mostly_above_bytes)));
+        let above = sizes.filter(|of| metric.is_of_flows() && metric.label.is_none() && of.size_p25_bytes > 0);
+        let above = above.map_or(String::new(), |of| format!(", mostly above {}", size(of.size_p25_bytes)));
         let (count, all) = (grouped(of.unfinished()), counted(of.started, what));
         Some(format!("{}: {count} of {all} unfinished{above}", self.values().join(" ")))
     }
@@ -489,7 +489,7 @@ mod tests {
         for (flow, fct_us) in (0..).zip(fct_us) {
             let (size_bytes, delivered_ps) =
                 (if flow < 3 { 1_000 } else { 5_000_000 }, fct_us.map(|us| us * 1_000_000));
-            let record = FlowRecord { flow, size_bytes, delivered_ps, alone_ps: 1, ..FlowRecord::default() };
+            let record = FlowRecord { flow, size_bytes, delivered_ps, baseline_fct_ps: 1, ..FlowRecord::default() };
             statistics.push(&record);
             ledger.flow(&record);
         }

@@ -19,7 +19,7 @@ const WATCHDOG_DROPS: &str = r#"
 [switch]
 buffer = "4MB"
 flow_control = { kind = "pfc", priorities = [3], xoff = "5KB" }
-watchdog = { detect = "20us", restore = "20us" }
+watchdog = { detection_time = "20us", restoration_time = "20us" }
 [host]
 pause_storm = { host = "H1", at = "10us" }
 [[traffic]]

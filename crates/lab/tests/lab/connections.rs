@@ -72,8 +72,8 @@ client = "H3"
 servers = ["H1"]
 reply_size = "10MB"
 requests = 2
-session = true
-think = "1ms"
+persistent_connection = true
+think_time = "1ms"
 [[traffic]]
 kind = "pairs"
 pairs = [["H2", "H3"]]
@@ -112,8 +112,8 @@ client = "H2"
 servers = ["H1"]
 reply_size = "4MB"
 requests = 2
-think = "600ms"
-session = true
+think_time = "600ms"
+persistent_connection = true
 [record]
 control = { every = "1ms" }
 "#;
@@ -213,16 +213,16 @@ fn a_session_has_one_path() {
         let set: Vec<(&str, &str)> = set.iter().map(|(key, value)| (*key, value.as_str())).collect();
         let (finished, seen) = run(SESSION_PATH, &set);
         assert_eq!(finished.summary.flows.completed, 32, "{transport}");
-        assert!(finished.summary.requests[0].session, "{transport}");
+        assert!(finished.summary.requests[0].persistent_connection, "{transport}");
         assert_eq!(uplinks(&seen), 1, "{transport}: the uplink of the servers' leaf, and no more");
         let ports: BTreeSet<(u32, u16)> = seen.flows.iter().map(|row| (row.src_host, row.src_port)).collect();
         assert_eq!(ports.len(), 2, "one source port at each end: {ports:?}");
-        let separate = [set.as_slice(), &[("traffic.0.session", "false")]].concat();
+        let separate = [set.as_slice(), &[("traffic.0.persistent_connection", "false")]].concat();
         let (finished, seen) = run(SESSION_PATH, &separate);
-        assert!(!finished.summary.requests[0].session && uplinks(&seen) > 1, "{transport}");
+        assert!(!finished.summary.requests[0].persistent_connection && uplinks(&seen) > 1, "{transport}");
     }
     let (finished, _) = run(SESSION_PATH, &[("host.transport", "\"datagram\"")]);
-    assert!(!finished.summary.requests[0].session, "datagrams have no connections");
+    assert!(!finished.summary.requests[0].persistent_connection, "datagrams have no connections");
 }
 
 /// Three servers reply to one client.
@@ -244,7 +244,7 @@ client = "H4"
 servers = ["H1", "H2", "H3"]
 reply_size = "500KB"
 requests = 6
-session = true
+persistent_connection = true
 [record]
 control = { every = "5us" }
 "#;
@@ -261,7 +261,7 @@ fn the_rate_of_a_queue_pair_outlasts_its_messages() {
     assert_eq!(finished.summary.flows.completed, 36);
     let rates = first_rates(&session);
     assert!(rates.len() == 15 && rates.iter().all(|&rate| rate < 9_000_000_000), "{rates:?}");
-    let (_, separate) = run(SESSION_DCQCN, &[("traffic.0.session", "false")]);
+    let (_, separate) = run(SESSION_DCQCN, &[("traffic.0.persistent_connection", "false")]);
     let rates = first_rates(&separate);
     assert!(rates.contains(&10_000_000_000), "each starts at the line's rate: {rates:?}");
 }
@@ -273,7 +273,7 @@ fn a_session_is_refused_where_nothing_outlasts_a_message() {
         let set = [("host.transport", kind.as_str()), ("switch.marking", "\"none\"")];
         let error = read(SESSION_DCQCN, &set, 1).err().unwrap_or_default();
         assert!(
-            error.contains("traffic.0.session") || error.contains("no connections between messages"),
+            error.contains("traffic.0.persistent_connection") || error.contains("no connections between messages"),
             "{transport}: {error}"
         );
     }
@@ -446,7 +446,7 @@ qps_per_connection = {queue_pairs}
         let check = finished.summary.checks.iter().find(|check| check.name == "collectives").expect("a check");
         assert!(check.pass, "{text}{}", check.detail);
         // Go-back-n over several paths of a frame each may never complete.
-        if !check.judged {
+        if !check.applicable {
             continue;
         }
         judged += 1;
@@ -458,7 +458,7 @@ qps_per_connection = {queue_pairs}
     assert!(judged > 900 && near > 300, "{judged} are through, {near} within twice their bound");
 }
 
-/// A message of 8 MB, or `pieces` pieces of it, meets a bulk flow.
+/// A message of 8 MB, or `chunks` chunks of it, meets a bulk flow.
 const BROADCAST: &str = r#"
 duration = "40ms"
 [fabric]
@@ -495,7 +495,7 @@ fn messages_without_a_gap_equal_one_long_message() {
             "tcp" | "dctcp" => format!("{{ kind = \"{kind}\", mss = \"1000B\", delayed_ack = false }}"),
             _ => format!("{{ kind = \"{kind}\", payload = \"1000B\" }}"),
         };
-        let trace = |pieces: &str| {
+        let trace = |chunks: &str| {
             let lossless = "buffer = \"4MB\"\nflow_control = { kind = \"pfc\", priorities = [3] }";
             let text = match kind {
                 "timely" | "roce" => BROADCAST.replace("queue = \"400KB\"", lossless).replace("\"40ms\"", "\"400ms\""),
@@ -503,8 +503,8 @@ fn messages_without_a_gap_equal_one_long_message() {
             };
             let set = [
                 ("host.transport", transport.as_str()),
-                ("traffic.0.pieces", pieces),
-                ("traffic.0.pieces_in_flight", "1000"),
+                ("traffic.0.chunks", chunks),
+                ("traffic.0.chunks_in_flight", "1000"),
             ];
             let (finished, seen) = alone::<Seen>(&text, &set, 1);
             let mut rows: Vec<&FlowRecord> = seen.flows.iter().filter(|row| row.traffic == 0).collect();

@@ -139,7 +139,7 @@ fn check_flows(folder: &Path, summary: &Value) {
     let (start, end) = (summary["window"]["start_ps"].as_u64().unwrap(), summary["window"]["end_ps"].as_u64().unwrap());
     let table = read_table(&folder.join("flows.parquet")).unwrap();
     let (starts, delivered) = (times(&table, "start_ps"), times(&table, "delivered_ps"));
-    let (alone, timeouts) = (times(&table, "alone_ps"), times(&table, "timeouts"));
+    let (alone, timeouts) = (times(&table, "baseline_fct_ps"), times(&table, "timeouts"));
     let whole = start == 0 && end == summary["simulated_ps"].as_u64().unwrap();
     let (mut fct_ns, mut rates, mut started, mut all_timeouts) = (Vec::new(), Vec::new(), 0, 0);
     for row in 0..table.rows {
@@ -345,7 +345,7 @@ fn marks_of_trimmed_headers_are_in_the_trace() {
     let made = Made::of("marks", &incast(keys, "[host]\ntransport = \"dctcp\"\nreply_class = 7"));
     let (marked, trimmed) = (made.packets_of("marked"), made.packets_of("trimmed"));
     assert!(trimmed.iter().any(|packet| marked.contains(packet)), "no marked header");
-    assert_eq!(made.summary["happened"]["marks"].as_u64(), Some(marked.len() as u64));
+    assert_eq!(made.summary["event_counts"]["marks"].as_u64(), Some(marked.len() as u64));
 }
 
 /// A host makes replies for a destination that is held.

@@ -47,7 +47,7 @@ class = 7
 
 /// Returns the delays of both frames in nanoseconds, on threads and over ranks.
 fn delays(text: &str) -> [u64; 2] {
-    let of = |summary: &Summary| [0, 1].map(|entry| summary.jitter[entry].most_delay_ps / 1000);
+    let of = |summary: &Summary| [0, 1].map(|entry| summary.jitter[entry].max_delay_ps / 1000);
     let (one, _) = alone::<NullWatcher>(text, &[], 1);
     assert!(one.summary.passes(), "{:?}", one.summary.checks);
     for (other, _) in [alone::<NullWatcher>(text, &[], 2), over_ranks::<NullWatcher>(text, &[])] {

@@ -273,7 +273,7 @@ size = "1MB"
 "#;
     for spread in ["packet", "path", "flow"] {
         let (_, seen) = run(text, &[("routing.spread", spread)]);
-        assert_eq!(seen.flows[0].delivered_ps.unwrap(), seen.flows[0].alone_ps, "{spread}");
+        assert_eq!(seen.flows[0].delivered_ps.unwrap(), seen.flows[0].baseline_fct_ps, "{spread}");
     }
     // Two uplinks of 10 Gbps between 100 Gbps.
     let parallel = r#"
@@ -303,7 +303,7 @@ size = "1MB"
         let (most, sum) = (uplinks.values().max().unwrap(), uplinks.values().sum::<u64>());
         assert_eq!(uplinks.len(), 2, "{:?}", seen.links);
         let late = Rate::from_gbps(10).serialise(most - sum / 2);
-        let (took, alone) = (seen.flows[0].delivered_ps.unwrap(), seen.flows[0].alone_ps);
+        let (took, alone) = (seen.flows[0].delivered_ps.unwrap(), seen.flows[0].baseline_fct_ps);
         let frame = Rate::from_gbps(10).serialise(1538).as_ps();
         let difference = took.abs_diff(alone + late.as_ps());
         assert!(took >= alone && difference <= frame, "{spread}: {took} ps, alone {alone} ps, late by {late}");
@@ -334,7 +334,7 @@ fn frames_of_varied_length_have_the_load_asked_for_and_their_order() {
         &[],
         &[("traffic.0.frame", "128B")],
         &[("traffic.0.frame", "800B"), ("duration", "20ms")],
-        &[("traffic.0.frame_longest", "1600B"), ("duration", "20ms")],
+        &[("traffic.0.frame_max", "1600B"), ("duration", "20ms")],
     ];
     for set in cases {
         let (summary, _) = run(VARIED, set);
@@ -345,7 +345,7 @@ fn frames_of_varied_length_have_the_load_asked_for_and_their_order() {
         assert_eq!((order.lost, order.ignored, order.displaced), (0, 0, 0), "{set:?}");
     }
     let error = Run::parse(
-        &VARIED.replace("400B", "400B\"\nframe_longest = \"1518B"),
+        &VARIED.replace("400B", "400B\"\nframe_max = \"1518B"),
         "test.toml",
         &[],
         None,
@@ -380,7 +380,7 @@ frame_deviation = "600B"
             let (summary, seen) = run(text, &[("seed", seed), ("routing.spread", spread)]);
             assert_eq!(summary.warnings, [""; 0]);
             // All frames of the one burst wait at the host, so the flow has its minimum time.
-            assert_eq!(seen.flows[0].delivered_ps.unwrap(), seen.flows[0].alone_ps, "{spread} {seed}");
+            assert_eq!(seen.flows[0].delivered_ps.unwrap(), seen.flows[0].baseline_fct_ps, "{spread} {seed}");
         }
     }
 }

@@ -59,7 +59,7 @@ impl Egress {
     pub fn watch(&mut self, now: Time, port: u16, received: Received, watchdog: &WatchdogParameters) -> Time {
         let Received { classes, span, effect } = received;
         self.state_mut(port).watchdog.on_pause(classes, now.saturating_add(span).max(effect));
-        effect.saturating_add(if span > Time::ZERO { watchdog.detect } else { watchdog.restore })
+        effect.saturating_add(if span > Time::ZERO { watchdog.detection_time } else { watchdog.restoration_time })
     }
 
     /// Takes a watchdog sample of `port`: detects and ends pause storms. Returns the time of the next sample.
@@ -77,7 +77,7 @@ impl Egress {
         let mut sample = state.watchdog.look(now, watchdog, stopped);
         if sample.again == Time::MAX && !state.pause.is_clear() {
             // A pause is pending that has not taken effect yet.
-            sample.again = now + watchdog.detect;
+            sample.again = now + watchdog.detection_time;
         }
         let stormed = state.watchdog.stormed();
         stats.counters.pause_storms += u64::from(sample.begun.count_ones());

@@ -9,12 +9,12 @@ use traffic::FrameLengths;
 #[derive(Clone, Debug)]
 pub(super) struct ReorderState {
     watch: ReorderWatch,
-    pieces: Pieces,
+    chunks: Chunks,
 }
 
 /// Boundaries of the pieces of a flow.
 #[derive(Clone, Debug)]
-enum Pieces {
+enum Chunks {
     /// Pieces of equal size, as transports send them.
     Equal { bytes: u64 },
     /// Pieces of the messages of a connection.
@@ -68,7 +68,7 @@ impl ReorderState {
     /// Creates the state of a flow in pieces of `piece_bytes`.
     pub fn new(piece_bytes: u16) -> ReorderState {
         let bytes = u64::from(piece_bytes.max(1));
-        ReorderState { watch: ReorderWatch::default(), pieces: Pieces::Equal { bytes } }
+        ReorderState { watch: ReorderWatch::default(), chunks: Chunks::Equal { bytes } }
     }
 
     /// Creates the state of a connection with messages of these sizes in bytes, in pieces of `piece_bytes`.
@@ -80,14 +80,14 @@ impl ReorderState {
             Some(start)
         };
         let starts = sizes_bytes.scan((0, 0), start_of).collect();
-        let pieces = Pieces::OfMessages(Box::new(MessagePieces { bytes, starts }));
-        ReorderState { watch: ReorderWatch::default(), pieces }
+        let chunks = Chunks::OfMessages(Box::new(MessagePieces { bytes, starts }));
+        ReorderState { watch: ReorderWatch::default(), chunks }
     }
 
     /// Creates the state of a flow of datagrams; `lengths` must be at their start, with `header_bytes` per frame.
     pub fn drawn(lengths: FrameLengths, header_bytes: u16) -> ReorderState {
-        let pieces = DrawnPieces { lengths, header_bytes, starts: Vec::new(), end: 0 };
-        ReorderState { watch: ReorderWatch::default(), pieces: Pieces::Drawn(Box::new(pieces)) }
+        let chunks = DrawnPieces { lengths, header_bytes, starts: Vec::new(), end: 0 };
+        ReorderState { watch: ReorderWatch::default(), chunks: Chunks::Drawn(Box::new(chunks)) }
     }
 
     /// Adds the results so far to `total`, as if no more frames arrived.
@@ -107,10 +107,10 @@ impl ReorderState {
 
     /// Records the arrival of the piece at this offset.
     pub fn observe(&mut self, offset: u64, density: &mut ReorderDensity) {
-        let place = match &mut self.pieces {
-            Pieces::Equal { bytes } => offset / *bytes,
-            Pieces::OfMessages(pieces) => pieces.place_of(offset),
-            Pieces::Drawn(pieces) => pieces.place_of(offset),
+        let place = match &mut self.chunks {
+            Chunks::Equal { bytes } => offset / *bytes,
+            Chunks::OfMessages(chunks) => chunks.place_of(offset),
+            Chunks::Drawn(chunks) => chunks.place_of(offset),
         };
         self.watch.observe(place, density);
     }

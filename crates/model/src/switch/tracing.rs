@@ -220,7 +220,7 @@ impl Core {
         let Some(mut tracer) = self.stats.tracer.take() else { return };
         let (port, class) = self.account_name(account);
         let account_bytes = u64::from(self.buffer.accounts[account].bytes);
-        tracer.note_port(now, TraceEvent::Stop { port, class, account_bytes, limit_bytes, renewal });
+        tracer.note_port(now, TraceEvent::PauseSent { port, class, account_bytes, limit_bytes, renewal });
         // The queues that hold the bytes of the account: the congested ports that cause this pause.
         let mut behind: Vec<(u16, u8, Load)> = Vec::new();
         for index in 0..self.buffer.queues.len() {
@@ -249,7 +249,7 @@ impl Core {
         }
         behind.sort_by_key(|&(port, class, load)| (std::cmp::Reverse(load.bytes), port, class));
         for &(egress, egress_class, load) in behind.iter().take(4) {
-            tracer.note_port(now, TraceEvent::Behind { port, class, egress, egress_class, load });
+            tracer.note_port(now, TraceEvent::AccountQueue { port, class, egress, egress_class, load });
         }
         self.stats.tracer = Some(tracer);
     }
@@ -260,7 +260,7 @@ impl Core {
         let (port, class) = self.account_name(account);
         let account_bytes = u64::from(self.buffer.accounts[account].bytes);
         if let Some(tracer) = &mut self.stats.tracer {
-            tracer.note_port(now, TraceEvent::Go { port, class, account_bytes });
+            tracer.note_port(now, TraceEvent::ResumeSent { port, class, account_bytes });
         }
     }
 

@@ -48,7 +48,7 @@ impl Tracer {
             let XoffMessage { rate_bps, expiry } = frame.xoff_message();
             TraceEvent::Held { port, of, rate_bps, until: frame.at.saturating_add(expiry) }
         } else {
-            TraceEvent::Freed { port, of }
+            TraceEvent::Released { port, of }
         };
         self.note_port(frame.at, event);
     }

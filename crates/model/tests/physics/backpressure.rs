@@ -55,7 +55,7 @@ fn only_senders_above_their_share_are_stopped() {
     let (greater, lesser) = (mbps(&results, 0, duration), mbps(&results, 1, duration));
     assert!((lesser - 1_000.0).abs() < waits && (greater - 9_000.0).abs() < waits, "{greater} {lesser} +- {waits}");
     let pressure = results.summary.backpressure.as_ref().unwrap();
-    assert!(pressure.xoffs > 0 && pressure.table_max == 2);
+    assert!(pressure.xoffs > 0 && pressure.max_table_flows == 2);
     assert_eq!(pressure.control_bytes, pressure.control_packets * 84);
     assert_eq!((&pressure.outputs[0].peer[..], pressure.outputs.len()), ("H3", 1));
 }

@@ -113,7 +113,7 @@ fn a_frame_walks_on_the_fabric_and_a_bounce_takes_it_back() {
             bounced += u64::from(bounces);
         }
         assert_eq!(
-            bounced, results.summary.happened.bounces,
+            bounced, results.summary.event_counts.bounces,
             "seed {seed}: what frames went through is what was counted"
         );
         for (cause, count) in &results.summary.packets.dropped {

@@ -177,9 +177,9 @@ fn other_mechanisms_act_beside_it() {
     marked.duration = Time::from_ms(20);
     let results = run(marked);
     assert!(
-        results.summary.happened.marks > 0 && results.summary.happened.bounces > 0,
+        results.summary.event_counts.marks > 0 && results.summary.event_counts.bounces > 0,
         "{:?}",
-        results.summary.happened
+        results.summary.event_counts
     );
     assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 3);
     assert!(results.summary.passes() && results.summary.packets.dropped_total() == 0);
@@ -190,7 +190,7 @@ fn other_mechanisms_act_beside_it() {
     stopped.host.transport = transport("dctcp", &[]);
     stopped.duration = Time::from_ms(20);
     let results = run(stopped);
-    assert!(results.summary.pauses.count > 0 && results.summary.happened.bounces > 0, "{:?}", results.summary);
+    assert!(results.summary.pauses.count > 0 && results.summary.event_counts.bounces > 0, "{:?}", results.summary);
     assert!(results.summary.passes() && results.dropped("lossless queue full") == 0, "{:?}", results.summary.checks);
 }
 
@@ -205,7 +205,7 @@ fn detours_use_the_neighbours_buffers() {
         run(setup)
     };
     let (dropped, detoured) = (with(Overload::Drop), with(Overload::Detour));
-    assert!(detoured.summary.passes() && detoured.summary.happened.detours > 0);
+    assert!(detoured.summary.passes() && detoured.summary.event_counts.detours > 0);
     assert_eq!(bounces(&detoured).returned_to_source, 0, "no frame is sent to a host that is not its own");
     let lost = |results: &Results| results.summary.packets.dropped_total();
     assert!(lost(&detoured) * 2 < lost(&dropped), "{} and {}", lost(&detoured), lost(&dropped));
@@ -244,8 +244,8 @@ fn counters_match_in_random_networks_with_bounces() {
         for name in ["conservation", "bounces", "buffer", "little's law"] {
             assert!(results.passes(name), "seed {seed}: {name}: {:?}", summary.checks);
         }
-        bounced[0] += summary.happened.bounces;
-        bounced[1] += summary.happened.detours;
+        bounced[0] += summary.event_counts.bounces;
+        bounced[1] += summary.event_counts.detours;
         let other = run(with(2).0);
         assert_eq!(format!("{results:?}"), format!("{other:?}"), "seed {seed} on 2 threads");
     }

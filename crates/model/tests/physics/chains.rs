@@ -86,10 +86,10 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
 /// on one link, plus the time of a piece on each further link.
 #[test]
 fn pieces_go_down_a_chain_behind_each_other() {
-    let time = |pieces: u32, in_flight: u32| {
+    let time = |chunks: u32, in_flight: u32| {
         let spec = link(40, 600);
         let what = Collective::new(Operation::Broadcast { root: None }, Algorithm::Ring, 1_000_000);
-        let what = Collective { pieces, pieces_in_flight: in_flight, ..what };
+        let what = Collective { chunks, chunks_in_flight: in_flight, ..what };
         let mut builder = PlanBuilder::new();
         let members: Vec<u32> = (0..6).collect();
         traffic::collective(&what, &members, &Entry::new(1, 0), &mut builder).unwrap();

@@ -252,16 +252,18 @@ fn a_trace_has_the_reason_of_missing_credits() {
     let (mut stops, mut behind) = (0, 0);
     for row in &results.trace {
         match row.event {
-            TraceEvent::Stop { port, class, account_bytes, limit_bytes, renewal } => {
+            TraceEvent::PauseSent { port, class, account_bytes, limit_bytes, renewal } => {
                 assert!(!std::mem::replace(&mut held[usize::from(port)], true), "{row:?}");
                 assert!(port != 0 && class == Some(3) && !renewal, "{row:?}");
                 assert!(account_bytes > 0 && account_bytes <= limit_bytes, "{row:?}");
                 (stops, behind) = (stops + 1, account_bytes);
             }
-            TraceEvent::Behind { egress, egress_class, load, .. } => {
+            TraceEvent::AccountQueue { egress, egress_class, load, .. } => {
                 assert_eq!((egress, egress_class, load.bytes), (0, 3, behind), "all of it waits for the receiver");
             }
-            TraceEvent::Go { port, .. } => assert!(std::mem::replace(&mut held[usize::from(port)], false), "{row:?}"),
+            TraceEvent::ResumeSent { port, .. } => {
+                assert!(std::mem::replace(&mut held[usize::from(port)], false), "{row:?}")
+            }
             _ => {}
         }
     }
@@ -272,5 +274,5 @@ fn a_trace_has_the_reason_of_missing_credits() {
     alone.duration = Time::from_us(500);
     alone.record.trace = Some(TraceParameters::everything());
     let results = run(alone);
-    assert!(results.trace.iter().all(|row| !matches!(row.event, TraceEvent::Stop { .. })));
+    assert!(results.trace.iter().all(|row| !matches!(row.event, TraceEvent::PauseSent { .. })));
 }

@@ -62,7 +62,7 @@ fn retransmissions_are_late() {
     setup.duration = Time::from_ms(100);
     let results = run(setup);
     let found = results.all_hold().summary.reordering.unwrap();
-    assert!(results.summary.happened.retransmissions > 0);
+    assert!(results.summary.event_counts.retransmissions > 0);
     assert!(found.displaced > 0 && found.latest_packets > 3, "{found:?}");
     assert_eq!((found.packets, found.lost), (3 * 300_000u64.div_ceil(1460), 0), "each frame once");
     assert!(run_without_measure().summary.reordering.is_none());

@@ -150,7 +150,7 @@ fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64, at: MarkEv
     let results = run(setup);
     results.all_hold();
     assert_eq!(results.summary.packets.delivered_whole, frames);
-    results.summary.happened.marks
+    results.summary.event_counts.marks
 }
 
 /// Returns the frames queued when frame `n` arrives: `n` minus the first, which left at once, minus one per ten frames.

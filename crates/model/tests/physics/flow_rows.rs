@@ -60,7 +60,7 @@ fn asked(hosts: u32, seed: u64) -> Plan {
         think: Time::ZERO,
         service: Service::Constant(Time::from_us(1)),
         rounds: Rounds::Independent,
-        session: seed.is_multiple_of(2),
+        persistent_connection: seed.is_multiple_of(2),
     };
     let all: Vec<u32> = (0..hosts).collect();
     traffic::request_reply(&parameters, &all, &Entry::new(seed, 0), &mut builder).unwrap();
@@ -125,7 +125,7 @@ fn each_flow_has_one_row(results: &Results, what: &str) {
     assert_eq!(rows.iter().filter(|row| row.awaits_ack).count() as u64, summary.unacknowledged, "{what}");
     assert_eq!(summary.by_traffic.iter().map(|entry| entry.started).sum::<u64>(), summary.started, "{what}");
     for row in rows {
-        assert!(row.delivered_ps.is_none_or(|at| at >= row.start_ps + row.alone_ps.min(1)), "{what}: {row:?}");
+        assert!(row.delivered_ps.is_none_or(|at| at >= row.start_ps + row.baseline_fct_ps.min(1)), "{what}: {row:?}");
         assert!(row.acked_ps.is_none_or(|acked| row.delivered_ps.is_some_and(|at| at <= acked)), "{what}: {row:?}");
         assert!(!row.awaits_ack || row.acked_ps.is_none() && row.delivered_ps.is_some(), "{what}: {row:?}");
     }

@@ -42,7 +42,7 @@ fn longest_wait(hosts: u32, flows: Vec<Flow>, bytes: u64, idle_slope: Option<Rat
     setup.record.jitter = true;
     let results = run(setup);
     results.all_hold();
-    Time::from_ps(results.summary.jitter[0].most_delay_ps) - flight(bytes) - flight(bytes)
+    Time::from_ps(results.summary.jitter[0].max_delay_ps) - flight(bytes) - flight(bytes)
 }
 
 /// Prints and checks the extreme value over all phases.
@@ -121,7 +121,7 @@ fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switche
             let results = run(setup);
             results.all_hold();
             assert_eq!(results.summary.mechanisms["cyclic"]["missed"], 0);
-            Time::from_ps(results.summary.jitter[0].most_delay_ps) - flight(OWN)
+            Time::from_ps(results.summary.jitter[0].max_delay_ps) - flight(OWN)
         };
         // Nine frames of 1.216 us plus the wait for the wire fill the cycle.
         let slowest = (0..12).map(|phase_ns| latency(begins + Time::from_ns(1 + phase_ns), 9)).max().unwrap();
@@ -171,7 +171,7 @@ fn longest_wait_in_line(switches: u32, flows: Vec<Flow>, bytes: u64, idle_slope:
     setup.record.jitter = true;
     let results = run(setup);
     results.all_hold();
-    Time::from_ps(results.summary.jitter[0].most_delay_ps) - flight(bytes) * u64::from(switches + 1)
+    Time::from_ps(results.summary.jitter[0].max_delay_ps) - flight(bytes) * u64::from(switches + 1)
 }
 
 /// Strict priority over several switches: at each, one lower frame that has started and all higher ones.

@@ -61,7 +61,7 @@ fn completion(
     let results = run(setup);
     results.all_hold();
     let record = &results.flows[0];
-    [Time::from_ps(record.fct_ps().expect("it completes")), Time::from_ps(record.alone_ps)]
+    [Time::from_ps(record.fct_ps().expect("it completes")), Time::from_ps(record.baseline_fct_ps)]
 }
 
 // [M3] [M51] [ROCE1] [ROCE2] [TIMELY1]

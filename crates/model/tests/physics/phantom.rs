@@ -82,7 +82,7 @@ fn frames_that_find_the_wire_idle_are_counted() {
         setup.switch.marking = marking;
         let results = run(setup);
         results.all_hold();
-        results.summary.happened.marks
+        results.summary.event_counts.marks
     };
     // 1082 + 54.1 n > 30000 from n = 535 on, of 0 to 999.
     assert_eq!(marks(phantom(0.95, 30_000)), 1000 - 535);
@@ -120,7 +120,7 @@ fn marks_are_traced_and_captured_where_they_are_set() {
         let results = run(setup);
         let traced = results.trace.iter().filter(|row| matches!(row.event, TraceEvent::Marked { .. })).count();
         assert!(traced > 100, "{traced} marks");
-        assert_eq!(traced as u64, results.summary.happened.marks, "{marking:?}");
+        assert_eq!(traced as u64, results.summary.event_counts.marks, "{marking:?}");
         let data = results.captured.iter().filter(|it| it.frame.kind == Kind::Data);
         let (sent, received): (Vec<&model::CapturedFrame>, Vec<&model::CapturedFrame>) =
             data.partition(|it| it.outbound);
@@ -181,6 +181,6 @@ fn every_frame_that_leaves_is_counted_once_under_every_flow_control() {
             marks += u64::from(marked);
         }
         assert!(marks > 20, "{control:?}: {marks}");
-        assert_eq!(results.summary.happened.marks, marks, "{control:?}");
+        assert_eq!(results.summary.event_counts.marks, marks, "{control:?}");
     }
 }

@@ -87,7 +87,7 @@ fn a_deflected_frame_is_cut_when_it_comes_round() {
     let mut expected = Vec::new();
     for pipeline in &pipeline_summary_of(&results).switches[0].pipelines {
         // The first is on the recirculation port's wire, the others are queued.
-        assert_eq!(pipeline.most_waiting, pipeline.recirculated.saturating_sub(1));
+        assert_eq!(pipeline.max_waiting, pipeline.recirculated.saturating_sub(1));
         assert_eq!(pipeline.first_recirculated_ps, Some(came.as_ps()));
         expected.extend((1..=pipeline.recirculated).map(|place| came + on_wire * place - gap + latency));
     }
@@ -118,12 +118,12 @@ fn a_deflect_queue_without_room_loses_by_its_own_cause() {
         PipelineParameters { deflect_queue: Some(QueueLimit::Packets(1)), ..inside(Overflow::Deflect, Control::None) };
     let results = burst(16, 1, with(limited, 2));
     results.all_hold();
-    let lost = results.dropped("deflect queue full");
+    let lost = results.dropped("recirculation queue full");
     let came_round = results.summary.packets.delivered_trimmed;
     assert_eq!((came_round + lost, came_round), (13, pipeline_summary_of(&results).recirculated));
     // Each pipeline has one frame on the port's wire and one queued. Three frames found room before.
     let pipelines = &pipeline_summary_of(&results).switches[0].pipelines;
-    assert!(pipelines.iter().all(|pipeline| pipeline.recirculated <= 2 && pipeline.most_waiting <= 1));
+    assert!(pipelines.iter().all(|pipeline| pipeline.recirculated <= 2 && pipeline.max_waiting <= 1));
     assert!((7..=8).contains(&came_round), "{came_round}");
 }
 
@@ -162,7 +162,7 @@ fn signals_reach_whom_they_are_for() {
         let results = burst(4, 300, with(parameters, 10));
         results.all_hold();
         let inside = pipeline_summary_of(&results);
-        let signals: u64 = inside.switches[0].pipelines.iter().map(|pipeline| pipeline.signals_heard).sum();
+        let signals: u64 = inside.switches[0].pipelines.iter().map(|pipeline| pipeline.signals_received).sum();
         assert_eq!(signals, heard * inside.recirculated, "one a deflected frame");
         let first_deflected = results.trace.iter().find(|row| matches!(row.event, TraceEvent::Deflected { .. }));
         let first_signal = results.trace.iter().find(|row| matches!(row.event, TraceEvent::Signalled { .. }));
@@ -202,7 +202,7 @@ fn the_same_frames_lose_their_payload_as_in_an_ideal_switch() {
     let mut ideal = with(inside(Overflow::Mirror, Control::None), 2);
     ideal.overload = Overload::Trim { trim: trim(), header_queue: QueueLimit::Packets(10_000), inside: None };
     let (results, mirrored) = (burst(16, 1, ideal), burst(16, 1, with(inside(Overflow::Mirror, Control::None), 2)));
-    assert_eq!(results.summary.happened.trims, mirrored.summary.happened.trims);
+    assert_eq!(results.summary.event_counts.trims, mirrored.summary.event_counts.trims);
     assert!(results.summary.pipelines.is_none());
 }
 
@@ -259,7 +259,7 @@ fn random_networks_with_pipelines_keep_their_books() {
         let inside = pipeline_summary_of(&results);
         metered += inside.ingress_trims;
         recirculated += inside.recirculated;
-        lost += results.dropped("deflect queue full");
+        lost += results.dropped("recirculation queue full");
         under_way += summary.packets.in_flight;
         for threads in [2, 3] {
             let other = run(setup(threads));

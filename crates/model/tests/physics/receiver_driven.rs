@@ -35,7 +35,7 @@ fn a_lone_flow_is_exact_over_1_to_6_hops() {
             let record = &results.flows[0];
             let took = Time::from_ps(record.fct_ps().expect("it completes"));
             assert_eq!(took, recurrence(&path, &frames), "{kind} {path:?} {payload} {size}");
-            assert_eq!((record.alone_ps, record.retransmitted_bytes), (took.as_ps(), 0));
+            assert_eq!((record.baseline_fct_ps, record.retransmitted_bytes), (took.as_ps(), 0));
         }
     }
 }
@@ -132,7 +132,7 @@ fn an_incast_over_eight_packets_loses_nothing_but_the_headers_time() {
         let results = run(setup);
         results.all_hold();
         assert!(results.summary.packets.dropped.is_empty());
-        let trims = results.summary.happened.trims;
+        let trims = results.summary.event_counts.trims;
         assert!(trims > 10 * u64::from(senders), "{trims}");
         // Each trimmed packet was retransmitted once, and nothing else was.
         assert_eq!(results.flows.iter().map(|flow| flow.retransmitted_bytes).sum::<u64>(), trims * 1436);
@@ -161,7 +161,7 @@ fn returned_headers_need_no_timer() {
         results.all_hold();
         assert!(results.summary.packets.returned_to_source > 200, "{:?}", results.summary.packets);
         assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 30, "{kind}");
-        assert_eq!(results.summary.happened.retransmissions, results.summary.happened.trims);
+        assert_eq!(results.summary.event_counts.retransmissions, results.summary.event_counts.trims);
     }
 }
 
@@ -177,7 +177,7 @@ fn permutation(packets: u32, spread: Spread) -> f64 {
     setup.duration = Time::from_ms(2);
     let results = run(setup);
     results.all_hold();
-    let share = |flow: &stats::flows::FlowRecord| flow.alone_ps as f64 / flow.fct_ps().expect("complete") as f64;
+    let share = |flow: &stats::flows::FlowRecord| flow.baseline_fct_ps as f64 / flow.fct_ps().expect("complete") as f64;
     results.flows.iter().map(share).sum::<f64>() / 16.0
 }
 

@@ -27,7 +27,7 @@ fn repaired(setup: Setup) -> (u64, u64) {
     results.all_hold();
     assert_eq!(results.flows.len() as u32, SENDERS);
     assert!(results.flows.iter().all(|flow| flow.delivered_ps.is_some()));
-    (results.dropped("queue full"), results.summary.happened.retransmissions)
+    (results.dropped("queue full"), results.summary.event_counts.retransmissions)
 }
 
 /// Without reordering, selective repeat retransmits exactly the lost packets, go-back-N more.
@@ -60,7 +60,7 @@ fn every_byte_arrives_once_under_loss_and_reordering() {
         assert!(results.summary.passes(), "{:#?}", results.summary.checks);
         assert_eq!(results.goodput, [800_000]);
         assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 4);
-        (results.flows, results.summary.packets, results.summary.happened.retransmissions)
+        (results.flows, results.summary.packets, results.summary.event_counts.retransmissions)
     };
     let one = of(1);
     assert!(one.2 > one.1.dropped_total(), "what is overtaken is taken for lost");

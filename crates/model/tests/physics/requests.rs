@@ -24,7 +24,7 @@ fn ask(connections: u32, requests: u32) -> RequestReply {
         think: Time::ZERO,
         service: Service::Constant(Time::from_us(3)),
         rounds: Rounds::Independent,
-        session: false,
+        persistent_connection: false,
     }
 }
 
@@ -67,7 +67,7 @@ fn an_idle_loop_takes_its_requests_times_one() {
         let setup = exchange(&RequestReply { think, ..ask(1, 1000) }, "datagram");
         let one = alone(Time::from_us(3), setup.host.transport.header_bytes().into());
         let results = requests(setup);
-        assert_eq!((results.asked, results.answered), (1000, 1000));
+        assert_eq!((results.started, results.completed), (1000, 1000));
         let latency = results.latency_ns.unwrap();
         let one_ns = one.as_ps() as f64 / 1000.0;
         assert_eq!((latency.min, latency.mean, latency.max), (one_ns, one_ns, one_ns));
@@ -116,8 +116,9 @@ fn connections_multiply_the_rate_until_the_link_is_full() {
 fn rate_times_latency_is_the_number_of_connections() {
     for kind in ["tcp", "ndp"] {
         for service in [Service::Constant(Time::from_us(20)), Service::Exponential(Time::from_us(20))] {
-            let results = requests(exchange(&RequestReply { service, session: true, ..ask(8, 300) }, kind));
-            assert_eq!((results.asked, results.answered), (2400, 2400), "{kind}");
+            let results =
+                requests(exchange(&RequestReply { service, persistent_connection: true, ..ask(8, 300) }, kind));
+            assert_eq!((results.started, results.completed), (2400, 2400), "{kind}");
             let there = results.per_second.unwrap() * results.latency_ns.unwrap().mean * 1e-9;
             // Fewer than 8 after the first connection is done.
             let most = if matches!(service, Service::Constant(_)) { 0.1 } else { 1.5 };
@@ -138,8 +139,8 @@ fn only_requests_of_the_window_count_on_any_number_of_threads() {
     let one = at(1);
     let results = one.summary.requests[0];
     // At the end each connection has a request in progress, or an earlier one whose reply awaits its acknowledgement.
-    let open = results.asked - results.answered;
-    assert!((5..=10).contains(&open) && (100..1_000).contains(&results.answered), "{results:?}");
+    let open = results.started - results.completed;
+    assert!((5..=10).contains(&open) && (100..1_000).contains(&results.completed), "{results:?}");
     assert!(results.first_ps >= 300_000_000 && results.last_ps <= 900_000_000);
     for threads in [2, 3] {
         assert_eq!(at(threads).summary, one.summary, "{threads} threads");
@@ -151,7 +152,7 @@ fn only_requests_of_the_window_count_on_any_number_of_threads() {
 fn delays_beyond_the_range_of_time_never_end() {
     let never = Time::from_ps(u64::MAX - 1);
     let service = requests(exchange(&RequestReply { service: Service::Constant(never), ..ask(2, 3) }, "datagram"));
-    assert_eq!((service.asked, service.answered, service.latency_ns), (2, 0, None));
+    assert_eq!((service.started, service.completed, service.latency_ns), (2, 0, None));
     let think = requests(exchange(&RequestReply { think: never, ..ask(2, 3) }, "datagram"));
-    assert_eq!((think.asked, think.answered), (2, 2));
+    assert_eq!((think.started, think.completed), (2, 2));
 }

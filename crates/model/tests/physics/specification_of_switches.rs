@@ -412,7 +412,7 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
             number * u128::from(k_max_bytes - k_min_bytes) <= u128::from(most) * u128::from(queue - k_min_bytes)
         };
         let expected = (1..200u64).filter(marked).count() as u64;
-        assert_eq!(run(setup).summary.happened.marks, expected);
+        assert_eq!(run(setup).summary.event_counts.marks, expected);
     }
 }
 

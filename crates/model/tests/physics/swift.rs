@@ -35,7 +35,7 @@ fn last_ms(results: &Results) -> (f64, f64) {
 #[test]
 fn a_hundred_flows_share_a_port_with_less_than_a_packet_each() {
     let results = incast(64_000_000, &[]);
-    assert_eq!((results.summary.packets.dropped_total(), results.summary.happened.retransmissions), (0, 0));
+    assert_eq!((results.summary.packets.dropped_total(), results.summary.event_counts.retransmissions), (0, 0));
     let (last, busy) = last_ms(&results);
     assert!(last < 1.5 * busy, "{last} ms, and {busy} at least");
     // In the second half: the target of 20 us plus the increase for small windows, 120 us in total, is 150 kB. The mean

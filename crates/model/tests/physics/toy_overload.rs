@@ -50,7 +50,7 @@ fn setup_with(rule: Option<LeastWaiting>, threads: usize) -> Setup {
 #[test]
 fn frames_go_where_least_waits_and_fewer_are_lost() {
     let (plain, toy) = (run(setup_with(None, 1)), run(setup_with(Some(LeastWaiting(8)), 1)));
-    let detours = toy.summary.happened.detours;
+    let detours = toy.summary.event_counts.detours;
     assert!(detours > 100, "{detours}");
     assert!(toy.dropped("queue full") * 2 < plain.dropped("queue full"), "{:?}", toy.summary.packets);
     toy.all_hold();

@@ -51,10 +51,10 @@ fn exactly_the_frames_without_room_are_trimmed() {
         results.all_hold();
         let packets = &results.summary.packets;
         let cut = senders.saturating_sub(1 + room);
-        assert_eq!((results.summary.happened.trims, packets.delivered_trimmed), (cut, cut));
+        assert_eq!((results.summary.event_counts.trims, packets.delivered_trimmed), (cut, cut));
         assert_eq!((packets.delivered_whole, packets.dropped.len()), (senders - cut, 0));
         let trims = results.summary.trims.as_ref().unwrap();
-        assert_eq!((trims.cut_bytes, trims.header_bytes), (cut * (1518 - 64), cut * 64));
+        assert_eq!((trims.trimmed_bytes, trims.header_bytes), (cut * (1518 - 64), cut * 64));
         assert_eq!((trims.payload_bytes, trims.spurious), ((senders - cut) * 1472, 0));
         assert_eq!(trims.ports.first().map_or(0, |port| port.trims), cut);
     }
@@ -92,7 +92,7 @@ fn headers_without_room_go_back_or_are_lost() {
         let packets = &results.summary.packets;
         assert_eq!((packets.delivered_whole, packets.delivered_trimmed), (3, 6));
         assert_eq!((packets.returned_to_source, results.dropped("header queue full")), (returned, lost));
-        assert_eq!(results.summary.happened.trims, 13);
+        assert_eq!(results.summary.event_counts.trims, 13);
     }
 }
 
@@ -103,7 +103,7 @@ fn the_tail_makes_room_for_the_last_to_come() {
     let (arriving, tail, coin) = (with(Victim::Arriving), with(Victim::Tail), with(Victim::Coin));
     for results in [&arriving, &tail, &coin] {
         results.all_hold();
-        assert_eq!((results.summary.packets.delivered_whole, results.summary.happened.trims), (4, 4));
+        assert_eq!((results.summary.packets.delivered_whole, results.summary.event_counts.trims), (4, 4));
     }
     let whole = |results: &Results| {
         results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).map(|flow| flow.src_host).collect::<Vec<_>>()
@@ -156,9 +156,9 @@ fn random_networks_that_trim_keep_their_books() {
         for name in ["conservation", "buffer", "little's law"] {
             assert!(results.passes(name), "seed {seed}: {name}: {:?}", summary.checks);
         }
-        trims += summary.happened.trims;
+        trims += summary.event_counts.trims;
         returned += summary.packets.returned_to_source;
-        spurious += u64::from(summary.happened.trims > summary.packets.delivered_trimmed);
+        spurious += u64::from(summary.event_counts.trims > summary.packets.delivered_trimmed);
         for threads in [2, 3] {
             let other = run(with(threads));
             assert_eq!(format!("{results:?}"), format!("{other:?}"), "seed {seed} on {threads} threads");
@@ -173,7 +173,7 @@ fn without_trimming_the_burst_is_lost() {
     let mut switch = trimming(trim(), 2, 6);
     switch.overload = Overload::Drop;
     let results = burst(16, 1, switch);
-    assert_eq!((results.dropped("queue full"), results.summary.happened.trims), (13, 0));
+    assert_eq!((results.dropped("queue full"), results.summary.event_counts.trims), (13, 0));
     assert_eq!(results.summary.simulated_ps, Time::from_ms(1).as_ps());
 }
 
@@ -208,7 +208,7 @@ fn from_the_watermark_on_headers_go_back() {
         results.all_hold();
         let packets = &results.summary.packets;
         assert_eq!((packets.delivered_whole, packets.delivered_trimmed), (1 + waiting, 0));
-        assert_eq!((packets.returned_to_source, results.summary.happened.trims), (15 - waiting, 15 - waiting));
+        assert_eq!((packets.returned_to_source, results.summary.event_counts.trims), (15 - waiting, 15 - waiting));
     }
 }
 
@@ -254,7 +254,7 @@ fn transports_that_hear_of_trims_need_no_timer() {
     {
         let (results, deaf) = (with(kind, settings, size, true), with(kind, settings, size, false));
         for results in [&results, &deaf] {
-            assert!(results.passes("conservation") && results.summary.happened.trims > 0, "{kind}");
+            assert!(results.passes("conservation") && results.summary.event_counts.trims > 0, "{kind}");
         }
         assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 16, "{kind}");
         let timeouts = |results: &Results| results.flows.iter().map(|flow| flow.timeouts).sum::<u32>();
@@ -281,7 +281,7 @@ fn a_trace_follows_headers() {
         let results = run(setup);
         let count = |name: &str| results.trace.iter().filter(|row| row.event.name() == name).count() as u64;
         let packets = &results.summary.packets;
-        assert_eq!(count("trimmed"), results.summary.happened.trims);
+        assert_eq!(count("trimmed"), results.summary.event_counts.trims);
         assert_eq!(
             count("returned"),
             results.summary.trims.as_ref().unwrap().ports.iter().map(|p| p.returned).sum::<u64>()

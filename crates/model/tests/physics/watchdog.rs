@@ -9,9 +9,9 @@ use traffic::{ENDLESS, Flow, Process};
 use units::{Rate, Time};
 
 fn pfc(watchdog: Option<StormAction>) -> FlowControl {
-    let (detect, restore) = (Time::from_us(500), Time::from_us(700));
+    let (detection_time, restoration_time) = (Time::from_us(500), Time::from_us(700));
     FlowControl::Pfc(PauseParameters {
-        watchdog: watchdog.map(|action| WatchdogParameters { detect, restore, action }),
+        watchdog: watchdog.map(|action| WatchdogParameters { detection_time, restoration_time, action }),
         ..pause(20_000)
     })
 }
@@ -67,7 +67,7 @@ fn dropping_frees_the_others() {
     };
     assert!(results.trace.iter().all(sent), "what is dropped is not put on the wire");
     let found = results.summary.pause_storms.as_ref().unwrap();
-    assert_eq!((found.storms, found.over, found.dropped_packets), (1, 0, dropped));
+    assert_eq!((found.storms, found.restored, found.dropped_packets), (1, 0, dropped));
     let [at] = &found.ports[..] else { panic!("{:?}", found.ports) };
     assert_eq!((at.node.as_str(), at.peer.as_str(), at.class), ("S1", "H3", 3));
     // Paused from 1 ms on, and detected 0.5 ms later: the pause takes a frame, the link's delay and 384 ns.
@@ -92,11 +92,15 @@ fn a_storm_that_ends_is_over() {
     let victim = by_ms(&results, 0);
     assert_eq!(victim[2], 0);
     let found = results.summary.pause_storms.as_ref().unwrap();
-    assert_eq!((found.storms, found.over), (1, 1));
+    assert_eq!((found.storms, found.restored), (1, 1));
     // The trace contains the start and the end of the storm.
-    let ends: Vec<(&str, Time)> =
-        results.trace.iter().map(|row| (row.event.name(), row.at)).filter(|end| end.0.starts_with("storm")).collect();
-    let [("storm", begun), ("storm over", over)] = ends[..] else { panic!("{ends:?}") };
+    let ends: Vec<(&str, Time)> = results
+        .trace
+        .iter()
+        .map(|row| (row.event.name(), row.at))
+        .filter(|end| end.0.starts_with("pause storm"))
+        .collect();
+    let [("pause storm", begun), ("pause storm over", over)] = ends[..] else { panic!("{ends:?}") };
     assert_eq!((over - begun).as_ps(), found.total_ps);
     assert!(over > Time::from_us(6_700) && over < Time::from_us(6_800), "{over}");
     assert!(victim[7] > FULL * 99 / 100, "{victim:?}");

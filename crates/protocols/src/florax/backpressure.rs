@@ -259,7 +259,7 @@ impl OutputBackpressure {
     }
 
     pub(super) fn note_stopped(&mut self) {
-        self.statistics.stopped_max = self.statistics.stopped_max.max(self.stopped.len() as u64);
+        self.statistics.max_stopped_flows = self.statistics.max_stopped_flows.max(self.stopped.len() as u64);
     }
 
     /// Sends XOFF for the flows that exceed their fair share or the rate that the next switch admits. Returns whether

@@ -43,7 +43,7 @@ pub struct BackpressureStatistics {
     /// Maximum number of flows in the table.
     pub flows_max: u64,
     /// Maximum number of flows paused at one time.
-    pub stopped_max: u64,
+    pub max_stopped_flows: u64,
     /// Frames of flows that did not fit the table.
     pub untold: u64,
 }
@@ -78,4 +78,4 @@ impl Flow {
     }
 }
 
-units::pack_fields!(BackpressureStatistics { xoffs, changes, xons, expiries, flows_max, stopped_max, untold });
+units::pack_fields!(BackpressureStatistics { xoffs, changes, xons, expiries, flows_max, max_stopped_flows, untold });

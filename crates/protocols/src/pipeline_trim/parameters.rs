@@ -58,7 +58,7 @@ pub const MECHANISM: Mechanism = Mechanism {
                 key: "recirculation_queue",
                 syntax: Syntax::QUEUE_LIMIT,
                 default: Absent("no limit: its maximum is measured"),
-                meaning: "queue of each recirculation port; beyond it frames are lost as `deflect queue full`",
+                meaning: "queue of each recirculation port; beyond it frames are lost as `recirculation queue full`",
                 source: "not given",
             },
             Parameter {

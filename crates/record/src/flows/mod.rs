@@ -20,13 +20,13 @@ pub(crate) mod tests {
             flow in 0..COUNTS, traffic in 0u32..5, src_host in 0u32..65_536, dst_host in 0u32..65_536,
             ports in any::<(u16, u16)>(), class in 0u8..8, size_bytes in 0..COUNTS, start_ps in 0u64..1 << 50,
             delivered in prop::option::of(1u64..1 << 50), acked in any::<bool>(), retransmitted_bytes in 0..COUNTS,
-            timeouts in any::<u32>(), alone_ps in 0u64..1 << 40,
+            timeouts in any::<u32>(), baseline_fct_ps in 0u64..1 << 40,
         ) -> FlowRecord {
             let delivered_ps = delivered.map(|fct| start_ps + fct);
             FlowRecord {
                 flow, traffic, src_host, dst_host, src_port: ports.0, dst_port: ports.1, class, size_bytes, start_ps,
                 delivered_ps, acked_ps: delivered_ps.filter(|_| acked).map(|at| at + 5), awaits_ack: false,
-                retransmitted_bytes, timeouts, alone_ps, fct_txt_standalone_ns: alone_ps / 1000,
+                retransmitted_bytes, timeouts, baseline_fct_ps, fct_txt_standalone_ns: baseline_fct_ps / 1000,
             }
         }
     }

@@ -31,11 +31,11 @@ pub fn flow_columns() -> Vec<Column> {
              for datagrams",
         ),
         optional("fct_ps", "completion time: delivered_ps - start_ps; null without delivered_ps"),
-        required("alone_ps", "completion time of the flow alone on its path"),
+        required("baseline_fct_ps", "completion time of the flow alone on its path"),
         Column::new("slowdown", ColumnType::F64)
             .optional()
             .unit("1")
-            .means("fct_ps over alone_ps, at least 1; null without fct_ps, or if alone_ps is 0"),
+            .means("fct_ps over baseline_fct_ps, at least 1; null without fct_ps, or if baseline_fct_ps is 0"),
         required("retransmitted_bytes", "retransmitted payload"),
         required("timeouts", "retransmission timeouts"),
         required("fct_txt_standalone_ns", "alone time as in fct.txt"),
@@ -79,7 +79,7 @@ impl FlowTable {
             flow.delivered_ps.into(),
             flow.acked_ps.into(),
             flow.fct_ps().into(),
-            flow.alone_ps.into(),
+            flow.baseline_fct_ps.into(),
             flow.slowdown().into(),
             flow.retransmitted_bytes.into(),
             flow.timeouts.into(),
@@ -135,7 +135,7 @@ pub fn read_flows(path: &Path) -> Result<Vec<FlowRecord>, RecordError> {
                 awaits_ack: false,
                 retransmitted_bytes: wide("retransmitted_bytes", row)?,
                 timeouts: small("timeouts", row)?,
-                alone_ps: wide("alone_ps", row)?,
+                baseline_fct_ps: wide("baseline_fct_ps", row)?,
                 fct_txt_standalone_ns: wide("fct_txt_standalone_ns", row)?,
             })
         })

@@ -271,6 +271,9 @@ fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Parqu
     result.unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))
 }
 
+/// Former and present names of columns of earlier versions.
+const FORMER_COLUMNS: [(&str, &str); 1] = [("alone_ps", "baseline_fct_ps")];
+
 fn column_of(descriptor: &ColumnDescriptor, key_values: &[KeyValue]) -> Result<Column, String> {
     let name = descriptor.path().string();
     if descriptor.max_rep_level() > 0 || descriptor.max_def_level() > 1 {
@@ -291,6 +294,8 @@ fn column_of(descriptor: &ColumnDescriptor, key_values: &[KeyValue]) -> Result<C
         other => return Err(format!("column {name} is of type {other}, which tables of Tidegate do not have")),
     };
     let (unit, meaning) = (key_values(UNIT), key_values(MEANING));
+    let present = FORMER_COLUMNS.iter().find(|(former, _)| *former == name);
+    let name = present.map_or(name, |(_, present)| (*present).to_owned());
     Ok(Column { name, kind, optional: descriptor.max_def_level() == 1, unit, meaning })
 }
 

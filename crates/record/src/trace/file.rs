@@ -91,7 +91,9 @@ impl Cells {
                 Cells { other_port: Some(*full_port), frames: Some(u64::from(*bounces)), ..at(*port) }
             }
             TraceEvent::Returned { port, full_port } => Cells { other_port: Some(*full_port), ..at(*port) },
-            TraceEvent::Trimmed { port, cut_bytes } => Cells { bytes: Some(u64::from(*cut_bytes)), ..at(*port) },
+            TraceEvent::Trimmed { port, trimmed_bytes } => {
+                Cells { bytes: Some(u64::from(*trimmed_bytes)), ..at(*port) }
+            }
             // The pipeline is stored in the column of the other port.
             TraceEvent::Metered { port, pipeline } | TraceEvent::Signalled { port, pipeline } => {
                 Cells { other_port: Some(*pipeline), ..at(*port) }
@@ -99,15 +101,15 @@ impl Cells {
             TraceEvent::Deflected { port, pipeline, waiting, .. } => {
                 with(Cells { other_port: Some(*pipeline), ..at(*port) }, waiting)
             }
-            TraceEvent::Stop { port, class, account_bytes, limit_bytes, .. } => {
+            TraceEvent::PauseSent { port, class, account_bytes, limit_bytes, .. } => {
                 let (bytes, limit_bytes) = (Some(*account_bytes), Some(*limit_bytes));
                 Cells { class: *class, bytes, limit_bytes, ..at(*port) }
             }
-            TraceEvent::Behind { port, class, egress, egress_class, load } => {
+            TraceEvent::AccountQueue { port, class, egress, egress_class, load } => {
                 let (other_port, other_class) = (Some(*egress), Some(*egress_class));
                 with(Cells { class: *class, other_port, other_class, ..at(*port) }, load)
             }
-            TraceEvent::Go { port, class, account_bytes } => {
+            TraceEvent::ResumeSent { port, class, account_bytes } => {
                 Cells { class: *class, bytes: Some(*account_bytes), ..at(*port) }
             }
             TraceEvent::Paused { port, class, from, until } => {
@@ -123,7 +125,7 @@ impl Cells {
             TraceEvent::Held { port, of, rate_bps, until } => {
                 Cells { of: *of, rate_bps: Some(*rate_bps), until: Some(*until), ..at(*port) }
             }
-            TraceEvent::Freed { port, of } => Cells { of: *of, ..at(*port) },
+            TraceEvent::Released { port, of } => Cells { of: *of, ..at(*port) },
             TraceEvent::StormBegun { port, class } | TraceEvent::StormOver { port, class } => {
                 Cells { class: Some(*class), ..at(*port) }
             }
@@ -161,7 +163,7 @@ impl Cells {
             "bounced" => TraceEvent::Bounced { port: port()?, full_port: other_port()?, bounces: bounces()? },
             "detoured" => TraceEvent::Detoured { port: port()?, full_port: other_port()?, bounces: bounces()? },
             "trimmed" => {
-                TraceEvent::Trimmed { port: port()?, cut_bytes: u16::try_from(bytes()?).map_err(|_| "bytes")? }
+                TraceEvent::Trimmed { port: port()?, trimmed_bytes: u16::try_from(bytes()?).map_err(|_| "bytes")? }
             }
             "returned" => TraceEvent::Returned { port: port()?, full_port: other_port()? },
             "metered" => TraceEvent::Metered { port: port()?, pipeline: other_port()? },
@@ -172,21 +174,21 @@ impl Cells {
                 waiting: load()?,
                 mirrored: name == "mirrored",
             },
-            "stop" | "renew" => TraceEvent::Stop {
+            "pause sent" | "pause renewed" | "stop" | "renew" => TraceEvent::PauseSent {
                 port: port()?,
                 class,
                 account_bytes: bytes()?,
                 limit_bytes: limit_bytes.ok_or("limit_bytes")?,
-                renewal: name == "renew",
+                renewal: name == "pause renewed" || name == "renew",
             },
-            "behind" => TraceEvent::Behind {
+            "account queue" | "behind" => TraceEvent::AccountQueue {
                 port: port()?,
                 class,
                 egress: other_port()?,
                 egress_class: self.other_class.ok_or("other_class")?,
                 load: load()?,
             },
-            "go" => TraceEvent::Go { port: port()?, class, account_bytes: bytes()? },
+            "resume sent" | "go" => TraceEvent::ResumeSent { port: port()?, class, account_bytes: bytes()? },
             "paused" => TraceEvent::Paused { port: port()?, class, from: since()?, until: until()? },
             "resumed" => TraceEvent::Resumed { port: port()?, class, from: since()? },
             "xoff" => TraceEvent::Xoff {
@@ -208,9 +210,9 @@ impl Cells {
                 rate_bps: self.rate_bps.ok_or("rate_bps")?,
                 until: until()?,
             },
-            "freed" => TraceEvent::Freed { port: port()?, of: self.of },
-            "storm" => TraceEvent::StormBegun { port: port()?, class: class.ok_or("class")? },
-            "storm over" => TraceEvent::StormOver { port: port()?, class: class.ok_or("class")? },
+            "released" | "freed" => TraceEvent::Released { port: port()?, of: self.of },
+            "pause storm" | "storm" => TraceEvent::StormBegun { port: port()?, class: class.ok_or("class")? },
+            "pause storm over" | "storm over" => TraceEvent::StormOver { port: port()?, class: class.ok_or("class")? },
             "link down" => TraceEvent::LinkDown { port: port()? },
             "link up" => TraceEvent::LinkUp { port: port()? },
             _ => return Err("event"),
@@ -422,16 +424,16 @@ mod tests {
             TraceEvent::Consumed,
             TraceEvent::Bounced { port, full_port: 4, bounces: 2 },
             TraceEvent::Detoured { port, full_port: 4, bounces: 255 },
-            TraceEvent::Trimmed { port, cut_bytes: 1436 },
+            TraceEvent::Trimmed { port, trimmed_bytes: 1436 },
             TraceEvent::Metered { port, pipeline: 3 },
             TraceEvent::Signalled { port, pipeline: 2 },
             TraceEvent::Deflected { port, pipeline: 1, waiting: load, mirrored: false },
             TraceEvent::Deflected { port, pipeline: 1, waiting: load, mirrored: true },
             TraceEvent::Returned { port, full_port: 6 },
-            TraceEvent::Stop { port, class, account_bytes: 5, limit_bytes: 4, renewal: false },
-            TraceEvent::Stop { port, class: None, account_bytes: 5, limit_bytes: 4, renewal: true },
-            TraceEvent::Behind { port, class, egress: 1, egress_class: 4, load },
-            TraceEvent::Go { port, class, account_bytes: 0 },
+            TraceEvent::PauseSent { port, class, account_bytes: 5, limit_bytes: 4, renewal: false },
+            TraceEvent::PauseSent { port, class: None, account_bytes: 5, limit_bytes: 4, renewal: true },
+            TraceEvent::AccountQueue { port, class, egress: 1, egress_class: 4, load },
+            TraceEvent::ResumeSent { port, class, account_bytes: 0 },
             TraceEvent::Paused { port, class, from: since, until },
             TraceEvent::Resumed { port, class: None, from: since },
             TraceEvent::StormBegun { port, class: 3 },
@@ -458,8 +460,8 @@ mod tests {
         // Events of ports have no packet, but their own class.
         let of_port = |event: &TraceEvent| {
             let name = event.name();
-            matches!(name, "stop" | "renew" | "behind" | "go" | "paused" | "resumed")
-                || name.starts_with("storm")
+            matches!(name, "account queue" | "resume sent" | "paused" | "resumed")
+                || name.starts_with("pause ")
                 || name.starts_with("link")
         };
         let rows: Vec<TraceRow> = every_event()

@@ -51,7 +51,7 @@ pub struct Replay {
     /// Sampling intervals of links and of queues, in ps; `None` if not recorded.
     looks: [Option<u64>; 2],
     /// Whether pauses are those of the queue samples.
-    pauses_at_looks: bool,
+    pauses_sampled: bool,
     /// Encodings by number of merged frames of the grid, finest first; the page uses the first that fits. Stored
     /// packed, since a page may show many runs and cells take ten times as much.
     sizes: Vec<(u32, Parts)>,
@@ -75,7 +75,7 @@ struct ReplayData {
     queues: Cells,
     pauses: Option<Cells>,
     /// Whether pauses are those of the queue samples.
-    pauses_at_looks: bool,
+    pauses_sampled: bool,
     events: Option<[Cells; 4]>,
     paths: Paths,
 }
@@ -107,7 +107,7 @@ pub(crate) fn read_replay(folder: &Path, end_ps: u64) -> Result<Option<Replay>, 
         paths,
         utilisation,
         queues,
-        pauses_at_looks: heard.is_none(),
+        pauses_sampled: heard.is_none(),
         pauses: heard.or(looks[1].map(|_| stopped)),
         events,
     };
@@ -147,8 +147,8 @@ impl Replay {
             factor *= 2;
         }
         let layout = Layout::new(&fabric);
-        let ReplayData { looks, pauses_at_looks, paths, .. } = recorded;
-        Replay { fabric, layout, grid, looks, pauses_at_looks, sizes, paths }
+        let ReplayData { looks, pauses_sampled, paths, .. } = recorded;
+        Replay { fabric, layout, grid, looks, pauses_sampled, sizes, paths }
     }
 
     /// Returns the page's data in about `bytes` bytes, with longer frames if needed.
@@ -166,8 +166,8 @@ impl Replay {
             "layout": self.layout,
             "ports": self.ports(),
             "step_ps": coarse.step_ps, "end_ps": coarse.end_ps, "frames": coarse.frames(),
-            "looks_ps": self.looks,
-            "links": links, "queues": queues, "pauses": pauses, "pauses_at_looks": self.pauses_at_looks,
+            "sample_intervals_ps": self.looks,
+            "links": links, "queues": queues, "pauses": pauses, "pauses_sampled": self.pauses_sampled,
             "paths": self.paths,
             "events": traced.then(|| EVENTS.iter().zip(events).collect::<Vec<_>>()),
         })

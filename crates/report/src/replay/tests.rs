@@ -80,7 +80,7 @@ fn frames_are_the_rows_of_the_tables() {
     let queues = shown(&replay, 1, 1);
     assert_eq!(queues, BTreeMap::from([(2, vec![750, 0, 0, 0, 0]), (3, vec![0; 5])]), "the classes of a port together");
     // Pauses were not recorded: those of the queue samples are used.
-    assert!(replay.pauses_at_looks);
+    assert!(replay.pauses_sampled);
     let paused = shown(&replay, 2, 1);
     assert_eq!(paused, BTreeMap::from([(2, vec![1000, 0, 0, 0, 0]), (3, vec![0, 0, 1000, 0, 0])]));
 }
@@ -96,7 +96,7 @@ fn the_time_between_looks_is_told_by_bytes_where_rows_are_few() {
     assert!(parts(&replay, 1)[1].is_none() && parts(&replay, 1)[2].is_none(), "queues and pauses were not recorded");
     let page = replay.packed(1000);
     assert!(page["queues"].is_null() && page["pauses"].is_null() && page["events"].is_null(), "{page}");
-    assert_eq!((&page["looks_ps"][0], &page["frames"]), (&json!(10 * US), &json!(10)));
+    assert_eq!((&page["sample_intervals_ps"][0], &page["frames"]), (&json!(10 * US), &json!(10)));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn pauses_last_until_they_are_taken_back_or_expire() {
     let text = "1000 0 0 1 1\n2000 0 0 1 1\n4000 0 0 1 0\n5000 0 0 1 0\n100000 2 1 2 1\nnot a line\n8000 77 1 1 1\n";
     std::fs::write(scratch.0.join("pfc.txt"), text).unwrap();
     let replay = scratch.replay(1000 * US);
-    assert!(!replay.pauses_at_looks);
+    assert!(!replay.pauses_sampled);
     let paused = shown(&replay, 2, 1);
     let total = |port: usize| paused[&port].iter().sum::<u64>();
     assert_eq!((paused.len(), total(0), &paused[&0][..6]), (2, 3000, &[0, 1000, 1000, 1000, 0, 0][..]));

@@ -66,14 +66,14 @@ pub fn state_cost(trial: &mut Trial) -> Result<(), Failure> {
             let run = run(trial, side, bound)?;
             let pressure = run.pressure();
             let result = [
-                pressure.table_max,
+                pressure.max_table_flows,
                 pressure.table_bytes,
-                pressure.stopped_max,
+                pressure.max_stopped_flows,
                 pressure.xoffs,
                 pressure.xons,
                 pressure.control_packets,
                 pressure.control_bytes,
-                pressure.untold_packets,
+                pressure.untracked_packets,
                 run.lost_by("lossless queue full"),
                 run.lost_by("nonconforming"),
             ];
@@ -89,7 +89,7 @@ pub fn state_cost(trial: &mut Trial) -> Result<(), Failure> {
                 format!("{flows}{}", if name.is_empty() { "" } else { " *" }),
                 vec![log(pressure.table_bytes), log(pressure.control_bytes)],
             ));
-            entries.push((flows, bound, pressure.table_max, run.lost_by("nonconforming")));
+            entries.push((flows, bound, pressure.max_table_flows, run.lost_by("nonconforming")));
         }
     }
     trial.show("  flows through one port of 10 Gbps, 20 % too much of them\n");

@@ -13,7 +13,7 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &PABO_FAT_TREE, key: "host.transport.initial_window", alternatives: &["rfc5681"] },
     Choice { source: &PABO_FAT_TREE, key: "host.transport.out_of_order_takes_window", alternatives: &["false"] },
     Choice { source: &PABO_FAT_TREE, key: "host.transport.mss", alternatives: &["524B"] },
-    Choice { source: &PABO_FAT_TREE, key: "traffic.0.session", alternatives: &["false"] },
+    Choice { source: &PABO_FAT_TREE, key: "traffic.0.persistent_connection", alternatives: &["false"] },
     Choice { source: &PABO_FAT_TREE, key: "traffic.0.jitter", alternatives: &["200us", "1ms"] },
     Choice { source: &PABO_FAT_TREE, key: "fabric.link.delay", alternatives: &["0.5us"] },
 ];

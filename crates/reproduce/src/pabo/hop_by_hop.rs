@@ -173,7 +173,7 @@ pub fn per_switch(trial: &mut Trial) -> Result<(), Failure> {
         }
         trial.check(Check::exact(format!("{name}: frames lost"), "frames", lost(&result) as f64, Relation::Equal, 0.0));
         let without = trial.run(&PABO_TREE, &without_pabo(packets))?;
-        let bounces = without.summary.happened.bounces as f64;
+        let bounces = without.summary.event_counts.bounces as f64;
         let what = format!("negative control: {name}: bounces without PABO");
         trial.check(Check::exact(what, "bounces", bounces, Relation::Equal, 0.0));
     }

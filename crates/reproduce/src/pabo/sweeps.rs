@@ -93,7 +93,7 @@ pub fn theta(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::exact("frames lost", "frames", dropped as f64, Relation::Equal, 0.0));
     let without = trial.run(&PABO_TREE, &without_pabo(MODERATE))?;
     let name = "negative control: bounces without PABO";
-    trial.check(Check::exact(name, "bounces", without.summary.happened.bounces as f64, Relation::Equal, 0.0));
+    trial.check(Check::exact(name, "bounces", without.summary.event_counts.bounces as f64, Relation::Equal, 0.0));
     Ok(())
 }
 

@@ -57,7 +57,7 @@ pub fn lone_flow(trial: &mut Trial) -> Result<(), Failure> {
         }
         let result = TrialResult::of(setup, &LONE_FLOW)?;
         let measured = result.flows.first().and_then(|flow| flow.fct_ps()).map_or(f64::NAN, |ps| ps as f64);
-        let stated = result.flows.first().map_or(f64::NAN, |flow| flow.alone_ps as f64);
+        let stated = result.flows.first().map_or(f64::NAN, |flow| flow.baseline_fct_ps as f64);
         let expected = recurrence(links, &frames).as_ps() as f64;
         rows.push(vec![hops.to_string(), format!("{measured:.0}"), format!("{expected:.0}")]);
         let name = format!("{hops} hops: completion time");
@@ -70,7 +70,7 @@ pub fn lone_flow(trial: &mut Trial) -> Result<(), Failure> {
     // Negative control: a second flow shares the link.
     let result = trial.run(&LONE_FLOW, &[("traffic.0.pairs", "[[\"H1\", \"H2\"], [\"H1\", \"H2\"]]".to_owned())])?;
     let slowest = result.flows.iter().filter_map(|flow| flow.fct_ps()).max().map_or(f64::NAN, |ps| ps as f64);
-    let alone = result.flows.first().map_or(f64::NAN, |flow| flow.alone_ps as f64);
+    let alone = result.flows.first().map_or(f64::NAN, |flow| flow.baseline_fct_ps as f64);
     let name = "negative control: with a second flow on the same link it takes longer";
     trial.check(Check::exact(name, "ps", slowest, Relation::Above, alone));
     Ok(())

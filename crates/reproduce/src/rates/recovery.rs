@@ -30,7 +30,7 @@ fn seen(result: &TrialResult) -> Seen {
     let slowdowns: Vec<f64> = result
         .flows
         .iter()
-        .filter_map(|flow| flow.fct_ps().map(|ps| ps as f64 / flow.alone_ps.max(1) as f64))
+        .filter_map(|flow| flow.fct_ps().map(|ps| ps as f64 / flow.baseline_fct_ps.max(1) as f64))
         .collect();
     Seen {
         slowdown: mean(&slowdowns),
@@ -39,7 +39,7 @@ fn seen(result: &TrialResult) -> Seen {
         incomplete: (result.flows.len() - times.len()) as f64,
         lost: result.overflowed() as f64,
         control_frames: result.control_frames as f64,
-        again: result.summary.happened.retransmissions as f64,
+        again: result.summary.event_counts.retransmissions as f64,
         flows: result.flows.len() as f64,
     }
 }

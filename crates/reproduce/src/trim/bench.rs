@@ -196,8 +196,8 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
 }
 
 /// Returns the longest recirculation queue of a run, in packets.
-pub fn most_waiting(summary: &Outcome) -> f64 {
-    inside(summary).most_waiting as f64
+pub fn max_waiting(summary: &Outcome) -> f64 {
+    inside(summary).max_waiting as f64
 }
 
 /// Returns the number of failed invariant checks and of lost frames. Both must be 0 in every run.

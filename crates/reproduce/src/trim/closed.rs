@@ -1,6 +1,6 @@
 //! NDP over the switch: figures 6 and 7.
 
-use super::bench::{Seen, Switch, inside, join, mean, most_waiting, pairs, range, unlost};
+use super::bench::{Seen, Switch, inside, join, max_waiting, mean, pairs, range, unlost};
 use super::pictures::{leave, measured, periods};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -24,11 +24,11 @@ impl Run {
     }
     /// Returns the number of trimmed packets.
     pub fn trims(&self) -> f64 {
-        self.result.summary.happened.trims as f64
+        self.result.summary.event_counts.trims as f64
     }
     /// Returns the longest recirculation queue, in packets.
     pub fn queue(&self) -> f64 {
-        most_waiting(&self.result.summary)
+        max_waiting(&self.result.summary)
     }
     /// Returns the number of failed invariant checks plus lost frames.
     fn wrong(&self) -> u64 {

@@ -89,7 +89,7 @@ fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Change
     let result = summary.requests.first().copied().unwrap_or_default();
     let failed = summary.checks.iter().filter(|check| !check.pass).count() as u64;
     Ok(Took {
-        wrong: failed + u64::from(clients) * requests - result.answered,
+        wrong: failed + u64::from(clients) * requests - result.completed,
         seconds: (result.last_ps - result.first_ps) as f64 * 1e-12,
         latency_ms: result.latency_ns.map_or(f64::NAN, |latency| latency.mean * 1e-6),
         service_us,
@@ -99,7 +99,7 @@ fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Change
 
 /// Returns the overrides for TCP hosts over single-class switches that drop at 200 packets.
 fn tcp(least_timeout: &str) -> Changes {
-    let own = vec![("host.reply_class", "3".to_owned()), ("traffic.0.session", "true".to_owned())];
+    let own = vec![("host.reply_class", "3".to_owned()), ("traffic.0.persistent_connection", "true".to_owned())];
     join(&[tail_drop("8936B", least_timeout, "1s"), own])
 }
 
@@ -158,8 +158,8 @@ fn sensitivity(trial: &mut Trial, requests: u64) -> Result<u64, Failure> {
     let (mut rows, mut wrong) = (Vec::new(), 0);
     let settings = [
         ("as above", Vec::new(), LINUX),
-        ("service 10 us", vec![("traffic.0.service", "10us".to_owned())], LINUX),
-        ("exponential", vec![("traffic.0.service", "{ exponential = \"1ms\" }".to_owned())], LINUX),
+        ("service 10 us", vec![("traffic.0.service_time", "10us".to_owned())], LINUX),
+        ("exponential", vec![("traffic.0.service_time", "{ exponential = \"1ms\" }".to_owned())], LINUX),
         ("RTO >= 1 ms", Vec::new(), "1ms"),
     ];
     for (name, changes, least_timeout) in settings {

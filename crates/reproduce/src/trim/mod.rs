@@ -93,7 +93,7 @@ pub const PING_CHOICES: &[Choice] = &[
 pub const MEMCACHED_CHOICES: &[Choice] = &[
     Choice {
         source: &TRIM_MEMCACHED,
-        key: "traffic.0.service",
+        key: "traffic.0.service_time",
         alternatives: &["10us", "100us", "{ exponential = \"1ms\" }"],
     },
     // A `get`, and a `set` with the 100 B keys and 400 B values of older versions.

@@ -1,6 +1,6 @@
 //! Longest recirculation queue at the start of senders, its causes, and the recirculation rate that each switch needs.
 
-use super::bench::{Changes, START, Switch, inside, join, most_waiting, pairs, range, unlost};
+use super::bench::{Changes, START, Switch, inside, join, max_waiting, pairs, range, unlost};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::plot::bars;
@@ -13,7 +13,7 @@ const LONGEST: f64 = 250.0;
 fn longest(trial: &Trial, senders: u64, changes: &[(&'static str, String)]) -> Result<f64, Failure> {
     let result = trial.run(START, &join(&[vec![pairs(senders, 16)], changes.to_vec()]))?;
     let (failed, lost) = unlost(&result.summary);
-    Ok(if failed + lost > 0 { f64::INFINITY } else { most_waiting(&result.summary) })
+    Ok(if failed + lost > 0 { f64::INFINITY } else { max_waiting(&result.summary) })
 }
 
 /// Runs `trim/maxdod`.
@@ -128,7 +128,7 @@ fn at_speed(
         ("switch.overload.ports_per_pipeline", (64 / pipelines).to_string()),
     ];
     let result = trial.run(START, &join(&[switch.changes(), start_at(gbps), changes]))?;
-    Ok(inside(&result.summary).most_waiting as f64)
+    Ok(inside(&result.summary).max_waiting as f64)
 }
 
 /// Returns the least fraction in `parts`, in multiples of the line rate, from which on the queue never exceeds the
@@ -169,7 +169,7 @@ fn shared_buffer(trial: &mut Trial, speeds: &[u64]) -> Result<(), Failure> {
             rows.push(vec![
                 format!("{gbps} Gbps, {egress}"),
                 inside(&result.summary).recirculated.to_string(),
-                result.summary.happened.trims.to_string(),
+                result.summary.event_counts.trims.to_string(),
                 format!("{:.1}", result.buffer_peak_bytes as f64 / 1e3),
                 format!("{wait_us:.1}"),
             ]);

@@ -1,6 +1,6 @@
 //! Causes of the differences in goodput and trims between Tofino and Ideal, and their time.
 
-use super::bench::{Changes, Switch, join, most_waiting, pairs, unlost};
+use super::bench::{Changes, Switch, join, max_waiting, pairs, unlost};
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
 use crate::registry::TRIM_NDP;
@@ -45,8 +45,8 @@ fn run(trial: &Trial, senders: u64, changes: &[Changes]) -> Result<Run, Failure>
     let mean = payload as f64 * 8e-3 / RUN_US / senders as f64;
     let early = (mean * RUN_US - late * (RUN_US - WINDOWS_US)) / WINDOWS_US;
     let (failed, lost) = unlost(&result.summary);
-    let trims = result.summary.happened.trims as f64;
-    Ok(Run { early, late, trims, queue: most_waiting(&result.summary), wrong: failed + lost })
+    let trims = result.summary.event_counts.trims as f64;
+    Ok(Run { early, late, trims, queue: max_waiting(&result.summary), wrong: failed + lost })
 }
 
 /// Assigns the senders of each pipeline to receivers in random order, which changes ties and their order.

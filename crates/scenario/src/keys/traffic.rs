@@ -78,7 +78,7 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "frame_deviation", SIZED, SIZE)
         .value("0B", OURS)
         .means("standard deviation of normally distributed lengths; 0B: constant length"),
-    key(T, "frame_longest", SIZED, SIZE).absent("twice `frame` less 64B, at least 1518B", OURS).means(
+    key(T, "frame_max", SIZED, SIZE).absent("twice `frame` less 64B, at least 1518B", OURS).means(
         "with `frame_deviation` only: upper bound of drawn lengths, with lower bound 64B; the mean remains `frame`",
     ),
     key(T, "period", PERIODIC, TIME).means("time between frames, by the sending host's clock"),
@@ -122,11 +122,11 @@ pub(super) const KEYS: &[Key] = &[
         .value("1", OURS)
         .means("closed loops to each server, each with one outstanding request"),
     key(T, "requests", &["request-reply"], COUNT).value("1", OURS).means("sequential requests of each connection"),
-    key(T, "think", &["request-reply"], TIME).value("0s", OURS).means("time from a reply to the next request"),
-    key(T, "service", &["request-reply"], ValueSyntax("a time, or { exponential = its mean }", "\"10us\""))
+    key(T, "think_time", &["request-reply"], TIME).value("0s", OURS).means("time from a reply to the next request"),
+    key(T, "service_time", &["request-reply"], ValueSyntax("a time, or { exponential = its mean }", "\"10us\""))
         .value("0s", OURS)
         .means("time from a request to its reply: constant, or drawn for each request"),
-    key(T, "session", &["request-reply"], FLAG)
+    key(T, "persistent_connection", &["request-reply"], FLAG)
         .absent("true; false for datagram, ndp, eqds and external, which have no connections", OURS)
         .means(
             "true: all requests of a connection share one transport connection, and all its replies another, with one \
@@ -149,8 +149,8 @@ pub(super) const KEYS: &[Key] = &[
     key(T, "root", &["rooted"], HOST).absent("the first of `hosts`", OURS).means("root of a broadcast or reduce"),
     key(T, "group", &["hierarchical"], COUNT).means("consecutive `hosts` per group; a divisor of their number"),
     key(T, "window", &["direct"], COUNT).value("1", OURS).means("outstanding rounds of a host"),
-    key(T, "pieces", COLLECTIVE, COUNT).value("1", OURS).means("independent pieces of the data: NCCL's pipelining"),
-    key(T, "pieces_in_flight", COLLECTIVE, COUNT).value("2", OURS).means("outstanding pieces of one message at a host"),
+    key(T, "chunks", COLLECTIVE, COUNT).value("1", OURS).means("independent chunks of the data: NCCL's pipelining"),
+    key(T, "chunks_in_flight", COLLECTIVE, COUNT).value("2", OURS).means("outstanding chunks of one message at a host"),
     key(T, "step_delay", COLLECTIVE, TIME)
         .value("0s", OURS)
         .means("delay from the awaited arrival to the dependent send, for the reduction or the software"),

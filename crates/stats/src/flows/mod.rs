@@ -49,7 +49,7 @@ pub struct FlowRecord {
     pub timeouts: u32,
     /// Completion time that the flow would have alone in the network, from start to delivery of the last byte, in ps:
     /// the denominator of the slowdown. 0 if not computed.
-    pub alone_ps: u64,
+    pub baseline_fct_ps: u64,
     /// The standalone time of `fct.txt`: base RTT + (size + packets * header) * 8 / bottleneck rate, in ns.
     pub fct_txt_standalone_ns: u64,
 }
@@ -63,7 +63,7 @@ impl FlowRecord {
     /// Returns max(1, completion time / time alone); `None` without one of them.
     pub fn slowdown(&self) -> Option<f64> {
         let fct = self.fct_ps()?;
-        (self.alone_ps > 0).then(|| (fct as f64 / self.alone_ps as f64).max(1.0))
+        (self.baseline_fct_ps > 0).then(|| (fct as f64 / self.baseline_fct_ps as f64).max(1.0))
     }
 }
 
@@ -73,11 +73,12 @@ mod tests {
 
     #[test]
     fn slowdown_is_never_below_one_and_needs_a_baseline() {
-        let mut flow = FlowRecord { start_ps: 100, delivered_ps: Some(400), alone_ps: 200, ..FlowRecord::default() };
+        let mut flow =
+            FlowRecord { start_ps: 100, delivered_ps: Some(400), baseline_fct_ps: 200, ..FlowRecord::default() };
         assert_eq!((flow.fct_ps(), flow.slowdown()), (Some(300), Some(1.5)));
-        flow.alone_ps = 301;
+        flow.baseline_fct_ps = 301;
         assert_eq!(flow.slowdown(), Some(1.0));
-        flow.alone_ps = 0;
+        flow.baseline_fct_ps = 0;
         assert_eq!(flow.slowdown(), None);
         flow.delivered_ps = None;
         assert_eq!((flow.fct_ps(), flow.slowdown()), (None, None));

@@ -260,7 +260,7 @@ impl FlowStatistics {
             gathered.slowdown.record((slowdown * SLOWDOWN_PARTS).round() as u64);
             self.rates.0 += slowdown.recip();
             self.rates.1 += slowdown.recip().powi(2);
-            self.faster_than_alone += u64::from(fct_ps < flow.alone_ps);
+            self.faster_than_alone += u64::from(fct_ps < flow.baseline_fct_ps);
         }
     }
 
@@ -326,9 +326,9 @@ impl FlowStatistics {
 mod tests {
     use super::*;
 
-    fn flow(traffic: u32, fct_ps: Option<u64>, alone_ps: u64) -> FlowRecord {
+    fn flow(traffic: u32, fct_ps: Option<u64>, baseline_fct_ps: u64) -> FlowRecord {
         let delivered_ps = fct_ps.map(|fct| 1_000 + fct);
-        FlowRecord { traffic, size_bytes: 500, start_ps: 1_000, delivered_ps, alone_ps, ..FlowRecord::default() }
+        FlowRecord { traffic, size_bytes: 500, start_ps: 1_000, delivered_ps, baseline_fct_ps, ..FlowRecord::default() }
     }
 
     #[test]

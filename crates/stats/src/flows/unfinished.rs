@@ -15,7 +15,8 @@ pub struct Unfinished {
     pub count: u64,
     /// Greatest of the size bounds 1, 3, 10, 30 ... KB, in bytes, that at least three quarters of them exceed; 0
     /// without one.
-    pub mostly_above_bytes: u64,
+    #[serde(alias = "mostly_above_bytes")]
+    pub size_p25_bytes: u64,
     /// Number by range of sizes, with the bounds 1, 3, 10, 30 ... KB; empty ranges are omitted.
     pub by_decade: Vec<UnfinishedOfSize>,
 }
@@ -37,7 +38,7 @@ impl Unfinished {
         let count = by_decade.iter().map(|of| of.count).sum();
         let above = |bound: u64| by_decade.iter().filter(|of| of.to_bytes > bound).map(|of| of.count).sum::<u64>();
         let mostly = decade_bounds().filter(|&bound| 4 * above(bound) >= 3 * count).max();
-        (count > 0).then(|| Unfinished { count, mostly_above_bytes: mostly.unwrap_or(0), by_decade })
+        (count > 0).then(|| Unfinished { count, size_p25_bytes: mostly.unwrap_or(0), by_decade })
     }
 
     /// Returns the number larger than `above_bytes` and at most `to_bytes`, both bounds of [`Unfinished::by_decade`].
@@ -70,12 +71,12 @@ mod tests {
             _ => 0,
         };
         let found = Unfinished::of(counts).unwrap();
-        assert_eq!((found.count, found.mostly_above_bytes), (20, 3_000_000));
+        assert_eq!((found.count, found.size_p25_bytes), (20, 3_000_000));
         assert_eq!((found.between(0, 10_000), found.between(10_000, 10_000_000)), (5, 10));
         assert_eq!(found.between(10_000_000, u64::MAX), 5);
         let both = Unfinished::merged([&found, &found]).unwrap();
-        assert_eq!((both.count, both.mostly_above_bytes), (40, 3_000_000));
+        assert_eq!((both.count, both.size_p25_bytes), (40, 3_000_000));
         assert_eq!(Unfinished::of(|_| 0), None);
-        assert_eq!(Unfinished::of(|to| u64::from(to == 1_000)).unwrap().mostly_above_bytes, 0);
+        assert_eq!(Unfinished::of(|to| u64::from(to == 1_000)).unwrap().size_p25_bytes, 0);
     }
 }

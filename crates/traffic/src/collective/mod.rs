@@ -1,7 +1,7 @@
 //! Collective operations of distributed training, as flows that start each other.
 //!
 //! An algorithm writes a [`Schedule`]: messages with sender, receiver and bytes, and the messages that each waits for.
-//! It has no notion of time or flows. [`collective`] repeats the schedule for each piece of the data and each
+//! It has no notion of time or flows. [`collective`] repeats the schedule for each chunk of the data and each
 //! iteration, and makes flows.
 
 mod direct;
@@ -32,10 +32,10 @@ pub struct Collective {
     /// Total size in bytes. All-reduce, reduce, broadcast: the data of each host, or of the root. Reduce-scatter,
     /// all-to-all: the data of each host before. All-gather: the data of each host after.
     pub total_bytes: u64,
-    /// Number of pieces that the data is cut into; each piece is transferred independently.
-    pub pieces: u32,
+    /// Number of chunks that the data is cut into; each chunk is transferred independently.
+    pub chunks: u32,
     /// Pieces of one message that a host has in flight, at least 1.
-    pub pieces_in_flight: u32,
+    pub chunks_in_flight: u32,
     /// Delay from the last awaited arrival at a host to its next send: reduction or software.
     pub step_delay: Time,
     /// Number of repetitions, at least 1.
@@ -48,14 +48,14 @@ pub struct Collective {
 }
 
 impl Collective {
-    /// Makes a collective of one iteration in one piece, without delays, over one connection for each pair of hosts.
+    /// Makes a collective of one iteration in one chunk, without delays, over one connection for each pair of hosts.
     pub fn new(operation: Operation, algorithm: Algorithm, total_bytes: u64) -> Collective {
         Collective {
             operation,
             algorithm,
             total_bytes,
-            pieces: 1,
-            pieces_in_flight: 2,
+            chunks: 1,
+            chunks_in_flight: 2,
             step_delay: Time::ZERO,
             iterations: 1,
             compute: Time::ZERO,
@@ -63,7 +63,7 @@ impl Collective {
         }
     }
 
-    /// Returns the number of messages of a piece among `ranks`, and an upper bound of the events that they wait for.
+    /// Returns the number of messages of a chunk among `ranks`, and an upper bound of the events that they wait for.
     fn count(&self, ranks: u32) -> (u128, u128) {
         let (n, twice) = (u128::from(ranks), 1 + u128::from(self.operation == Operation::AllReduce));
         let rooted = matches!(self.operation, Operation::Broadcast { .. } | Operation::Reduce { .. });
@@ -87,7 +87,7 @@ impl Collective {
         }
     }
 
-    /// Messages of one piece of `bytes` among `ranks`.
+    /// Messages of one chunk of `bytes` among `ranks`.
     fn schedule(&self, ranks: u32, root: u32, bytes: u64) -> Result<Schedule, TrafficError> {
         use Operation as O;
         let all: Vec<u32> = (0..ranks).collect();
@@ -163,19 +163,19 @@ fn depths(schedule: &Schedule) -> Vec<u32> {
     depths
 }
 
-/// Appends the flows of all iterations: by iteration, by piece, in the order of the algorithm.
+/// Appends the flows of all iterations: by iteration, by chunk, in the order of the algorithm.
 ///
 /// The messages from one host to another use `qps_per_connection` connections, round robin: ordered by iteration, then
-/// by their depth in the schedule, then by piece. A connection carries its messages in this order, even if a later one
+/// by their depth in the schedule, then by chunk. A connection carries its messages in this order, even if a later one
 /// is ready first.
 ///
-/// A message starts when all its data has arrived at its sender, and the same message of `pieces_in_flight` pieces
+/// A message starts when all its data has arrived at its sender, and the same message of `chunks_in_flight` chunks
 /// before has been sent. From the second iteration on, its sender must also have sent and received all messages of the
 /// previous iteration, and have computed.
 ///
 /// # Errors
 /// Fewer than two hosts, duplicate hosts, a root that is not among them, an operation that the algorithm does not have,
-/// fewer bytes than parts, no pieces, iterations or window, more flows or notifications than a plan holds.
+/// fewer bytes than parts, no chunks, iterations or window, more flows or notifications than a plan holds.
 pub fn collective(
     what: &Collective,
     hosts: &[u32],
@@ -185,7 +185,7 @@ pub fn collective(
     const WHAT: &str = "a collective operation";
     require_hosts(WHAT, hosts, 2)?;
     check(what)?;
-    let (ranks, pieces) = (hosts.len() as u32, what.pieces);
+    let (ranks, chunks) = (hosts.len() as u32, what.chunks);
     let root = match what.operation {
         Operation::Broadcast { root: Some(root) } | Operation::Reduce { root: Some(root) } => {
             let at = hosts.iter().position(|host| *host == root);
@@ -196,20 +196,20 @@ pub fn collective(
     // Check the limits of a plan before any large allocation. Between iterations, each message counts at both ends, and
     // each is released.
     let (messages, waits) = what.count(ranks);
-    let (pieces_in_all, later) = (u128::from(what.iterations) * u128::from(pieces), u128::from(what.iterations - 1));
-    let between = later * u128::from(pieces) * messages * 3;
+    let (pieces_in_all, later) = (u128::from(what.iterations) * u128::from(chunks), u128::from(what.iterations - 1));
+    let between = later * u128::from(chunks) * messages * 3;
     builder.reserve(WHAT, pieces_in_all * messages, pieces_in_all * (messages + waits) + between)?;
-    let sizes = share(what.total_bytes, pieces as usize);
+    let sizes = share(what.total_bytes, chunks as usize);
     let larger = what.schedule(ranks, root, sizes[0])?;
     let smaller = what.schedule(ranks, root, sizes[sizes.len() - 1])?;
     if smaller.messages.iter().any(|message| message.bytes == 0) {
-        let why = "some of its messages would have no bytes: write a larger size, or fewer pieces";
+        let why = "some of its messages would have no bytes: write a larger size, or fewer chunks";
         return Err(TrafficError::parameter("size", why));
     }
     let messages = larger.messages.len();
 
     let mut jitter = entry.jitter_stream();
-    let (first_flow, flows) = (builder.len() as u32, messages as u32 * pieces);
+    let (first_flow, flows) = (builder.len() as u32, messages as u32 * chunks);
     let mut starts_alone = vec![true; messages];
     larger.waits.iter().for_each(|wait| starts_alone[wait.message as usize] = false);
     for iteration in 0..what.iterations {
@@ -224,12 +224,12 @@ pub fn collective(
             }
             joins
         });
-        for (piece, bytes) in sizes.iter().enumerate() {
+        for (chunk, bytes) in sizes.iter().enumerate() {
             let schedule = if *bytes == sizes[0] { &larger } else { &smaller };
             let mut waits = schedule.waits.iter().peekable();
             for (at, message) in schedule.messages.iter().enumerate() {
-                // Pipelining: this message must first be sent for the piece `pieces_in_flight` before.
-                let behind = piece.checked_sub(what.pieces_in_flight as usize);
+                // Pipelining: this message must first be sent for the chunk `chunks_in_flight` before.
+                let behind = chunk.checked_sub(what.chunks_in_flight as usize);
                 let alone = starts_alone[at] && behind.is_none();
                 // `notify` and `release` below count up `waits_for`. A message that waits for nothing in its iteration
                 // has no step delay.
@@ -240,9 +240,9 @@ pub fn collective(
                 };
                 let (from, to) = (hosts[message.from as usize], hosts[message.to as usize]);
                 let flow = builder.flow(entry.flow(from, to, message.bytes, start));
-                let of_piece = base + (piece * messages) as u32;
+                let of_chunk = base + (chunk * messages) as u32;
                 while let Some(wait) = waits.next_if(|wait| wait.message as usize == at) {
-                    builder.notify(of_piece + wait.on, wait.when, flow);
+                    builder.notify(of_chunk + wait.on, wait.when, flow);
                 }
                 if let Some(behind) = behind {
                     builder.notify(base + (behind * messages + at) as u32, FlowEvent::Sent, flow);
@@ -257,12 +257,12 @@ pub fn collective(
         let depths = depths(&larger);
         let mut order: Vec<(u32, u32, u32, u32)> = (0..flows)
             .map(|flow| {
-                let (piece, at) = (flow / messages as u32, flow as usize % messages);
+                let (chunk, at) = (flow / messages as u32, flow as usize % messages);
                 let (from, to) = (larger.messages[at].from, larger.messages[at].to);
-                (from, to, depths[at] + piece / what.pieces_in_flight, flow)
+                (from, to, depths[at] + chunk / what.chunks_in_flight, flow)
             })
             .collect();
-        // Sorted by pair of hosts, then depth. A piece waits for the one `pieces_in_flight` before, which adds to its
+        // Sorted by pair of hosts, then depth. A chunk waits for the one `chunks_in_flight` before, which adds to its
         // depth.
         order.sort_unstable();
         for pair in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
@@ -298,11 +298,11 @@ fn check(what: &Collective) -> Result<(), TrafficError> {
     if what.total_bytes == 0 || what.total_bytes == ENDLESS {
         return wrong("size", "it must be finite and at least 1 byte");
     }
-    if what.pieces == 0 || u64::from(what.pieces) > what.total_bytes {
-        return wrong("pieces", "there is at least 1 piece, of at least 1 byte");
+    if what.chunks == 0 || u64::from(what.chunks) > what.total_bytes {
+        return wrong("chunks", "there is at least 1 chunk, of at least 1 byte");
     }
-    if what.pieces_in_flight == 0 {
-        return wrong("pieces_in_flight", "at least 1 piece must be in flight");
+    if what.chunks_in_flight == 0 {
+        return wrong("chunks_in_flight", "at least 1 chunk must be in flight");
     }
     if what.qps_per_connection == Some(0) {
         return wrong("qps_per_connection", "there is at least 1 connection");

@@ -105,7 +105,7 @@ proptest! {
     /// previous one and has computed.
     #[test]
     fn pieces_and_iterations_follow_each_other(
-        count in 2u32..9, pieces in 1u32..5, in_flight in 1u32..4, iterations in 1u32..4,
+        count in 2u32..9, chunks in 1u32..5, in_flight in 1u32..4, iterations in 1u32..4,
     ) {
         let hosts: Vec<u32> = (0..count).map(|host| host * 3 + 1).collect();
         for (operation, algorithm) in everything(count) {
@@ -117,7 +117,7 @@ proptest! {
             let compute = Time::from_us(7);
             let step_delay = Time::from_ns(100);
             let once = Collective::new(operation, algorithm, 1000);
-            let what = Collective { pieces, pieces_in_flight: in_flight, iterations, compute, step_delay, ..once };
+            let what = Collective { chunks, chunks_in_flight: in_flight, iterations, compute, step_delay, ..once };
             let plan = plan(&what, &hosts);
             let of = plan.collectives[1];
             prop_assert_eq!((of.first_flow + of.flows * iterations) as usize, plan.flows.len());
@@ -234,9 +234,9 @@ fn refuses_what_cannot_run() {
     assert!(error(ring, &[1]).contains("at least 2 hosts"));
     assert!(error(ring, &[1, 2, 1]).contains("twice"));
     assert!(error(of(Operation::AllReduce, RING, 2), &[1, 2, 3]).contains("no bytes"));
-    assert!(error(Collective { pieces: 40, ..ring }, &[1, 2, 3]).contains("fewer pieces"));
-    assert!(error(Collective { pieces: 0, ..ring }, &[1, 2, 3]).contains("at least 1 piece"));
-    assert!(error(Collective { pieces_in_flight: 0, ..ring }, &[1, 2]).contains("in flight"));
+    assert!(error(Collective { chunks: 40, ..ring }, &[1, 2, 3]).contains("fewer chunks"));
+    assert!(error(Collective { chunks: 0, ..ring }, &[1, 2, 3]).contains("at least 1 chunk"));
+    assert!(error(Collective { chunks_in_flight: 0, ..ring }, &[1, 2]).contains("in flight"));
     assert!(error(Collective { iterations: 0, ..ring }, &[1, 2]).contains("at least 1 iteration"));
     assert!(error(of(Operation::AllReduce, RING, 0), &[1, 2]).contains("at least 1 byte"));
     assert!(error(of(Operation::AllReduce, HALVING, 100), &[1, 2, 3]).contains("2, 4, 8, 16"));
@@ -254,7 +254,7 @@ fn refuses_what_cannot_run() {
         of(Operation::AllReduce, RING, 1 << 40),
         of(Operation::AllReduce, Algorithm::Hierarchical { group: 2 }, 1 << 40),
         Collective { iterations: u32::MAX, ..of(Operation::AllReduce, TREE, 1 << 40) },
-        Collective { pieces: 1 << 30, ..of(Operation::Broadcast { root: ROOT }, RING, 1 << 40) },
+        Collective { chunks: 1 << 30, ..of(Operation::Broadcast { root: ROOT }, RING, 1 << 40) },
     ] {
         assert!(error(what, &many).contains(" flows"), "{what:?}");
     }
@@ -264,11 +264,11 @@ fn refuses_what_cannot_run() {
 #[test]
 fn messages_of_a_pair_go_in_the_order_of_a_program() {
     let once = Collective::new(Operation::AllReduce, RING, 9000);
-    let what = Collective { pieces: 3, pieces_in_flight: 1, iterations: 2, ..once };
+    let what = Collective { chunks: 3, chunks_in_flight: 1, iterations: 2, ..once };
     let order = |what: &Collective, start: u32| {
         let plan = plan(what, &[0, 1, 2]);
         let of = plan.collectives.last().unwrap();
-        // Four steps of three messages per piece; the first message of each step goes from the first host to the
+        // Four steps of three messages per chunk; the first message of each step goes from the first host to the
         // second.
         let place = |flow: u32| {
             ((flow - of.first_flow) / 36, (flow - of.first_flow) % 36 / 12, (flow - of.first_flow) % 12 / 3)
@@ -277,7 +277,7 @@ fn messages_of_a_pair_go_in_the_order_of_a_program() {
         std::iter::successors(Some(of.first_flow + start), next).map(place).collect::<Vec<_>>()
     };
     let expected = [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0), (0, 3), (1, 2), (2, 1), (1, 3), (2, 2), (2, 3)];
-    let twice: Vec<_> = (0..2).flat_map(|iteration| expected.map(|(piece, step)| (iteration, piece, step))).collect();
+    let twice: Vec<_> = (0..2).flat_map(|iteration| expected.map(|(chunk, step)| (iteration, chunk, step))).collect();
     assert_eq!(order(&what, 0), twice);
     // With two connections they alternate; without connections each message is separate.
     let two = Collective { qps_per_connection: Some(2), ..what };

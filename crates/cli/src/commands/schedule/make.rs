@@ -28,8 +28,8 @@ pub struct MakeArgs {
     #[command(flatten)]
     on: NetworkSource,
     /// Scheduling algorithm.
-    #[arg(long, value_enum, value_name = "WHO", default_value = "central")]
-    by: ScheduleAlgorithm,
+    #[arg(long, alias = "by", value_enum, value_name = "NAME", default_value = "central")]
+    algorithm: ScheduleAlgorithm,
     /// Traffic class of the streams, 0 to 7.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u8).range(0..=7))]
     class: u8,
@@ -118,7 +118,7 @@ pub fn command(args: &MakeArgs) -> Result<Exit, Failure> {
     let (grid, max_cycle) = (args.grid, args.max_cycle);
     let problem = Problem { links: links(&fabric), streams, wire, processing, grid, max_cycle };
     problem.check().map_err(|error| wrong(path, &StreamsError::of(&error, &listed)))?;
-    let found = match args.by {
+    let found = match args.algorithm {
         ScheduleAlgorithm::Central => central(&problem),
         ScheduleAlgorithm::Dtscoe => first_come(&problem, SlotStrategy::Earliest),
         ScheduleAlgorithm::DtscoeTightest => first_come(&problem, SlotStrategy::Tightest),

@@ -96,7 +96,8 @@ enum TagAlgorithm {
     /// The tag increases at each bounce: fabrics with tiers (the Clos rule)
     Clos,
     /// The tag increases at each hop (Tagger, Algorithm 1)
-    Hops,
+    #[value(alias = "hops")]
+    OnePerHop,
     /// The tags of each hop, merged greedily (Tagger, Algorithm 2)
     Merge,
     /// As few tags as the search finds: never more than merge, for small fabrics proved minimal
@@ -246,7 +247,7 @@ fn make(args: &RulesArgs, fabric: &Fabric) -> Result<GeneratedRules, Failure> {
     }
     let sources = args.paths.iter().map(|one| source(args, fabric, one)).collect::<Result<_, _>>()?;
     let algorithm = match how {
-        TagAlgorithm::Hops => Algorithm::OnePerHop,
+        TagAlgorithm::OnePerHop => Algorithm::OnePerHop,
         TagAlgorithm::Fewest => Algorithm::Fewest,
         TagAlgorithm::Clos | TagAlgorithm::Merge => Algorithm::Merge,
     };

@@ -156,7 +156,7 @@ fn overload(kind: &str) -> String {
 fn storm() -> String {
     let rest = "[switch]\nbuffer = \"150KB\"\n\
         flow_control = { kind = \"pfc\", priorities = [3], xoff = \"10KB\", quanta \
-                = 100 }\nwatchdog = { detect = \"100us\", restore = \"100us\" }\n\
+                = 100 }\nwatchdog = { detection_time = \"100us\", restoration_time = \"100us\" }\n\
                 [host]\npause_storm = { host = \"H6\", at = \"100us\", until = \"500us\" }\n\
                 [[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H6\"], [\"H2\", \"H5\"], [\"H3\", \"H4\"]]\n\
                 process = \"constant\"\nload = 0.05\n";

@@ -74,12 +74,12 @@ impl Trimming {
         let egress = crossing.egress;
         let index = core.buffer.queue_index(egress, frame.class);
         let mut header = self.trim.cut(frame);
-        let cut_bytes = frame.size_bytes - header.size_bytes;
-        self.trimmed[usize::from(egress)].count(cut_bytes.into());
-        core.stats.counters.packets.cut.count(cut_bytes.into());
+        let trimmed_bytes = frame.size_bytes - header.size_bytes;
+        self.trimmed[usize::from(egress)].count(trimmed_bytes.into());
+        core.stats.counters.packets.cut.count(trimmed_bytes.into());
         // The header bypasses the queue, so it carries the ECN mark that the frame would have received there.
         let marked = core.marks_at_enqueue(egress, index, &header);
-        core.note(crossing, frame, TraceEvent::Trimmed { port: egress, cut_bytes });
+        core.note(crossing, frame, TraceEvent::Trimmed { port: egress, trimmed_bytes });
         if marked {
             header.flags |= flags::CE;
             core.note(crossing, &header, TraceEvent::Marked { port: egress });

@@ -23,10 +23,15 @@ fn a_buffer_smaller_than_its_headroom() {
 #[test]
 fn watchdogs() {
     let with = |key: &str, value: &str| lower(GOOD, &[(key, value)]);
-    assert!(with("switch.watchdog.detect", "100us").is_ok());
-    assert!(with("switch.watchdog.detect", "0s").unwrap_err().starts_with("--set switch.watchdog.detect=0s"));
+    assert!(with("switch.watchdog.detection_time", "100us").is_ok());
+    assert!(
+        with("switch.watchdog.detection_time", "0s")
+            .unwrap_err()
+            .starts_with("--set switch.watchdog.detection_time=0s")
+    );
     assert!(with("switch.watchdog.action", "pray").unwrap_err().contains("`pray`"));
-    let without = lower(GOOD, &[("switch.watchdog.detect", "1ms"), ("switch.flow_control", "none")]).unwrap_err();
+    let without =
+        lower(GOOD, &[("switch.watchdog.detection_time", "1ms"), ("switch.flow_control", "none")]).unwrap_err();
     assert!(without.contains("a watchdog needs PAUSE or PFC"), "{without}");
     let storm = |host: &str| lower(GOOD, &[("host.pause_storm.host", host), ("host.pause_storm.at", "100us")]);
     assert_eq!(storm("H3").unwrap().setup.host.pause_storm.unwrap().at, units::Time::from_us(100));

@@ -318,19 +318,19 @@ fn asking(more: &str) -> Result<scenario::Lowered, String> {
 fn requests_and_replies() {
     let flows = asking("connections = 4\nrequests = 10").unwrap().setup.traffic.flows.len();
     assert_eq!(flows, 2 * 4 * 10);
-    assert!(asking("service = { exponential = \"10us\" }").is_ok());
+    assert!(asking("service_time = { exponential = \"10us\" }").is_ok());
     let wrong = |more: &str| asking(more).expect_err("must be refused");
     assert_eq!(
-        wrong("service = 10"),
+        wrong("service_time = 10"),
         "dir/test.toml:18:11: `10` has no unit: write a time like \"1.5us\" (one of ps, ns, us, ms, s)"
     );
     assert_eq!(
-        wrong("service = { uniform = \"10us\" }"),
+        wrong("service_time = { uniform = \"10us\" }"),
         "dir/test.toml:18:11: a table of service times has one key: exponential\n  help: write a time like \"10us\", \
          or { exponential = \"10us\" } for a mean"
     );
     assert_eq!(
-        wrong("service = { exponential = \"0s\" }"),
+        wrong("service_time = { exponential = \"0s\" }"),
         "dir/test.toml:18:11: `0ps` must be above zero\n  help: write a time like \"10us\""
     );
     assert_eq!(wrong("connections = 0"), "dir/test.toml:18:15: connections: at least 1 must carry requests");
@@ -385,7 +385,7 @@ fn collective_operations() {
     );
     assert_eq!(
         wrong("\"all-reduce\"\nsize = \"15B\""),
-        "dir/test.toml:16:8: size: some of its messages would have no bytes: write a larger size, or fewer pieces"
+        "dir/test.toml:16:8: size: some of its messages would have no bytes: write a larger size, or fewer chunks"
     );
 }
 

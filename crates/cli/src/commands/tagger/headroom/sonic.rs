@@ -25,9 +25,9 @@ pub struct Sonic {
     pub mac_phy: u64,
     pub gearbox: u64,
     /// `port_mtu`.
-    pub held_back: u64,
+    pub blocking_frame: u64,
     /// `lossless_mtu`.
-    pub whole_frames: u64,
+    pub mtu_frames: u64,
     pub cell_waste: u64,
     pub rounding: u64,
     pub xoff: u64,
@@ -60,8 +60,8 @@ impl Sonic {
             reaction: ours.reaction,
             mac_phy: ours.mac_phy,
             gearbox: bytes(gearbox),
-            held_back: mtu,
-            whole_frames: mtu,
+            blocking_frame: mtu,
+            mtu_frames: mtu,
             cell_waste: bytes(occupied - travels.min(occupied)),
             rounding: xoff.saturating_sub(sum),
             xoff,
@@ -97,7 +97,8 @@ mod tests {
     #[test]
     fn its_terms_make_up_the_sum_but_for_fractions_of_a_byte() {
         let it = sonic(400, 40, 9_100, 192, 100);
-        let terms = it.cable + it.reaction + it.mac_phy + it.gearbox + it.held_back + it.whole_frames + it.cell_waste;
+        let terms =
+            it.cable + it.reaction + it.mac_phy + it.gearbox + it.blocking_frame + it.mtu_frames + it.cell_waste;
         assert!((it.xoff..=it.xoff + 2).contains(&(terms + it.rounding)), "{it:?}");
     }
 

@@ -114,11 +114,11 @@ impl Terms {
                 if sonic.gearbox == ours.gearbox { "the same" } else { "1024 for 1000, in all releases" },
             ),
             term(
-                "held_back",
+                "blocking_frame",
                 "frame that holds the pause back",
-                ours.held_back,
+                ours.blocking_frame,
                 format!("the largest, {mtu} B, with its {WIRE_OVERHEAD_BYTES} on the wire"),
-                sonic.held_back,
+                sonic.blocking_frame,
                 "without preamble and gap",
             ),
             term(
@@ -130,11 +130,11 @@ impl Terms {
                 "not taken away",
             ),
             term(
-                "whole_frames",
+                "mtu_frames",
                 "whole frames",
-                ours.whole_frames,
+                ours.mtu_frames,
                 "the one above XOFF, and the last that the neighbour starts".to_owned(),
-                sonic.whole_frames,
+                sonic.mtu_frames,
                 "one: the frame above XOFF is not counted",
             ),
             term(

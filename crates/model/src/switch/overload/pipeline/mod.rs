@@ -99,7 +99,7 @@ pub(crate) struct PipelineCounts {
     pub recirculated: u64,
     pub recirculated_bytes: u64,
     /// Maximum number of frames waiting there, and the time at which it was first reached.
-    pub most_waiting: u64,
+    pub max_waiting: u64,
     pub most_waiting_at: Time,
     /// Time of the first recirculation.
     pub first: Option<Time>,
@@ -193,7 +193,7 @@ impl Pipelines {
     }
 
     /// Returns the maximum backlog of each recirculation port, in the unit of `limit`.
-    pub fn most_waiting(&self, limit: QueueLimit) -> impl Iterator<Item = u64> {
+    pub fn max_waiting(&self, limit: QueueLimit) -> impl Iterator<Item = u64> {
         self.pipelines.iter().map(move |line| match limit {
             QueueLimit::Packets(_) => line.most_frames.peak(),
             QueueLimit::Bytes(_) => line.most_bytes.peak(),
@@ -278,7 +278,7 @@ impl Trimming {
         let Some(pipes) = self.pipelines.as_deref_mut() else { return core.drop_without_room(*crossing, &frame) };
         let pipeline = pipes.of(in_port);
         if !pipes.has_room(pipeline, &frame) {
-            let cause = Cause::DeflectQueueFull;
+            let cause = Cause::RecirculationQueueFull;
             // The loss of a header is traced separately from the cut.
             return if is_header { Decision::DropHeader { cause, header: frame } } else { Decision::drop(cause) };
         }
@@ -295,8 +295,8 @@ impl Trimming {
             pipes.serve(pipeline, now);
         } else {
             let waiting = line.waiting.len() as u64;
-            if waiting > line.counts.most_waiting {
-                (line.counts.most_waiting, line.counts.most_waiting_at) = (waiting, now);
+            if waiting > line.counts.max_waiting {
+                (line.counts.max_waiting, line.counts.most_waiting_at) = (waiting, now);
             }
             pipes.update_station(pipeline, WAITING);
         }

@@ -24,10 +24,10 @@ impl Pipelines {
                 ingress_trims,
                 recirculated,
                 recirculated_bytes,
-                most_waiting: line.counts.most_waiting,
-                most_waiting_at_ps: line.counts.most_waiting_at.as_ps(),
+                max_waiting: line.counts.max_waiting,
+                max_waiting_at_ps: line.counts.most_waiting_at.as_ps(),
                 first_recirculated_ps: line.counts.first.map(Time::as_ps),
-                signals_heard: line.counts.notified,
+                signals_received: line.counts.notified,
             }
         })
     }
