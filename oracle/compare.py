@@ -106,11 +106,11 @@ def compare_flows(network, rows):
 
 
 def compare_counts(network, summary):
-    events, happened, pauses = Counter(row[2] for row in network.trace), summary["event_counts"], summary["pauses"]
+    events, event_counts, pauses = Counter(row[2] for row in network.trace), summary["event_counts"], summary["pauses"]
     yield ("dropped", Counter(row[9] for row in network.trace if row[2] == "dropped"),
            {cause: count for cause, count in summary["packets"]["dropped"].items() if count})
-    yield "marks", events["marked"], happened["marks"]
-    yield "trims", events["trimmed"], happened["trims"]
+    yield "marks", events["marked"], event_counts["marks"]
+    yield "trims", events["trimmed"], event_counts["trims"]
     if network.scenario.switch.flow_control.kind != "cbfc":
         yield "pauses", events["pause sent"], pauses["count"]
         yield "resumes", events["resume sent"], pauses["resumes"]

@@ -32,7 +32,7 @@ def shares(value, path=""):
     """Yields path and number of every share in a summary."""
     if isinstance(value, dict):
         for key, one in value.items():
-            of_queues = path == "utilisation" and key == "mean"
+            of_queues = path == "queue_utilisation" and key == "mean"
             if (key in SHARES or key.endswith("_share") or of_queues) and isinstance(one, (int, float)):
                 yield f"{path}.{key}", one
             yield from shares(one, f"{path}.{key}" if path else key)

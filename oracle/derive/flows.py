@@ -248,7 +248,7 @@ class Flows:
         """Returns the flows of each iteration that began in the window, in order of the plan."""
         run, traffic = self.run, self.run.traffic[entry]
         count, ranks = traffic.get("iterations", 1), len(run.hosts)
-        messages = (2 if traffic["operation"] == "all-reduce" else 1) * (ranks - 1) * ranks * traffic.get("pieces", 1)
+        messages = (2 if traffic["operation"] == "all-reduce" else 1) * (ranks - 1) * ranks * traffic.get("chunks", 1)
         first = self.first_flow(entry)
         found = [[] for _ in range(count)]
         for flow in self.all:

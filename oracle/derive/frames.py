@@ -244,7 +244,7 @@ class Frames:
             session = self.run.transport(entry)["kind"] not in ("datagram", "ndp", "eqds")
             return not session or len(flows) == traffic.get("requests", 1)
         if traffic["kind"] == "collective":
-            ranks, count = len(self.run.hosts), traffic.get("iterations", 1) * traffic.get("pieces", 1)
+            ranks, count = len(self.run.hosts), traffic.get("iterations", 1) * traffic.get("chunks", 1)
             steps = (2 if traffic["operation"] == "all-reduce" else 1) * (ranks - 1)
             return sum(flow["traffic"] == entry for flow in self.run.flows) == steps * ranks * count
         return True

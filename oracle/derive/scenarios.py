@@ -219,7 +219,7 @@ def entries(draw, hosts, grid):
                        f'reply_size = "{draw.pick("2KB", "9KB")}"\nrequests = {draw.pick("2", "5", "30")}',
             "collective": f'kind = "collective"\noperation = "{draw.pick("all-reduce", "all-gather", "reduce-scatter")}"'
                           f'\nsize = "{draw.pick("8KB", "32KB")}"\niterations = {draw.pick("1", "2", "4")}'
-                          + draw.pick("", "\nqps_per_connection = 2", "\nconnection_per_message = true", "\npieces = 2"),
+                          + draw.pick("", "\nqps_per_connection = 2", "\nconnection_per_message = true", "\nchunks = 2"),
             "periodic": f'{process}\nprocess = "periodic"\nperiod = "{period}"\n'
                         f'frame = "{draw.pick("200B", "800B", "1500B")}"',
             "constant": f'{process}\nprocess = "constant"\nload = {draw.pick("0.3", "0.7", "1.0")}\n{frame}\n'

@@ -43,7 +43,7 @@ class Derived:
         }
         optional = {"lossless_losses": frames.lossless_losses(self.lossless()), "requests": flows.requests(),
                     "collectives": flows.collectives(), "jitter": frames.jitter(), "reordering": frames.reordering(),
-                    "utilisation": ports.utilisation(), "queue_lengths": ports.queue_lengths(),
+                    "queue_utilisation": ports.utilisation(), "queue_lengths": ports.queue_lengths(),
                     "trims": frames.trims(flows), "backpressure": self.backpressure(),
                     "mechanisms": self.mechanisms(), "pause_storms": self.pause_storms()}
         reported |= {key: value for key, value in optional.items() if value}

@@ -107,10 +107,10 @@ class Page:
         if goodput["payload_bytes"]:
             self.line(f"goodput {size(goodput['payload_bytes'])} of payload from {span_ps(goodput['start_ps'])} to "
                       f"{span_ps(goodput['end_ps'])}: {rate(goodput['bps'])}")
-        happened = self.summary["event_counts"]
-        counts = [(happened["marks"], "marked"), (happened["retransmissions"], "sent again"),
-                  (happened["bounces"], "bounced"), (happened["trims"], "trimmed"),
-                  (self.summary["flows"]["timeouts"], "timed out"), (happened["detours"], "detoured")]
+        event_counts = self.summary["event_counts"]
+        counts = [(event_counts["marks"], "marked"), (event_counts["retransmissions"], "retransmitted"),
+                  (event_counts["bounces"], "bounced"), (event_counts["trims"], "trimmed"),
+                  (self.summary["flows"]["timeouts"], "timed out"), (event_counts["detours"], "detoured")]
         reported = ", ".join(f"{grouped(count)} {what}" for count, what in counts if count)
         if reported:
             self.line(f"on the way {reported}")
@@ -141,8 +141,8 @@ class Page:
                           f"{of['mean_displacement_packets']:.2f} on average; entropy {of['entropy_nats']:.3f}")
         for kind, counters in summary.get("mechanisms", {}).items():
             self.line(kind, ", ".join(f"{name} {grouped(count)}" for name, count in counters.items()))
-        if "utilisation" in summary:
-            of = summary["utilisation"]
+        if "queue_utilisation" in summary:
+            of = summary["queue_utilisation"]
             mantissa, exponent = f"{of['variance']:.3e}".split("e")
             self.line(f"queues {percent(of['mean'])} full on average, variance {mantissa}e{int(exponent)}; above "
                       f"{percent(of['threshold'])} for {percent(of['time_ratio'])} of the time in "

@@ -147,7 +147,7 @@ impl Simulation {
             delay_ns: Distribution::from_ps(&delay),
             jitter,
             reordering: reordering.as_ref().map(describe_reordering),
-            utilisation: measured.utilisation,
+            queue_utilisation: measured.utilisation,
             queue_lengths: measured.queue_lengths,
             pauses: self.pauses(&counters, now),
             pause_storms: self.pause_storms(&counters, now),

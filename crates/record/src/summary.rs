@@ -67,7 +67,8 @@ pub struct Summary {
     pub reordering: Option<Reordering>,
     /// Occupancy of switch queues; left out if it is not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub utilisation: Option<Utilisation>,
+    #[serde(alias = "utilisation")]
+    pub queue_utilisation: Option<Utilisation>,
     /// Lengths of switch queues; left out if they are not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_lengths: Option<QueueLengths>,
@@ -125,7 +126,7 @@ impl Summary {
             delay_ns,
             jitter,
             reordering,
-            utilisation,
+            queue_utilisation,
             queue_lengths,
             pauses,
             pause_storms,
@@ -160,7 +161,7 @@ impl Summary {
             delay_ns,
             jitter,
             reordering,
-            utilisation,
+            queue_utilisation,
             queue_lengths,
             pauses,
             pause_storms,

@@ -52,7 +52,7 @@ pub struct Outcome {
     /// Displacement of data frames out of order; `None` if not measured.
     pub reordering: Option<Reordering>,
     /// Utilisation of the queues of switches; `None` if not measured.
-    pub utilisation: Option<Utilisation>,
+    pub queue_utilisation: Option<Utilisation>,
     /// Lengths of the queues of switches; `None` if not measured.
     pub queue_lengths: Option<QueueLengths>,
     /// Pauses, over all ports and classes.

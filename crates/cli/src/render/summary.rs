@@ -125,7 +125,7 @@ impl Page {
         let event_counts = &summary.event_counts;
         let counts = [
             (event_counts.marks, "marked"),
-            (event_counts.retransmissions, "sent again"),
+            (event_counts.retransmissions, "retransmitted"),
             (event_counts.bounces, "bounced"),
             (event_counts.trims, "trimmed"),
             (summary.flows.timeouts, "timed out"),
@@ -152,7 +152,7 @@ impl Page {
                 counters.iter().map(|(name, count)| format!("{name} {}", grouped(*count))).collect();
             self.line(kind, &shown.join(", "));
         }
-        if let Some(load) = &summary.utilisation {
+        if let Some(load) = &summary.queue_utilisation {
             let text = format!(
                 "{} full on average, variance {:.3e}; above {} for {} of the time in {} of {}",
                 percent(load.mean),

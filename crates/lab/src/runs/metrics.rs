@@ -341,13 +341,13 @@ pub fn all() -> Vec<Metric> {
         of("control", "control bytes", Unit::Size, false, |s| {
             Some((s.bytes.consumed + s.backpressure.as_ref().map_or(0, |found| found.control_bytes)) as f64)
         }),
-        of("utilisation", "busiest link", Unit::Ratio, false, |s| Some(s.links.busiest.first()?.utilisation)),
+        of("max-link-utilisation", "busiest link", Unit::Ratio, false, |s| Some(s.links.busiest.first()?.utilisation)),
         of("timeouts", "timeouts", Unit::Count, true, |s| Some(s.flows.timeouts as f64)),
         of("drops", "drops", Unit::Count, true, |s| Some(s.packets.dropped_total() as f64)),
-        of("retransmissions", "sent again", Unit::Count, true, |s| Some(s.event_counts.retransmissions as f64)),
-        of("marks", "marked", Unit::Count, true, |s| Some(s.event_counts.marks as f64)),
-        of("bounces", "bounced", Unit::Count, false, |s| Some(s.event_counts.bounces as f64)),
-        of("trims", "trimmed", Unit::Count, true, |s| Some(s.event_counts.trims as f64)),
+        of("retransmissions", "retransmissions", Unit::Count, true, |s| Some(s.event_counts.retransmissions as f64)),
+        of("marks", "ECN marks", Unit::Count, true, |s| Some(s.event_counts.marks as f64)),
+        of("bounces", "bounces", Unit::Count, false, |s| Some(s.event_counts.bounces as f64)),
+        of("trims", "trims", Unit::Count, true, |s| Some(s.event_counts.trims as f64)),
         of("pauses", "pauses", Unit::Count, true, |s| Some(s.pauses.count as f64)),
         of("paused", "time paused", Unit::Span, true, |s| Some(s.pauses.total_ps as f64 / 1000.0)),
         of("max-queue", "longest queue", Unit::Size, true, |s| {
@@ -404,7 +404,7 @@ fn of_one(label: &str, few: bool) -> Vec<Metric> {
         ("goodput", "goodput", Unit::Rate, true, |_, labelled| Some(labelled.goodput_bps)),
         ("delivered", "payload delivered", Unit::Size, false, |_, labelled| Some(labelled.payload_bytes as f64)),
         ("timeouts", "timeouts", Unit::Count, false, |_, labelled| Some(labelled.timeouts as f64)),
-        ("sent-again", "sent again", Unit::Size, false, |_, labelled| Some(labelled.retransmitted_bytes as f64)),
+        ("retransmitted", "retransmitted", Unit::Size, false, |_, labelled| Some(labelled.retransmitted_bytes as f64)),
     ];
     let metric = |(at, (name, title, unit, main, read)): (usize, (&str, &str, Unit, bool, Read))| {
         let (name, title, main) = (format!("{name}{OF}{label}"), format!("{title}, {label}"), main && few);

@@ -45,7 +45,7 @@ fn scenario(number: u64) -> String {
         "buffer = \"4MB\"\nflow_control = { kind = \"pfc\", priorities = [3], xoff = \"20KB\" }",
         "buffer = \"4MB\"\nflow_control = { kind = \"pause\", xoff = \"20KB\" }",
     ]);
-    let utilisation = if switch.starts_with("queue") { pick(&["", "utilisation = 0.5"]) } else { String::new() };
+    let utilisation = if switch.starts_with("queue") { pick(&["", "queue_utilisation = 0.5"]) } else { String::new() };
     let mut text = format!(
         "name = \"derived {number}\"\nduration = \"{}\"\nseed = {number}\n[fabric]\n{fabric}\nlink = {{ rate = \
          \"{rate}\", delay = \"{delay}\"{edge} }}\n[routing]\nspread = \"{}\"\n[switch]\n{switch}\n[host]\ntransport = \
@@ -99,7 +99,7 @@ fn shares(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
                 let is_share =
                     key.ends_with("utilisation") || key.ends_with("_share") || key == "share" || key == "jain";
                 let of_queue =
-                    path.starts_with(".utilisation.") && ["mean", "time_ratio", "threshold"].contains(&&**key);
+                    path.starts_with(".queue_utilisation.") && ["mean", "time_ratio", "threshold"].contains(&&**key);
                 if let Some(number) = value.as_f64().filter(|_| is_share || of_queue) {
                     found.push((path.clone(), number));
                 }

@@ -224,7 +224,7 @@ link = { rate = "10Gbps", delay = "1us" }
 queue = "100KB"
 [measure]
 queues = { every = "10us" }
-utilisation = 0.5
+queue_utilisation = 0.5
 [[traffic]]
 kind = "incast"
 receiver = "H9"
@@ -237,7 +237,7 @@ frame = "1000B"
     let lengths = summary.queue_lengths.unwrap();
     let longest = lengths.longest.unwrap();
     // One of nine queues of 100 KB is in use.
-    let exact = summary.utilisation.unwrap().mean * 9.0 * 100e3;
+    let exact = summary.queue_utilisation.unwrap().mean * 9.0 * 100e3;
     assert!((longest.lengths.mean_bytes - exact).abs() < 1e-6 * exact, "{} {exact}", longest.lengths.mean_bytes);
     assert!((lengths.all.mean_bytes * 9.0 - exact).abs() < 1e-6 * exact);
     assert!((exact - 2284.8).abs() < 0.1, "{exact}");

@@ -86,7 +86,7 @@ fn a_queue_that_fills_linearly() {
     // full 100 frame times later.
     setup.duration = Time::from_ns(1316 + 100 * 816);
     let results = run(setup);
-    let found = results.summary.utilisation.unwrap();
+    let found = results.summary.queue_utilisation.unwrap();
     assert_eq!((found.queues, found.queues_used), (3, 1), "{found:?}");
     assert!((found.time_ratio - 0.5).abs() < 0.02, "{found:?}");
     assert!((found.mean - 0.5 / 3.0).abs() < 0.01, "{found:?}");

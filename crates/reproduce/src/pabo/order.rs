@@ -33,7 +33,7 @@ pub(super) fn point(trial: &Trial, theta: f64, lambda: f64, more: &Changes) -> R
     ];
     let changes: Vec<_> = own.into_iter().chain(more.iter().cloned()).collect();
     let result = trial.run(&PABO_TREE_TCP, &changes)?;
-    let load = result.summary.utilisation.unwrap_or_default();
+    let load = result.summary.queue_utilisation.unwrap_or_default();
     Ok(Point {
         entropy: result.summary.reordering.unwrap_or_default().entropy_nats,
         time_ratio: load.time_ratio,

@@ -168,7 +168,7 @@ const CONDITIONS: &[Condition] = &[
     beside(
         "switch.watchdog",
         &[],
-        &["detect"],
+        &["detection_time"],
         &[("switch.flow_control", "none"), ("host.pause_storm.until", "600us")],
         "watchdog",
     ),

@@ -322,16 +322,16 @@ fn requests_and_replies() {
     let wrong = |more: &str| asking(more).expect_err("must be refused");
     assert_eq!(
         wrong("service_time = 10"),
-        "dir/test.toml:18:11: `10` has no unit: write a time like \"1.5us\" (one of ps, ns, us, ms, s)"
+        "dir/test.toml:18:16: `10` has no unit: write a time like \"1.5us\" (one of ps, ns, us, ms, s)"
     );
     assert_eq!(
         wrong("service_time = { uniform = \"10us\" }"),
-        "dir/test.toml:18:11: a table of service times has one key: exponential\n  help: write a time like \"10us\", \
+        "dir/test.toml:18:16: a table of service times has one key: exponential\n  help: write a time like \"10us\", \
          or { exponential = \"10us\" } for a mean"
     );
     assert_eq!(
         wrong("service_time = { exponential = \"0s\" }"),
-        "dir/test.toml:18:11: `0ps` must be above zero\n  help: write a time like \"10us\""
+        "dir/test.toml:18:16: `0ps` must be above zero\n  help: write a time like \"10us\""
     );
     assert_eq!(wrong("connections = 0"), "dir/test.toml:18:15: connections: at least 1 must carry requests");
     assert_eq!(
