@@ -29,7 +29,7 @@ pub struct ControlLedger {
     /// Lost with their link.
     pub lost: u64,
     /// Waiting to be sent or on a link at the end, counted there.
-    pub on_the_way: u64,
+    pub in_flight: u64,
 }
 
 /// Pause decisions of nodes.
@@ -66,10 +66,10 @@ impl PauseLedger {
                 "{pauses} pauses is not {resumes} resumes + {expiries} expiries + {still_paused} still paused"
             ));
         }
-        let ControlLedger { sent, received, lost, on_the_way } = *control;
-        if u128::from(sent) != sum(&[received, lost, on_the_way]) {
+        let ControlLedger { sent, received, lost, in_flight } = *control;
+        if u128::from(sent) != sum(&[received, lost, in_flight]) {
             faults.push(format!(
-                "{sent} control frames sent is not {received} received + {lost} lost with their links + {on_the_way} \
+                "{sent} control frames sent is not {received} received + {lost} lost with their links + {in_flight} \
                  in flight"
             ));
         }
@@ -157,12 +157,12 @@ mod tests {
     #[test]
     fn a_control_frame_that_vanishes_and_a_stop_that_is_forgotten_are_noticed() {
         let ledger = PauseLedger { pauses: 3, resumes: 1, expiries: 1, still_paused: 1 };
-        let control = ControlLedger { sent: 9, received: 6, lost: 1, on_the_way: 2 };
+        let control = ControlLedger { sent: 9, received: 6, lost: 1, in_flight: 2 };
         let decisions = PauseDecisions { stops: 4, ended: 3, standing: 1, idle: 0 };
         assert!(ledger.verdict(&control, &decisions).pass);
         for field in 0..4 {
             let mut control = control;
-            let fields = [&mut control.sent, &mut control.received, &mut control.lost, &mut control.on_the_way];
+            let fields = [&mut control.sent, &mut control.received, &mut control.lost, &mut control.in_flight];
             *fields.into_iter().nth(field).unwrap() += 1;
             assert!(!ledger.verdict(&control, &decisions).pass, "{control:?}");
             let mut decisions = decisions;

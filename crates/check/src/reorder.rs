@@ -22,7 +22,7 @@ pub const MAX_THRESHOLD: u32 = 1 << 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReorderWatch {
     /// Next index in the order of reception (RFC 5236: receive index).
-    turn: u64,
+    next_index: u64,
     /// Pending packets, in the order of arrival.
     window: VecDeque<u64>,
     /// Packets received before their index, ascending.
@@ -33,8 +33,8 @@ impl ReorderWatch {
     /// Records an arriving packet. `index` is its number in the flow, from 0; retransmissions keep it.
     #[inline]
     pub fn observe(&mut self, index: u64, density: &mut ReorderDensity) {
-        if index == self.turn && self.window.is_empty() && self.early.is_empty() {
-            self.turn += 1;
+        if index == self.next_index && self.window.is_empty() && self.early.is_empty() {
+            self.next_index += 1;
             density.count(0);
         } else {
             self.observe_unordered(index, density);
@@ -43,12 +43,12 @@ impl ReorderWatch {
 
     fn observe_unordered(&mut self, index: u64, density: &mut ReorderDensity) {
         // A packet before the current index was received, or counted as lost: then it is later than the threshold.
-        if index < self.turn || self.window.contains(&index) || self.early.binary_search(&index).is_ok() {
+        if index < self.next_index || self.window.contains(&index) || self.early.binary_search(&index).is_ok() {
             density.ignored += 1;
             return;
         }
         self.window.push_back(index);
-        if index == self.turn || self.early.first() == Some(&self.turn) {
+        if index == self.next_index || self.early.first() == Some(&self.next_index) {
             self.judge(density);
         }
         while self.window.len() > density.threshold as usize {
@@ -64,12 +64,12 @@ impl ReorderWatch {
     /// Assigns indices to the oldest of the window while the packet of the current index has arrived.
     fn judge(&mut self, density: &mut ReorderDensity) {
         while let Some(&oldest) = self.window.front() {
-            let held = self.early.binary_search(&self.turn);
-            if held.is_err() && !self.window.contains(&self.turn) {
+            let held = self.early.binary_search(&self.next_index);
+            if held.is_err() && !self.window.contains(&self.next_index) {
                 return;
             }
             self.window.pop_front();
-            let displacement = self.turn.wrapping_sub(oldest) as i64;
+            let displacement = self.next_index.wrapping_sub(oldest) as i64;
             if displacement.unsigned_abs() > u64::from(density.threshold) {
                 // Too early: discarded, and the index stays free.
                 density.beyond += 1;
@@ -85,14 +85,14 @@ impl ReorderWatch {
                 let at = self.early.binary_search(&oldest).unwrap_or_else(|at| at);
                 self.early.insert(at, oldest);
             }
-            self.turn += 1;
+            self.next_index += 1;
         }
     }
 
     /// Counts the packet of the current index as lost.
     fn give_up(&mut self, density: &mut ReorderDensity) {
         density.lost += 1;
-        self.turn += 1;
+        self.next_index += 1;
         self.judge(density);
     }
 

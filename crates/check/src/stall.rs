@@ -139,9 +139,9 @@ impl Stalls {
         Stalls { stopped, blocked, behind: since(stalled), deadlocked: since(deadlocked) }
     }
 
-    /// Returns the verdict "stall". `looked` is set if another check covers deadlocks; `name` returns the name of a
-    /// node.
-    pub fn verdict(&self, looked: bool, name: impl Fn(u32) -> String) -> Verdict {
+    /// Returns the verdict "stall". `deadlocks_checked` is set if another check covers deadlocks; `name` returns
+    /// the name of a node.
+    pub fn verdict(&self, deadlocks_checked: bool, name: impl Fn(u32) -> String) -> Verdict {
         let Stalls { stopped, blocked, behind, deadlocked } = self;
         let place = |queue: &QueueId| format!("{} port {} class {}", name(queue.node), queue.port, queue.class);
         let listed = |queues: &[(Time, QueueId)]| {
@@ -164,7 +164,7 @@ impl Stalls {
         if !behind.is_empty() {
             faults.push(format!("stopped by these: {}", listed(behind)));
         }
-        if !deadlocked.is_empty() && !looked {
+        if !deadlocked.is_empty() && !deadlocks_checked {
             faults.push(format!("queues in a cycle of pauses: {}", listed(deadlocked)));
         }
         let detail = match (faults.is_empty(), *stopped) {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadlock_is_another_check_s_business_unless_nobody_looked() {
+    fn a_deadlock_fails_only_without_another_check() {
         let back = PausedQueue { paused_by: AccountId { node: 1, port: 0, class: 3 }, ..stopped(2) };
         let stalls = Stalls::find(2, &[stopped(1), back], vec![account(1, 500), account(2, 500)], Vec::new());
         assert!(stalls.verdict(true, |_| String::new()).pass);

@@ -371,8 +371,8 @@ fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
                 "no node is a window ahead: {runs:?}"
             );
             let (sent, taken) = engine.nodes().fold((0, 0), |sum, node| (sum.0 + node.sent, sum.1 + node.taken));
-            let on_the_way: usize = (0..engine.len()).map(|node| engine.in_flight(node).count()).sum();
-            assert_eq!(sent, taken + on_the_way as u64, "stop_at_run {stop_at_run}, {threads} threads");
+            let in_flight: usize = (0..engine.len()).map(|node| engine.in_flight(node).count()).sum();
+            assert_eq!(sent, taken + in_flight as u64, "stop_at_run {stop_at_run}, {threads} threads");
             let now = engine.now();
             assert!(now < Time::from_s(1) && !engine.run_until(Time::from_s(100)) && engine.now() == now);
         }
@@ -532,8 +532,8 @@ fn a_stop_at_one_rank_is_one_at_all_and_loses_no_message() {
                 let now = engine.now();
                 assert!(!engine.run_until(Time::from_s(100)) && engine.now() == now);
                 let (sent, taken) = engine.nodes().fold((0, 0), |sum, node| (sum.0 + node.sent, sum.1 + node.taken));
-                let on_the_way: usize = (0..engine.len()).map(|node| engine.in_flight(node).count()).sum();
-                (now, sent, taken + on_the_way as u64)
+                let in_flight: usize = (0..engine.len()).map(|node| engine.in_flight(node).count()).sum();
+                (now, sent, taken + in_flight as u64)
             });
             assert!(found.iter().all(|one| one.0 == found[0].0), "all end at one instant: {found:?}");
             let (sent, known) = found.iter().fold((0, 0), |sum, one| (sum.0 + one.1, sum.1 + one.2));

@@ -23,19 +23,19 @@ type BackpressureRequests = BTreeMap<TrafficSelector, (u64, Time, u16, u64, u64)
 
 /// Appends the flows that the output `id` paused, and those held there for other outputs.
 pub fn explain(explanation: &mut Explanation, trace: &Trace, id: PortId) {
-    let (mut made, mut heard) = (BackpressureRequests::new(), BackpressureRequests::new());
+    let (mut sent, mut received) = (BackpressureRequests::new(), BackpressureRequests::new());
     for row in trace.rows.iter().filter(|row| row.node == id.0) {
         match row.event {
             TraceEvent::Xoff { port, egress, of, rate_bps, waiting } if egress == id.1 => {
-                made.entry(of).or_insert((0, row.at, port, rate_bps, waiting)).0 += 1;
+                sent.entry(of).or_insert((0, row.at, port, rate_bps, waiting)).0 += 1;
             }
             TraceEvent::Held { port, of, rate_bps, .. } if port == id.1 => {
-                heard.entry(of).or_insert((0, row.at, port, rate_bps, 0)).0 += 1;
+                received.entry(of).or_insert((0, row.at, port, rate_bps, 0)).0 += 1;
             }
             _ => {}
         }
     }
-    for (of, (count, first, port, rate_bps, waiting)) in made.iter().take(MAX_SHOWN) {
+    for (of, (count, first, port, rate_bps, waiting)) in sent.iter().take(MAX_SHOWN) {
         explanation.line(format!(
             "It was congested and requested {} {} to slow down {}, first at {first}, to {}, with {waiting} queued (in \
              the unit of switch.queue).",
@@ -45,7 +45,7 @@ pub fn explain(explanation: &mut Explanation, trace: &Trace, id: PortId) {
             rate_words(*rate_bps),
         ));
     }
-    for (of, (count, first, _, rate_bps, _)) in heard.iter().take(MAX_SHOWN) {
+    for (of, (count, first, _, rate_bps, _)) in received.iter().take(MAX_SHOWN) {
         explanation.line(format!(
             "{} was requested {} to limit {}, first at {first}, to {}.",
             trace.node(id.0),
@@ -54,7 +54,7 @@ pub fn explain(explanation: &mut Explanation, trace: &Trace, id: PortId) {
             rate_words(*rate_bps),
         ));
     }
-    let unshown = made.len().saturating_sub(MAX_SHOWN) + heard.len().saturating_sub(MAX_SHOWN);
+    let unshown = sent.len().saturating_sub(MAX_SHOWN) + received.len().saturating_sub(MAX_SHOWN);
     if unshown > 0 {
         explanation.line(format!("... and {unshown} more flows."));
     }

@@ -58,7 +58,7 @@ struct CauseEffects {
 
 impl CauseEffects {
     fn ports(&self) -> BTreeSet<PortId> {
-        self.tree.keys().filter_map(|way| way.last()).map(|place| place.0).collect()
+        self.tree.keys().filter_map(|path| path.last()).map(|place| place.0).collect()
     }
 
     fn depth(&self) -> usize {
@@ -96,13 +96,13 @@ impl PauseCauses {
     /// # Errors
     /// As [`Trace::read`].
     pub fn read(folder: &Path) -> Result<PauseCauses, ExplainError> {
-        let mut ways = FlowPaths::default();
-        let trace = Trace::visit(folder, |row| ways.take(row))?;
+        let mut paths = FlowPaths::default();
+        let trace = Trace::visit(folder, |row| paths.take(row))?;
         let mut pause_causes = PauseCauses {
             all: PauseTotals::default(),
             caused: Vec::new(),
             ports: BTreeMap::new(),
-            traced_flows: ways.flows(),
+            traced_flows: paths.flows(),
             trace,
         };
         let mut numbers: BTreeMap<RootCause, usize> = BTreeMap::new();
@@ -123,8 +123,8 @@ impl PauseCauses {
                 // The last step of a cycle leads to a stop already in it.
                 let closing = usize::from(matches!(one.root, RootCause::Cycle(_)));
                 let between = steps.iter().rev().skip(closing).filter_map(|step| step.next);
-                let way = between.chain([stop]).map(|stop| (stop.port, stop.of));
-                one.tree.entry(way.collect()).or_default().add(stop);
+                let path = between.chain([stop]).map(|stop| (stop.port, stop.of));
+                one.tree.entry(path.collect()).or_default().add(stop);
                 one.all.add(stop);
                 if pause_causes.trace.is_host(stop.port.0) {
                     let role = (Role::Unknown, PauseTotals::default());
@@ -138,17 +138,17 @@ impl PauseCauses {
         pause_causes.trace.again(|row| waits.take(&row))?;
         for ((number, stream), waited) in waits.finish() {
             let one = &mut caused[number];
-            let role = ways.role(&pause_causes.trace, stream, &one.root);
+            let role = paths.role(&pause_causes.trace, stream, &one.root);
             one.flows.insert(stream, (role, waited));
         }
-        pause_causes.classify_hosts(&ways, &mut caused);
+        pause_causes.classify_hosts(&paths, &mut caused);
         caused.sort_by_key(|one| Reverse(one.all.time));
         pause_causes.caused = caused;
         Ok(pause_causes)
     }
 
     /// Sets the role of hosts: contributor if one of its flows is, victim if none is.
-    fn classify_hosts(&self, ways: &FlowPaths, caused: &mut [CauseEffects]) {
+    fn classify_hosts(&self, paths: &FlowPaths, caused: &mut [CauseEffects]) {
         let mut of_host: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         for &flow in self.trace.flows.keys() {
             if let Some((src, _)) = self.trace.ends(flow) {
@@ -159,7 +159,7 @@ impl PauseCauses {
             for (host, (role, _)) in &mut one.hosts {
                 let flows = of_host.get(host).map(Vec::as_slice).unwrap_or_default();
                 let roles: BTreeSet<Role> =
-                    flows.iter().map(|&flow| ways.role(&self.trace, (flow, false), &one.root)).collect();
+                    flows.iter().map(|&flow| paths.role(&self.trace, (flow, false), &one.root)).collect();
                 let known = [Role::Contributor, Role::Unknown, Role::Victim];
                 *role = known.into_iter().find(|role| roles.contains(role)).unwrap_or(Role::Unknown);
             }
@@ -253,9 +253,9 @@ impl PauseCauses {
     fn branches(&self, one: &CauseEffects) -> Vec<Vec<String>> {
         // The path to a stop in a cycle begins with the rest of the cycle, which is in the heading.
         let least = one.tree.keys().map(Vec::len).min().unwrap_or(1);
-        let rows = one.tree.iter().take(MAX_SHOWN).map(|(way, stopped)| {
-            let (port, of) = way.last().copied().unwrap_or(((0, 0), None));
-            let indent = "  ".repeat(way.len() - least);
+        let rows = one.tree.iter().take(MAX_SHOWN).map(|(path, stopped)| {
+            let (port, of) = path.last().copied().unwrap_or(((0, 0), None));
+            let indent = "  ".repeat(path.len() - least);
             vec![
                 format!("{indent}{}{}", self.trace.port_towards(port), self.traffic_words(of)),
                 plural(stopped.stops, "stop"),

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Probes for a batch between readings of the clock, each followed by a yield of the core.
-const LOOKS: u32 = 200;
+const PROBES_PER_CLOCK_READING: u32 = 200;
 
 thread_local! {
     /// MPI, owned by the one thread that uses it: the first of an engine, which runs it. Not dropped automatically, as
@@ -95,18 +95,18 @@ impl Ranks for MpiRank {
 impl MpiRank {
     fn receive(&self, world: &SimpleCommunicator, from: usize) -> Vec<u8> {
         let from = world.process_at_rank(from as i32);
-        let mut looks = 0;
-        let (mut since, mut deaf) = (None, None);
+        let mut probes = 0;
+        let (mut since, mut signals_blocked) = (None, None);
         let (message, status) = loop {
             if let Some(found) = from.immediate_matched_probe() {
                 break found;
             }
-            looks += 1;
-            if looks % LOOKS == 0 {
+            probes += 1;
+            if probes % PROBES_PER_CLOCK_READING == 0 {
                 #[expect(clippy::disallowed_methods, reason = "for who waits too long, which no result depends on")]
                 let now = Instant::now();
                 if now.duration_since(*since.get_or_insert(now)) > PATIENCE {
-                    deaf.get_or_insert_with(|| self.stop.deaf());
+                    signals_blocked.get_or_insert_with(|| self.stop.signals_blocked());
                 }
                 std::thread::yield_now();
             }

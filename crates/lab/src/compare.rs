@@ -127,10 +127,10 @@ impl Comparison {
     ) -> Result<Row, LabError> {
         let mut run = Run::of(&self.source, &variant.overrides(&self.set, &self.varied), variant.seed, stop)?;
         run.lowered.setup.threads = 1;
-        let way = RunOptions { shared, whole_only: false };
+        let options = RunOptions { shared, whole_only: false };
         let traffic_names = run.lowered.labels().to_vec();
         let mut ledger = FlowLedger::of_runs(self.variants.len());
-        let finished = run.produce(folder, &mut ledger, way, stop)?;
+        let finished = run.produce(folder, &mut ledger, options, stop)?;
         let mut row = Row::new(variant.clone(), &finished.summary);
         (row.traffic_names, row.flows) = (traffic_names, ledger.completed(&finished.summary));
         Ok(row)

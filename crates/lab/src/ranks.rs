@@ -30,8 +30,8 @@ pub fn with_ranks<R>(
 /// Returns the number of processes according to the MPI launcher; `None` without one.
 pub fn processes() -> Option<usize> {
     // Open MPI; MPICH and its derivatives.
-    let said = |name: &str| std::env::var(name).ok()?.parse().ok();
-    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"].into_iter().find_map(said)
+    let size_in = |name: &str| std::env::var(name).ok()?.parse().ok();
+    ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"].into_iter().find_map(size_in)
 }
 
 /// Returns an identification of the executable, to detect ranks of one version built from different sources: the first
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use model::in_one_process;
 
-    fn said(texts: [Option<&str>; 3]) -> Vec<String> {
+    fn reports(texts: [Option<&str>; 3]) -> Vec<String> {
         std::thread::scope(|scope| {
             let ask = |(ranks, own): (std::sync::Arc<dyn Ranks>, Option<&'static str>)| {
                 move || agree(&*ranks, own).map_or_else(|error| error.to_string(), |()| "yes".to_owned())
@@ -102,12 +102,15 @@ mod tests {
 
     #[test]
     fn all_must_want_the_same_and_one_says_why_not() {
-        assert_eq!(said([Some("a"); 3]), ["yes", "yes", "yes"]);
-        let other = said([Some("a"), Some("a"), Some("b")]);
+        assert_eq!(reports([Some("a"); 3]), ["yes", "yes", "yes"]);
+        let other = reports([Some("a"), Some("a"), Some("b")]);
         assert_eq!(other[0], "rank 2 has another run than rank 0: b instead of a");
         assert_eq!(other[1..], ["rank 0 reported an error", "rank 0 reported an error"]);
         // A failed rank reports its own error, of several the first.
-        assert_eq!(said([Some("a"), None, Some("a")]), ["rank 1 reported an error", "yes", "rank 1 reported an error"]);
-        assert_eq!(said([None; 3]), ["yes", "rank 0 reported an error", "rank 0 reported an error"]);
+        assert_eq!(
+            reports([Some("a"), None, Some("a")]),
+            ["rank 1 reported an error", "yes", "rank 1 reported an error"]
+        );
+        assert_eq!(reports([None; 3]), ["yes", "rank 0 reported an error", "rank 0 reported an error"]);
     }
 }

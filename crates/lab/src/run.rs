@@ -111,7 +111,7 @@ impl Run {
     }
 
     fn lowered(scenario: Scenario, path: &Path, set: &[Override], stop: &StopFlag) -> Result<Run, LabError> {
-        let _deaf = stop.deaf();
+        let _signals_blocked = stop.signals_blocked();
         let lowered = scenario.lower().map_err(|errors| wrong(errors, path))?;
         Ok(Run { lowered, scenario, path: path.to_owned(), set: set.to_vec(), ranks: None })
     }
@@ -131,12 +131,12 @@ impl Run {
         self,
         folder: Option<ResultFolder>,
         watcher: &mut dyn Watcher,
-        way: RunOptions,
+        options: RunOptions,
         stop: &StopFlag,
     ) -> Result<FinishedRun, LabError> {
         let mut begun = self.begin(folder, stop)?;
         begun.run(watcher);
-        begun.finish(watcher, way)
+        begun.finish(watcher, options)
     }
 
     /// Begins the run for execution step by step; its files will be in `folder`.
@@ -147,7 +147,7 @@ impl Run {
         let Run { lowered, scenario, path, set, ranks } = self;
         let identity = simulate::identity(&lowered.name, &lowered.hash, lowered.setup.seed);
         let prepare = |folder: ResultFolder| {
-            let _deaf = stop.deaf();
+            let _signals_blocked = stop.signals_blocked();
             let recorder = Recorder::create(&folder, &lowered, &identity, fct_format(&scenario, &path))?;
             for (name, content) in result_files(&scenario, &lowered, &set) {
                 folder.write(name, content.as_bytes())?;
@@ -233,15 +233,15 @@ mod tests {
         let lowered = |seed| Run::parse(SCENARIO, "it.toml", &[], Some(seed), &StopFlag::default()).unwrap().lowered;
         let (here, other) = (lowered(1), lowered(2));
         let identity = simulate::identity(&here.name, &here.hash, 1);
-        let said = described(&identity, &here);
+        let description = described(&identity, &here);
         let newer = ScenarioIdentity { version: "9.9.9".to_owned(), ..identity.clone() };
         let changed = ScenarioIdentity { hash: "0123456789abcdef".to_owned(), ..identity.clone() };
         let seeded = simulate::identity(&other.name, &other.hash, 2);
         for different in [described(&newer, &here), described(&changed, &here), described(&seeded, &other)] {
-            assert_ne!(different, said);
+            assert_ne!(different, description);
         }
         // Another build of one version is another program: this one has a hash.
-        let build = said.split("build ").nth(1).unwrap().trim_end_matches(')');
-        assert!(build.len() == 8 && !build.starts_with("e3b0c442"), "the hash of nothing: {said}");
+        let build = description.split("build ").nth(1).unwrap().trim_end_matches(')');
+        assert!(build.len() == 8 && !build.starts_with("e3b0c442"), "the hash of nothing: {description}");
     }
 }

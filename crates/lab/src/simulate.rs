@@ -88,7 +88,7 @@ impl ActiveRun {
         let threads = u32::try_from(setup.threads).unwrap_or(u32::MAX);
         #[expect(clippy::disallowed_methods, reason = "for timing.json, the one file that depends on the machine")]
         let started = Instant::now();
-        let building = stop.deaf();
+        let building = stop.signals_blocked();
         let rank = ranks.as_ref().map_or(0, |ranks| ranks.rank());
         let built = match ranks {
             None => Simulation::new(setup),
@@ -135,7 +135,7 @@ impl ActiveRun {
     ///
     /// # Errors
     /// If the disk fails.
-    pub fn finish(self, watcher: &mut dyn Watcher, way: RunOptions) -> Result<FinishedRun, LabError> {
+    pub fn finish(self, watcher: &mut dyn Watcher, options: RunOptions) -> Result<FinishedRun, LabError> {
         let ActiveRun { mut simulation, mut files, _unfinished, about, started, before, threads } = self;
         let mut timing = Timing::measure(started.elapsed(), threads);
         timing.max_threads = u32::try_from(simulation.sharing().threads).unwrap_or(u32::MAX);
@@ -148,7 +148,7 @@ impl ActiveRun {
         timing = timing.with_rates(summary.packet_hops, summary.events);
         timing.cpu_s = whole;
         summary.warnings.splice(0..0, about.warnings);
-        if way.shared {
+        if options.shared {
             (timing.cpu_s, timing.packet_hops_per_cpu_s, timing.events_per_cpu_s) = (None, None, None);
         }
         let folder = match files {
@@ -159,7 +159,7 @@ impl ActiveRun {
             }
         };
         let place = match folder {
-            Some(folder) if !(way.whole_only && summary.partial) => Some(folder.finish(&mut summary, &timing)?),
+            Some(folder) if !(options.whole_only && summary.partial) => Some(folder.finish(&mut summary, &timing)?),
             _ => {
                 summary.results_hash = summary_hash(&summary);
                 None

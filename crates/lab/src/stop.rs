@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct StopFlag {
     wanted: Arc<AtomicBool>,
     /// Threads in a phase that does not poll the flag.
-    deaf: Arc<AtomicUsize>,
+    signals_blocked: Arc<AtomicUsize>,
     unfinished: Arc<Mutex<Vec<PathBuf>>>,
 }
 
@@ -32,13 +32,13 @@ impl StopFlag {
 
     /// Returns whether a phase that does not poll the flag is in progress, such as the construction of a large network.
     pub fn is_deaf(&self) -> bool {
-        self.deaf.load(Ordering::Relaxed) > 0
+        self.signals_blocked.load(Ordering::Relaxed) > 0
     }
 
     /// Begins such a phase, which lasts until the result is dropped.
-    pub fn deaf(&self) -> SignalsBlocked {
-        self.deaf.fetch_add(1, Ordering::Relaxed);
-        SignalsBlocked(Arc::clone(&self.deaf))
+    pub fn signals_blocked(&self) -> SignalsBlocked {
+        self.signals_blocked.fetch_add(1, Ordering::Relaxed);
+        SignalsBlocked(Arc::clone(&self.signals_blocked))
     }
 
     /// Returns the folders with incomplete results. Before the process ends they must be abandoned
@@ -85,11 +85,11 @@ mod tests {
     fn two_flags_of_one_process_know_nothing_of_each_other() {
         let (one, other) = (StopFlag::default(), StopFlag::default());
         assert!(!one.ask() && one.clone().is_asked() && one.ask());
-        let deaf = one.clone().deaf();
+        let signals_blocked = one.clone().signals_blocked();
         let folder = one.unfinished(Path::new("half"));
         assert!(one.is_deaf() && one.unfinished_folders() == [PathBuf::from("half")]);
         assert!(!other.is_asked() && !other.is_deaf() && other.unfinished_folders().is_empty());
-        drop((deaf, folder));
+        drop((signals_blocked, folder));
         assert!(!one.is_deaf() && one.unfinished_folders().is_empty());
     }
 }

@@ -68,7 +68,7 @@ fn project(mut simulation: Simulation, every_ps: Option<u64>) {
     let (mut totals, mut slowest) = (before.clone(), [0u64; THREADS.len()]);
     let (mut crossing, mut frames) = ([0u64; THREADS.len()], [0u64; THREADS.len()]);
     let mut seen = [(0, 0); THREADS.len()];
-    let mut look = every_ps;
+    let mut repartition_at_ps = every_ps;
     while !simulation.is_over() {
         simulation.run_until(simulation.now() + WINDOW, &mut NullWatcher);
         for (at, &threads) in THREADS.iter().enumerate() {
@@ -80,8 +80,9 @@ fn project(mut simulation: Simulation, every_ps: Option<u64>) {
             crossing[at] += split.crossing - seen[at].1;
             (before[at], seen[at]) = (split.work, (split.frames, split.crossing));
         }
-        if look.is_some_and(|look| simulation.now().as_ps() >= look) {
-            look = look.zip(every_ps).map(|(look, every)| look + every);
+        if repartition_at_ps.is_some_and(|repartition_at_ps| simulation.now().as_ps() >= repartition_at_ps) {
+            repartition_at_ps =
+                repartition_at_ps.zip(every_ps).map(|(repartition_at_ps, every)| repartition_at_ps + every);
             simulation.repartition_by_work();
             for (at, &threads) in THREADS.iter().enumerate() {
                 let split = simulation.split(threads);

@@ -106,11 +106,11 @@ impl Simulation {
 
     /// Returns the statistics of each agent's flows since the last call, in order of agents.
     pub fn sample_agents(&mut self) -> Vec<AgentSample> {
-        let mut looks = Vec::with_capacity(self.agents.agents.len());
+        let mut samples = Vec::with_capacity(self.agents.agents.len());
         for &(index, at, _) in &self.agents.agents {
             let SimulatedNode::Host(host) = self.engine.node_mut(index) else { continue };
-            looks.push(host.take_sample(at));
+            samples.push(host.take_sample(at));
         }
-        looks
+        samples
     }
 }

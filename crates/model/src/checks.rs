@@ -32,7 +32,7 @@ impl Simulation {
             let losses = &counters.lossless_losses;
             checks.push(check::lossless::verdict(&counters.packets, losses, self.promise(), first.as_deref()));
             let Counters { control_sent: sent, control_received: received, control_lost: lost, .. } = *counters;
-            let control = ControlLedger { sent, received, lost, on_the_way: counters.control_in_flight };
+            let control = ControlLedger { sent, received, lost, in_flight: counters.control_in_flight };
             checks.push(counters.pauses.verdict(&control, &self.stops(counters, now)));
         }
         if self.network.can_bounce() {
@@ -83,10 +83,10 @@ impl Simulation {
             let stalls = stall::find(self, now);
             // Watchdogs break deadlocks.
             let breaks = self.network.switch.flow_control.pause().is_some_and(|pause| pause.watchdog.is_some());
-            let looked = self.detection.deadlock.is_some() || expect_deadlock || breaks;
+            let deadlocks_checked = self.detection.deadlock.is_some() || expect_deadlock || breaks;
             checks.push(match self.promise() {
                 LosslessGuarantee::Nothing => Stalls::nothing(),
-                _ => stalls.verdict(looked, |node| self.name_of(node)),
+                _ => stalls.verdict(deadlocks_checked, |node| self.name_of(node)),
             });
         }
         checks
@@ -111,8 +111,8 @@ impl Simulation {
         let network = &self.network;
         let lossless = network.switch.flow_control.lossless();
         let is_lossless = |class: &u8| lossless >> class & 1 == 1;
-        let nobody = || network.fabric.switches().all(|switch| !network.has_flow_control(switch));
-        if !network.classes.iter().any(is_lossless) || nobody() {
+        let none_has_flow_control = || network.fabric.switches().all(|switch| !network.has_flow_control(switch));
+        if !network.classes.iter().any(is_lossless) || none_has_flow_control() {
             LosslessGuarantee::Nothing
         } else if network.classes.iter().all(is_lossless) {
             LosslessGuarantee::AllClasses

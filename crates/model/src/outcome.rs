@@ -375,7 +375,7 @@ impl Simulation {
         let fabric = &self.network.fabric;
         let span = now.saturating_sub(self.timeline.warm_up);
         // Ports that sent nothing and had no backlog are left out: the summary treats them as idle.
-        let looks_at = |machine: &SimulatedNode| {
+        let active_ports = |machine: &SimulatedNode| {
             // Ports of a quiet host never sent a frame.
             let (egress, node) = (machine.egress()?, machine.stats()?.node);
             let used = |port: usize| {
@@ -395,7 +395,7 @@ impl Simulation {
         // Each list keeps only a few of up to half a million ports.
         let (mut busiest, mut longest_queues) = (Vec::new(), Vec::new());
         let (mut total, count) = (0.0, fabric.port_count());
-        for (node, ports) in self.map_machines(looks_at) {
+        for (node, ports) in self.map_machines(active_ports) {
             for (port, bytes, utilisation, queue, paused) in ports {
                 total += utilisation;
                 let load = (node, port, fabric.ports(node)[port].peer, bytes, utilisation, queue, paused);

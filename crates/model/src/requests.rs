@@ -36,7 +36,7 @@ pub(crate) struct Requests(Vec<RequestStats>);
 impl Requests {
     /// Creates the state of a plan's requests, if it has any.
     pub fn new(exchanges: &[Exchange]) -> Option<Box<Requests>> {
-        let asked = |&exchange: &Exchange| RequestStats {
+        let stats_of = |&exchange: &Exchange| RequestStats {
             exchange,
             issued: 0,
             first: Time::MAX,
@@ -44,43 +44,43 @@ impl Requests {
             latency_ps: Histogram::new(),
             pending: FxHashMap::default(),
         };
-        (!exchanges.is_empty()).then(|| Box::new(Requests(exchanges.iter().map(asked).collect())))
+        (!exchanges.is_empty()).then(|| Box::new(Requests(exchanges.iter().map(stats_of).collect())))
     }
 
     /// Records a flow that ended, or is unfinished at the end of the run. `counts` returns, by start time, whether a
     /// request is measured.
     #[cold]
     pub fn note(&mut self, end: &FlowEnd, counts: impl Fn(Time) -> bool) {
-        let Some(asked) = self.0.iter_mut().find(|asked| asked.exchange.traffic == end.traffic) else { return };
-        let Some(request) = asked.exchange.request_of(end.flow) else { return };
-        let pending = asked.pending.entry(request).or_default();
+        let Some(stats) = self.0.iter_mut().find(|stats| stats.exchange.traffic == end.traffic) else { return };
+        let Some(request) = stats.exchange.request_of(end.flow) else { return };
+        let pending = stats.pending.entry(request).or_default();
         if request == end.flow {
             pending.start = Some(end.start);
-            asked.issued += u64::from(counts(end.start));
+            stats.issued += u64::from(counts(end.start));
         } else {
             pending.answered = end.delivered;
         }
         if let Pending { start: Some(start), answered: Some(answered) } = *pending {
-            asked.pending.remove(&request);
+            stats.pending.remove(&request);
             if counts(start) {
-                asked.first = asked.first.min(start);
-                asked.last = asked.last.max(answered);
-                asked.latency_ps.record((answered - start).as_ps());
+                stats.first = stats.first.min(start);
+                stats.last = stats.last.max(answered);
+                stats.latency_ps.record((answered - start).as_ps());
             }
         }
     }
 
     /// Returns the entries of `summary.json`.
     pub fn summary(&self) -> Vec<RequestSummary> {
-        let entry = |asked: &RequestStats| {
-            let answered = asked.latency_ps.count();
-            let (first, last) = if answered == 0 { (Time::ZERO, Time::ZERO) } else { (asked.first, asked.last) };
+        let entry = |stats: &RequestStats| {
+            let answered = stats.latency_ps.count();
+            let (first, last) = if answered == 0 { (Time::ZERO, Time::ZERO) } else { (stats.first, stats.last) };
             RequestSummary {
-                traffic: asked.exchange.traffic.into(),
-                persistent_connection: asked.exchange.persistent_connection,
-                started: asked.issued,
+                traffic: stats.exchange.traffic.into(),
+                persistent_connection: stats.exchange.persistent_connection,
+                started: stats.issued,
                 completed: answered,
-                latency_ns: Distribution::from_ps(&asked.latency_ps),
+                latency_ns: Distribution::from_ps(&stats.latency_ps),
                 first_ps: first.as_ps(),
                 last_ps: last.as_ps(),
                 per_second: (last > first).then(|| answered as f64 / (last - first).as_secs_f64()),

@@ -195,7 +195,7 @@ impl PauseState {
     pub fn ask_again_at(&self, classes: u8) -> Time {
         let Some(PortPauses { stopped, pending, stops }) = self.0.as_deref() else { return Time::MAX };
         let expiry = (0..8).filter(|&class| stopped & classes & 1 << class != 0).map(|class| stops.until[class]).min();
-        let change = pending.iter().filter(|heard| heard.classes & classes != 0).map(|heard| heard.effect).min();
+        let change = pending.iter().filter(|pause| pause.classes & classes != 0).map(|pause| pause.effect).min();
         expiry.unwrap_or(Time::MAX).min(change.unwrap_or(Time::MAX))
     }
 
@@ -282,7 +282,7 @@ impl PortPauses {
     /// Applies pending pauses and resumes up to `now`, and ends expired pauses.
     fn settle(&mut self, now: Time) {
         let PortPauses { stopped, pending, stops } = self;
-        while let Some(&PendingPause { effect, classes, until }) = pending.first().filter(|heard| heard.effect <= now) {
+        while let Some(&PendingPause { effect, classes, until }) = pending.first().filter(|pause| pause.effect <= now) {
             pending.remove(0);
             // Pauses that expired before this command must count as expired, not as resumed or renewed.
             stops.expire(stopped, effect);

@@ -355,9 +355,9 @@ fn take_pull_slot(ctx: &mut Ctx<'_>, pacer: &mut PullPacer, in_round: &mut bool,
         }
         if pacer.take_slot(ctx.now).is_some() {
             *in_round = false;
-            let (wanted, asked) = (receiver.wants(), receiver.pull(ctx));
-            assert!(asked <= wanted && (asked > 0) == (wanted > 0));
-            pacer.asked(ctx.now, asked);
+            let (wanted, pulled) = (receiver.wants(), receiver.pull(ctx));
+            assert!(pulled <= wanted && (pulled > 0) == (wanted > 0));
+            pacer.note_pull(ctx.now, pulled);
         }
     }
 }

@@ -147,13 +147,13 @@ mod tests {
     use units::random::Stream;
 
     /// Serves `frames` frames of backlogged classes. Returns bytes and frames per class.
-    fn serve(turn: &mut ClassScheduler, ready: u8, frames: u32) -> ([u64; 8], [u64; 8]) {
+    fn serve(scheduler: &mut ClassScheduler, ready: u8, frames: u32) -> ([u64; 8], [u64; 8]) {
         let mut stream = Stream::new(5, 0, 0);
         let (mut bytes, mut count) = ([0; 8], [0; 8]);
         for _ in 0..frames {
-            let class = turn.pick(ready).unwrap();
+            let class = scheduler.pick(ready).unwrap();
             let size = 64 + stream.below(1455) + u64::from(class) * 10;
-            turn.charge(class, size);
+            scheduler.charge(class, size);
             bytes[class as usize] += size;
             count[class as usize] += 1;
         }
@@ -169,16 +169,16 @@ mod tests {
 
     #[test]
     fn wrr_divides_frames_by_weight() {
-        let mut turn = ClassScheduler::wrr([1, 2, 3, 1, 1, 1, 1, 4]);
-        let (_, count) = serve(&mut turn, 0b1000_0111, 10_000);
+        let mut scheduler = ClassScheduler::wrr([1, 2, 3, 1, 1, 1, 1, 4]);
+        let (_, count) = serve(&mut scheduler, 0b1000_0111, 10_000);
         assert_eq!([count[0], count[1], count[2], count[7]], [1000, 2000, 3000, 4000]);
     }
 
     /// Serves `count` frames of `frame_bytes` and returns their classes.
-    fn order(turn: &mut ClassScheduler, ready: u8, count: usize, frame_bytes: u64) -> Vec<u8> {
+    fn order(scheduler: &mut ClassScheduler, ready: u8, count: usize, frame_bytes: u64) -> Vec<u8> {
         let mut serve = || {
-            let class = turn.pick(ready).unwrap();
-            turn.charge(class, frame_bytes);
+            let class = scheduler.pick(ready).unwrap();
+            scheduler.charge(class, frame_bytes);
             class
         };
         (0..count).map(|_| serve()).collect()
@@ -187,31 +187,31 @@ mod tests {
     // [WRR1] [WRR2] [WRR3] [WRR4] [WRR5] [WRR8]
     #[test]
     fn weighted_turns_by_hand() {
-        let mut turn = ClassScheduler::wrr([2, 1, 1, 3, 1, 1, 1, 1]);
-        assert_eq!(turn.pick(0), None);
+        let mut scheduler = ClassScheduler::wrr([2, 1, 1, 3, 1, 1, 1, 1]);
+        assert_eq!(scheduler.pick(0), None);
         // Class 0 is the current one, without credit: the round begins with class 1.
-        assert_eq!(order(&mut turn, 0b1001, 8, 84), [3, 3, 3, 0, 0, 3, 3, 3]);
-        assert_eq!(order(&mut turn, 0b1001, 1, 84), [0]);
+        assert_eq!(order(&mut scheduler, 0b1001, 8, 84), [3, 3, 3, 0, 0, 3, 3, 3]);
+        assert_eq!(order(&mut scheduler, 0b1001, 1, 84), [0]);
         // Class 0 has credit for one more frame. It is skipped while not ready, and loses that credit at the next skip.
-        assert_eq!(order(&mut turn, 0b1000, 4, 84), [3, 3, 3, 3]);
-        assert_eq!(order(&mut turn, 0b1001, 5, 84), [3, 3, 0, 0, 3]);
+        assert_eq!(order(&mut scheduler, 0b1000, 4, 84), [3, 3, 3, 3]);
+        assert_eq!(order(&mut scheduler, 0b1001, 5, 84), [3, 3, 0, 0, 3]);
         // An empty bitmask changes nothing: class 3 stays in service.
-        assert_eq!(turn.pick(0), None);
-        assert_eq!(order(&mut turn, 0b1001, 3, 84), [3, 3, 0]);
+        assert_eq!(scheduler.pick(0), None);
+        assert_eq!(order(&mut scheduler, 0b1001, 3, 84), [3, 3, 0]);
     }
 
     // [DRR1] [DRR2]
     #[test]
     fn deficits_by_hand() {
         // Credits of class 0 and 1 before each frame: 0 and 500; 1000, -120; 380; -240, 380; 760, -240; 140; -480, 260.
-        let mut turn = ClassScheduler::drr([1000, 500, 1, 1, 1, 1, 1, 1]);
-        assert_eq!(order(&mut turn, 0b11, 7, 620), [1, 0, 0, 1, 0, 0, 1]);
+        let mut scheduler = ClassScheduler::drr([1000, 500, 1, 1, 1, 1, 1, 1]);
+        assert_eq!(order(&mut scheduler, 0b11, 7, 620), [1, 0, 0, 1, 0, 0, 1]);
     }
 
     #[test]
     fn drr_divides_bytes_by_quantum() {
-        let mut turn = ClassScheduler::drr([1500, 3000, 100, 1500, 1500, 1500, 1500, 1500]);
-        let (bytes, _) = serve(&mut turn, 0b0000_0111, 300_000);
+        let mut scheduler = ClassScheduler::drr([1500, 3000, 100, 1500, 1500, 1500, 1500, 1500]);
+        let (bytes, _) = serve(&mut scheduler, 0b0000_0111, 300_000);
         let share = |class: usize| bytes[class] as f64 / bytes[0] as f64;
         assert!((share(1) - 2.0).abs() < 0.01, "{bytes:?}");
         assert!((share(2) - 100.0 / 1500.0).abs() < 0.002, "{bytes:?}");
@@ -219,9 +219,9 @@ mod tests {
 
     #[test]
     fn an_idle_class_saves_nothing_up() {
-        let mut turn = ClassScheduler::wrr([1; 8]);
-        serve(&mut turn, 0b01, 1000);
-        let (_, count) = serve(&mut turn, 0b11, 100);
+        let mut scheduler = ClassScheduler::wrr([1; 8]);
+        serve(&mut scheduler, 0b01, 1000);
+        let (_, count) = serve(&mut scheduler, 0b11, 100);
         assert_eq!([count[0], count[1]], [50, 50]);
     }
 }

@@ -55,7 +55,7 @@ parameters! {
     }
 }
 
-/// Result of [`Watchdog::look`].
+/// Result of [`Watchdog::update`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StormUpdate {
     /// Bitmask of the classes with a storm that began.
@@ -130,24 +130,24 @@ impl Watchdog {
     }
 
     /// Updates the storms at `now`, from the start of each class's pause.
-    pub fn look(
+    pub fn update(
         &mut self,
         now: Time,
         parameters: &WatchdogParameters,
         stopped: [Option<Time>; CLASSES],
     ) -> StormUpdate {
-        let mut look = StormUpdate { begun: 0, ended: 0, again: Time::MAX };
+        let mut update = StormUpdate { begun: 0, ended: 0, again: Time::MAX };
         let Memory { paused_until, storms } = &mut **self.memory.get_or_insert_default();
         for (class, stopped) in stopped.into_iter().enumerate() {
             let bit = 1 << class;
             if self.stormed & bit != 0 {
                 let over = paused_until[class].saturating_add(parameters.restoration_time);
                 if over > now {
-                    look.again = look.again.min(over);
+                    update.again = update.again.min(over);
                     continue;
                 }
                 self.stormed &= !bit;
-                look.ended |= bit;
+                update.ended |= bit;
                 let storms = &mut storms[class];
                 storms.restored += 1;
                 storms.ended += now.saturating_sub(storms.since);
@@ -155,18 +155,18 @@ impl Watchdog {
             let Some(since) = stopped else { continue };
             let begins = since.saturating_add(parameters.detection_time);
             // A storm that has ended begins again only with a new pause.
-            if begins <= now && look.ended & bit == 0 {
+            if begins <= now && update.ended & bit == 0 {
                 self.stormed |= bit;
-                look.begun |= bit;
+                update.begun |= bit;
                 let storms = &mut storms[class];
                 storms.begun += 1;
                 storms.since = now;
-                look.again = look.again.min(paused_until[class].saturating_add(parameters.restoration_time).max(now));
+                update.again = update.again.min(paused_until[class].saturating_add(parameters.restoration_time).max(now));
             } else if begins > now {
-                look.again = look.again.min(begins);
+                update.again = update.again.min(begins);
             }
         }
-        look
+        update
     }
 }
 
@@ -191,14 +191,14 @@ mod tests {
     fn a_storm_begins_after_detect_and_ends_restore_after_the_last_pause() {
         let mut dog = Watchdog::default();
         dog.on_pause(1 << 3, Time::from_us(10));
-        let early = dog.look(Time::from_us(209), &PARAMETERS, stopped(3, 10));
+        let early = dog.update(Time::from_us(209), &PARAMETERS, stopped(3, 10));
         assert_eq!(early, StormUpdate { begun: 0, ended: 0, again: Time::from_us(210) });
-        let begins = dog.look(Time::from_us(210), &PARAMETERS, stopped(3, 10));
+        let begins = dog.update(Time::from_us(210), &PARAMETERS, stopped(3, 10));
         assert_eq!(begins, StormUpdate { begun: 1 << 3, ended: 0, again: Time::from_us(310) });
         dog.on_pause(1 << 3, Time::from_us(250));
-        let goes_on = dog.look(Time::from_us(310), &PARAMETERS, stopped(3, 10));
+        let goes_on = dog.update(Time::from_us(310), &PARAMETERS, stopped(3, 10));
         assert_eq!(goes_on, StormUpdate { begun: 0, ended: 0, again: Time::from_us(550) });
-        let over = dog.look(Time::from_us(550), &PARAMETERS, [None; CLASSES]);
+        let over = dog.update(Time::from_us(550), &PARAMETERS, [None; CLASSES]);
         assert_eq!((over, dog.stormed()), (StormUpdate { begun: 0, ended: 1 << 3, again: Time::MAX }, 0));
         let storms: Vec<_> = dog.storms().map(|(class, storms)| (class, storms.begun, storms.restored)).collect();
         assert_eq!(storms, [(3, 1, 1)]);
@@ -212,8 +212,8 @@ mod tests {
         for seed in 0..100 {
             let mut stream = Stream::new(seed, 0, 0);
             let mut dog = Watchdog::default();
-            let (mut since, mut heard): (Option<u64>, u64) = (None, 0);
-            let (mut look_at, mut storm) = (Time::MAX, false);
+            let (mut since, mut last_pause_us): (Option<u64>, u64) = (None, 0);
+            let (mut next_update, mut storm) = (Time::MAX, false);
             let mut stormy_us = 0;
             for us in 1..20_000u64 {
                 let now = Time::from_us(us);
@@ -221,25 +221,25 @@ mod tests {
                     0 if since.is_some() => since = None,
                     1 | 2 => {
                         dog.on_pause(1 << 5, now);
-                        heard = us;
+                        last_pause_us = us;
                         since = since.or(Some(us));
-                        look_at = look_at.min(now + PARAMETERS.detection_time);
+                        next_update = next_update.min(now + PARAMETERS.detection_time);
                     }
                     _ => {}
                 }
-                if look_at <= now {
+                if next_update <= now {
                     let mut all = [None; CLASSES];
                     all[5] = since.map(Time::from_us);
-                    let look = dog.look(now, &PARAMETERS, all);
-                    assert!(look.again > now, "seed {seed}: a look that leads to a look at once");
-                    look_at = look.again;
-                    assert!(look.begun == 0 || !storm);
-                    assert!(look.ended == 0 || storm);
-                    assert!(look.begun == 0 || since.is_some_and(|since| us - since >= 200));
-                    assert!(look.ended == 0 || us - heard >= 300);
+                    let update = dog.update(now, &PARAMETERS, all);
+                    assert!(update.again > now, "seed {seed}: a update that leads to a update at once");
+                    next_update = update.again;
+                    assert!(update.begun == 0 || !storm);
+                    assert!(update.ended == 0 || storm);
+                    assert!(update.begun == 0 || since.is_some_and(|since| us - since >= 200));
+                    assert!(update.ended == 0 || us - last_pause_us >= 300);
                     storm = dog.stormed() != 0;
                 }
-                assert!(!storm || us - heard < 300 + 200, "seed {seed}: a storm that does not end");
+                assert!(!storm || us - last_pause_us < 300 + 200, "seed {seed}: a storm that does not end");
                 let counted: Time = dog.storms().map(|(_, storms)| storms.time(now)).sum();
                 assert_eq!(counted, Time::from_us(stormy_us), "seed {seed}: time in storms");
                 stormy_us += u64::from(storm);

@@ -45,20 +45,20 @@ impl ControlSeries {
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn push(&mut self, label: &str, look: &ControlSample) -> Result<(), RecordError> {
+    pub fn push(&mut self, label: &str, sample: &ControlSample) -> Result<(), RecordError> {
         let row = [
-            look.at.as_ps().into(),
-            look.flow.into(),
-            look.traffic.into(),
+            sample.at.as_ps().into(),
+            sample.flow.into(),
+            sample.traffic.into(),
             Value::Text(label),
-            look.rate_bps.into(),
-            look.target_bps.into(),
-            look.window_bytes.into(),
-            look.flight_bytes.into(),
-            look.rtt_ps.into(),
-            look.delay_ps.map_or(Value::Null, Value::I64),
-            look.alpha.map_or(Value::Null, Value::F64),
-            look.available_bps.into(),
+            sample.rate_bps.into(),
+            sample.target_bps.into(),
+            sample.window_bytes.into(),
+            sample.flight_bytes.into(),
+            sample.rtt_ps.into(),
+            sample.delay_ps.map_or(Value::Null, Value::I64),
+            sample.alpha.map_or(Value::Null, Value::F64),
+            sample.available_bps.into(),
         ];
         self.0.push(&row)
     }
@@ -85,7 +85,7 @@ mod tests {
         let scratch = Scratch::new("control");
         let path = scratch.0.join(CONTROL_FILE);
         let mut series = ControlSeries::create(&path, &ScenarioIdentity::default()).unwrap();
-        let look = ControlSample {
+        let sample = ControlSample {
             at: Time::from_us(2),
             flow: 3,
             traffic: 1,
@@ -94,7 +94,7 @@ mod tests {
             alpha: Some(0.25),
             ..ControlSample::default()
         };
-        series.push("bulk", &look).unwrap();
+        series.push("bulk", &sample).unwrap();
         series.close().unwrap();
         let table = read_table(&path).unwrap();
         let row = table.row(0);

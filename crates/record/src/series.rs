@@ -67,10 +67,10 @@ impl QueueSeries {
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub fn push(&mut self, look: &QueueRow) -> Result<(), RecordError> {
-        let (time_ps, node, port) = (look.at.as_ps().into(), look.node.into(), look.port.into());
-        let (class, queue_bytes) = (look.class.into(), look.queue_bytes.into());
-        self.0.push(&[time_ps, node, port, class, queue_bytes, look.paused.into(), look.bounced.into()])
+    pub fn push(&mut self, sample: &QueueRow) -> Result<(), RecordError> {
+        let (time_ps, node, port) = (sample.at.as_ps().into(), sample.node.into(), sample.port.into());
+        let (class, queue_bytes) = (sample.class.into(), sample.queue_bytes.into());
+        self.0.push(&[time_ps, node, port, class, queue_bytes, sample.paused.into(), sample.bounced.into()])
     }
 
     /// Completes the file, which then appears.
@@ -239,8 +239,9 @@ mod tests {
         let (at, run) = (|name: &str| scratch.0.join(name), ScenarioIdentity::default());
         let mut queues = QueueSeries::create(&at("queues.parquet"), &run).unwrap();
         let at_us = Time::from_us(1);
-        let look = QueueRow { at: at_us, node: 3, port: 2, class: 1, bounced: false, queue_bytes: 4096, paused: true };
-        queues.push(&look).unwrap();
+        let sample =
+            QueueRow { at: at_us, node: 3, port: 2, class: 1, bounced: false, queue_bytes: 4096, paused: true };
+        queues.push(&sample).unwrap();
         queues.close().unwrap();
         let columns = ["time_ps", "node", "port", "class", "queue_bytes", "paused", "bounced"];
         assert_eq!(names(&at("queues.parquet")), columns);

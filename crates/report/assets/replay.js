@@ -889,10 +889,10 @@
         ...events.map(([kind]) => element("span", { class: "said" }, `${EVENT_WORDS[kind][0]} ${EVENT_WORDS[kind][1]} (traced frames)`)),
       ].filter(Boolean));
     };
-    const looks = (ps) => ps ? Math.round(packed.step_ps / ps) : 0;
-    const [linkLooks, queueLooks] = packed.sample_intervals_ps.map(looks);
+    const samplesPerFrame = (ps) => ps ? Math.round(packed.step_ps / ps) : 0;
+    const [linkSamples, queueSamples] = packed.sample_intervals_ps.map(samplesPerFrame);
     const means = [
-      linkLooks > 1 ? `load is the mean of ${linkLooks} samples` : null, queueLooks > 1 ? `a queue is the maximum of ${queueLooks} samples` : null,
+      linkSamples > 1 ? `load is the mean of ${linkSamples} samples` : null, queueSamples > 1 ? `a queue is the maximum of ${queueSamples} samples` : null,
     ].filter(Boolean);
     const stage = element("div", { class: "stage" }, canvas, names);
     const whole = element("div", { class: "replay" },

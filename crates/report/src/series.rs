@@ -142,8 +142,8 @@ pub(crate) fn queues(folder: &Path, names: &Names, end: u64) -> Result<(Vec<Curv
         for row in 0..part.rows {
             let id = [columns[0][row], columns[1][row], columns[2][row]];
             if let ([Some(node), Some(port), Some(class)], Some(time), Some(bytes)) = (id, times[row], bytes[row]) {
-                let turned = bounced.is_some_and(|bounced| bounced[row] == Some(true));
-                each((node, port, class, turned), time, bytes);
+                let is_bounced = bounced.is_some_and(|bounced| bounced[row] == Some(true));
+                each((node, port, class, is_bounced), time, bytes);
             }
         }
         Ok(())
@@ -169,9 +169,9 @@ pub(crate) fn queues(folder: &Path, names: &Names, end: u64) -> Result<(Vec<Curv
     })?;
     let every = lengths.values().filter(|points| points.len() > 1).map(|points| step(points, end)).min().unwrap_or(0);
     let curve = |(id, _): &(Id, u64)| {
-        let (node, port, class, turned) = *id;
-        let turned = if turned { ", bounced" } else { "" };
-        let name = format!("{} class {class}{turned}", names.port(node, port));
+        let (node, port, class, is_bounced) = *id;
+        let is_bounced = if is_bounced { ", bounced" } else { "" };
+        let name = format!("{} class {class}{is_bounced}", names.port(node, port));
         let points = with_zeros(&lengths[id], every, end, false);
         Curve::new(name, &points.into_iter().map(|(at, bytes)| (us(at), bytes as f64 / 1e3)).collect::<Vec<_>>())
     };

@@ -97,8 +97,9 @@ fn gathered(table: &Table, keys: Vec<String>, about: String) -> Result<Sweep, Re
     let known = table.place("checks")?;
     let is_metric = |at: &usize| *at > known && table.columns[*at].name != "results_hash";
     let all: Vec<usize> = (0..table.columns.len()).filter(is_metric).collect();
-    let says = |at: &usize| (0..table.rows).any(|row| number(table.row(row)[*at]).is_some_and(|value| value != 0.0));
-    let shown: Vec<usize> = all.into_iter().filter(says).collect();
+    let is_nonzero =
+        |at: &usize| (0..table.rows).any(|row| number(table.row(row)[*at]).is_some_and(|value| value != 0.0));
+    let shown: Vec<usize> = all.into_iter().filter(is_nonzero).collect();
     let mut rows: Vec<Row> = Vec::new();
     let mut which: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
     for at in 0..table.rows {

@@ -70,8 +70,9 @@ pub fn choose(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
 /// Returns a sentence for the error: the experiments of the paper in `name`, or all papers.
 fn known(name: &str) -> String {
     let paper = |id: &'static str| id.split_once('/').map_or(id, |(paper, _)| paper);
-    let asked = name.split('/').next().unwrap_or_default();
-    let of_paper: Vec<&str> = experiments().map(|experiment| experiment.id).filter(|id| paper(id) == asked).collect();
+    let paper_name = name.split('/').next().unwrap_or_default();
+    let of_paper: Vec<&str> =
+        experiments().map(|experiment| experiment.id).filter(|id| paper(id) == paper_name).collect();
     if !of_paper.is_empty() {
         return format!("there are {}", of_paper.join(", "));
     }

@@ -165,15 +165,15 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn said(path: &Path, most: u64) -> String {
+    fn message(path: &Path, most: u64) -> String {
         read_at_most(path, most).unwrap_err().to_string()
     }
 
     #[cfg(unix)]
     #[test]
     fn what_has_no_end_is_refused_unread() {
-        assert_eq!(said(Path::new("/dev/zero"), MAX_BYTES), "it is a device, not a file");
-        assert_eq!(said(&std::env::temp_dir(), MAX_BYTES), "it is a folder, not a file");
+        assert_eq!(message(Path::new("/dev/zero"), MAX_BYTES), "it is a device, not a file");
+        assert_eq!(message(&std::env::temp_dir(), MAX_BYTES), "it is a folder, not a file");
         assert!(from_disk(Path::new("/dev/zero")).unwrap_err().to_string().contains("device"));
     }
 
@@ -183,12 +183,12 @@ mod tests {
         let path = std::env::temp_dir().join(format!("tidegate-bound-{}", std::process::id()));
         File::create(&path).unwrap().write_all(&[b'x'; 100]).unwrap();
         assert_eq!(read_at_most(&path, 100).unwrap().len(), 100);
-        assert_eq!(said(&path, 99), "it is longer than 99B");
+        assert_eq!(message(&path, 99), "it is longer than 99B");
         std::fs::remove_file(&path).unwrap();
         // A file whose metadata reports length 0 although it has content.
         if let Ok(content) = read_at_most(Path::new("/proc/self/maps"), MAX_BYTES) {
             assert!(content.len() > 100);
-            assert_eq!(said(Path::new("/proc/self/maps"), 100), "it is longer than 100B");
+            assert_eq!(message(Path::new("/proc/self/maps"), 100), "it is longer than 100B");
         }
     }
 }

@@ -94,7 +94,7 @@ fn raise(longest: &mut Longest, key: (u8, NodeId, PortIndex), frame: u16) {
 /// Warns of classes whose gates on a path never open, or never for as long as a frame takes.
 pub(crate) fn warn(
     context: &Context<'_>,
-    ways: &FramePaths<'_>,
+    paths: &FramePaths<'_>,
     (gates, preemption): (&Gates, Option<PreemptionParameters>),
     plan: &Plan,
     transport_mtu_bytes: u16,
@@ -102,9 +102,9 @@ pub(crate) fn warn(
     if gates.is_empty() {
         return;
     }
-    let fabric = ways.fabric;
+    let fabric = paths.fabric;
     let mut worst = BTreeMap::<u8, (Time, Reverse<u16>, Time, NodeId, PortIndex, Time)>::new();
-    for ((class, node, port), frame) in ways.longest(plan, transport_mtu_bytes) {
+    for ((class, node, port), frame) in paths.longest(plan, transport_mtu_bytes) {
         let Some(list) = gates.get(&(node, port)) else { continue };
         let rate = fabric.link(fabric.ports(node)[usize::from(port)].link).rate;
         let needed = rate.serialise(u64::from(frame) + WIRE_OVERHEAD_BYTES);

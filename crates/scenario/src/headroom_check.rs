@@ -18,11 +18,11 @@ pub(crate) struct LosslessBuffers<'r> {
 }
 
 impl LosslessBuffers<'_> {
-    /// Returns the key that sets the value of `node`: that of the last override for which `says` holds, or the general
+    /// Returns the key that sets the value of `node`: that of the last override for which `sets` holds, or the general
     /// one.
-    fn place(&self, node: NodeId, key: &str, says: impl Fn(&SwitchOverride) -> bool) -> String {
+    fn place(&self, node: NodeId, key: &str, sets: impl Fn(&SwitchOverride) -> bool) -> String {
         let mut entries = self.overrides.iter().enumerate().rev();
-        let own = entries.find(|(_, it)| says(it) && it.switches.binary_search(&node).is_ok());
+        let own = entries.find(|(_, it)| sets(it) && it.switches.binary_search(&node).is_ok());
         own.map_or_else(|| format!("switch.{key}"), |(at, _)| format!("switch.override.{at}.{key}"))
     }
 

@@ -445,8 +445,8 @@ impl Scenario {
         shaping_part::warn(context, &timing.shaping, &plan, parts.host.reply_class);
         let gates = cyclic_part::with_gates(&timing.cycles, &timing.gates);
         if let Some(forwarding) = &forwarding {
-            let ways = gates_warn::FramePaths { fabric: &fabric, forwarding, paths: &table };
-            gates_warn::warn(context, &ways, (&gates, preemption), &plan, mtu);
+            let paths = gates_warn::FramePaths { fabric: &fabric, forwarding, paths: &table };
+            gates_warn::warn(context, &paths, (&gates, preemption), &plan, mtu);
         }
         let (planned, drawn) = (plan.flows.len() as u64, !plan.arrivals.is_empty());
         let record = parts.watch.record.lower(context, &fabric, planned, drawn);

@@ -151,11 +151,11 @@ impl RecordPart {
             ("record.control", every.control_every, "flows", flows),
         ] {
             let Some(every) = every else { continue };
-            let (looks, count) = (duration / every, count.max(1) as u64);
-            if looks.saturating_mul(count) > MOST_ROWS {
+            let (samples, count) = (duration / every, count.max(1) as u64);
+            if samples.saturating_mul(count) > MOST_ROWS {
                 let least = Time::from_ps(duration.as_ps().div_ceil((MOST_ROWS / count).max(1)));
                 let message =
-                    format!("{looks} samples of {count} {what} make up to {} rows", looks.saturating_mul(count));
+                    format!("{samples} samples of {count} {what} make up to {} rows", samples.saturating_mul(count));
                 let help = format!("the limit of a series is {MOST_ROWS} rows: sample every {least} or less often");
                 context.fail(key, message, Some(help));
             }

@@ -54,8 +54,8 @@ impl<'d> Context<'d> {
     }
 
     /// Computes a suggestion, which searches all candidates: only for the first errors.
-    pub fn help<T>(&self, look: impl FnOnce() -> Option<T>) -> Option<T> {
-        if self.errors.borrow().len() < MAX_HELPED { look() } else { None }
+    pub fn help<T>(&self, suggestion: impl FnOnce() -> Option<T>) -> Option<T> {
+        if self.errors.borrow().len() < MAX_HELPED { suggestion() } else { None }
     }
 
     pub fn warn(&self, key: &str, message: impl Into<String>) {
@@ -104,7 +104,7 @@ pub(crate) struct Section<'c, 'd> {
     tags: RefCell<Vec<&'static str>>,
     /// Set if the variant is undetermined, as after a wrong `kind`: then keys of all variants are accepted.
     undecided: RefCell<bool>,
-    asked: RefCell<Vec<&'static str>>,
+    read_keys: RefCell<Vec<&'static str>>,
 }
 
 /// Returns `true` if two texts have one value: `0.2s` is `200ms`.
@@ -121,8 +121,8 @@ fn is_same(one: &str, other: &str) -> bool {
 
 impl<'c, 'd> Section<'c, 'd> {
     fn new(context: &'c Context<'d>, schema: &'static str, name: String, table: &'d Table) -> Self {
-        let (tags, undecided, asked) = (RefCell::new(Vec::new()), RefCell::new(false), RefCell::new(Vec::new()));
-        Section { context, schema, name, table, short: None, tags, undecided, asked }
+        let (tags, undecided, read_keys) = (RefCell::new(Vec::new()), RefCell::new(false), RefCell::new(Vec::new()));
+        Section { context, schema, name, table, short: None, tags, undecided, read_keys }
     }
 
     /// Returns the full path of a key.
@@ -185,7 +185,7 @@ impl<'c, 'd> Section<'c, 'd> {
 
     /// Returns the table at `key`, or an empty one. With `short`, a text is accepted as the table's `kind`.
     pub fn table(&self, key: &'static str, schema: &'static str, short: bool) -> Section<'c, 'd> {
-        self.asked.borrow_mut().push(key);
+        self.read_keys.borrow_mut().push(key);
         let section = |table| Section::new(self.context, schema, self.key(key), table);
         match self.table.get(key) {
             None => section(&EMPTY),
@@ -211,7 +211,7 @@ impl<'c, 'd> Section<'c, 'd> {
 
     /// Returns the tables of `[[key]]`.
     pub fn tables(&self, key: &'static str, schema: &'static str) -> Vec<Section<'c, 'd>> {
-        self.asked.borrow_mut().push(key);
+        self.read_keys.borrow_mut().push(key);
         let Some(item) = self.table.get(key) else { return Vec::new() };
         let Value::Array(items) = &item.value else {
             let message = format!("`{key}` is {}, not a list of tables", item.value.what());
@@ -244,7 +244,7 @@ impl<'c, 'd> Section<'c, 'd> {
 
     /// Reads the value of `key`, or its default; `None` if it is absent, or wrong (and reported).
     pub fn read<T>(&self, key: &'static str, parse: impl Fn(&Value) -> Read<T>) -> Option<T> {
-        self.asked.borrow_mut().push(key);
+        self.read_keys.borrow_mut().push(key);
         let description = keys::find(self.schema, key, &self.tags.borrow());
         debug_assert!(description.is_some(), "`{}` `{key}` stands in no table of keys", self.schema);
         let description = description?;
@@ -410,27 +410,30 @@ impl<'c, 'd> Section<'c, 'd> {
 
     /// Reports keys that the table does not have.
     pub fn finish(&self) {
-        let (asked, tags) = (self.asked.borrow(), self.tags.borrow());
+        let (read_keys, tags) = (self.read_keys.borrow(), self.tags.borrow());
         // A listed key that no reader requests would silently have no effect.
         debug_assert!(
             *self.undecided.borrow()
-                || keys::of_section(self.schema).all(|key| !key.fits(&tags) || asked.contains(&key.name)),
+                || keys::of_section(self.schema).all(|key| !key.fits(&tags) || read_keys.contains(&key.name)),
             "a key of `{}` {tags:?} is in the table but has no reader: {:?}",
             self.schema,
-            keys::of_section(self.schema).find(|key| key.fits(&tags) && !asked.contains(&key.name)),
+            keys::of_section(self.schema).find(|key| key.fits(&tags) && !read_keys.contains(&key.name)),
         );
         let all: Vec<_> = keys::of_section(self.schema).collect();
         for entry in &self.table.entries {
             let name = entry.key.as_str();
             let elsewhere: Vec<&str> =
                 all.iter().filter(|key| key.name == name).flat_map(|key| key.variants.iter().copied()).collect();
-            if asked.contains(&name) || (*self.undecided.borrow() && all.iter().any(|key| key.name == name)) {
+            if read_keys.contains(&name) || (*self.undecided.borrow() && all.iter().any(|key| key.name == name)) {
                 continue;
             }
             let table = if self.name.is_empty() { self.file().to_owned() } else { format!("`{}`", self.name) };
             let (message, help) = if elsewhere.is_empty() {
-                let mut known: Vec<&str> =
-                    if *self.undecided.borrow() { all.iter().map(|key| key.name).collect() } else { asked.to_vec() };
+                let mut known: Vec<&str> = if *self.undecided.borrow() {
+                    all.iter().map(|key| key.name).collect()
+                } else {
+                    read_keys.to_vec()
+                };
                 known.sort_unstable();
                 known.dedup();
                 (format!("unknown key `{name}` in {table}"), suggest::help(name, known))

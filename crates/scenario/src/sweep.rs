@@ -432,7 +432,7 @@ traffic.0.load = 0.5
 
     #[test]
     fn mistakes_are_told_with_their_place() {
-        for (text, said) in [
+        for (text, message) in [
             ("seeds = 1", vec!["dir/sweep.toml", "a sweep needs a `scenario`"]),
             ("scenario = 3", vec!["dir/sweep.toml:1:12", "a whole number"]),
             ("scenario = \"a\"\nvarry = 1", vec!["sweep.toml:2:1", "did you mean `vary`"]),
@@ -455,7 +455,7 @@ traffic.0.load = 0.5
             ("scenario = = 1", vec!["sweep.toml:1:12", "TOML"]),
         ] {
             let error = parse(text).unwrap_err();
-            said.iter().for_each(|part| assert!(error.contains(part), "`{part}` is missing in {error}"));
+            message.iter().for_each(|part| assert!(error.contains(part), "`{part}` is missing in {error}"));
         }
     }
 

@@ -33,7 +33,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
     let goes_back =
         |transport: &TransportParameters| matches!(transport, TransportParameters::Roce(roce) if !roce.is_selective());
     let in_order = transports.iter().find(|(.., transport)| goes_back(transport)).filter(|_| sends);
-    if let (Some(spread), Some((_, kind, _)), true) = (sprayed, in_order, has_equal_ways(fabric)) {
+    if let (Some(spread), Some((_, kind, _)), true) = (sprayed, in_order, has_equal_cost_paths(fabric)) {
         let message = format!(
             "{kind} treats out-of-order packets as losses and retransmits all following packets (go-back-N): with \
              routing.spread = \"{spread}\" many packets are sent twice. Write \"flow\", or use a transport that \
@@ -42,7 +42,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
         context.warn("routing.spread", message);
     }
     if let (Some(spread), true, true) =
-        (sprayed, transports.iter().any(|(_, kind, _)| *kind == "hpcc"), sends && has_equal_ways(fabric))
+        (sprayed, transports.iter().any(|(_, kind, _)| *kind == "hpcc"), sends && has_equal_cost_paths(fabric))
     {
         let message = format!(
             "hpcc evaluates telemetry of several paths as that of one: with routing.spread = \"{spread}\" a single \
@@ -65,7 +65,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
 
 /// Returns `true` if spreading has a choice: some switch has at least two ports towards switches of its own or a higher
 /// tier.
-fn has_equal_ways(fabric: &Fabric) -> bool {
+fn has_equal_cost_paths(fabric: &Fabric) -> bool {
     fabric.switches().any(|node| {
         let tier = fabric.node(node).tier;
         let onward =

@@ -177,20 +177,20 @@ mod tests {
 
     #[test]
     fn what_is_none_is_told() {
-        let said = |from: &str, to: &str| SlotFile::parse(&GOOD.replace(from, to)).unwrap_err().to_string();
+        let message = |from: &str, to: &str| SlotFile::parse(&GOOD.replace(from, to)).unwrap_err().to_string();
         assert_eq!(
-            said("schedule-1", "schedule-9"),
+            message("schedule-1", "schedule-9"),
             "`format` is `tidegate-schedule-9`, expected `tidegate-schedule-1`"
         );
-        assert!(said("\"port\": 0, \"start", "\"port\": -1, \"start").starts_with("line 3, column "));
-        assert_eq!(said("\"class\": 7", "\"class\": 8"), "class: classes are 0 to 7");
+        assert!(message("\"port\": 0, \"start", "\"port\": -1, \"start").starts_with("line 3, column "));
+        assert_eq!(message("\"class\": 7", "\"class\": 8"), "class: classes are 0 to 7");
         assert_eq!(
-            said("\"period_ps\": 5", "\"period_ps\": 0"),
+            message("\"period_ps\": 5", "\"period_ps\": 0"),
             "stream `a`: a period is above zero and at most 11 days"
         );
-        assert_eq!(said("bytes\": 64", "bytes\": 63"), "stream `a`: a frame has 64 to 65,535 bytes");
+        assert_eq!(message("bytes\": 64", "bytes\": 63"), "stream `a`: a frame has 64 to 65,535 bytes");
         assert_eq!(
-            said("\"start_ps\": 3", "\"start_ps\": 1000000000000000001"),
+            message("\"start_ps\": 3", "\"start_ps\": 1000000000000000001"),
             "stream `a`: a start is later than 11 days"
         );
     }

@@ -34,7 +34,7 @@ pub fn rejections(problem: &Problem, found: &Schedule) -> Vec<String> {
 }
 
 /// Returns a frame's start, latency and waiting time.
-fn way(problem: &Problem, stream: usize, starts: &[Time]) -> (Time, Time, Time) {
+fn timing_of(problem: &Problem, stream: usize, starts: &[Time]) -> (Time, Time, Time) {
     let spec = &problem.streams[stream];
     let last = starts.len() - 1;
     let latency = starts[last] + problem.passage(spec, spec.path[last]) - starts[0];
@@ -52,7 +52,7 @@ pub fn shown(
     const ROWS: usize = 40;
     let with = problem.streams.iter().zip(&found.starts).enumerate();
     let row = |(stream, (spec, starts)): (usize, (&StreamSpec, &Option<Vec<Time>>))| {
-        let (start, latency, wait) = way(problem, stream, starts.as_ref()?);
+        let (start, latency, wait) = timing_of(problem, stream, starts.as_ref()?);
         let times = [spec.period, start, latency, wait].map(|time| time.to_string());
         let [period, start, latency, wait] = times;
         Some(vec![spec.name.clone(), period, Bytes(spec.frame_bytes).to_string(), start, latency, wait])
@@ -68,8 +68,8 @@ pub fn shown(
     let ports = counted(lists.len() as u64, "port");
     text.push_str(&format!("gates of {ports}, at most {most} states a port; the longest cycle is {cycle}\n"));
     let all = problem.streams.len();
-    let said = verdict(&format!("{accepted} of {all} streams have slots"), accepted == all);
-    text.push_str(&format!("{said}\n"));
+    let line = verdict(&format!("{accepted} of {all} streams have slots"), accepted == all);
+    text.push_str(&format!("{line}\n"));
     if found.most && accepted < all {
         text.push_str("no more can have any: every schedule that can matter was tried\n");
     }
@@ -84,7 +84,7 @@ pub fn value(problem: &Problem, found: &Schedule, lists: &[GateList]) -> Value {
     let stream = |(stream, (spec, starts)): (usize, (&StreamSpec, &Option<Vec<Time>>))| match starts {
         None => json!({ "name": spec.name, "slots": false }),
         Some(starts) => {
-            let (start, latency, wait) = way(problem, stream, starts);
+            let (start, latency, wait) = timing_of(problem, stream, starts);
             json!({
                 "name": spec.name, "slots": true, "start_ps": start.as_ps(), "latency_ps": latency.as_ps(),
                 "wait_ps": wait.as_ps(),

@@ -43,8 +43,9 @@ pub fn clos_rule(fabric: &Fabric, bounces: u8, classes: &[String]) -> Result<Rul
 
 fn rules(fabric: &Fabric, node: NodeId, highest: Tag) -> Vec<Rule> {
     let own = fabric.ports(node);
-    let towards = |way: &[LinkDirection]| -> PortSet {
-        let ports = (0..).zip(own).filter(|(_, port)| way.contains(&LinkDirection::between(fabric, node, port.peer)));
+    let towards = |directions: &[LinkDirection]| -> PortSet {
+        let ports =
+            (0..).zip(own).filter(|(_, port)| directions.contains(&LinkDirection::between(fabric, node, port.peer)));
         ports.map(|(port, _): (u16, _)| port).collect()
     };
     let (up, down, across) =

@@ -209,7 +209,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     /// change, if they would close a cycle. Edges may be present already.
     pub fn insert(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64]) -> bool {
         let highest = self.highest_above(head, tails);
-        if highest != NONE && !self.make_way(scratch, head, tails, highest) {
+        if highest != NONE && !self.reorder_for_edge(scratch, head, tails, highest) {
             scratch.work.refused += 1;
             return false;
         }
@@ -252,7 +252,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     }
 
     /// Repairs the order for edges from `tails` to `head`; returns false if they would close a cycle.
-    fn make_way(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64], highest: u32) -> bool {
+    fn reorder_for_edge(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64], highest: u32) -> bool {
         let outcome = self.search(scratch, head, tails, self.label[highest as usize]);
         let mut moved: Vec<u32> = match outcome {
             SearchEnd::Cycle => Vec::new(),

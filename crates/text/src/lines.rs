@@ -214,8 +214,8 @@ fn draw(out: &mut String, panel: &Panel<'_>, (left, top): (f64, f64), width: f64
     let (middle, below) = (left + width / 2.0, bottom + 34.0);
     let _ = writeln!(out, "<text x=\"{middle}\" y=\"{below}\" text-anchor=\"middle\">{}</text>", escaped(panel.x));
     let (x, y) = (left - 62.0, top + HEIGHT / 2.0);
-    let turned = format!("x=\"{x}\" y=\"{y}\" transform=\"rotate(-90 {x} {y})\" text-anchor=\"middle\"");
-    let _ = writeln!(out, "<text {turned}>{}</text>", escaped(panel.y));
+    let rotated = format!("x=\"{x}\" y=\"{y}\" transform=\"rotate(-90 {x} {y})\" text-anchor=\"middle\"");
+    let _ = writeln!(out, "<text {rotated}>{}</text>", escaped(panel.y));
     for (index, line) in panel.lines.iter().enumerate() {
         let class = format!("s{}", index % 4);
         let place = |&(x, y): &(f64, f64)| Some((left + x_axis.at(x)?, bottom - y_axis.at(y)?));

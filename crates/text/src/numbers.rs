@@ -102,9 +102,10 @@ mod tests {
         assert_eq!([percent(0.9987), percent(0.0)], ["99.9 %", "0.0 %"]);
         assert_eq!([rate(0.0), rate(1.5e9), rate(99.0e12)], ["0 bps", "1.50 Gbps", "99.00 Tbps"]);
         assert_eq!(span(f64::NAN), "0ps");
-        let said = "waits 369.51344us for S1:3 (2.5ns), stopped from 43.01808us to 1.00000049ms, 3 frames, 50.976KB.  ";
+        let message =
+            "waits 369.51344us for S1:3 (2.5ns), stopped from 43.01808us to 1.00000049ms, 3 frames, 50.976KB.  ";
         let shown = "waits 369.51us for S1:3 (2.5ns), stopped from 43.018us to 1ms, 3 frames, 50.976KB.  ";
-        assert_eq!(rounded_times(said), shown);
+        assert_eq!(rounded_times(message), shown);
         assert_eq!(instant(Time::from_ps(999)), "999ps");
     }
 }

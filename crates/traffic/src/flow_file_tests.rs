@@ -15,11 +15,11 @@ fn ids_count_nodes_where_switches_stand_among_hosts() {
     let read = |line: &str| read_flow_file(format!("1\n{line} 3 100 5 2.0\n").as_bytes(), "f", &options);
     let ends = |line: &str| read(line).map(|file| (file.flows[0].src, file.flows[0].dst)).unwrap();
     assert_eq!([ends("1 2"), ends("4 5"), ends("2 4")], [(0, 1), (2, 3), (1, 2)]);
-    let said = |line: &str| read(line).unwrap_err().to_string();
-    assert_eq!(said("1 3"), "f:2: node 3 is a switch: flows go from host to host (hpcc flow file)");
-    assert_eq!(said("0 1"), "f:2: node 0 is a switch: flows go from host to host (hpcc flow file)");
+    let message = |line: &str| read(line).unwrap_err().to_string();
+    assert_eq!(message("1 3"), "f:2: node 3 is a switch: flows go from host to host (hpcc flow file)");
+    assert_eq!(message("0 1"), "f:2: node 0 is a switch: flows go from host to host (hpcc flow file)");
     assert_eq!(
-        said("1 6"),
+        message("1 6"),
         "f:2: node 6 does not exist: there are 4 hosts and 2 switches, counted from 0 (hpcc flow file)"
     );
 }

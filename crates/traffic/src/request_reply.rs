@@ -132,7 +132,7 @@ pub fn request_reply(
 
     let (mut jitter, mut service) = (entry.jitter_stream(), entry.stream("service"));
     let mut replies: Vec<u32> = Vec::new();
-    let mut asked: Vec<u32> = Vec::new();
+    let mut previous_requests: Vec<u32> = Vec::new();
     for round in 0..parameters.requests {
         let mut requests = Vec::with_capacity(connections.len());
         for (at, &server) in connections.iter().enumerate() {
@@ -158,9 +158,9 @@ pub fn request_reply(
             replies.push(reply);
         }
         if parameters.persistent_connection {
-            asked.iter().zip(&requests).for_each(|(&before, &next)| builder.continues(before, next));
+            previous_requests.iter().zip(&requests).for_each(|(&before, &next)| builder.continues(before, next));
             answered.iter().zip(&replies).for_each(|(&before, &next)| builder.continues(before, next));
-            asked = requests;
+            previous_requests = requests;
         }
     }
     Ok(())

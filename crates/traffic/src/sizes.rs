@@ -204,7 +204,7 @@ mod tests {
         fn the_inverse_inverts(
             mut bytes in prop::collection::vec(1u64..1 << 40, 2..8),
             mut shares in prop::collection::vec(0u64..=Cdf::WHOLE, 8),
-            mut asked in prop::collection::vec(0u64..Cdf::WHOLE, 1..20),
+            mut probes in prop::collection::vec(0u64..Cdf::WHOLE, 1..20),
         ) {
             bytes.sort_unstable();
             shares.truncate(bytes.len());
@@ -214,10 +214,10 @@ mod tests {
             let points: Vec<CdfPoint> =
                 bytes.iter().zip(&shares).map(|(&bytes, &share)| CdfPoint { bytes, share }).collect();
             let cdf = Cdf::new(points).unwrap();
-            asked.sort_unstable();
-            let sizes: Vec<u64> = asked.iter().map(|share| cdf.at(*share)).collect();
+            probes.sort_unstable();
+            let sizes: Vec<u64> = probes.iter().map(|share| cdf.at(*share)).collect();
             prop_assert!(sizes.is_sorted());
-            for (share, size) in asked.iter().zip(sizes) {
+            for (share, size) in probes.iter().zip(sizes) {
                 prop_assert!(cdf.share_at_most(size + 1) >= *share);
                 prop_assert!(size == bytes[0] || cdf.share_at_most(size - 1) <= *share);
             }

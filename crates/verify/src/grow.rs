@@ -56,7 +56,7 @@ impl<'f> Trees<'f> {
     }
 
     /// Returns the edges of a slot, ordered by port, as indices into `peers` and `ports`.
-    pub fn ways(&self, slot: u32) -> std::ops::Range<usize> {
+    pub fn edges(&self, slot: u32) -> std::ops::Range<usize> {
         self.starts[slot as usize] as usize..self.starts[slot as usize + 1] as usize
     }
 
@@ -74,8 +74,8 @@ impl<'f> Trees<'f> {
             let mut next = Vec::new();
             if level.len() * 16 < left {
                 for &slot in &level {
-                    for way in self.ways(slot) {
-                        let peer = self.peers[way];
+                    for edge in self.edges(slot) {
+                        let peer = self.peers[edge];
                         if self.distance[peer as usize] == FAR {
                             self.distance[peer as usize] = depth;
                             next.push(peer);
@@ -104,10 +104,10 @@ impl<'f> Trees<'f> {
 
     /// Sets the port of one node: its lowest port to a node at `depth - 1`. Returns false if there is none.
     fn choose(&mut self, slot: u32, depth: u16) -> bool {
-        let range = self.ways(slot);
-        let way = self.peers[range.clone()].iter().position(|&peer| self.distance[peer as usize] == depth - 1);
-        let Some(way) = way else { return false };
-        self.towards[self.nodes[slot as usize].index()] = Some(self.ports[range.start + way]);
+        let range = self.edges(slot);
+        let edge = self.peers[range.clone()].iter().position(|&peer| self.distance[peer as usize] == depth - 1);
+        let Some(edge) = edge else { return false };
+        self.towards[self.nodes[slot as usize].index()] = Some(self.ports[range.start + edge]);
         true
     }
 

@@ -95,24 +95,24 @@ const UNASKED: u64 = u64::MAX;
 
 impl<'a, 'f> Judge<'a, 'f> {
     fn new(fabric: &'a Fabric, table: &'a Table, trees: &'a Trees<'f>) -> Judge<'a, 'f> {
-        let (count, ways) = (trees.nodes.len(), trees.peers.len());
+        let (count, edges) = (trees.nodes.len(), trees.peers.len());
         let number = |slot: usize, port| fabric.port_number(trees.nodes[slot], port);
         let mut way_of = vec![0; fabric.port_count()];
         for slot in 0..count {
-            trees.ways(slot as u32).for_each(|way| way_of[number(slot, trees.ports[way])] = way as u32);
+            trees.edges(slot as u32).for_each(|edge| way_of[number(slot, trees.ports[edge])] = edge as u32);
         }
         let peers = trees.nodes.iter().zip(0..).flat_map(|(&node, slot)| {
-            trees.ways(slot).map(move |way| fabric.ports(node)[usize::from(trees.ports[way])])
+            trees.edges(slot).map(move |edge| fabric.ports(node)[usize::from(trees.ports[edge])])
         });
         Judge {
             fabric,
             table,
             trees,
             edge: Edge::new(fabric, table),
-            entering: vec![vec![UNASKED; ways]; table.classes.len()],
+            entering: vec![vec![UNASKED; edges]; table.classes.len()],
             sources: trees.nodes.iter().map(|&node| host_ports(fabric, node).next().is_some()).collect(),
             back: peers.map(|peer| way_of[fabric.port_number(peer.peer, peer.peer_port)]).collect(),
-            arriving: vec![0; ways],
+            arriving: vec![0; edges],
             levels: Vec::new(),
             depth: 0,
             seen: vec![0; count],
@@ -151,21 +151,21 @@ impl<'a, 'f> Judge<'a, 'f> {
             let [.., here, beyond] = &mut self.levels[..self.depth] else { return };
             for &slot in &here.slots {
                 let roots = here.roots[slot as usize];
-                trees.peers[trees.ways(slot)].iter().for_each(|&peer| beyond.roots[peer as usize] |= roots);
+                trees.peers[trees.edges(slot)].iter().for_each(|&peer| beyond.roots[peer as usize] |= roots);
             }
             for slot in 0..beyond.roots.len() {
                 beyond.roots[slot] &= !self.seen[slot];
                 let mut open = beyond.roots[slot];
                 // Take the lowest port to a neighbour that is closer.
-                for way in trees.ways(slot as u32) {
+                for edge in trees.edges(slot as u32) {
                     if open == 0 {
                         break;
                     }
-                    let found = open & here.roots[trees.peers[way] as usize];
+                    let found = open & here.roots[trees.peers[edge] as usize];
                     if found != 0 {
-                        self.arriving[self.back[way] as usize] |= found;
+                        self.arriving[self.back[edge] as usize] |= found;
                         let ports = &mut self.port[slot * ROOTS..][..ROOTS];
-                        bits(found).for_each(|root| ports[root] = trees.ports[way]);
+                        bits(found).for_each(|root| ports[root] = trees.ports[edge]);
                         open &= !found;
                     }
                 }
@@ -208,17 +208,17 @@ impl<'a, 'f> Judge<'a, 'f> {
             for at in 0..self.levels[depth].slots.len() {
                 let slot = self.levels[depth].slots[at] as usize;
                 let here = self.levels[depth].roots[slot];
-                for way in trees.ways(slot as u32) {
-                    let arriving = self.arriving[way] & here;
+                for edge in trees.edges(slot as u32) {
+                    let arriving = self.arriving[edge] & here;
                     if arriving == 0 {
                         continue;
                     }
-                    let ingress = graph.ports.base(trees.nodes[slot]) + u32::from(trees.ports[way]);
-                    let entering = self.entering(class, way, ingress);
+                    let ingress = graph.ports.base(trees.nodes[slot]) + u32::from(trees.ports[edge]);
+                    let entering = self.entering(class, edge, ingress);
                     if entering & LOST != 0 {
                         lost |= arriving;
                     }
-                    let peer = trees.peers[way] as usize * tags;
+                    let peer = trees.peers[edge] as usize * tags;
                     for tag in 0..tags {
                         let joining = if entering >> tag & 1 == 1 { u64::MAX } else { 0 };
                         let coming = arriving & (self.queues[peer + tag] | joining);
@@ -238,15 +238,15 @@ impl<'a, 'f> Judge<'a, 'f> {
     }
 
     /// Returns the slots, as bits, with which frames from hosts at the far end of an edge enter it.
-    fn entering(&mut self, class: usize, way: usize, ingress: u32) -> u64 {
-        if self.entering[class][way] == UNASKED {
+    fn entering(&mut self, class: usize, edge: usize, ingress: u32) -> u64 {
+        if self.entering[class][edge] == UNASKED {
             let ports = &self.table.graph.ports;
             let egress = ports.peer(ingress);
             let node = ports.node(egress);
             let hop = Hop { node, port: (egress - ports.base(node)) as PortIndex };
-            self.entering[class][way] = self.edge.entrance_bits(self.fabric, self.table, hop, egress, class);
+            self.entering[class][edge] = self.edge.entrance_bits(self.fabric, self.table, hop, egress, class);
         }
-        self.entering[class][way]
+        self.entering[class][edge]
     }
 
     /// Forwards frames of a queue towards these roots. Returns the roots for which they become lossy.

@@ -176,13 +176,13 @@ fn each_turn(
             }
         }
         Traffic::Routes { routes, failed, bounces } => {
-            let mut way = RouteWalk::new(fabric, routes, failed, bounces);
+            let mut walk = RouteWalk::new(fabric, routes, failed, bounces);
             let mut alike: Vec<Vec<NodeId>> = vec![Vec::new(); routes.row_count()];
             for (host, &node) in fabric.hosts().iter().enumerate() {
                 alike[routes.row(host as u32) as usize].push(node);
             }
             for host in destinations(fabric, routes) {
-                way.follow(host, &alike[routes.row(host) as usize], &mut each);
+                walk.follow(host, &alike[routes.row(host) as usize], &mut each);
             }
         }
     }

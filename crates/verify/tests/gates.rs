@@ -120,13 +120,13 @@ fn gates_that_never_open_are_warned_of() {
 
 #[test]
 fn what_is_no_schedule_is_refused_with_its_place() {
-    let said = |file: &Value| Gates::parse(&file.to_string()).unwrap_err().to_string();
-    assert_eq!(said(&changed("/format", "x")), "`format` is `x`, expected `tidegate-schedule-1`");
-    assert_eq!(said(&changed("/class", 8)), "class: classes are 0 to 7");
-    assert_eq!(said(&changed("/streams/1/name", "one")), "stream `one`: the name occurs twice");
-    assert!(said(&changed("/streams/1/period_ps", 0)).contains("period"));
-    assert!(said(&changed("/gates/0/cycle_ps", 7)).contains("do not add up"));
-    assert!(said(&changed("/gates/0/entries/0/interval_ps", u64::MAX)).contains("do not add up"));
-    assert!(said(&changed("/gates/1/node", "a")).contains("occurs twice"));
+    let message = |file: &Value| Gates::parse(&file.to_string()).unwrap_err().to_string();
+    assert_eq!(message(&changed("/format", "x")), "`format` is `x`, expected `tidegate-schedule-1`");
+    assert_eq!(message(&changed("/class", 8)), "class: classes are 0 to 7");
+    assert_eq!(message(&changed("/streams/1/name", "one")), "stream `one`: the name occurs twice");
+    assert!(message(&changed("/streams/1/period_ps", 0)).contains("period"));
+    assert!(message(&changed("/gates/0/cycle_ps", 7)).contains("do not add up"));
+    assert!(message(&changed("/gates/0/entries/0/interval_ps", u64::MAX)).contains("do not add up"));
+    assert!(message(&changed("/gates/1/node", "a")).contains("occurs twice"));
     assert!(Gates::parse("{\n\"format\": 1}").unwrap_err().to_string().contains("string"));
 }

@@ -67,7 +67,7 @@ fn turns(fabric: &Fabric, routes: &Forwarding, failed: &[LinkId], bounces: u8) -
                 continue;
             }
             let group = routes.lookup_from(node, host, ingress);
-            let mut ways: Vec<(u16, u8)> = group.iter().map(|&port| (port, bounced)).collect();
+            let mut choices: Vec<(u16, u8)> = group.iter().map(|&port| (port, bounced)).collect();
             let local = group
                 .iter()
                 .any(|&port| fabric.ports(node)[usize::from(port)].peer == target && fabric.ports(target).len() == 1);
@@ -78,9 +78,9 @@ fn turns(fabric: &Fabric, routes: &Forwarding, failed: &[LinkId], bounces: u8) -
                         dead.insert(port as u16);
                     }
                 }
-                ways.extend(routes.fallback(fabric, node, host, &dead).into_iter().map(|port| (port, bounced + 1)));
+                choices.extend(routes.fallback(fabric, node, host, &dead).into_iter().map(|port| (port, bounced + 1)));
             }
-            for (port, bounced) in ways {
+            for (port, bounced) in choices {
                 turns.insert((node, ingress, port, target));
                 let peer = fabric.ports(node)[usize::from(port)];
                 open.push((peer.peer, peer.peer_port, bounced));

@@ -108,12 +108,12 @@ pub(crate) fn stuck(queues: &[PausedQueue], accounts: &[Account]) -> BTreeSet<Qu
     graph.names(&graph.stuck()).collect()
 }
 
-/// Returns the verdict "deadlock" after `looks` runs of the detector: fails on an unexpected deadlock, and if an
-/// expected one is absent.
-pub fn verdict(found: Option<&Deadlock>, expected: bool, looks: u64) -> Verdict {
+/// Returns the verdict "deadlock" after `detector_runs` runs of the detector: fails on an unexpected deadlock, and
+/// if an expected one is absent.
+pub fn verdict(found: Option<&Deadlock>, expected: bool, detector_runs: u64) -> Verdict {
     match found {
         None if expected => Verdict::new("deadlock", false, "none, but one was expected"),
-        None if looks == 0 => Verdict::not_applicable("deadlock", "the detector was off or never ran"),
+        None if detector_runs == 0 => Verdict::not_applicable("deadlock", "the detector was off or never ran"),
         None => Verdict::new("deadlock", true, "none"),
         Some(deadlock) if expected => Verdict::new("deadlock", true, format!("expected: {deadlock}")),
         Some(deadlock) => Verdict::new("deadlock", false, deadlock.to_string()),

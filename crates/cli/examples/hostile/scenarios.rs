@@ -339,7 +339,7 @@ fn flow_control(draft: &mut Draft) {
     draft.line(&format!("flow_control = {{ {keys} }}"));
     if draft.is_cyclic {
         draft.excuse("deadlock", "routes that close a cycle");
-        draft.excuse("stall", "a cycle that closed after the last look");
+        draft.excuse("stall", "a cycle that closed after the last detector run");
     }
 }
 

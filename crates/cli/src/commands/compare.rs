@@ -77,15 +77,15 @@ pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
         check_files(out, KIND, [TABLE], false)?;
     }
     let bar = count_bar(comparison.runs() as u64, !args.quiet && output::errors_are_watched());
-    let asked = comparison.extent();
+    let requested = comparison.extent();
     let ran = match args.until_decided {
         None => comparison.run(folders, args.jobs, stop, &|| bar.inc(1)).map(|rows| (comparison, rows)),
         Some(share) => comparison.run_until_decided(share, args.jobs, stop, &|| bar.inc(1)),
     };
     bar.finish_and_clear();
     let (comparison, (rows, stopped)) = ran?;
-    if !args.quiet && comparison.extent() != asked {
-        output::note(&format!("--until-decided: {} in place of {asked}", comparison.extent()));
+    if !args.quiet && comparison.extent() != requested {
+        output::note(&format!("--until-decided: {} in place of {requested}", comparison.extent()));
     }
     report(args, &comparison, &rows, &metrics)?;
     let worst = rows.iter().map(|row| run::exit_of(row.partial, row.passes())).max().unwrap_or(Exit::Done);

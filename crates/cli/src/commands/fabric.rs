@@ -152,7 +152,7 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
         // Without --running, clap requires a source.
         Action::Check { source, flags, pfc, json, .. } => {
             let source = source.as_deref().unwrap_or_default();
-            if pfc.asked() { pfc::check(source, flags, pfc, *json) } else { check(source, flags, *json) }
+            if pfc.is_requested() { pfc::check(source, flags, pfc, *json) } else { check(source, flags, *json) }
         }
         Action::Headroom { source, flags, thresholds, json } => {
             headroom::command(source.as_deref(), flags, thresholds, *json)

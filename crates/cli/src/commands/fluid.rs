@@ -115,7 +115,7 @@ fn write(folder: &Path, files: &[(&str, &[u8])], force: bool) -> Result<(), Fail
 }
 
 /// Parses pairs of columns.
-fn phases(asked: &[String], file: &FluidFile) -> Result<Vec<[String; 2]>, Failure> {
+fn phases(requested: &[String], file: &FluidFile) -> Result<Vec<[String; 2]>, Failure> {
     let names = Solved::names(&*file.model());
     let known = |name: &str| names.iter().any(|known| known == name.strip_suffix('\'').unwrap_or(name));
     let help = || format!("columns are {}; with ' behind it, the slope", names.join(", "));
@@ -126,5 +126,5 @@ fn phases(asked: &[String], file: &FluidFile) -> Result<Vec<[String; 2]>, Failur
             _ => Err(Failure::input(format!("--phase {text}: two columns of the series are needed"), help())),
         }
     };
-    asked.iter().map(pair).collect()
+    requested.iter().map(pair).collect()
 }

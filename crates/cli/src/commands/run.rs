@@ -105,13 +105,13 @@ fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure
         return finished.map(|_| Exit::Done).map_err(Failure::Lab);
     }
     let FinishedRun { summary: found, timing, folder } = finished?;
-    if let (Some(asked), Some(folder)) = (&args.out, &folder)
-        && folder.components().ne(asked.components())
+    if let (Some(requested), Some(folder)) = (&args.out, &folder)
+        && folder.components().ne(requested.components())
     {
         // A partial result does not replace a complete one.
         output::note(&format!(
             "{} holds a whole result and stays; that of this interrupted run is in {}",
-            asked.display(),
+            requested.display(),
             folder.display()
         ));
     }

@@ -467,12 +467,12 @@ impl Page {
 /// Returns the number of threads that executed the network, and the reason if it is below the requested number.
 fn threads(timing: &Timing) -> String {
     let Timing { threads, max_threads, shared_work, .. } = *timing;
-    let asked = counted(threads.into(), "thread");
-    let most = if max_threads < threads { format!("{max_threads} of {asked}") } else { asked.clone() };
+    let allowed = counted(threads.into(), "thread");
+    let most = if max_threads < threads { format!("{max_threads} of {allowed}") } else { allowed.clone() };
     match threads {
-        0 | 1 => asked,
+        0 | 1 => allowed,
         // The share is above 0 because the engine tries more threads now and then.
-        _ if shared_work < 0.05 => format!("1 of {asked}: more would not be faster here"),
+        _ if shared_work < 0.05 => format!("1 of {allowed}: more would not be faster here"),
         _ if shared_work < 0.95 => {
             format!("{most}, which shared {} of the work; the rest is as fast on fewer", percent(shared_work))
         }

@@ -102,10 +102,10 @@ fn the_bystander_is_the_victim_of_the_receivers_port() {
         assert!(who(root, "not traced").is_empty());
         // Each branch hangs below the one that pauses it: the spine pauses the leaf, the leaf the hosts.
         for branch in list(root, "tree") {
-            let way: Vec<&str> = list(branch, "way").iter().map(|port| port.as_str().expect("a port")).collect();
-            let expected: &[&str] = if way[0] == "S1:2" { &["S1:2", "L1:3"] } else { &["S2:2", "L1:4"] };
-            assert_eq!(&way[..way.len().min(2)], &expected[..way.len().min(2)], "{kind}");
-            assert!(way.len() < 3 || way[2].starts_with('H'), "{kind}: {way:?}");
+            let path: Vec<&str> = list(branch, "path").iter().map(|port| port.as_str().expect("a port")).collect();
+            let expected: &[&str] = if path[0] == "S1:2" { &["S1:2", "L1:3"] } else { &["S2:2", "L1:4"] };
+            assert_eq!(&path[..path.len().min(2)], &expected[..path.len().min(2)], "{kind}");
+            assert!(path.len() < 3 || path[2].starts_with('H'), "{kind}: {path:?}");
         }
     }
 }

@@ -280,13 +280,13 @@ fn two_tors_deadlock_without_tags_and_not_with_those_that_sonic_ships() {
     // Ports of T0a: its server, T1a, T1b.
     let (server, first, second) = ("Ethernet0", "Ethernet4", "Ethernet8");
     let port = |name: &str| &config["PORT_QOS_MAP"][name];
-    let look =
+    let lookup =
         |table: &str, name: &Value, key: &Value| config[table][name.as_str().unwrap()][key.as_str().unwrap()].clone();
     let treated = |dscp: &str, from: &str, to: &str| {
-        let class = look("DSCP_TO_TC_MAP", &port(from)["dscp_to_tc_map"], &json!(dscp));
-        let group = look("TC_TO_PRIORITY_GROUP_MAP", &port(from)["tc_to_pg_map"], &class);
-        let queue = look("TC_TO_QUEUE_MAP", &port(to)["tc_to_queue_map"], &class);
-        [group, look("TC_TO_DSCP_MAP", &port(to)["tc_to_dscp_map"], &class), queue]
+        let class = lookup("DSCP_TO_TC_MAP", &port(from)["dscp_to_tc_map"], &json!(dscp));
+        let group = lookup("TC_TO_PRIORITY_GROUP_MAP", &port(from)["tc_to_pg_map"], &class);
+        let queue = lookup("TC_TO_QUEUE_MAP", &port(to)["tc_to_queue_map"], &class);
+        [group, lookup("TC_TO_DSCP_MAP", &port(to)["tc_to_dscp_map"], &class), queue]
     };
     assert_eq!(treated("3", first, second), ["3", "2", "2"]);
     assert_eq!(treated("4", second, first), ["4", "6", "6"]);

@@ -46,11 +46,11 @@ impl PauseCauses {
             RootCause::Before(node) => ("before the trace", Vec::new(), *node),
         };
         let names: Vec<String> = ports.iter().map(|&port| self.trace.port_name(port)).collect();
-        let branch = |(way, stopped): (&Vec<Place>, &PauseTotals)| {
-            let names: Vec<String> = way.iter().map(|place| self.trace.port_name(place.0)).collect();
-            let last = way.last().copied().unwrap_or(((0, 0), None));
+        let branch = |(path, stopped): (&Vec<Place>, &PauseTotals)| {
+            let names: Vec<String> = path.iter().map(|place| self.trace.port_name(place.0)).collect();
+            let last = path.last().copied().unwrap_or(((0, 0), None));
             json!({
-                "way": names, "depth": way.len(), "towards": self.towards(last.0), "of": self.traffic(last.1),
+                "way": names, "depth": path.len(), "towards": self.towards(last.0), "of": self.traffic(last.1),
                 "stops": stopped.stops, "stopped_ps": stopped.time.as_ps(), "longest_ps": stopped.longest.as_ps(),
             })
         };

@@ -154,8 +154,8 @@ impl<'p> Builder<'p> {
         let account = self.accounts.get(&((link.peer, link.peer_port), class)).copied();
         // Time of a credit message on the link.
         let wire = Rate::from_bps(link.rate_bps).map_or(Time::ZERO, |rate| rate.serialise(MESSAGE_BYTES));
-        let heard = |go: Time| go.saturating_add(Time::from_ps(link.delay_ps)).saturating_add(wire);
-        let kept = |&index: &usize| self.pauses.decisions[index].go.is_none_or(|go| heard(go) >= from);
+        let arrival_of = |go: Time| go.saturating_add(Time::from_ps(link.delay_ps)).saturating_add(wire);
+        let kept = |&index: &usize| self.pauses.decisions[index].go.is_none_or(|go| arrival_of(go) >= from);
         if let Some(account) = account.filter(kept) {
             self.pauses.stops[index].cause = Some(account);
         }

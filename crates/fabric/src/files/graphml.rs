@@ -122,10 +122,10 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
         let data = data(node);
         let label = data.get("label").filter(|label| !shared.contains(*label));
         let name = data.get("name").or(label).cloned().unwrap_or_else(|| id.to_owned());
-        let said = ["kind", "type", "role"].iter().find_map(|&key| Some((key, data.get(key)?)));
+        let stated = ["kind", "type", "role"].iter().find_map(|&key| Some((key, data.get(key)?)));
         // The Zoo's `type` of a node is the source of its map position, not its kind.
-        let said = said.filter(|(_, word)| !word.contains(' '));
-        let (kind, why) = said.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)));
+        let stated = stated.filter(|(_, word)| !word.contains(' '));
+        let (kind, why) = stated.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)));
         let tier = match data.get("tier").map(|text| (text, text.parse::<u8>())) {
             None => None,
             Some((_, Ok(tier))) => Some(tier),

@@ -43,8 +43,8 @@ fn identity(value: Option<&Value>) -> Option<String> {
 
 /// Returns the kind of a node and the attribute that states it.
 fn kind_in(node: &Map<String, Value>) -> (Option<NodeKind>, String) {
-    let said = ["kind", "type", "role"].iter().find_map(|&key| Some((key, node.get(key)?.as_str()?)));
-    said.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)))
+    let stated = ["kind", "type", "role"].iter().find_map(|&key| Some((key, node.get(key)?.as_str()?)));
+    stated.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)))
 }
 
 /// Node attributes that may name its layer.

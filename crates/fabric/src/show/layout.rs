@@ -112,7 +112,7 @@ fn rates(fabric: &Fabric) -> BTreeMap<(u8, u8), String> {
         let [a, b] = [link.a.node, link.b.node].map(|node| fabric.node(node).tier);
         *found.entry((a.min(b), a.max(b))).or_default().entry(link.rate).or_default() += 1;
     }
-    let said = |of: BTreeMap<Rate, usize>| {
+    let summary_of = |of: BTreeMap<Rate, usize>| {
         let count = grouped(of.values().sum());
         match (of.first_key_value(), of.last_key_value()) {
             (Some((least, _)), Some((most, _))) if least < most => {
@@ -122,7 +122,7 @@ fn rates(fabric: &Fabric) -> BTreeMap<(u8, u8), String> {
             _ => count,
         }
     };
-    found.into_iter().map(|(tiers, of)| (tiers, said(of))).collect()
+    found.into_iter().map(|(tiers, of)| (tiers, summary_of(of))).collect()
 }
 
 /// Returns the neighbour of a host with one link, if that neighbour forwards frames; `None` for other nodes.
@@ -265,9 +265,9 @@ impl Layout {
         let inner = around(switches.len(), room(NodeKind::Switch)).max(110.0);
         let outer = around(switches.len() * most, room(NodeKind::Host)).max(inner + 80.0);
         let centre = outer + MARGIN as f64;
-        let at = |radius: f64, turn: f64| {
+        let at = |radius: f64, rotations: f64| {
             // From the top, clockwise.
-            let angle = turn * std::f64::consts::TAU;
+            let angle = rotations * std::f64::consts::TAU;
             let (x, y) = (centre + radius * libm::sin(angle), centre - radius * libm::cos(angle));
             (libm::round(x) as i64, libm::round(y) as i64)
         };

@@ -171,16 +171,16 @@ impl Paths {
         let mut paths =
             Paths { diameter: if shared { 2 } else { 0 }, by_length: BTreeMap::new(), searched, edges: list.len() };
         let mut links = vec![u32::MAX; fabric.nodes().len()];
-        let mut ways = vec![0u64; fabric.nodes().len()];
+        let mut path_counts = vec![0u64; fabric.nodes().len()];
         for sample in 0..searched {
             let (source, access) = list[sample * list.len() / searched];
-            count_from(fabric, source, &mut links, &mut ways);
+            count_from(fabric, source, &mut links, &mut path_counts);
             for &(place, other_access) in list.iter().filter(|(place, _)| *place != source) {
                 if links[place.index()] == u32::MAX {
                     continue;
                 }
                 let length = links[place.index()] as usize + access + other_access;
-                let count = ways[place.index()];
+                let count = path_counts[place.index()];
                 paths.diameter = paths.diameter.max(length);
                 let entry = paths.by_length.entry(length).or_insert(PathCount {
                     links: length,
@@ -197,11 +197,11 @@ impl Paths {
     }
 }
 
-/// Computes the distance to every node and the number of shortest paths; parallel links count separately.
-fn count_from(fabric: &Fabric, source: NodeId, links: &mut [u32], ways: &mut [u64]) {
+/// Computes the distance to every node and the number of shortest path_counts; parallel links count separately.
+fn count_from(fabric: &Fabric, source: NodeId, links: &mut [u32], path_counts: &mut [u64]) {
     links.fill(u32::MAX);
-    ways.fill(0);
-    (links[source.index()], ways[source.index()]) = (0, 1);
+    path_counts.fill(0);
+    (links[source.index()], path_counts[source.index()]) = (0, 1);
     let mut queue = vec![source];
     let mut head = 0;
     while let Some(&at) = queue.get(head) {
@@ -216,7 +216,7 @@ fn count_from(fabric: &Fabric, source: NodeId, links: &mut [u32], ways: &mut [u6
                 queue.push(port.peer);
             }
             if links[peer] == links[at.index()] + 1 {
-                ways[peer] = ways[peer].saturating_add(ways[at.index()]);
+                path_counts[peer] = path_counts[peer].saturating_add(path_counts[at.index()]);
             }
         }
     }

@@ -168,7 +168,7 @@ mod tests {
             let row = ROW.replace(from, to);
             format!(r#"{{"ASIC_TABLE": {{"MELLANOX-SPECTRUM-3": {row}}}}}"#)
         };
-        for (text, said) in [
+        for (text, message) in [
             (row(r#""cell_size": "144", "#, ""), "ASIC_TABLE|MELLANOX-SPECTRUM-3.cell_size: is missing"),
             (row("144", "0"), "ASIC_TABLE|MELLANOX-SPECTRUM-3.cell_size: is `0`: write a whole number from 1 to 65535"),
             (row("3.8", "-3.8"), "ASIC_TABLE|MELLANOX-SPECTRUM-3.peer_response_time: is `-3.8`"),
@@ -182,7 +182,7 @@ mod tests {
             ("[{".to_owned(), "line 1, column 2: this is not valid JSON"),
         ] {
             let refused = read(&text).unwrap_err();
-            assert!(refused.starts_with(said), "{refused}");
+            assert!(refused.starts_with(message), "{refused}");
         }
     }
 }

@@ -90,7 +90,7 @@ mod tests {
     fn parameters_are_read_and_missing_ones_named() {
         let found = BufferModel::of(&config()).unwrap();
         assert_eq!((found.lossless_mtu, found.small_packet_percent, found.shared_headroom), (1_024, 100, false));
-        for (table, field, said) in [
+        for (table, field, message) in [
             ("LOSSLESS_TRAFFIC_PATTERN", None, "LOSSLESS_TRAFFIC_PATTERN: is missing: write a row with `mtu`, "),
             ("LOSSLESS_TRAFFIC_PATTERN", Some("mtu"), "LOSSLESS_TRAFFIC_PATTERN|AZURE.mtu: is missing"),
             (
@@ -111,7 +111,7 @@ mod tests {
                 Some(field) => _ = without[table]["AZURE"].as_object_mut().unwrap().remove(field),
             }
             let refused = BufferModel::of(&without).unwrap_err().to_string();
-            assert!(refused.starts_with(said), "{refused}");
+            assert!(refused.starts_with(message), "{refused}");
         }
         let mut wrong = config();
         wrong["LOSSLESS_TRAFFIC_PATTERN"]["AZURE"]["mtu"] = "20".into();

@@ -291,11 +291,11 @@ mod tests {
     fn contradictions_and_unknown_places_are_refused() {
         let link = LinkSpec::new(Rate::from_gbps(1), Time::from_ns(1));
         let fabric = crate::generate::line(2, 1, link, link).unwrap();
-        let refused = |change: fn(&mut MapsFile), said: &str| {
+        let refused = |change: fn(&mut MapsFile), message: &str| {
             let mut file = file();
             change(&mut file);
             let error = QosMaps::new(&fabric, &file).unwrap_err();
-            assert!(error.contains(said), "{error}");
+            assert!(error.contains(message), "{error}");
         };
         refused(|file| file.nodes[0].name = "S9".to_owned(), "no node `S9`");
         refused(|file| file.nodes[0].frames[0].egress = 7, "no port 7");

@@ -52,7 +52,7 @@ impl Parameters {
 }
 
 /// Number of delays of a kind of flows: tau, T + tau, T.
-const LOOKS: usize = 3;
+const DELAYS: usize = 3;
 /// Number of switches of a kind of flows: increasing, and beyond fast recovery.
 const SWITCHES: usize = 2;
 
@@ -77,18 +77,19 @@ impl Eccp {
     }
 
     /// Equation (2.10) at this delay.
-    fn available(&self, flows: usize, look: usize, past: &dyn Past) -> f64 {
-        let delay = LOOKS * flows + look;
+    fn available(&self, flows: usize, kind_of_delay: usize, past: &dyn Past) -> f64 {
+        let delay = DELAYS * flows + kind_of_delay;
         let total = self.shared.total(|at| past.value(delay, self.rate(at)));
         (self.shared.bottleneck.rate - total) / (self.parameters.available * past.value(delay, self.rate(flows)))
     }
 
     /// Slope of equation (2.10).
-    fn available_slope(&self, flows: usize, look: usize, past: &dyn Past) -> f64 {
-        let (delay, own) = (LOOKS * flows + look, self.rate(flows));
+    fn available_slope(&self, flows: usize, kind_of_delay: usize, past: &dyn Past) -> f64 {
+        let (delay, own) = (DELAYS * flows + kind_of_delay, self.rate(flows));
         let total = self.shared.total(|at| past.slope(delay, self.rate(at)));
         let rate = past.value(delay, own);
-        -total / (self.parameters.available * rate) - self.available(flows, look, past) * past.slope(delay, own) / rate
+        -total / (self.parameters.available * rate)
+            - self.available(flows, kind_of_delay, past) * past.slope(delay, own) / rate
     }
 
     /// Equation (2.11) or (2.6), tau ago.
@@ -144,7 +145,7 @@ impl System for Eccp {
         let flows = index / SWITCHES;
         if index.is_multiple_of(SWITCHES) && on {
             let place = self.rate(flows);
-            let before = past.value(LOOKS * flows + 2, place);
+            let before = past.value(DELAYS * flows + 2, place);
             state[place + 1] = before.max(state[place]);
             state[place + 2] = 0.0;
         }

@@ -7,18 +7,18 @@ use crate::solver::{Now, Options, solve};
 pub fn means(model: &mut dyn Model, end: f64) -> (Vec<f64>, f64, Vec<f64>) {
     let kinds = model.shared().flows.len();
     let places: Vec<usize> = (0..kinds).map(|at| model.rate(at)).chain([model.queue()]).collect();
-    let (mut sums, mut looks, mut last) = (vec![0.0; kinds + 1], 0.0, Vec::new());
+    let (mut sums, mut samples, mut last) = (vec![0.0; kinds + 1], 0.0, Vec::new());
     let options = Options { most_steps: 100_000, ..Options::default() };
     let solved = solve(model, end, end / 4000.0, &options, |time, state| {
         last = state.to_vec();
         if time >= end / 2.0 {
-            looks += 1.0;
+            samples += 1.0;
             places.iter().zip(&mut sums).for_each(|(place, sum)| *sum += state[*place]);
         }
     });
     solved.unwrap_or_else(|error| panic!("{error}"));
-    let queue = sums.pop().unwrap_or_default() / looks;
-    (sums.iter().map(|sum| sum / looks).collect(), queue, last)
+    let queue = sums.pop().unwrap_or_default() / samples;
+    (sums.iter().map(|sum| sum / samples).collect(), queue, last)
 }
 
 /// Checks that the slopes of all moving variables vanish at the fixed point.

@@ -46,7 +46,7 @@ pub struct Parameters {
 }
 
 /// Number of delays of a kind of flows: tau' and tau' + tau*.
-const LOOKS: usize = 2;
+const DELAYS: usize = 2;
 /// Number of switches of a kind of flows.
 const SWITCHES: usize = 5;
 
@@ -111,10 +111,10 @@ impl System for Timely {
 
     /// Equation (e), for odd indices plus (d).
     fn delay(&self, index: usize, _: f64, state: &[f64]) -> f64 {
-        let flows = index / LOOKS;
+        let flows = index / DELAYS;
         let feedback = (state[self.queue()] + self.parameters.packet) / self.shared.bottleneck.rate;
         let feedback = feedback + self.shared.flows[flows].rtt;
-        if index.is_multiple_of(LOOKS) { feedback } else { feedback + self.interval(state[self.rate(flows)]) }
+        if index.is_multiple_of(DELAYS) { feedback } else { feedback + self.interval(state[self.rate(flows)]) }
     }
 
     fn derivative(&self, now: &Now<'_>, slopes: &mut [f64]) {
@@ -122,7 +122,7 @@ impl System for Timely {
         self.shared.slopes(now, slopes, |at, own| {
             let state = self.shared.own(at, now.state);
             let (rate, gradient) = (state[0], state[1]);
-            let (seen, before) = (now.past.value(LOOKS * at, queue), now.past.value(LOOKS * at + 1, queue));
+            let (seen, before) = (now.past.value(DELAYS * at, queue), now.past.value(DELAYS * at + 1, queue));
             let modes = &now.modes[SWITCHES * at..][..SWITCHES];
             own[0] = self.climb(rate, gradient, seen, modes);
             let difference = (seen - before) / (link * self.parameters.min_rtt);
@@ -137,7 +137,7 @@ impl System for Timely {
     fn switch(&self, index: usize, now: &Now<'_>) -> f64 {
         let (flows, [low, high]) = (index / SWITCHES, self.thresholds());
         let gradient = now.state[self.rate(flows) + 1];
-        let seen = || now.past.value(LOOKS * flows, self.queue());
+        let seen = || now.past.value(DELAYS * flows, self.queue());
         match index % SWITCHES {
             0 => seen() / low - 1.0,
             1 => seen() / high - 1.0,

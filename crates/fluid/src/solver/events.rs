@@ -101,14 +101,14 @@ impl<S: System + ?Sized> Stepper<'_, S> {
         for (index, _) in
             self.system.delays().iter().enumerate().filter(|(_, delay)| matches!(delay, Delay::Varying { .. }))
         {
-            let mut looks_at = |share: f64| {
+            let mut delayed_time = |share: f64| {
                 let time = piece.start + share * piece.length;
                 piece.state(share, &mut state);
                 time - self.system.delay(index, time, &state)
             };
-            let (from, to) = (looks_at(0.0) + near, looks_at(1.0) + near);
+            let (from, to) = (delayed_time(0.0) + near, delayed_time(1.0) + near);
             let Some(at) = self.breaks().met(from, to) else { continue };
-            let share = first_below(1.0, |share| at.time - looks_at(share));
+            let share = first_below(1.0, |share| at.time - delayed_time(share));
             let derivative = if self.system.is_neutral() { at.derivative.max(1) } else { at.derivative + 1 };
             let time = piece.start + share * piece.length;
             if time - piece.start > self.shortest() && first.is_none_or(|first| time < first.time) {

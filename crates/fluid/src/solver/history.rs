@@ -129,7 +129,7 @@ pub struct Seen<'a, S: ?Sized> {
 }
 
 impl<S: System + ?Sized> Seen<'_, S> {
-    fn look<T>(&self, delay: usize, at_piece: impl Fn(&Piece, f64) -> T, before_start: impl Fn(f64) -> T) -> T {
+    fn evaluate<T>(&self, delay: usize, at_piece: impl Fn(&Piece, f64) -> T, before_start: impl Fn(f64) -> T) -> T {
         let near = 16.0 * f64::EPSILON * self.time.abs();
         let time = self.time - self.lags[delay];
         let current = self.current;
@@ -154,11 +154,11 @@ impl<S: System + ?Sized> Past for Seen<'_, S> {
             self.system.history(time, &mut state);
             state[variable]
         };
-        self.look(delay, |piece, share| piece.value(variable, share), before)
+        self.evaluate(delay, |piece, share| piece.value(variable, share), before)
     }
 
     fn slope(&self, delay: usize, variable: usize) -> f64 {
         // A history that is not constant has slopes too, but no equation here uses them.
-        self.look(delay, |piece, share| piece.slope(variable, share), |_| 0.0)
+        self.evaluate(delay, |piece, share| piece.slope(variable, share), |_| 0.0)
     }
 }

@@ -116,7 +116,7 @@ pub struct Work {
     pub events: u64,
 }
 
-/// Solves `system` from 0 to `end`, in s. Calls `look` with the state at 0, `every`, 2 `every` and so on; at a jump
+/// Solves `system` from 0 to `end`, in s. Calls `sample` with the state at 0, `every`, 2 `every` and so on; at a jump
 /// with the state before it.
 ///
 /// # Errors
@@ -126,23 +126,23 @@ pub fn solve(
     end: f64,
     every: f64,
     options: &Options,
-    mut look: impl FnMut(f64, &[f64]),
+    mut sample: impl FnMut(f64, &[f64]),
 ) -> Result<Work, SolveError> {
     let mut stepper = Stepper::new(system, end, options)?;
     let mut state = stepper.state().to_vec();
-    look(0.0, &state);
-    let mut looks: u64 = 1;
+    sample(0.0, &state);
+    let mut samples: u64 = 1;
     while stepper.time() < end {
         let piece = stepper.step()?;
         // The last sample may be at the end except for rounding.
-        while looks as f64 * every <= piece.end() * (1.0 + 1e-12) {
-            let time = looks as f64 * every;
+        while samples as f64 * every <= piece.end() * (1.0 + 1e-12) {
+            let time = samples as f64 * every;
             if time > end * (1.0 + 1e-12) {
                 break;
             }
             piece.state(((time - piece.start) / piece.length).min(1.0), &mut state);
-            look(time, &state);
-            looks += 1;
+            sample(time, &state);
+            samples += 1;
         }
     }
     Ok(stepper.work())

@@ -189,7 +189,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
     fn accept(
         &mut self,
         mut tried: Tried,
-        asked: f64,
+        attempted: f64,
         at_break: bool,
         event: Option<Event>,
     ) -> Result<Piece, SolveError> {
@@ -214,7 +214,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         // steps.
         let factor = 0.9 * libm::pow(tried.error.max(1e-8), -0.17) * libm::pow(self.last_error, 0.04);
         self.last_error = tried.error.max(1e-4);
-        let grown = asked * factor.clamp(0.2, 5.0);
+        let grown = attempted * factor.clamp(0.2, 5.0);
         // A step that was cut short is no measure for the next length.
         self.length = if at_break || event.is_some() { self.length.max(grown.min(self.length)) } else { grown };
         let oldest = self.time - self.memory * (1.0 + 1e-9);
@@ -255,19 +255,19 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         if self.at_once > MOST_AT_ONCE {
             return Err(SolveError::Chatter { time: self.time, what: event.name(self.system) });
         }
-        let (mut derivative, mut turned) = (1, None);
+        let (mut derivative, mut switched) = (1, None);
         match event.what {
             What::Reached { variable, limit } => self.state[variable] = limit,
             What::Left { .. } => {}
             What::Switch { index, on } => {
-                self.turn(index, on)?;
-                turned = Some(index);
+                self.set_switch(index, on)?;
+                switched = Some(index);
             }
             What::Break { derivative: met } => derivative = met,
         }
         let at = Break { time: self.time, derivative };
         self.breaks.happened(at, self.system.delays(), self.system.is_neutral());
-        self.settle(turned)?;
+        self.settle(switched)?;
         if let What::Left { variable } = event.what {
             // The slope is 0 except for rounding, which must not hold the variable again.
             self.held[variable] = Held::Free;
@@ -275,7 +275,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    fn turn(&mut self, index: usize, on: bool) -> Result<(), SolveError> {
+    fn set_switch(&mut self, index: usize, on: bool) -> Result<(), SolveError> {
         self.modes[index] = on;
         let mut lags = vec![0.0; self.system.delays().len()];
         self.lags(self.time, &self.state, &mut lags)?;
@@ -284,7 +284,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         let mut state = self.state.clone();
         // The past is tabulated first because the system changes during the call. The past does not depend on the
         // system beyond the start.
-        let looks: Vec<(f64, f64)> = {
+        let delayed: Vec<(f64, f64)> = {
             let seen = Seen {
                 system: &*self.system,
                 history: &self.history,
@@ -297,19 +297,19 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
             let all = (0..lags.len()).flat_map(|delay| (0..state.len()).map(move |variable| (delay, variable)));
             all.map(|(delay, variable)| (seen.value(delay, variable), seen.slope(delay, variable))).collect()
         };
-        let past = Table { variables: state.len(), looks };
+        let past = Table { variables: state.len(), delayed };
         self.system.switched(index, on, self.time, &mut state, &past);
         self.state = state;
         Ok(())
     }
 
-    /// Updates switches and held variables for the current state. The value of the switch `turned` is 0 except for
+    /// Updates switches and held variables for the current state. The value of the switch `switched` is 0 except for
     /// rounding, so its sign is ignored.
-    fn settle(&mut self, turned: Option<usize>) -> Result<(), SolveError> {
-        for index in (0..self.modes.len()).filter(|index| Some(*index) != turned) {
+    fn settle(&mut self, switched: Option<usize>) -> Result<(), SolveError> {
+        for index in (0..self.modes.len()).filter(|index| Some(*index) != switched) {
             let value = self.with_now(None, |system, now| system.switch(index, now))?;
             if value.abs() > NEAR && (value > 0.0) != self.modes[index] {
-                self.turn(index, value > 0.0)?;
+                self.set_switch(index, value > 0.0)?;
             }
         }
         self.held.fill(Held::Free);
@@ -458,15 +458,15 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
 /// All delayed values and slopes at one time.
 struct Table {
     variables: usize,
-    looks: Vec<(f64, f64)>,
+    delayed: Vec<(f64, f64)>,
 }
 
 impl Past for Table {
     fn value(&self, delay: usize, variable: usize) -> f64 {
-        self.looks[delay * self.variables + variable].0
+        self.delayed[delay * self.variables + variable].0
     }
 
     fn slope(&self, delay: usize, variable: usize) -> f64 {
-        self.looks[delay * self.variables + variable].1
+        self.delayed[delay * self.variables + variable].1
     }
 }

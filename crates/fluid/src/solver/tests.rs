@@ -90,7 +90,11 @@ fn the_stability_limit_is_half_pi() {
     let amplitude = |gain: f64| {
         let (found, _) = samples(&mut Linear::new(&[(-gain, 1.0)]), 800.0, 0.01, 1e-8);
         let most = |from: f64, to: f64| {
-            found.iter().filter(|look| (from..to).contains(&look.0)).map(|look| look.1.abs()).fold(0.0, f64::max)
+            found
+                .iter()
+                .filter(|sample| (from..to).contains(&sample.0))
+                .map(|sample| sample.1.abs())
+                .fold(0.0, f64::max)
         };
         most(780.0, 800.0) / most(80.0, 100.0)
     };

@@ -10,12 +10,12 @@ pub struct Linear {
     /// A.
     pub now: DMatrix<f64>,
     /// Contributions of the delays; the delays are distinct and above 0.
-    pub looks: Vec<Look>,
+    pub delay_terms: Vec<DelayTerm>,
 }
 
 /// Contribution of a delay.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Look {
+pub struct DelayTerm {
     /// Delay d in s, above 0.
     pub delay: f64,
     /// Matrix that multiplies the state d ago.
@@ -51,21 +51,21 @@ impl Past for Disturbed<'_> {
 impl Linear {
     /// Creates an equation without delays.
     pub fn new(now: DMatrix<f64>) -> Linear {
-        Linear { now, looks: Vec::new() }
+        Linear { now, delay_terms: Vec::new() }
     }
 
     /// Adds the contribution of a delay; a delay of 0 s is added to the undelayed part.
-    pub fn look(&mut self, delay: f64, values: DMatrix<f64>, slopes: DMatrix<f64>) {
+    pub fn add_delay(&mut self, delay: f64, values: DMatrix<f64>, slopes: DMatrix<f64>) {
         if delay <= 0.0 {
             self.now += values;
             return;
         }
-        match self.looks.iter_mut().find(|look| (look.delay / delay - 1.0).abs() < 1e-12) {
-            Some(look) => {
-                look.values += values;
-                look.slopes += slopes;
+        match self.delay_terms.iter_mut().find(|term| (term.delay / delay - 1.0).abs() < 1e-12) {
+            Some(term) => {
+                term.values += values;
+                term.slopes += slopes;
             }
-            None => self.looks.push(Look { delay, values, slopes }),
+            None => self.delay_terms.push(DelayTerm { delay, values, slopes }),
         }
     }
 
@@ -109,7 +109,7 @@ impl Linear {
             let slope = |column: usize, by: f64| slopes(state, Some((index, moving[column], 0.0, by)));
             let steep = |column: usize| small(column) / length.max(1e-9);
             let of_slopes = if model.is_neutral() { matrix(&slope, &steep) } else { DMatrix::zeros(size, size) };
-            linear.look(length, matrix(&value, &small), of_slopes);
+            linear.add_delay(length, matrix(&value, &small), of_slopes);
         }
         linear
     }
@@ -121,13 +121,13 @@ impl Linear {
 
     /// Returns the longest delay, in s.
     pub fn longest(&self) -> f64 {
-        self.looks.iter().map(|look| look.delay).fold(0.0, f64::max)
+        self.delay_terms.iter().map(|term| term.delay).fold(0.0, f64::max)
     }
 
     /// Returns the spectral radius of the matrices that multiply past slopes: exact for one delay, a bound for several,
     /// `None` if there are none.
     pub fn neutral_radius(&self) -> Option<f64> {
-        let mut slopes = self.looks.iter().map(|look| &look.slopes).filter(|slopes| slopes.amax() > 0.0);
+        let mut slopes = self.delay_terms.iter().map(|term| &term.slopes).filter(|slopes| slopes.amax() > 0.0);
         let first = slopes.next()?.clone();
         let rest: Vec<_> = slopes.collect();
         let all = if rest.is_empty() { first } else { rest.iter().fold(first.abs(), |sum, slopes| sum + slopes.abs()) };
@@ -140,9 +140,9 @@ impl Linear {
         let complex = |matrix: &DMatrix<f64>| matrix.map(|value| Complex::new(value, 0.0));
         let one = DMatrix::<Complex<f64>>::identity(self.size(), self.size());
         let (mut matrix, mut derivative) = (one.clone() * z - complex(&self.now), one);
-        for look in &self.looks {
-            let (factor, delay) = (exp(-z * look.delay), Complex::new(look.delay, 0.0));
-            let (values, slopes) = (complex(&look.values) * factor, complex(&look.slopes) * factor);
+        for term in &self.delay_terms {
+            let (factor, delay) = (exp(-z * term.delay), Complex::new(term.delay, 0.0));
+            let (values, slopes) = (complex(&term.values) * factor, complex(&term.slopes) * factor);
             matrix -= &values + &slopes * z;
             derivative += &values * delay - &slopes + slopes * (z * delay);
         }

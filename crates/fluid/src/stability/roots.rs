@@ -25,7 +25,7 @@ const TRIES: u32 = 3;
 /// # Errors
 /// [`RootError`].
 pub fn rightmost(linear: &Linear, count: usize) -> Result<Vec<Complex<f64>>, RootError> {
-    if linear.looks.is_empty() {
+    if linear.delay_terms.is_empty() {
         return Ok(sorted(eigenvalues(linear.now.clone())?, linear.now.amax(), count));
     }
     let mut coarse = refined(linear, NODES)?;
@@ -48,7 +48,7 @@ pub fn rightmost(linear: &Linear, count: usize) -> Result<Vec<Complex<f64>>, Roo
 /// # Errors
 /// [`RootError::Eigenvalues`].
 pub(super) fn roughly_rightmost(linear: &Linear) -> Result<Vec<Complex<f64>>, RootError> {
-    if linear.looks.is_empty() { rightmost(linear, 1) } else { refined(linear, NODES) }
+    if linear.delay_terms.is_empty() { rightmost(linear, 1) } else { refined(linear, NODES) }
 }
 
 fn size(z: Complex<f64>) -> f64 {
@@ -132,13 +132,13 @@ fn generator(linear: &Linear, nodes: usize) -> DMatrix<f64> {
     }
     let mut equation = matrix.rows_mut(0, size);
     equation.columns_mut(0, size).copy_from(&(&linear.now * longest));
-    for look in &linear.looks {
-        let value = interpolate(-look.delay / longest);
+    for term in &linear.delay_terms {
+        let value = interpolate(-term.delay / longest);
         let slope = &value * &derivatives;
         for column in 0..=nodes {
             let mut block = equation.columns_mut(size * column, size);
             // Slopes are by the scaled time on both sides.
-            block += &look.values * (longest * value[(0, column)]) + &look.slopes * slope[(0, column)];
+            block += &term.values * (longest * value[(0, column)]) + &term.slopes * slope[(0, column)];
         }
     }
     matrix

@@ -11,7 +11,7 @@ fn one(value: f64) -> DMatrix<f64> {
 /// x' = now x + value x(t - delay) + slope x'(t - delay).
 fn scalar(now: f64, delay: f64, value: f64, slope: f64) -> Linear {
     let mut linear = Linear::new(one(now));
-    linear.look(delay, one(value), one(slope));
+    linear.add_delay(delay, one(value), one(slope));
     linear
 }
 
@@ -45,7 +45,7 @@ fn a_neutral_equation_has_a_chain_of_roots() {
 fn without_delays_they_are_eigenvalues_and_with_delays_of_zero_too() {
     let matrix = DMatrix::from_row_slice(2, 2, &[0.0, 1.0, -4.0, -0.2]);
     let mut linear = Linear::new(DMatrix::zeros(2, 2));
-    linear.look(0.0, matrix, DMatrix::zeros(2, 2));
+    linear.add_delay(0.0, matrix, DMatrix::zeros(2, 2));
     let root = rightmost(&linear, 1).unwrap()[0];
     assert!((root.re + 0.1).abs() < 1e-12 && (root.im - 3.99_f64.sqrt()).abs() < 1e-12);
 }
@@ -53,8 +53,8 @@ fn without_delays_they_are_eigenvalues_and_with_delays_of_zero_too() {
 #[test]
 fn every_root_that_is_told_is_one() {
     let mut linear = Linear::new(DMatrix::from_row_slice(2, 2, &[-1.0, 0.5, 0.3, -0.2]));
-    linear.look(0.7, DMatrix::from_row_slice(2, 2, &[0.1, -1.0, 0.6, 0.0]), DMatrix::zeros(2, 2));
-    linear.look(2.3, DMatrix::from_row_slice(2, 2, &[0.0, 0.2, -0.4, 0.1]), DMatrix::zeros(2, 2));
+    linear.add_delay(0.7, DMatrix::from_row_slice(2, 2, &[0.1, -1.0, 0.6, 0.0]), DMatrix::zeros(2, 2));
+    linear.add_delay(2.3, DMatrix::from_row_slice(2, 2, &[0.0, 0.2, -0.4, 0.1]), DMatrix::zeros(2, 2));
     for root in rightmost(&linear, 6).unwrap() {
         let [matrix, _] = linear.characteristic(root);
         let determinant = matrix.determinant();

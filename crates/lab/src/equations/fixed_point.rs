@@ -10,13 +10,13 @@ use text::numbers::{rate, size, span};
 /// The fixed point, and the conditions of the thesis.
 pub struct FixedPointReport {
     report: Result<Report, String>,
-    said: Vec<String>,
+    thesis_lines: Vec<String>,
 }
 
 impl FixedPointReport {
     /// Analyses the model of a file.
     pub fn of(file: &FluidFile) -> FixedPointReport {
-        FixedPointReport { report: report(&*file.model()), said: said(file) }
+        FixedPointReport { report: report(&*file.model()), thesis_lines: thesis_lines(file) }
     }
 
     /// Returns the text.
@@ -44,9 +44,9 @@ impl FixedPointReport {
                 }
             }
         }
-        for (at, said) in self.said.iter().enumerate() {
+        for (at, line) in self.thesis_lines.iter().enumerate() {
             let label = if at == 0 { "thesis" } else { "" };
-            let _ = writeln!(text, "{label:<14}{said}");
+            let _ = writeln!(text, "{label:<14}{line}");
         }
         text
     }
@@ -63,7 +63,7 @@ impl FixedPointReport {
                 "rtt_factor": report.rtt_factor,
             }),
         };
-        json!({ "linear": report, "thesis": self.said })
+        json!({ "linear": report, "thesis": self.thesis_lines })
     }
 }
 
@@ -91,7 +91,7 @@ fn verdict(report: &Report) -> String {
 }
 
 /// Returns the values of the thesis's conditions for this file, as printed and as corrected.
-fn said(file: &FluidFile) -> Vec<String> {
+fn thesis_lines(file: &FluidFile) -> Vec<String> {
     let flows: f64 = file.flows.iter().map(|flows| f64::from(flows.count)).sum();
     let tau = file.flows.iter().map(|flows| flows.rtt).fold(0.0, f64::max);
     match &file.control {

@@ -11,7 +11,7 @@ use std::path::Path;
 use units::Time;
 
 /// Samples of queues and links if the scenario has no interval.
-const LOOKS: u64 = 2000;
+const DEFAULT_SAMPLES: u64 = 2000;
 
 /// Measurements at the bottleneck, the switch port with the longest mean queue.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,8 +42,8 @@ struct PortSamples {
 impl Watcher for PortSamples {
     fn queue(&mut self, sample: QueueSample) {
         // Classes of a port are one queue here.
-        let looks = self.queues.entry((sample.node, sample.port)).or_default();
-        *looks.entry(sample.at).or_default() += sample.bytes;
+        let samples = self.queues.entry((sample.node, sample.port)).or_default();
+        *samples.entry(sample.at).or_default() += sample.bytes;
     }
 
     fn link(&mut self, at: Time, node: NodeId, port: u16, bytes: u64, _: f64) {
@@ -52,9 +52,9 @@ impl Watcher for PortSamples {
 }
 
 /// Returns the samples at multiples of `every`; missing ones are 0.
-fn looks(recorded: Option<&BTreeMap<Time, u64>>, every: Time, until: Time) -> Vec<(Time, u64)> {
+fn samples(recorded: Option<&BTreeMap<Time, u64>>, every: Time, until: Time) -> Vec<(Time, u64)> {
     let count = until / every;
-    let at = |look: u64| Time::from_ps(look * every.as_ps());
+    let at = |number: u64| Time::from_ps(number * every.as_ps());
     (1..=count).map(at).map(|at| (at, recorded.and_then(|recorded| recorded.get(&at)).copied().unwrap_or(0))).collect()
 }
 
@@ -65,7 +65,7 @@ impl PacketMeasurement {
     /// [`LabError::Model`] if the network cannot be built.
     pub fn of(mut setup: Setup, path: &Path, stop: &StopFlag) -> Result<PacketMeasurement, LabError> {
         let (from, until, duration) = (setup.warm_up, setup.measure_end, setup.duration);
-        let often = Time::from_ps((duration.as_ps() / LOOKS).max(1));
+        let often = Time::from_ps((duration.as_ps() / DEFAULT_SAMPLES).max(1));
         let queues_every = *setup.record.queues_every.get_or_insert(often);
         let links_every = *setup.record.links_every.get_or_insert(often);
         let (fabric, flows) = (setup.fabric.clone(), setup.traffic.flows.len() as u64);
@@ -74,21 +74,24 @@ impl PacketMeasurement {
         simulation.set_stop_flag(stop.flag());
         let mut seen = PortSamples::default();
         simulation.run(&mut seen);
-        let total = |looks: &BTreeMap<Time, u64>| looks.range(from..).map(|look| look.1).sum::<u64>();
+        let total = |samples: &BTreeMap<Time, u64>| samples.range(from..).map(|number| number.1).sum::<u64>();
         // The first at ties; without any queue, any port that sends.
-        let longest = seen.queues.iter().rev().max_by_key(|(_, looks)| total(looks)).map(|(port, _)| *port);
+        let longest = seen.queues.iter().rev().max_by_key(|(_, samples)| total(samples)).map(|(port, _)| *port);
         let forwards = |port: &&Port| fabric.node(port.0).kind == fabric::NodeKind::Switch;
         let port = longest.or_else(|| seen.sent.keys().find(forwards).copied()).unwrap_or((NodeId(0), 0));
-        let queue = looks(seen.queues.get(&port), queues_every, duration);
-        let sent = looks(seen.sent.get(&port), links_every, duration);
-        let mean = |looks: &[(Time, u64)]| {
-            let within: Vec<f64> =
-                looks.iter().filter(|look| look.0 > from && look.0 <= until).map(|look| look.1 as f64).collect();
+        let queue = samples(seen.queues.get(&port), queues_every, duration);
+        let sent = samples(seen.sent.get(&port), links_every, duration);
+        let mean = |samples: &[(Time, u64)]| {
+            let within: Vec<f64> = samples
+                .iter()
+                .filter(|number| number.0 > from && number.0 <= until)
+                .map(|number| number.1 as f64)
+                .collect();
             within.iter().sum::<f64>() / within.len().max(1) as f64
         };
         let bits_per_s = 8.0 / links_every.as_secs_f64();
-        let series = |looks: &[(Time, u64)], factor: f64| -> Vec<(f64, f64)> {
-            looks.iter().map(|(at, value)| (at.as_secs_f64(), *value as f64 * factor)).collect()
+        let series = |samples: &[(Time, u64)], factor: f64| -> Vec<(f64, f64)> {
+            samples.iter().map(|(at, value)| (at.as_secs_f64(), *value as f64 * factor)).collect()
         };
         Ok(PacketMeasurement {
             port: format!("{}:{}", fabric.name(port.0), port.1),

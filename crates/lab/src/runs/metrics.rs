@@ -555,9 +555,9 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), count);
         let labels = ["web".to_owned(), "a-b".to_owned()];
-        let names = |asked: &[&str]| {
-            let asked: Vec<String> = asked.iter().map(ToString::to_string).collect();
-            chosen(&asked, &labels).map(|metrics| metrics.into_iter().map(|metric| metric.name).collect::<Vec<_>>())
+        let names = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            chosen(&names, &labels).map(|metrics| metrics.into_iter().map(|metric| metric.name).collect::<Vec<_>>())
         };
         assert_eq!(names(&["pause", "drops"]).unwrap(), ["drops", "pauses", "paused"]);
         assert!(matches!(names(&["drops", "speed"]), Err(PlanError::Metric { name, .. }) if name == "speed"));

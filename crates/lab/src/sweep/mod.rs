@@ -188,8 +188,8 @@ fn attempt(
     // Runs are concurrent instead.
     run.lowered.setup.threads = 1;
     let folder = run::folder(target)?;
-    let way = RunOptions { shared, whole_only: true };
-    let finished = run.produce(Some(folder), &mut NullWatcher, way, stop)?;
+    let options = RunOptions { shared, whole_only: true };
+    let finished = run.produce(Some(folder), &mut NullWatcher, options, stop)?;
     Ok((!finished.summary.partial).then(|| Row::new(point.variant.clone(), &finished.summary)))
 }
 

@@ -10,7 +10,7 @@ use units::random::Stream;
 
 /// A sample of the control of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Look {
+struct ControlRow {
     at: Time,
     flow: u64,
     traffic: u32,
@@ -22,7 +22,7 @@ struct Look {
 #[derive(Default)]
 struct Seen {
     flows: Vec<FlowRecord>,
-    controls: Vec<Look>,
+    controls: Vec<ControlRow>,
     /// Time, node, port and bytes of each sample of a link with traffic.
     links: Vec<(Time, u32, u16, u64)>,
 }
@@ -34,7 +34,7 @@ impl Watcher for Seen {
     fn control(&mut self, it: &record::control::ControlSample) {
         let (at, flow, traffic) = (it.at, it.flow, it.traffic);
         let (rate_bps, window_bytes, alpha) = (it.rate_bps, it.window_bytes, it.alpha);
-        self.controls.push(Look { at, flow, traffic, rate_bps, window_bytes, alpha });
+        self.controls.push(ControlRow { at, flow, traffic, rate_bps, window_bytes, alpha });
     }
     fn link(&mut self, at: Time, node: fabric::NodeId, port: u16, bytes: u64, _share: f64) {
         if bytes > 0 {

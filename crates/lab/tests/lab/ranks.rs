@@ -138,7 +138,7 @@ fn over_ranks(count: usize, target: &Path, read: impl Fn() -> Run + Sync, seed: 
     over(count, each).swap_remove(0)
 }
 
-fn hold_against_one_process(cases: &[Case], ways: &[(usize, usize)]) {
+fn hold_against_one_process(cases: &[Case], divisions: &[(usize, usize)]) {
     for case in cases {
         let target = place(case.0);
         let folder = lab::folder(&target).unwrap();
@@ -147,7 +147,7 @@ fn hold_against_one_process(cases: &[Case], ways: &[(usize, usize)]) {
         let expected = files(&target);
         std::fs::remove_dir_all(&target).unwrap();
         assert!(alone.summary.packet_hops > 200, "{}: nothing happens in {} hops", case.0, alone.summary.packet_hops);
-        for &(ranks, threads) in ways {
+        for &(ranks, threads) in divisions {
             let seed = (threads > 1).then_some(ranks as u64);
             let found = over_ranks(ranks, &target, || read(case, threads), seed);
             let what = format!("{} on {ranks} ranks and {threads} threads", case.0);
@@ -176,9 +176,9 @@ fn folders_of_ranks_are_those_of_one_process() {
 #[test]
 #[ignore = "long: scripts/ranks.sh runs it"]
 fn folders_of_ranks_are_those_of_one_process_in_every_way() {
-    let ways = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2)];
-    hold_against_one_process(QUICK, &ways);
-    hold_against_one_process(MORE, &ways);
+    let divisions = [(1, 1), (1, 2), (2, 1), (2, 2), (3, 1), (3, 2)];
+    hold_against_one_process(QUICK, &divisions);
+    hold_against_one_process(MORE, &divisions);
 }
 
 /// Ends the run after some calls.

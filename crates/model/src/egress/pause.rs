@@ -74,7 +74,7 @@ impl Egress {
         let state = self.state_mut(port);
         state.pause.blocked(now); // updates the state to `now`
         let stopped = std::array::from_fn(|class| state.pause.stopped_since(class as u8));
-        let mut sample = state.watchdog.look(now, watchdog, stopped);
+        let mut sample = state.watchdog.update(now, watchdog, stopped);
         if sample.again == Time::MAX && !state.pause.is_clear() {
             // A pause is pending that has not taken effect yet.
             sample.again = now + watchdog.detection_time;

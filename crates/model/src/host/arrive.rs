@@ -43,8 +43,8 @@ impl Host {
             return self.notified(now, frame.flow);
         }
         self.stats.counters.hops += 1;
-        let asked = self.egress.cell(in_port).ingress;
-        if asked & ingress::LOSSY_LINK != 0
+        let features = self.egress.cell(in_port).ingress;
+        if features & ingress::LOSSY_LINK != 0
             && let Some(cause) = self.egress.state(in_port).link.verdict(frame, &mut self.random)
         {
             self.stats.count_loss(frame, cause);
@@ -56,7 +56,7 @@ impl Host {
         if self.stats.tracer.is_some() {
             self.note_arrival(in_port, frame);
         }
-        if asked & ingress::CREDITED != 0 && !frame.is_mac_control() {
+        if features & ingress::CREDITED != 0 && !frame.is_mac_control() {
             self.take_room(in_port, frame, window);
         }
         if frame.kind == Kind::Data && frame.dst == self.identity.index {
@@ -446,8 +446,8 @@ impl Host {
         if self.measured.hop_counts.is_some() {
             self.note_hops(frame);
         }
-        let brings = frame.has(flags::TELEMETRY);
-        if brings {
+        let has_telemetry = frame.has(flags::TELEMETRY);
+        if has_telemetry {
             self.take_telemetry(frame);
         }
         let Some(slot) = self.senders.slot_of(frame.flow) else { return self.scratch.hops.clear() };
@@ -456,7 +456,7 @@ impl Host {
         let mut copy = None;
         let seen = as_seen(self.identity.clock.as_ref(), frame, &mut copy);
         with_ctx!(self, now, |ctx| sender.on_frame(ctx, seen));
-        if brings {
+        if has_telemetry {
             self.scratch.hops.clear();
         }
         if frame.has(flags::COMPLETE) && self.senders.flows[slot as usize].outbox.is_none() {

@@ -36,7 +36,7 @@ impl Host {
         }
         let receiver = &mut incoming.receiver;
         let packets = with_ctx!(self, now, |ctx| receiver.pull(ctx));
-        self.receivers.pull_queues[port].pacer.asked(now, packets);
+        self.receivers.pull_queues[port].pacer.note_pull(now, packets);
     }
 
     /// Enters the flow in `slot` into the pull queue after an arrival, if it needs packets.
@@ -63,7 +63,7 @@ impl Host {
             let (packets, wants) = with_ctx!(self, now, |ctx| (receiver.pull(ctx), receiver.wants()));
             let pulls = &mut self.receivers.pull_queues[index];
             if packets > 0 {
-                pulls.pacer.asked(now, packets);
+                pulls.pacer.note_pull(now, packets);
             }
             if wants > 0 {
                 pulls.pacer.enter(slot);

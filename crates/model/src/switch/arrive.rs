@@ -45,8 +45,8 @@ impl Switch {
     #[inline(never)]
     fn handle_specially(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> FrameFate {
         let core = &mut self.core;
-        let asked = core.egress.cell(in_port).ingress;
-        if asked & ingress::LOSSY_LINK != 0
+        let features = core.egress.cell(in_port).ingress;
+        if features & ingress::LOSSY_LINK != 0
             && let Some(cause) = core.egress.state(in_port).link.verdict(frame, &mut core.random)
         {
             return core.lose_unrouted(in_port, frame, cause);
@@ -55,12 +55,12 @@ impl Switch {
             self.on_control(in_port, frame, window);
             return FrameFate::Consumed;
         }
-        if asked & ingress::CREDITED == 0 {
-            return self.forward_by_stages(asked, in_port, frame, window);
+        if features & ingress::CREDITED == 0 {
+            return self.forward_by_stages(features, in_port, frame, window);
         }
         // The frame takes room; the part that it does not keep is granted again.
         core.take_room(in_port, frame);
-        let outcome = self.forward_by_stages(asked, in_port, frame, window);
+        let outcome = self.forward_by_stages(features, in_port, frame, window);
         self.core.grant_free_room(in_port, frame, window);
         outcome
     }
@@ -68,7 +68,7 @@ impl Switch {
     /// The steps from TTL on.
     fn forward_by_stages(
         &mut self,
-        asked: u8,
+        features: u8,
         in_port: u16,
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
@@ -82,18 +82,18 @@ impl Switch {
         };
         let mut crossing = Crossing { in_port, egress, in_class: frame.class, class: frame.class };
         let mut frame = *frame;
-        if asked & ingress::TAGGED != 0 {
+        if features & ingress::TAGGED != 0 {
             (crossing.in_class, crossing.class, frame.class) = core.rewritten(in_port, egress, frame.class);
         }
         let mut marked = false;
-        if asked & ingress::HOOKS != 0 {
+        if features & ingress::HOOKS != 0 {
             marked = match core.run_arrival_hooks(&mut crossing, &mut frame) {
                 Ok(marked) => marked,
                 Err(fate) => return fate,
             };
         }
         let fate = match (overload.trimming_mut(), backpressure) {
-            (Some(trimming), _) if asked & ingress::PIPELINE != 0 => {
+            (Some(trimming), _) if features & ingress::PIPELINE != 0 => {
                 trimming.enter_pipeline(core, crossing, &frame, window)
             }
             (_, Some(backpressure)) => backpressure.forward(core, overload, crossing, &frame, window),

@@ -110,7 +110,7 @@ impl Core {
         let mut egress = Egress::new(network, node, true, fails);
         let hooks = egress.states.iter().fold(Hooks::NONE, |hooks, state| hooks.with(state.mechanisms.hooks()));
         for (cell, rules) in egress.cells.iter_mut().zip(&egress.states) {
-            let bit = |asked: bool, bit: u8| if asked { bit } else { 0 };
+            let bit = |enabled: bool, bit: u8| if enabled { bit } else { 0 };
             cell.ingress = bit(rules.link.can_lose, ingress::LOSSY_LINK)
                 | bit(rules.credit.is_some(), ingress::CREDITED)
                 | bit(network.routing.tags.is_some(), ingress::TAGGED)

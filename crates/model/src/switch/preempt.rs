@@ -20,7 +20,7 @@ impl Switch {
     #[inline(never)]
     pub(super) fn depart_preempting(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         if self.core.egress.cell(port).busy_until > now {
-            return self.core.look_while_busy(now, port, window);
+            return self.core.serve_while_busy(now, port, window);
         }
         // The last frame passed its last preemption point without a further event, so its transmission is complete.
         if let Busy::Commit(frame) = self.core.egress.serve_busy(now, port, false) {
@@ -29,7 +29,7 @@ impl Switch {
         let first = self.core.events_noted();
         let special = self.core.egress.cell(port).block_reasons & (block::CONTROL | block::STORM) != 0;
         if special && self.core.send_control_or_drop(now, port, window) {
-            return self.core.look_after_start(port);
+            return self.core.schedule_after_start(port);
         }
         let Core { egress, buffer, stats, .. } = &mut self.core;
         let ready = match egress.eligible(now, port, |class| buffer.head(port, class), stats) {
@@ -58,7 +58,7 @@ impl Switch {
             self.run_release_hooks(now, port, (departed.in_port, departed.in_class), window);
         }
         self.core.note_left(now, port, leaving);
-        self.core.look_after_start(port);
+        self.core.schedule_after_start(port);
         self.core.egress.schedule(port, certain);
         if certain < Time::MAX {
             // A frame that is blocked now may interrupt this one later.
@@ -72,7 +72,7 @@ impl Switch {
 impl Core {
     /// Serves a port with a busy wire: interrupts the frame for an express frame or a hold, or passes it to the link if
     /// it can no longer be interrupted.
-    fn look_while_busy(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
+    fn serve_while_busy(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let Core { egress, buffer, stats, .. } = self;
         let (wants, later) = if egress.pending(port).is_some() {
             let held_at = egress.holds_at(now, port);
@@ -88,13 +88,13 @@ impl Core {
             Busy::Until(at) => egress.due.set(port, at.min(later.max(now + Time::from_ps(1)))),
             Busy::Commit(frame) => {
                 put_on_wire(&frame, port, frame.at, window);
-                self.look_after_start(port);
+                self.schedule_after_start(port);
             }
         }
     }
 
     /// Schedules `port` for the end of the frame on its wire, if anything waits.
-    fn look_after_start(&mut self, port: u16) {
+    fn schedule_after_start(&mut self, port: u16) {
         let cell = self.egress.cell(port);
         let more = cell.waiting != 0 || cell.block_reasons & block::CONTROL != 0 || self.egress.pending(port).is_some();
         let at = if more { cell.busy_until } else { Time::MAX };

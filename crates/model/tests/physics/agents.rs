@@ -34,13 +34,13 @@ fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
 struct Steered {
     flows: Vec<FlowRecord>,
     outcome: stats::Outcome,
-    looks: Vec<Vec<AgentSample>>,
+    samples: Vec<Vec<AgentSample>>,
 }
 
 impl PartialEq for Steered {
     fn eq(&self, other: &Self) -> bool {
         let same = |one: &stats::Outcome, other: &stats::Outcome| format!("{one:?}") == format!("{other:?}");
-        self.flows == other.flows && same(&self.outcome, &other.outcome) && self.looks == other.looks
+        self.flows == other.flows && same(&self.outcome, &other.outcome) && self.samples == other.samples
     }
 }
 
@@ -52,15 +52,15 @@ fn steered(setup: Setup, steers: AgentScope, step: Time, mut act: impl FnMut(&[A
         simulation.randomise_threads(7);
     }
     simulation.create_agents(steers).unwrap();
-    let mut looks = vec![simulation.sample_agents()];
+    let mut samples = vec![simulation.sample_agents()];
     while !simulation.is_over() {
-        simulation.set_rates(&act(&looks[looks.len() - 1]));
+        simulation.set_rates(&act(&samples[samples.len() - 1]));
         let until = simulation.now() + step;
         assert!(simulation.run_until(until, &mut results));
-        looks.push(simulation.sample_agents());
+        samples.push(simulation.sample_agents());
     }
     let outcome = simulation.finish(&mut results, false);
-    Steered { flows: results.flows, outcome, looks }
+    Steered { flows: results.flows, outcome, samples }
 }
 
 /// A constant share in steps of an odd length equals the scenario with that rate, set by the transport or by the
@@ -75,7 +75,7 @@ fn a_constant_rate_is_that_of_the_scenario() {
     for initial_rate in ["25Gbps", "line", "1Gbps"] {
         for step in [Time::from_ns(7_301), Time::from_us(10), Time::from_ms(20)] {
             let setup = incast("external", &[("initial_rate", initial_rate)]);
-            let of_agents = steered(setup, AgentScope::Flow, step, |looks| vec![0.25; looks.len()]);
+            let of_agents = steered(setup, AgentScope::Flow, step, |samples| vec![0.25; samples.len()]);
             assert!(of_agents.flows == of_scenario.0, "{initial_rate} {step}");
             assert_eq!(format!("{:?}", of_agents.outcome), of_scenario.1, "{initial_rate} {step}");
         }
@@ -93,18 +93,20 @@ fn random_shares_are_exact_on_any_number_of_threads() {
             let mut setup = incast("external", &[("loss_recovery", recovery)]);
             setup.threads = threads;
             let mut random = Stream::new(seed, 0, purpose("shares"));
-            steered(setup, steers, Time::from_us(5), |looks| looks.iter().map(|_| random.unit()).collect())
+            steered(setup, steers, Time::from_us(5), |samples| samples.iter().map(|_| random.unit()).collect())
         };
         let one = of(1, 1);
         assert!(one.outcome.passes() && one.outcome.flows.completed == 8, "{:?}", one.outcome.checks);
         assert!(one == of(1, 1) && one == of(2, 1) && one == of(3, 1), "{steers:?}");
         assert!(one.flows != of(1, 2).flows);
         // Each byte was counted in one sample.
-        let seen: u64 = one.looks.iter().flatten().map(|look| look.acknowledged_bytes).sum();
+        let seen: u64 = one.samples.iter().flatten().map(|sample| sample.acknowledged_bytes).sum();
         assert_eq!(seen, (1..9).map(|src| 50_000 + 40_000 * src).sum::<u64>());
-        assert!(one.looks.iter().flatten().any(|look| look.marked_bytes > 0));
-        assert!(one.looks[0].iter().all(|look| look.under_way == 0 && !look.done && look.rate == look.line));
-        assert!(one.looks.last().unwrap().iter().all(|look| look.done));
+        assert!(one.samples.iter().flatten().any(|sample| sample.marked_bytes > 0));
+        assert!(
+            one.samples[0].iter().all(|sample| sample.under_way == 0 && !sample.done && sample.rate == sample.line)
+        );
+        assert!(one.samples.last().unwrap().iter().all(|sample| sample.done));
     }
 }
 
@@ -124,20 +126,20 @@ fn flows_send_at_the_rate_that_was_set() {
         vec![shares[(at - 1) % shares.len()]]
     });
     let (mut round_trips, wire_bytes) = (0, 1082);
-    for (at, looks) in of_steps.looks[1..].iter().enumerate() {
+    for (at, samples) in of_steps.samples[1..].iter().enumerate() {
         let share: f64 = shares[at % shares.len()];
         let rate = (share * 1e10).clamp(1e8, 8e9);
-        assert_eq!(looks[0].rate.as_bps(), rate as u64);
+        assert_eq!(samples[0].rate.as_bps(), rate as u64);
         let sent = rate * step.as_secs_f64() / 8.0;
-        let off = looks[0].sent_bytes as f64 - sent;
-        assert!(off.abs() <= f64::from(wire_bytes), "step {at}: {} for {sent}", looks[0].sent_bytes);
-        if looks[0].acknowledgements > 0 {
+        let off = samples[0].sent_bytes as f64 - sent;
+        assert!(off.abs() <= f64::from(wire_bytes), "step {at}: {} for {sent}", samples[0].sent_bytes);
+        if samples[0].acknowledgements > 0 {
             round_trips += 1;
-            let ratio = looks[0].least_rtt_ratio;
+            let ratio = samples[0].least_rtt_ratio;
             assert!((0.9..=1.0).contains(&ratio), "step {at}: {ratio}");
-            assert!(looks[0].rtt_sum <= looks[0].idle_rtt_sum);
+            assert!(samples[0].rtt_sum <= samples[0].idle_rtt_sum);
         }
-        assert!(looks[0].under_way == 1 && !looks[0].done && looks[0].marked_bytes == 0);
+        assert!(samples[0].under_way == 1 && !samples[0].done && samples[0].marked_bytes == 0);
     }
     assert!(round_trips > 30);
 }
@@ -148,9 +150,9 @@ fn losses_are_seen() {
     let mut setup = incast("external", &[("nak_interval", "20us"), ("timeout", "200us")]);
     setup.switch.flow_control = FlowControl::None;
     setup.switch.buffer = Buffer::Shared { bytes: 60_000, egress: Threshold::Static { bytes: 60_000 } };
-    let of_steps = steered(setup, AgentScope::Flow, Time::from_us(10), |looks| vec![0.2; looks.len()]);
+    let of_steps = steered(setup, AgentScope::Flow, Time::from_us(10), |samples| vec![0.2; samples.len()]);
     assert!(of_steps.outcome.packets.dropped.values().sum::<u64>() > 0);
-    assert!(of_steps.looks.iter().flatten().map(|look| look.losses).sum::<u64>() > 0);
+    assert!(of_steps.samples.iter().flatten().map(|sample| sample.losses).sum::<u64>() > 0);
     assert_eq!(of_steps.outcome.flows.completed, 8);
 }
 

@@ -124,7 +124,7 @@ pub struct Results {
     /// Payload bytes by traffic entry.
     pub goodput: Vec<u64>,
     /// Samples of the goodput: traffic entry and bytes.
-    pub goodput_looks: Vec<(u8, u64)>,
+    pub goodput_samples: Vec<(u8, u64)>,
     /// Trace events and captured frames.
     pub trace: Vec<TraceRow>,
     pub captured: Vec<model::CapturedFrame>,
@@ -153,7 +153,7 @@ impl Watcher for Results {
             self.goodput.resize(entry + 1, 0);
         }
         self.goodput[entry] += bytes;
-        self.goodput_looks.push((traffic, bytes));
+        self.goodput_samples.push((traffic, bytes));
     }
     fn control(&mut self, sample: &stats::control::ControlSample) {
         self.controls.push(*sample);

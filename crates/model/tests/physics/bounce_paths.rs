@@ -17,7 +17,7 @@ use units::{Rate, Time};
 /// Checks the path of a frame: forwarding appends a switch, a bounce removes the last one. Returns its number of
 /// bounces.
 fn check_walk(fabric: &Fabric, rows: &[&TraceRow]) -> u8 {
-    let mut way = vec![rows[0].node];
+    let mut path = vec![rows[0].node];
     // Number of bounces, and whether the next step is backwards.
     let (mut bounces, mut back) = (0u8, false);
     for row in rows {
@@ -29,12 +29,12 @@ fn check_walk(fabric: &Fabric, rows: &[&TraceRow]) -> u8 {
                 back = true;
             }
             TraceEvent::Arrived { .. } if std::mem::take(&mut back) => {
-                way.pop();
-                assert_eq!(way.last(), Some(&row.node), "it did not go back where it came from: {rows:?}");
+                path.pop();
+                assert_eq!(path.last(), Some(&row.node), "it did not go back where it came from: {rows:?}");
             }
             TraceEvent::Arrived { .. } => {
-                assert!(!way.contains(&row.node), "a circle: {rows:?}");
-                way.push(row.node);
+                assert!(!path.contains(&row.node), "a circle: {rows:?}");
+                path.push(row.node);
             }
             TraceEvent::Dropped { cause, .. } => {
                 assert!(["bounce queue full", "bounce limit"].contains(&&**cause), "{rows:?}");
@@ -66,8 +66,9 @@ fn network(seed: u64) -> Setup {
     let pairs: Vec<(u32, u32)> = (0..6).map(|_| pair()).collect();
     let process = Process::Poisson { rate: Rate::from_gbps(3 + stream.below(6)) };
     // Both directions. The traffic entry is the index of the sender.
-    let ways = pairs.iter().flat_map(|&(src, dst)| [(src, dst), (dst, src)]);
-    let sources = ways.map(|(src, dst)| traffic::Flow { traffic: 0, ..datagrams(src, dst, process, 1518, ENDLESS) });
+    let directions = pairs.iter().flat_map(|&(src, dst)| [(src, dst), (dst, src)]);
+    let sources =
+        directions.map(|(src, dst)| traffic::Flow { traffic: 0, ..datagrams(src, dst, process, 1518, ENDLESS) });
     let flows = pairs.iter().map(|&(src, dst)| flow(src, dst, 60_000));
     let mut setup = setup(fabric, plan(hosts as u32, sources.chain(flows).collect::<Vec<_>>()));
     let pabo = BounceParameters {

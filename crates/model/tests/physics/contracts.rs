@@ -66,11 +66,11 @@ fn segments_choose_class_and_path_and_replies_carry_the_path_back() {
     assert!(data.iter().all(|it| it.class == 3 && u64::from(it.entropy) == (it.seq / u64::from(PAYLOAD) + 1) % 5));
     assert_eq!(data.len(), 40);
     // Data frames are far apart, so each entropy selects one path with one delay.
-    let mut ways: BTreeMap<u32, BTreeSet<Time>> = BTreeMap::new();
-    data.iter().for_each(|it| _ = ways.entry(it.entropy).or_default().insert(it.at - it.stamp));
-    assert!(ways.values().all(|delays| delays.len() == 1), "{ways:?}");
-    let delays: BTreeSet<_> = ways.values().flatten().collect();
-    let [near, far] = delays.into_iter().collect::<Vec<_>>()[..] else { panic!("both ways are used: {ways:?}") };
+    let mut paths: BTreeMap<u32, BTreeSet<Time>> = BTreeMap::new();
+    data.iter().for_each(|it| _ = paths.entry(it.entropy).or_default().insert(it.at - it.stamp));
+    assert!(paths.values().all(|delays| delays.len() == 1), "{paths:?}");
+    let delays: BTreeSet<_> = paths.values().flatten().collect();
+    let [near, far] = delays.into_iter().collect::<Vec<_>>()[..] else { panic!("both paths are used: {paths:?}") };
     assert_eq!(*far - *near, Time::from_us(16));
     // Replies to data have the class of replies, also if a probe opened the flow.
     let acks: Vec<_> = of(&seen, true, Kind::Ack).collect();

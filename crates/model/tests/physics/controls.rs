@@ -7,7 +7,7 @@ use stats::control::ControlSample;
 use units::{Rate, Time};
 
 fn of_flow(results: &Results, flow: u64) -> Vec<ControlSample> {
-    results.controls.iter().filter(|look| look.flow == flow).copied().collect()
+    results.controls.iter().filter(|sample| sample.flow == flow).copied().collect()
 }
 
 /// A lone TCP flow with a round trip of 2 ms doubles its window per round trip, since each segment is acknowledged and
@@ -20,16 +20,16 @@ fn tcp_in_slow_start_doubles_its_window_each_round_trip() {
     setup.host.transport = transport("tcp", &settings);
     setup.duration = Time::from_ms(17);
     setup.record.control_every = Some(Time::from_ms(2));
-    let looks = of_flow(&run(setup), 0);
+    let samples = of_flow(&run(setup), 0);
     // After k round trips of slightly more than 2 ms the window is that of k - 1, since a sample is just before the end
     // of one.
-    let windows: Vec<u64> = looks.iter().map(|look| look.window_bytes.unwrap()).collect();
+    let windows: Vec<u64> = samples.iter().map(|sample| sample.window_bytes.unwrap()).collect();
     assert_eq!(windows, (0..8).map(|round| 2000 << round).collect::<Vec<u64>>());
-    assert_eq!(looks[0].rtt_ps, None, "nothing has come back yet");
-    let rtt = looks[1].rtt_ps.unwrap();
+    assert_eq!(samples[0].rtt_ps, None, "nothing has come back yet");
+    let rtt = samples[1].rtt_ps.unwrap();
     assert!((2_000_000_000..2_010_000_000).contains(&rtt), "{rtt}");
-    assert!(looks.iter().all(|look| look.rate_bps.is_none() && look.alpha.is_none()));
-    assert!(looks.iter().all(|look| look.flight_bytes == look.window_bytes), "it sends all that it may");
+    assert!(samples.iter().all(|sample| sample.rate_bps.is_none() && sample.alpha.is_none()));
+    assert!(samples.iter().all(|sample| sample.flight_bytes == sample.window_bytes), "it sends all that it may");
 }
 
 fn dcqcn() -> Setup {
@@ -53,32 +53,34 @@ fn dcqcn() -> Setup {
 /// sample (eq. 2).
 #[test]
 fn dcqcn_recovers_by_its_stages_and_forgets_by_its_gain() {
-    let looks = of_flow(&run(dcqcn()), 0);
-    let held: Vec<(u64, u64, f64)> =
-        looks.iter().map(|look| (look.rate_bps.unwrap(), look.target_bps.unwrap(), look.alpha.unwrap())).collect();
+    let samples = of_flow(&run(dcqcn()), 0);
+    let held: Vec<(u64, u64, f64)> = samples
+        .iter()
+        .map(|sample| (sample.rate_bps.unwrap(), sample.target_bps.unwrap(), sample.alpha.unwrap()))
+        .collect();
     let cut = (1..held.len()).rev().find(|&at| held[at].0 < held[at - 1].0).expect("a cut");
     assert!(held.len() > cut + 12, "{cut} of {}", held.len());
     let (mut rate, mut target, mut alpha) = held[cut];
     assert!(rate < 9_000_000_000 && alpha > 0.5, "{rate} {alpha}");
-    for (stage, look) in (1..=12).zip(&held[cut + 1..]) {
+    for (stage, sample) in (1..=12).zip(&held[cut + 1..]) {
         target = (target + [0, 40_000_000, 400_000_000][usize::from(stage >= 5) + usize::from(stage > 5)])
             .min(10_000_000_000);
         rate += (target - rate).div_ceil(2);
         alpha *= 1.0 - 1.0 / 256.0;
-        assert_eq!((look.0, look.1), (rate, target), "stage {stage}");
-        assert!((look.2 - alpha).abs() < 1e-12, "stage {stage}: {} and {alpha}", look.2);
+        assert_eq!((sample.0, sample.1), (rate, target), "stage {stage}");
+        assert!((sample.2 - alpha).abs() < 1e-12, "stage {stage}: {} and {alpha}", sample.2);
     }
 }
 
 /// Sampling has no effect, and samples are equal on any number of threads.
 #[test]
-fn looks_at_controls_change_nothing_on_any_number_of_threads() {
+fn sampling_controls_changes_nothing_on_any_number_of_threads() {
     for kind in ["tcp", "dctcp", "dcqcn", "timely", "hetflow", "qcn", "eccp", "hpcc", "dctcp-rate", "swift", "external"]
     {
-        let of = |threads: usize, looks: Option<Time>| {
+        let of = |threads: usize, samples: Option<Time>| {
             let mut setup = dcqcn();
             setup.host.transport = transport(kind, &[]);
-            (setup.threads, setup.record.control_every) = (threads, looks);
+            (setup.threads, setup.record.control_every) = (threads, samples);
             let results = run(setup);
             (results.controls, results.flows, results.summary.packets, results.summary.packet_hops)
         };
@@ -120,11 +122,11 @@ fn values_without_meaning_for_a_transport_are_omitted() {
     };
     let ndp = of("ndp");
     assert!(!ndp.is_empty());
-    for look in &ndp {
-        let only = ControlSample { at: look.at, flight_bytes: look.flight_bytes, ..ControlSample::default() };
-        assert!(*look == only && look.flight_bytes.is_some(), "{look:?}");
+    for sample in &ndp {
+        let only = ControlSample { at: sample.at, flight_bytes: sample.flight_bytes, ..ControlSample::default() };
+        assert!(*sample == only && sample.flight_bytes.is_some(), "{sample:?}");
     }
     assert!(of("datagram").is_empty());
     let fixed = of("roce");
-    assert!(fixed.iter().all(|look| look.rate_bps == Some(Rate::from_gbps(10).as_bps())));
+    assert!(fixed.iter().all(|sample| sample.rate_bps == Some(Rate::from_gbps(10).as_bps())));
 }

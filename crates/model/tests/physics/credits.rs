@@ -44,7 +44,7 @@ fn share(mut setup: Setup, gbps: u64, frame: u16) -> f64 {
     let results = run(setup);
     results.all_hold();
     // The first half is the warm-up.
-    let last = results.goodput_looks.last().expect("a look").1;
+    let last = results.goodput_samples.last().expect("a sample").1;
     let frames = last as f64 / f64::from(frame - 46);
     frames * time.as_ps() as f64 / (duration / 2).as_ps() as f64
 }

@@ -24,8 +24,8 @@ fn a_run_ends_with_its_flows_and_counts_as_the_whole_one_does() {
     };
     let (whole, ended) = (run_with(false, 1), run_with(true, 1));
     let last = ended.flows.iter().filter_map(|flow| flow.acked_ps).max().unwrap();
-    let (end, look) = (ended.summary.simulated_ps, Time::from_us(10).as_ps());
-    assert!(end % look == 0 && end >= last && end < last + 2 * look, "{end} after {last}");
+    let (end, interval_ps) = (ended.summary.simulated_ps, Time::from_us(10).as_ps());
+    assert!(end % interval_ps == 0 && end >= last && end < last + 2 * interval_ps, "{end} after {last}");
     assert_eq!(ended.summary.window.end_ps, end);
     assert!(!ended.summary.partial && ended.summary.packets.in_flight == 0 && ended.summary.flows.completed == 3);
     assert_eq!(whole.summary.simulated_ps, Time::from_ms(50).as_ps());

@@ -48,7 +48,7 @@ fn drawn(hosts: u32, seed: u64) -> Plan {
 }
 
 /// Requests over one session, each after the previous reply.
-fn asked(hosts: u32, seed: u64) -> Plan {
+fn requests(hosts: u32, seed: u64) -> Plan {
     let mut builder = PlanBuilder::new();
     let parameters = RequestReply {
         client: 0,
@@ -97,7 +97,7 @@ fn case(seed: u64, threads: usize) -> Setup {
     setup.host.transport = transport(kind, settings);
     match seed % 5 {
         0 => setup.traffic = drawn(hosts, seed),
-        1 => setup.traffic = asked(hosts, seed),
+        1 => setup.traffic = requests(hosts, seed),
         2 => setup.traffic = sources(hosts, seed),
         _ => {}
     }

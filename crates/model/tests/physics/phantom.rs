@@ -26,8 +26,8 @@ fn shared(marking: Marking) -> (f64, f64, u64) {
     results.all_hold();
     assert_eq!(results.summary.packets.dropped_total(), 0);
     // One sample per millisecond. The first twenty precede the window.
-    let looks = results.goodput_looks.len();
-    let bytes: u64 = results.goodput_looks[looks / 3..].iter().map(|look| look.1).sum();
+    let samples = results.goodput_samples.len();
+    let bytes: u64 = results.goodput_samples[samples / 3..].iter().map(|sample| sample.1).sum();
     let share = bytes as f64 / 1460.0 * 1538.0 * 8.0 / 40e-3 / 10e9;
     let queues: Vec<u64> =
         results.queues.iter().filter(|row| row.0 > Time::from_ms(20) && row.3 == 3).map(|row| row.4).collect();

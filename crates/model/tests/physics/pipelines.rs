@@ -178,8 +178,8 @@ fn signals_reach_whom_they_are_for() {
 /// A sample of the queue trims at ingress if the queue is full. Frames between sample and queue are deflected: at one
 /// frame per cycle, at most as many as there are stages for each slot that becomes free.
 #[test]
-fn a_look_at_the_queue_is_late_by_its_stages() {
-    let look = |stages| {
+fn queue_samples_are_delayed_by_the_stages() {
+    let recirculated_frames = |stages| {
         let parameters = PipelineParameters {
             ports_per_pipeline: Some(16),
             stages: Some(stages),
@@ -193,7 +193,10 @@ fn a_look_at_the_queue_is_late_by_its_stages() {
         inside.recirculated
     };
     // The third frame takes the last slot at cycle 2 + stages. Frames that sampled the queue before that are deflected.
-    assert_eq!([look(0), look(1), look(4), look(8)], [0, 1, 4, 8]);
+    assert_eq!(
+        [recirculated_frames(0), recirculated_frames(1), recirculated_frames(4), recirculated_frames(8)],
+        [0, 1, 4, 8]
+    );
 }
 
 /// An ideal switch without pipelines trims an equal number of frames.

@@ -82,22 +82,22 @@ fn mean_waits_are_those_of_m_d_1() {
 
 /// The mean length of the queue, sampled every microsecond, is arrival rate times mean wait.
 #[test]
-fn looks_at_the_queue_agree_with_the_waits_of_frames() {
+fn sampled_queue_lengths_agree_with_waits() {
     let mut setup = poisson(4, 0.8, 3);
     setup.duration = Time::from_ms(40);
     const EVERY: Time = Time::from_ns(999);
     (setup.record.queues_every, setup.record.queue_lengths_every) = (Some(EVERY), Some(EVERY));
     setup.record.trace = Some(TraceParameters::everything());
-    let looks = setup.duration / EVERY;
+    let samples = setup.duration / EVERY;
     let sink = setup.fabric.switches().last().unwrap().0;
     let results = run(setup);
     results.all_hold();
     let delay = results.summary.delay_ns.unwrap();
     let wait = delay.mean - fixed().as_ps() as f64 / 1000.0;
-    let in_queue: u64 = results.queues.iter().map(|look| look.4 / u64::from(FRAME)).sum();
-    let length = in_queue as f64 / looks as f64;
+    let in_queue: u64 = results.queues.iter().map(|sample| sample.4 / u64::from(FRAME)).sum();
+    let length = in_queue as f64 / samples as f64;
     let expected = delay.count as f64 * wait / 40e6;
-    assert!((length / expected - 1.0).abs() < 0.02, "looked at {length}, waits say {expected}");
+    assert!((length / expected - 1.0).abs() < 0.02, "sampled at {length}, waits say {expected}");
     assert!((length / (expected * 0.8) - 1.0).abs() > 0.1, "a rate a fifth too small would show");
     // The mean in the summary is the integral over time. Its quantiles are from samples at random instants, one per
     // interval. The trace contains the frames queued at the sink's port at these instants.

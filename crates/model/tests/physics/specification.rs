@@ -216,9 +216,9 @@ fn four_ways() -> (Fabric, NodeId, NodeId) {
     let hosts = ["H0", "H1"].map(|name| builder.add_host(name));
     let (a, c) = (builder.add_switch("A", 1), builder.add_switch("C", 1));
     builder.connect(hosts[0], a, link(10, 1000));
-    for way in 0..4 {
-        let middle = builder.add_switch(format!("B{way}"), 2);
-        builder.connect(a, middle, link(10, 1000 + 100 * way));
+    for path in 0..4 {
+        let middle = builder.add_switch(format!("B{path}"), 2);
+        builder.connect(a, middle, link(10, 1000 + 100 * path));
         builder.connect(middle, c, link(10, 1000));
     }
     builder.connect(c, hosts[1], link(10, 1000));

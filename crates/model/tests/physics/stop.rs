@@ -59,14 +59,14 @@ fn random_networks_that_are_stopped_anywhere_keep_their_books() {
 /// Sets the flag at the `fuse`-th sample of a queue.
 struct Fuse {
     left: u32,
-    looks_after: u32,
+    samples_after_stop: u32,
     stop: Arc<AtomicBool>,
 }
 
 impl Watcher for Fuse {
     fn throughput(&mut self, _at: Time, _traffic: u8, _bytes: u64) {
         if self.left == 0 {
-            self.looks_after += 1;
+            self.samples_after_stop += 1;
         }
         self.left = self.left.saturating_sub(1);
         if self.left == 0 {
@@ -86,9 +86,9 @@ fn a_run_that_samples_every_picosecond_ends_at_the_next_sample() {
     let mut simulation = Simulation::new(setup).unwrap();
     let stop = Arc::new(AtomicBool::new(false));
     simulation.set_stop_flag(Arc::clone(&stop));
-    let mut fuse = Fuse { left: 5_000, looks_after: 0, stop };
+    let mut fuse = Fuse { left: 5_000, samples_after_stop: 0, stop };
     assert!(!simulation.run(&mut fuse));
-    assert_eq!((fuse.looks_after, simulation.now()), (0, Time::from_ps(5_000)));
+    assert_eq!((fuse.samples_after_stop, simulation.now()), (0, Time::from_ps(5_000)));
 }
 
 /// Records of ended flows reach the watcher within a bounded number of frames, also in a long run.

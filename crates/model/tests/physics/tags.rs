@@ -60,7 +60,13 @@ fn a_frame_waits_where_the_pause_of_its_new_tag_reaches_it() {
     let results = priority_transition(true);
     results.all_hold();
     let fullest = |node: u32, class: u8| {
-        results.queues.iter().filter(|look| look.1 == node && look.3 == class).map(|look| look.4).max().unwrap_or(0)
+        results
+            .queues
+            .iter()
+            .filter(|sample| sample.1 == node && sample.3 == class)
+            .map(|sample| sample.4)
+            .max()
+            .unwrap_or(0)
     };
     // S2 is node 7: six hosts, then S1.
     assert!(fullest(7, 2) > 50_000 && fullest(7, 1) == 0, "{} {}", fullest(7, 2), fullest(7, 1));

@@ -35,7 +35,7 @@ fn storm(watchdog: Option<StormAction>, until: Option<Time>) -> Results {
 
 /// Returns the payload bytes of an entry per millisecond.
 fn by_ms(results: &Results, entry: u8) -> Vec<u64> {
-    results.goodput_looks.iter().filter(|look| look.0 == entry).map(|look| look.1).collect()
+    results.goodput_samples.iter().filter(|sample| sample.0 == entry).map(|sample| sample.1).collect()
 }
 
 /// 2 Gbps of frames of 1020 bytes on the wire, with 954 bytes of payload.
@@ -47,7 +47,7 @@ fn without_a_watchdog_a_mad_card_stops_everybody() {
     let (victim, bystander) = (by_ms(&results, 0), by_ms(&results, 1));
     assert!(victim[0] > FULL * 99 / 100 && bystander[0] > FULL * 99 / 100);
     assert_eq!((victim[3], bystander[3]), (0, 0), "H1 is stopped, and with it what it sends elsewhere");
-    assert_eq!(results.summary.pause_storms, None, "nobody looks for them");
+    assert_eq!(results.summary.pause_storms, None, "storm detection is off");
 }
 
 #[test]

@@ -18,27 +18,27 @@ pub struct ProbeSender {
     began: Time,
     next: Time,
     /// Time of the next telemetry sample; [`Time::MAX`] if bandwidth is estimated from trains.
-    next_look: Time,
+    next_sample: Time,
 }
 
 impl ProbeSender {
     /// Makes the probe sender of a flow that starts at `start` on a port of rate `line`.
     pub(crate) fn new(parameters: &EccpParameters, line: Rate, start: Time) -> ProbeSender {
-        let next_look = if parameters.estimate == BandwidthSource::Measured { start } else { Time::MAX };
-        ProbeSender { line, trains: 0, left: 0, spacing: Time::ZERO, began: start, next: start, next_look }
+        let next_sample = if parameters.estimate == BandwidthSource::Measured { start } else { Time::MAX };
+        ProbeSender { line, trains: 0, left: 0, spacing: Time::ZERO, began: start, next: start, next_sample }
     }
 
     /// Earliest time of the next probe.
     pub(crate) fn next(&self) -> Time {
-        self.next.min(self.next_look)
+        self.next.min(self.next_sample)
     }
 
     /// Returns a probe if one is due, when the wire is free and data of the flow leaves at `rate`.
     pub(crate) fn poll(&mut self, parameters: &EccpParameters, ctx: &mut Ctx<'_>, rate: Rate) -> Option<Segment> {
         let now = ctx.now;
         let probe = Segment { kind: Kind::Probe, stamp: now, class: parameters.probe_class, ..Segment::default() };
-        if now >= self.next_look {
-            self.next_look = later(self.next_look, parameters.train_interval, now);
+        if now >= self.next_sample {
+            self.next_sample = later(self.next_sample, parameters.train_interval, now);
             return Some(Segment { size_bytes: MIN_FRAME_BYTES, flags: flags::COLLECTS, ..probe });
         }
         if now < self.next {
@@ -129,9 +129,9 @@ mod tests {
     fn a_measured_load_is_asked_for_at_its_interval() {
         let p = EccpParameters { estimate: BandwidthSource::Measured, ..EccpParameters::default() };
         let sent = probes(&p, Rate::from_gbps(1), Time::from_ms(100));
-        let looks: Vec<&Segment> = sent.iter().filter(|probe| probe.flags & flags::COLLECTS != 0).collect();
-        assert_eq!(looks.len(), 100);
-        assert!(looks.iter().enumerate().all(|(at, look)| look.stamp == Time::from_ms(at as u64)));
+        let samples: Vec<&Segment> = sent.iter().filter(|probe| probe.flags & flags::COLLECTS != 0).collect();
+        assert_eq!(samples.len(), 100);
+        assert!(samples.iter().enumerate().all(|(at, probe)| probe.stamp == Time::from_ms(at as u64)));
     }
 
     /// Late or too frequent polls never cause two probes at once or a missing one.
@@ -146,7 +146,7 @@ mod tests {
             now += Time::from_ns(draws.below(100_000));
             let rate = Rate::from_bps(1 + draws.below(10_000_000_000)).unwrap();
             match sender.poll(&p, &mut Ctx::new(now, &mut random, &mut replies), rate) {
-                Some(look) if look.flags & flags::COLLECTS != 0 => {}
+                Some(probe) if probe.flags & flags::COLLECTS != 0 => {}
                 Some(probe) => {
                     assert_eq!(probe.seq, last + 1);
                     last = probe.seq;

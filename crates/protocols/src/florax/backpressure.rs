@@ -11,7 +11,7 @@ use units::{Rate, Time};
 
 /// Entries that are checked for an inactive flow before a new entry is added. More than one, so that inactive entries
 /// leave faster than new ones arrive; bounded, so that a new flow costs constant time.
-const LOOKS: usize = 8;
+const MAX_EXAMINED: usize = 8;
 /// After an evaluation without an XOFF, (checked flows / this) frames pass before the next one. So a frame checks at
 /// most this many flows on average, for any number of flows.
 const LOOKS_PER_FRAME: usize = 16;
@@ -140,16 +140,17 @@ impl OutputBackpressure {
     fn make_room(&mut self, parameters: &BackpressureParameters, now: Time, pair: HostPair) -> bool {
         let mut silent = Vec::new();
         let behind = (Bound::Excluded(self.cursor), Bound::Unbounded);
-        let mut looked = 0;
-        for (&other, flow) in self.flows.range(behind).chain(self.flows.iter()).take(LOOKS.min(self.flows.len())) {
-            looked += 1;
+        let mut examined = 0;
+        for (&other, flow) in self.flows.range(behind).chain(self.flows.iter()).take(MAX_EXAMINED.min(self.flows.len()))
+        {
+            examined += 1;
             self.cursor = other;
             let stopped = flow.stop.is_some_and(|stop| stop.is_live(now));
             if !stopped && !flow.is_active(now, parameters.burst_gap) {
                 silent.push(other);
             }
         }
-        debug_assert!(looked <= LOOKS, "a look is bounded");
+        debug_assert!(examined <= MAX_EXAMINED, "the search is bounded");
         silent.iter().for_each(|other| self.forget(*other));
         let room = self.flows.len() < parameters.flows as usize;
         if room {

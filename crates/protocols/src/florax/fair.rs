@@ -80,8 +80,8 @@ mod tests {
                 (0..count as u32).map(|src| demand(src, random.below(2 * link), agreed(&mut random))).collect();
             let given = rates(link, &demands);
             let sum: u64 = given.iter().map(|(_, rate)| rate).sum();
-            let asked: u64 = demands.iter().map(|demand| demand.rate_bps).sum();
-            assert!(sum <= link.min(asked) && sum + count >= link.min(asked), "{demands:?} {given:?}");
+            let demanded: u64 = demands.iter().map(|demand| demand.rate_bps).sum();
+            assert!(sum <= link.min(demanded) && sum + count >= link.min(demanded), "{demands:?} {given:?}");
             let weight = |demand: &Demand| {
                 if demand.agreed_bps > 0 { demand.agreed_bps } else { (link / count).max(1) }
             };

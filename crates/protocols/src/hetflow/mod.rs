@@ -40,10 +40,10 @@ pub struct HetFlow {
     next: Time,
 }
 
-/// The cubic as a factor of the target (thesis, eq. 3.6; t^ + sigma is `recovers_at`).
+/// Returns the cubic as a factor of the target (thesis, eq. 3.6; t^ + sigma is `recovers_at`).
 fn climb(depth: f64, now: Time, recovers_at: Time, recovery: Time) -> f64 {
-    let way = (now.as_ps() as f64 - recovers_at.as_ps() as f64) / recovery.as_ps() as f64;
-    1.0 + depth * (way * way * way)
+    let progress = (now.as_ps() as f64 - recovers_at.as_ps() as f64) / recovery.as_ps() as f64;
+    1.0 + depth * (progress * progress * progress)
 }
 
 impl HetFlow {

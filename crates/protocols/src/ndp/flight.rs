@@ -168,7 +168,7 @@ impl Flight {
     }
 
     /// Queues every packet in flight since before the last timer tick. Returns their number.
-    pub fn look(&mut self) -> u32 {
+    pub fn tick(&mut self) -> u32 {
         let before = self.queued;
         let mut at = self.base;
         while at < self.next {
@@ -199,7 +199,7 @@ mod tests {
 
     #[derive(Clone, Copy, Debug, PartialEq)]
     enum State {
-        UnderWay { stale: bool },
+        InFlight { stale: bool },
         Queued,
         Settled,
     }
@@ -219,7 +219,7 @@ mod tests {
                         assert_eq!(flight.has_room(), sent - base < span);
                         if flight.has_room() {
                             assert_eq!(flight.send_fresh(), sent);
-                            list.push(State::UnderWay { stale: false });
+                            list.push(State::InFlight { stale: false });
                         }
                     }
                     5..9 => {
@@ -230,7 +230,7 @@ mod tests {
                         }
                     }
                     9..12 => {
-                        let news = matches!(list.get(any as usize), Some(State::UnderWay { .. }));
+                        let news = matches!(list.get(any as usize), Some(State::InFlight { .. }));
                         assert_eq!(flight.queue(any), news);
                         if news {
                             list[any as usize] = State::Queued;
@@ -240,19 +240,19 @@ mod tests {
                         let first = list.iter().position(|state| *state == State::Queued);
                         assert_eq!(flight.send_queued(), first.map(|first| first as u64));
                         if let Some(first) = first {
-                            list[first] = State::UnderWay { stale: false };
+                            list[first] = State::InFlight { stale: false };
                         }
                     }
                     14 => {
                         let mut lost = 0;
                         for state in &mut list {
                             match state {
-                                State::UnderWay { stale: true } => (*state, lost) = (State::Queued, lost + 1),
-                                State::UnderWay { stale } => *stale = true,
+                                State::InFlight { stale: true } => (*state, lost) = (State::Queued, lost + 1),
+                                State::InFlight { stale } => *stale = true,
                                 _ => {}
                             }
                         }
-                        assert_eq!(flight.look(), lost);
+                        assert_eq!(flight.tick(), lost);
                     }
                     _ if stream.below(8) == 0 => {
                         let below = any.min(sent) as usize;
@@ -263,7 +263,7 @@ mod tests {
                     _ => {}
                 }
                 let count = |of: fn(&State) -> bool| list.iter().filter(|state| of(state)).count() as u32;
-                assert_eq!(flight.under_way(), count(|state| matches!(state, State::UnderWay { .. })));
+                assert_eq!(flight.under_way(), count(|state| matches!(state, State::InFlight { .. })));
                 assert_eq!(flight.queued(), count(|state| *state == State::Queued));
                 let base = list.iter().position(|state| *state != State::Settled).unwrap_or(list.len());
                 assert_eq!((flight.base(), flight.next()), (base as u64, list.len() as u64));

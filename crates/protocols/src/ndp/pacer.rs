@@ -51,7 +51,7 @@ impl PullPacer {
     }
 
     /// Records that the flow of the slot has pulled `packets` packets.
-    pub fn asked(&mut self, now: Time, packets: u32) {
+    pub fn note_pull(&mut self, now: Time, packets: u32) {
         self.next = now.saturating_add(self.packet * u64::from(packets));
     }
 }

@@ -23,7 +23,7 @@ pub struct NdpReceiver {
     /// Packets pulled so far.
     pulled: u64,
     /// Next timer tick; [`Time::MAX`] before the first packet and after the last.
-    look: Time,
+    next_tick: Time,
     /// Arrival of the last byte; [`Time::MAX`] before.
     completed: Time,
     window: u16,
@@ -41,7 +41,7 @@ impl NdpReceiver {
             arrivals: 0,
             cut: 0,
             pulled: 0,
-            look: Time::MAX,
+            next_tick: Time::MAX,
             completed: Time::MAX,
             window: 0,
             busy: false,
@@ -62,7 +62,7 @@ impl NdpReceiver {
             self.total = packets;
         }
         self.seen = Arrivals::new(span(self.window));
-        self.look = self.parameters.timeout.map_or(Time::MAX, |timeout| now.saturating_add(timeout));
+        self.next_tick = self.parameters.timeout.map_or(Time::MAX, |timeout| now.saturating_add(timeout));
     }
 
     /// Acknowledges `frame`; `nak` is set if it was trimmed.
@@ -138,26 +138,26 @@ impl Receiver for NdpReceiver {
         }
         let completed = self.seen.base() == self.total;
         if completed {
-            (self.completed, self.look) = (ctx.now, Time::MAX);
+            (self.completed, self.next_tick) = (ctx.now, Time::MAX);
         }
         self.answer(ctx, frame, 0);
         Receipt { new_bytes: u32::from(frame.payload_bytes), completed }
     }
 
     fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
-        if ctx.now < self.look {
+        if ctx.now < self.next_tick {
             return;
         }
         if !self.busy && self.pulled > 0 && self.wants() == 0 {
             self.send_pull(ctx);
         }
         self.busy = false;
-        self.look = self.parameters.timeout.map_or(Time::MAX, |timeout| ctx.now.saturating_add(timeout));
+        self.next_tick = self.parameters.timeout.map_or(Time::MAX, |timeout| ctx.now.saturating_add(timeout));
     }
 
     #[inline]
     fn next_timer(&self) -> Time {
-        self.look
+        self.next_tick
     }
 
     fn holds(&self, frame: &Frame) -> bool {

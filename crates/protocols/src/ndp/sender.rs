@@ -29,7 +29,7 @@ pub struct NdpSender {
     /// Arrival of the last byte.
     delivered: Time,
     /// Next timer tick.
-    look: Time,
+    next_tick: Time,
     /// Packets that may leave because of pulls.
     credit: u32,
     /// Returned packets: the receiver sends no pull for them.
@@ -59,7 +59,7 @@ impl NdpSender {
             nacks: 0,
             retransmitted_bytes: 0,
             delivered: Time::MAX,
-            look: parameters.timeout.map_or(Time::MAX, |timeout| flow.start.saturating_add(timeout)),
+            next_tick: parameters.timeout.map_or(Time::MAX, |timeout| flow.start.saturating_add(timeout)),
             credit: 0,
             returns: 0,
             timeouts: 0,
@@ -158,20 +158,20 @@ impl Sender for NdpSender {
     }
 
     fn on_timer(&mut self, ctx: &mut Ctx<'_>) {
-        if ctx.now < self.look {
+        if ctx.now < self.next_tick {
             return;
         }
-        let lost = self.flight.look();
+        let lost = self.flight.tick();
         self.credit = self.credit.saturating_add(lost);
         self.timeouts += u32::from(lost > 0);
         let done = self.flight.base() == self.packets;
         let timeout = self.parameters.timeout.filter(|_| !done);
-        self.look = timeout.map_or(Time::MAX, |timeout| ctx.now.saturating_add(timeout));
+        self.next_tick = timeout.map_or(Time::MAX, |timeout| ctx.now.saturating_add(timeout));
     }
 
     #[inline]
     fn next_timer(&self) -> Time {
-        self.look
+        self.next_tick
     }
 
     #[inline]

@@ -43,7 +43,7 @@ fn flow() -> FlowStart {
     FlowStart { size_bytes: 1, start, stop, line_rate: Rate::from_gbps(10), round_trip: Time::from_us(20) }
 }
 
-fn heard(kind: Kind, packet: u64, flags: u8) -> Option<Frame> {
+fn received(kind: Kind, packet: u64, flags: u8) -> Option<Frame> {
     Some(Frame { kind, seq: packet * PAYLOAD, flags, ..Frame::default() })
 }
 
@@ -153,9 +153,9 @@ fn a_pull_lets_the_lowest_refused_packet_go_first() {
     let mut hear = bench(&mut sender);
     assert_eq!(packets(&hear(None)), [0, 1, 2, 3, 4]);
     for packet in [3, 1] {
-        assert_eq!(packets(&hear(heard(Kind::Ack, packet, flags::NAK))), [] as [u64; 0]);
+        assert_eq!(packets(&hear(received(Kind::Ack, packet, flags::NAK))), [] as [u64; 0]);
     }
-    assert_eq!(packets(&hear(heard(Kind::Ack, 0, 0))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(received(Kind::Ack, 0, 0))), [] as [u64; 0]);
     let sent = hear(pull(1));
     assert_eq!((packets(&sent), sent[0].flags), (vec![1], flags::RETRANSMISSION));
     // The second pull was lost: the third covers both. An old pull has no effect.
@@ -163,8 +163,8 @@ fn a_pull_lets_the_lowest_refused_packet_go_first() {
     assert_eq!((packets(&sent), sent[1].flags), (vec![3, 5], 0));
     assert_eq!(packets(&hear(pull(2))), [] as [u64; 0]);
     // An acknowledgement cancels the NACK before it.
-    assert_eq!(packets(&hear(heard(Kind::Ack, 2, flags::NAK))), [] as [u64; 0]);
-    assert_eq!(packets(&hear(heard(Kind::Ack, 2, 0))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(received(Kind::Ack, 2, flags::NAK))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(received(Kind::Ack, 2, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(pull(4))), [6]);
 }
 
@@ -179,9 +179,9 @@ fn a_flow_shorter_than_its_window_waits_for_pulls_too() {
     let announced = Detail::announcement(Announcement { window: 4, packets: 0 });
     assert!(sent.iter().all(|segment| segment.detail == announced));
     for packet in [1, 2] {
-        assert_eq!(packets(&hear(heard(Kind::Ack, packet, flags::NAK))), [] as [u64; 0]);
+        assert_eq!(packets(&hear(received(Kind::Ack, packet, flags::NAK))), [] as [u64; 0]);
     }
-    assert_eq!(packets(&hear(heard(Kind::Returned, 3, 0))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(received(Kind::Returned, 3, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(pull(1))), [1]);
     assert_eq!(packets(&hear(pull(2))), [2]);
 }
@@ -193,31 +193,31 @@ fn the_only_packet_left_is_sent_again_unasked() {
     let mut sender = sender("3", 100);
     let mut hear = bench(&mut sender);
     assert_eq!(packets(&hear(None)), [0, 1, 2]);
-    assert_eq!(packets(&hear(heard(Kind::Returned, 0, 0))), [] as [u64; 0]);
-    assert_eq!(packets(&hear(heard(Kind::Returned, 1, 0))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(received(Kind::Returned, 0, 0))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(received(Kind::Returned, 1, 0))), [] as [u64; 0]);
     // Nothing is in flight now, and the receiver has seen nothing.
-    assert_eq!(packets(&hear(heard(Kind::Returned, 2, 0))), [0]);
+    assert_eq!(packets(&hear(received(Kind::Returned, 2, 0))), [0]);
     // Packet 0 arrived, so a pull will follow.
-    assert_eq!(packets(&hear(heard(Kind::Ack, 0, 0))), [] as [u64; 0]);
+    assert_eq!(packets(&hear(received(Kind::Ack, 0, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(pull(1))), [1]);
 }
 
 // [NDP9]
 #[test]
-fn what_both_looks_find_under_way_is_lost() {
+fn packets_under_way_at_two_ticks_are_lost() {
     let mut sender = sender("2", 100);
     let mut random = Stream::new(1, 1, 1);
     assert_eq!(packets(&bench(&mut sender)(None)), [0, 1]);
-    let mut look = |sender: &mut NdpSender, ms: u64| {
+    let mut tick = |sender: &mut NdpSender, ms: u64| {
         let mut replies = Vec::new();
         let now = Time::from_us(1 + 1000 * ms);
         sender.on_timer(&mut Ctx::new(now, &mut random, &mut replies));
         (sender.next_timer(), sender.statistics().timeouts)
     };
-    assert_eq!(look(&mut sender, 1), (Time::from_us(2001), 0));
-    assert_eq!(packets(&bench(&mut sender)(heard(Kind::Ack, 1, 0))), [] as [u64; 0]);
+    assert_eq!(tick(&mut sender, 1), (Time::from_us(2001), 0));
+    assert_eq!(packets(&bench(&mut sender)(received(Kind::Ack, 1, 0))), [] as [u64; 0]);
     assert_eq!(packets(&bench(&mut sender)(pull(1))), [2]);
-    assert_eq!(look(&mut sender, 2), (Time::from_us(3001), 1));
+    assert_eq!(tick(&mut sender, 2), (Time::from_us(3001), 1));
     // Packet 0 alone: 2 has been in flight for one tick only.
     assert_eq!(packets(&bench(&mut sender)(None)), [0]);
 }
@@ -235,11 +235,11 @@ fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
     receiver.on_frame(&mut ctx, &frame);
     assert_eq!((receiver.wants(), receiver.pull(&mut ctx), receiver.wants()), (1, 1, 0));
     assert_eq!(ctx.replies.len(), 2);
-    for (look, pulls) in [(1, 2), (2, 3), (3, 4)] {
-        ctx.now = Time::from_ms(look);
+    for (tick, pulls) in [(1, 2), (2, 3), (3, 4)] {
+        ctx.now = Time::from_ms(tick);
         assert_eq!(receiver.next_timer(), ctx.now);
         receiver.on_timer(&mut ctx);
-        assert_eq!(ctx.replies.len(), pulls, "look {look}");
+        assert_eq!(ctx.replies.len(), pulls, "tick {tick}");
     }
     assert!(
         ctx.replies[1..]
@@ -283,7 +283,7 @@ fn the_pacer_gives_turns_one_packet_time_apart() {
         }
         let flow = pacer.take_slot(now).unwrap();
         turns.push((now.as_ps() / 1000, flow));
-        pacer.asked(now, packets);
+        pacer.note_pull(now, packets);
         pacer.enter(flow);
     }
     assert_eq!(turns, [(100, 7), (110, 8), (130, 9), (140, 7), (140, 8), (150, 9)]);

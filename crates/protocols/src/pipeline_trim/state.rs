@@ -161,7 +161,7 @@ mod tests {
     /// Random signals: the mode depends only on the time since the last signal, and the time in each mode equals a
     /// count over every nanosecond.
     #[test]
-    fn agrees_with_a_look_at_every_nanosecond() {
+    fn agrees_with_a_sample_at_every_nanosecond() {
         for seed in 0..30 {
             let mut stream = Stream::new(seed, 0, 0);
             let (t0, t1) = (stream.below(40), 40 + stream.below(60));

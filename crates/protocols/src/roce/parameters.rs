@@ -98,8 +98,9 @@ impl RoceParameters {
         }
         let payload_bytes = u64::from(self.payload_bytes.max(1));
         let window = self.window_bytes.map_or(u64::MAX, |bytes| bytes / payload_bytes / 2);
-        let asked = self.control.acknowledged_bytes().map_or(self.ack_every.into(), |bytes| bytes / payload_bytes);
-        u32::try_from(asked.min(window)).unwrap_or(u32::MAX).max(1)
+        let interval_packets =
+            self.control.acknowledged_bytes().map_or(self.ack_every.into(), |bytes| bytes / payload_bytes);
+        u32::try_from(interval_packets.min(window)).unwrap_or(u32::MAX).max(1)
     }
 
     /// Returns the wire bytes of a full data packet, preamble and gap included.

@@ -130,9 +130,9 @@ impl ResultFolder {
         manifest.add(SUMMARY_FILE, &hash_bytes(text.as_bytes()));
         self.write(MANIFEST_FILE, manifest.to_text().as_bytes())?;
         if summary.partial && PreviousResult::at(&self.target)?.is_some_and(|earlier| earlier.whole) {
-            let gives_way =
+            let is_replaceable =
                 |path: &PathBuf| PreviousResult::at(path).is_ok_and(|earlier| !earlier.is_some_and(|it| it.whole));
-            let beside = candidates(&self.target, "interrupted").find(gives_way);
+            let beside = candidates(&self.target, "interrupted").find(is_replaceable);
             if let Some(beside) = beside {
                 self.target = beside;
             }

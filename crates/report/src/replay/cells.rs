@@ -109,8 +109,8 @@ impl Cells {
                 let values = same.iter().map(|cell| cell.1);
                 let value = match meaning {
                     CellEncoding::Mean { whole, every_ps } => {
-                        let looks = coarse.end_of_ps(frame) / every_ps - coarse.start_ps(frame) / every_ps;
-                        thousandths(values.sum(), whole.saturating_mul(looks.max(1)))
+                        let samples = coarse.end_of_ps(frame) / every_ps - coarse.start_ps(frame) / every_ps;
+                        thousandths(values.sum(), whole.saturating_mul(samples.max(1)))
                     }
                     CellEncoding::Share => thousandths(values.sum(), coarse.length_ps(frame)),
                     CellEncoding::Most { unit } => scaled(values.max().unwrap_or(0), unit, 1),
@@ -220,7 +220,7 @@ pub(crate) mod tests {
         let mean = CellEncoding::Mean { whole: 1000, every_ps: 5 };
         assert_eq!(packed(1, mean)[&3], [300, 300, 0, 0, 4, 0, 0, 0]);
         assert_eq!(packed(1, mean)[&200][7], 300);
-        assert_eq!(packed(4, mean)[&200][1], 43, "300 of seven looks");
+        assert_eq!(packed(4, mean)[&200][1], 43, "300 of seven samples");
         assert_eq!(
             packed(1, CellEncoding::Most { unit: 100 })[&3],
             [6, 6, 0, 0, 1, 0, 0, 0],

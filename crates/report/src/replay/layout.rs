@@ -127,8 +127,8 @@ impl Layout {
                 let radius = apart * (0.42 + 0.16 * arc as f64);
                 for at in 0..here {
                     // At most 140 degrees, and less for few hosts.
-                    let turn = (at as f64 - (here - 1) as f64 / 2.0) * (2.4 / here.max(4) as f64);
-                    let (sin, cos) = libm::sincos(turn);
+                    let angle = (at as f64 - (here - 1) as f64 / 2.0) * (2.4 / here.max(4) as f64);
+                    let (sin, cos) = libm::sincos(angle);
                     let direction = (away.0 * cos - away.1 * sin, away.0 * sin + away.1 * cos);
                     all[hosts[first + at]] = (all[node].0 + radius * direction.0, all[node].1 + radius * direction.1);
                 }
@@ -309,8 +309,8 @@ fn distance(places: &[(f64, f64)]) -> f64 {
         (0..places.len()).filter(|&other| other != at).map(square).fold(f64::INFINITY, f64::min).sqrt()
     };
     // A sample, to bound the time.
-    let looked: Vec<f64> = (0..places.len().min(500)).map(nearest).filter(|far| far.is_finite()).collect();
-    if looked.is_empty() { 1.0 } else { (looked.iter().sum::<f64>() / looked.len() as f64).max(1e-6) }
+    let distances: Vec<f64> = (0..places.len().min(500)).map(nearest).filter(|far| far.is_finite()).collect();
+    if distances.is_empty() { 1.0 } else { (distances.iter().sum::<f64>() / distances.len() as f64).max(1e-6) }
 }
 
 #[cfg(test)]

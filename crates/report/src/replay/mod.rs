@@ -49,7 +49,7 @@ pub struct Replay {
     layout: Layout,
     grid: Grid,
     /// Sampling intervals of links and of queues, in ps; `None` if not recorded.
-    looks: [Option<u64>; 2],
+    sample_intervals: [Option<u64>; 2],
     /// Whether pauses are those of the queue samples.
     pauses_sampled: bool,
     /// Encodings by number of merged frames of the grid, finest first; the page uses the first that fits. Stored
@@ -70,7 +70,7 @@ fn bytes_of(parts: &Parts) -> usize {
 
 /// Recorded data as cells.
 struct ReplayData {
-    looks: [Option<u64>; 2],
+    sample_intervals: [Option<u64>; 2],
     utilisation: Cells,
     queues: Cells,
     pauses: Option<Cells>,
@@ -91,24 +91,24 @@ pub(crate) fn traced_flows(replay: Option<&Replay>) -> impl Iterator<Item = u64>
 /// If a table cannot be read.
 pub(crate) fn read_replay(folder: &Path, end_ps: u64) -> Result<Option<Replay>, RecordError> {
     let Some(fabric) = Fabric::read(folder)? else { return Ok(None) };
-    let looks = [links_every(folder, &fabric, end_ps)?, queues_every(folder, end_ps)?];
+    let sample_intervals = [links_every(folder, &fabric, end_ps)?, queues_every(folder, end_ps)?];
     let ports = fabric.ports.len().max(1) as u64;
     let most = (MOST_CELLS / ports).clamp(LEAST_FRAMES.into(), MOST_FRAMES);
     let none = (end_ps / FRAMES_OF_NO_SERIES).max(1);
-    let base_ps = looks.iter().flatten().copied().max().filter(|&every| every > 0).unwrap_or(none);
+    let base_ps = sample_intervals.iter().flatten().copied().max().filter(|&every| every > 0).unwrap_or(none);
     let step_ps = base_ps.saturating_mul(end_ps.div_ceil(base_ps).div_ceil(most).max(1));
     let grid = Grid { step_ps, end_ps };
-    let utilisation = utilisation(folder, &fabric, grid, looks[0].unwrap_or(0))?;
-    let (queues, stopped) = queues(folder, &fabric, grid, looks[1].unwrap_or(0))?;
-    let heard = pauses(folder, &fabric, grid);
+    let utilisation = utilisation(folder, &fabric, grid, sample_intervals[0].unwrap_or(0))?;
+    let (queues, stopped) = queues(folder, &fabric, grid, sample_intervals[1].unwrap_or(0))?;
+    let traced_pauses = pauses(folder, &fabric, grid);
     let (events, paths) = traced(folder, &fabric, grid)?;
     let recorded = ReplayData {
-        looks,
+        sample_intervals,
         paths,
         utilisation,
         queues,
-        pauses_sampled: heard.is_none(),
-        pauses: heard.or(looks[1].map(|_| stopped)),
+        pauses_sampled: traced_pauses.is_none(),
+        pauses: traced_pauses.or(sample_intervals[1].map(|_| stopped)),
         events,
     };
     Ok(Some(Replay::new(fabric, grid, recorded)))
@@ -126,7 +126,7 @@ impl ReplayData {
         let most = |_: u64| (unit, packed(&self.queues, CellEncoding::Most { unit }));
         let event = |at: usize| self.events.as_ref().map(|events| (1, packed(&events[at], CellEncoding::Count)));
         let pauses = self.pauses.as_ref().map(|pauses| (1, packed(pauses, CellEncoding::Share)));
-        let [links, queues] = [self.looks[0].map(mean), self.looks[1].map(most)];
+        let [links, queues] = [self.sample_intervals[0].map(mean), self.sample_intervals[1].map(most)];
         [links, queues, pauses, event(0), event(1), event(2), event(3)]
     }
 }
@@ -147,8 +147,8 @@ impl Replay {
             factor *= 2;
         }
         let layout = Layout::new(&fabric);
-        let ReplayData { looks, pauses_sampled, paths, .. } = recorded;
-        Replay { fabric, layout, grid, looks, pauses_sampled, sizes, paths }
+        let ReplayData { sample_intervals, pauses_sampled, paths, .. } = recorded;
+        Replay { fabric, layout, grid, sample_intervals, pauses_sampled, sizes, paths }
     }
 
     /// Returns the page's data in about `bytes` bytes, with longer frames if needed.
@@ -166,7 +166,7 @@ impl Replay {
             "layout": self.layout,
             "ports": self.ports(),
             "step_ps": coarse.step_ps, "end_ps": coarse.end_ps, "frames": coarse.frames(),
-            "sample_intervals_ps": self.looks,
+            "sample_intervals_ps": self.sample_intervals,
             "links": links, "queues": queues, "pauses": pauses, "pauses_sampled": self.pauses_sampled,
             "paths": self.paths,
             "events": traced.then(|| EVENTS.iter().zip(events).collect::<Vec<_>>()),
@@ -272,18 +272,18 @@ fn queues(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result<(Cel
     let (mut longest, mut stopped) = (Cells::default(), Cells::default());
     let ports = fabric.ports.len();
     // Per port: time of the sample, bytes of all classes so far, and whether a class was paused.
-    let mut looks: Vec<(u64, u64, bool)> = vec![(u64::MAX, 0, false); ports];
+    let mut samples: Vec<(u64, u64, bool)> = vec![(u64::MAX, 0, false); ports];
     for_parts(folder, "queues.parquet", |part| {
         let bytes = part.u64s("queue_bytes")?;
         let Data::Bool(paused) = part.column("paused")? else { return Ok(()) };
         for_ports(part, fabric, |row, time, port| {
-            let look = &mut looks[port];
-            if look.0 != time {
-                *look = (time, 0, false);
+            let sample = &mut samples[port];
+            if sample.0 != time {
+                *sample = (time, 0, false);
             }
-            look.1 = look.1.saturating_add(bytes[row].unwrap_or(0));
-            longest.change(port, grid.frame(time), |most| most.max(look.1));
-            if paused[row] == Some(true) && !std::mem::replace(&mut look.2, true) {
+            sample.1 = sample.1.saturating_add(bytes[row].unwrap_or(0));
+            longest.change(port, grid.frame(time), |most| most.max(sample.1));
+            if paused[row] == Some(true) && !std::mem::replace(&mut sample.2, true) {
                 stopped.change(port, grid.frame(time), |sum| sum.saturating_add(every));
             }
         })

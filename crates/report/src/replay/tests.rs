@@ -74,7 +74,7 @@ fn frames_are_the_rows_of_the_tables() {
     scratch.links(&[(US, 0, 0, 12_500, 1.0), (2 * US, 2, 1, 3_125, 0.25), (4 * US, 0, 0, 12, 0.00096)]);
     scratch.queues(&[(US, 2, 0, 3, 700, false), (US, 2, 0, 4, 50, true), (3 * US, 2, 1, 3, 0, true)]);
     let replay = scratch.replay(5 * US);
-    assert_eq!((replay.looks, replay.grid.frames()), ([Some(US), Some(US)], 5));
+    assert_eq!((replay.sample_intervals, replay.grid.frames()), ([Some(US), Some(US)], 5));
     let links = shown(&replay, 0, 1);
     assert_eq!(links, BTreeMap::from([(0, vec![1000, 0, 0, 1, 0]), (3, vec![0, 250, 0, 0, 0])]));
     let queues = shown(&replay, 1, 1);
@@ -91,7 +91,7 @@ fn the_time_between_looks_is_told_by_bytes_where_rows_are_few() {
     // One row: the port sent half of 10 us, at the fourth sample.
     scratch.links(&[(40 * US, 0, 0, 62_500, 0.5)]);
     let replay = scratch.replay(100 * US);
-    assert_eq!((replay.looks, replay.grid.frames()), ([Some(10 * US), None], 10));
+    assert_eq!((replay.sample_intervals, replay.grid.frames()), ([Some(10 * US), None], 10));
     assert_eq!(shown(&replay, 0, 1)[&0], [0, 0, 0, 500, 0, 0, 0, 0, 0, 0]);
     assert!(parts(&replay, 1)[1].is_none() && parts(&replay, 1)[2].is_none(), "queues and pauses were not recorded");
     let page = replay.packed(1000);
@@ -168,7 +168,7 @@ fn what_is_too_much_for_a_page_has_longer_frames() {
     let row = |at: u64| (at * US, 0, 0, (12_500.0 * share(at)) as u64, share(at));
     scratch.links(&(1..=5000).map(row).collect::<Vec<_>>());
     let replay = scratch.replay(5000 * US);
-    assert_eq!((replay.grid.frames(), replay.grid.step_ps), (1667, 3 * US), "at most 2000, of whole looks");
+    assert_eq!((replay.grid.frames(), replay.grid.step_ps), (1667, 3 * US), "at most 2000, of whole sample_intervals");
     let mean = |frame: u64| (1..=3).map(|at| share(3 * frame + at)).sum::<f64>() * 1000.0 / 3.0;
     let links = shown(&replay, 0, 1);
     for frame in [0, 1, 777, 1665] {

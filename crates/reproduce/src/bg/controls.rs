@@ -20,9 +20,9 @@ pub const RTT_CHOICES: &[Choice] = &[Choice { source: &TIMELY_RTT, key: "fabric.
 
 /// Congestion messages captured at hosts: time and feedback.
 #[derive(Default)]
-struct Heard(Vec<(Time, u8)>);
+struct FeedbackLog(Vec<(Time, u8)>);
 
-impl Watcher for Heard {
+impl Watcher for FeedbackLog {
     fn captured(&mut self, captured: &CapturedFrame) {
         if captured.frame.kind == Kind::Cnm {
             self.0.push((captured.at, captured.frame.congestion_message().feedback));
@@ -41,13 +41,13 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
             traffic::Load::Transport => None,
         });
         let wire = sends.max().unwrap_or(0) + WIRE_OVERHEAD_BYTES;
-        let mut heard = Heard::default();
-        simulation(setup, &SAMPLES)?.run(&mut heard);
-        heard.0.sort_unstable();
+        let mut feedback = FeedbackLog::default();
+        simulation(setup, &SAMPLES)?.run(&mut feedback);
+        feedback.0.sort_unstable();
         // The offered load exceeds the link and no sender reduces its rate. The time between two messages therefore
         // gives the number of frames between them.
         let rate = 2.0 * 5.01e9 / 8.0 / wire as f64;
-        for pair in heard.0.windows(2) {
+        for pair in feedback.0.windows(2) {
             let between = (pair[1].0 - pair[0].0).as_secs_f64() * rate;
             frames.entry(pair[0].1 / 8).or_default().push(between);
         }
@@ -97,7 +97,7 @@ pub fn round_trip(trial: &mut Trial) -> Result<(), Failure> {
             let setup = trial.setup(&TIMELY_RTT, &changes)?;
             let delays: Time = setup.fabric.links().iter().map(|link| link.delay * 2).sum();
             let bench = Bench::of(setup, &TIMELY_RTT)?;
-            let last = bench.controls.get(&0).and_then(|looks| looks.last()).and_then(|look| look.rtt_ps);
+            let last = bench.controls.get(&0).and_then(|samples| samples.last()).and_then(|sample| sample.rtt_ps);
             let ours_us = last.map_or(f64::NAN, |ps| ps as f64 / 1e6);
             // Completion minus serialisation: propagation in both directions, the frame's serialisation at two switches
             // (store-and-forward) and the reply's at three nodes, without the interframe gaps.

@@ -28,8 +28,8 @@ impl Spread {
     fn first(&self, node: &str, peer: &str) -> Option<Time> {
         let (node, peer) = (self.fabric.find(node)?, self.fabric.find(peer)?);
         let port = self.fabric.port_towards(node, peer)?;
-        let heard = |event: &&(Time, NodeId, u16, bool)| event.1 == node && event.2 == port && event.3;
-        self.result.pauses.iter().find(heard).map(|event| event.0)
+        let is_pause_of_port = |event: &&(Time, NodeId, u16, bool)| event.1 == node && event.2 == port && event.3;
+        self.result.pauses.iter().find(is_pause_of_port).map(|event| event.0)
     }
 
     fn count(&self, node: &str, peer: &str) -> usize {

@@ -18,7 +18,7 @@ const SEGMENT: u64 = 1460;
 
 /// Window samples of a flow that starts with a given window.
 struct Seen {
-    looks: Vec<ControlSample>,
+    samples: Vec<ControlSample>,
     /// Shortest round trip, in ps.
     base_ps: f64,
 }
@@ -36,34 +36,34 @@ impl Seen {
             _ => [("host.transport", other)],
         };
         let bench = Bench::run(trial, &VEGAS, &changes)?;
-        let looks: Vec<ControlSample> = bench.controls.get(&0).cloned().unwrap_or_default();
-        let base_ps = looks.iter().filter_map(|look| look.rtt_ps).min().unwrap_or(0) as f64;
-        Ok(Seen { looks, base_ps })
+        let samples: Vec<ControlSample> = bench.controls.get(&0).cloned().unwrap_or_default();
+        let base_ps = samples.iter().filter_map(|sample| sample.rtt_ps).min().unwrap_or(0) as f64;
+        Ok(Seen { samples, base_ps })
     }
 
     /// Returns the samples between two times in ms that have both window and round trip: ms, segments, round trip in
     /// ps.
     fn between(&self, from_ms: f64, to_ms: f64) -> Vec<(f64, f64, f64)> {
-        let look = |look: &ControlSample| {
-            let at_ms = look.at.as_ps() as f64 / 1e9;
-            let known = look.window_bytes.zip(look.rtt_ps).filter(|_| (from_ms..=to_ms).contains(&at_ms));
+        let sample = |sample: &ControlSample| {
+            let at_ms = sample.at.as_ps() as f64 / 1e9;
+            let known = sample.window_bytes.zip(sample.rtt_ps).filter(|_| (from_ms..=to_ms).contains(&at_ms));
             known.map(|(window, rtt)| (at_ms, window as f64 / SEGMENT as f64, rtt as f64))
         };
-        self.looks.iter().filter_map(look).collect()
+        self.samples.iter().filter_map(sample).collect()
     }
 
     /// Returns the growth of the window, in segments per round trip.
     fn slope(&self, from_ms: f64, to_ms: f64) -> f64 {
-        let looks = self.between(from_ms, to_ms);
-        let rounds: f64 = looks.windows(2).map(|pair| (pair[1].0 - pair[0].0) * 1e9 / pair[1].2).sum();
-        let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return f64::NAN };
+        let samples = self.between(from_ms, to_ms);
+        let rounds: f64 = samples.windows(2).map(|pair| (pair[1].0 - pair[0].0) * 1e9 / pair[1].2).sum();
+        let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return f64::NAN };
         (last.1 - first.1) / rounds
     }
 
     /// Returns the mean number of queued segments: Vegas's Diff times the shortest round trip.
     fn waiting(&self, base_ps: f64, from_ms: f64, to_ms: f64) -> f64 {
-        let looks = self.between(from_ms, to_ms);
-        mean(&looks.iter().map(|look| look.1 * (look.2 - base_ps) / look.2).collect::<Vec<_>>())
+        let samples = self.between(from_ms, to_ms);
+        mean(&samples.iter().map(|sample| sample.1 * (sample.2 - base_ps) / sample.2).collect::<Vec<_>>())
     }
 }
 
@@ -115,7 +115,7 @@ pub fn vegas(trial: &mut Trial) -> Result<(), Failure> {
     trial.show("  segments that wait and slope of the window from 5 to 20 ms, and from 250 to 300 ms\n");
     trial.show(&table(&["", "waiting", "slope", "waiting", "slope"], &rows, 1, Layout::Fixed, 2));
     let curve = |name: &str, seen: &Seen| {
-        Line::curve(name.to_owned(), seen.between(0.0, 100.0).into_iter().map(|look| (look.0, look.1)).collect())
+        Line::curve(name.to_owned(), seen.between(0.0, 100.0).into_iter().map(|sample| (sample.0, sample.1)).collect())
     };
     let lines = vec![
         curve("Diff below alpha", &below),

@@ -102,11 +102,11 @@ fn reserve(problem: &Problem, ends: &[(usize, usize)], config: Config, apart: Ti
     let config = if apart == Time::ZERO { Config { answer, pending_lifetime, ..config } } else { config };
     let faults = Faults { processing: Time::from_us(3), ..Faults::default() };
     let mut network = Network::new(&clocks, &wires, config, faults, seed);
-    let mut asked: BTreeMap<StreamId, Time> = BTreeMap::new();
+    let mut requested: BTreeMap<StreamId, Time> = BTreeMap::new();
     for (stream, (spec, &(from, to))) in problem.streams.iter().zip(ends).enumerate() {
         let (stream, window, start) = (stream as StreamId, spec.period, spec.start);
         let frame_bytes = spec.frame_bytes as u16;
-        asked.insert(stream, network.now());
+        requested.insert(stream, network.now());
         network.ask(from, SlotRequest { stream, destination: to as u32, frame_bytes, window, start });
         network.run_until(network.now() + apart);
     }
@@ -116,7 +116,7 @@ fn reserve(problem: &Problem, ends: &[(usize, usize)], config: Config, apart: Ti
     sum.meet += u64::from(network.collision(Time::from_us(400)).is_some());
     for event in &network.events {
         if let EventKind::Started(stream, ..) = event.what
-            && let Some(at) = asked.remove(&stream)
+            && let Some(at) = requested.remove(&stream)
         {
             sum.accepted += 1;
             sum.waits.push(event.at - at);
@@ -223,7 +223,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
 
 /// Compares on instances that are small enough for exhaustive search.
 fn few(trial: &mut Trial) {
-    let (mut asked, mut found) = (0, [0u64; 5]);
+    let (mut requested, mut found) = (0, [0u64; 5]);
     for seed in 1..=300 {
         let mut problem = streams(6, seed).0;
         // All streams have one receiver and short periods, so that some cannot be scheduled.
@@ -232,7 +232,7 @@ fn few(trial: &mut Trial) {
             spec.period = Time::from_ps(spec.period.as_ps() / 50);
             spec.start = spec.start % spec.period;
         }
-        asked += problem.streams.len() as u64;
+        requested += problem.streams.len() as u64;
         let all = [
             central(&problem),
             central_heuristic(&problem),
@@ -246,7 +246,7 @@ fn few(trial: &mut Trial) {
     }
     let names =
         ["central, exact", "central, heuristic", "DTSCoE, tightest", "DTSCoE, earliest", "each node for itself"];
-    let row = |(name, &accepted): (&str, &u64)| vec![name.to_owned(), format!("{:.2} %", share(accepted, asked))];
+    let row = |(name, &accepted): (&str, &u64)| vec![name.to_owned(), format!("{:.2} %", share(accepted, requested))];
     let rows: Vec<Vec<String>> = names.into_iter().zip(&found).map(row).collect();
     trial.show("  six streams to one receiver every 2, 4 or 8 us, 300 times, no clocks and no messages\n");
     trial.show(&table(&["who", "accepted"], &rows, 1, Layout::Fixed, 2));

@@ -23,7 +23,7 @@ const SLOT: Time = Time::from_ns(48);
 fn jitter_ps(trial: &Trial, config: &Config, guard: Time, seed: u64) -> Result<u64, Failure> {
     let mut random = Stream::new(seed, 3, purpose("clocks"));
     let [first, behind] = [-1, 1]
-        .map(|way| NodeClock { offset: Time::from_ps(random.below(1 << 50)), drift_ppb: way * DRIFT_PPB as i32 });
+        .map(|sign| NodeClock { offset: Time::from_ps(random.below(1 << 50)), drift_ppb: sign * DRIFT_PPB as i32 });
     // A source runs by its own clock: its phase is the clock's value at the start of its slot.
     let phase = |clock: NodeClock, at: Time, period: Time| format!("\"{}ps\"", ((clock.offset + at) % period).as_ps());
     let changes = [

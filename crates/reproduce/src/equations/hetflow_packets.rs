@@ -124,13 +124,13 @@ pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
     // The other flow sends 1 MB: the queue grows, both senders are notified, and the other flow ends.
     setup.traffic.flows[1].size_bytes = 1_000_000;
     let bench = Bench::of(setup, &HETFLOW_DUMBBELL)?;
-    let looks = bench.controls.get(&0).map_or(&[][..], Vec::as_slice);
-    let rate = |look: &ControlSample| look.rate_bps.unwrap_or(0) as f64 / 1e9;
-    let cut = (1..looks.len()).rev().find(|&at| rate(&looks[at]) < rate(&looks[at - 1])).unwrap_or(0);
-    let target = looks.get(cut).and_then(|look| look.target_bps).unwrap_or(0) as f64 / 1e9;
-    let least = looks.get(cut).map_or(f64::NAN, rate);
+    let samples = bench.controls.get(&0).map_or(&[][..], Vec::as_slice);
+    let rate = |sample: &ControlSample| sample.rate_bps.unwrap_or(0) as f64 / 1e9;
+    let cut = (1..samples.len()).rev().find(|&at| rate(&samples[at]) < rate(&samples[at - 1])).unwrap_or(0);
+    let target = samples.get(cut).and_then(|sample| sample.target_bps).unwrap_or(0) as f64 / 1e9;
+    let least = samples.get(cut).map_or(f64::NAN, rate);
     // Samples and rate updates are 100 us apart: a hundredth of sigma.
-    let after = |ms: u64| looks.get(cut + 10 * ms as usize).map_or(f64::NAN, rate);
+    let after = |ms: u64| samples.get(cut + 10 * ms as usize).map_or(f64::NAN, rate);
     for (name, ours, expected) in [
         ("packets, 10 ms after the last notification: the rate is that before it", after(10), target),
         (
@@ -141,7 +141,7 @@ pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
     ] {
         trial.check(Check::new(name, "Gbps", ours, Relation::Equal, expected, 0.03 * expected));
     }
-    let curve = looks.iter().map(|look| (look.at.as_secs_f64() * 1e3, rate(look))).collect();
+    let curve = samples.iter().map(|sample| (sample.at.as_secs_f64() * 1e3, rate(sample))).collect();
     let lines = vec![Line::curve("flow 0", curve)];
     let panel = Panel { x: "time, ms", y: "rate, Gbps", scale: Scale::Linear, lines };
     trial
@@ -172,7 +172,7 @@ impl Pair {
         let mut setup = trial.setup(&HETFLOW_DUMBBELL, &changes)?;
         setup.traffic.flows[1].traffic = 1;
         let bench = Bench::of(setup, &HETFLOW_DUMBBELL)?;
-        let link = bench.link_gbps().into_iter().map(|look| look.1).collect();
+        let link = bench.link_gbps().into_iter().map(|sample| sample.1).collect();
         Ok((Pair { rates: bench.flow_gbps(), link, lost: bench.lost() }, bench))
     }
 }

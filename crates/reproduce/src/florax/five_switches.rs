@@ -38,7 +38,7 @@ const MEASURED: &str = "the paper only compares: the other side is measured";
 /// Start of flow 5.
 const STREAM: Time = Time::from_s(1);
 /// Sampling interval of links.
-const LOOK: Time = Time::from_ms(10);
+const SAMPLE_INTERVAL: Time = Time::from_ms(10);
 
 /// Results of the three schemes of the paper.
 struct Three {
@@ -249,7 +249,7 @@ pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
     let floor = 60e6 * frame / f64::from(payload) * 8.0 / rate;
     let three = Three::run(trial, 8)?;
     trial.show("  how busy D-E is, % of the time\n");
-    let busy = |run: &Series, from: Time, to: Time| 100.0 * run.busy(node.0, port, from, to, LOOK);
+    let busy = |run: &Series, from: Time, to: Time| 100.0 * run.busy(node.0, port, from, to, SAMPLE_INTERVAL);
     trial.show(&over_time(&three.named(), Time::from_s(6), Time::from_ms(500), busy, 100.0));
     let what = ("florax-fig11", "how busy the link from D to E is", "%");
     picture(trial, what, &three.named(), Time::from_s(6), Time::from_ms(50), busy);
@@ -257,7 +257,7 @@ pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
     for (name, run) in three.named() {
         let end = done(run);
         let until = Time::from_ms(((end * 100.0).floor().min(800.0) * 10.0) as u64);
-        let idle = (1.0 - run.busy(node.0, port, Time::ZERO, until, LOOK)) * until.as_secs_f64();
+        let idle = (1.0 - run.busy(node.0, port, Time::ZERO, until, SAMPLE_INTERVAL)) * until.as_secs_f64();
         let each = (0..3).map(|flow| format!("{:.3}", run.done_s(flow)));
         let mut row = vec![name.to_owned()];
         row.extend(each);

@@ -41,15 +41,15 @@ fn payload(mbps: f64) -> f64 {
     mbps * 1472.0 / 1538.0
 }
 
-/// Runs `source` under each of `ways` (name, overrides) and shows the rate of each entry.
+/// Runs `source` under each of `variants` (name, overrides) and shows the rate of each entry.
 fn under(
     trial: &mut Trial,
     source: &Source,
     entries: &[&str],
-    ways: &[(&str, &[(&str, &str)])],
+    variants: &[(&str, &[(&str, &str)])],
 ) -> Result<Vec<Series>, Failure> {
     let (mut runs, mut rows) = (Vec::new(), Vec::new());
-    for (name, changes) in ways {
+    for (name, changes) in variants {
         let changes: Vec<(&str, String)> = changes.iter().map(|&(key, value)| (key, value.to_owned())).collect();
         let run = Series::run(trial, source, &changes)?;
         let mut row = vec![(*name).to_owned()];
@@ -73,9 +73,9 @@ pub fn fig1(trial: &mut Trial) -> Result<(), Failure> {
     let simple = [(FLOW_CONTROL, SIMPLE.1)];
     let destination = [(FLOW_CONTROL, DESTINATION.1)];
     let none = [(FLOW_CONTROL, "\"none\"")];
-    let ways: [(&str, &[(&str, &str)]); 4] =
+    let variants: [(&str, &[(&str, &str)]); 4] =
         [("per flow", &[]), ("destination", &destination), ("simple", &simple), ("none", &none)];
-    let runs = under(trial, &FLORAX_FIG1, &entries, &ways)?;
+    let runs = under(trial, &FLORAX_FIG1, &entries, &variants)?;
     let get = |run: usize, entry| runs[run].mbps_after(entry, WARM_UP);
     let (modest, apart) = (payload(10.0), payload(50.0));
     let equal = |name: &str, ours: f64, offered: f64| {
@@ -90,7 +90,7 @@ pub fn fig1(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(below("by destination: S2 to D1 is degraded", get(1, 1), modest));
     trial.check(below("simple: S2 to D2 is stopped for S1 to D1", get(2, 2), apart));
     trial.check(below("simple: S2 to D1 is stopped for S1 to D1", get(2, 1), modest));
-    for (run, (name, _)) in ways.iter().enumerate().take(3) {
+    for (run, (name, _)) in variants.iter().enumerate().take(3) {
         let lost = runs[run].lost() as f64;
         trial.check(Check::exact(format!("{name}: frames lost"), "frames", lost, Relation::Equal, 0.0));
     }
@@ -108,9 +108,9 @@ pub fn fig1(trial: &mut Trial) -> Result<(), Failure> {
 /// Runs `florax/fig2`.
 pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
     let traced = ("record.trace", "{ ports = [\"A:D\"] }");
-    let ways: [(&str, &[(&str, &str)]); 2] =
+    let variants: [(&str, &[(&str, &str)]); 2] =
         [("with agreements", &[traced]), ("without", &[("committed_rate", "[]"), traced])];
-    let runs = under(trial, &FLORAX_FIG2, &["S1", "S2"], &ways)?;
+    let runs = under(trial, &FLORAX_FIG2, &["S1", "S2"], &variants)?;
     let get = |run: usize, entry| runs[run].mbps_after(entry, WARM_UP);
     let setup = trial.setup(&FLORAX_FIG2, &[])?;
     let node = |name: &str| setup.fabric.find(name).map(|node| node.0);
@@ -152,9 +152,9 @@ pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
 pub fn nonconf(trial: &mut Trial) -> Result<(), Failure> {
     let simple = [(FLOW_CONTROL, SIMPLE.1)];
     let obedient = [("host.ignore_pause", "[]")];
-    let ways: [(&str, &[(&str, &str)]); 3] =
+    let variants: [(&str, &[(&str, &str)]); 3] =
         [("per flow", &[]), ("simple", &simple), ("per flow, S1 obeys", &obedient)];
-    let runs = under(trial, &FLORAX_NONCONF, &["S1", "S2"], &ways)?;
+    let runs = under(trial, &FLORAX_NONCONF, &["S1", "S2"], &variants)?;
     let get = |run: usize, entry| runs[run].mbps_after(entry, WARM_UP);
     let modest = payload(10.0);
     let name = "per flow: S2, which obeys, keeps its 10 Mbps";

@@ -128,9 +128,10 @@ impl Series {
 
     /// Returns the mean utilisation of a link between two times.
     pub fn busy(&self, node: u32, port: u16, from: Time, until: Time, every: Time) -> f64 {
-        let looks = self.links.iter().filter(|((at, n, p), _)| (*n, *p) == (node, port) && *at > from && *at <= until);
+        let samples =
+            self.links.iter().filter(|((at, n, p), _)| (*n, *p) == (node, port) && *at > from && *at <= until);
         let count = (until - from).as_ps() / every.as_ps().max(1);
-        looks.map(|(_, share)| share).sum::<f64>() / count.max(1) as f64
+        samples.map(|(_, share)| share).sum::<f64>() / count.max(1) as f64
     }
 }
 

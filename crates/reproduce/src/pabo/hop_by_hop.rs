@@ -223,12 +223,12 @@ pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
 
 /// Samples of all queues, and bytes sent per sampled port.
 #[derive(Default)]
-struct Looks {
+struct SampleSeries {
     queues: Vec<QueueSample>,
     links: Vec<(NodeId, u16, u64)>,
 }
 
-impl Watcher for Looks {
+impl Watcher for SampleSeries {
     fn queue(&mut self, sample: QueueSample) {
         self.queues.push(sample);
     }
@@ -237,15 +237,15 @@ impl Watcher for Looks {
     }
 }
 
-impl Looks {
+impl SampleSeries {
     /// Returns the samples of one of the two queues at the port from `node` to `peer`: time and frames.
     fn of(&self, fabric: &Fabric, node: &str, peer: &str, bounced: bool) -> Vec<(Time, u64)> {
         let found = fabric.find(node).zip(fabric.find(peer));
         let Some((node, port)) = found.and_then(|(node, peer)| Some((node, fabric.port_towards(node, peer)?))) else {
             return Vec::new();
         };
-        let wanted = |look: &&QueueSample| look.node == node && look.port == port && look.bounced == bounced;
-        self.queues.iter().filter(wanted).map(|look| (look.at, look.frames)).collect()
+        let wanted = |sample: &&QueueSample| sample.node == node && sample.port == port && sample.bounced == bounced;
+        self.queues.iter().filter(wanted).map(|sample| (sample.at, sample.frames)).collect()
     }
 
     /// Returns the bytes that `node` sent to `peer`.
@@ -263,24 +263,25 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     changes.push(("record.queues", format!("{{ every = \"{EVERY_US}us\" }}")));
     let setup = trial.setup(&PABO_TREE, &changes)?;
     let fabric = setup.fabric.clone();
-    let mut looks = Looks::default();
+    let mut samples = SampleSeries::default();
     let mut simulation = simulation(setup, &PABO_TREE)?;
-    simulation.run(&mut looks);
-    let summary = simulation.finish(&mut looks, false);
+    simulation.run(&mut samples);
+    let summary = simulation.finish(&mut samples, false);
     let ports = [("S4", "S7"), ("S5", "S7"), ("S6", "S7"), ("S7", "H4")];
-    let pair = |(node, peer): (&str, &str)| [false, true].map(|bounced| looks.of(&fabric, node, peer, bounced));
+    let pair = |(node, peer): (&str, &str)| [false, true].map(|bounced| samples.of(&fabric, node, peer, bounced));
     let pairs = ports.map(pair);
     let [normal, bounce] = &pairs[3];
 
     // A peak is a run of samples with frames at S7's port.
-    let busy: Vec<Time> = normal.iter().map(|look| look.0).collect();
+    let busy: Vec<Time> = normal.iter().map(|sample| sample.0).collect();
     let gap = Time::from_us(EVERY_US) * 50;
     let starts = busy.windows(2).filter(|pair| pair[1] - pair[0] > gap).count() + usize::from(!busy.is_empty());
     trial.check(Check::exact("peaks of S7 in the run", "peaks", starts as f64, Relation::Equal, 5.0));
     let end = Time::from_ms(200);
     let us = |at: Option<Time>| at.map_or(f64::NAN, |at| at.as_ps() as f64 / 1e6);
-    let first = |looks: &[(Time, u64)], least: u64| looks.iter().find(|look| look.1 >= least).map(|look| look.0);
-    let last = |looks: &[(Time, u64)]| looks.iter().rfind(|look| look.0 < end).map(|look| look.0);
+    let first =
+        |samples: &[(Time, u64)], least: u64| samples.iter().find(|sample| sample.1 >= least).map(|sample| sample.0);
+    let last = |samples: &[(Time, u64)]| samples.iter().rfind(|sample| sample.0 < end).map(|sample| sample.0);
     let crossed = us(first(normal, ROOM * 8 / 10));
     let order = "the order of events in the first peak: the other side is measured";
     for (at, name) in [(0, "S4"), (1, "S5"), (2, "S6"), (3, "S7")] {
@@ -290,26 +291,27 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     }
     let drained = us(last(normal));
     for (at, name) in [(0, "S4"), (1, "S5"), (2, "S6")] {
-        let emptied = us(pairs[at].iter().filter_map(|looks| last(looks)).max());
+        let emptied = us(pairs[at].iter().filter_map(|samples| last(samples)).max());
         let what = format!("{name} is empty before S7");
         trial.check(Check::exact(what, "us", emptied, Relation::Below, drained).note(order));
     }
     let what = "S7's bounce queue is empty before its normal queue";
     trial.check(Check::exact(what, "us", us(last(bounce)), Relation::Below, drained).note(order));
-    let most = looks.queues.iter().map(|look| look.frames).max().unwrap_or(0);
-    let what = "the most that any queue held at a look";
+    let most = samples.queues.iter().map(|sample| sample.frames).max().unwrap_or(0);
+    let what = "the most that any queue held at a sample";
     trial.check(Check::exact(what, "frames", most as f64, Relation::AtMost, ROOM as f64));
     let dropped = summary.packets.dropped_total() as f64;
     trial.check(Check::exact("frames lost", "frames", dropped, Relation::Equal, 0.0));
 
     trial.show("  mean utilisation of normal and bounce queue over the first peak\n");
-    let mean = |looks: &[Vec<(Time, u64)>; 2], at: Time| {
-        let held = |looks: &Vec<(Time, u64)>| looks.iter().find(|look| look.0 == at).map_or(0, |look| look.1);
-        looks.iter().map(held).sum::<u64>() as f64 / (2 * ROOM) as f64
+    let mean = |samples: &[Vec<(Time, u64)>; 2], at: Time| {
+        let held =
+            |samples: &Vec<(Time, u64)>| samples.iter().find(|sample| sample.0 == at).map_or(0, |sample| sample.1);
+        samples.iter().map(held).sum::<u64>() as f64 / (2 * ROOM) as f64
     };
     let row = |step: u64| {
         let at = Time::from_ms(step);
-        (format!("{step} ms"), pairs.iter().map(|looks| mean(looks, at)).collect())
+        (format!("{step} ms"), pairs.iter().map(|samples| mean(samples, at)).collect())
     };
     let rows: Vec<(String, Vec<f64>)> = (1..=20).map(row).collect();
     trial.show(&bars("", &["S4", "S5", "S6", "S7"], 0.5, &rows));
@@ -318,7 +320,8 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     without.push(("record.queues", format!("{{ every = \"{EVERY_US}us\" }}")));
     let result = trial.run(&PABO_TREE, &without)?;
     let s7 = fabric.find("S7");
-    let below: u64 = result.queues.iter().filter(|look| Some(look.0) != s7).map(|look| look.2).max().unwrap_or(0);
+    let below: u64 =
+        result.queues.iter().filter(|sample| Some(sample.0) != s7).map(|sample| sample.2).max().unwrap_or(0);
     let name = "negative control: without PABO no queue but S7's holds more than a frame";
     trial.check(Check::exact(name, "bytes", below as f64, Relation::AtMost, 1518.0));
     Ok(())
@@ -334,16 +337,16 @@ pub fn example(trial: &mut Trial) -> Result<(), Failure> {
         let changes = [("seed", seed.to_string()), ("record.links", "{ every = \"1ms\" }".to_owned())];
         let setup = trial.setup(&PABO_EXAMPLE, &changes)?;
         let fabric = setup.fabric.clone();
-        let mut looks = Looks::default();
+        let mut samples = SampleSeries::default();
         let mut simulation = simulation(setup, &PABO_EXAMPLE)?;
-        simulation.run(&mut looks);
-        let summary = simulation.finish(&mut looks, false);
+        simulation.run(&mut samples);
+        let summary = simulation.finish(&mut samples, false);
         let bounces = summary.bounces.clone().unwrap_or_default();
         let counts = [
             at(&bounces, "S3"),
-            looks.sent(&fabric, "S3", "S4"),
-            looks.sent(&fabric, "S3", "S2"),
-            looks.sent(&fabric, "S2", "S1"),
+            samples.sent(&fabric, "S3", "S4"),
+            samples.sent(&fabric, "S3", "S2"),
+            samples.sent(&fabric, "S2", "S1"),
         ];
         least.iter_mut().zip(counts).for_each(|(least, count)| *least = count.min(*least));
         lost += summary.packets.dropped_total();

@@ -99,13 +99,13 @@ pub fn md1(trial: &mut Trial) -> Result<(), Failure> {
 /// Runs `physics/little`.
 pub fn little(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 400, 60);
-    let look_ns = 997;
+    let sampled_ns = 997;
     for load in [50u64, 95] {
         let changes = [
             ("traffic.0.rate", format!("\"{}Mbps\"", 25 * load)),
             ("duration", format!("\"{milliseconds}ms\"")),
             ("measure.warm_up", "\"0s\"".to_owned()),
-            ("record.queues", format!("{{ every = \"{look_ns}ns\" }}")),
+            ("record.queues", format!("{{ every = \"{sampled_ns}ns\" }}")),
         ];
         let setup = trial.setup(&MD1, &changes)?;
         let node = setup.fabric.find("S1");
@@ -119,10 +119,10 @@ pub fn little(trial: &mut Trial) -> Result<(), Failure> {
         let in_queue: u64 = result
             .queues
             .iter()
-            .filter(|look| Some(look.0) == node && Some(look.1) == port)
-            .map(|look| look.2 / 1230)
+            .filter(|sample| Some(sample.0) == node && Some(sample.1) == port)
+            .map(|sample| sample.2 / 1230)
             .sum();
-        let length = in_queue as f64 / (milliseconds * 1_000_000 / look_ns) as f64;
+        let length = in_queue as f64 / (milliseconds * 1_000_000 / sampled_ns) as f64;
         let delay = result.summary.delay_ns.unwrap_or_default();
         let arrivals_a_ns = delay.count as f64 / (milliseconds as f64 * 1e6);
         let expected = arrivals_a_ns * (delay.mean - FIXED_NS);

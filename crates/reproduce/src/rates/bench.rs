@@ -89,9 +89,9 @@ impl Bench {
     }
 
     /// Returns the sample times, one per `every`, after `from` and up to the end.
-    fn looks(&self, every: Option<Time>, from: Time) -> impl Iterator<Item = Time> {
+    fn sample_times(&self, every: Option<Time>, from: Time) -> impl Iterator<Item = Time> {
         let every = every.unwrap_or(self.end).as_ps();
-        (from.as_ps() / every + 1..=self.end.as_ps() / every).map(move |look| Time::from_ps(look * every))
+        (from.as_ps() / every + 1..=self.end.as_ps() / every).map(move |number| Time::from_ps(number * every))
     }
 
     /// Returns the queue samples in the measured interval, in bytes.
@@ -102,14 +102,14 @@ impl Bench {
     /// Returns the queue samples after `from`: time in ms, bytes.
     pub fn queue_from(&self, from: Time) -> Vec<(f64, f64)> {
         let bytes = |at: Time| self.queue.get(&at).copied().unwrap_or(0) as f64;
-        self.looks(self.every[0], from).map(|at| (at.as_secs_f64() * 1e3, bytes(at))).collect()
+        self.sample_times(self.every[0], from).map(|at| (at.as_secs_f64() * 1e3, bytes(at))).collect()
     }
 
     /// Returns the bottleneck's rate per sampling interval: time in ms, Gbps with preamble and gap.
     pub fn link_gbps(&self) -> Vec<(f64, f64)> {
         let span = self.every[1].unwrap_or(self.end).as_ps() as f64;
         let sent = |at: Time| self.sent.get(&at).copied().unwrap_or(0) as f64 * 8e3 / span;
-        self.looks(self.every[1], Time::ZERO).map(|at| (at.as_secs_f64() * 1e3, sent(at))).collect()
+        self.sample_times(self.every[1], Time::ZERO).map(|at| (at.as_secs_f64() * 1e3, sent(at))).collect()
     }
 
     /// Returns the arrival rate of each entry's data per sampling interval: time in ms, Gbps on the wire.
@@ -134,26 +134,27 @@ impl Bench {
         (0..self.wire.len()).map(|entry| mean(&rows.iter().map(|row| row.1[entry]).collect::<Vec<_>>())).collect()
     }
 
-    /// Returns the mean over time of Jain's index; each index is over the rates of `looks` consecutive samples.
-    pub fn jain_over_time(&self, looks: usize) -> f64 {
+    /// Returns the mean over time of Jain's index, each over the rates of `samples_per_index` consecutive samples.
+    pub fn jain_over_time(&self, samples_per_index: usize) -> f64 {
         let rows = self.arrived_gbps(self.warm_up);
         let rate = |part: &[(f64, Vec<f64>)], entry: usize| part.iter().map(|row| row.1[entry]).sum::<f64>();
         let of =
             |part: &[(f64, Vec<f64>)]| jain(&(0..self.wire.len()).map(|entry| rate(part, entry)).collect::<Vec<_>>());
-        mean(&rows.chunks_exact(looks).map(of).collect::<Vec<_>>())
+        mean(&rows.chunks_exact(samples_per_index).map(of).collect::<Vec<_>>())
     }
 
     /// Returns the sending rate of `flow` over the whole run: time in ms, Gbps.
     pub fn sending_gbps(&self, flow: u64) -> Vec<(f64, f64)> {
-        let looks = self.controls.get(&flow).map_or(&[][..], Vec::as_slice);
-        let rate = |look: &ControlSample| Some((look.at.as_secs_f64() * 1e3, look.rate_bps? as f64 / 1e9));
-        looks.iter().filter_map(rate).collect()
+        let samples = self.controls.get(&flow).map_or(&[][..], Vec::as_slice);
+        let rate = |sample: &ControlSample| Some((sample.at.as_secs_f64() * 1e3, sample.rate_bps? as f64 / 1e9));
+        samples.iter().filter_map(rate).collect()
     }
 
     /// Returns the sending rates of all flows in the measured interval, in Gbps.
     pub fn all_sending_gbps(&self) -> Vec<f64> {
         let within = self.warm_up.as_secs_f64() * 1e3;
-        let of = |flow: &u64| self.sending_gbps(*flow).into_iter().filter(|look| look.0 > within).map(|look| look.1);
+        let of =
+            |flow: &u64| self.sending_gbps(*flow).into_iter().filter(|sample| sample.0 > within).map(|sample| sample.1);
         self.controls.keys().flat_map(of).collect()
     }
 

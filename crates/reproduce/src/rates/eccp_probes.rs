@@ -115,7 +115,7 @@ pub fn overhead(trial: &mut Trial) -> Result<(), Failure> {
             let bench = Bench::run(trial, &ECCP_DUMBBELL, &changes)?;
             let cross = mean(&bench.cross_gbps());
             let link: Vec<f64> =
-                bench.link_gbps().into_iter().filter(|look| look.0 > 200.0).map(|look| look.1).collect();
+                bench.link_gbps().into_iter().filter(|sample| sample.0 > 200.0).map(|sample| sample.1).collect();
             let (share, queue) = (10.0 * (mean(&link) - cross), quantile(&bench.queue_bytes(), 0.99) / 1e3);
             let name = format!("{name}, {estimate}: probes, of the link");
             // The link carries data and probes. Without loss and retransmits, the excess over arrived data is probes.

@@ -171,8 +171,8 @@ fn measure(walker: &mut Walker<'_>, fabric: &Fabric, failed: usize, stream: &mut
     if walker.walk(core, server, stream).is_none() {
         return false;
     }
-    let way = walker.nodes.clone();
-    let link = fabric.link_between(way[failed], way[failed + 1]);
+    let path = walker.nodes.clone();
+    let link = fabric.link_between(path[failed], path[failed + 1]);
     let before = stream.below(PROBES);
     let mut rerouted = false;
     for probe in 0..PROBES {
@@ -198,11 +198,11 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
     let divisor = trial.shorten("one measurement in", 1, 10);
     let mut rows = Vec::new();
     for (day, &(total, rerouted, reported)) in DAYS.iter().enumerate() {
-        let said = rerouted as f64 / total as f64;
+        let measured = rerouted as f64 / total as f64;
         let day = format!("11/0{}", day + 1);
         // Each of the two links fails with the probability that yields the day's share of rerouted measurements.
         let measurements = total / divisor;
-        let each = 1.0 - (1.0 - said).sqrt();
+        let each = 1.0 - (1.0 - measured).sqrt();
         let (mut found, mut at) = (0u64, 0.0f64);
         loop {
             // Geometric step to the next link failure, because most measurements have none.
@@ -213,20 +213,22 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
             found += u64::from(measure(&mut walker, &fabric, (at as u64 % 2) as usize, &mut stream));
         }
         let estimate = found as f64 / measurements as f64;
-        let deviation = (said * (1.0 - said) / measurements as f64).sqrt();
-        let off = (estimate - said) / deviation;
+        let deviation = (measured * (1.0 - measured) / measurements as f64).sqrt();
+        let off = (estimate - measured) / deviation;
         rows.push(vec![
             day.clone(),
             measurements.to_string(),
             found.to_string(),
             format!("{:.1}", reported * 1e5),
-            format!("{:.4}", said * 1e5),
+            format!("{:.4}", measured * 1e5),
             format!("{:.4}", estimate * 1e5),
             format!("{off:+.2}"),
         ]);
         let name = format!("{day}: what the estimator finds, against what was injected");
         let note = "tolerance: two standard deviations";
-        trial.check(Check::new(name, "1e-5", estimate * 1e5, Relation::Equal, said * 1e5, 2e5 * deviation).note(note));
+        trial.check(
+            Check::new(name, "1e-5", estimate * 1e5, Relation::Equal, measured * 1e5, 2e5 * deviation).note(note),
+        );
     }
     trial.show(
         "  share of measurements of 100 packets in which some TTL is below 61, in 1e-5: as the table has it, and as \

@@ -209,9 +209,9 @@ pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
     }
     nothing_lost(trial, "32 senders", std::iter::once(&result));
     draw_periods(trial, "fig7b", 32)?;
-    let deaf = run(trial, 32, Switch::Dod, &[])?;
+    let unsignalled = run(trial, 32, Switch::Dod, &[])?;
     let name = "negative control: without signals: longest recirculation queue";
-    trial.check(Check::new(name, "packets", deaf.queue(), Relation::Above, 1_000.0, 0.0));
+    trial.check(Check::new(name, "packets", unsignalled.queue(), Relation::Above, 1_000.0, 0.0));
     Ok(())
 }
 

@@ -17,7 +17,7 @@ use units::Time;
 struct Steps(Vec<[f64; 8]>, [Vec<(f64, f64)>; 4]);
 
 /// Sampling interval.
-const LOOK: Time = Time::from_us(20);
+const SAMPLE_INTERVAL: Time = Time::from_us(20);
 
 impl Watcher for Steps {
     fn throughput(&mut self, at: Time, traffic: u8, bytes: u64) {
@@ -26,8 +26,8 @@ impl Watcher for Steps {
             self.0.resize(step, [0.0; 8]);
         }
         self.0[step - 1][usize::from(traffic)] += bytes as f64 * 8e-6;
-        if let Some(looks) = self.1.get_mut(usize::from(traffic)) {
-            looks.push((at.as_ps() as f64 * 1e-9, bytes as f64 * 8e-9 / LOOK.as_secs_f64()));
+        if let Some(samples) = self.1.get_mut(usize::from(traffic)) {
+            samples.push((at.as_ps() as f64 * 1e-9, bytes as f64 * 8e-9 / SAMPLE_INTERVAL.as_secs_f64()));
         }
     }
 }
@@ -35,7 +35,7 @@ impl Watcher for Steps {
 /// Returns the goodput of each flow in each step in Gbps, and the number of lost frames and failed invariant checks.
 fn shares(trial: &Trial, changes: &[(&str, String)]) -> Result<(Steps, u64), Failure> {
     let mut setup = trial.setup(&TRIM_HARDWARE, changes)?;
-    setup.record.throughput_every = Some(LOOK);
+    setup.record.throughput_every = Some(SAMPLE_INTERVAL);
     let mut simulation = simulation(setup, &TRIM_HARDWARE)?;
     let mut steps = Steps::default();
     simulation.run(&mut steps);
@@ -85,7 +85,7 @@ pub fn sharing(trial: &mut Trial) -> Result<(), Failure> {
     let row = |(step, shares): (usize, &[f64; 8])| (counted(step as u64 + 1, "flow"), shares[..4].to_vec());
     let rows: Vec<(String, Vec<f64>)> = steps.0.iter().enumerate().map(row).collect();
     trial.show(&bars("", &["red 1", "red 2", "red 3", "red 4"], 100.0, &rows));
-    let line = |(at, looks): (usize, &Vec<(f64, f64)>)| Line::curve(format!("flow {}", at + 1), looks.clone());
+    let line = |(at, samples): (usize, &Vec<(f64, f64)>)| Line::curve(format!("flow {}", at + 1), samples.clone());
     let lines = steps.1.iter().enumerate().map(line).collect();
     let panel = Panel { x: "time, ms", y: "goodput, Gbps", scale: Scale::Linear, lines };
     leave(trial, "fig11", "goodput of four flows to one port, over pieces of 20 us", &[panel]);
@@ -97,8 +97,8 @@ pub fn sharing(trial: &mut Trial) -> Result<(), Failure> {
     }
     trial.check(Check::exact("checks of the run failed, frames lost", "", wrong as f64, Relation::Equal, 0.0));
     out_of_step(trial)?;
-    let deaf = [("switch.overload.model", "dod".to_owned())];
-    let (steps, _) = shares(trial, &deaf)?;
+    let unsignalled = [("switch.overload.model", "dod".to_owned())];
+    let (steps, _) = shares(trial, &unsignalled)?;
     let last = steps.0.last().map_or(0.0, |shares| shares[..4].iter().sum());
     let name = "negative control: deflection only carries four flows too; what it lacks are their headers";
     trial.check(Check::new(name, "Gbps", last, Relation::Above, 50.0, 0.0));

@@ -54,7 +54,7 @@ fn closed_form(setup: &Setup) -> (f64, f64) {
     let flows: Vec<&Flow> = setup.traffic.flows.iter().filter(|flow| flow.traffic == 0).collect();
     let Some(link) = setup.fabric.links().first() else { return (f64::NAN, f64::NAN) };
     let us = |time: Time| time.as_ps() as f64 * 1e-6;
-    let way = |flow: &Flow| {
+    let one_way_us = |flow: &Flow| {
         let frame_bytes = (flow.size_bytes + HEADER_BYTES).max(64);
         2.0 * us(link.rate.serialise(frame_bytes + units::PREAMBLE_BYTES) + link.delay)
     };
@@ -65,7 +65,7 @@ fn closed_form(setup: &Setup) -> (f64, f64) {
     };
     let replies = flows.len() as f64 / 2.0;
     let ends = [flows.first(), flows.last()].into_iter().flatten();
-    (flows.iter().map(service).sum::<f64>() / replies, ends.map(|flow| way(flow)).sum())
+    (flows.iter().map(service).sum::<f64>() / replies, ends.map(|flow| one_way_us(flow)).sum())
 }
 
 /// Runs the benchmark with transfers, or without if not `busy`.

@@ -69,11 +69,11 @@ pub fn longest_queue(trial: &mut Trial) -> Result<(), Failure> {
     let name = "a larger burst lets more through before meters bite: 64 frames, above 8 frames";
     let (large, small) = (of("meter_burst", "97280B"), of("meter_burst", "12160B"));
     trial.check(Check::new(name, "packets", large, Relation::Above, small, 0.0).note("the other side is measured"));
-    let deaf: Changes = [("switch.overload.pessimistic", "0s"), ("switch.overload.half", "0s")]
+    let unsignalled: Changes = [("switch.overload.pessimistic", "0s"), ("switch.overload.half", "0s")]
         .map(|(key, value)| (key, value.to_owned()))
         .to_vec();
     let name = "negative control: no response to signals: longest queue";
-    trial.check(Check::new(name, "packets", longest(trial, 64, &deaf)?, Relation::AtLeast, 10_000.0, 0.0));
+    trial.check(Check::new(name, "packets", longest(trial, 64, &unsignalled)?, Relation::AtLeast, 10_000.0, 0.0));
     Ok(())
 }
 

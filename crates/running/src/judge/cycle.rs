@@ -110,10 +110,10 @@ mod tests {
         // 0 to 2,001 lie between a cycle of three and one of two, and are themselves on none.
         let between = MOST_STARTS + 2;
         let [a, b, c, d, e] = std::array::from_fn(|at| between + at);
-        let ways = (0..between).flat_map(|middle| [(a, middle), (middle, d)]);
+        let edges = (0..between).flat_map(|middle| [(a, middle), (middle, d)]);
         let cycles = [(a, b), (b, c), (c, a), (d, e), (e, d)];
-        assert_eq!(shortest(&graph(between + 5, ways.clone().chain(cycles))), [d, e]);
-        assert!(shortest(&graph(between + 5, ways.chain([(a, b), (b, c), (d, e)]))).is_empty());
+        assert_eq!(shortest(&graph(between + 5, edges.clone().chain(cycles))), [d, e]);
+        assert!(shortest(&graph(between + 5, edges.chain([(a, b), (b, c), (d, e)]))).is_empty());
     }
 
     #[test]

@@ -209,14 +209,14 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
 
 /// Checks that the maps of PFC priorities have all priorities of `pfc_enable`.
 fn check_pfc(reader: &mut Reader<'_>, switch: &SwitchConfig) {
-    let mut said: BTreeSet<String> = BTreeSet::new();
+    let mut reported: BTreeSet<String> = BTreeSet::new();
     for qos in switch.qos.values() {
         for field in ["pfc_to_queue_map", "pfc_to_pg_map"] {
             let map = qos.maps.get(field).and_then(|name| Some((name, switch.maps[table_of(field)].get(name)?)));
             let Some((name, _)) = map else { continue };
             for priority in (0..8).filter(|priority| qos.pfc_enable >> priority & 1 == 1) {
                 let key = format!("{}|{name}.{priority}", table_of(field));
-                if !reader.has_number(table_of(field), name, priority) && said.insert(key.clone()) {
+                if !reader.has_number(table_of(field), name, priority) && reported.insert(key.clone()) {
                     let message = format!("is missing, and {}.pfc_enable names {priority}", qos.key);
                     reader.fault(key, message, "a value for it");
                 }

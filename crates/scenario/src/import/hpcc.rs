@@ -212,7 +212,7 @@ mod tests {
         config.entries.last().unwrap().value.clone()
     }
 
-    fn said(line: &str) -> String {
+    fn message(line: &str) -> String {
         HpccConfig::parse(&format!("{FILES}{line}\n"), "config.txt").unwrap_err().to_string()
     }
 
@@ -245,7 +245,7 @@ mod tests {
             ("KMAX_MAP 1 100 -5", "`-5` is not"),
             ("LINK_DOWN 0 0", "LINK_DOWN: the value is missing"),
         ] {
-            assert!(said(line).contains(expected), "{line}: {}", said(line));
+            assert!(message(line).contains(expected), "{line}: {}", message(line));
         }
         let all = HpccConfig::parse("CC_MODE x\nRP_TIMER y\nFLOW_FILE\n", "c").unwrap_err();
         assert_eq!(all.errors.len(), 3, "all errors are reported at once: {all}");

@@ -79,18 +79,18 @@ impl Writer<'_> {
         for (name, headroom) in headrooms {
             switches.entry(headroom).or_default().push(quoted(&name));
         }
-        let said = |headroom: Option<u64>| headroom.map_or("auto".to_owned(), |bytes| format!("{bytes}B"));
+        let shown = |headroom: Option<u64>| headroom.map_or("auto".to_owned(), |bytes| format!("{bytes}B"));
         let common = switches.iter().max_by_key(|(_, names)| names.len()).and_then(|(&headroom, _)| headroom);
         let _ = writeln!(
             text,
             "flow_control = {{ kind = \"pfc\", priorities = {classes:?}, xoff = \"1/8\", xon = \"3KiB\", \
              headroom = \"{}\", reaction = \"0ns\" }}",
-            said(common)
+            shown(common)
         );
         switches.remove(&common);
         let mut overrides = String::new();
         for (headroom, names) in switches {
-            let (names, headroom) = (names.join(", "), said(headroom));
+            let (names, headroom) = (names.join(", "), shown(headroom));
             let _ = writeln!(
                 overrides,
                 "[[switch.override]]\nswitches = [{names}]\nflow_control = {{ headroom = \"{headroom}\" }}\n"

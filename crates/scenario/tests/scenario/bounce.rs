@@ -133,7 +133,7 @@ fn senders_that_slow_down() {
 }
 
 #[test]
-fn storms_are_looked_for_as_one_says() {
+fn storm_detection_follows_its_keys() {
     use model::parameters::StormParameters;
     use units::Time;
     let with = |check: &str| lower(&format!("{GOOD}\n[check]\n{check}\n")).map(|lowered| lowered.setup.storm);

@@ -354,14 +354,14 @@ fn routes(ends: &[Vec<(usize, usize, u16)>]) -> Vec<BTreeMap<u32, u16>> {
     for target in 0..ends.len() {
         let mut distance = vec![usize::MAX; ends.len()];
         distance[target] = 0;
-        let mut turn = vec![target];
+        let mut queue = vec![target];
         let mut at = 0;
-        while let Some(&node) = turn.get(at) {
+        while let Some(&node) = queue.get(at) {
             at += 1;
             for &(_, peer, _) in &ends[node] {
                 if distance[peer] == usize::MAX {
                     distance[peer] = distance[node] + 1;
-                    turn.push(peer);
+                    queue.push(peer);
                 }
             }
         }

@@ -97,13 +97,13 @@ pub fn sonic_fragment(view: &SwitchView, marks: &Marks, settings: &sonic::Settin
 /// Interprets SONiC's pipeline on a fragment of `config_db.json`.
 pub fn sonic(config: &Value, dscp: u8, ingress: &str, egress: &str) -> Treatment {
     let (from, to) = (&config["PORT_QOS_MAP"][ingress], &config["PORT_QOS_MAP"][egress]);
-    let look =
+    let lookup =
         |table: &str, name: &Value, key: u8| number(&config[table][name.as_str().expect("a name")][key.to_string()]);
-    let class = look("DSCP_TO_TC_MAP", &from["dscp_to_tc_map"], dscp);
+    let class = lookup("DSCP_TO_TC_MAP", &from["dscp_to_tc_map"], dscp);
     Treatment {
-        priority_group: Some(look("TC_TO_PRIORITY_GROUP_MAP", &from["tc_to_pg_map"], class)),
-        dscp: look("TC_TO_DSCP_MAP", &to["tc_to_dscp_map"], class),
-        queue: Some(look("TC_TO_QUEUE_MAP", &to["tc_to_queue_map"], class)),
+        priority_group: Some(lookup("TC_TO_PRIORITY_GROUP_MAP", &from["tc_to_pg_map"], class)),
+        dscp: lookup("TC_TO_DSCP_MAP", &to["tc_to_dscp_map"], class),
+        queue: Some(lookup("TC_TO_QUEUE_MAP", &to["tc_to_queue_map"], class)),
     }
 }
 

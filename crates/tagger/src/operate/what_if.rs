@@ -203,11 +203,11 @@ impl<'a> WhatIf<'a> {
     }
 
     /// Counts the pairs of these hosts (representatives, repeated per member) with their senders.
-    fn cost(&mut self, hosts: &[u32], way: &PacketForwarding) -> Effect {
+    fn cost(&mut self, hosts: &[u32], forwarding: &PacketForwarding) -> Effect {
         let mut known: HashMap<u32, Cost> = HashMap::new();
         let mut effect = Effect::default();
         for &host in hosts {
-            let cost = known.entry(host).or_insert_with(|| self.towards(host, way));
+            let cost = known.entry(host).or_insert_with(|| self.towards(host, forwarding));
             let share = effect.lossy_per_million * effect.lossy + cost.lossy_per_million;
             effect.lossy += cost.lossy;
             effect.cut += cost.cut;
@@ -216,20 +216,20 @@ impl<'a> WhatIf<'a> {
             if effect.example.is_none()
                 && let Some(sender) = cost.example
             {
-                effect.example = Some(self.lossy_path(sender, host, way));
+                effect.example = Some(self.lossy_path(sender, host, forwarding));
             }
         }
         effect
     }
 
     /// Counts the senders to one host.
-    fn towards(&mut self, host: u32, way: &PacketForwarding) -> Cost {
+    fn towards(&mut self, host: u32, forwarding: &PacketForwarding) -> Cost {
         if !self.before.contains_key(&host) {
             let before = PacketForwarding::Routes(self.routes);
             let bits = self.outcomes(host, &before).iter().map(|outcome| outcome.bits).collect();
             self.before.insert(host, bits);
         }
-        let is = self.outcomes(host, way);
+        let is = self.outcomes(host, forwarding);
         let mut cost = Cost::default();
         for ((sender, &was), is) in (0..).zip(&self.before[&host]).zip(is) {
             // Only changes count: a pair may have been lossy before the failure.
@@ -246,23 +246,23 @@ impl<'a> WhatIf<'a> {
     }
 
     /// Returns the outcomes of packets from every host to this one.
-    fn outcomes(&mut self, host: u32, way: &PacketForwarding) -> Vec<PacketOutcome> {
+    fn outcomes(&mut self, host: u32, forwarding: &PacketForwarding) -> Vec<PacketOutcome> {
         self.forget();
         let senders = 0..self.fabric.hosts().len() as u32;
         senders
-            .map(|sender| if sender == host { PacketOutcome::default() } else { self.sent(sender, host, way) })
+            .map(|sender| if sender == host { PacketOutcome::default() } else { self.sent(sender, host, forwarding) })
             .collect()
     }
 
     /// Returns the outcome of the packets of one host.
-    fn sent(&mut self, sender: u32, host: u32, way: &PacketForwarding) -> PacketOutcome {
+    fn sent(&mut self, sender: u32, host: u32, forwarding: &PacketForwarding) -> PacketOutcome {
         let node = self.fabric.host_node(sender);
-        let ports = way.ports(self.fabric, node, host, None);
+        let ports = forwarding.ports(self.fabric, node, host, None);
         let tags = 0..self.first_tags.len();
         let starts = ports.iter().flat_map(|&port| tags.clone().map(move |at| (port, at)));
         PacketOutcome::mean(starts.map(|(port, at)| {
             let peer = self.fabric.ports(node)[usize::from(port)];
-            self.outcome(host, way, peer.peer, peer.peer_port, self.first_tags[at])
+            self.outcome(host, forwarding, peer.peer, peer.peer_port, self.first_tags[at])
         }))
     }
 
@@ -274,7 +274,7 @@ impl<'a> WhatIf<'a> {
     fn outcome(
         &mut self,
         host: u32,
-        way: &PacketForwarding,
+        forwarding: &PacketForwarding,
         node: NodeId,
         ingress: PortIndex,
         tag: Tag,
@@ -296,11 +296,11 @@ impl<'a> WhatIf<'a> {
         }
         self.states[state] = PacketOutcome::of(BEGUN);
         self.touched.push(state as u32);
-        let ports = way.ports(self.fabric, node, host, Some(ingress));
+        let ports = forwarding.ports(self.fabric, node, host, Some(ingress));
         let onward = |port: PortIndex| {
             let peer = self.fabric.ports(node)[usize::from(port)];
             let new = self.lookup.new_tag(node, tag, ingress, port);
-            new.map_or(PacketOutcome::LOST, |new| self.outcome(host, way, peer.peer, peer.peer_port, new))
+            new.map_or(PacketOutcome::LOST, |new| self.outcome(host, forwarding, peer.peer, peer.peer_port, new))
         };
         let outcome = PacketOutcome::mean(ports.iter().copied().map(onward));
         self.states[state] = PacketOutcome { bits: outcome.bits | KNOWN, ..outcome };
@@ -308,12 +308,12 @@ impl<'a> WhatIf<'a> {
     }
 
     /// Returns a path that becomes lossy, from the outcomes of the last evaluation.
-    fn lossy_path(&mut self, sender: u32, host: u32, way: &PacketForwarding) -> Vec<NodeId> {
+    fn lossy_path(&mut self, sender: u32, host: u32, forwarding: &PacketForwarding) -> Vec<NodeId> {
         let mut nodes = vec![self.fabric.host_node(sender)];
         let (mut at, mut ingress, mut tag) = (nodes[0], None, None);
         // Each state is entered once, so the path has at most as many hops as there are states.
         for _ in 0..=self.touched.len() {
-            let ports = way.ports(self.fabric, at, host, ingress);
+            let ports = forwarding.ports(self.fabric, at, host, ingress);
             let tags: Vec<Tag> = tag.map_or(self.first_tags.clone(), |tag| vec![tag]);
             let mut onward = None;
             for (&port, &tag) in ports.iter().flat_map(|port| tags.iter().map(move |tag| (port, tag))) {
@@ -323,7 +323,7 @@ impl<'a> WhatIf<'a> {
                     Some(ingress) => self.lookup.new_tag(at, tag, ingress, port),
                 };
                 let Some(new) = new else { return nodes };
-                let leads = self.outcome(host, way, peer.peer, peer.peer_port, new).has(LOSSY);
+                let leads = self.outcome(host, forwarding, peer.peer, peer.peer_port, new).has(LOSSY);
                 if leads && (onward.is_none() || !nodes.contains(&peer.peer)) {
                     onward = Some((peer, new));
                 }

@@ -84,7 +84,7 @@ fn a_link_without_an_alternative_cuts() {
 }
 
 #[test]
-fn hosts_looked_at_together_cost_what_each_costs_alone() {
+fn hosts_tested_together_have_the_costs_of_each_alone() {
     let fabric = small();
     let mut draw = Stream::new(7, 0, units::random::purpose("what-if test"));
     let mut together = 0;

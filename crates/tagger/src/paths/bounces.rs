@@ -21,7 +21,7 @@ struct BouncePathSearch<'t, 'p, 'f> {
     out: Vec<u32>,
 }
 
-fn way(tree: &Tree, slot: u32, step: &Step) -> LinkDirection {
+fn direction(tree: &Tree, slot: u32, step: &Step) -> LinkDirection {
     let node = |slot: u32| NodeId(tree.nodes[slot as usize]);
     LinkDirection::between(tree.ports.fabric, node(slot), node(step.peer))
 }
@@ -59,14 +59,14 @@ pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError>
         while let Some((at, descending)) = open.pop_front() {
             let used = fewest[at.index()][usize::from(descending)];
             for port in fabric.ports(at).iter().filter(|port| fabric.node(port.peer).forwards()) {
-                let way = LinkDirection::between(fabric, at, port.peer);
-                let bounced = used + u16::from(way.bounces(descending));
-                let known = &mut fewest[port.peer.index()][usize::from(way == LinkDirection::Down)];
+                let direction = LinkDirection::between(fabric, at, port.peer);
+                let bounced = used + u16::from(direction.bounces(descending));
+                let known = &mut fewest[port.peer.index()][usize::from(direction == LinkDirection::Down)];
                 if bounced <= u16::from(bounces) && bounced < *known {
                     *known = bounced;
                     // 0-1 breadth-first search: hops without a bounce go to the front, so most states are expanded
                     // once.
-                    let next = (port.peer, way == LinkDirection::Down);
+                    let next = (port.peer, direction == LinkDirection::Down);
                     if bounced == used { open.push_front(next) } else { open.push_back(next) }
                 }
             }
@@ -94,13 +94,13 @@ impl BouncePathSearch<'_, '_, '_> {
         self.on_path[at as usize] = true;
         let mut go_on = true;
         for step in tree.steps(at) {
-            let way = way(tree, at, step);
-            let bounce = way.bounces(descending);
+            let direction = direction(tree, at, step);
+            let bounce = direction.bounces(descending);
             if self.on_path[step.peer as usize] || (bounce && bounces == 0) {
                 continue;
             }
             self.out.push(step.port);
-            go_on = self.extend(step.peer, way == LinkDirection::Down, bounces - u8::from(bounce), each);
+            go_on = self.extend(step.peer, direction == LinkDirection::Down, bounces - u8::from(bounce), each);
             self.out.pop();
             if !go_on {
                 break;
@@ -159,7 +159,7 @@ fn by_height(graph: &mut TaggedGraph, senders: &mut Senders, bounces: u8) {
     let fabric = ports.fabric;
     let node = |port: u32| NodeId(ports.node[port as usize]);
     // Direction of the link of a port.
-    let way = |port: u32| LinkDirection::between(fabric, node(port), node(ports.peer[port as usize]));
+    let direction = |port: u32| LinkDirection::between(fabric, node(port), node(ports.peer[port as usize]));
     let levels = usize::from(bounces) + 1;
     let mut now = vec![vec![0u64; ports.len().div_ceil(64)]; levels];
     for node in fabric.node_ids() {
@@ -179,10 +179,10 @@ fn by_height(graph: &mut TaggedGraph, senders: &mut Senders, bounces: u8) {
         let mut next = vec![vec![0u64; ports.len().div_ceil(64)]; levels];
         for at in 0..ports.len() as u32 {
             for used in (0..levels).filter(|&used| has(&now[used], at as usize)) {
-                let descending = way(at) == LinkDirection::Up;
+                let descending = direction(at) == LinkDirection::Up;
                 for out in ports.of(NodeId(ports.node[at as usize])).filter(|&out| out != at) {
                     let peer = ports.peer[out as usize];
-                    let used = used + usize::from(way(out).bounces(descending));
+                    let used = used + usize::from(direction(out).bounces(descending));
                     if used < levels {
                         put(&mut graph.hops[hop][ports.row(at)], ports.local(out));
                         if ports.forwards(peer) {

@@ -268,9 +268,9 @@ pub fn collective(
         for pair in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let all = (0..what.iterations).flat_map(|iteration| pair.iter().map(move |it| (iteration, it.3)));
             let mut last = vec![None; queue_pairs.min(pair.len() as u32 * what.iterations) as usize];
-            for (turn, (iteration, flow)) in all.enumerate() {
+            for (number, (iteration, flow)) in all.enumerate() {
                 let flow = first_flow + iteration * flows + flow;
-                let queue_pair = turn % last.len();
+                let queue_pair = number % last.len();
                 if let Some(before) = last[queue_pair].replace(flow) {
                     builder.continues(before, flow);
                 }

@@ -76,7 +76,7 @@ struct Run<'a> {
     now: u64,
     frames: u64,
     /// Minimum and maximum latency in picoseconds, and number of delivered frames, per flow.
-    ways: Vec<(u64, u64, u64)>,
+    latencies_ps: Vec<(u64, u64, u64)>,
     /// Frames whose gate is closed during their transmission, by port and flow; `usize::MAX` for all flows.
     closed: Faults<(usize, usize)>,
     open: Faults<(usize, usize)>,
@@ -105,9 +105,11 @@ pub fn follow(lists: &Lists, fabric: &Fabric) -> Judgement {
         Some(_) => {}
     }
     let ideal = |flow: usize| run.steps[flow].iter().map(|step| step.on_ps).sum::<u64>() - lists.processing_ps;
-    let came = (0..run.ways.len()).filter(|&flow| run.ways[flow].2 > 0);
-    let waits: Vec<[u64; 3]> =
-        came.map(|flow| (run.ways[flow], ideal(flow))).map(|((a, b, _), ideal)| [b - ideal, b, b - a]).collect();
+    let came = (0..run.latencies_ps.len()).filter(|&flow| run.latencies_ps[flow].2 > 0);
+    let waits: Vec<[u64; 3]> = came
+        .map(|flow| (run.latencies_ps[flow], ideal(flow)))
+        .map(|((a, b, _), ideal)| [b - ideal, b, b - a])
+        .collect();
     let most = |what: usize| waits.iter().map(|wait| wait[what]).max().unwrap_or(0);
     let check = |name, claim, faults| Check { name, claim, faults };
     let mut checks = vec![
@@ -185,10 +187,10 @@ impl<'a> Run<'a> {
             }
             steps.push(of_flow);
         }
-        let ways = vec![(u64::MAX, 0, 0); steps.len()];
+        let latencies_ps = vec![(u64::MAX, 0, 0); steps.len()];
         let (due, stuck) = (BinaryHeap::new(), BTreeSet::new());
         let (closed, open, deadlines) = (Faults::new(), Faults::new(), Faults::new());
-        Run { lists, places, steps, due, now: 0, frames: 0, ways, closed, open, deadlines, dropped, stuck }
+        Run { lists, places, steps, due, now: 0, frames: 0, latencies_ps, closed, open, deadlines, dropped, stuck }
     }
 
     /// Reports ports without gates: a warning for a source, which may send nothing else; a fault for a switch.
@@ -360,11 +362,11 @@ impl<'a> Run<'a> {
             self.due.push(Reverse((arrives, Due::Arrive { port: next.place, frame })));
             return;
         }
-        let way = arrives - self.lists.processing_ps - frame.released_ps;
-        let (least, most, count) = &mut self.ways[frame.flow];
-        (*least, *most, *count) = ((*least).min(way), (*most).max(way), *count + 1);
-        if let Some(deadline) = spec.deadline_ps.filter(|&deadline| way > deadline) {
-            let (took, since) = (shown(way), shown(frame.released_ps));
+        let latency_ps = arrives - self.lists.processing_ps - frame.released_ps;
+        let (least, most, count) = &mut self.latencies_ps[frame.flow];
+        (*least, *most, *count) = ((*least).min(latency_ps), (*most).max(latency_ps), *count + 1);
+        if let Some(deadline) = spec.deadline_ps.filter(|&deadline| latency_ps > deadline) {
+            let (took, since) = (shown(latency_ps), shown(frame.released_ps));
             let deadline = shown(deadline);
             self.deadlines.note(frame.flow, || {
                 format!("stream `{}`: the frame of {since} takes {took}, and its deadline is {deadline}", spec.name)
@@ -492,8 +494,8 @@ mod tests {
         assert!(with("82").checks.iter().any(|check| check.name == "max-sdu"));
         let dropped = with("81");
         assert_eq!(faults(&dropped), ["max-sdu"]);
-        let said = "port 2 of `s`: frames of `f0` have 100 bytes, and the max-sdu of class 7 drops those above 99";
-        assert_eq!(dropped.checks.iter().flat_map(|check| check.faults.clone()).collect::<Vec<_>>(), [said]);
+        let message = "port 2 of `s`: frames of `f0` have 100 bytes, and the max-sdu of class 7 drops those above 99";
+        assert_eq!(dropped.checks.iter().flat_map(|check| check.faults.clone()).collect::<Vec<_>>(), [message]);
         let without = follow(&lists(&[("a", 0, 7)], gates), &fabric());
         assert!(without.checks.iter().all(|check| check.name != "max-sdu"));
     }

@@ -250,7 +250,7 @@ impl Lists {
             }
             let cycle_ps = list.states.iter().map(|state| state.interval_ps).sum();
             // Rotate the list to time zero.
-            let entries = turned(list.states, (list.base_ps - zero_ps) % cycle_ps);
+            let entries = rotated(list.states, (list.base_ps - zero_ps) % cycle_ps);
             self.ports.push(Port { node: node.to_owned(), port, cycle_ps, entries });
         }
         Ok(())
@@ -267,7 +267,7 @@ impl Lists {
 }
 
 /// Rotates a list that begins `by` later, less than a cycle, to time zero.
-fn turned(states: Vec<State>, by: u64) -> Vec<State> {
+fn rotated(states: Vec<State>, by: u64) -> Vec<State> {
     let mut tail = Vec::new();
     let mut head = states;
     let mut left = by;
@@ -312,9 +312,9 @@ mod tests {
 
     #[test]
     fn a_list_that_begins_later_is_seen_from_zero() {
-        assert_eq!(plain(&turned(states(&[(1, 10), (2, 20)]), 0)), [(1, 10), (2, 20)]);
-        assert_eq!(plain(&turned(states(&[(1, 10), (2, 20)]), 5)), [(2, 5), (1, 10), (2, 15)]);
-        assert_eq!(plain(&turned(states(&[(1, 10), (2, 20)]), 25)), [(1, 5), (2, 20), (1, 5)]);
+        assert_eq!(plain(&rotated(states(&[(1, 10), (2, 20)]), 0)), [(1, 10), (2, 20)]);
+        assert_eq!(plain(&rotated(states(&[(1, 10), (2, 20)]), 5)), [(2, 5), (1, 10), (2, 15)]);
+        assert_eq!(plain(&rotated(states(&[(1, 10), (2, 20)]), 25)), [(1, 5), (2, 20), (1, 5)]);
     }
 
     #[test]

@@ -220,14 +220,17 @@ mod tests {
             ("\"gate-enabled\": true", "\"gate-enabled\": false", 0, "no interface has gates"),
             ("\"interface\"", "\"interfaces\"", 11, "missing field `interface`"),
         ];
-        for (good, bad, line, said) in rows {
+        for (good, bad, line, message) in rows {
             let error = parse(&GOOD.replacen(good, bad, 1)).unwrap_err();
             let place = match &error {
                 GateFileError::Json { line, .. } | GateFileError::Line { line, .. } => *line,
                 other => panic!("{other:?}"),
             };
             // Checks of a whole object report its last line, or the next one.
-            assert!(error.to_string().contains(said) && (line..=line + 1).contains(&place), "{bad}: {place}: {error}");
+            assert!(
+                error.to_string().contains(message) && (line..=line + 1).contains(&place),
+                "{bad}: {place}: {error}"
+            );
         }
     }
 }

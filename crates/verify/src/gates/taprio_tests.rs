@@ -242,11 +242,11 @@ fn hostile_commands_are_refused_with_their_line() {
         ("ip link set eth0 up", "A='a b'; ip link > $A", "line 2: `$A` is no single word"),
         ("ip link set eth0 up", "ip link > > f", "line 2: `>` without the name of a file"),
     ];
-    for (good, bad, said) in rows {
+    for (good, bad, message) in rows {
         let changed = GOOD.replacen(good, bad, 1);
         assert_ne!(changed, GOOD, "{good}");
         let error = parse(&changed).map_or_else(|error| error.to_string(), |read| format!("accepted: {read:?}"));
-        assert!(error.starts_with(said), "{bad}: {error}");
+        assert!(error.starts_with(message), "{bad}: {error}");
     }
 }
 

@@ -42,7 +42,7 @@ pub struct PfcFlags {
 
 impl PfcFlags {
     /// Returns true if the check is requested.
-    pub fn asked(&self) -> bool {
+    pub fn is_requested(&self) -> bool {
         self.pfc
     }
 }

@@ -204,7 +204,7 @@ impl Lookup<'_> {
             for &tag in tags {
                 let dscp = self.carried[&tag].0;
                 for (ingress, egress) in pairs() {
-                    self.look(&[tag], Frames { node, ingress, egress, dscp }, &mut found);
+                    self.compare(&[tag], Frames { node, ingress, egress, dscp }, &mut found);
                 }
             }
             // A host may send any DSCP, and all frames in a lossless account wait like the frames of its tag.
@@ -214,7 +214,7 @@ impl Lookup<'_> {
                     let of_account = |tag: &&u16| self.carried[tag].1 == account;
                     let tags: Vec<u16> = tags.iter().filter(of_account).copied().collect();
                     for egress in 0..ports {
-                        self.look(&tags, Frames { node, ingress, egress, dscp }, &mut found);
+                        self.compare(&tags, Frames { node, ingress, egress, dscp }, &mut found);
                     }
                 }
             }
@@ -237,7 +237,7 @@ impl Lookup<'_> {
     }
 
     /// Checks frames against the rule of one of these tags.
-    fn look(&self, tags: &[u16], frames: Frames, found: &mut Found) {
+    fn compare(&self, tags: &[u16], frames: Frames, found: &mut Found) {
         let Frames { node, ingress, egress, dscp } = frames;
         let Some(hop) = self.binding.hop(node, ingress, egress, dscp) else { return };
         found.hops += 1;

@@ -86,7 +86,7 @@ fn missing_inputs_are_refused_by_name() {
     // Without a minimum nothing is missing.
     let below = made(&dynamic(), None, true).unwrap();
     assert_eq!(profile(&below, "Ethernet240|3")[0], "105567");
-    for (table, field, said) in [
+    for (table, field, message) in [
         ("LOSSLESS_TRAFFIC_PATTERN", "", "LOSSLESS_TRAFFIC_PATTERN: is missing"),
         ("LOSSLESS_TRAFFIC_PATTERN", "mtu", "LOSSLESS_TRAFFIC_PATTERN|AZURE.mtu: is missing"),
         ("DEFAULT_LOSSLESS_BUFFER_PARAMETER", "", "DEFAULT_LOSSLESS_BUFFER_PARAMETER: is missing"),
@@ -100,6 +100,6 @@ fn missing_inputs_are_refused_by_name() {
             config[table][row].as_object_mut().unwrap().remove(field);
         }
         let refused = made(&config, Some(&asic()), false).unwrap_err();
-        assert!(refused.starts_with(said), "{refused}");
+        assert!(refused.starts_with(message), "{refused}");
     }
 }

@@ -109,8 +109,8 @@ pub(super) fn queue_limit(config: &Config, profile: &str) -> Option<String> {
 pub(super) fn is_lossy(config: &Config, profile: &str) -> bool {
     let fields = config.get("BUFFER_PROFILE").and_then(|all| all.get(profile));
     let pool = fields.and_then(|fields| named(fields, "pool")).unwrap_or_default();
-    let says = |word: &str| profile.contains(word) || pool.contains(word);
-    says("lossy") || (!says("lossless") && queue_limit(config, profile).is_some())
+    let names_contain = |word: &str| profile.contains(word) || pool.contains(word);
+    names_contain("lossy") || (!names_contain("lossless") && queue_limit(config, profile).is_some())
 }
 
 /// Ports whose entries are checked; `None` for all.

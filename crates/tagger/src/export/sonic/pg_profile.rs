@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_refused_with_their_line() {
-        for (from, to, said) in [
+        for (from, to, message) in [
             ("40m", "40", "line 4: cable `40`: write a length like 300m or 10km"),
             ("100000 40m", "fast 40m", "line 4: speed `fast` is no whole number"),
             ("55120", "-1", "line 4: xoff `-1` is no whole number"),
@@ -160,7 +160,7 @@ mod tests {
             (" 0\n", " x\n", "line 5: threshold `x` is no whole number"),
         ] {
             let refused = PgTable::parse(&GOOD.replacen(from, to, 1)).unwrap_err().to_string();
-            assert!(refused.starts_with(said), "{to}: {refused}");
+            assert!(refused.starts_with(message), "{to}: {refused}");
         }
         assert!(PgTable::parse("# nothing\n").unwrap_err().to_string().contains("no row"));
     }

@@ -126,8 +126,8 @@ fn a_profile_without_size_or_threshold_keeps_its_headroom_or_is_refused() {
         "\"Ethernet240|3-4\": {\"profile\": \"NULL\"}",
     )]);
     let notes = made(&null, None, false).unwrap().notes;
-    let said = "leaf-1: the switch computes the headroom of BUFFER_PG|Ethernet240|3-4 (dynamic buffer model)";
-    assert!(notes.iter().any(|note| note.starts_with(said)), "{notes:?}");
+    let message = "leaf-1: the switch computes the headroom of BUFFER_PG|Ethernet240|3-4 (dynamic buffer model)";
+    assert!(notes.iter().any(|note| note.starts_with(message)), "{notes:?}");
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn a_queue_that_drops_is_lossy_whatever_it_is_called() {
     let small =
         changed(&[("\"size\": \"0\", \"static_th\": \"67117468\"}", "\"size\": \"0\", \"static_th\": \"60000\"}")]);
     let notes = made(&small, None, false).unwrap().notes;
-    let said = "leaf-1: lossless queues have BUFFER_PROFILE|egress_lossless_profile with static_th 60000";
-    assert!(notes.iter().any(|note| note.starts_with(said)), "{notes:?}");
+    let message = "leaf-1: lossless queues have BUFFER_PROFILE|egress_lossless_profile with static_th 60000";
+    assert!(notes.iter().any(|note| note.starts_with(message)), "{notes:?}");
 }
 
 #[test]
@@ -233,8 +233,8 @@ fn dscps_that_turn_lossy_are_named_and_those_that_hosts_must_send() {
     let platform = Platform::parse(&text).unwrap();
     let given = PlatformBuffers { platform: Some(&platform), ..PlatformBuffers::default() };
     let notes = made_for(&view, &marks, &given).unwrap().notes;
-    let said = "leaf-1: lossless until now and lossy with the fragment: DSCP 3, 4 at Ethernet240";
-    assert!(notes.iter().any(|note| note == said), "{notes:?}");
+    let message = "leaf-1: lossless until now and lossy with the fragment: DSCP 3, 4 at Ethernet240";
+    assert!(notes.iter().any(|note| note == message), "{notes:?}");
     let general = general_notes(&marks, &tests::settings(), &given);
     assert!(
         general.iter().any(|note| note.starts_with("Hosts must send lossless traffic with DSCP 26 (tag 1)")),

@@ -49,7 +49,7 @@ pub(super) struct Batches<'p, 'f> {
     pub climb: Climb,
     tree: Tree<'p, 'f>,
     /// Far end of each step, by step number.
-    ways: Vec<BatchStep>,
+    steps: Vec<BatchStep>,
     /// Per step: the roots towards which packets arrive by its port.
     comers: Vec<u64>,
     /// Per step: true if it was chosen towards any root so far.
@@ -91,12 +91,12 @@ impl<'p, 'f> Batches<'p, 'f> {
         let count = tree.nodes.len();
         let mut step_by = vec![0; ports.len()];
         tree.steps.iter().zip(0..).for_each(|(step, number)| step_by[step.port as usize] = number);
-        let way =
+        let batch_step =
             |step: &super::Step| BatchStep { peer: step.peer, back: step_by[ports.peer[step.port as usize] as usize] };
         Batches {
             graph: TaggedGraph::new(ports),
             climb,
-            ways: tree.steps.iter().map(way).collect(),
+            steps: tree.steps.iter().map(batch_step).collect(),
             comers: vec![0; tree.steps.len()],
             used: vec![false; tree.steps.len()],
             levels: Vec::new(),
@@ -179,10 +179,10 @@ impl<'p, 'f> Batches<'p, 'f> {
         let [.., level, next] = &mut self.levels[..depth + 2] else { return };
         for &slot in &level.slots {
             let here = level.roots[slot as usize];
-            let ways = self.tree.steps_of[slot as usize] as usize..self.tree.steps_of[slot as usize + 1] as usize;
-            self.graph.edge_visits += ways.len() as u64;
-            for way in &self.ways[ways] {
-                next.roots[way.peer as usize] |= here;
+            let steps = self.tree.steps_of[slot as usize] as usize..self.tree.steps_of[slot as usize + 1] as usize;
+            self.graph.edge_visits += steps.len() as u64;
+            for step in &self.steps[steps] {
+                next.roots[step.peer as usize] |= here;
             }
         }
         for (slot, (roots, seen)) in next.roots.iter_mut().zip(&self.seen).enumerate() {
@@ -199,10 +199,10 @@ impl<'p, 'f> Batches<'p, 'f> {
         let mut open = next.roots[slot as usize];
         for number in self.numbers(slot) {
             self.graph.edge_visits += 1;
-            let way = self.ways[number];
-            let roots = open & level.roots[way.peer as usize];
+            let step = self.steps[number];
+            let roots = open & level.roots[step.peer as usize];
             if roots != 0 {
-                self.comers[way.back as usize] |= roots;
+                self.comers[step.back as usize] |= roots;
                 self.used[number] = true;
                 let port = self.tree.steps[number].local;
                 let out = &mut self.out[slot as usize * ROOTS..][..ROOTS];
@@ -233,7 +233,7 @@ impl<'p, 'f> Batches<'p, 'f> {
                     if comers == 0 {
                         continue;
                     }
-                    let peer = self.ways[number].peer as usize;
+                    let peer = self.steps[number].peer as usize;
                     let row = self.graph.ports.row(self.tree.steps[number].port).start;
                     // Packets of a relaying host make their first turn at the next node.
                     let mut turning = if self.climb.relays[peer] { comers } else { 0 };
