@@ -43,7 +43,7 @@ impl Plan {
     ) -> PyResult<Plan> {
         let Asked { set, axes, seeds } = asked;
         let make = || {
-            let vary = |(key, values)| VariedKey { key, values, place: None, changes: Vec::new() };
+            let vary = |(key, values)| VariedKey { key, values, location: None, changes: Vec::new() };
             let vary: Vec<VariedKey> = axes.into_iter().map(vary).collect();
             let plan = lab::sweep::Plan::of(&file, &overrides(set), &vary, &seeds)?;
             let points = plan.points(None, &StopFlag::default())?;

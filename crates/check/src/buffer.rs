@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::place::BufferLocation;
+use crate::location::BufferLocation;
 use crate::verdict::Verdict;
 
 /// Unit of a limit.
@@ -46,7 +46,7 @@ impl HighWater {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HighWaterMark {
     /// Place that it belongs to.
-    pub place: BufferLocation,
+    pub location: BufferLocation,
     /// The highest level, in `unit`.
     pub peak: u64,
     /// Highest allowed level, inclusive, in `unit`.
@@ -59,7 +59,7 @@ pub struct HighWaterMark {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OccupancyRecount {
     /// Place that it belongs to.
-    pub place: BufferLocation,
+    pub location: BufferLocation,
     /// Bytes according to the node's counter.
     pub counted_bytes: u64,
     /// Bytes found by a recount.
@@ -70,9 +70,9 @@ pub struct OccupancyRecount {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OccupancyFindings {
     /// Number of marks, and of marks above their limit.
-    places: u64,
+    locations: u64,
     over: u64,
-    /// The mark that exceeds its limit most; of equal ones the lowest place.
+    /// The mark that exceeds its limit most; of equal ones the lowest location.
     worst: Option<HighWaterMark>,
     /// Number of wrong books, and the lowest of them.
     wrong: u64,
@@ -87,7 +87,7 @@ impl OccupancyFindings {
     ) -> OccupancyFindings {
         let mut found = OccupancyFindings::default();
         for mark in marks {
-            found.places += 1;
+            found.locations += 1;
             if mark.peak > mark.limit {
                 found.over += 1;
                 found.worst = worse(found.worst, Some(mark));
@@ -103,7 +103,7 @@ impl OccupancyFindings {
     /// Merges the findings of another part of the network.
     pub fn beside(self, other: OccupancyFindings) -> OccupancyFindings {
         OccupancyFindings {
-            places: self.places + other.places,
+            locations: self.locations + other.locations,
             over: self.over + other.over,
             worst: worse(self.worst, other.worst),
             wrong: self.wrong + other.wrong,
@@ -114,34 +114,34 @@ impl OccupancyFindings {
     /// Returns the verdict "buffer": no mark is above its limit, and every book equals the recount. A failure names the
     /// mark with the largest excess and the lowest wrong book; `name` returns the name of a node.
     pub fn verdict(&self, name: impl Fn(u32) -> String) -> Verdict {
-        let OccupancyFindings { places, over, wrong, .. } = *self;
+        let OccupancyFindings { locations, over, wrong, .. } = *self;
         let mut faults = Vec::new();
-        if let Some(HighWaterMark { place, peak, limit, unit }) = self.worst {
+        if let Some(HighWaterMark { location, peak, limit, unit }) = self.worst {
             faults.push(format!(
-                "{over} of {places} over their limit, the worst {}: {peak} of at most {limit} {unit}",
-                place.words(&name)
+                "{over} of {locations} over their limit, the worst {}: {peak} of at most {limit} {unit}",
+                location.words(&name)
             ));
         }
-        if let Some(OccupancyRecount { place, counted_bytes, found_bytes }) = self.first_wrong {
+        if let Some(OccupancyRecount { location, counted_bytes, found_bytes }) = self.first_wrong {
             faults.push(format!(
                 "{wrong} occupancies are wrong, first {}: {counted_bytes} bytes counted, {found_bytes} present",
-                place.words(&name)
+                location.words(&name)
             ));
         }
         if !faults.is_empty() {
             return Verdict::new("buffer", false, faults.join("; "));
         }
-        if places == 0 {
+        if locations == 0 {
             return Verdict::not_applicable("buffer", "no buffer or queue has a limit");
         }
         let (them, whose) =
-            if places == 1 { ("buffer or queue", "its limit") } else { ("buffers and queues", "their limits") };
-        Verdict::new("buffer", true, format!("{places} {them} within {whose}"))
+            if locations == 1 { ("buffer or queue", "its limit") } else { ("buffers and queues", "their limits") };
+        Verdict::new("buffer", true, format!("{locations} {them} within {whose}"))
     }
 }
 
 fn worse(a: Option<HighWaterMark>, b: Option<HighWaterMark>) -> Option<HighWaterMark> {
-    let rank = |mark: &HighWaterMark| (u64::MAX - (mark.peak - mark.limit), mark.place, mark.unit as u8, mark.limit);
+    let rank = |mark: &HighWaterMark| (u64::MAX - (mark.peak - mark.limit), mark.location, mark.unit as u8, mark.limit);
     a.into_iter().chain(b).min_by_key(rank)
 }
 
@@ -150,16 +150,16 @@ fn lower(a: Option<OccupancyRecount>, b: Option<OccupancyRecount>) -> Option<Occ
 }
 
 units::pack_variants!(Unit { 0 Bytes, 1 Frames });
-units::pack_fields!(HighWaterMark { place, peak, limit, unit });
-units::pack_fields!(OccupancyRecount { place, counted_bytes, found_bytes });
-units::pack_fields!(OccupancyFindings { places, over, worst, wrong, first_wrong });
+units::pack_fields!(HighWaterMark { location, peak, limit, unit });
+units::pack_fields!(OccupancyRecount { location, counted_bytes, found_bytes });
+units::pack_fields!(OccupancyFindings { locations, over, worst, wrong, first_wrong });
 
 #[cfg(test)]
 mod tests {
     use units::random::{Stream, purpose};
 
     use super::*;
-    use crate::place::QueueId;
+    use crate::location::QueueId;
 
     fn verdict(
         marks: impl IntoIterator<Item = HighWaterMark>,
@@ -186,7 +186,7 @@ mod tests {
                     let limit = random.below(10_000);
                     let mut high = HighWater::default();
                     (0..20).for_each(|_| high.raise(random.below(limit + 1)));
-                    HighWaterMark { place: queue(port), peak: high.peak(), limit, unit: Unit::Bytes }
+                    HighWaterMark { location: queue(port), peak: high.peak(), limit, unit: Unit::Bytes }
                 })
                 .collect();
             assert!(verdict(marks.iter().copied(), []).pass);
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_worst_is_named_with_its_unit() {
-        let mark = |place, peak, limit, unit| HighWaterMark { place, peak, limit, unit };
+        let mark = |location, peak, limit, unit| HighWaterMark { location, peak, limit, unit };
         let marks = [
             mark(queue(1), 501, 500, Unit::Frames),
             mark(BufferLocation::Buffer { node: 7 }, 1_000_007, 1_000_000, Unit::Bytes),
@@ -225,7 +225,7 @@ mod tests {
         let none = verdict([], []);
         assert_eq!((none.pass, none.applicable), (true, false));
         assert_eq!(none.detail, "not applicable: no buffer or queue has a limit");
-        let one = HighWaterMark { place: queue(1), peak: 5, limit: 5, unit: Unit::Frames };
+        let one = HighWaterMark { location: queue(1), peak: 5, limit: 5, unit: Unit::Frames };
         assert_eq!(verdict([one], []).detail, "1 buffer or queue within its limit");
         assert!(verdict([one], []).applicable);
     }
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn a_book_that_is_wrong_by_a_byte_is_noticed() {
         let book = |node, counted_bytes| OccupancyRecount {
-            place: BufferLocation::Buffer { node },
+            location: BufferLocation::Buffer { node },
             counted_bytes,
             found_bytes: 9_000,
         };

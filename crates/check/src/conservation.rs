@@ -316,11 +316,11 @@ mod tests {
         for _ in 0..200 {
             let honest = random_ledger(&mut random);
             assert!(honest.verdict().pass, "{}", honest.verdict());
-            let places = 7 + Cause::COUNT;
-            for place in 0..places {
+            let locations = 7 + Cause::COUNT;
+            for location in 0..locations {
                 for corruption in 0..4 {
                     let mut corrupt = honest.clone();
-                    let tally = &mut tallies(&mut corrupt)[place];
+                    let tally = &mut tallies(&mut corrupt)[location];
                     match corruption {
                         0 => tally.count(1 + random.below(9_000)),
                         1 => tally.bytes += 1,
@@ -328,7 +328,7 @@ mod tests {
                         _ if tally.frames > 0 => tally.frames -= 1,
                         _ => continue,
                     }
-                    assert!(!corrupt.verdict().pass, "place {place}, corruption {corruption}: {corrupt:?}");
+                    assert!(!corrupt.verdict().pass, "location {location}, corruption {corruption}: {corrupt:?}");
                 }
             }
             let mut uncut = honest.clone();

@@ -8,7 +8,7 @@
 
 use units::Time;
 
-use crate::place::BufferLocation;
+use crate::location::BufferLocation;
 use crate::verdict::Verdict;
 
 /// State of the check for one queue. The left side of the identity is computed from the queue's length, the right side
@@ -131,14 +131,14 @@ impl LittleFindings {
         I: IntoIterator<Item = Time>,
     {
         let mut found = LittleFindings::default();
-        for (place, area, len, inside) in queues {
+        for (location, area, len, inside) in queues {
             found.watched += 1;
             if area.area_frame_ps != 0 || area.departed_wait_ps != 0 || len > 0 {
                 found.used += 1;
-                found.used_places.extend(names.then_some(place));
+                found.used_places.extend(names.then_some(location));
             }
             if let Some(fault) = area.fault(now, len, inside) {
-                found.add_faults(1, Some((place, fault)));
+                found.add_faults(1, Some((location, fault)));
             }
         }
         found
@@ -177,8 +177,8 @@ impl LittleFindings {
             None if used == 0 => return Verdict::not_applicable("little's law", "no frame waited in a queue"),
             None if used == watched => format!("exact to the picosecond in {used} of {watched} queues"),
             None => format!("exact to the picosecond in {used} of {watched} queues; no frame waited in the others"),
-            Some((place, fault)) => {
-                format!("{faults} of {watched} queues disagree, first {}: {fault}", place.words(name))
+            Some((location, fault)) => {
+                format!("{faults} of {watched} queues disagree, first {}: {fault}", location.words(name))
             }
         };
         Verdict::new("little's law", faults == 0, detail)
@@ -195,7 +195,7 @@ mod tests {
     use units::random::{Stream, purpose};
 
     use super::*;
-    use crate::place::QueueId;
+    use crate::location::QueueId;
 
     const ID: BufferLocation = BufferLocation::Queue(QueueId { node: 1, port: 2, class: 3 });
 

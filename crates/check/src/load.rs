@@ -3,7 +3,7 @@
 use units::Time;
 
 use crate::little::QueueArea;
-use crate::place::BufferLocation;
+use crate::location::BufferLocation;
 use crate::verdict::Verdict;
 
 /// Length of one queue over time, relative to its capacity; both in frames, or both in bytes.
@@ -113,7 +113,7 @@ pub fn summary<'a>(now: Time, queues: impl IntoIterator<Item = (&'a QueueLoad, u
 }
 
 /// Returns the verdict "load" at `now`. No queue's mean length exceeds its capacity; if lengths are in frames, the
-/// integral equals that of Little's law, over the interval that began with this one. A failure names the lowest place;
+/// integral equals that of Little's law, over the interval that began with this one. A failure names the first queue;
 /// `name` returns the name of a node.
 pub fn verdict<'a>(
     now: Time,
@@ -122,7 +122,7 @@ pub fn verdict<'a>(
 ) -> Verdict {
     let (mut watched, mut used, mut faults) = (0u64, 0u64, 0u64);
     let mut first: Option<(BufferLocation, String)> = None;
-    for (place, load, capacity, area) in queues {
+    for (location, load, capacity, area) in queues {
         watched += 1;
         let mut load = *load;
         load.on_change(now, load.length, u64::MAX);
@@ -142,7 +142,7 @@ pub fn verdict<'a>(
         };
         if let Some(fault) = fault {
             faults += 1;
-            let found = (place, fault);
+            let found = (location, fault);
             if first.as_ref().is_none_or(|known| found < *known) {
                 first = Some(found);
             }
@@ -151,10 +151,10 @@ pub fn verdict<'a>(
     match first {
         None if used == 0 => Verdict::not_applicable("load", "no frame waited in a queue"),
         None => Verdict::new("load", true, format!("utilisation of {watched} queues agrees with their lengths")),
-        Some((place, fault)) => Verdict::new(
+        Some((location, fault)) => Verdict::new(
             "load",
             false,
-            format!("{faults} of {watched} queues disagree, first {}: {fault}", place.words(name)),
+            format!("{faults} of {watched} queues disagree, first {}: {fault}", location.words(name)),
         ),
     }
 }
@@ -192,16 +192,16 @@ mod tests {
     fn a_load_that_another_watch_has_not_seen_is_a_fault() {
         let at = Time::from_us;
         let verdict = |at: Time, queues: [_; 1]| verdict(at, queues, |node| format!("S{node}"));
-        let place = BufferLocation::Port { node: 1, port: 2 };
+        let location = BufferLocation::Port { node: 1, port: 2 };
         let (mut load, mut area) = (QueueLoad::starting(Time::ZERO, 0), QueueArea::starting(Time::ZERO));
         load.on_change(at(10), 7, 9);
         area.on_change(at(10), 0);
-        assert!(verdict(at(20), [(place, &load, 8, Some((&area, 7)))]).pass);
-        assert!(verdict(at(20), [(place, &load, 8, Some((&area, 7)))]).applicable);
-        assert!(!verdict(at(20), [(place, &load, 8, Some((&area, 6)))]).pass);
-        assert!(!verdict(at(20), [(place, &load, 3, None)]).pass);
+        assert!(verdict(at(20), [(location, &load, 8, Some((&area, 7)))]).pass);
+        assert!(verdict(at(20), [(location, &load, 8, Some((&area, 7)))]).applicable);
+        assert!(!verdict(at(20), [(location, &load, 8, Some((&area, 6)))]).pass);
+        assert!(!verdict(at(20), [(location, &load, 3, None)]).pass);
         let idle = QueueLoad::starting(Time::ZERO, 0);
-        assert!(!verdict(at(20), [(place, &idle, 3, None)]).applicable);
+        assert!(!verdict(at(20), [(location, &idle, 3, None)]).applicable);
     }
 
     #[test]

@@ -18,7 +18,7 @@
 //! check; if the detector was off or did not find it, it is a stall.
 
 use crate::deadlock::{Account, PausedQueue, stuck};
-use crate::place::{AccountId, QueueId};
+use crate::location::{AccountId, QueueId};
 use crate::verdict::Verdict;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -143,9 +143,9 @@ impl Stalls {
     /// the name of a node.
     pub fn verdict(&self, deadlocks_checked: bool, name: impl Fn(u32) -> String) -> Verdict {
         let Stalls { stopped, blocked, behind, deadlocked } = self;
-        let place = |queue: &QueueId| format!("{} port {} class {}", name(queue.node), queue.port, queue.class);
+        let location = |queue: &QueueId| format!("{} port {} class {}", name(queue.node), queue.port, queue.class);
         let listed = |queues: &[(Time, QueueId)]| {
-            let named = queues.iter().take(NAMED).map(|(since, queue)| format!("{} since {since}", place(queue)));
+            let named = queues.iter().take(NAMED).map(|(since, queue)| format!("{} since {since}", location(queue)));
             let more = queues.len().saturating_sub(NAMED);
             named.chain((more > 0).then(|| format!("{more} more"))).collect::<Vec<_>>().join(", ")
         };
@@ -154,7 +154,7 @@ impl Stalls {
             let roots = blocked.iter().take(NAMED);
             let roots = roots.map(|root| {
                 let bytes = if root.bytes == 0 { String::new() } else { format!(" ({} B)", root.bytes) };
-                format!("{}{bytes} since {}: {}", place(&root.queue), root.since, root.cause)
+                format!("{}{bytes} since {}: {}", location(&root.queue), root.since, root.cause)
             });
             let more = blocked.len().saturating_sub(NAMED);
             let roots: Vec<String> = roots.chain((more > 0).then(|| format!("{more} more"))).collect();

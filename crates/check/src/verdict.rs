@@ -11,7 +11,7 @@ pub struct Verdict {
     pub pass: bool,
     /// The check applies to the run.
     pub applicable: bool,
-    /// Underlying numbers; for a failure also place and extent.
+    /// Underlying numbers; for a failure also location and extent.
     pub detail: String,
 }
 

@@ -342,8 +342,8 @@ fn in_flags(kind: &str, errors: &ScenarioErrors) -> Failure {
         }
         // Messages about missing keys have the form "`section` needs `key`".
         let missing = error.message.split('`').nth(3).filter(|_| error.message.contains("needs"));
-        let place = flag_of(&error.key).or_else(|| flag_of(&format!("{}.{}", error.key, missing.unwrap_or(""))));
-        messages.push(match place {
+        let location = flag_of(&error.key).or_else(|| flag_of(&format!("{}.{}", error.key, missing.unwrap_or(""))));
+        messages.push(match location {
             Some(flag) if missing.is_none() => format!("--{flag}: {}", error.message),
             Some(flag) => format!("a {kind} needs --{flag}"),
             None => error.message.clone(),
@@ -476,20 +476,20 @@ fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
         FileError::UnknownFormat { .. } => (None, "no topology file".to_owned()),
         other => (None, other.to_string()),
     };
-    let place = line.map_or(name.to_owned(), |line| format!("{name}:{line}"));
+    let location = line.map_or(name.to_owned(), |line| format!("{name}:{line}"));
     let help = match error {
         FileError::Fabric(FabricError::ZeroDelay { .. }) => "write the delay in the file",
         FileError::Fabric(FabricError::Disconnected { .. }) => "add the missing link, or leave nodes out with --ignore",
-        FileError::Element { place, .. } if place == "nodes" => {
+        FileError::Element { location, .. } if location == "nodes" => {
             "--hosts-per-switch 1 attaches hosts to leaves, --host NAME says which nodes are hosts"
         }
         FileError::UnknownFormat { .. } => {
             "--from says which of the formats it is; an HPCC topology begins with `<nodes> <switches> <links>`, a \
              NetworkX node-link file is a JSON object with `nodes` and `links`"
         }
-        _ => return Failure::Input { message: format!("{place}: {message}"), help: None },
+        _ => return Failure::Input { message: format!("{location}: {message}"), help: None },
     };
-    Failure::input(format!("{place}: {message}"), help)
+    Failure::input(format!("{location}: {message}"), help)
 }
 
 /// Returns the JSON value `tunnels_checked` of a proof that does not read tunnels: `false` for a dual-ToR fabric,

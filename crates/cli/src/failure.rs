@@ -31,12 +31,12 @@ pub enum Failure {
     /// Invalid argument or file.
     #[error("{message}")]
     Input {
-        /// Error with its place.
+        /// Error with its location.
         message: String,
         /// Correct input.
         help: Option<String>,
     },
-    /// Error of reading or writing files: an unusable place, or a machine that fails.
+    /// Error of reading or writing files: an unusable location, or a machine that fails.
     #[error("{0}")]
     Record(#[from] RecordError),
     /// Error of writing standard output.
@@ -72,13 +72,13 @@ impl Failure {
                 Failure::input(error.to_string(), "name another folder, such as one in the result")
             }
             RecordError::NotOurs { .. } | RecordError::OtherKind { .. } => {
-                Failure::input(error.to_string(), "name another place, or overwrite it with --force")
+                Failure::input(error.to_string(), "name another location, or overwrite it with --force")
             }
             error => Failure::Record(error),
         }
     }
 
-    /// Returns the error of a rule file or a list of paths, with its place in the file.
+    /// Returns the error of a rule file or a list of paths, with its location in the file.
     pub fn of_verifier(path: &Path, error: &VerifyError) -> Failure {
         let name = path.display();
         let message = match error {
@@ -193,13 +193,13 @@ impl Drawing {
     }
 
     fn of(error: &ScenarioError, name: &str, text: &str) -> Drawing {
-        let place = match error.line {
+        let location = match error.line {
             0 => error.path.clone(),
             line => format!("{}:{line}", error.path),
         };
         // An empty span means the whole file.
         if error.path != name || error.span.is_empty() || error.span.end > text.len() {
-            return Drawing::plain(shown(&format!("{place}: {}", error.message)), error.help.as_deref().map(shown));
+            return Drawing::plain(shown(&format!("{location}: {}", error.message)), error.help.as_deref().map(shown));
         }
         let label = LabeledSpan::new_with_span((!error.key.is_empty()).then(|| error.key.clone()), error.span.clone());
         let source = NamedSource::new(name, text.to_owned()).with_language("toml");

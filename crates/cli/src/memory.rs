@@ -24,21 +24,21 @@ unsafe impl GlobalAlloc for Memory {
         // SAFETY: as above.
         given(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
-    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         // SAFETY: as above.
-        given(unsafe { System.realloc(place, layout, size) }, size)
+        given(unsafe { System.realloc(pointer, layout, size) }, size)
     }
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         // SAFETY: as above.
-        unsafe { System.dealloc(place, layout) }
+        unsafe { System.dealloc(pointer, layout) }
     }
 }
 
-fn given(place: *mut u8, bytes: usize) -> *mut u8 {
-    if place.is_null() {
+fn given(pointer: *mut u8, bytes: usize) -> *mut u8 {
+    if pointer.is_null() {
         exhausted(bytes);
     }
-    place
+    pointer
 }
 
 /// Reports the failure and exits. Must not allocate.

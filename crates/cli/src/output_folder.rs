@@ -22,8 +22,8 @@ pub struct OutputFolder<'a> {
 ///
 /// # Errors
 /// A folder that cannot be written, or holds files of another kind.
-pub fn begin<'a>(place: &OutputFolder<'a>) -> Result<NewFiles<'a>, Failure> {
-    NewFiles::open(place.folder, place.kind, place.force).map_err(Failure::of_output)
+pub fn begin<'a>(output: &OutputFolder<'a>) -> Result<NewFiles<'a>, Failure> {
+    NewFiles::open(output.folder, output.kind, output.force).map_err(Failure::of_output)
 }
 
 /// Commits the files, given as (switch, file), with `NOTES.txt` beside them.
@@ -31,14 +31,14 @@ pub fn begin<'a>(place: &OutputFolder<'a>) -> Result<NewFiles<'a>, Failure> {
 /// # Errors
 /// A folder that cannot be written; two switches with one file name.
 pub fn finish<'a>(
-    place: &OutputFolder<'_>,
+    output: &OutputFolder<'_>,
     new: NewFiles<'_>,
     files: impl Iterator<Item = (&'a str, &'a str)>,
     notes: &[String],
 ) -> Result<(), Failure> {
     distinct(files)?;
     let notes: String = notes.iter().map(|note| format!("- {note}\n")).collect();
-    let earlier = if place.whole { PreviousFiles::Removed } else { PreviousFiles::Kept };
+    let earlier = if output.whole { PreviousFiles::Removed } else { PreviousFiles::Kept };
     new.add("NOTES.txt", notes.as_bytes()).and_then(|()| new.commit(earlier)).map_err(Failure::of_output)
 }
 
@@ -46,8 +46,8 @@ pub fn finish<'a>(
 ///
 /// # Errors
 /// A folder that cannot be written, or holds such files of another origin; two switches with one file name.
-pub fn write_folder(place: OutputFolder<'_>, files: &[(&str, &str, &str)], notes: &[String]) -> Result<(), Failure> {
-    let new = begin(&place)?;
+pub fn write_folder(output: OutputFolder<'_>, files: &[(&str, &str, &str)], notes: &[String]) -> Result<(), Failure> {
+    let new = begin(&output)?;
     files.iter().try_for_each(|(_, file, text)| new.add(file, text.as_bytes())).map_err(Failure::of_output)?;
-    finish(&place, new, files.iter().map(|&(switch, file, _)| (switch, file)), notes)
+    finish(&output, new, files.iter().map(|&(switch, file, _)| (switch, file)), notes)
 }

@@ -36,7 +36,7 @@ struct Block<T>([T; BLOCK]);
 
 /// One queue: its position in the store, and data of its owner.
 ///
-/// `tail` is the place of the next value. At the end of a block, or at `NO_TAIL`, the next value needs a new block. An
+/// `tail` is the slot of the next value. At the end of a block, or at `NO_TAIL`, the next value needs a new block. An
 /// empty chain that has a block is at the begin of it.
 #[derive(Debug)]
 #[repr(align(64))]
@@ -86,8 +86,8 @@ impl<T, E> Chain<T, E> {
     #[inline]
     pub fn prefetch(&self) {
         let in_block = (BLOCK_BYTES - self.head.addr() % BLOCK_BYTES) / size_of::<T>();
-        for place in 0..self.len().min(in_block) {
-            crate::prefetch::prefetch_line(self.head.wrapping_add(place).cast());
+        for slot in 0..self.len().min(in_block) {
+            crate::prefetch::prefetch_line(self.head.wrapping_add(slot).cast());
         }
     }
 }
@@ -202,20 +202,20 @@ impl<T: Copy + Default, E> Chains<T, E> {
     /// If `index` is out of range.
     pub fn values(&self, index: usize) -> impl Iterator<Item = &T> {
         let Chain { head, length, last, .. } = self.chains[index];
-        let (mut place, mut block) = (head, last);
+        let (mut slot, mut block) = (head, last);
         (0..length).map(move |number| {
             if number == 0 {
                 block = self.store.next[block as usize];
             } else {
-                place = place.wrapping_add(1);
-                if is_end(place) {
+                slot = slot.wrapping_add(1);
+                if is_end(slot) {
                     block = self.store.next[block as usize];
-                    place = self.store.begin[block as usize];
+                    slot = self.store.begin[block as usize];
                 }
             }
             // SAFETY: the chain's blocks hold `length` values from its head on, which cannot change while `self` is
             // borrowed.
-            unsafe { &*place }
+            unsafe { &*slot }
         })
     }
 
@@ -234,22 +234,22 @@ impl<T: Copy + Default, E> Chains<T, E> {
     }
 }
 
-/// Returns whether a place after a value is beyond the end of its block.
+/// Returns whether a slot after a value is beyond the end of its block.
 #[inline(always)]
-fn is_end<T>(place: *mut T) -> bool {
-    offset_of(place) == 0
+fn is_end<T>(slot: *mut T) -> bool {
+    offset_of(slot) == 0
 }
 
-/// Returns the offset of a place in its block, in bytes.
+/// Returns the offset of a slot in its block, in bytes.
 #[inline(always)]
-fn offset_of<T>(place: *mut T) -> usize {
-    place.addr() % BLOCK_BYTES
+fn offset_of<T>(slot: *mut T) -> usize {
+    slot.addr() % BLOCK_BYTES
 }
 
-/// Returns the begin of the block that contains a place.
+/// Returns the begin of the block that contains a slot.
 #[inline(always)]
-fn begin_of<T>(place: *mut T) -> *mut T {
-    place.map_addr(|address| address & !(BLOCK_BYTES - 1))
+fn begin_of<T>(slot: *mut T) -> *mut T {
+    slot.map_addr(|address| address & !(BLOCK_BYTES - 1))
 }
 
 /// One queue of [`Chains`], for changes.
@@ -288,13 +288,13 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
         if chain.needs_block() {
             begin_block(chain, store);
         }
-        let place = chain.tail;
-        chain.tail = place.wrapping_add(1);
+        let slot = chain.tail;
+        chain.tail = slot.wrapping_add(1);
         chain.length += 1;
         // As in a ring: the next slot is mostly outside the cache.
         crate::prefetch::prefetch_line(chain.tail.cast());
         // SAFETY: the tail points into the chain's last block, before its end, as `begin_block` has just ensured.
-        unsafe { &mut *place }
+        unsafe { &mut *slot }
     }
 
     /// Removes the value at the front of the queue (the oldest), if any.

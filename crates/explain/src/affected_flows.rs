@@ -158,9 +158,9 @@ impl<'t> WaitCollector<'t> {
         let pauses = &self.trace.pauses;
         let ends = self.trace.ends(stream.0).map(|(src, dst)| if stream.1 { (dst, src) } else { (src, dst) });
         let (src, dst) = ends.unzip();
-        let stops = pauses.places(port, class, since, until).map(|place| (self.roots.0[place], &pauses.stops[place]));
+        let stops = pauses.indices(port, class, since, until).map(|index| (self.roots.0[index], &pauses.stops[index]));
         let holds = pauses.held(port, (src, dst), since, until);
-        let holds = holds.map(|place| (self.roots.1[place], &pauses.holds[place]));
+        let holds = holds.map(|index| (self.roots.1[index], &pauses.holds[index]));
         let mut of_root: BTreeMap<usize, Time> = BTreeMap::new();
         for (root, stop) in stops.chain(holds) {
             let time = of_root.entry(root).or_default();

@@ -10,7 +10,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
 
-/// Maximum number of losses and places listed one by one.
+/// Maximum number of losses and locations listed one by one.
 const MAX_SHOWN: usize = 5;
 
 /// Explains flow `number`.
@@ -98,7 +98,7 @@ fn record(explanation: &mut Explanation, trace: &Trace, number: u64) {
 /// Appends the ports at which the packets waited longest, and the pauses of the sender.
 fn explain_locations(explanation: &mut Explanation, trace: &Trace, number: u64, data: &[&Vec<&TraceRow>]) {
     let mut total = DelayComponents::default();
-    let mut places: BTreeMap<(u32, u16), (Time, Time, u64)> = BTreeMap::new();
+    let mut locations: BTreeMap<(u32, u16), (Time, Time, u64)> = BTreeMap::new();
     for rows in data {
         let (_, spent) = packet::explanation(trace, rows);
         total.add(&spent);
@@ -109,11 +109,11 @@ fn explain_locations(explanation: &mut Explanation, trace: &Trace, number: u64, 
                 let id = (row.node, *port);
                 let stops = trace.pauses.of(id, packet.class, *since, row.at);
                 let stopped = pauses::total(stops.map(|stop| stop.lasted(*since, row.at)));
-                let place = places.entry(id).or_default();
-                *place = (
-                    pauses::total([place.0, row.at.saturating_sub(*since)]),
-                    place.1.saturating_add(stopped),
-                    place.2 + 1,
+                let location = locations.entry(id).or_default();
+                *location = (
+                    pauses::total([location.0, row.at.saturating_sub(*since)]),
+                    location.1.saturating_add(stopped),
+                    location.2 + 1,
                 );
             }
         }
@@ -122,9 +122,9 @@ fn explain_locations(explanation: &mut Explanation, trace: &Trace, number: u64, 
         "In total: {} of transmission, {} of propagation, {} behind others and {} stopped.",
         total.serialisation, total.propagation, total.behind, total.stopped
     ));
-    let mut places: Vec<_> = places.into_iter().collect();
-    places.sort_by_key(|&(id, (waited, ..))| (std::cmp::Reverse(waited), id));
-    for (id, (waited, stopped, count)) in places.into_iter().take(MAX_SHOWN) {
+    let mut locations: Vec<_> = locations.into_iter().collect();
+    locations.sort_by_key(|&(id, (waited, ..))| (std::cmp::Reverse(waited), id));
+    for (id, (waited, stopped, count)) in locations.into_iter().take(MAX_SHOWN) {
         let stopped = if stopped > Time::ZERO { format!(", {stopped} of it stopped") } else { String::new() };
         let port = trace.port_towards(id);
         explanation.cause_line(format!("{} waited for {port}: {waited} in total{stopped}", plural(count, "packet")));

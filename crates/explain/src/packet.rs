@@ -254,7 +254,7 @@ fn wait(
     }
 }
 
-/// Returns the cause and the place of a loss, as a sentence.
+/// Returns the cause and the location of a loss, as a sentence.
 fn lost(
     trace: &Trace,
     node: u32,
@@ -309,7 +309,7 @@ fn since_failure(trace: &Trace, port: super::trace::PortId) -> String {
     trace.rows.iter().rev().find(fails).map(|row| format!(", at {}", row.at)).unwrap_or_default()
 }
 
-/// Appends the place of a packet whose end is not in the trace.
+/// Appends the location of a packet whose end is not in the trace.
 fn unfinished(explanation: &mut Explanation, trace: &Trace, rows: &[&TraceRow]) {
     let Some(last) =
         rows.iter().rev().find(|row| !matches!(row.event, TraceEvent::Ahead { .. } | TraceEvent::Marked { .. }))

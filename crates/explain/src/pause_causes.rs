@@ -42,7 +42,7 @@ impl PauseTotals {
 }
 
 /// A paused port, or one held flow at a port.
-type Place = (PortId, Option<TrafficSelector>);
+type PausedTraffic = (PortId, Option<TrafficSelector>);
 
 /// Effects of one root.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ struct CauseEffects {
     root: RootCause,
     all: PauseTotals,
     /// Pauses by path from the root; the last element of a path is the paused port.
-    tree: BTreeMap<Vec<Place>, PauseTotals>,
+    tree: BTreeMap<Vec<PausedTraffic>, PauseTotals>,
     /// Hosts with paused ports.
     hosts: BTreeMap<u32, (Role, PauseTotals)>,
     flows: BTreeMap<Stream, (Role, WaitTotals)>,
@@ -58,7 +58,7 @@ struct CauseEffects {
 
 impl CauseEffects {
     fn ports(&self) -> BTreeSet<PortId> {
-        self.tree.keys().filter_map(|path| path.last()).map(|place| place.0).collect()
+        self.tree.keys().filter_map(|path| path.last()).map(|location| location.0).collect()
     }
 
     fn depth(&self) -> usize {

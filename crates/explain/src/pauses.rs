@@ -104,7 +104,7 @@ type Flow = (PortId, TrafficSelector);
 impl Pauses {
     /// Returns the pauses of a class of a port that overlap a span.
     pub fn of(&self, port: PortId, class: u8, from: Time, until: Time) -> impl Iterator<Item = &PauseInterval> {
-        self.places(port, class, from, until).map(|place| &self.stops[place])
+        self.indices(port, class, from, until).map(|index| &self.stops[index])
     }
 
     /// Returns the indices of the holds at a port that overlap a span and apply to frames from `src` to `dst`.
@@ -116,23 +116,23 @@ impl Pauses {
         until: Time,
     ) -> impl Iterator<Item = usize> {
         let keys = [(port, TrafficSelector { src, dst }), (port, TrafficSelector { src: None, dst })];
-        let places = keys.into_iter().filter_map(|key| self.by_flow.get(&key));
-        places.flat_map(move |places| overlapping(&self.holds, places, from, until))
+        let indices = keys.into_iter().filter_map(|key| self.by_flow.get(&key));
+        indices.flat_map(move |indices| overlapping(&self.holds, indices, from, until))
     }
 
     /// Returns the indices of [`Pauses::of`].
-    pub fn places(&self, port: PortId, class: u8, from: Time, until: Time) -> impl Iterator<Item = usize> {
+    pub fn indices(&self, port: PortId, class: u8, from: Time, until: Time) -> impl Iterator<Item = usize> {
         let keys = [(port, Some(class)), (port, None)];
-        let places = keys.into_iter().filter_map(|key| self.by_class.get(&key));
-        places.flat_map(move |places| overlapping(&self.stops, places, from, until))
+        let indices = keys.into_iter().filter_map(|key| self.by_class.get(&key));
+        indices.flat_map(move |indices| overlapping(&self.stops, indices, from, until))
     }
 
     /// Returns the downstream cause of the load at the output `port`: its hold of these frames in this span, else the
     /// first hold of others with rate 0.
     pub fn filled_by(&self, port: PortId, of: TrafficSelector, from: Time, until: Time) -> Option<&PauseInterval> {
         let first = |key: &Flow| {
-            let places = self.by_flow.get(key)?;
-            overlapping(&self.holds, places, from, until).next().map(|place| &self.holds[place])
+            let indices = self.by_flow.get(key)?;
+            overlapping(&self.holds, indices, from, until).next().map(|index| &self.holds[index])
         };
         let at_port =
             (port, TrafficSelector::default())..=(port, TrafficSelector { src: Some(u32::MAX), dst: Some(u32::MAX) });
@@ -149,12 +149,12 @@ impl Pauses {
 /// Yields the pauses that overlap a span, of pauses in order of time that do not overlap each other.
 fn overlapping<'a>(
     all: &'a [PauseInterval],
-    places: &'a [usize],
+    indices: &'a [usize],
     from: Time,
     until: Time,
 ) -> impl Iterator<Item = usize> + use<'a> {
-    let first = places.partition_point(|&place| all[place].until <= from);
-    places[first..].iter().copied().take_while(move |&place| all[place].from < until)
+    let first = indices.partition_point(|&index| all[index].until <= from);
+    indices[first..].iter().copied().take_while(move |&index| all[index].from < until)
 }
 
 /// Returns " (class 3)", or nothing for all classes.

@@ -51,7 +51,7 @@ impl Recorder {
         run: &ScenarioIdentity,
         fct: FctFormat,
     ) -> Result<Recorder, RecordError> {
-        let at = |name: &str| folder.place(name);
+        let at = |name: &str| folder.writable_path(name);
         let fabric = &lowered.setup.fabric;
         let record = &lowered.setup.record;
         let fct_ids = fabric.numbers_nodes().then(|| fabric.hosts().iter().map(|host| host.0).collect::<Vec<u32>>());
@@ -218,7 +218,7 @@ impl Capture {
             Interface { name, rate_bps: fabric.link(peer.link).rate.as_bps() }
         };
         let interfaces: Vec<Interface> = setup.record.capture.iter().map(interface).collect();
-        let writer = CaptureWriter::create(&folder.place(CAPTURE_FILE)?, &interfaces)?;
+        let writer = CaptureWriter::create(&folder.writable_path(CAPTURE_FILE)?, &interfaces)?;
         Ok(Some(Capture { frames: FrameBytes::new(setup), writer, bytes: Vec::new() }))
     }
 

@@ -158,14 +158,14 @@ impl ActiveRun {
                 Some(folder)
             }
         };
-        let place = match folder {
+        let location = match folder {
             Some(folder) if !(options.whole_only && summary.partial) => Some(folder.finish(&mut summary, &timing)?),
             _ => {
                 summary.results_hash = summary_hash(&summary);
                 None
             }
         };
-        Ok(FinishedRun { summary, timing, folder: place })
+        Ok(FinishedRun { summary, timing, folder: location })
     }
 }
 

@@ -148,9 +148,9 @@ impl Simulation {
         let mut marks = Vec::new();
         let node = switch.node().0;
         if let Buffer::Shared { bytes, .. } = self.network.switch_of(switch.node()).buffer {
-            let place = BufferLocation::Buffer { node };
+            let location = BufferLocation::Buffer { node };
             marks.push(HighWaterMark {
-                place,
+                location,
                 peak: switch.core.buffer.occupancy.max,
                 limit: bytes,
                 unit: Unit::Bytes,
@@ -158,22 +158,22 @@ impl Simulation {
         }
         self.mark_queues(switch, &mut marks);
         for (port, account, limit) in self.headrooms(switch) {
-            let place = BufferLocation::Account(AccountId { node, port, class: account.0 });
-            marks.push(HighWaterMark { place, peak: account.1, limit, unit: Unit::Bytes });
+            let location = BufferLocation::Account(AccountId { node, port, class: account.0 });
+            marks.push(HighWaterMark { location, peak: account.1, limit, unit: Unit::Bytes });
         }
         for (port, most) in switch.backpressure.iter().flat_map(|backpressure| backpressure.max.iter().enumerate()) {
-            let place = BufferLocation::Port { node, port: port as u16 };
+            let location = BufferLocation::Port { node, port: port as u16 };
             if let Buffer::PerQueue { limit } = self.network.switch_of(switch.node()).buffer {
                 let (limit, unit) = parts(limit);
-                marks.push(HighWaterMark { place, peak: most.peak(), limit, unit });
+                marks.push(HighWaterMark { location, peak: most.peak(), limit, unit });
             }
         }
         let room = self.network.switch.overload.pipelines().and_then(|pipes| pipes.deflect_queue);
         if let Some((pipes, limit)) = switch.pipelines().zip(room) {
             for (pipeline, peak) in pipes.max_waiting(limit).enumerate() {
-                let place = BufferLocation::Recirculation { node, pipeline: pipeline as u16 };
+                let location = BufferLocation::Recirculation { node, pipeline: pipeline as u16 };
                 let (limit, unit) = parts(limit);
-                marks.push(HighWaterMark { place, peak, limit, unit });
+                marks.push(HighWaterMark { location, peak, limit, unit });
             }
         }
         marks
@@ -184,14 +184,14 @@ impl Simulation {
         let lossless = network.flow_control_of(switch.node()).lossless();
         for port in 0..switch.core.egress.len() {
             for (slot, &class) in network.classes.iter().enumerate() {
-                let place = BufferLocation::Queue(QueueId { node, port: port as u16, class });
+                let location = BufferLocation::Queue(QueueId { node, port: port as u16, class });
                 let mut mark = |index: usize, limit: QueueLimit| {
                     let (limit, unit) = parts(limit);
                     let peak = match (unit, &switch.core.buffer.max_frames) {
                         (Unit::Bytes, _) => switch.core.buffer.queues[index].max_bytes.into(),
                         (Unit::Frames, most) => most.as_ref().map_or(0, |most| most[index].into()),
                     };
-                    marks.push(HighWaterMark { place, peak, limit, unit });
+                    marks.push(HighWaterMark { location, peak, limit, unit });
                 };
                 let index = port * network.classes.len() + slot;
                 let limit = match network.switch_of(switch.node()).buffer {
@@ -252,7 +252,7 @@ impl Simulation {
             let held = switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames());
             let found_bytes = switch.core.buffer.queues.iter().map(|queue| u64::from(queue.bytes)).sum::<u64>()
                 + held.map(|frame| u64::from(frame.size_bytes)).sum::<u64>();
-            let place = BufferLocation::Buffer { node: switch.node().0 };
+            let location = BufferLocation::Buffer { node: switch.node().0 };
             let mut counted = vec![switch.core.buffer.occupancy.used];
             if switch.keeps_accounts() {
                 counted.push(switch.core.buffer.accounts.iter().map(|account| u64::from(account.bytes)).sum());
@@ -262,7 +262,7 @@ impl Simulation {
                     switch.core.buffer.accounts.iter().map(|account| u64::from(account.headroom_bytes)).sum::<u64>();
                 counted.push(switch.core.buffer.occupancy.shared_used + headroom);
             }
-            counted.into_iter().map(move |counted_bytes| OccupancyRecount { place, counted_bytes, found_bytes })
+            counted.into_iter().map(move |counted_bytes| OccupancyRecount { location, counted_bytes, found_bytes })
         })
     }
 
@@ -272,9 +272,9 @@ impl Simulation {
         let slots = self.network.classes.len();
         let of_classes = self.switches().flat_map(move |switch| {
             switch.core.buffer.queues.iter().enumerate().map(move |(index, queue)| {
-                let place = self.place_of(switch, index, slots);
+                let location = self.location_of(switch, index, slots);
                 (
-                    place,
+                    location,
                     &queue.area,
                     queue.len() as u64,
                     switch.core.buffer.queues.frames(index).map(|frame| frame.at).collect(),
@@ -286,22 +286,22 @@ impl Simulation {
         let held_at_hosts =
             self.hosts().filter_map(|host| Some((host.identity.node.0, &host.flow_blocks.as_ref()?.held)));
         let of_flows = held_at_switches.chain(held_at_hosts).flat_map(|(node, held)| {
-            let place = move |port| BufferLocation::Held { node, port: port as u16 };
-            held.areas().enumerate().map(move |(port, (area, length, since))| (place(port), area, length, since))
+            let location = move |port| BufferLocation::Held { node, port: port as u16 };
+            held.areas().enumerate().map(move |(port, (area, length, since))| (location(port), area, length, since))
         });
         let of_pipelines = self.switches().flat_map(|switch| {
             switch.pipelines().into_iter().flat_map(|pipes| pipes.areas().enumerate()).map(
                 move |(pipeline, (area, length, since))| {
-                    let place = BufferLocation::Recirculation { node: switch.node().0, pipeline: pipeline as u16 };
-                    (place, area, length, since.collect())
+                    let location = BufferLocation::Recirculation { node: switch.node().0, pipeline: pipeline as u16 };
+                    (location, area, length, since.collect())
                 },
             )
         });
         of_classes.chain(of_flows).chain(of_pipelines)
     }
 
-    /// Returns the place of the queue at `index`: all normal queues of a switch, then those of bounced frames.
-    fn place_of(&self, switch: &Switch, index: usize, slots: usize) -> BufferLocation {
+    /// Returns the location of the queue at `index`: all normal queues of a switch, then those of bounced frames.
+    fn location_of(&self, switch: &Switch, index: usize, slots: usize) -> BufferLocation {
         let (pair, ports) = (index / slots, switch.core.egress.len());
         let class = self.network.classes[index % slots];
         let queue = QueueId { node: switch.node().0, port: (pair % ports) as u16, class };
@@ -316,13 +316,13 @@ impl Simulation {
             let queues = switch.loads().enumerate().map(|(index, (load, capacity, _))| {
                 let queue = &switch.core.buffer.queues[index];
                 let area = switch.core.buffer.load_counts_frames(index).then_some((queue.area, queue.len() as u64));
-                (self.place_of(switch, index, slots), load, capacity, area)
+                (self.location_of(switch, index, slots), load, capacity, area)
             });
             Some(queues.collect::<Vec<_>>())
         };
         let loads: Vec<_> = self.map_switches(queues_of).flat_map(|(_, queues)| queues).collect();
-        let queues = loads.iter().map(|(place, load, capacity, area)| {
-            (*place, load, *capacity, area.as_ref().map(|(area, length)| (area, *length)))
+        let queues = loads.iter().map(|(location, load, capacity, area)| {
+            (*location, load, *capacity, area.as_ref().map(|(area, length)| (area, *length)))
         });
         Some(check::load::verdict(now, queues, |node| self.name_of(node)))
     }

@@ -228,9 +228,9 @@ impl HeldFlows {
                 flow.get_mut().hold.on_request(now, rate_bps, expiry);
                 false
             }
-            Entry::Vacant(place) => {
+            Entry::Vacant(location) => {
                 let hold = Hold::new(now, rate_bps, expiry);
-                place.insert(HeldFlow { hold, frames: VecDeque::new(), timer_at: Time::MAX });
+                location.insert(HeldFlow { hold, frames: VecDeque::new(), timer_at: Time::MAX });
                 self.statistics.begun += 1;
                 true
             }

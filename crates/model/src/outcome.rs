@@ -241,7 +241,7 @@ impl Simulation {
     /// Like [`Simulation::counters`], for this rank only.
     pub(crate) fn own_counters(&self, now: Time) -> Counters {
         let mut total = Counters::default();
-        // A frame is in exactly one place: on a wire, in a queue, hold or pipeline, at a host, or kept by a preempting
+        // A frame is counted exactly once: on a wire, in a queue, hold or pipeline, at a host, or kept by a preempting
         // port.
         let can_bounce = self.network.can_bounce();
         for index in 0..self.engine.len() {

@@ -36,32 +36,32 @@ impl Telemetry {
     /// Allocates a record for a frame of `host`, with `hops` in it.
     pub fn open(&self, host: u32, hops: &[Hop]) -> RecordId {
         let mut of = self.of(host);
-        let place = of.free.pop().unwrap_or_else(|| {
+        let slot = of.free.pop().unwrap_or_else(|| {
             of.records.push(Vec::new());
             of.records.len() as u32 - 1
         });
-        of.records[place as usize].extend_from_slice(hops);
-        RecordId { host, place }
+        of.records[slot as usize].extend_from_slice(hops);
+        RecordId { host, slot }
     }
 
     /// Appends a hop when the frame of `record` starts to leave a switch.
     pub fn append(&self, record: RecordId, hop: Hop) {
-        self.of(record.host).records[record.place as usize].push(hop);
+        self.of(record.host).records[record.slot as usize].push(hop);
     }
 
     /// Frees the record of an arrived frame and moves its hops to `hops`, replacing its content.
     pub fn take(&self, record: RecordId, hops: &mut Vec<Hop>) {
         hops.clear();
         let mut of = self.of(record.host);
-        hops.append(&mut of.records[record.place as usize]);
-        of.free.push(record.place);
+        hops.append(&mut of.records[record.slot as usize]);
+        of.free.push(record.slot);
     }
 
     /// Frees the record of a lost frame.
     pub fn close(&self, record: RecordId) {
         let mut of = self.of(record.host);
-        of.records[record.place as usize].clear();
-        of.free.push(record.place);
+        of.records[record.slot as usize].clear();
+        of.free.push(record.slot);
     }
 
     /// Returns the number of allocated records.
@@ -91,28 +91,28 @@ mod tests {
         let mut hops = Vec::new();
         for step in 0..20_000 {
             let some = |known: &BTreeMap<(u32, u32), Vec<Hop>>, at: u64| {
-                known.keys().nth(at as usize % known.len()).map(|&(host, place)| RecordId { host, place })
+                known.keys().nth(at as usize % known.len()).map(|&(host, slot)| RecordId { host, slot })
             };
             let what = if known.is_empty() { 0 } else { random.below(4) };
             match what {
                 0 => {
                     let record = telemetry.open(random.below(3) as u32, &[hop(step)]);
-                    assert_eq!(known.insert((record.host, record.place), vec![hop(step)]), None, "given away twice");
+                    assert_eq!(known.insert((record.host, record.slot), vec![hop(step)]), None, "given away twice");
                 }
                 1 => {
                     let record = some(&known, random.next_u64() >> 1).unwrap();
                     telemetry.append(record, hop(step));
-                    known.get_mut(&(record.host, record.place)).unwrap().push(hop(step));
+                    known.get_mut(&(record.host, record.slot)).unwrap().push(hop(step));
                 }
                 2 => {
                     let record = some(&known, random.next_u64() >> 1).unwrap();
                     telemetry.take(record, &mut hops);
-                    assert_eq!(known.remove(&(record.host, record.place)).as_ref(), Some(&hops));
+                    assert_eq!(known.remove(&(record.host, record.slot)).as_ref(), Some(&hops));
                 }
                 _ => {
                     let record = some(&known, random.next_u64() >> 1).unwrap();
                     telemetry.close(record);
-                    known.remove(&(record.host, record.place));
+                    known.remove(&(record.host, record.slot));
                 }
             }
             assert_eq!(telemetry.in_use(), known.len());

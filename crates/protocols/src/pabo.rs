@@ -243,19 +243,19 @@ mod tests {
         let mut random = Stream::new(9, 0, 0);
         for _ in 0..200 {
             let mut frame = Frame::default();
-            let (mut place, mut furthest) = (0i32, 0i32);
+            let (mut position, mut furthest) = (0i32, 0i32);
             for _ in 0..random.below(600) {
-                if random.below(2) == 0 && place > 0 {
+                if random.below(2) == 0 && position > 0 {
                     turn_back(&mut frame);
-                    place -= 1;
+                    position -= 1;
                 } else {
                     go_on(&mut frame);
-                    place += 1;
+                    position += 1;
                 }
-                furthest = furthest.max(place);
+                furthest = furthest.max(position);
                 assert!(frame.distance <= frame.max_distance && frame.max_distance <= frame.bounces);
-                if frame.distance < 255 && furthest - place < 255 {
-                    assert_eq!(i32::from(frame.distance), furthest - place);
+                if frame.distance < 255 && furthest - position < 255 {
+                    assert_eq!(i32::from(frame.distance), furthest - position);
                 }
             }
         }

@@ -26,7 +26,7 @@ pub struct RecordId {
     /// Source host of the frame.
     pub host: u32,
     /// Index among the records of that host.
-    pub place: u32,
+    pub slot: u32,
 }
 
 units::pack_fields!(Hop { at, rate, queue_bytes, sent_bytes });

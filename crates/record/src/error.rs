@@ -176,7 +176,7 @@ impl RecordError {
         };
         // Symbolic links in a loop: the error kind for it is not stable yet.
         let looped = cfg!(unix) && source.raw_os_error() == Some(LINKS_IN_A_LOOP);
-        let place = matches!(
+        let location = matches!(
             source.kind(),
             AlreadyExists
                 | InvalidFilename
@@ -187,7 +187,7 @@ impl RecordError {
                 | PermissionDenied
                 | ReadOnlyFilesystem
         );
-        !place && !looped
+        !location && !looped
     }
 
     pub(crate) fn unwritable(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordError {

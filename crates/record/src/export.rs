@@ -174,16 +174,16 @@ impl ExportedTable {
 }
 
 /// Collects every value that is no object and no list, with its path: `flows.fct_ns.mean`, `links.busiest.0.node`.
-fn leaves(json: &Json, place: &str, found: &mut Vec<(String, Option<String>)>) {
-    let below = |key: &str| if place.is_empty() { key.to_owned() } else { format!("{place}.{key}") };
+fn leaves(json: &Json, location: &str, found: &mut Vec<(String, Option<String>)>) {
+    let below = |key: &str| if location.is_empty() { key.to_owned() } else { format!("{location}.{key}") };
     match json {
         Json::Object(all) => all.iter().for_each(|(key, value)| leaves(value, &below(key), found)),
         Json::Array(all) => {
             all.iter().enumerate().for_each(|(at, value)| leaves(value, &below(&at.to_string()), found));
         }
-        Json::Null => found.push((place.to_owned(), None)),
-        Json::String(text) => found.push((place.to_owned(), Some(text.clone()))),
-        other => found.push((place.to_owned(), Some(other.to_string()))),
+        Json::Null => found.push((location.to_owned(), None)),
+        Json::String(text) => found.push((location.to_owned(), Some(text.clone()))),
+        other => found.push((location.to_owned(), Some(other.to_string()))),
     }
 }
 

@@ -273,7 +273,7 @@ pub(crate) mod tests {
     #[test]
     fn an_unwritable_place_says_where() {
         let error = write_whole(Path::new("/dev/null/none/a.txt"), b"x").unwrap_err();
-        assert!(!error.is_machine_failure(), "a place was named that is none: {error}");
+        assert!(!error.is_machine_failure(), "a file was named that cannot exist: {error}");
         assert!(error.to_string().contains("/dev/null/none/a.txt: "), "{error}");
         let scratch = Scratch::new("file-folder");
         for folder in [scratch.0.clone(), scratch.0.join(".."), PathBuf::from("/")] {

@@ -70,7 +70,7 @@ impl<'a> NewFiles<'a> {
     /// [`RecordError::NotOurs`] for a file that Tidegate did not write or that was changed, [`RecordError::BadName`]
     /// for an invalid name, [`RecordError::Unwritable`].
     pub fn add(&self, name: &str, content: &[u8]) -> Result<(), RecordError> {
-        write_whole(&self.place(name)?, content)?;
+        write_whole(&self.writable_path(name)?, content)?;
         self.grown(name, hash_bytes(content));
         Ok(())
     }
@@ -84,7 +84,7 @@ impl<'a> NewFiles<'a> {
         name: &str,
         write: impl FnOnce(&mut AtomicFile) -> Result<(), RecordError>,
     ) -> Result<(), RecordError> {
-        let path = self.place(name)?;
+        let path = self.writable_path(name)?;
         let mut file = AtomicFile::create(&path)?;
         write(&mut file)?;
         file.commit()?;
@@ -93,13 +93,13 @@ impl<'a> NewFiles<'a> {
     }
 
     /// Returns the temporary path of a file.
-    fn place(&self, name: &str) -> Result<PathBuf, RecordError> {
+    fn writable_path(&self, name: &str) -> Result<PathBuf, RecordError> {
         check_file(self.folder, &self.known, name, self.force)?;
         let path = self.folder.join(name);
         if path.is_dir() {
             return Err(RecordError::unwritable("create", &path)(io::ErrorKind::IsADirectory.into()));
         }
-        self.growing.place(name)
+        self.growing.writable_path(name)
     }
 
     fn grown(&self, name: &str, hash: String) {

@@ -63,8 +63,8 @@ pub fn thin(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
         }
         let mut chosen = [from, least, greatest, to - 1];
         chosen.sort_unstable();
-        for (place, &at) in chosen.iter().enumerate() {
-            if place == 0 || chosen[place - 1] != at {
+        for (location, &at) in chosen.iter().enumerate() {
+            if location == 0 || chosen[location - 1] != at {
                 kept.push(points[at]);
             }
         }

@@ -37,7 +37,7 @@ fn of_a_sweep(folders: &[PathBuf]) -> Option<Vec<String>> {
         return None;
     }
     let table = read_table(&sweep.join("sweep.parquet")).ok()?;
-    let (run, seed) = (table.place("run").ok()?, table.place("seed").ok()?);
+    let (run, seed) = (table.column_index("run").ok()?, table.column_index("seed").ok()?);
     // The keys are between the two columns. A quantity is also there in its base unit, which is redundant.
     let base = |at: &usize| {
         let name = &table.columns[*at].name;

@@ -93,9 +93,9 @@ pub fn read_sweep(folder: &Path) -> Result<Sweep, ReportError> {
 /// Groups the seeds of each combination; omits metrics that are absent or zero in all runs.
 fn gathered(table: &Table, keys: Vec<String>, about: String) -> Result<Sweep, RecordError> {
     let mut keys: Vec<Key> = keys.into_iter().map(|name| Key { name, values: Vec::new() }).collect();
-    let places = keys.iter().map(|key| table.place(&key.name)).collect::<Result<Vec<usize>, RecordError>>()?;
-    let known = table.place("checks")?;
-    let is_metric = |at: &usize| *at > known && table.columns[*at].name != "results_hash";
+    let columns = keys.iter().map(|key| table.column_index(&key.name)).collect::<Result<Vec<usize>, RecordError>>()?;
+    let checks_column = table.column_index("checks")?;
+    let is_metric = |at: &usize| *at > checks_column && table.columns[*at].name != "results_hash";
     let all: Vec<usize> = (0..table.columns.len()).filter(is_metric).collect();
     let is_nonzero =
         |at: &usize| (0..table.rows).any(|row| number(table.row(row)[*at]).is_some_and(|value| value != 0.0));
@@ -105,7 +105,7 @@ fn gathered(table: &Table, keys: Vec<String>, about: String) -> Result<Sweep, Re
     for at in 0..table.rows {
         let row = table.row(at);
         let values: Vec<usize> =
-            keys.iter_mut().zip(&places).map(|(key, place)| key.place_of(words(row[*place]))).collect();
+            keys.iter_mut().zip(&columns).map(|(key, column)| key.index_of(words(row[*column]))).collect();
         let found = *which.entry(values.clone()).or_insert_with(|| {
             rows.push(Row { values, seeds: 0, samples: vec![Vec::new(); shown.len()] });
             rows.len() - 1
@@ -124,7 +124,7 @@ fn gathered(table: &Table, keys: Vec<String>, about: String) -> Result<Sweep, Re
 }
 
 impl Key {
-    fn place_of(&mut self, value: String) -> usize {
+    fn index_of(&mut self, value: String) -> usize {
         self.values.iter().position(|known| *known == value).unwrap_or_else(|| {
             self.values.push(value);
             self.values.len() - 1

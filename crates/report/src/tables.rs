@@ -23,7 +23,7 @@ pub(crate) fn for_parts(
     let mut last = 0;
     while let Some(part) = reader.next_group()? {
         // Curves require rows in order of time, as runs write them.
-        if part.place("time_ps").is_ok() {
+        if part.column_index("time_ps").is_ok() {
             for time in part.u64s("time_ps")?.iter().flatten() {
                 if *time < last {
                     return Err(RecordError::Table { path, what: format!("time_ps goes back from {last} to {time}") });

@@ -98,11 +98,11 @@ pub fn svg(title: &str, x_name: &str, growths: &[Growth], from: f64) -> String {
             let _ = writeln!(out, "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>", left - 5.0, y + 4.0);
         }
         let _ = writeln!(out, "<path class=\"axis\" fill=\"none\" d=\"M{left} {top:.1}V{bottom}H{right:.1}\"/>");
-        let place = |&(x, y): &(f64, f64)| (left + x_axis.at(x), bottom - y_axis.at(y));
-        let places: Vec<(f64, f64)> = growth.points.iter().map(place).collect();
-        let line: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+        let position = |&(x, y): &(f64, f64)| (left + x_axis.at(x), bottom - y_axis.at(y));
+        let positions: Vec<(f64, f64)> = growth.points.iter().map(position).collect();
+        let line: Vec<String> = positions.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let _ = writeln!(out, "<polyline class=\"line\" points=\"{}\"/>", line.join(" "));
-        for ((x, y), point) in places.iter().zip(&growth.points) {
+        for ((x, y), point) in positions.iter().zip(&growth.points) {
             let tip = format!("{} {x_name}: {} {}", point.0, point.1, growth.name);
             let _ = writeln!(out, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"><title>{tip}</title></circle>");
         }

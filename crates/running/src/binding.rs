@@ -162,16 +162,19 @@ impl<'a> Binding<'a> {
             for (ingress, egress) in (0..ports).flat_map(|ingress| (0..ports).map(move |egress| (ingress, egress))) {
                 for dscp in 0..DSCPS as u8 {
                     let Some(hop) = self.hop(node, ingress, egress, dscp) else { continue };
-                    let place = || {
+                    let location = || {
                         let port = |port| fabric.port_name(node, port).map_or_else(|| format!("{port}"), str::to_owned);
                         format!("{}: DSCP {dscp} from {} to {}", fabric.name(node), port(ingress), port(egress))
                     };
-                    let new = new_tag(&hop).map_err(|why| format!("{}: {why}", place()))?;
+                    let new = new_tag(&hop).map_err(|why| format!("{}: {why}", location()))?;
                     if !hop.lossless {
                         continue;
                     }
                     if hop.account == 0 {
-                        return Err(format!("{}: priority group 0 is lossless, and tag 0 is the lossy one", place()));
+                        return Err(format!(
+                            "{}: priority group 0 is lossless, and tag 0 is the lossy one",
+                            location()
+                        ));
                     }
                     tags.insert(hop.account);
                     tags.extend(new);
@@ -182,7 +185,7 @@ impl<'a> Binding<'a> {
                     if known != new {
                         let tag = |tag: Option<u8>| tag.map_or("lossy".to_owned(), |tag| format!("in group {tag}"));
                         let (known, new) = (tag(known), tag(new));
-                        return Err(format!("{}: leaves {new}, and other frames of its group {known}", place()));
+                        return Err(format!("{}: leaves {new}, and other frames of its group {known}", location()));
                     }
                 }
             }

@@ -37,7 +37,7 @@ pub(crate) enum Value {
 #[derive(Clone, Debug)]
 pub(crate) struct Item {
     pub value: Value,
-    pub place: SourceSpan,
+    pub location: SourceSpan,
 }
 
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ pub(crate) struct Document {
 }
 
 fn convert(value: Spanned<DeValue<'_>>, override_index: Option<usize>) -> Item {
-    let place = override_index.map_or(SourceSpan::File(value.span()), SourceSpan::Override);
+    let location = override_index.map_or(SourceSpan::File(value.span()), SourceSpan::Override);
     let value = match value.into_inner() {
         DeValue::String(text) => Value::Text(text.into_owned()),
         DeValue::Integer(number) => {
@@ -126,7 +126,7 @@ fn convert(value: Spanned<DeValue<'_>>, override_index: Option<usize>) -> Item {
         DeValue::Array(items) => Value::Array(items.into_iter().map(|item| convert(item, override_index)).collect()),
         DeValue::Table(table) => Value::Table(convert_table(table, override_index)),
     };
-    Item { value, place }
+    Item { value, location }
 }
 
 fn convert_table(table: DeTable<'_>, override_index: Option<usize>) -> Table {
@@ -164,9 +164,9 @@ impl Document {
         };
         if !syntax.is_empty() {
             let error = |error: &toml::de::Error| {
-                let place = SourceSpan::File(error.span().unwrap_or(0..0));
+                let location = SourceSpan::File(error.span().unwrap_or(0..0));
                 let message = format!("not valid TOML: {}", error.message());
-                document.error(&place, "", message, None)
+                document.error(&location, "", message, None)
             };
             return Err(syntax.iter().take(MAX_SYNTAX_ERRORS).map(error).collect());
         }
@@ -185,12 +185,13 @@ impl Document {
         let (mut root, mut duplicates) = (std::mem::take(&mut self.root), Vec::new());
         former::rename(&mut root, "", &mut |key, item, is_duplicate| {
             if is_duplicate {
-                duplicates.push((item.place.clone(), key.path(), key.duplicate()));
+                duplicates.push((item.location.clone(), key.path(), key.duplicate()));
             }
             self.former.push(key);
         });
         self.root = root;
-        let error = |(place, path, message): (SourceSpan, String, String)| self.error(&place, &path, message, None);
+        let error =
+            |(location, path, message): (SourceSpan, String, String)| self.error(&location, &path, message, None);
         duplicates.into_iter().map(error).collect()
     }
 
@@ -208,11 +209,11 @@ impl Document {
     }
 
     fn set(&mut self, index: usize, path: &str, text: &str) -> Result<(), (String, Option<String>)> {
-        let place = SourceSpan::Override(index);
+        let location = SourceSpan::Override(index);
         let item = match DeValue::parse(text) {
             Ok(value) => convert(value, Some(index)),
             // Not a TOML value: a text without quotes.
-            Err(_) => Item { value: Value::Text(text.to_owned()), place: place.clone() },
+            Err(_) => Item { value: Value::Text(text.to_owned()), location: location.clone() },
         };
         let segments: Vec<&str> = path.split('.').map(str::trim).collect();
         if segments.len() > MAX_DEPTH {
@@ -245,8 +246,8 @@ impl Document {
         while let Some(&segment) = segments.next() {
             // Missing tables are created: an override may add keys.
             let at = table.entries.iter().position(|entry| entry.key == segment).unwrap_or_else(|| {
-                let item = Item { value: Value::Table(Table::default()), place: place.clone() };
-                table.entries.push(Entry { key: segment.to_owned(), key_place: place.clone(), item });
+                let item = Item { value: Value::Table(Table::default()), location: location.clone() };
+                table.entries.push(Entry { key: segment.to_owned(), key_place: location.clone(), item });
                 table.entries.len() - 1
             });
             let mut value = &mut table.entries[at].item.value;
@@ -270,8 +271,8 @@ impl Document {
             }
             // `flow_control = "pfc"` is short for `flow_control = { kind = "pfc" }`.
             if let Value::Text(kind) = value {
-                let item = Item { value: Value::Text(std::mem::take(kind)), place: place.clone() };
-                let entry = Entry { key: "kind".to_owned(), key_place: place.clone(), item };
+                let item = Item { value: Value::Text(std::mem::take(kind)), location: location.clone() };
+                let entry = Entry { key: "kind".to_owned(), key_place: location.clone(), item };
                 *value = Value::Table(Table { entries: vec![entry] });
             }
             table = match value {
@@ -281,14 +282,14 @@ impl Document {
         }
         match table.entries.iter_mut().find(|entry| entry.key == last) {
             Some(entry) => entry.item = item,
-            None => table.entries.push(Entry { key: last.to_owned(), key_place: place, item }),
+            None => table.entries.push(Entry { key: last.to_owned(), key_place: location, item }),
         }
         Ok(())
     }
 
     /// Returns the position of the value at a key path such as `traffic.0.load`, or of its longest prefix that exists.
     pub fn locate(&self, path: &str) -> SourceSpan {
-        let mut place = SourceSpan::File(0..0);
+        let mut location = SourceSpan::File(0..0);
         let mut table = Some(&self.root);
         let mut segments = path.split('.').filter(|segment| !segment.is_empty());
         while let (Some(segment), Some(inside)) = (segments.next(), table) {
@@ -298,13 +299,13 @@ impl Document {
             {
                 item = found;
             }
-            place = item.place.clone();
+            location = item.location.clone();
             table = match &item.value {
                 Value::Table(inner) => Some(inner),
                 _ => None,
             };
         }
-        place
+        location
     }
 
     /// Returns line and column of a byte offset, both from 1; columns count characters.
@@ -323,9 +324,9 @@ impl Document {
         self.line_starts.partition_point(|&start| start <= byte) as u64
     }
 
-    pub fn error(&self, place: &SourceSpan, key: &str, message: String, help: Option<String>) -> ScenarioError {
+    pub fn error(&self, location: &SourceSpan, key: &str, message: String, help: Option<String>) -> ScenarioError {
         let key = key.to_owned();
-        match place {
+        match location {
             SourceSpan::File(span) => {
                 let (line, column) = self.position(span.start);
                 ScenarioError { path: self.name.clone(), line, column, span: span.clone(), key, message, help }

@@ -334,8 +334,8 @@ fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan)
             in_file(line as u64, message);
             None
         }
-        Err(formats::FileError::Element { place, message }) if ROLES.contains(&place.as_str()) => {
-            context.fail(&format!("fabric.{place}"), message, None);
+        Err(formats::FileError::Element { location, message }) if ROLES.contains(&location.as_str()) => {
+            context.fail(&format!("fabric.{location}"), message, None);
             None
         }
         Err(error @ formats::FileError::Fabric(FabricError::ZeroDelay { .. })) if link.is_none() => {

@@ -215,9 +215,9 @@ fn of_schedule(context: &Context<'_>, fabric: &Fabric, files: &Files<'_>, key: &
         return None;
     }
     let one = |port: &schedule::read::FilePort| {
-        let place = port_of(context, fabric, key, (&port.node, port.port))?;
+        let location = port_of(context, fabric, key, (&port.node, port.port))?;
         match GateList::new(&port.states().collect::<Vec<_>>()) {
-            Ok(list) => Some((place, Arc::new(list))),
+            Ok(list) => Some((location, Arc::new(list))),
             Err(error) => {
                 let message =
                     format!("`{}`: gates of port {} of `{}`: {error}", files.shown(file), port.port, port.node);

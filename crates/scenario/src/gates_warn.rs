@@ -124,19 +124,19 @@ pub(crate) fn warn(
         }
     }
     for (class, (open, Reverse(frame), needed, node, port, advance)) in worst {
-        let place = format!("port {port} of `{}`", fabric.name(node));
+        let location = format!("port {port} of `{}`", fabric.name(node));
         let message = if advance > Time::ZERO {
             format!(
-                "class {class} may start or continue at {place} for at most {open} at a time (gate open, MAC \
+                "class {class} may start or continue at {location} for at most {open} at a time (gate open, MAC \
                  released); a frame of {frame} bytes needs {needed}, or more than {advance} ahead of a hold: its \
                  frames are never sent"
             )
         } else if open == Time::ZERO {
-            format!("class {class} has traffic, but its gate at {place} never opens: its frames are never sent")
+            format!("class {class} has traffic, but its gate at {location} never opens: its frames are never sent")
         } else {
             format!(
-                "frames of class {class} have up to {frame} bytes and need {needed} at {place}, but its gate there is \
-                 open for at most {open} at a time: they are never sent"
+                "frames of class {class} have up to {frame} bytes and need {needed} at {location}, but its gate there \
+                 is open for at most {open} at a time: they are never sent"
             )
         };
         context.warn("gates", message);

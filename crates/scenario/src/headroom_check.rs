@@ -20,7 +20,7 @@ pub(crate) struct LosslessBuffers<'r> {
 impl LosslessBuffers<'_> {
     /// Returns the key that sets the value of `node`: that of the last override for which `sets` holds, or the general
     /// one.
-    fn place(&self, node: NodeId, key: &str, sets: impl Fn(&SwitchOverride) -> bool) -> String {
+    fn location(&self, node: NodeId, key: &str, sets: impl Fn(&SwitchOverride) -> bool) -> String {
         let mut entries = self.overrides.iter().enumerate().rev();
         let own = entries.find(|(_, it)| sets(it) && it.switches.binary_search(&node).is_ok());
         own.map_or_else(|| format!("switch.{key}"), |(at, _)| format!("switch.override.{at}.{key}"))
@@ -46,7 +46,7 @@ impl LosslessBuffers<'_> {
         for node in reach.switches() {
             let most = fabric.ports(node).iter().map(|port| needed(fabric.link(port.link))).max().unwrap_or(0);
             if let Some(given) = given(node).filter(|&given| given < most) {
-                let key = self.place(node, "flow_control.headroom", |it| it.headroom_bytes.is_some());
+                let key = self.location(node, "flow_control.headroom", |it| it.headroom_bytes.is_some());
                 let worst = short.entry(key).or_insert((given, most));
                 worst.1 = worst.1.max(most);
             }
@@ -82,9 +82,9 @@ impl LosslessBuffers<'_> {
         let mut reported = BTreeSet::new();
         for node in self.reach.fabric.switches() {
             let (key, bytes) = match own.get(&node).unwrap_or(self.switch).buffer {
-                Buffer::Shared { bytes, .. } => (self.place(node, "buffer", |it| it.buffer_bytes.is_some()), bytes),
+                Buffer::Shared { bytes, .. } => (self.location(node, "buffer", |it| it.buffer_bytes.is_some()), bytes),
                 Buffer::PerQueue { limit: QueueLimit::Bytes(bytes) } => {
-                    (self.place(node, "queue", |it| it.queue.is_some()), bytes)
+                    (self.location(node, "queue", |it| it.queue.is_some()), bytes)
                 }
                 Buffer::PerQueue { limit: QueueLimit::Packets(_) } => continue,
             };
@@ -109,7 +109,7 @@ impl LosslessBuffers<'_> {
             };
             let Some(pause) = flow_control.pause() else { continue };
             let Threshold::Static { bytes: xoff } = pause.xoff else { continue };
-            let key = self.place(node, "flow_control.xoff", |it| it.xoff.is_some());
+            let key = self.location(node, "flow_control.xoff", |it| it.xoff.is_some());
             if xoff >= bytes && reported.insert(key.clone()) {
                 let message = format!(
                     "XOFF {} is not below the buffer of {}: it can never be reached",
@@ -119,7 +119,7 @@ impl LosslessBuffers<'_> {
                 let help = "write a share of the free buffer, xoff = \"1/8\", or less than the buffer".to_owned();
                 context.fail(&key, message, Some(help));
             }
-            let key = self.place(node, "flow_control.xon", |it| it.xon_offset_bytes.is_some());
+            let key = self.location(node, "flow_control.xon", |it| it.xon_offset_bytes.is_some());
             let own = key.starts_with("switch.override");
             if own && pause.xon_offset_bytes > xoff && reported.insert(key.clone()) {
                 let message = format!(
@@ -162,7 +162,7 @@ impl LosslessBuffers<'_> {
                 QueueLimit::Packets(packets) => u64::from(packets) * u64::from(mtu_bytes),
             };
             if holds < most {
-                let key = self.place(node, "queue", |it| it.queue.is_some());
+                let key = self.location(node, "queue", |it| it.queue.is_some());
                 let worst = short.entry(key).or_insert((limit, accounts.len() - 1, most));
                 if most > worst.2 {
                     *worst = (limit, accounts.len() - 1, most);
@@ -215,7 +215,7 @@ impl LosslessBuffers<'_> {
                 neediest = Some((headroom, node));
             }
             if headroom >= bytes {
-                let key = self.place(node, "buffer", |it| it.buffer_bytes.is_some());
+                let key = self.location(node, "buffer", |it| it.buffer_bytes.is_some());
                 let worst = short.entry(key).or_insert((headroom, bytes, node));
                 if headroom > worst.0 {
                     *worst = (headroom, bytes, node);

@@ -245,34 +245,34 @@ pub(crate) fn transport(section: &Section<'_, '_>) -> Option<(&'static str, Tran
     let mechanism = kind.and_then(keys::transport)?;
     let mut settings: Vec<(&str, String)> = Vec::new();
     let mut wrong = false;
-    for (key, item, place) in table.entries().filter(|(key, ..)| *key != "kind") {
+    for (key, item, location) in table.entries().filter(|(key, ..)| *key != "kind") {
         let full = table.key(key);
         let known = || mechanism.parameters.iter().map(|parameter| parameter.key);
-        let mut fail = |place, message: String, help| {
+        let mut fail = |location, message: String, help| {
             wrong = true;
-            table.context.fail_at(place, &full, message, help);
+            table.context.fail_at(location, &full, message, help);
         };
         if !known().any(|known| known == key) {
-            fail(place, format!("`{}` has no parameter `{key}`", mechanism.kind), suggest::help(key, known()));
+            fail(location, format!("`{}` has no parameter `{key}`", mechanism.kind), suggest::help(key, known()));
             continue;
         }
         let Some(value) = item.value.text() else {
-            fail(&item.place, format!("`{key}` cannot be {}", show(&item.value)), None);
+            fail(&item.location, format!("`{key}` cannot be {}", show(&item.value)), None);
             continue;
         };
         match TransportParameters::build(mechanism.kind, [(key, value.as_str())]) {
             // A value out of range beside the defaults may be valid beside other values: they are checked together
             // below.
             Ok(_) | Err(ParameterError::Range { .. }) => {
-                table.context.explain(full, value.clone(), table.context.origin(&item.place));
+                table.context.explain(full, value.clone(), table.context.origin(&item.location));
                 settings.push((key, value));
             }
             Err(ParameterError::Value { value, wanted, .. }) => {
                 // Some of these texts repeat the value; others only state what is valid.
                 let message = if wanted.contains('`') { wanted } else { format!("`{value}`: {wanted}") };
-                fail(&item.place, message, None);
+                fail(&item.location, message, None);
             }
-            Err(error) => fail(&item.place, error.to_string(), None),
+            Err(error) => fail(&item.location, error.to_string(), None),
         }
     }
     for parameter in mechanism.parameters {

@@ -42,8 +42,8 @@ impl<'d> Context<'d> {
         self.fail_at(&self.document.locate(key), key, message, help);
     }
 
-    pub fn fail_at(&self, place: &SourceSpan, key: &str, message: impl Into<String>, help: Option<String>) {
-        self.push(self.document.error(place, key, message.into(), help));
+    pub fn fail_at(&self, location: &SourceSpan, key: &str, message: impl Into<String>, help: Option<String>) {
+        self.push(self.document.error(location, key, message.into(), help));
     }
 
     pub fn push(&self, error: ScenarioError) {
@@ -66,8 +66,8 @@ impl<'d> Context<'d> {
         self.explained.borrow_mut().push(Explained { key, value, origin });
     }
 
-    pub fn origin(&self, place: &SourceSpan) -> Origin {
-        match place {
+    pub fn origin(&self, location: &SourceSpan) -> Origin {
+        match location {
             SourceSpan::File(span) => Origin::File { line: self.document.line(span.start) },
             SourceSpan::Override(_) => Origin::Override,
         }
@@ -251,9 +251,9 @@ impl<'c, 'd> Section<'c, 'd> {
         let written = if key == "kind" { self.short.or(self.table.get(key)) } else { self.table.get(key) };
         let (value, origin) = match (written, description.default) {
             (Some(item), _) => match parse(&item.value) {
-                Ok((value, text)) => (Some((value, text)), self.context.origin(&item.place)),
+                Ok((value, text)) => (Some((value, text)), self.context.origin(&item.location)),
                 Err((message, help)) => {
-                    self.context.fail_at(&item.place, &self.key(key), message, help);
+                    self.context.fail_at(&item.location, &self.key(key), message, help);
                     return None;
                 }
             },

@@ -21,7 +21,7 @@ pub struct Choice {
     /// At least one value.
     pub values: Vec<String>,
     /// File, line and column of the key.
-    pub place: (String, u64, u64),
+    pub location: (String, u64, u64),
     /// If `key` is an axis of the sweep instead of a scenario key: the keys that each value sets, with one value each.
     /// Empty otherwise.
     pub changes: Vec<Vec<Choice>>,
@@ -116,8 +116,8 @@ struct Reader<'d> {
 }
 
 impl Reader<'_> {
-    fn fail(&mut self, place: &SourceSpan, key: &str, message: String, help: &str) {
-        self.errors.push(self.document.error(place, key, message, Some(help.to_owned())));
+    fn fail(&mut self, location: &SourceSpan, key: &str, message: String, help: &str) {
+        self.errors.push(self.document.error(location, key, message, Some(help.to_owned())));
     }
 
     fn sweep(&mut self, directory: &Path) -> Option<SweepFile> {
@@ -131,7 +131,7 @@ impl Reader<'_> {
             Some(Item { value: Value::Text(name), .. }) => Some(directory.join(name)),
             Some(item) => {
                 let message = format!("`scenario` is {}", item.value.what());
-                self.fail(&item.place, "scenario", message, "write the name of its file in quotes");
+                self.fail(&item.location, "scenario", message, "write the name of its file in quotes");
                 None
             }
             None => {
@@ -154,7 +154,7 @@ impl Reader<'_> {
                 }
                 _ => {
                     let help = "write a list of values, like [\"50KB\", \"100KB\"]";
-                    reader.fail(&item.place, &key, format!("`{key}` has no values to vary"), help);
+                    reader.fail(&item.location, &key, format!("`{key}` has no values to vary"), help);
                     Vec::new()
                 }
             };
@@ -163,9 +163,9 @@ impl Reader<'_> {
         let (runs, axes) = (self.runs(), self.axes());
         for (name, keys) in [("set", set.len()), ("vary", vary.len()), ("run", runs.len()), ("axis", axes.len())] {
             if keys > MAX_KEYS {
-                let place = self.document.locate(name);
+                let location = self.document.locate(name);
                 let help = format!("a sweep changes at most {MAX_KEYS} keys");
-                self.fail(&place, name, format!("`{name}` has {keys} keys"), &help);
+                self.fail(&location, name, format!("`{name}` has {keys} keys"), &help);
                 return None;
             }
         }
@@ -180,7 +180,7 @@ impl Reader<'_> {
             other => other.text().unwrap_or_default(),
         };
         parse_seeds(&text).unwrap_or_else(|message| {
-            self.fail(&item.place, "seeds", message, "write seeds = \"1..10\" or [1, 2, 5]");
+            self.fail(&item.location, "seeds", message, "write seeds = \"1..10\" or [1, 2, 5]");
             Vec::new()
         })
     }
@@ -192,7 +192,12 @@ impl Reader<'_> {
             Some(Item { value: Value::Table(table), .. }) => self.leaves(table, "", leaf),
             Some(item) => {
                 let message = format!("`{name}` is {}, not a table", item.value.what());
-                self.fail(&item.place, name, message, "write a table [vary], with a line for each key of the scenario");
+                self.fail(
+                    &item.location,
+                    name,
+                    message,
+                    "write a table [vary], with a line for each key of the scenario",
+                );
             }
         }
     }
@@ -210,7 +215,7 @@ impl Reader<'_> {
     /// Returns `true` for a value in braces, `{ kind = "pfc" }`; a dotted key such as `switch.flow_control.xoff = ...`
     /// also parses as a table.
     fn in_braces(&self, item: &Item) -> bool {
-        matches!(&item.place, SourceSpan::File(span) if self.document.text[span.start..].starts_with('{'))
+        matches!(&item.location, SourceSpan::File(span) if self.document.text[span.start..].starts_with('{'))
     }
 
     /// Reads the columns of `[[run]]`: every entry must have the same keys.
@@ -220,7 +225,7 @@ impl Reader<'_> {
             Some(Item { value: Value::Array(entries), .. }) => entries,
             Some(item) => {
                 let message = format!("`run` is {}, not a list of runs", item.value.what());
-                self.fail(&item.place, "run", message, "write [[run]] before each");
+                self.fail(&item.location, "run", message, "write [[run]] before each");
                 return Vec::new();
             }
         };
@@ -228,7 +233,7 @@ impl Reader<'_> {
         for (at, entry) in entries.iter().enumerate() {
             let Value::Table(table) = &entry.value else {
                 self.fail(
-                    &entry.place,
+                    &entry.location,
                     "run",
                     format!("run {at} is {}", entry.value.what()),
                     "write [[run]] before each",
@@ -250,7 +255,7 @@ impl Reader<'_> {
                     None => {
                         let help =
                             "every [[run]] needs the same keys; write the scenario's value if it does not change";
-                        reader.fail(&item.place, &key, format!("the first run has no `{key}`"), help);
+                        reader.fail(&item.location, &key, format!("the first run has no `{key}`"), help);
                     }
                 }
             });
@@ -259,7 +264,7 @@ impl Reader<'_> {
             {
                 let (message, key) = (format!("this run has no `{}`", lacking.key), lacking.key.clone());
                 let help = "every [[run]] needs the same keys; write the scenario's value if it does not change";
-                self.fail(&entry.place, &key, message, help);
+                self.fail(&entry.location, &key, message, help);
             }
         }
         columns
@@ -272,7 +277,7 @@ impl Reader<'_> {
             None => return Vec::new(),
             Some(Item { value: Value::Table(table), .. }) => table,
             Some(item) => {
-                self.fail(&item.place, "axis", format!("`axis` is {}, not a table", item.value.what()), HELP);
+                self.fail(&item.location, "axis", format!("`axis` is {}, not a table", item.value.what()), HELP);
                 return Vec::new();
             }
         };
@@ -281,7 +286,7 @@ impl Reader<'_> {
             let key = format!("axis.{}", axis.key);
             let Value::Array(values) = &axis.item.value else {
                 let message = format!("`{key}` is {}, not a list of values", axis.item.value.what());
-                self.fail(&axis.item.place, &key, message, HELP);
+                self.fail(&axis.item.location, &key, message, HELP);
                 continue;
             };
             if values.len() > MAX_KEYS || found.len() > MAX_KEYS {
@@ -303,16 +308,16 @@ impl Reader<'_> {
         const NAME: &str = "write name = \"...\", the name of the value in tables";
         let Value::Table(table) = &item.value else {
             let help = "write a `name` and the changed keys, like { name = \"small\", fabric.k = 4 }";
-            return self.fail(&item.place, key, format!("a value of `{key}` is {}", item.value.what()), help);
+            return self.fail(&item.location, key, format!("a value of `{key}` is {}", item.value.what()), help);
         };
         let name = match table.get("name") {
             Some(Item { value: Value::Text(name), .. }) if !name.trim().is_empty() => name.clone(),
-            Some(item) => return self.fail(&item.place, "name", "this is not a name".to_owned(), NAME),
-            None => return self.fail(&item.place, key, format!("a value of `{key}` has no name"), NAME),
+            Some(item) => return self.fail(&item.location, "name", "this is not a name".to_owned(), NAME),
+            None => return self.fail(&item.location, key, format!("a value of `{key}` has no name"), NAME),
         };
         if axis.values.contains(&name) {
             let help = "every value of an axis has its own name";
-            return self.fail(&item.place, key, format!("`{key}` has two values `{name}`"), help);
+            return self.fail(&item.location, key, format!("`{key}` has two values `{name}`"), help);
         }
         let mut changes: Vec<Choice> = Vec::new();
         self.leaves(table, "", &mut |reader, key, item| {
@@ -324,23 +329,23 @@ impl Reader<'_> {
         });
         if changes.len() > MAX_KEYS {
             let help = format!("a sweep changes at most {MAX_KEYS} keys");
-            return self.fail(&item.place, key, format!("`{name}` changes too many keys"), &help);
+            return self.fail(&item.location, key, format!("`{name}` changes too many keys"), &help);
         }
         axis.values.push(name);
         axis.changes.push(changes);
     }
 
     fn choice(&self, key: String, values: Vec<String>, item: &Item) -> Choice {
-        let (line, column) = match &item.place {
+        let (line, column) = match &item.location {
             SourceSpan::File(span) => self.document.position(span.start),
             SourceSpan::Override(_) => (0, 0),
         };
-        Choice { key, values, place: (self.document.name.clone(), line, column), changes: Vec::new() }
+        Choice { key, values, location: (self.document.name.clone(), line, column), changes: Vec::new() }
     }
 
     /// Returns a value in the syntax of `--set`: a text without quotes unless it would parse as another type.
     fn value(&mut self, key: &str, item: &Item) -> Option<String> {
-        let SourceSpan::File(span) = &item.place else { return None };
+        let SourceSpan::File(span) = &item.location else { return None };
         let raw = self.document.text.get(span.clone()).unwrap_or_default().to_owned();
         match &item.value {
             Value::Text(text) if text.trim() == text && !text.is_empty() && DeValue::parse(text).is_err() => {
@@ -348,7 +353,7 @@ impl Reader<'_> {
             }
             Value::Date => {
                 self.fail(
-                    &item.place,
+                    &item.location,
                     key,
                     "a scenario has no dates".to_owned(),
                     "write a time in quotes, like \"10us\"",
@@ -399,7 +404,7 @@ host.transport.kind = "4"
         // A text that would parse as a number keeps its quotes.
         let marking = "switch.marking=none|{ kind = \"ecn\", k_min = \"10KB\" }";
         assert_eq!(short(&sweep.runs), ["host.transport.kind=roce|\"4\"", marking]);
-        assert_eq!(sweep.vary[0].place, ("dir/sweep.toml".to_owned(), 6, 18));
+        assert_eq!(sweep.vary[0].location, ("dir/sweep.toml".to_owned(), 6, 18));
     }
 
     #[test]
@@ -427,7 +432,7 @@ traffic.0.load = 0.5
         assert_eq!(changes(&control.changes[0]), dcqcn);
         assert!(control.changes[1].is_empty());
         assert_eq!((load.key.as_str(), changes(&load.changes[0])), ("load", vec!["traffic.0.load=0.5".to_owned()]));
-        assert_eq!(control.changes[0][1].place, ("dir/sweep.toml".to_owned(), 5, 23));
+        assert_eq!(control.changes[0][1].location, ("dir/sweep.toml".to_owned(), 5, 23));
     }
 
     #[test]

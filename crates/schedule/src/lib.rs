@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  slot       periodic slots and their overlaps, in exact integers
-//!  search     choice among the free places for a slot
+//!  search     choice of the start of a slot among the free intervals
 //!  problem    input: streams, links and paths; output: slots or the reason for none
 //!  streams    lists of streams, and their paths on a fabric; tsnkit: its tables
 //!  export     gates for Linux, IEEE 802.1Qcw and tsnkit

@@ -1,14 +1,14 @@
-//! Choice among the free places for a slot.
+//! Choice of the start of a slot among the free intervals.
 
 use crate::slot::{ConflictInterval, gcd, smallest_free_shift};
 use units::Time;
 
-/// Strategy of a node for the place of a slot.
+/// Strategy of a node for the start of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SlotStrategy {
-    /// The first place at or after the requested one (thesis, section 4.5.1 iii).
+    /// The first free start at or after the requested one (thesis, section 4.5.1 iii).
     Earliest,
-    /// The place that leaves the least time of the wire unusable for streams of any known period: directly before or
+    /// The start that leaves the least time of the wire unusable for streams of any known period: directly before or
     /// after other slots, or at times that streams of long periods already block for those of short periods. A node has
     /// the necessary data: its own slots, and those upstream from the request. Apart from the search order this equals
     /// the thesis.
@@ -28,7 +28,7 @@ pub(crate) struct Field<'a> {
     pub walls: &'a [ConflictInterval],
 }
 
-/// Maximum number of blocked instances for which gaps are listed; with more, the earliest place is used.
+/// Maximum number of blocked instances for which gaps are listed; with more, the earliest start is used.
 const MOST_INSTANCES: u64 = 1 << 16;
 
 impl SlotStrategy {
@@ -130,7 +130,7 @@ impl OccupiedTime {
         let mut taken = Vec::with_capacity(blocked.len());
         for one in blocked {
             // Derives the blocking slot from the blocked shifts. A slot upstream may have another length; the result is
-            // approximate then, but free places remain free.
+            // approximate then, but free intervals remain free.
             let own = own.as_ps().min(one.length_ps);
             let length = (one.length_ps - own + 1).min(modulus_ps);
             let every = gcd(one.modulus_ps, modulus_ps);
@@ -210,7 +210,7 @@ mod tests {
         // Occupied: 10 to 20 and 25 to 40; the gap between is as long as the slot.
         assert_eq!(search(slot(0, 5, 100), &[slot(10, 10, 100), slot(25, 15, 100)], &[], 1), Some(20));
         assert_eq!(search(slot(0, 5, 100), &[], &[slot(10, 10, 100), slot(25, 15, 100)], 1), Some(20));
-        // Nothing is occupied: the requested place.
+        // Nothing is occupied: the requested start.
         assert_eq!(search(slot(7, 5, 100), &[], &[], 1), Some(0));
     }
 

@@ -100,32 +100,32 @@ pub fn parse(text: &str) -> Result<Vec<Listed>, StreamsError> {
     for spanned in file.stream {
         let line = line_of(spanned.span().start);
         let entry = spanned.into_inner();
-        let place = |span: std::ops::Range<usize>| line_of(span.start);
+        let location = |span: std::ops::Range<usize>| line_of(span.start);
         let time = |value: &Spanned<String>, key: &str| {
             let parsed: Result<Time, _> = value.get_ref().parse();
-            parsed.or_else(|error| at(place(value.span()), format!("{key}: {error}")))
+            parsed.or_else(|error| at(location(value.span()), format!("{key}: {error}")))
         };
         let name = entry.name.get_ref().clone();
         if name.is_empty() || name.chars().any(char::is_control) {
-            return at(place(entry.name.span()), "a name has letters, and no control characters");
+            return at(location(entry.name.span()), "a name has letters, and no control characters");
         }
         if !names.insert(name.clone()) {
-            return at(place(entry.name.span()), format!("stream `{name}` occurs twice"));
+            return at(location(entry.name.span()), format!("stream `{name}` occurs twice"));
         }
         let (nodes, whole_path) = match (&entry.path, &entry.from, &entry.to) {
             (Some(path), None, None) if path.get_ref().len() >= 2 => (path.get_ref().clone(), true),
-            (Some(path), None, None) => return at(place(path.span()), "a path names two nodes and more"),
+            (Some(path), None, None) => return at(location(path.span()), "a path names two nodes and more"),
             (None, Some(from), Some(to)) => (vec![from.get_ref().clone(), to.get_ref().clone()], false),
             _ => return at(line, format!("stream `{name}` needs `from` and `to`, or a `path`")),
         };
         let period = time(&entry.period, "period")?;
         if period == Time::ZERO || period > MOST_PERIOD {
-            return at(place(entry.period.span()), format!("a period is above zero and at most {MOST_PERIOD}"));
+            return at(location(entry.period.span()), format!("a period is above zero and at most {MOST_PERIOD}"));
         }
         let frame: Result<Bytes, _> = entry.frame.get_ref().parse();
-        let frame_bytes = frame.or_else(|error| at(place(entry.frame.span()), format!("frame: {error}")))?.get();
+        let frame_bytes = frame.or_else(|error| at(location(entry.frame.span()), format!("frame: {error}")))?.get();
         if !(64..=MOST_FRAME_BYTES).contains(&frame_bytes) {
-            return at(place(entry.frame.span()), format!("a frame has 64 to {MOST_FRAME_BYTES} bytes"));
+            return at(location(entry.frame.span()), format!("a frame has 64 to {MOST_FRAME_BYTES} bytes"));
         }
         let start = entry.start.as_ref().map(|start| time(start, "start")).transpose()?.map(|start| start % period);
         let deadline = entry.deadline.as_ref().map(|deadline| time(deadline, "deadline")).transpose()?;

@@ -49,7 +49,7 @@ pub fn svg(problem: &Problem, lists: &[GateList], class: u8) -> String {
         LEFT + WIDTH
     );
     // Coordinates have a resolution of a thousandth of a unit.
-    let place = |time: Time| time.scale(WIDTH * 1000, longest.as_ps()).as_ps();
+    let position = |time: Time| time.scale(WIDTH * 1000, longest.as_ps()).as_ps();
     for (row, list) in lists.iter().enumerate() {
         let y = (row as u64 + 1) * ROW;
         let link = &problem.links[list.link];
@@ -64,7 +64,7 @@ pub fn svg(problem: &Problem, lists: &[GateList], class: u8) -> String {
         for i in 0..repeats {
             let mut at = list.cycle * i;
             for entry in &list.entries {
-                let (from, to) = (place(at), place((at + entry.interval).min(longest)));
+                let (from, to) = (position(at), position((at + entry.interval).min(longest)));
                 let kind = match entry.gates {
                     0 => "shut",
                     gates if gates >> class & 1 == 1 => "own",

@@ -26,15 +26,15 @@ fn cells(line: &str) -> Vec<&str> {
 fn table<'a>(text: &'a str, columns: &[&str]) -> Result<Vec<(usize, Vec<&'a str>)>, StreamsError> {
     let mut lines = text.lines().enumerate();
     let header = cells(lines.next().map_or("", |(_, line)| line));
-    let place = |name: &&str| match header.iter().position(|cell| cell == name) {
-        Some(place) => Ok(place),
+    let column = |name: &&str| match header.iter().position(|cell| cell == name) {
+        Some(column) => Ok(column),
         None => at(1, format!("no column `{name}`: the header is {}", columns.join(","))),
     };
-    let places: Vec<usize> = columns.iter().map(place).collect::<Result<_, _>>()?;
+    let column_indices: Vec<usize> = columns.iter().map(column).collect::<Result<_, _>>()?;
     let mut rows = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let all = cells(line);
-        let row: Option<Vec<&str>> = places.iter().map(|&place| all.get(place).copied()).collect();
+        let row: Option<Vec<&str>> = column_indices.iter().map(|&column| all.get(column).copied()).collect();
         match row {
             Some(row) => rows.push((number + 1, row)),
             None => return at(number + 1, format!("{} cells, and the header has {}", all.len(), header.len())),

@@ -492,7 +492,7 @@ pub struct Check {
     #[serde(default = "yes")]
     #[serde(alias = "judged")]
     pub applicable: bool,
-    /// Numbers and places.
+    /// Numbers and locations.
     pub detail: String,
 }
 

@@ -436,8 +436,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
             self.relabel();
             return;
         }
-        for (&vertex, place) in moved.iter().zip(1..) {
-            self.set_label(vertex, low + step * place);
+        for (&vertex, number) in moved.iter().zip(1..) {
+            self.set_label(vertex, low + step * number);
         }
     }
 }

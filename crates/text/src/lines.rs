@@ -152,7 +152,7 @@ impl Axis {
 /// Positions of the legend's entries: offset and row; empty for a single series.
 fn legend(lines: &[Line], width: f64) -> Vec<(f64, u32)> {
     let mut at = (0.0, 0);
-    let place = |line: &Line| {
+    let position = |line: &Line| {
         let needs = 42.0 + 7.0 * line.name.chars().count() as f64;
         if at.0 > 0.0 && at.0 + needs > width {
             at = (0.0, at.1 + 1);
@@ -161,7 +161,7 @@ fn legend(lines: &[Line], width: f64) -> Vec<(f64, u32)> {
         at.0 += needs;
         here
     };
-    if lines.len() > 1 { lines.iter().map(place).collect() } else { Vec::new() }
+    if lines.len() > 1 { lines.iter().map(position).collect() } else { Vec::new() }
 }
 
 /// Escapes a text for XML.
@@ -218,20 +218,20 @@ fn draw(out: &mut String, panel: &Panel<'_>, (left, top): (f64, f64), width: f64
     let _ = writeln!(out, "<text {rotated}>{}</text>", escaped(panel.y));
     for (index, line) in panel.lines.iter().enumerate() {
         let class = format!("s{}", index % 4);
-        let place = |&(x, y): &(f64, f64)| Some((left + x_axis.at(x)?, bottom - y_axis.at(y)?));
-        let places: Vec<(f64, f64)> = line.points.iter().filter_map(place).collect();
+        let position = |&(x, y): &(f64, f64)| Some((left + x_axis.at(x)?, bottom - y_axis.at(y)?));
+        let positions: Vec<(f64, f64)> = line.points.iter().filter_map(position).collect();
         if matches!(line.mark, SeriesStyle::Curve | SeriesStyle::Points) {
-            let places: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
-            let _ = writeln!(out, "<polyline class=\"{class}\" points=\"{}\"/>", places.join(" "));
+            let positions: Vec<String> = positions.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
+            let _ = writeln!(out, "<polyline class=\"{class}\" points=\"{}\"/>", positions.join(" "));
         }
         if matches!(line.mark, SeriesStyle::Points | SeriesStyle::Dots) {
             let radius = if line.mark == SeriesStyle::Dots { 1.5 } else { 2.5 };
-            for (x, y) in &places {
+            for (x, y) in &positions {
                 let _ = writeln!(out, "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius}\"/>");
             }
         }
         if line.mark == SeriesStyle::Spans {
-            for span in places.chunks_exact(2) {
+            for span in positions.chunks_exact(2) {
                 let ((x, y), end) = (span[0], span[1].0);
                 let _ = writeln!(out, "<path class=\"span {class}\" d=\"M{x:.1} {y:.1}H{end:.1}\"/>");
             }

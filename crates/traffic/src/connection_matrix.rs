@@ -305,11 +305,11 @@ fn wire(
         return Err((trigger.line, Problem::Trigger(expected)));
     };
     let fires = trigger.sources.len() as u64;
-    for (place, &target) in trigger.targets.iter().enumerate() {
+    for (index, &target) in trigger.targets.iter().enumerate() {
         // All targets count all sources: the n-th target of a multishot starts at its n-th notification.
         let needed = match kind {
             Kind::Oneshot => 1,
-            Kind::Multishot => place as u64 + 1,
+            Kind::Multishot => index as u64 + 1,
             Kind::Barrier(count) => count.unwrap_or(fires).max(1),
         };
         if needed > fires {

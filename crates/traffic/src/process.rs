@@ -125,7 +125,7 @@ impl DatagramSource {
         }
     }
 
-    /// Returns the location of the normal distribution whose mean after clamping is `frame_bytes`; `None` if there is
+    /// Returns the location parameter of the normal distribution whose mean after clamping is `frame_bytes`; `None` if there is
     /// none.
     fn location_bytes(&self) -> Option<f64> {
         let mean = f64::from(self.frame_bytes);

@@ -26,13 +26,13 @@ pub(crate) fn finish_times(plan: &Plan, duration: impl Fn(&Flow) -> Time) -> Vec
         } else {
             let flow = &plan.flows[ended as usize];
             finished[ended as usize] = now;
-            let place_of = |notification: &Notification| {
+            let location_of = |notification: &Notification| {
                 let here = if notification.when == FlowEvent::Sent { flow.src } else { flow.dst };
                 let join = (notification.target & JOIN != 0).then_some((notification.target & !JOIN) as usize);
                 assert!(join.is_none_or(|join| plan.joins[join].host == here), "a join is notified at its host");
                 notification.target
             };
-            plan.notifications.of(ended).iter().map(place_of).collect()
+            plan.notifications.of(ended).iter().map(location_of).collect()
         };
         for target in targets {
             if target & JOIN != 0 {

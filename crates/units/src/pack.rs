@@ -250,7 +250,7 @@ impl<K: Pack + Ord, V: Pack> Pack for BTreeMap<K, V> {
 
 macro_rules! pack_tuples {
     ($($($name:ident)+;)*) => {$(
-        #[expect(non_snake_case, reason = "one letter for a place and its type")]
+        #[expect(non_snake_case, reason = "one letter for a position and its type")]
         impl<$($name: Pack),+> Pack for ($($name,)+) {
             fn pack(&self, to: &mut Vec<u8>) {
                 let ($($name,)+) = self;

@@ -21,10 +21,10 @@ pub enum VerifyError {
         message: String,
     },
     /// Text with characters that a terminal would interpret.
-    #[error("{place}: {fault}")]
+    #[error("{location}: {fault}")]
     Text {
         /// The element.
-        place: String,
+        location: String,
         /// The fault.
         fault: NameFault,
     },

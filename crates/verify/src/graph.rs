@@ -322,7 +322,7 @@ impl Marks {
     }
 
     #[inline]
-    fn place(graph: &Graph, vertex: u32) -> (usize, u64) {
+    fn word_and_bit(graph: &Graph, vertex: u32) -> (usize, u64) {
         let upstream = graph.ports.peer(graph.port(vertex));
         let node = graph.ports.node(upstream);
         let port = upstream - graph.ports.base(node);
@@ -330,15 +330,15 @@ impl Marks {
     }
 
     fn contains(&self, graph: &Graph, vertex: u32) -> bool {
-        let (word, bit) = Self::place(graph, vertex);
+        let (word, bit) = Self::word_and_bit(graph, vertex);
         self.0[word] & bit != 0
     }
     fn set(&mut self, graph: &Graph, vertex: u32) {
-        let (word, bit) = Self::place(graph, vertex);
+        let (word, bit) = Self::word_and_bit(graph, vertex);
         self.0[word] |= bit;
     }
     fn clear(&mut self, graph: &Graph, vertex: u32) {
-        let (word, bit) = Self::place(graph, vertex);
+        let (word, bit) = Self::word_and_bit(graph, vertex);
         self.0[word] &= !bit;
     }
 }

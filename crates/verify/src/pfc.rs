@@ -114,7 +114,7 @@ pub fn check_pfc(fabric: &Fabric, traffic: Traffic<'_>) -> Result<PfcVerdict, Ve
 struct Waiting {
     ports: Ports,
     /// Index of the first word of each ingress port; [`NOWHERE`] if no frame arrived there.
-    place: Vec<u32>,
+    row_starts: Vec<u32>,
     words: Vec<u64>,
 }
 
@@ -123,28 +123,28 @@ const NOWHERE: u32 = u32::MAX;
 impl Waiting {
     fn new(fabric: &Fabric) -> Waiting {
         let ports = Ports::new(fabric);
-        Waiting { place: vec![NOWHERE; ports.len()], ports, words: Vec::new() }
+        Waiting { row_starts: vec![NOWHERE; ports.len()], ports, words: Vec::new() }
     }
 
     /// Adds an egress port. Both are port numbers of one node.
     fn add(&mut self, ingress: u32, egress: u32) {
         let node = self.ports.node(ingress);
-        let place = &mut self.place[ingress as usize];
-        if *place == NOWHERE {
-            *place = self.words.len() as u32;
+        let row_start = &mut self.row_starts[ingress as usize];
+        if *row_start == NOWHERE {
+            *row_start = self.words.len() as u32;
             self.words.resize(self.words.len() + self.ports.width(node), 0);
         }
         let out = egress - self.ports.base(node);
-        self.words[(*place + out / 64) as usize] |= 1 << (out % 64);
+        self.words[(*row_start + out / 64) as usize] |= 1 << (out % 64);
     }
 
     fn finish(self) -> Graph {
-        let Waiting { ports, place, words } = self;
+        let Waiting { ports, row_starts, words } = self;
         let widths: Vec<usize> = (0..ports.len() as u32).map(|port| ports.width(ports.node(port))).collect();
         let mut graph = Graph::new(ports, 1);
-        for (place, width) in place.into_iter().zip(widths) {
-            if place != NOWHERE {
-                graph.push(0, &words[place as usize..place as usize + width]);
+        for (row_start, width) in row_starts.into_iter().zip(widths) {
+            if row_start != NOWHERE {
+                graph.push(0, &words[row_start as usize..row_start as usize + width]);
             }
             graph.close();
         }

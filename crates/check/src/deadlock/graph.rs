@@ -4,7 +4,7 @@
 use units::Time;
 
 use super::{Account, CycleEdge, PausedQueue};
-use crate::place::{AccountId, QueueId};
+use crate::location::{AccountId, QueueId};
 
 /// `queue` must not send until `account` has resumed.
 struct Pause {

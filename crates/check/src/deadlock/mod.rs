@@ -26,7 +26,7 @@ use std::fmt;
 
 use units::Time;
 
-use crate::place::{AccountId, QueueId};
+use crate::location::{AccountId, QueueId};
 use crate::verdict::Verdict;
 use graph::Graph;
 

@@ -104,8 +104,8 @@ fn change(stream: &mut Stream, mut bytes: Vec<u8>, other: &[u8]) -> Vec<u8> {
     let at = |stream: &mut Stream, length: usize| stream.below(length as u64 + 1) as usize;
     match stream.below(12) {
         0 if !bytes.is_empty() => {
-            let place = at(stream, bytes.len() - 1);
-            bytes[place] ^= 1 << stream.below(8);
+            let location = at(stream, bytes.len() - 1);
+            bytes[location] ^= 1 << stream.below(8);
         }
         1 => {
             let length = at(stream, bytes.len());
@@ -138,8 +138,8 @@ fn change(stream: &mut Stream, mut bytes: Vec<u8>, other: &[u8]) -> Vec<u8> {
         }
         9 => bytes = swap_words(stream, &bytes, other),
         10 => {
-            let (place, word) = (at(stream, bytes.len()), pick(stream, &WORDS));
-            bytes.splice(place..place, word.bytes());
+            let (location, word) = (at(stream, bytes.len()), pick(stream, &WORDS));
+            bytes.splice(location..location, word.bytes());
         }
         _ => {
             let (from, to) = (at(stream, bytes.len()), at(stream, bytes.len()));
@@ -192,7 +192,7 @@ fn swap_words(stream: &mut Stream, bytes: &[u8], other: &[u8]) -> Vec<u8> {
     if here.is_empty() || there.is_empty() {
         return bytes.to_vec();
     }
-    let place = here[stream.below(here.len() as u64) as usize].clone();
+    let location = here[stream.below(here.len() as u64) as usize].clone();
     let word = from[there[stream.below(there.len() as u64) as usize].clone()].to_vec();
-    [&bytes[..place.start], &word, &bytes[place.end..]].concat()
+    [&bytes[..location.start], &word, &bytes[location.end..]].concat()
 }

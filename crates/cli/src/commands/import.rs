@@ -144,8 +144,8 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
             let unwritable = |source| RecordError::Unwritable { action: "write", path: out.clone(), source };
             file.write_all(imported.text.as_bytes()).map_err(unwritable)?;
             file.commit_over(false)?;
-            let place = out.display().to_string();
-            output::print(&format!("wrote   {}\nrun it  tidegate run {}\n", shown(&place), quoted(&place)))?;
+            let location = out.display().to_string();
+            output::print(&format!("wrote   {}\nrun it  tidegate run {}\n", shown(&location), quoted(&location)))?;
         }
     }
     imported.notes.iter().for_each(|note| output::note(&format!("note: {}", shown(note))));

@@ -1,4 +1,4 @@
-//! Bad input of any kind: exit code 2, the place, the correct input, and no incomplete output.
+//! Bad input of any kind: exit code 2, the location, the correct input, and no incomplete output.
 
 use crate::common::{SMALL, Scratch, run};
 

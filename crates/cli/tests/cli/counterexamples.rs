@@ -288,8 +288,8 @@ impl Counts {
                 let outcome = simulate(scratch, fabric, found);
                 let ((node, port), class) = (&found.ports[0], found.starved.as_ref().unwrap().class);
                 let detail = outcome.stall.unwrap_or_else(|| panic!("{name}: no stall in\n{}", found.scenario));
-                let place = format!("{node} port {port} class {class} ");
-                assert!(detail.contains(&place), "{name}: {place}: {detail}");
+                let location = format!("{node} port {port} class {class} ");
+                assert!(detail.contains(&location), "{name}: {location}: {detail}");
                 self.stalled += 1;
             }
             Some(Err(why)) => self.unexpressed(why),
@@ -368,8 +368,8 @@ fn seeded_faults_occur_if_they_deadlock_or_starve() {
         match found {
             Err(_) => refused += 1,
             Ok(_) => {
-                let place = format!("seed {seed}: {name} in {file} at {port}");
-                counts.check(&scratch, &place, (&fabric, &configs), PathSet::Shortest, seed);
+                let location = format!("seed {seed}: {name} in {file} at {port}");
+                counts.check(&scratch, &location, (&fabric, &configs), PathSet::Shortest, seed);
             }
         }
     }

@@ -113,7 +113,7 @@ fn two_runs_at_once_do_not_share_a_folder() {
 
 #[test]
 fn places_that_cannot_hold_a_result_are_told_before_anything_runs() {
-    let scratch = Scratch::new("files-places");
+    let scratch = Scratch::new("files-locations");
     let scenario = scratch.file("small.toml", SMALL);
     scratch.file("plain", "years");
     let at = |name: &str| scratch.path(name);

@@ -177,7 +177,7 @@ fn a_replay_is_the_tables_frame_by_frame() {
     assert_eq!(replay["sample_intervals_ps"], serde_json::json!([10_000_000, 1_000_000]));
     assert_eq!((&replay["step_ps"], &replay["frames"]), (&10_000_000.into(), &20.into()));
     let ports = record::trace::read_ports(&Path::new(&small).join("ports.parquet")).unwrap();
-    let place = |node: u64, port: u64| {
+    let location = |node: u64, port: u64| {
         ports.iter().position(|row| (u64::from(row.node), u64::from(row.port)) == (node, port)).expect("a port")
     };
     assert_eq!(replay["ports"]["node"].as_array().unwrap().len(), ports.len());
@@ -190,7 +190,7 @@ fn a_replay_is_the_tables_frame_by_frame() {
     let shares = links.f64s("utilisation").unwrap();
     let mut expected: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
     for row in 0..links.rows {
-        let frames = expected.entry(place(nodes[row], numbered[row])).or_insert_with(|| vec![0; 20]);
+        let frames = expected.entry(location(nodes[row], numbered[row])).or_insert_with(|| vec![0; 20]);
         frames[(times[row] / 10_000_000) as usize - 1] = ((shares[row].unwrap() * 1000.0).round() as u64).max(1);
     }
     assert!(links.rows > 50 && unpacked(&replay["links"], 20) == expected, "{expected:?}");
@@ -199,7 +199,7 @@ fn a_replay_is_the_tables_frame_by_frame() {
         ["time_ps", "node", "port", "queue_bytes"].map(|name| numbers(&queues, name));
     let mut longest: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
     for row in 0..queues.rows {
-        let frames = longest.entry(place(nodes[row], numbered[row])).or_insert_with(|| vec![0; 20]);
+        let frames = longest.entry(location(nodes[row], numbered[row])).or_insert_with(|| vec![0; 20]);
         let frame = ((times[row] - 1) / 10_000_000) as usize;
         frames[frame] = frames[frame].max(lengths[row]);
     }
@@ -309,9 +309,9 @@ window.addEventListener("load", () => {
   canvas.setPointerCapture = () => {};
   for (let at = 0; at < 400 && !document.querySelector(".panel h3"); at += 1) {
     const [across, down] = [at % 20 / 20, at / 400];
-    const place = { clientX: fabric.left + fabric.width * across, clientY: fabric.top + fabric.height * down };
-    canvas.dispatchEvent(new PointerEvent("pointerdown", place));
-    canvas.dispatchEvent(new PointerEvent("pointerup", place));
+    const location = { clientX: fabric.left + fabric.width * across, clientY: fabric.top + fabric.height * down };
+    canvas.dispatchEvent(new PointerEvent("pointerdown", location));
+    canvas.dispatchEvent(new PointerEvent("pointerup", location));
   }
   found.panel = document.querySelector(".panel").textContent;
   found.strips = document.querySelectorAll(".panel canvas").length;

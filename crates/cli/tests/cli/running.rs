@@ -187,11 +187,12 @@ fn dscps_of_no_tag_queues_without_a_share_and_the_queue_map_of_a_device_are_look
         file["TC_TO_QUEUE_MAP"]["SWAPPED"] = swapped;
         file["PORT_QOS_MAP"]["Ethernet4"]["tc_to_queue_map"] = "SWAPPED".into();
     };
-    let place = |out: &str| out.lines().find(|line| line.contains("leaf-01: tag 3")).unwrap_or(out).trim().to_owned();
-    let egress = place(&verify("egress", &maps, &[]));
+    let location =
+        |out: &str| out.lines().find(|line| line.contains("leaf-01: tag 3")).unwrap_or(out).trim().to_owned();
+    let egress = location(&verify("egress", &maps, &[]));
     assert!(egress.contains(" to Ethernet4: it waits in queue 4"), "{egress}");
     let out = verify("ingress", &maps, &["--queue-map", "ingress"]);
-    let ingress = place(&out);
+    let ingress = location(&out);
     assert!(ingress.contains("from Ethernet4 to ") && ingress.contains(": it waits in queue 4"), "{ingress}");
     assert!(out.contains("and take TC_TO_QUEUE_MAP from the ingress port (--queue-map)"), "{out}");
 }

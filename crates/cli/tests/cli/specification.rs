@@ -74,7 +74,7 @@ fn tests_of<'a>(path: &Path, text: &'a str) -> &'a str {
     text.find("#[cfg(test)]").map_or("", |at| &text[at..])
 }
 
-/// Returns the labels that tests and the reference model cite, each with one place.
+/// Returns the labels that tests and the reference model cite, each with one source line.
 fn cited() -> BTreeMap<String, PathBuf> {
     let mut cited = BTreeMap::new();
     for path in files(&root().join("crates"), "rs") {

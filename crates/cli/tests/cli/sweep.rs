@@ -209,12 +209,12 @@ fn a_failed_run_is_told_and_stops_no_other_and_neither_does_a_failed_check() {
     let scenario = tiny(&scratch);
     let out = scratch.path("out");
     let sweep = ["sweep", &scenario, "--seeds", "1..6", "--out", &out];
-    // A foreign file is in the place of a run.
+    // A foreign file has the name of a run's folder.
     assert_eq!(run(&sweep).code, Some(0));
     let names = scratch.names("out/runs");
-    let place = scratch.0.join("out/runs").join(&names[2]);
-    std::fs::remove_dir_all(&place).unwrap();
-    std::fs::write(&place, "years").unwrap();
+    let location = scratch.0.join("out/runs").join(&names[2]);
+    std::fs::remove_dir_all(&location).unwrap();
+    std::fs::write(&location, "years").unwrap();
     std::fs::remove_dir_all(scratch.0.join("out/runs").join(&names[4])).unwrap();
     let ran = run(&[&sweep, ["--resume"].as_slice()].concat());
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
@@ -222,7 +222,7 @@ fn a_failed_run_is_told_and_stops_no_other_and_neither_does_a_failed_check() {
     assert!(ran.err.starts_with("error: seed=") && ran.err.contains(&names[2]), "{}", ran.err);
     assert!(ran.out.contains("6: 5 complete, 4 of them from an earlier command, 1 failed"), "{}", ran.out);
     assert!(ran.out.contains("the same command and --resume"), "{}", ran.out);
-    assert_eq!(std::fs::read_to_string(&place).unwrap(), "years");
+    assert_eq!(std::fs::read_to_string(&location).unwrap(), "years");
 
     let headroom = ["--vary", "switch.flow_control.headroom=100B,auto", "--set", "switch.flow_control.xoff=4KB"];
     let fails = scratch.path("fails");

@@ -3,7 +3,7 @@
 use super::super::affected_flows::{Role, Stream, WaitTotals};
 use super::super::chain::RootCause;
 use super::super::trace::PortId;
-use super::{CauseEffects, PauseCauses, PauseTotals, Place};
+use super::{CauseEffects, PauseCauses, PauseTotals, PausedTraffic};
 use record::trace::TrafficSelector;
 use serde_json::{Value, json};
 
@@ -46,8 +46,8 @@ impl PauseCauses {
             RootCause::Before(node) => ("before the trace", Vec::new(), *node),
         };
         let names: Vec<String> = ports.iter().map(|&port| self.trace.port_name(port)).collect();
-        let branch = |(path, stopped): (&Vec<Place>, &PauseTotals)| {
-            let names: Vec<String> = path.iter().map(|place| self.trace.port_name(place.0)).collect();
+        let branch = |(path, stopped): (&Vec<PausedTraffic>, &PauseTotals)| {
+            let names: Vec<String> = path.iter().map(|location| self.trace.port_name(location.0)).collect();
             let last = path.last().copied().unwrap_or(((0, 0), None));
             json!({
                 "way": names, "depth": path.len(), "towards": self.towards(last.0), "of": self.traffic(last.1),

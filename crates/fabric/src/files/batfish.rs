@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Reads a topology.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the invalid element (`edges[3].node1`);
+/// [`FileError::Element`] with the location of a syntax error or the invalid element (`edges[3].node1`);
 /// [`FileError::Fabric`] if it is not a network.
 pub fn read_batfish(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let document: Value = serde_json::from_str(content).or_else(|error| {
@@ -24,10 +24,10 @@ pub fn read_batfish(content: &str, options: &Options) -> Result<Fabric, FileErro
     for (index, edge) in edges.iter().enumerate() {
         let end = |key: &str| {
             let text = |name| edge.get(key)?.get(name)?.as_str().map(str::to_owned);
-            let place = || format!("edges[{index}].{key}");
+            let location = || format!("edges[{index}].{key}");
             // Host names are case-insensitive in Batfish.
             text("hostname").map(|name| name.to_lowercase()).zip(text("interfaceName")).map_or_else(
-                || fail(place(), "must be an object with `hostname` and `interfaceName`"),
+                || fail(location(), "must be an object with `hostname` and `interfaceName`"),
                 Ok::<ParsedEnd, FileError>,
             )
         };

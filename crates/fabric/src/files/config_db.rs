@@ -71,7 +71,7 @@ fn text<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
 struct Switch<'a> {
     name: &'a str,
     /// File name, or index in the list if files have no names.
-    place: &'a str,
+    location: &'a str,
     files: Vec<&'a Object>,
 }
 
@@ -139,7 +139,10 @@ impl<'a> Switch<'a> {
             let mbps = speed.as_u64().or_else(|| speed.as_str()?.parse().ok());
             stated.rate = mbps.and_then(|mbps| Rate::from_bps(mbps.checked_mul(MBPS)?));
             if stated.rate.is_none() {
-                return fail(format!("{}.PORT.{port}.speed", self.place), "must be a number of Mbps, like \"100000\"");
+                return fail(
+                    format!("{}.PORT.{port}.speed", self.location),
+                    "must be a number of Mbps, like \"100000\"",
+                );
             }
         }
         for file in &self.files {
@@ -147,7 +150,9 @@ impl<'a> Switch<'a> {
                 // 0m is SONiC's value for a port without a cable.
                 Ok(Some(length)) => stated.metres = Some(length.metres).filter(|&metres| metres > 0),
                 Ok(None) => continue,
-                Err(_) => return fail(format!("{}.CABLE_LENGTH.{port}", self.place), "must be a length like \"40m\""),
+                Err(_) => {
+                    return fail(format!("{}.CABLE_LENGTH.{port}", self.location), "must be a length like \"40m\"");
+                }
             }
             break;
         }
@@ -164,7 +169,7 @@ struct StatedCable {
 
 /// One entry of `DEVICE_NEIGHBOR`.
 struct DeviceNeighbor<'a> {
-    place: String,
+    location: String,
     port: &'a str,
     peer: &'a str,
     peer_port: &'a str,
@@ -173,12 +178,12 @@ struct DeviceNeighbor<'a> {
 /// Reads one object or a list of them.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the invalid element (`tor1.DEVICE_NEIGHBOR.Ethernet0`),
+/// [`FileError::Element`] with the position of a syntax error or invalid element (`tor1.DEVICE_NEIGHBOR.Ethernet0`),
 /// including contradictory ends of a cable; [`FileError::Fabric`] if it is not a network.
 pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let value: Value = parse_json(content).or_else(|error| {
-        let place = format!("line {}, column {}", error.line(), error.column());
-        fail(place, format!("not valid JSON: {error}"))
+        let location = format!("line {}, column {}", error.line(), error.column());
+        fail(location, format!("not valid JSON: {error}"))
     })?;
     let files = match value {
         Value::Array(files) => files,
@@ -231,29 +236,29 @@ fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
     for (index, item) in files.iter().enumerate() {
         // Files of a folder are wrapped in an object with their name.
         let named = item.get("file").and_then(Value::as_str).zip(item.get("config_db"));
-        let (place, file) = named.map_or_else(|| (format!("[{index}]"), item), |(name, of)| (name.to_owned(), of));
-        let Value::Object(file) = file else { return fail(place, "must be an object") };
+        let (location, file) = named.map_or_else(|| (format!("[{index}]"), item), |(name, of)| (name.to_owned(), of));
+        let Value::Object(file) = file else { return fail(location, "must be an object") };
         let localhost = |file| table(file, "DEVICE_METADATA").and_then(|metadata| table(metadata, "localhost"));
         let Some(own) = localhost(file) else {
-            return fail(place, "has no DEVICE_METADATA.localhost");
+            return fail(location, "has no DEVICE_METADATA.localhost");
         };
         let Some(name) = text(own, "hostname") else {
-            return fail(format!("{place}.DEVICE_METADATA.localhost"), "has no hostname");
+            return fail(format!("{location}.DEVICE_METADATA.localhost"), "has no hostname");
         };
         let Some(known) = switches.iter_mut().find(|switch| switch.name == name) else {
-            let place = named.map_or(name, |(file, _)| file);
-            switches.push(Switch { name, place, files: vec![file] });
+            let location = named.map_or(name, |(file, _)| file);
+            switches.push(Switch { name, location, files: vec![file] });
             continue;
         };
         let asic = |file| localhost(file).and_then(|own| text(own, "asic_name").or(text(own, "asic_id")));
         if known.files.iter().any(|other| asic(other) == asic(file)) {
-            return fail(format!("{place}.DEVICE_METADATA.localhost"), format!("`{name}` is in two files"));
+            return fail(format!("{location}.DEVICE_METADATA.localhost"), format!("`{name}` is in two files"));
         }
         let ports = |file| table(file, "PORT").into_iter().flat_map(Object::keys);
         // Ports may repeat in the file of the switch itself, which may list those of all its ASICs.
         let of_asics = known.files.iter().filter(|other| asic(other).is_some() && asic(file).is_some());
         if let Some(port) = of_asics.flat_map(|other| ports(other)).find(|port| ports(file).any(|own| own == *port)) {
-            return fail(format!("{place}.PORT.{port}"), format!("is a port of another ASIC of `{name}` too"));
+            return fail(format!("{location}.PORT.{port}"), format!("is a port of another ASIC of `{name}` too"));
         }
         known.files.push(file);
     }
@@ -267,13 +272,13 @@ fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<DeviceNeighbor<'a>>, FileErr
     for row in switch.files.iter().flat_map(|file| neighbours(file)) {
         match row {
             Ok(Neighbour { row, port, peer, peer_port }) => {
-                let place = format!("{}.DEVICE_NEIGHBOR.{row}", switch.place);
-                found.push(DeviceNeighbor { place, port, peer, peer_port });
+                let location = format!("{}.DEVICE_NEIGHBOR.{row}", switch.location);
+                found.push(DeviceNeighbor { location, port, peer, peer_port });
             }
             Err(key) => {
                 let message = "must have the `name` of the neighbour and its `port`, or `local_port` and `port` where \
                                the key is the neighbour's name";
-                return fail(format!("{}.DEVICE_NEIGHBOR.{key}", switch.place), message);
+                return fail(format!("{}.DEVICE_NEIGHBOR.{key}", switch.location), message);
             }
         }
     }
@@ -314,8 +319,8 @@ impl Cables {
         neighbor: &DeviceNeighbor<'_>,
         plain: &ParsedTopology,
     ) -> Result<(), FileError> {
-        let DeviceNeighbor { place, port, peer, peer_port } = neighbor;
-        let named = |result: Result<String, String>| result.map_or_else(|what| fail(place, what), Ok);
+        let DeviceNeighbor { location, port, peer, peer_port } = neighbor;
+        let named = |result: Result<String, String>| result.map_or_else(|what| fail(location, what), Ok);
         let port = named(switch.own_name(port))?;
         let peer_port = match switches.get(peer) {
             Some(of) => named(of.own_name(peer_port))?,
@@ -327,20 +332,20 @@ impl Cables {
             Some(known) => {
                 let message =
                     format!("says {} {}, but {} {} says it is connected here", there.0, there.1, known.0, known.1);
-                return fail(place, message);
+                return fail(location, message);
             }
             None => {}
         }
         if let Some((other, other_port)) = self.known.get(&there) {
             let is_host = plain.kind_of(peer) == Some(NodeKind::Host) || named_server(peer);
             if *other == switch.name || switches.contains_key(peer) || !is_host {
-                return fail(place, format!("{} {} is connected to {other} {other_port} already", there.0, there.1));
+                return fail(location, format!("{} {} is connected to {other} {other_port} already", there.0, there.1));
             }
             self.shared.push(format!("{} {}", there.0, there.1));
             there.1 = format!("{}@{}", there.1, switch.name);
             if self.known.contains_key(&there) {
                 return fail(
-                    place,
+                    location,
                     format!("{} {} is connected to {} twice", there.0, neighbor.peer_port, switch.name),
                 );
             }
@@ -365,11 +370,14 @@ fn spec(
     if let (Some(rate), Some(peer)) = (own.rate, other.rate)
         && rate != peer
     {
-        let place = |end: &ParsedEnd| {
-            let of = switches.get(end.0.as_str()).map_or(end.0.as_str(), |switch| switch.place);
+        let location = |end: &ParsedEnd| {
+            let of = switches.get(end.0.as_str()).map_or(end.0.as_str(), |switch| switch.location);
             format!("{of}.PORT.{}.speed", end.1)
         };
-        return fail(place(here), format!("{rate}, but {} at the other end of the cable is {peer}", place(there)));
+        return fail(
+            location(here),
+            format!("{rate}, but {} at the other end of the cable is {peer}", location(there)),
+        );
     }
     let two_lengths = match (own.metres, other.metres) {
         (Some(metres), Some(peer)) if metres != peer => {

@@ -72,7 +72,7 @@ const NODE_KEYS: [&str; 58] = [
 /// Reads a topology.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the invalid element (`links[3]`), or for a template that
+/// [`FileError::Element`] with the position of a syntax error or invalid element (`links[3]`), or for a template that
 /// is not filled in; [`FileError::Fabric`] if it is not a network.
 pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, FileError> {
     if let Some(error) = template(content) {
@@ -113,13 +113,13 @@ pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, Fil
     };
     let mut outside = Vec::new();
     for (index, link) in links.iter().enumerate() {
-        let place = format!("topology.links[{index}]");
+        let location = format!("topology.links[{index}]");
         unread.extend(unknown_keys(link, &LINK_KEYS));
-        match ends(&place, link, &plain)? {
+        match ends(&location, link, &plain)? {
             None => outside.push(format!("links[{index}]")),
             Some((a, b)) => {
                 if let Err(id) = plain.connect(&a, &b, options.link) {
-                    return fail(place, format!("`{id}` is no node"));
+                    return fail(location, format!("`{id}` is no node"));
                 }
             }
         }
@@ -137,7 +137,7 @@ fn template(content: &str) -> Option<FileError> {
     let code = |line: &str| line.trim_start().starts_with('#');
     let line = content.lines().position(|line| !code(line) && is_template(line))?;
     let message = "a template: make the topology of it first".to_owned();
-    Some(FileError::Element { place: format!("line {}", line + 1), message })
+    Some(FileError::Element { location: format!("line {}", line + 1), message })
 }
 
 fn is_template(text: &str) -> bool {
@@ -149,7 +149,7 @@ fn is_template(text: &str) -> bool {
 fn unknown_keys(value: &Yaml, known: &[&str]) -> Vec<String> {
     let Yaml::Hash(map) = value else { return Vec::new() };
     let keys = map.iter().filter_map(|(key, _)| scalar(key));
-    // `x-...` and `.name` define anchors for other places, `<<` merges them.
+    // `x-...` and `.name` define anchors for other locations, `<<` merges them.
     let is_anchor = |key: &str| key.starts_with("x-") || key.starts_with(['.', '<']);
     keys.filter(|key| !known.contains(&key.as_str()) && !is_anchor(key)).collect()
 }
@@ -158,18 +158,18 @@ fn unknown_keys(value: &Yaml, known: &[&str]) -> Vec<String> {
 type Endpoint = (String, String);
 
 /// Returns the ends of a link; `None` if one is outside of the lab.
-fn ends(place: &str, link: &Yaml, plain: &ParsedTopology) -> Result<Option<(Endpoint, Endpoint)>, FileError> {
+fn ends(location: &str, link: &Yaml, plain: &ParsedTopology) -> Result<Option<(Endpoint, Endpoint)>, FileError> {
     match yaml::get(link, "type").as_str() {
         None | Some("veth") => {}
         Some(kind) if OUTSIDE.contains(&kind) => return Ok(None),
         Some(kind) => {
-            return fail(format!("{place}.type"), format!("`{kind}` is no type of link: veth, host, dummy ..."));
+            return fail(format!("{location}.type"), format!("`{kind}` is no type of link: veth, host, dummy ..."));
         }
     }
     let Some([a, b]) = yaml::get(link, "endpoints").as_vec().map(Vec::as_slice) else {
-        return fail(place, "must have `endpoints`: two of them, like [\"leaf1:e1-1\", \"spine1:e1-1\"]");
+        return fail(location, "must have `endpoints`: two of them, like [\"leaf1:e1-1\", \"spine1:e1-1\"]");
     };
-    let (a, b) = (endpoint(place, a)?, endpoint(place, b)?);
+    let (a, b) = (endpoint(location, a)?, endpoint(location, b)?);
     let is_outside = |end: &Endpoint| OUTSIDE.contains(&end.0.as_str()) && !plain.has(&end.0);
     Ok((!is_outside(&a) && !is_outside(&b)).then_some((a, b)))
 }
@@ -189,11 +189,12 @@ fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<ParsedNode, FileErro
     let defaults = yaml::get(topology, "defaults");
     let group_name = scalar(yaml::get(node, "group")).unwrap_or_default();
     let group = yaml::get(groups, &group_name);
-    let kind = [node, group, defaults].into_iter().find_map(|place| scalar(yaml::get(place, "kind")));
+    let kind = [node, group, defaults].into_iter().find_map(|location| scalar(yaml::get(location, "kind")));
     let of_kind = kind.as_deref().map_or(&Yaml::BadValue, |kind| yaml::get(kinds, kind));
-    let places = [node, group, of_kind, defaults];
-    let labelled = |label| places.into_iter().find_map(|place| scalar(yaml::get(yaml::get(place, "labels"), label)));
-    let image = places.into_iter().find_map(|place| scalar(yaml::get(place, "image"))).unwrap_or_default();
+    let locations = [node, group, of_kind, defaults];
+    let labelled =
+        |label| locations.into_iter().find_map(|location| scalar(yaml::get(yaml::get(location, "labels"), label)));
+    let image = locations.into_iter().find_map(|location| scalar(yaml::get(location, "image"))).unwrap_or_default();
     let label = [group_name].into_iter().chain(labelled("role")).collect::<Vec<_>>().join(" ");
     let found = ParsedNode { id: name.to_owned(), name: name.to_owned(), label, ..ParsedNode::default() };
     let with = |kind, why| Ok(ParsedNode { kind: Some(kind), why, ..found.clone() });
@@ -221,13 +222,13 @@ fn scalar(value: &Yaml) -> Option<String> {
     }
 }
 
-fn endpoint(place: &str, value: &Yaml) -> Result<(String, String), FileError> {
+fn endpoint(location: &str, value: &Yaml) -> Result<(String, String), FileError> {
     let parts = match value {
         Yaml::String(text) => text.split_once(':').map(|(node, port)| (node.to_owned(), port.to_owned())),
         value => scalar(yaml::get(value, "node")).zip(scalar(yaml::get(value, "interface"))),
     };
     let parts = parts.filter(|(node, port)| !node.is_empty() && !port.is_empty());
-    parts.map_or_else(|| fail(place, "an endpoint is `node:interface`, or a map with `node` and `interface`"), Ok)
+    parts.map_or_else(|| fail(location, "an endpoint is `node:interface`, or a map with `node` and `interface`"), Ok)
 }
 
 /// Formats a string as a quoted YAML scalar.

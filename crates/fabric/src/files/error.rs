@@ -16,10 +16,10 @@ pub enum FileError {
         message: String,
     },
     /// Invalid element of a structured file.
-    #[error("{place}: {message}")]
+    #[error("{location}: {message}")]
     Element {
         /// Path like `links[3].rate`, or line and column of a syntax error.
-        place: String,
+        location: String,
         /// Problem and correction.
         message: String,
     },

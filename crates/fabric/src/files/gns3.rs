@@ -61,7 +61,7 @@ fn ends(link: &Value, ports: &BTreeMap<(String, String), String>) -> Option<(Par
 /// Reads a project.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the invalid element (`topology.links[3]`);
+/// [`FileError::Element`] with the location of a syntax error or the invalid element (`topology.links[3]`);
 /// [`FileError::Fabric`] if it is not a network.
 pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let document: Value = serde_json::from_str(content).or_else(|error| {
@@ -99,18 +99,18 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
     }
     let mut suspended = Vec::new();
     for (index, link) in links.iter().enumerate() {
-        let place = format!("topology.links[{index}]");
+        let location = format!("topology.links[{index}]");
         if link.get("suspend") == Some(&Value::Bool(true)) {
             suspended.push(format!("links[{index}]"));
             continue;
         }
         let Some((a, b)) = ends(link, &ports) else {
-            return fail(place, "must have `nodes`: two ends, each with a `node_id`");
+            return fail(location, "must have `nodes`: two ends, each with a `node_id`");
         };
         if [&a, &b].iter().any(|end| outside_ids.contains(&end.0)) {
             continue;
         }
-        plain.connect(&a, &b, options.link).or_else(|id| fail(place, format!("`{id}` is the id of no node")))?;
+        plain.connect(&a, &b, options.link).or_else(|id| fail(location, format!("`{id}` is the id of no node")))?;
     }
     plain.decide(
         Subject::LeftOut,

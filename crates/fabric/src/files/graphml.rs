@@ -69,7 +69,7 @@ fn children<'a, 'i>(node: Node<'a, 'i>, name: &'static str) -> impl Iterator<Ite
 /// Reads a graph.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the invalid element (`edge 3`); [`FileError::Fabric`] if
+/// [`FileError::Element`] with the position of a syntax error or invalid element (`edge 3`); [`FileError::Fabric`] if
 /// it is not a network.
 pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileError> {
     if let Some(line) = overloaded(content) {
@@ -117,8 +117,8 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
         unread.into_iter().collect(),
     );
     for (index, node) in children(graph, "node").enumerate() {
-        let place = format!("node {index}");
-        let Some(id) = node.attribute("id") else { return fail(place, "has no `id`") };
+        let location = format!("node {index}");
+        let Some(id) = node.attribute("id") else { return fail(location, "has no `id`") };
         let data = data(node);
         let label = data.get("label").filter(|label| !shared.contains(*label));
         let name = data.get("name").or(label).cloned().unwrap_or_else(|| id.to_owned());
@@ -130,27 +130,27 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
             None => None,
             Some((_, Ok(tier))) => Some(tier),
             Some((text, Err(_))) if text.starts_with(|c: char| c.is_ascii_alphabetic()) => None,
-            Some(_) => return fail(format!("{place}.tier"), "must be 0..255"),
+            Some(_) => return fail(format!("{location}.tier"), "must be 0..255"),
         };
         let words = ["kind", "type", "role", "group", "layer", "tier"].iter().filter_map(|&key| data.get(key).cloned());
         let label = words.filter(|word| !word.contains(' ')).collect::<Vec<_>>().join(" ");
         let relay = data.get("relay").is_some_and(|text| text.eq_ignore_ascii_case("true"));
         if !plain.add(ParsedNode { id: id.to_owned(), name, kind, why, tier, relay, label, ..ParsedNode::default() }) {
-            return fail(place, format!("the id `{id}` occurs twice"));
+            return fail(location, format!("the id `{id}` occurs twice"));
         }
     }
     let directed = graph.attribute("edgedefault") == Some("directed");
     for (index, edge) in children(graph, "edge").enumerate() {
-        let place = format!("edge {index}");
+        let location = format!("edge {index}");
         if edge.attribute("directed").map_or(directed, |value| value == "true") {
             return fail(
-                place,
+                location,
                 "is directed: a link here carries both directions; write edgedefault=\"undirected\" (networkx: \
                  `to_undirected()`)",
             );
         }
         let end = |key: &'static str, port: &'static str| match edge.attribute(key) {
-            None => fail(&place, format!("has no `{key}`: the id of a node")),
+            None => fail(&location, format!("has no `{key}`: the id of a node")),
             Some(id) => Ok((id.to_owned(), edge.attribute(port).unwrap_or_default().to_owned())),
         };
         let (source, target) = (end("source", "sourceport")?, end("target", "targetport")?);
@@ -163,9 +163,9 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
             "rate" => data.get("rate").cloned().or_else(raw_speed),
             key => data.get(key).cloned(),
         };
-        let spec = spec_of(&place, attribute, options.link)?;
+        let spec = spec_of(&location, attribute, options.link)?;
         if let Err(id) = plain.connect(&source, &target, spec) {
-            return fail(place, format!("`{id}` is not the id of a node"));
+            return fail(location, format!("`{id}` is not the id of a node"));
         }
     }
     plain.assemble(options)

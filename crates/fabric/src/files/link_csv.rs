@@ -32,7 +32,7 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
     let columns: Vec<String> = header.split(',').map(|name| name.trim().to_ascii_lowercase()).collect();
     let column = |name: &str| columns.iter().position(|column| *column == name.to_ascii_lowercase());
     let needed = |name: &str| column(name).map_or_else(|| fail(line, format!("there is no column `{name}`")), Ok);
-    let places = [needed("StartDevice")?, needed("StartPort")?, needed("EndDevice")?, needed("EndPort")?];
+    let locations = [needed("StartDevice")?, needed("StartPort")?, needed("EndDevice")?, needed("EndPort")?];
     let bandwidth = column("BandWidth");
     // AutoNeg and FECDisable are known columns too: they describe port settings.
     let known = || HEADER.split(',').chain(["AutoNeg", "FECDisable"]);
@@ -42,10 +42,10 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
     for (line, text) in lines {
         let cells: Vec<&str> = text.split(',').map(str::trim).collect();
         let mut names = [""; 4];
-        for (name, &place) in names.iter_mut().zip(&places) {
-            *name = cells.get(place).copied().unwrap_or_default();
+        for (name, &location) in names.iter_mut().zip(&locations) {
+            *name = cells.get(location).copied().unwrap_or_default();
             if name.is_empty() {
-                return fail(line, format!("column {} is empty: expected `{HEADER}`", place + 1));
+                return fail(line, format!("column {} is empty: expected `{HEADER}`", location + 1));
             }
         }
         let mut spec = options.link;

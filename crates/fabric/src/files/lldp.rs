@@ -39,7 +39,7 @@ pub fn is_lldp_table(content: &str) -> bool {
 
 /// Entry of a table.
 struct LldpNeighbor {
-    place: String,
+    location: String,
     port: String,
     peer: String,
     /// Names under which the neighbour announces its port: id and description.
@@ -97,7 +97,7 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
     // Cables between two switches with tables that are not in the table of the far end.
     let mut unmatched: Vec<(String, String, String)> = Vec::new();
     let mut by_capability = Vec::new();
-    for (switch, LldpNeighbor { place, port, peer, peer_ports, forwards }) in rows {
+    for (switch, LldpNeighbor { location, port, peer, peer_ports, forwards }) in rows {
         let node = plain.node_or_new(&peer);
         if node.kind.is_none() {
             node.kind = Some(if forwards { NodeKind::Switch } else { NodeKind::Host });
@@ -109,7 +109,7 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
         let listed = peer_ports.iter().find(|name| own.contains(&(peer.clone(), (*name).clone())));
         let has_table = tables.iter().any(|(name, ..)| *name == peer);
         if listed.is_none() && has_table {
-            unmatched.push((place.clone(), switch.clone(), peer.clone()));
+            unmatched.push((location.clone(), switch.clone(), peer.clone()));
         }
         let peer_port = listed.unwrap_or(&peer_ports[0]).clone();
         let (here, there) = ((switch, port), (peer, peer_port));
@@ -118,20 +118,20 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
         }
         if let Some((end, other)) = [&here, &there].into_iter().find_map(|end| Some((end, known.get(end)?))) {
             let message = format!("{} {} is connected to {} {} already", end.0, end.1, other.0, other.1);
-            return fail(place, message);
+            return fail(location, message);
         }
-        plain.connect(&here, &there, options.link).or_else(|id| fail(place, format!("no `{id}`")))?;
+        plain.connect(&here, &there, options.link).or_else(|id| fail(location, format!("no `{id}`")))?;
         known.insert(there.clone(), here.clone());
         known.insert(here, there);
     }
     // If each end lists a cable that the other does not, it is probably one cable with two names, which would count
     // twice.
-    if let Some((place, _, peer)) =
+    if let Some((location, _, peer)) =
         unmatched.iter().find(|(_, a, b)| unmatched.iter().any(|(_, c, d)| (a, b) == (d, c)))
     {
-        return fail(place, format!("names a port that is not in the table of {peer}, and the other way round"));
+        return fail(location, format!("names a port that is not in the table of {peer}, and the other way round"));
     }
-    let names = unmatched.into_iter().map(|(place, ..)| place).collect();
+    let names = unmatched.into_iter().map(|(location, ..)| location).collect();
     plain.decide(
         Subject::CableEnds,
         |count| format!("{} in the table of one end only", counted(count, "cable")),
@@ -176,10 +176,10 @@ fn of_lldpcli(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
     };
     let mut found = Vec::new();
     for (port, item) in items {
-        let place = format!("{file}.{port}");
+        let location = format!("{file}.{port}");
         let id_of = |value: &Value| Some(value.get("id")?.get("value")?.as_str()?.to_owned());
         let Some(chassis) = item.get("chassis").and_then(Value::as_object) else {
-            return fail(place, "has no `chassis`");
+            return fail(location, "has no `chassis`");
         };
         // The chassis is a value under its name, or unnamed.
         let named = chassis.iter().find(|(_, value)| value.get("id").is_some_and(Value::is_object));
@@ -196,7 +196,7 @@ fn of_lldpcli(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
             Some(if by_description { [description, id] } else { [id, description] })
         });
         let (Some(peer), Some(peer_ports)) = (peer, peer_ports) else {
-            return fail(place, "must name the chassis and the port of the neighbour");
+            return fail(location, "must name the chassis and the port of the neighbour");
         };
         let one;
         let capabilities = match chassis.get("capability") {
@@ -211,7 +211,7 @@ fn of_lldpcli(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
             let kind = capability.get("type").and_then(Value::as_str);
             matches!(kind, Some("Bridge" | "Router")) && capability.get("enabled") == Some(&Value::Bool(true))
         });
-        found.push(LldpNeighbor { place, port: port.clone(), peer, peer_ports, forwards });
+        found.push(LldpNeighbor { location, port: port.clone(), peer, peer_ports, forwards });
     }
     Ok(found)
 }
@@ -242,16 +242,16 @@ fn of_sonic(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
             let end = columns.get(column + 1).copied().unwrap_or(text.len()).min(text.len());
             text.get(columns[column].min(end)..end).map_or("", str::trim).to_owned()
         };
-        let place = format!("{file}, line {line}");
+        let location = format!("{file}, line {line}");
         let (port, peer, id, capability) = (cell(0), cell(1), cell(2), cell(3));
         let description = if columns.len() > 4 { cell(4) } else { String::new() };
         if port.is_empty() || (id.is_empty() && !peer.is_empty()) {
-            return fail(place, "must have a local port, and the port of a remote device");
+            return fail(location, "must have a local port, and the port of a remote device");
         }
         // A port with a MAC address as id has its name in the description.
         let by_description = id.matches(':').count() == 5 && !description.is_empty();
         let peer_ports = if by_description { [description, id] } else { [id, description] };
-        found.push(LldpNeighbor { place, port, peer, peer_ports, forwards: capability.contains(['B', 'R']) });
+        found.push(LldpNeighbor { location, port, peer, peer_ports, forwards: capability.contains(['B', 'R']) });
     }
     Ok(found)
 }

@@ -71,7 +71,7 @@ impl Format {
         let content = content.trim_start_matches('\u{feff}');
         if let (Format::Hpcc | Format::HtsimTopo, Some(key)) = (self, options.roles.first_key()) {
             let message = format!("a file of the format {} says which nodes are hosts, by their numbers", self.name());
-            return Err(FileError::Element { place: key.to_owned(), message });
+            return Err(FileError::Element { location: key.to_owned(), message });
         }
         let read = match self {
             Format::Hpcc => read_hpcc(content),

@@ -24,7 +24,7 @@ const LINK_KEYS: [&str; 43] = [
 /// Reads a topology.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the invalid element (`links[3]`); [`FileError::Fabric`]
+/// [`FileError::Element`] with the position of a syntax error or invalid element (`links[3]`); [`FileError::Fabric`]
 /// if it is not a network.
 pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let document = yaml::read(content)?;
@@ -38,19 +38,19 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
     }
     let links = links("links", yaml::get(&document, "links"))?;
     let (mut stubs, mut unread, mut bridges) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, (place, link)) in links.into_iter().enumerate() {
+    for (index, (location, link)) in links.into_iter().enumerate() {
         let ends = ends(link, &plain);
         if let Yaml::Hash(_) = link {
             let keys = yaml::entries(link).into_iter().filter_map(|(key, _)| text(key));
             // `bgp.role` is an attribute of a module.
             let is_known = |key: &str| plain.has(key) || LINK_KEYS.contains(&key.split('.').next().unwrap_or_default());
-            unread.extend(keys.filter(|key| !is_known(key)).map(|key| format!("{place}.{key}")));
+            unread.extend(keys.filter(|key| !is_known(key)).map(|key| format!("{location}.{key}")));
         }
         if ends.is_empty() {
-            return fail(place, "names no node: write `r1-r2`, [r1, r2] or {r1: , r2: }");
+            return fail(location, "names no node: write `r1-r2`, [r1, r2] or {r1: , r2: }");
         }
         if let Some(unknown) = ends.iter().find(|end| !plain.has(end)) {
-            return fail(place, format!("`{unknown}` is no node"));
+            return fail(location, format!("`{unknown}` is no node"));
         }
         let port = String::new;
         match ends.as_slice() {
@@ -58,19 +58,19 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
             [a, b] => {
                 plain
                     .connect(&(a.clone(), port()), &(b.clone(), port()), options.link)
-                    .or_else(|id| fail(place, format!("`{id}` is no node")))?;
+                    .or_else(|id| fail(location, format!("`{id}` is no node")))?;
             }
             several => {
                 let name = format!("bridge-{}", index + 1);
                 let (kind, why) = (Some(NodeKind::Switch), format!("a link of {} nodes", several.len()));
                 if !plain.add(ParsedNode { id: name.clone(), name: name.clone(), kind, why, ..ParsedNode::default() }) {
-                    return fail(place, format!("a node is called `{name}`, the name of the bridge of this link"));
+                    return fail(location, format!("a node is called `{name}`, the name of the bridge of this link"));
                 }
                 bridges.push(name.clone());
                 for node in several {
                     plain
                         .connect(&(node.clone(), port()), &(name.clone(), port()), options.link)
-                        .or_else(|id| fail(&place, format!("`{id}` is no node")))?;
+                        .or_else(|id| fail(&location, format!("`{id}` is no node")))?;
                 }
             }
         }
@@ -100,19 +100,19 @@ fn device(value: &Yaml) -> Option<String> {
     text(yaml::get(value, "device"))
 }
 
-/// Returns links with their places, including those of groups.
-fn links<'y>(place: &str, value: &'y Yaml) -> Result<Vec<(String, &'y Yaml)>, FileError> {
+/// Returns links with their locations, including those of groups.
+fn links<'y>(location: &str, value: &'y Yaml) -> Result<Vec<(String, &'y Yaml)>, FileError> {
     let items = match value {
         Yaml::Array(items) => items,
         Yaml::BadValue | Yaml::Null => return Ok(Vec::new()),
-        _ => return fail(place, "must be a list"),
+        _ => return fail(location, "must be a list"),
     };
     let mut found = Vec::new();
     for (index, link) in items.iter().enumerate() {
-        let place = format!("{place}[{index}]");
+        let location = format!("{location}[{index}]");
         match yaml::get(link, "members") {
-            Yaml::BadValue => found.push((place, link)),
-            members => found.extend(links(&format!("{place}.members"), members)?),
+            Yaml::BadValue => found.push((location, link)),
+            members => found.extend(links(&format!("{location}.members"), members)?),
         }
     }
     Ok(found)

@@ -67,12 +67,12 @@ const SHARED_PORTS: &str = "shared_ports";
 /// Reads a graph.
 ///
 /// # Errors
-/// [`FileError::Element`] with the place of a syntax error or the invalid element (`links[3].rate`);
+/// [`FileError::Element`] with the location of a syntax error or the invalid element (`links[3].rate`);
 /// [`FileError::Fabric`] if it is not a network.
 pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let graph: Value = serde_json::from_str(content.trim_start_matches('\u{feff}')).map_err(|error| {
-        let place = format!("line {}, column {}", error.line(), error.column());
-        FileError::Element { place, message: format!("not valid JSON: {error}") }
+        let location = format!("line {}, column {}", error.line(), error.column());
+        FileError::Element { location, message: format!("not valid JSON: {error}") }
     })?;
     let Value::Object(graph) = &graph else {
         return fail("top level", "must be an object with `nodes` and `links` (or `edges`)");
@@ -85,10 +85,10 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
     let mut plain = ParsedTopology::default();
     let mut unread = BTreeSet::new();
     for (index, value) in nodes.iter().enumerate() {
-        let place = format!("nodes[{index}]");
-        let Value::Object(node) = value else { return fail(place, "must be an object with an `id`") };
+        let location = format!("nodes[{index}]");
+        let Value::Object(node) = value else { return fail(location, "must be an object with an `id`") };
         let Some(id) = identity(node.get("id")) else {
-            return fail(place, "has no `id`: a text or a number that links refer to");
+            return fail(location, "has no `id`: a text or a number that links refer to");
         };
         let name = identity(node.get("name")).unwrap_or_else(|| id.clone());
         let (kind, why) = kind_in(node);
@@ -107,7 +107,7 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
                 let number = value.as_u64().and_then(|tier| u8::try_from(tier).ok());
                 let number = number.or_else(|| value.as_str()?.parse().ok());
                 Some(number.ok_or_else(|| FileError::Element {
-                    place: format!("{place}.tier"),
+                    location: format!("{location}.tier"),
                     message: "must be 0..255".to_owned(),
                 })?)
             }
@@ -115,19 +115,19 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
         let relay = match node.get("relay") {
             None | Some(Value::Bool(false)) => false,
             Some(Value::Bool(true)) if kind == Some(NodeKind::Host) => true,
-            Some(_) => return fail(format!("{place}.relay"), "must be true or false, and true only at a host"),
+            Some(_) => return fail(format!("{location}.relay"), "must be true or false, and true only at a host"),
         };
         if !plain.add(ParsedNode { id: id.clone(), name, kind, why, tier, relay, label, ..ParsedNode::default() }) {
-            return fail(place, format!("the id `{id}` occurs twice"));
+            return fail(location, format!("the id `{id}` occurs twice"));
         }
     }
     for (index, value) in links.iter().enumerate() {
-        let place = format!("{links_name}[{index}]");
+        let location = format!("{links_name}[{index}]");
         let Value::Object(link) = value else {
-            return fail(place, "must be an object with `source` and `target`");
+            return fail(location, "must be an object with `source` and `target`");
         };
         let end = |key: &str| match identity(link.get(key)) {
-            None => fail(&place, format!("has no `{key}`: the id of a node")),
+            None => fail(&location, format!("has no `{key}`: the id of a node")),
             Some(id) => {
                 let port = identity(link.get(&format!("{key}_port")));
                 Ok((id, port.unwrap_or_default()))
@@ -135,10 +135,10 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
         };
         let (source, target) = (end("source")?, end("target")?);
         unread.extend(link.keys().filter(|key| !LINK_KEYS.contains(&key.as_str())).map(|key| format!("links.{key}")));
-        let spec = link_spec(&place, link, options.link)?;
+        let spec = link_spec(&location, link, options.link)?;
         if let Err(id) = plain.connect(&source, &target, spec) {
             let key = if id == source.0 { "source" } else { "target" };
-            return fail(format!("{place}.{key}"), format!("`{id}` is not the id of a node"));
+            return fail(format!("{location}.{key}"), format!("`{id}` is not the id of a node"));
         }
     }
     unread.extend(graph.keys().filter(|key| !GRAPH_KEYS.contains(&key.as_str())).cloned());
@@ -155,24 +155,24 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
     plain.assemble(options)
 }
 
-fn link_spec(place: &str, link: &Map<String, Value>, mut spec: LinkSpec) -> Result<LinkSpec, FileError> {
-    fn quantity<T: FromStr<Err: Display>>(place: &str, key: &str, value: &Value) -> Result<T, FileError> {
+fn link_spec(location: &str, link: &Map<String, Value>, mut spec: LinkSpec) -> Result<LinkSpec, FileError> {
+    fn quantity<T: FromStr<Err: Display>>(location: &str, key: &str, value: &Value) -> Result<T, FileError> {
         match value.as_str() {
-            None => fail(format!("{place}.{key}"), "must be a text with a unit, like \"100Gbps\" or \"500ns\""),
-            Some(text) => text.parse().or_else(|error: T::Err| fail(format!("{place}.{key}"), error.to_string())),
+            None => fail(format!("{location}.{key}"), "must be a text with a unit, like \"100Gbps\" or \"500ns\""),
+            Some(text) => text.parse().or_else(|error: T::Err| fail(format!("{location}.{key}"), error.to_string())),
         }
     }
     if let Some(value) = link.get("rate") {
-        spec.rate = quantity(place, "rate", value)?;
+        spec.rate = quantity(location, "rate", value)?;
     }
     if let Some(value) = link.get("delay") {
-        spec.delay = quantity(place, "delay", value)?;
+        spec.delay = quantity(location, "delay", value)?;
     }
     for (key, field) in [("loss", &mut spec.loss), ("bit_error_rate", &mut spec.bit_error_rate)] {
         if let Some(value) = link.get(key) {
             match value.as_f64().filter(|value| (0.0..=1.0).contains(value)) {
                 Some(value) => *field = value,
-                None => return fail(format!("{place}.{key}"), "must be a number between 0 and 1"),
+                None => return fail(format!("{location}.{key}"), "must be a number between 0 and 1"),
             }
         }
     }

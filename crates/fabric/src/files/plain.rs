@@ -83,8 +83,8 @@ pub(super) fn shared_ports_text(count: u64) -> String {
     format!("{}: a server port that two switches reach", counted(count, "Y cable"))
 }
 
-pub(crate) fn fail<T>(place: impl Into<String>, message: impl Into<String>) -> Result<T, FileError> {
-    Err(FileError::Element { place: place.into(), message: message.into() })
+pub(crate) fn fail<T>(location: impl Into<String>, message: impl Into<String>) -> Result<T, FileError> {
+    Err(FileError::Element { location: location.into(), message: message.into() })
 }
 
 pub(crate) fn fail_line<T>(line: usize, message: impl Into<String>) -> Result<T, FileError> {

@@ -19,25 +19,25 @@ pub(crate) fn lines(content: &str) -> impl Iterator<Item = (usize, &str)> {
 
 /// Returns link properties from attributes by name, with `default` for missing ones.
 pub(crate) fn spec_of(
-    place: &str,
+    location: &str,
     attribute: impl Fn(&str) -> Option<String>,
     default: LinkSpec,
 ) -> Result<LinkSpec, FileError> {
-    fn parsed<T: FromStr<Err: Display>>(place: &str, key: &str, text: &str) -> Result<T, FileError> {
-        text.parse().or_else(|error: T::Err| fail(format!("{place}.{key}"), error.to_string()))
+    fn parsed<T: FromStr<Err: Display>>(location: &str, key: &str, text: &str) -> Result<T, FileError> {
+        text.parse().or_else(|error: T::Err| fail(format!("{location}.{key}"), error.to_string()))
     }
     let mut spec = default;
     if let Some(text) = attribute("rate") {
-        spec.rate = parsed(place, "rate", &text)?;
+        spec.rate = parsed(location, "rate", &text)?;
     }
     if let Some(text) = attribute("delay") {
-        spec.delay = parsed(place, "delay", &text)?;
+        spec.delay = parsed(location, "delay", &text)?;
     }
     for (key, field) in [("loss", &mut spec.loss), ("bit_error_rate", &mut spec.bit_error_rate)] {
         if let Some(text) = attribute(key) {
             match text.trim().parse::<f64>().ok().filter(|value| (0.0..=1.0).contains(value)) {
                 Some(value) => *field = value,
-                None => return fail(format!("{place}.{key}"), "must be a number between 0 and 1"),
+                None => return fail(format!("{location}.{key}"), "must be a number between 0 and 1"),
             }
         }
     }

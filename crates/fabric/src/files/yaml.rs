@@ -24,10 +24,10 @@ pub(crate) fn read(content: &str) -> Result<Yaml, FileError> {
 
 fn wrong<T>(error: &ScanError) -> Result<T, FileError> {
     let at = error.marker();
-    fail(place(at), format!("not valid YAML: {}", error.info()))
+    fail(location(at), format!("not valid YAML: {}", error.info()))
 }
 
-fn place(at: &Marker) -> String {
+fn location(at: &Marker) -> String {
     format!("line {}, column {}", at.line(), at.col() + 1)
 }
 
@@ -71,11 +71,11 @@ fn measure(content: &str) -> Result<(), FileError> {
             *inside = depth.max(*inside);
         }
         if open.len() + depth > MAX_DEPTH {
-            return fail(place(&at), format!("nested deeper than {MAX_DEPTH} levels"));
+            return fail(location(&at), format!("nested deeper than {MAX_DEPTH} levels"));
         }
         if count > most {
             let message = format!("aliases (`*name`) would make more than {most} bytes of this file: write them out");
-            return fail(place(&at), message);
+            return fail(location(&at), message);
         }
     }
 }

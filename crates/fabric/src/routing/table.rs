@@ -202,8 +202,8 @@ impl TableBuilder {
         // Classes with an open first entry may turn out equal to others, so the others are stored first.
         let (open, whole): (Vec<_>, Vec<_>) = (0..).zip(classes).partition(|(_, class)| opens(class));
         let first_open = whole.len();
-        for (place, (class, Class { next: mut own, groups })) in whole.into_iter().chain(open).enumerate() {
-            let was_open = place >= first_open;
+        for (index, (class, Class { next: mut own, groups })) in whole.into_iter().chain(open).enumerate() {
+            let was_open = index >= first_open;
             if was_open {
                 own[0] = if rows > 1 { own[1] } else { 0 };
             }

@@ -160,13 +160,13 @@ struct Paths {
 impl Paths {
     fn count(fabric: &Fabric) -> Paths {
         // Number of access links and of hosts, per edge.
-        let mut places: BTreeMap<NodeId, (usize, usize)> = BTreeMap::new();
+        let mut edges: BTreeMap<NodeId, (usize, usize)> = BTreeMap::new();
         for &host in fabric.hosts() {
-            let (place, access) = edge_of(fabric, host);
-            places.entry(place).or_insert((access, 0)).1 += 1;
+            let (edge, access) = edge_of(fabric, host);
+            edges.entry(edge).or_insert((access, 0)).1 += 1;
         }
-        let list: Vec<(NodeId, usize)> = places.iter().map(|(&place, &(access, _))| (place, access)).collect();
-        let shared = places.values().any(|&(access, hosts)| access == 1 && hosts > 1);
+        let list: Vec<(NodeId, usize)> = edges.iter().map(|(&edge, &(access, _))| (edge, access)).collect();
+        let shared = edges.values().any(|&(access, hosts)| access == 1 && hosts > 1);
         let searched = list.len().min(MAX_SOURCES);
         let mut paths =
             Paths { diameter: if shared { 2 } else { 0 }, by_length: BTreeMap::new(), searched, edges: list.len() };
@@ -175,12 +175,12 @@ impl Paths {
         for sample in 0..searched {
             let (source, access) = list[sample * list.len() / searched];
             count_from(fabric, source, &mut links, &mut path_counts);
-            for &(place, other_access) in list.iter().filter(|(place, _)| *place != source) {
-                if links[place.index()] == u32::MAX {
+            for &(edge, other_access) in list.iter().filter(|(edge, _)| *edge != source) {
+                if links[edge.index()] == u32::MAX {
                     continue;
                 }
-                let length = links[place.index()] as usize + access + other_access;
-                let count = path_counts[place.index()];
+                let length = links[edge.index()] as usize + access + other_access;
+                let count = path_counts[edge.index()];
                 paths.diameter = paths.diameter.max(length);
                 let entry = paths.by_length.entry(length).or_insert(PathCount {
                     links: length,

@@ -11,7 +11,7 @@ const DENSE_LIMIT: usize = 1 << 24;
 #[derive(Clone, Debug)]
 pub struct Lookup {
     /// Start of the dense entries of each node, or index of its sparse rules.
-    place: Vec<Place>,
+    tables: Vec<SwitchTable>,
     /// [tag][in][out] of each node, 0 for "no rule".
     entries: Vec<Tag>,
     /// Row of each tag, `NO_ROW` for a tag without rules.
@@ -21,7 +21,7 @@ pub struct Lookup {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum SwitchTable {
     Nothing,
     Dense { base: usize, ports: u32 },
     Sparse(u32),
@@ -42,7 +42,7 @@ impl Lookup {
             }
         }
         let mut lookup = Lookup {
-            place: vec![Place::Nothing; fabric.nodes().len()],
+            tables: vec![SwitchTable::Nothing; fabric.nodes().len()],
             entries: Vec::new(),
             row,
             rows,
@@ -58,12 +58,12 @@ impl Lookup {
         let ports = fabric.ports(switch.node).len();
         let size = self.rows * ports * ports;
         if size > DENSE_LIMIT {
-            self.place[switch.node.index()] = Place::Sparse(self.sparse.len() as u32);
+            self.tables[switch.node.index()] = SwitchTable::Sparse(self.sparse.len() as u32);
             self.sparse.push(switch.rules.clone());
             return;
         }
         let base = self.entries.len();
-        self.place[switch.node.index()] = Place::Dense { base, ports: ports as u32 };
+        self.tables[switch.node.index()] = SwitchTable::Dense { base, ports: ports as u32 };
         self.entries.resize(base + size, 0);
         for rule in &switch.rules {
             let row = self.row[usize::from(rule.tag)];
@@ -87,9 +87,9 @@ impl Lookup {
         if row == NO_ROW {
             return None;
         }
-        let new_tag = match self.place[switch.index()] {
-            Place::Nothing => 0,
-            Place::Dense { base, ports } => {
+        let new_tag = match self.tables[switch.index()] {
+            SwitchTable::Nothing => 0,
+            SwitchTable::Dense { base, ports } => {
                 let ports = ports as usize;
                 let (row, in_port, out_port) = (usize::from(row), usize::from(in_port), usize::from(out_port));
                 if in_port >= ports || out_port >= ports {
@@ -97,7 +97,7 @@ impl Lookup {
                 }
                 self.entries[base + (row * ports + in_port) * ports + out_port]
             }
-            Place::Sparse(at) => self.search(at, tag, in_port, out_port),
+            SwitchTable::Sparse(at) => self.search(at, tag, in_port, out_port),
         };
         (new_tag != 0).then_some(new_tag)
     }

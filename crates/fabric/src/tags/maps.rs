@@ -121,7 +121,7 @@ impl MapsFile {
 #[derive(Clone, Debug)]
 pub struct QosMaps {
     /// Start of the entries of each node, and its number of ports; `None` for nodes without entries.
-    places: Vec<Option<(usize, usize)>>,
+    rows_of: Vec<Option<(usize, usize)>>,
     /// Account, queue and next class by (class, ingress, egress).
     entries: Vec<[u8; 3]>,
     /// Account of the neighbour that stops each queue, by port number of the fabric.
@@ -144,7 +144,7 @@ impl QosMaps {
         };
         let bits: Vec<u8> = file.lossless.iter().map(bit).collect::<Result<_, _>>()?;
         let mut maps = QosMaps {
-            places: vec![None; fabric.nodes().len()],
+            rows_of: vec![None; fabric.nodes().len()],
             entries: Vec::new(),
             stops: vec![[NONE; CLASSES]; fabric.port_count()],
             lossless: bits.iter().fold(0, |all, bit| all | bit),
@@ -187,7 +187,7 @@ impl QosMaps {
             if ports * ports * CLASSES > MOST_ENTRIES {
                 return Err(format!("`{name}` has {ports} ports: too many for a table of QoS maps"));
             }
-            self.places[node.index()] = Some((self.entries.len(), ports));
+            self.rows_of[node.index()] = Some((self.entries.len(), ports));
             self.entries.resize(self.entries.len() + ports * ports * CLASSES, [0; 3]);
         }
         for frames in &maps.frames {
@@ -197,7 +197,7 @@ impl QosMaps {
             if other || *accounts.entry((ingress, class)).or_insert(account) != account {
                 return Err(format!("`{name}`: class {class} from port {ingress} has two treatments"));
             }
-            let Some((base, _)) = self.places[node.index()] else { continue };
+            let Some((base, _)) = self.rows_of[node.index()] else { continue };
             let at = base + (usize::from(class) * ports + usize::from(ingress)) * ports + usize::from(egress);
             self.entries[at] = [account, queue, leaves];
         }
@@ -222,13 +222,13 @@ impl QosMaps {
 
     /// Returns whether the maps have an entry for frames that cross this node.
     pub fn treats(&self, node: NodeId) -> bool {
-        self.places[node.index()].is_some()
+        self.rows_of[node.index()].is_some()
     }
 
     /// Returns account, queue and next class of a frame of `class`.
     #[inline]
     pub fn treatment(&self, node: NodeId, class: u8, ingress: PortIndex, egress: PortIndex) -> (u8, u8, u8) {
-        let Some((base, ports)) = self.places[node.index()] else { return (0, 0, 0) };
+        let Some((base, ports)) = self.rows_of[node.index()] else { return (0, 0, 0) };
         let at = base + (usize::from(class & 7) * ports + usize::from(ingress)) * ports + usize::from(egress);
         self.entries.get(at).map_or((0, 0, 0), |&[account, queue, leaves]| (account, queue, leaves))
     }

@@ -6,14 +6,14 @@ use crate::solver::{Now, Options, solve};
 /// Returns means over the second half (rate of each kind of flows, queue), and the last state.
 pub fn means(model: &mut dyn Model, end: f64) -> (Vec<f64>, f64, Vec<f64>) {
     let kinds = model.shared().flows.len();
-    let places: Vec<usize> = (0..kinds).map(|at| model.rate(at)).chain([model.queue()]).collect();
+    let locations: Vec<usize> = (0..kinds).map(|at| model.rate(at)).chain([model.queue()]).collect();
     let (mut sums, mut samples, mut last) = (vec![0.0; kinds + 1], 0.0, Vec::new());
     let options = Options { most_steps: 100_000, ..Options::default() };
     let solved = solve(model, end, end / 4000.0, &options, |time, state| {
         last = state.to_vec();
         if time >= end / 2.0 {
             samples += 1.0;
-            places.iter().zip(&mut sums).for_each(|(place, sum)| *sum += state[*place]);
+            locations.iter().zip(&mut sums).for_each(|(location, sum)| *sum += state[*location]);
         }
     });
     solved.unwrap_or_else(|error| panic!("{error}"));

@@ -52,10 +52,10 @@ impl Breaks {
             return;
         }
         let near = 16.0 * f64::EPSILON * new.time.abs();
-        let place = self.pending.partition_point(|known| known.time > new.time + near);
-        match self.pending.get_mut(place) {
+        let index = self.pending.partition_point(|known| known.time > new.time + near);
+        match self.pending.get_mut(index) {
             Some(known) if known.time >= new.time - near => known.derivative = known.derivative.min(new.derivative),
-            _ => self.pending.insert(place, new),
+            _ => self.pending.insert(index, new),
         }
     }
 
@@ -71,8 +71,8 @@ impl Breaks {
 
     /// Returns the first point that a varying delay passes if its delayed time moves from `from` to `to`.
     pub fn met(&self, from: f64, to: f64) -> Option<Break> {
-        let place = self.recent.partition_point(|at| at.time <= from);
-        self.recent.get(place).copied().filter(|at| at.time < to)
+        let index = self.recent.partition_point(|at| at.time <= from);
+        self.recent.get(index).copied().filter(|at| at.time < to)
     }
 
     /// Removes points before `oldest`, which no delay reaches any more.

@@ -187,7 +187,7 @@ impl<S: System + ?Sized> Stepper<'_, S> {
     }
 }
 
-/// Returns the place in 0..=`end` at which a function becomes negative that is negative at `end` only.
+/// Returns the point in 0..=`end` at which a function becomes negative that is negative at `end` only.
 fn first_below(end: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, end);
     for _ in 0..HALVINGS {

@@ -98,7 +98,7 @@ fn refined(linear: &Linear, nodes: usize) -> Result<Vec<Complex<f64>>, RootError
 /// longest delay: derivatives at all nodes except 0, and the equation itself at 0.
 fn generator(linear: &Linear, nodes: usize) -> DMatrix<f64> {
     let (size, longest) = (linear.size(), linear.longest());
-    let places: Vec<f64> =
+    let points: Vec<f64> =
         (0..=nodes).map(|at| 0.5 * (libm::cos(std::f64::consts::PI * at as f64 / nodes as f64) - 1.0)).collect();
     let weights: Vec<f64> = (0..=nodes)
         .map(|at| if at % 2 == 0 { 1.0 } else { -1.0 } * if at == 0 || at == nodes { 0.5 } else { 1.0 })
@@ -106,18 +106,18 @@ fn generator(linear: &Linear, nodes: usize) -> DMatrix<f64> {
     let mut derivatives = DMatrix::<f64>::zeros(nodes + 1, nodes + 1);
     for row in 0..=nodes {
         for column in (0..=nodes).filter(|column| *column != row) {
-            derivatives[(row, column)] = weights[column] / weights[row] / (places[row] - places[column]);
+            derivatives[(row, column)] = weights[column] / weights[row] / (points[row] - points[column]);
         }
         derivatives[(row, row)] = -derivatives.row(row).sum();
     }
-    // Value of the interpolating polynomial at a place, from its values at the nodes.
-    let interpolate = |place: f64| -> DMatrix<f64> {
+    // Value of the interpolating polynomial at a point, from its values at the nodes.
+    let interpolate = |point: f64| -> DMatrix<f64> {
         let mut row = DMatrix::zeros(1, nodes + 1);
-        if let Some(exact) = places.iter().position(|node| (node - place).abs() < 1e-14) {
+        if let Some(exact) = points.iter().position(|node| (node - point).abs() < 1e-14) {
             row[(0, exact)] = 1.0;
             return row;
         }
-        let terms: Vec<f64> = places.iter().zip(&weights).map(|(node, weight)| weight / (place - node)).collect();
+        let terms: Vec<f64> = points.iter().zip(&weights).map(|(node, weight)| weight / (point - node)).collect();
         let sum: f64 = terms.iter().sum();
         terms.iter().enumerate().for_each(|(at, term)| row[(0, at)] = term / sum);
         row

@@ -74,7 +74,7 @@ impl Unit {
         };
         let at = units.iter().find(|(unit, _)| mean.abs() >= *unit).or(units.last());
         let (unit, name) = at.copied().unwrap_or((1.0, ""));
-        // The place of the second significant digit of the half-width: 1 of 45, 0.01 of 0.45.
+        // The place value of the second significant digit of the half-width: 1 of 45, 0.01 of 0.45.
         let mut decimals = 0;
         let mut step = 1.0;
         while half / unit / step >= 99.5 {

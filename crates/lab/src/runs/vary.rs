@@ -34,7 +34,7 @@ pub struct VariedKey {
     /// At least one.
     pub values: Vec<String>,
     /// Position in its file; `None` for the command line.
-    pub place: Option<(String, u64, u64)>,
+    pub location: Option<(String, u64, u64)>,
     /// If `key` is an axis of a sweep, the changes of each value: keys of the scenario with one value each. Empty
     /// otherwise.
     pub changes: Vec<Vec<VariedKey>>,
@@ -84,7 +84,7 @@ impl VariedKey {
 impl From<Choice> for VariedKey {
     fn from(choice: Choice) -> VariedKey {
         let changes = choice.changes.into_iter().map(|set| set.into_iter().map(VariedKey::from).collect()).collect();
-        VariedKey { key: choice.key, values: choice.values, place: Some(choice.place), changes }
+        VariedKey { key: choice.key, values: choice.values, location: Some(choice.location), changes }
     }
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn placed(error: LabError, varied: &[VariedKey]) -> LabError {
         let plain = varied.iter().find(|vary| vary.changes.is_empty() && key == vary.key);
         if let Some(vary) = plain.or_else(|| of_axes.into_iter().find(is_it)) {
             let message = std::mem::take(&mut error.message);
-            *error = match &vary.place {
+            *error = match &vary.location {
                 Some((path, line, column)) => ScenarioError {
                     path: path.clone(),
                     line: *line,
@@ -169,7 +169,7 @@ pub fn parse_vary(text: &str) -> Result<VariedKey, String> {
     if let Some(twice) = values.iter().enumerate().find(|(at, value)| values[..*at].contains(value)) {
         return Err(format!("duplicate value {}", twice.1));
     }
-    Ok(VariedKey { key: key.trim().to_owned(), values, place: None, changes: Vec::new() })
+    Ok(VariedKey { key: key.trim().to_owned(), values, location: None, changes: Vec::new() })
 }
 
 fn split(text: &str) -> Vec<String> {

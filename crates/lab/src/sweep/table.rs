@@ -132,7 +132,7 @@ mod tests {
         let vary = |key: &str, values: &[&str]| VariedKey {
             key: key.to_owned(),
             values: values.iter().map(ToString::to_string).collect(),
-            place: None,
+            location: None,
             changes: Vec::new(),
         };
         let varied = [

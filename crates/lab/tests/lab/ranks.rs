@@ -109,7 +109,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     entries.map(named).filter(|(name, _)| name != "timing.json").collect()
 }
 
-fn place(name: &str) -> PathBuf {
+fn location(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("tidegate-ranks-{}-{name}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     folder
@@ -140,7 +140,7 @@ fn over_ranks(count: usize, target: &Path, read: impl Fn() -> Run + Sync, seed: 
 
 fn hold_against_one_process(cases: &[Case], divisions: &[(usize, usize)]) {
     for case in cases {
-        let target = place(case.0);
+        let target = location(case.0);
         let folder = lab::folder(&target).unwrap();
         let alone =
             read(case, 1).produce(Some(folder), &mut NullWatcher, RunOptions::default(), &StopFlag::default()).unwrap();
@@ -210,7 +210,7 @@ fn the_first_rank_ends_a_run_where_one_process_would() {
 
 #[test]
 fn a_stop_at_any_rank_ends_all_with_a_partial_result() {
-    let target = place("stopped");
+    let target = location("stopped");
     let found = over(3, |ranks| {
         let stop = StopFlag::default();
         let folder = (ranks.rank() == 0).then(|| lab::folder(&target).unwrap());
@@ -228,7 +228,7 @@ fn a_stop_at_any_rank_ends_all_with_a_partial_result() {
 
 #[test]
 fn what_ranks_do_not_have_in_common_is_told_once_and_leaves_nothing() {
-    let target = place("refused");
+    let target = location("refused");
     let begun = |ranks: Arc<dyn Ranks>, read: &dyn Fn(usize) -> Run| {
         let folder = (ranks.rank() == 0).then(|| lab::folder(&target).unwrap());
         let mut run = read(ranks.rank());

@@ -306,7 +306,7 @@ impl Host {
         let incoming = &mut self.receivers.flows[slot as usize];
         incoming.active = false;
         if std::mem::take(&mut incoming.in_pull_queue) {
-            // The next flow in this slot must not inherit the place in the pull queue of this port.
+            // The next flow in this slot must not inherit the position in the pull queue of this port.
             self.receivers.pull_queues[usize::from(incoming.port)].pacer.leave(slot);
         }
         if let (Some(state), Some(density)) = (&mut incoming.reorder, &mut self.measured.reordering) {

@@ -32,8 +32,8 @@ impl HostHolds {
     pub fn wait(&mut self, port: u16, (src, dst): (u32, u32), slot: u32) {
         let Some(pair) = self.held.pair_of(port, src, dst) else { return };
         let waiting = self.waiting.entry((port, pair)).or_default();
-        if let Err(place) = waiting.binary_search(&slot) {
-            waiting.insert(place, slot);
+        if let Err(location) = waiting.binary_search(&slot) {
+            waiting.insert(location, slot);
         }
     }
 }

@@ -5,7 +5,7 @@ use check::{ReorderDensity, ReorderWatch};
 use traffic::FrameLengths;
 
 /// Reordering state of one flow. The pieces of a flow are first sent in order, so the offset of a piece determines its
-/// place in that order, also for retransmissions.
+/// index in that order, also for retransmissions.
 #[derive(Clone, Debug)]
 pub(super) struct ReorderState {
     watch: ReorderWatch,
@@ -27,15 +27,15 @@ enum Chunks {
 #[derive(Clone, Debug)]
 struct MessagePieces {
     bytes: u64,
-    /// Offset and place of the first piece of each message.
+    /// Offset and index of the first piece of each message.
     starts: Vec<(u64, u64)>,
 }
 
 impl MessagePieces {
-    fn place_of(&self, offset: u64) -> u64 {
+    fn index_of(&self, offset: u64) -> u64 {
         let message = self.starts.partition_point(|start| start.0 <= offset).saturating_sub(1);
-        let (start, place) = self.starts.get(message).copied().unwrap_or_default();
-        place + offset.saturating_sub(start) / self.bytes
+        let (start, index) = self.starts.get(message).copied().unwrap_or_default();
+        index + offset.saturating_sub(start) / self.bytes
     }
 }
 
@@ -50,7 +50,7 @@ struct DrawnPieces {
 }
 
 impl DrawnPieces {
-    fn place_of(&mut self, offset: u64) -> u64 {
+    fn index_of(&mut self, offset: u64) -> u64 {
         while self.end <= offset {
             self.starts.push(self.end);
             self.end += u64::from(payload_bytes(self.lengths.draw(), self.header_bytes));
@@ -107,12 +107,12 @@ impl ReorderState {
 
     /// Records the arrival of the piece at this offset.
     pub fn observe(&mut self, offset: u64, density: &mut ReorderDensity) {
-        let place = match &mut self.chunks {
+        let index = match &mut self.chunks {
             Chunks::Equal { bytes } => offset / *bytes,
-            Chunks::OfMessages(chunks) => chunks.place_of(offset),
-            Chunks::Drawn(chunks) => chunks.place_of(offset),
+            Chunks::OfMessages(chunks) => chunks.index_of(offset),
+            Chunks::Drawn(chunks) => chunks.index_of(offset),
         };
-        self.watch.observe(place, density);
+        self.watch.observe(index, density);
     }
 }
 

@@ -35,7 +35,7 @@ type Entry = (Time, u64, Event);
 /// The timer queue.
 ///
 /// One event is kept outside the heap. An earlier one replaces it, so it is usually the earliest. Pulls of receivers
-/// mostly use this place, and the heap holds distant events such as timeouts.
+/// mostly use this wheel, and the heap holds distant events such as timeouts.
 #[derive(Debug)]
 pub(super) struct Timers {
     /// Time of the next event.

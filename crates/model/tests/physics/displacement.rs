@@ -35,12 +35,12 @@ fn sprayed(short_ns: u64, long_ns: u64, spread: Spread) -> Results {
 #[test]
 fn ways_of_unequal_length_displace_by_their_difference() {
     let mut before = 0;
-    for places in [1, 4, 20] {
-        let results = sprayed(100, 100 + 8160 * places + 4000, Spread::PerPacket);
+    for locations in [1, 4, 20] {
+        let results = sprayed(100, 100 + 8160 * locations + 4000, Spread::PerPacket);
         let found = results.all_hold().summary.reordering.unwrap();
         // About half of the frames that start within the difference take the short path and overtake.
-        assert!(found.latest_packets > before && found.latest_packets <= places, "{found:?}");
-        assert!(found.latest_packets >= places / 3 && found.earliest_packets <= places, "{found:?}");
+        assert!(found.latest_packets > before && found.latest_packets <= locations, "{found:?}");
+        assert!(found.latest_packets >= locations / 3 && found.earliest_packets <= locations, "{found:?}");
         assert!(found.displaced > found.packets / 4 && found.entropy_nats > 0.5, "{found:?}");
         assert_eq!((found.packets, found.lost, found.too_early, found.ignored), (5000, 0, 0, 0));
         before = found.latest_packets;

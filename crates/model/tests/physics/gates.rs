@@ -143,9 +143,9 @@ fn no_frame_is_on_a_wire_while_its_gate_is_shut() {
             let states: Vec<(u8, Time)> = (0..1 + random.below(5))
                 .map(|_| (random.below(256) as u8, Time::from_ps(1 + random.below(900_000))))
                 .collect();
-            for place in [(node, port as u16), (peer.peer, peer.peer_port)] {
+            for location in [(node, port as u16), (peer.peer, peer.peer_port)] {
                 if random.below(3) > 0 {
-                    lists.push((place, states.clone()));
+                    lists.push((location, states.clone()));
                 }
             }
         }
@@ -155,7 +155,7 @@ fn no_frame_is_on_a_wire_while_its_gate_is_shut() {
             let mut setup = setup(star(hosts), plan(hosts, flows.clone()));
             setup.threads = threads;
             setup.timing.gates =
-                lists.iter().map(|(place, states)| (*place, Arc::new(GateList::new(states).unwrap()))).collect();
+                lists.iter().map(|(location, states)| (*location, Arc::new(GateList::new(states).unwrap()))).collect();
             setup.timing.clocks.stated = [(node.0, clock)].into();
             if lossless {
                 setup.switch.flow_control = FlowControl::Pfc(PauseParameters { classes: 0xff, ..pause(20_000) });

@@ -89,7 +89,7 @@ fn a_deflected_frame_is_cut_when_it_comes_round() {
         // The first is on the recirculation port's wire, the others are queued.
         assert_eq!(pipeline.max_waiting, pipeline.recirculated.saturating_sub(1));
         assert_eq!(pipeline.first_recirculated_ps, Some(came.as_ps()));
-        expected.extend((1..=pipeline.recirculated).map(|place| came + on_wire * place - gap + latency));
+        expected.extend((1..=pipeline.recirculated).map(|location| came + on_wire * location - gap + latency));
     }
     expected.sort();
     assert_eq!((trims(&results), pipeline_summary_of(&results).recirculated), (expected, 13));

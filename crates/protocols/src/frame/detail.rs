@@ -105,7 +105,7 @@ impl Detail {
     /// Data, probe or reply with telemetry: the index of its record.
     #[inline]
     pub fn record(record: RecordId) -> Detail {
-        Detail(u64::from(record.host) << 32 | u64::from(record.place))
+        Detail(u64::from(record.host) << 32 | u64::from(record.slot))
     }
 
     /// Returns this word, or `other` if this one is [`Detail::NONE`].
@@ -296,7 +296,7 @@ impl Frame {
     #[inline]
     pub fn record(&self) -> Option<RecordId> {
         let flag = if self.goes_forward() || self.kind == Kind::Returned { flags::COLLECTS } else { flags::TELEMETRY };
-        let record = RecordId { host: (self.detail.0 >> 32) as u32, place: self.detail.0 as u32 };
+        let record = RecordId { host: (self.detail.0 >> 32) as u32, slot: self.detail.0 as u32 };
         (self.has(flag) && !self.is_mac_control()).then_some(record)
     }
 
@@ -362,7 +362,7 @@ mod tests {
             assert_eq!(frame(Kind::Ack, Detail::sack_blocks(blocks)).sack_blocks(), blocks);
             assert_eq!(frame(Kind::Pull, Detail::next_expected(rate_bps)).next_expected(), rate_bps);
             assert_eq!(frame(Kind::Probe, Detail::number(rate_bps)).number(), rate_bps);
-            let record = RecordId { host: random.next_u32(), place: random.next_u32() };
+            let record = RecordId { host: random.next_u32(), slot: random.next_u32() };
             let detail = Detail::record(record);
             let collects = Frame { flags: flags::COLLECTS, ..frame(Kind::Data, detail) };
             let brings = Frame { flags: flags::TELEMETRY, ..frame(Kind::Ack, detail) };

@@ -44,14 +44,14 @@ impl Arrivals {
     }
 
     #[inline]
-    fn place(&self, packet: u64) -> (usize, u64) {
+    fn word_and_bit(&self, packet: u64) -> (usize, u64) {
         (((packet / 64) & (self.words.len() as u64 - 1)) as usize, 1 << (packet % 64))
     }
 
     /// Returns whether `packet` has arrived complete.
     #[inline]
     pub fn contains(&self, packet: u64) -> bool {
-        let (word, bit) = self.place(packet);
+        let (word, bit) = self.word_and_bit(packet);
         packet < self.base || packet - self.base < self.words.len() as u64 * 64 && self.words[word] & bit != 0
     }
 
@@ -64,7 +64,7 @@ impl Arrivals {
         if packet - self.base >= self.words.len() as u64 * 64 {
             return Arrival::Impossible;
         }
-        let (word, bit) = self.place(packet);
+        let (word, bit) = self.word_and_bit(packet);
         self.words[word] |= bit;
         if packet == self.base {
             self.advance();
@@ -75,7 +75,7 @@ impl Arrivals {
     /// Moves the base to the first missing packet.
     fn advance(&mut self) {
         loop {
-            let (word, _) = self.place(self.base);
+            let (word, _) = self.word_and_bit(self.base);
             let (count, bits) = run(self.words[word], self.base % 64);
             self.words[word] &= !bits;
             self.base += count;

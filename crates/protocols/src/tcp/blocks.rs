@@ -49,7 +49,7 @@ impl SackBlocks {
         let count = self.count();
         let bits = BITS[count];
         (0..count).rev().map(move |at| {
-            let field = |place: usize| self.0 >> (place as u32 * bits) & ((1 << bits) - 1);
+            let field = |location: usize| self.0 >> (location as u32 * bits) & ((1 << bits) - 1);
             let (first, length) = (field(2 * at + 1), field(2 * at));
             (expected + first * mss, expected + (first + length) * mss)
         })

@@ -59,7 +59,7 @@ impl Claim {
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
-    pub(crate) fn place(&self, name: &str) -> Result<PathBuf, RecordError> {
+    pub(crate) fn writable_path(&self, name: &str) -> Result<PathBuf, RecordError> {
         let path = self.partial.join(name);
         // The name is noted before the file is created, so that a killed writer leaves no unnoted file. A single write:
         // threads share the marker.

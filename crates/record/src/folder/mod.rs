@@ -82,28 +82,28 @@ impl ResultFolder {
     ///
     /// # Errors
     /// [`RecordError::NotOurs`] if the earlier result has a user's file of this name; [`RecordError::Unwritable`].
-    pub fn place(&self, name: &str) -> Result<PathBuf, RecordError> {
+    pub fn writable_path(&self, name: &str) -> Result<PathBuf, RecordError> {
         if self.foreign.contains(name) {
             let path = self.target.join(name);
             return Err(RecordError::NotOurs { path, why: "exists and was not written by Tidegate" });
         }
-        self.claim.place(name)
+        self.claim.writable_path(name)
     }
 
     /// Starts the file `name` of the result.
     ///
     /// # Errors
-    /// Those of [`ResultFolder::place`].
+    /// Those of [`ResultFolder::writable_path`].
     pub fn file(&self, name: &str) -> Result<AtomicFile, RecordError> {
-        AtomicFile::create(&self.place(name)?)
+        AtomicFile::create(&self.writable_path(name)?)
     }
 
     /// Writes the file `name` of the result.
     ///
     /// # Errors
-    /// Those of [`ResultFolder::place`].
+    /// Those of [`ResultFolder::writable_path`].
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
-        write_whole(&self.place(name)?, bytes)
+        write_whole(&self.writable_path(name)?, bytes)
     }
 
     /// Writes `summary.json` with the hash of all results, which is also set in `summary`, `timing.json` and the list

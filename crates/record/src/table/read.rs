@@ -96,14 +96,14 @@ impl Table {
     /// # Errors
     /// [`RecordError::NoColumn`].
     pub fn column(&self, name: &str) -> Result<&Data, RecordError> {
-        Ok(&self.data[self.place(name)?])
+        Ok(&self.data[self.column_index(name)?])
     }
 
     /// Returns the index of the column named `name`.
     ///
     /// # Errors
     /// [`RecordError::NoColumn`].
-    pub fn place(&self, name: &str) -> Result<usize, RecordError> {
+    pub fn column_index(&self, name: &str) -> Result<usize, RecordError> {
         self.columns.iter().position(|column| column.name == name).ok_or_else(|| {
             let names: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
             RecordError::NoColumn { column: name.to_owned(), present: names.join(", ") }

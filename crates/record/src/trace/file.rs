@@ -297,7 +297,7 @@ pub fn visit_trace(path: &Path, mut visit: impl FnMut(TraceRow)) -> Result<(), R
     let mut reader = TableReader::open(path)?;
     let empty = Table { columns: reader.columns().to_vec(), data: Vec::new(), rows: 0 };
     for column in trace_columns() {
-        empty.place(&column.name)?;
+        empty.column_index(&column.name)?;
     }
     let (mut before, mut last) = (0, Time::ZERO);
     while let Some(table) = reader.next_group()? {

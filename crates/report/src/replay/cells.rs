@@ -60,8 +60,8 @@ pub(crate) struct Cells(BTreeMap<usize, Vec<(u32, u64)>>);
 
 impl Cells {
     /// Changes a cell; its frame must not be before that of the last change.
-    pub fn change(&mut self, place: usize, frame: u32, change: impl FnOnce(u64) -> u64) {
-        let cells = self.0.entry(place).or_default();
+    pub fn change(&mut self, index: usize, frame: u32, change: impl FnOnce(u64) -> u64) {
+        let cells = self.0.entry(index).or_default();
         match cells.last_mut() {
             Some((last, value)) if *last >= frame => *value = change(*value),
             _ => cells.push((frame, change(0))),
@@ -69,14 +69,14 @@ impl Cells {
     }
 
     /// Adds to each frame its part of a time span, in ps; spans of one index must be in order.
-    pub fn add_span(&mut self, grid: Grid, place: usize, from_ps: u64, to_ps: u64) {
+    pub fn add_span(&mut self, grid: Grid, index: usize, from_ps: u64, to_ps: u64) {
         let to_ps = to_ps.min(grid.end_ps);
         if from_ps >= to_ps {
             return;
         }
         for frame in (from_ps / grid.step_ps) as u32..=grid.frame(to_ps) {
             let inside = to_ps.min(grid.end_of_ps(frame)) - from_ps.max(grid.start_ps(frame));
-            self.change(place, frame, |sum| sum + inside);
+            self.change(index, frame, |sum| sum + inside);
         }
     }
 
@@ -96,7 +96,7 @@ impl Cells {
         let coarse = grid.coarser(factor);
         let mut bytes = Vec::new();
         let mut before = 0;
-        for (&place, cells) in &self.0 {
+        for (&index, cells) in &self.0 {
             let mut changes: Vec<(u32, u64)> = Vec::new();
             let mut change = |frame: u32, value: u64| {
                 if changes.last().map_or(0, |last| last.1) != value {
@@ -125,8 +125,8 @@ impl Cells {
             if next < coarse.frames() {
                 change(next, 0);
             }
-            leb128(&mut bytes, (place - before) as u64);
-            before = place;
+            leb128(&mut bytes, (index - before) as u64);
+            before = index;
             leb128(&mut bytes, changes.len() as u64);
             let (mut last_frame, mut last) = (0, 0_i64);
             for (frame, value) in changes {
@@ -183,9 +183,9 @@ pub(crate) mod tests {
             }
         };
         let mut all = BTreeMap::new();
-        let (mut place, mut done) = (0, bytes.is_empty());
+        let (mut index, mut done) = (0, bytes.is_empty());
         while !done {
-            place += next().0 as usize;
+            index += next().0 as usize;
             let changes = next();
             done = changes.1;
             let (mut frame, mut value, mut values) = (0, 0_i64, Vec::new());
@@ -197,7 +197,7 @@ pub(crate) mod tests {
                 done = end;
             }
             values.resize(frames as usize, value as u64);
-            all.insert(place, values);
+            all.insert(index, values);
         }
         all
     }
@@ -208,8 +208,8 @@ pub(crate) mod tests {
         assert_eq!(grid.frames(), 8);
         assert_eq!([0, 1, 10, 11, 75, 99].map(|at| grid.frame(at)), [0, 0, 0, 1, 7, 7]);
         let mut cells = Cells::default();
-        for (place, frame, value) in [(3, 0, 500), (3, 0, 100), (3, 1, 600), (3, 4, 7), (200, 7, 300)] {
-            cells.change(place, frame, |before| before + value);
+        for (index, frame, value) in [(3, 0, 500), (3, 0, 100), (3, 1, 600), (3, 4, 7), (200, 7, 300)] {
+            cells.change(index, frame, |before| before + value);
         }
         let packed = |factor, meaning| unpacked(&cells.packed(grid, factor, meaning), grid.coarser(factor).frames());
         let counts = packed(1, CellEncoding::Count);

@@ -28,7 +28,7 @@ pub(crate) struct Fabric {
     /// Ports by node and number.
     pub ports: Vec<Port>,
     /// Indices into `ports`, by the numbers in tables.
-    places: BTreeMap<(u64, u64), usize>,
+    indices: BTreeMap<(u64, u64), usize>,
 }
 
 impl Fabric {
@@ -48,18 +48,18 @@ impl Fabric {
     fn new(rows: &[PortRow]) -> Result<Fabric, String> {
         let mut fabric = Fabric::default();
         let mut nodes: BTreeMap<u32, usize> = BTreeMap::new();
-        for (place, row) in rows.iter().enumerate() {
+        for (index, row) in rows.iter().enumerate() {
             nodes.entry(row.node).or_insert_with(|| {
                 fabric.names.push(row.name.clone());
                 fabric.hosts.push(row.host);
                 fabric.names.len() - 1
             });
-            fabric.places.insert((row.node.into(), row.port.into()), place);
+            fabric.indices.insert((row.node.into(), row.port.into()), index);
         }
-        for (place, row) in rows.iter().enumerate() {
-            let back = fabric.place(row.peer.into(), row.peer_port.into());
+        for (index, row) in rows.iter().enumerate() {
+            let back = fabric.port_index(row.peer.into(), row.peer_port.into());
             let leads_back =
-                |&back: &usize| (rows[back].peer, rows[back].peer_port) == (row.node, row.port) && back != place;
+                |&back: &usize| (rows[back].peer, rows[back].peer_port) == (row.node, row.port) && back != index;
             let back = back.filter(leads_back).ok_or_else(|| {
                 let PortRow { node, port, peer, peer_port, .. } = row;
                 format!(
@@ -73,13 +73,13 @@ impl Fabric {
     }
 
     /// Returns the index of the port with these numbers in tables.
-    pub fn place(&self, node: u64, port: u64) -> Option<usize> {
-        self.places.get(&(node, port)).copied()
+    pub fn port_index(&self, node: u64, port: u64) -> Option<usize> {
+        self.indices.get(&(node, port)).copied()
     }
 
     /// Returns the index of the node with this number in tables.
     pub fn node(&self, node: u64) -> Option<usize> {
-        let first = self.places.range((node, 0)..).next()?;
+        let first = self.indices.range((node, 0)..).next()?;
         (first.0.0 == node).then(|| self.ports[*first.1].node)
     }
 
@@ -127,11 +127,11 @@ pub(crate) mod tests {
         let fabric = fabric(2, &[(0, 7), (1, 7), (7, 9), (7, 9)]);
         assert_eq!(fabric.names, ["H0", "H1", "S7", "S9"]);
         assert_eq!(fabric.hosts, [true, true, false, false]);
-        let up = fabric.ports[fabric.place(1, 0).unwrap()];
+        let up = fabric.ports[fabric.port_index(1, 0).unwrap()];
         assert_eq!((up.node, fabric.ports[up.back].node, fabric.ports[up.back].number), (1, 2, 1));
         assert_eq!(fabric.neighbours()[2], [0, 1, 3, 3]);
         assert_eq!((fabric.node(9), fabric.node(8), fabric.node(10)), (Some(3), None, None));
-        assert_eq!((fabric.place(7, 3), fabric.place(7, 4)), (Some(5), None));
+        assert_eq!((fabric.port_index(7, 3), fabric.port_index(7, 4)), (Some(5), None));
         // The peer has another peer, does not exist, or is the port itself.
         for (row, peer, peer_port, at) in
             [(1, 0, 5, "port 0 of node 1"), (0, 1, 5, "port 5 of node 1"), (0, 0, 0, "port 0 of node 0")]

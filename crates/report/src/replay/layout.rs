@@ -107,14 +107,14 @@ impl Layout {
             .iter()
             .map(|&node| neighbours[node].iter().filter_map(|other| rank.get(other)).copied().collect())
             .collect();
-        let (places, rigid) = set_by_links(&near);
-        let apart = distance(&places);
+        let (positions, rigid) = set_by_links(&near);
+        let apart = distance(&positions);
         let mut all = vec![(0.0, 0.0); fabric.names.len()];
-        set.iter().zip(&places).for_each(|(&node, &place)| all[node] = place);
-        let middle = mean(places.iter().copied());
+        set.iter().zip(&positions).for_each(|(&node, &position)| all[node] = position);
+        let middle = mean(positions.iter().copied());
         for (&node, near) in set.iter().zip(&near) {
             let hosts: Vec<usize> = neighbours[node].iter().copied().filter(|&other| hangs(other)).collect();
-            let from = mean(near.iter().map(|&other| places[other]));
+            let from = mean(near.iter().map(|&other| positions[other]));
             let away = |(x, y): (f64, f64)| (all[node].0 - x, all[node].1 - y);
             // Away from its neighbours, or if those surround it, from the centre of all.
             let directions = [away(from), away(middle)];
@@ -137,7 +137,7 @@ impl Layout {
         }
         let least = |pick: fn(&(f64, f64)) -> f64| all.iter().map(pick).fold(f64::INFINITY, f64::min);
         let greatest = |pick: fn(&(f64, f64)) -> f64| all.iter().map(pick).fold(f64::NEG_INFINITY, f64::max);
-        let (x, y) = (|place: &(f64, f64)| place.0, |place: &(f64, f64)| place.1);
+        let (x, y) = (|position: &(f64, f64)| position.0, |position: &(f64, f64)| position.1);
         let (wide, high) = ((greatest(x) - least(x)).max(1e-9), (greatest(y) - least(y)).max(1e-9));
         let inner = (WIDTH - 2 * MARGIN) as f64;
         let scale = (inner / wide).min(0.55 * inner / high);
@@ -147,9 +147,9 @@ impl Layout {
         self.height = (high * scale) as i64 + 2 * MARGIN;
         let left = (WIDTH as f64 - wide * across) / 2.0;
         let switch = ((apart * scale * 0.34) as i64).clamp(20, SWITCH);
-        for (node, place) in all.iter().enumerate() {
-            self.x[node] = (left + (place.0 - least(x)) * across) as i64;
-            self.y[node] = MARGIN + ((place.1 - least(y)) * scale) as i64;
+        for (node, position) in all.iter().enumerate() {
+            self.x[node] = (left + (position.0 - least(x)) * across) as i64;
+            self.y[node] = MARGIN + ((position.1 - least(y)) * scale) as i64;
             self.size[node] = if fabric.hosts[node] { switch / 2 } else { switch };
         }
     }
@@ -202,7 +202,7 @@ fn parts(levels: &[usize], neighbours: &[Vec<usize>], top: usize) -> Vec<Vec<usi
 fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
     let count = near.len();
     let order = walk(near);
-    let mut places = vec![(0.0, 0.0); count];
+    let mut positions = vec![(0.0, 0.0); count];
     let others = |node: usize| {
         let mut found = near[node].clone();
         found.sort_unstable();
@@ -213,13 +213,13 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
     let together = order.windows(2).all(|pair| near[pair[0]].contains(&pair[1]));
     if together && degrees.iter().all(|&degree| degree <= 2) && degrees.iter().filter(|&&d| d < 2).count() == 2 {
         // A line.
-        order.iter().enumerate().for_each(|(at, &node)| places[node] = (at as f64, 0.0));
-        return (places, true);
+        order.iter().enumerate().for_each(|(at, &node)| positions[node] = (at as f64, 0.0));
+        return (positions, true);
     }
     if count > MOST_FOR_FORCES {
         let columns = (1..).find(|columns| columns * columns * 11 >= count * 20).unwrap_or(1);
-        order.iter().enumerate().for_each(|(at, &n)| places[n] = ((at % columns) as f64, (at / columns) as f64));
-        return (places, true);
+        order.iter().enumerate().for_each(|(at, &n)| positions[n] = ((at % columns) as f64, (at / columns) as f64));
+        return (positions, true);
     }
     // A circle keeps consecutive nodes together; many nodes start as a disc, to shorten their moves.
     let circle = count <= MOST_ON_A_CIRCLE || degrees.iter().all(|&degree| degree == 2);
@@ -232,15 +232,15 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
             ((at as f64 + 0.5).sqrt(), at as f64 * 0.618_034)
         };
         let (sin, cos) = libm::sincos(turns * std::f64::consts::TAU);
-        places[node] = (radius * sin, -radius * cos);
+        positions[node] = (radius * sin, -radius * cos);
     }
     // Nodes with two neighbours each are well placed on the circle.
     if together && degrees.iter().all(|&degree| degree == 2) {
-        return (places, true);
+        return (positions, true);
     }
     let rounds = (PAIRS / (count * count).max(1)).clamp(20, 400);
-    (0..rounds).for_each(|round| push_and_pull(&mut places, near, 1.0 - round as f64 / rounds as f64));
-    (places, false)
+    (0..rounds).for_each(|round| push_and_pull(&mut positions, near, 1.0 - round as f64 / rounds as f64));
+    (positions, false)
 }
 
 /// Returns the nodes in depth-first order, so that each follows a neighbour if possible.
@@ -267,18 +267,18 @@ fn walk(near: &[Vec<usize>]) -> Vec<usize> {
 /// One round of Fruchterman-Reingold forces: all nodes repel each other, links attract, and no node moves further than
 /// `heat` (1..=0) allows. The natural length of a link is 1. Uses only addition, multiplication, division and square
 /// roots, which every machine rounds equally.
-fn push_and_pull(places: &mut [(f64, f64)], near: &[Vec<usize>], heat: f64) {
-    let moves: Vec<(f64, f64)> = (0..places.len())
+fn push_and_pull(positions: &mut [(f64, f64)], near: &[Vec<usize>], heat: f64) {
+    let moves: Vec<(f64, f64)> = (0..positions.len())
         .map(|node| {
-            let (x, y) = places[node];
+            let (x, y) = positions[node];
             let (mut dx, mut dy) = (0.0, 0.0);
-            for &(ox, oy) in places.iter() {
+            for &(ox, oy) in positions.iter() {
                 let (ax, ay) = (x - ox, y - oy);
                 let square = (ax * ax + ay * ay).max(1e-4);
                 (dx, dy) = (dx + ax / square, dy + ay / square);
             }
             for &other in &near[node] {
-                let (ax, ay) = (places[other].0 - x, places[other].1 - y);
+                let (ax, ay) = (positions[other].0 - x, positions[other].1 - y);
                 let length = (ax * ax + ay * ay).sqrt();
                 (dx, dy) = (dx + ax * length, dy + ay * length);
             }
@@ -286,30 +286,31 @@ fn push_and_pull(places: &mut [(f64, f64)], near: &[Vec<usize>], heat: f64) {
             (dx - 0.02 * x, dy - 0.02 * y)
         })
         .collect();
-    let most = 0.1 + heat * (places.len() as f64).sqrt() / 10.0;
-    for (place, (dx, dy)) in places.iter_mut().zip(moves) {
+    let most = 0.1 + heat * (positions.len() as f64).sqrt() / 10.0;
+    for (position, (dx, dy)) in positions.iter_mut().zip(moves) {
         let length = (dx * dx + dy * dy).sqrt().max(1e-9);
         let scale = (length * 0.1).min(most * heat) / length;
-        *place = (place.0 + dx * scale, place.1 + dy * scale);
+        *position = (position.0 + dx * scale, position.1 + dy * scale);
     }
 }
 
-fn mean(places: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
-    let (sum, count) = places.fold(((0.0, 0.0), 0.0), |(sum, count), at| ((sum.0 + at.0, sum.1 + at.1), count + 1.0));
+fn mean(positions: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
+    let (sum, count) =
+        positions.fold(((0.0, 0.0), 0.0), |(sum, count), at| ((sum.0 + at.0, sum.1 + at.1), count + 1.0));
     if count > 0.0 { (sum.0 / count, sum.1 / count) } else { (0.0, 0.0) }
 }
 
 /// Returns the mean distance of a node from the nearest other.
-fn distance(places: &[(f64, f64)]) -> f64 {
+fn distance(positions: &[(f64, f64)]) -> f64 {
     let nearest = |at: usize| {
         let square = |other: usize| {
-            let (x, y) = (places[at].0 - places[other].0, places[at].1 - places[other].1);
+            let (x, y) = (positions[at].0 - positions[other].0, positions[at].1 - positions[other].1);
             x * x + y * y
         };
-        (0..places.len()).filter(|&other| other != at).map(square).fold(f64::INFINITY, f64::min).sqrt()
+        (0..positions.len()).filter(|&other| other != at).map(square).fold(f64::INFINITY, f64::min).sqrt()
     };
     // A sample, to bound the time.
-    let distances: Vec<f64> = (0..places.len().min(500)).map(nearest).filter(|far| far.is_finite()).collect();
+    let distances: Vec<f64> = (0..positions.len().min(500)).map(nearest).filter(|far| far.is_finite()).collect();
     if distances.is_empty() { 1.0 } else { (distances.iter().sum::<f64>() / distances.len() as f64).max(1e-6) }
 }
 

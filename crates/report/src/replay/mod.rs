@@ -243,9 +243,9 @@ fn for_ports(part: &Table, fabric: &Fabric, mut each: impl FnMut(usize, u64, usi
     let (times, nodes, ports) = (part.u64s("time_ps")?, part.u64s("node")?, part.u64s("port")?);
     for row in 0..part.rows {
         if let (Some(time), Some(node), Some(port)) = (times[row], nodes[row], ports[row])
-            && let Some(place) = fabric.place(node, port)
+            && let Some(location) = fabric.port_index(node, port)
         {
-            each(row, time, place);
+            each(row, time, location);
         }
     }
     Ok(())
@@ -301,7 +301,7 @@ fn pauses(folder: &Path, fabric: &Fabric, grid: Grid) -> Option<Cells> {
     for line in text.lines() {
         let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         let [time_ns, node, _, number, pause] = numbers[..] else { continue };
-        let Some(port) = fabric.place(node, number.wrapping_sub(1)) else { continue };
+        let Some(port) = fabric.port_index(node, number.wrapping_sub(1)) else { continue };
         let at_ps = time_ns.saturating_mul(1000);
         let longest_ps =
             u128::from(LONGEST_PAUSE_BITS) * 1_000_000_000_000 / u128::from(fabric.ports[port].rate_bps.max(1));
@@ -351,7 +351,7 @@ fn traced(folder: &Path, fabric: &Fabric, grid: Grid) -> Result<(Option<[Cells; 
                 && let Some((flows, numbers, kinds)) = data
                 && kinds[row].as_deref() == Some("data")
                 && let (Some(flow), Some(number)) = (flows[row], numbers[row])
-                && let Some(port) = fabric.place(node, number)
+                && let Some(port) = fabric.port_index(node, number)
                 && ports < MOST_PATH_PORTS
                 && (paths.len() < MOST_PATHS || paths.contains_key(&flow))
             {

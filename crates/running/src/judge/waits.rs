@@ -32,15 +32,15 @@ pub(super) fn judge(
     reached.waits.iter().for_each(|wait| *fed.entry(wait.egress).or_default() |= 1 << wait.queue);
     for wait in &reached.waits {
         let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
-        let place = WaitPorts { device, wait, ingress, egress };
+        let ports = WaitPorts { device, wait, ingress, egress };
         if !without_groups.contains(&ingress.node) {
-            place.profiles(votes, findings);
+            ports.profiles(votes, findings);
         }
         if let (Some((_, next)), Some(arrival)) = (device.peer(wait.egress), wait.next) {
-            place.next(next, arrival, votes, findings);
+            ports.next(next, arrival, votes, findings);
         }
-        if place.lossless() {
-            place.starvation(fed[&wait.egress], findings);
+        if ports.lossless() {
+            ports.starvation(fed[&wait.egress], findings);
         }
     }
 }

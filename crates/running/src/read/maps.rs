@@ -68,7 +68,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
 fn read_map(reader: &mut Reader<'_>, table: &MapTable, row: &Row<'_>) -> QosMap {
     let mut map = QosMap::new();
     for (key, value) in row.fields {
-        let place = format!("{}.{key}", row.key);
+        let location = format!("{}.{key}", row.key);
         let help = format!("a number from 0 to {} for one from 0 to {}", table.most_value, table.most_key);
         let number = key.parse::<u8>().ok().filter(|number| *number <= table.most_key && number.to_string() == *key);
         let target = super::reader::text_of(value).and_then(|text| text.trim().parse::<u8>().ok());
@@ -76,8 +76,8 @@ fn read_map(reader: &mut Reader<'_>, table: &MapTable, row: &Row<'_>) -> QosMap 
             (Some(number), Some(target)) => {
                 map.insert(number, target);
             }
-            (None, _) => reader.fault(place, "is no key of this map", help),
-            (_, None) => reader.fault(place, format!("is {}", fabric::visible(&value.to_string())), help),
+            (None, _) => reader.fault(location, "is no key of this map", help),
+            (_, None) => reader.fault(location, format!("is {}", fabric::visible(&value.to_string())), help),
         }
     }
     map

@@ -194,8 +194,8 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
             }
             Ok(one) => objects.push((file.clone(), one)),
             Err(error) => {
-                let place = format!(" at line {} column {}", error.line(), error.column());
-                let message = fabric::visible(error.to_string().trim_end_matches(&place));
+                let location = format!(" at line {} column {}", error.line(), error.column());
+                let message = fabric::visible(error.to_string().trim_end_matches(&location));
                 faults.push(Fault {
                     file: file.clone(),
                     key: format!("line {}, column {}", error.line(), error.column()),

@@ -116,7 +116,7 @@ const MOST_COMPARED: usize = 8;
 /// Sources tried for each wait and destination.
 const MOST_SOURCES: usize = 64;
 
-fn place(wait: &Wait) -> (u32, u8, u32, u8) {
+fn location(wait: &Wait) -> (u32, u8, u32, u8) {
     (wait.ingress, wait.group, wait.egress, wait.queue)
 }
 
@@ -127,7 +127,8 @@ pub(super) fn best(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<O
         let graph = Graph::new(steps);
         for (wait, known) in waits.iter().zip(&mut found) {
             let arrives = |step: &Step| step.wait.next.map(|next| next.group) == wait.next.map(|next| next.group);
-            let hops = (0..steps.len()).filter(|&at| place(&steps[at].wait) == place(wait) && arrives(&steps[at]));
+            let hops =
+                (0..steps.len()).filter(|&at| location(&steps[at].wait) == location(wait) && arrives(&steps[at]));
             // The nearest host may be the only destination.
             let walks = hops.flat_map(|at| graph.up_to(device, at, 2)).filter_map(|hops| graph.complete(device, hops));
             for walk in walks.take(MOST_COMPARED) {
@@ -142,11 +143,11 @@ pub(super) fn best(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<O
 
 /// Returns short paths through any of the waits, the shortest of each source and egress ports, sorted by length.
 pub(super) fn by_source(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<Walk> {
-    let places: BTreeSet<_> = waits.iter().map(place).collect();
+    let locations: BTreeSet<_> = waits.iter().map(location).collect();
     let mut found: BTreeMap<(NodeId, Vec<u32>), Walk> = BTreeMap::new();
     steps(device, paths, &mut |steps| {
         let graph = Graph::new(steps);
-        for at in (0..steps.len()).filter(|&at| places.contains(&place(&steps[at].wait))) {
+        for at in (0..steps.len()).filter(|&at| locations.contains(&location(&steps[at].wait))) {
             let hops = graph.up_to(device, at, MOST_SOURCES);
             for walk in hops.into_iter().filter_map(|hops| graph.complete(device, hops)) {
                 let ports = walk.0.iter().map(|step| step.wait.egress).collect();

@@ -171,7 +171,7 @@ fn every_scenario_in_the_documentation_lowers() {
             let snippet = part.split("```").next().unwrap_or_default();
             // Snippets may name files of `examples/replay`.
             let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/replay");
-            let place = format!("{} snippet {}", page.display(), number + 1);
+            let location = format!("{} snippet {}", page.display(), number + 1);
             // Streams have their own reader, whose tests cover this page. The chapters of the book are run as written,
             // with the files that they make.
             if page.ends_with("guide/schedule.md") || page.parent().is_some_and(|folder| folder.ends_with("start")) {
@@ -180,17 +180,18 @@ fn every_scenario_in_the_documentation_lowers() {
             if SweepFile::recognise(snippet) {
                 let folder = docs().join("../examples");
                 let sweep = SweepFile::parse(snippet, "sweep.toml", &folder);
-                let sweep = sweep.unwrap_or_else(|errors| panic!("{place}:\n{errors}"));
+                let sweep = sweep.unwrap_or_else(|errors| panic!("{location}:\n{errors}"));
                 for choice in sweep.set.iter().chain(&sweep.runs).chain(&sweep.vary) {
                     let set = [(choice.key.clone(), choice.values[choice.values.len() - 1].clone())];
-                    Scenario::read(&sweep.scenario, &set, None).unwrap_or_else(|errors| panic!("{place}:\n{errors}"));
+                    Scenario::read(&sweep.scenario, &set, None)
+                        .unwrap_or_else(|errors| panic!("{location}:\n{errors}"));
                 }
                 continue;
             }
             let scenario = Scenario::parse(&completed(snippet), "snippet.toml", &beside, &[], None);
-            let scenario = scenario.unwrap_or_else(|errors| panic!("{place}:\n{errors}"));
-            let lowered = scenario.lower().unwrap_or_else(|errors| panic!("{place}:\n{errors}"));
-            assert!(lowered.warnings.is_empty(), "{place}: {:?}", lowered.warnings);
+            let scenario = scenario.unwrap_or_else(|errors| panic!("{location}:\n{errors}"));
+            let lowered = scenario.lower().unwrap_or_else(|errors| panic!("{location}:\n{errors}"));
+            assert!(lowered.warnings.is_empty(), "{location}: {:?}", lowered.warnings);
             tried += 1;
         }
     }

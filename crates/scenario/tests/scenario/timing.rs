@@ -93,8 +93,8 @@ fn what_is_wrong_with_gates_is_told_at_its_line() {
     ] {
         assert!(GATES.contains(from), "{from}");
         let error = lower(&format!("{PLAIN}{}", GATES.replacen(from, to, 1))).unwrap_err();
-        let place = format!("gates.toml:{}:", line + at);
-        assert!(error.contains(&place) && error.contains(words), "{from} -> {to}: {error}");
+        let location = format!("gates.toml:{}:", line + at);
+        assert!(error.contains(&location) && error.contains(words), "{from} -> {to}: {error}");
     }
     let error = lower(&format!("{PLAIN}{GATES}{GATES}")).unwrap_err();
     assert!(error.contains("of `S1` has gates twice") && error.contains(&format!("toml:{}:", line + 4)), "{error}");
@@ -117,8 +117,8 @@ fn what_is_wrong_with_a_schedule_is_told_with_its_place() {
     ] {
         assert!(SLOTS.contains(from), "{from}");
         let error = lower_with(&text, &SLOTS.replacen(from, to, 1)).unwrap_err();
-        let place = format!("gates.toml:{}:", 2 + PLAIN.lines().count());
-        assert!(error.contains(&place) && error.contains(words), "{from} -> {to}: {error}");
+        let location = format!("gates.toml:{}:", 2 + PLAIN.lines().count());
+        assert!(error.contains(&location) && error.contains(words), "{from} -> {to}: {error}");
     }
 }
 
@@ -193,8 +193,8 @@ fn what_is_wrong_with_shaping_is_told_at_its_line() {
     ] {
         assert!(SHAPING.contains(from), "{from}");
         let error = lower(&format!("{PLAIN}{}", SHAPING.replacen(from, to, 1))).unwrap_err();
-        let place = format!("gates.toml:{}:", line + at);
-        assert!(error.contains(&place) && error.contains(words), "{from} -> {to}: {error}");
+        let location = format!("gates.toml:{}:", line + at);
+        assert!(error.contains(&location) && error.contains(words), "{from} -> {to}: {error}");
     }
     let error = lower(&format!("{PLAIN}{SHAPING}{SHAPING}")).unwrap_err();
     assert!(error.contains("of `S1` is shaped twice") && error.contains(&format!("toml:{}:", line + 4)), "{error}");
@@ -234,8 +234,8 @@ fn what_is_wrong_with_cycles_is_told_at_its_line() {
     ] {
         assert!(CYCLIC.contains(from), "{from}");
         let error = lower(&format!("{PLAIN}{}", CYCLIC.replacen(from, to, 1))).unwrap_err();
-        let place = format!("gates.toml:{}:", line + at);
-        assert!(error.contains(&place) && error.contains(words), "{from} -> {to}: {error}");
+        let location = format!("gates.toml:{}:", line + at);
+        assert!(error.contains(&location) && error.contains(words), "{from} -> {to}: {error}");
     }
     let error = lower(&format!("{PLAIN}{CYCLIC}{CYCLIC}")).unwrap_err();
     assert!(error.contains("of `S1` has cycles twice"), "{error}");

@@ -75,7 +75,7 @@ fn groups(problem: &Problem) -> Vec<Vec<usize>> {
 
 type Found = Vec<(usize, Option<Starts>)>;
 
-/// Maximum number of places at which a stream without slots tries to displace others.
+/// Maximum number of start times at which a stream without slots tries to displace others.
 const PUSHES: usize = 24;
 
 fn heuristic(problem: &Problem, group: &[usize]) -> Found {

@@ -74,7 +74,7 @@ impl Search<'_> {
             }
             let stream = self.wanted[at];
             let candidates = self.candidates(occupancy, stream);
-            // A stream without a place now has none after further placements.
+            // A stream that cannot be placed now cannot be placed after further placements.
             if candidates.is_empty() {
                 return Some(false);
             }

@@ -53,7 +53,7 @@ pub struct Config {
     pub attempts: u32,
     /// Handling of concurrent requests.
     pub concurrency: Concurrency,
-    /// Choice of the place for a slot.
+    /// Strategy that chooses the start of a slot.
     pub search: SlotStrategy,
     /// Maximum length of a message with occupied slots. A request has the length of the stream's frames, as in the
     /// thesis, and is longer only if its slots need it and this permits it.

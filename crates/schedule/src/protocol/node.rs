@@ -250,7 +250,7 @@ impl Node {
             blocked.extend(&here);
             blocked.sort_unstable();
             blocked.dedup();
-            // A refreshed stream keeps its place if possible.
+            // A refreshed stream keeps its start time if possible.
             let search = if active > 0 { SlotStrategy::Earliest } else { self.config.search };
             let field = Field { length: length + self.config.guard, here: &here, upstream: &upstream, walls: &[] };
             let by = search.shift(field, self.config.grid, window)?;

@@ -30,7 +30,7 @@ struct PathPrefix {
 
 /// All paths of a small fabric, as a tree of prefixes.
 pub(super) struct Paths {
-    places: Vec<PathPrefix>,
+    prefixes: Vec<PathPrefix>,
     /// Different turns between switches: (ingress port, egress port of its node).
     turns: Vec<(u32, usize)>,
     /// Turns to hosts after a prefix.
@@ -76,7 +76,7 @@ impl Paths {
             groups.entry((ports.node[port as usize], key)).or_default().push(port);
         }
         let mut tree = Paths {
-            places: Vec::new(),
+            prefixes: Vec::new(),
             turns: Vec::new(),
             exits: BTreeSet::new(),
             alike: BTreeMap::new(),
@@ -86,12 +86,12 @@ impl Paths {
         let mut turns: BTreeMap<(u32, usize), u32> = BTreeMap::new();
         for ((_, outs), members) in groups {
             let first = members[0];
-            tree.places.push(PathPrefix { before: ROOT, turn: 0, port: first });
-            let root = tree.places.len() as u32 - 1;
+            tree.prefixes.push(PathPrefix { before: ROOT, turn: 0, port: first });
+            let root = tree.prefixes.len() as u32 - 1;
             for path in outs {
                 let mut at = root;
                 for out in path {
-                    let port = tree.places[at as usize].port;
+                    let port = tree.prefixes[at as usize].port;
                     let next = ports.next(port, out.into());
                     if !ports.forwards(next) {
                         tree.exits.insert((at, out.into()));
@@ -100,8 +100,8 @@ impl Paths {
                     at = *known.entry((at, port, out)).or_insert_with(|| {
                         let fresh = turns.len() as u32;
                         let turn = *turns.entry((port, out.into())).or_insert(fresh);
-                        tree.places.push(PathPrefix { before: at, turn, port: next });
-                        tree.places.len() as u32 - 1
+                        tree.prefixes.push(PathPrefix { before: at, turn, port: next });
+                        tree.prefixes.len() as u32 - 1
                     });
                 }
             }
@@ -109,7 +109,7 @@ impl Paths {
         }
         tree.turns = vec![(0, 0); turns.len()];
         turns.into_iter().for_each(|(turn, index)| tree.turns[index as usize] = turn);
-        (tree.places.len() <= MOST_PLACES).then_some(tree)
+        (tree.prefixes.len() <= MOST_PLACES).then_some(tree)
     }
 
     /// Searches for rules with at most `tags` tags.
@@ -120,7 +120,7 @@ impl Paths {
             tags,
             gives: vec![keep; self.turns.len()],
             fixed: vec![vec![false; tags.into()]; self.turns.len()],
-            tag_of: vec![0; self.places.len()],
+            tag_of: vec![0; self.prefixes.len()],
             work: 0,
         };
         match search.settle() {
@@ -132,27 +132,27 @@ impl Paths {
 
     /// Returns the rules that the paths use: (ingress port, tag, egress port, new tag).
     pub fn rules(&self, gives: &[Vec<Tag>]) -> BTreeSet<(u32, Tag, usize, Tag)> {
-        let mut tag_of: Vec<Tag> = Vec::with_capacity(self.places.len());
+        let mut tag_of: Vec<Tag> = Vec::with_capacity(self.prefixes.len());
         let mut rules = BTreeSet::new();
         let mut add = |port: u32, tag, out, new_tag| {
             for &member in self.alike.get(&port).map_or(std::slice::from_ref(&port), Vec::as_slice) {
                 rules.insert((member, tag, out, new_tag));
             }
         };
-        for place in &self.places {
-            if place.before == ROOT {
+        for prefix in &self.prefixes {
+            if prefix.before == ROOT {
                 tag_of.push(1);
                 continue;
             }
-            let tag = tag_of[place.before as usize];
-            let (port, out) = self.turns[place.turn as usize];
-            let new_tag = gives[place.turn as usize][usize::from(tag) - 1];
+            let tag = tag_of[prefix.before as usize];
+            let (port, out) = self.turns[prefix.turn as usize];
+            let new_tag = gives[prefix.turn as usize][usize::from(tag) - 1];
             tag_of.push(new_tag);
             add(port, tag, out, new_tag);
         }
-        for &(place, out) in &self.exits {
-            let tag = tag_of[place as usize];
-            add(self.places[place as usize].port, tag, out, tag);
+        for &(prefix, out) in &self.exits {
+            let tag = tag_of[prefix as usize];
+            add(self.prefixes[prefix as usize].port, tag, out, tag);
         }
         rules
     }
@@ -204,11 +204,11 @@ impl TagSearch<'_> {
     }
 
     fn assign(&mut self) {
-        self.work += self.paths.places.len() as u64;
-        for (index, place) in self.paths.places.iter().enumerate() {
-            self.tag_of[index] = match place.before {
+        self.work += self.paths.prefixes.len() as u64;
+        for (index, prefix) in self.paths.prefixes.iter().enumerate() {
+            self.tag_of[index] = match prefix.before {
                 ROOT => 1,
-                before => self.gives[place.turn as usize][usize::from(self.tag_of[before as usize]) - 1],
+                before => self.gives[prefix.turn as usize][usize::from(self.tag_of[before as usize]) - 1],
             };
         }
     }
@@ -221,13 +221,13 @@ impl TagSearch<'_> {
         while !walk.is_empty() {
             let mut before = Vec::new();
             for &at in &walk {
-                let place = &self.paths.places[at as usize];
-                if place.before != ROOT {
-                    let decision = (place.turn as usize, self.tag_of[place.before as usize]);
+                let prefix = &self.paths.prefixes[at as usize];
+                if prefix.before != ROOT {
+                    let decision = (prefix.turn as usize, self.tag_of[prefix.before as usize]);
                     if !all.contains(&decision) {
                         all.push(decision);
                     }
-                    before.push(place.before);
+                    before.push(prefix.before);
                 }
             }
             walk = before;
@@ -242,9 +242,11 @@ impl TagSearch<'_> {
         for tag in 1..=self.tags {
             // One prefix per edge is sufficient.
             let mut edges: BTreeMap<(u32, u32), u32> = BTreeMap::new();
-            for (index, place) in self.paths.places.iter().enumerate() {
-                if place.before != ROOT && self.tag_of[index] == tag && self.tag_of[place.before as usize] == tag {
-                    edges.entry((self.paths.places[place.before as usize].port, place.port)).or_insert(index as u32);
+            for (index, prefix) in self.paths.prefixes.iter().enumerate() {
+                if prefix.before != ROOT && self.tag_of[index] == tag && self.tag_of[prefix.before as usize] == tag {
+                    edges
+                        .entry((self.paths.prefixes[prefix.before as usize].port, prefix.port))
+                        .or_insert(index as u32);
                 }
             }
             self.work += edges.len() as u64;
@@ -282,21 +284,21 @@ impl TagSearch<'_> {
         let mut found = None;
         'search: while let Some(&at) = queue.get(done) {
             done += 1;
-            for (&(_, to), &place) in edges.range((at, 0)..=(at, u32::MAX)) {
+            for (&(_, to), &prefix) in edges.range((at, 0)..=(at, u32::MAX)) {
                 self.work += 1;
                 if to == start {
-                    let mut cycle = vec![place];
+                    let mut cycle = vec![prefix];
                     let mut back = at;
                     while back != start {
-                        let (from, place) = came[back as usize];
-                        cycle.push(place);
+                        let (from, prefix) = came[back as usize];
+                        cycle.push(prefix);
                         back = from;
                     }
                     found = Some(cycle);
                     break 'search;
                 }
                 if came[to as usize].0 == ROOT {
-                    came[to as usize] = (at, place);
+                    came[to as usize] = (at, prefix);
                     queue.push(to);
                 }
             }

@@ -47,12 +47,12 @@ pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError>
         let mut near = fabric.ports(node).iter().map(|port| port.peer);
         near.find(|&peer| !fabric.node(peer).forwards()).or(fabric.host_index(node).map(|_| node))
     };
-    let places: Vec<(NodeId, NodeId)> = (fabric.node_ids().filter(|&node| fabric.node(node).forwards()))
+    let states: Vec<(NodeId, NodeId)> = (fabric.node_ids().filter(|&node| fabric.node(node).forwards()))
         .filter_map(|node| host_at(node).map(|host| (node, host)))
         .collect();
     // Fewest bounces by which each node is reached: climbing, or from above.
     let mut fewest = vec![[u16::MAX; 2]; fabric.nodes().len()];
-    for &(from, sender) in &places {
+    for &(from, sender) in &states {
         fewest.fill([u16::MAX; 2]);
         fewest[from.index()][0] = 0;
         let mut open = VecDeque::from([(from, false)]);
@@ -71,7 +71,7 @@ pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError>
                 }
             }
         }
-        if let Some((_, receiver)) = places.iter().find(|(to, _)| fewest[to.index()] == [u16::MAX; 2]) {
+        if let Some((_, receiver)) = states.iter().find(|(to, _)| fewest[to.index()] == [u16::MAX; 2]) {
             let [a, b] = [link.a.node, link.b.node].map(|node| fabric.name(node).to_owned());
             let [from, to] = [sender, *receiver].map(|node| fabric.name(node).to_owned());
             let tier = fabric.node(link.a.node).tier;

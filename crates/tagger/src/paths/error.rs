@@ -13,10 +13,10 @@ pub enum PathError {
         message: String,
     },
     /// Invalid JSON element.
-    #[error("{place}: {message}")]
+    #[error("{location}: {message}")]
     Element {
         /// Position, such as `routes[3].ports`.
-        place: String,
+        location: String,
         /// Error and correction.
         message: String,
     },

@@ -44,8 +44,8 @@ impl PathList {
     /// Like [`read`](Self::read), without the line.
     pub fn push<S: AsRef<str>>(&mut self, fabric: &Fabric, names: &[S]) -> Result<(), PathError> {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-        let place = || format!("path {}", names.join(" "));
-        self.add(fabric, &names).map_err(|message| PathError::Element { place: place(), message })
+        let location = || format!("path {}", names.join(" "));
+        self.add(fabric, &names).map_err(|message| PathError::Element { location: location(), message })
     }
 
     /// Returns the number of paths.

@@ -46,7 +46,7 @@ impl Routes {
     /// # Errors
     /// [`PathError::Element`] with the invalid element.
     pub fn read_json(fabric: &Fabric, text: &str) -> Result<Routes, PathError> {
-        let wrong = |place: String, message: String| PathError::Element { place, message };
+        let wrong = |location: String, message: String| PathError::Element { location, message };
         let raw: RawRoutes = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
             let message = error.to_string().split(" at line ").next().unwrap_or_default().to_owned();
             wrong(format!("line {}, column {}", error.line(), error.column()), message)
@@ -57,22 +57,22 @@ impl Routes {
         }
         let mut routes = Routes::default();
         for (index, route) in raw.routes.iter().enumerate() {
-            let place = |key: &str| format!("routes[{index}].{key}");
+            let location = |key: &str| format!("routes[{index}].{key}");
             let find = |key: &str, name: &str| {
-                let missing = || wrong(place(key), format!("the fabric has no node `{name}`"));
+                let missing = || wrong(location(key), format!("the fabric has no node `{name}`"));
                 fabric.find(name).ok_or_else(missing)
             };
             let switch = find("switch", &route.switch)?;
             if !fabric.node(switch).forwards() {
-                return Err(wrong(place("switch"), format!("`{}` is a host that does not forward", route.switch)));
+                return Err(wrong(location("switch"), format!("`{}` is a host that does not forward", route.switch)));
             }
             let destination = find("destination", &route.destination)?;
             if fabric.host_index(destination).is_none() {
-                return Err(wrong(place("destination"), format!("`{}` is no host", route.destination)));
+                return Err(wrong(location("destination"), format!("`{}` is no host", route.destination)));
             }
             let ports = fabric.ports(switch).len();
             if route.ports.is_empty() {
-                return Err(wrong(place("ports"), "no port: leave the route out if there is none".to_owned()));
+                return Err(wrong(location("ports"), "no port: leave the route out if there is none".to_owned()));
             }
             if routes.entries.get(&destination).is_some_and(|entries| entries.contains_key(&switch)) {
                 let message = format!(
@@ -83,11 +83,11 @@ impl Routes {
             }
             for (at, &port) in route.ports.iter().enumerate() {
                 if route.ports[..at].contains(&port) {
-                    return Err(wrong(place("ports"), format!("port {port} of `{}` occurs twice", route.switch)));
+                    return Err(wrong(location("ports"), format!("port {port} of `{}` occurs twice", route.switch)));
                 }
                 if port >= ports as u64 {
                     let message = format!("`{}` has no port {port}: it has {ports}, counted from 0", route.switch);
-                    return Err(wrong(place("ports"), message));
+                    return Err(wrong(location("ports"), message));
                 }
                 routes.add(switch, destination, port as PortIndex);
             }

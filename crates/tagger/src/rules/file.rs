@@ -62,10 +62,10 @@ pub enum RuleFileError {
         ours: String,
     },
     /// Text with characters that would control a terminal.
-    #[error("{place}: {fault}")]
+    #[error("{location}: {fault}")]
     Text {
         /// Element.
-        place: String,
+        location: String,
         /// Fault of the text.
         fault: NameFault,
     },
@@ -86,7 +86,7 @@ pub enum RuleFileError {
         name: String,
     },
     /// Repeated switch.
-    #[error("switches[{index}]: `{name}` occurs twice: put all its rules into one place")]
+    #[error("switches[{index}]: `{name}` occurs twice: put all its rules into one entry")]
     SwitchTwice {
         /// Position in `switches`, from 0.
         index: usize,
@@ -130,10 +130,10 @@ pub enum RuleFileError {
         port: u64,
     },
     /// Tag outside 1..=62, or not in `lossless_tags`.
-    #[error("{place}: tag {tag} is out of range: {expected}")]
+    #[error("{location}: tag {tag} is out of range: {expected}")]
     TagOutOfRange {
         /// Element.
-        place: String,
+        location: String,
         /// The tag.
         tag: u64,
         /// Valid values.
@@ -276,8 +276,8 @@ impl RuleTable {
         let lossless_tags = lossless_tags(&raw)?;
         let classes = (raw.classes.into_iter().enumerate())
             .map(|(index, class)| {
-                let place = || format!("classes[{index}].first_tag");
-                Ok(Class { name: class.name, first_tag: known(class.first_tag, &lossless_tags, place)? })
+                let location = || format!("classes[{index}].first_tag");
+                Ok(Class { name: class.name, first_tag: known(class.first_tag, &lossless_tags, location)? })
             })
             .collect::<Result<_, RuleFileError>>()?;
         let mut seen = vec![false; fabric.nodes().len()];
@@ -373,8 +373,8 @@ fn check_texts(raw: &RawFile) -> Result<(), RuleFileError> {
         texts.push((format!("switches[{at}].name"), &switch.name));
         texts.extend(switch.ports.iter().map(|port| (format!("switches[{at}].ports"), port.as_str())));
     }
-    let hidden = texts.into_iter().find_map(|(place, text)| match fabric::check_name(text) {
-        Err(fault @ NameFault::Invisible { .. }) => Some(RuleFileError::Text { place, fault }),
+    let hidden = texts.into_iter().find_map(|(location, text)| match fabric::check_name(text) {
+        Err(fault @ NameFault::Invisible { .. }) => Some(RuleFileError::Text { location, fault }),
         _ => None,
     });
     hidden.map_or(Ok(()), Err)
@@ -418,34 +418,34 @@ fn check_fabric(fabric: &Fabric, raw: &RawFabric) -> Result<(), RuleFileError> {
 }
 
 fn lossless_tags(raw: &RawFile) -> Result<Vec<Tag>, RuleFileError> {
-    let wrong = |place: String, tag, expected: &str| {
-        Err(RuleFileError::TagOutOfRange { place, tag, expected: expected.to_owned() })
+    let wrong = |location: String, tag, expected: &str| {
+        Err(RuleFileError::TagOutOfRange { location, tag, expected: expected.to_owned() })
     };
     if raw.lossy_tag != u64::from(LOSSY_TAG) {
         return wrong("lossy_tag".to_owned(), raw.lossy_tag, "the lossy tag is 0");
     }
     let mut tags: Vec<Tag> = Vec::with_capacity(raw.lossless_tags.len());
     for (index, &tag) in raw.lossless_tags.iter().enumerate() {
-        let place = format!("lossless_tags[{index}]");
+        let location = format!("lossless_tags[{index}]");
         match Tag::try_from(tag) {
             Ok(small) if (1..=MAX_TAG).contains(&small) => {
                 if tags.last().is_some_and(|&last| last >= small) {
-                    return wrong(place, tag, "tags must ascend");
+                    return wrong(location, tag, "tags must ascend");
                 }
                 tags.push(small);
             }
-            _ => return wrong(place, tag, "a lossless tag is one of 1..62"),
+            _ => return wrong(location, tag, "a lossless tag is one of 1..62"),
         }
     }
     Ok(tags)
 }
 
-fn known(tag: u64, lossless: &[Tag], place: impl Fn() -> String) -> Result<Tag, RuleFileError> {
+fn known(tag: u64, lossless: &[Tag], location: impl Fn() -> String) -> Result<Tag, RuleFileError> {
     match Tag::try_from(tag) {
         Ok(small) if lossless.contains(&small) => Ok(small),
         _ => {
             let expected = format!("`lossless_tags` has {lossless:?}");
-            Err(RuleFileError::TagOutOfRange { place: place(), tag, expected })
+            Err(RuleFileError::TagOutOfRange { location: location(), tag, expected })
         }
     }
 }
@@ -468,13 +468,13 @@ fn read_rules(fabric: &Fabric, node: NodeId, raw: &[RawRule], lossless: &[Tag]) 
         Ok(set)
     };
     let read = |(index, rule): (usize, &RawRule)| {
-        let place = |key: &str| format!("switch `{}`, rules[{index}].{key}", fabric.name(node));
+        let location = |key: &str| format!("switch `{}`, rules[{index}].{key}", fabric.name(node));
         let new_tag = match rule.new_tag {
             0 => LOSSY_TAG,
-            tag => known(tag, lossless, || place("new_tag"))?,
+            tag => known(tag, lossless, || location("new_tag"))?,
         };
         Ok(Rule {
-            tag: known(rule.tag, lossless, || place("tag"))?,
+            tag: known(rule.tag, lossless, || location("tag"))?,
             in_ports: set(index, "in", &rule.in_ports)?,
             out_ports: set(index, "out", &rule.out_ports)?,
             new_tag,

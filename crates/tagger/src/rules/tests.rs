@@ -172,13 +172,13 @@ fn rules_carry_the_names_of_ports_and_refuse_a_fabric_with_others() {
 fn texts_of_a_rule_file_do_not_act_on_a_screen() {
     let fabric = named(["Ethernet0", "Ethernet8", "Ethernet248"]);
     let text = rules_of(&fabric).write(&fabric);
-    for (from, to, place) in [
+    for (from, to, location) in [
         ("\"default\"", "\"a\\u001b[2J\"", "classes[0].name"),
         ("\"algorithm\": \"\"", "\"algorithm\": \"a\\nb\"", "generated_by.algorithm"),
         ("\"Ethernet8\"", "\"E\\u009b\"", "switches[0].ports"),
     ] {
         assert!(text.contains(from), "{from}");
         let error = RuleTable::read(&fabric, &text.replacen(from, to, 1)).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("{place}: it has the character U+")), "{error}");
+        assert!(error.starts_with(&format!("{location}: it has the character U+")), "{error}");
     }
 }

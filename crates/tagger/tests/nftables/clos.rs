@@ -338,8 +338,8 @@ impl Clos {
                     if tags.is_empty() { "-".to_owned() } else { tags }
                 };
                 for (hop, at) in route.hops(&self.fabric).into_iter().enumerate() {
-                    let place = (id, self.namespace(at.0), self.interface(at.0, at.1));
-                    expected.insert(place, format!("{dscp} {} ok", arrives(hop, false, kind.tags)));
+                    let location = (id, self.namespace(at.0), self.interface(at.0, at.1));
+                    expected.insert(location, format!("{dscp} {} ok", arrives(hop, false, kind.tags)));
                     let tag = self.marks.tag_of(dscp).map(|tag| self.new_tag(tag, at));
                     let after = tag.filter(|_| !unread).map_or(dscp, |tag| self.dscp(tag));
                     count.hops += 1;
@@ -359,8 +359,8 @@ impl Clos {
                     let port = self.fabric.ports(at)[usize::from(out)];
                     (at, by) = (port.peer, (port.peer, port.peer_port));
                 }
-                let place = (id, self.namespace(by.0), self.interface(by.0, by.1));
-                expected.insert(place, format!("{dscp} {} ok", arrives(1, true, kind.tags)));
+                let location = (id, self.namespace(by.0), self.interface(by.0, by.1));
+                expected.insert(location, format!("{dscp} {} ok", arrives(1, true, kind.tags)));
             }
         }
         let before = self.sent()?;
@@ -371,29 +371,29 @@ impl Clos {
         let mut arrived = BTreeSet::new();
         for line in output.lines() {
             let words: Vec<&str> = line.splitn(4, ' ').collect();
-            let place = (words[0].parse().expect("a number"), words[1].to_owned(), words[2].to_owned());
+            let location = (words[0].parse().expect("a number"), words[1].to_owned(), words[2].to_owned());
             // A frame arrives at the end of the link first, then at the upper interface.
             if self.upper.is_some() && words[2].starts_with("swp") && !words[2].contains('.') {
                 continue;
             }
-            match expected.get(&place) {
-                Some(right) if right == words[3] => _ = arrived.insert(place),
+            match expected.get(&location) {
+                Some(right) if right == words[3] => _ = arrived.insert(location),
                 right => count.wrong.push(format!("{line}, expected {right:?}")),
             }
         }
-        let lost = expected.keys().filter(|place| !arrived.contains(*place));
-        count.wrong.extend(lost.map(|place| format!("{place:?} did not come")));
+        let lost = expected.keys().filter(|location| !arrived.contains(*location));
+        count.wrong.extend(lost.map(|location| format!("{location:?} did not come")));
         let after = self.sent()?;
-        for (place, &now) in &after {
-            let (sent, right) = (now - before.get(place).unwrap_or(&0), queued.get(place).copied().unwrap_or(0));
+        for (location, &now) in &after {
+            let (sent, right) = (now - before.get(location).unwrap_or(&0), queued.get(location).copied().unwrap_or(0));
             // The machines themselves send some frames (MLD), which are lossy.
-            let own = place.2 == self.marks.lossy().queue && sent > right;
+            let own = location.2 == self.marks.lossy().queue && sent > right;
             if sent != right && !own {
-                count.wrong.push(format!("queue {place:?} sent {sent}, expected {right}"));
+                count.wrong.push(format!("queue {location:?} sent {sent}, expected {right}"));
             }
         }
-        if let Some(place) = queued.keys().find(|place| !after.contains_key(place)) {
-            count.wrong.push(format!("no queue {place:?}"));
+        if let Some(location) = queued.keys().find(|location| !after.contains_key(location)) {
+            count.wrong.push(format!("no queue {location:?}"));
         }
         Ok(count)
     }

@@ -14,8 +14,9 @@ pub(super) fn schedule(to: &mut Schedule, operation: Operation, ranks: u32, grou
     if operation != Operation::AllGather {
         within(to, &groups, &mut ready, |to, members, own| ring::reduce_scatter(to, members, &parts, own));
     }
-    let places: Vec<Vec<u32>> = (0..group).map(|place| (place..ranks).step_by(group as usize).collect()).collect();
-    within(to, &places, &mut ready, |to, members, own| {
+    let positions: Vec<Vec<u32>> =
+        (0..group).map(|position| (position..ranks).step_by(group as usize).collect()).collect();
+    within(to, &positions, &mut ready, |to, members, own| {
         let part = parts[(members[0] % group) as usize];
         match operation {
             Operation::AllReduce => ring::all_reduce(to, members, part, own),

@@ -270,11 +270,11 @@ fn messages_of_a_pair_go_in_the_order_of_a_program() {
         let of = plan.collectives.last().unwrap();
         // Four steps of three messages per chunk; the first message of each step goes from the first host to the
         // second.
-        let place = |flow: u32| {
+        let location = |flow: u32| {
             ((flow - of.first_flow) / 36, (flow - of.first_flow) % 36 / 12, (flow - of.first_flow) % 12 / 3)
         };
         let next = |flow: &u32| plan.connections.next(*flow);
-        std::iter::successors(Some(of.first_flow + start), next).map(place).collect::<Vec<_>>()
+        std::iter::successors(Some(of.first_flow + start), next).map(location).collect::<Vec<_>>()
     };
     let expected = [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0), (0, 3), (1, 2), (2, 1), (1, 3), (2, 2), (2, 3)];
     let twice: Vec<_> = (0..2).flat_map(|iteration| expected.map(|(chunk, step)| (iteration, chunk, step))).collect();

@@ -9,20 +9,20 @@ const MOST_FAULTS: usize = 100;
 /// Faults in order of occurrence: the first per key, with the number of further ones.
 #[derive(Debug)]
 pub(super) struct Faults<K> {
-    places: BTreeMap<K, usize>,
+    indices: BTreeMap<K, usize>,
     all: Vec<(String, u64)>,
 }
 
 impl<K: Ord> Faults<K> {
     pub fn new() -> Faults<K> {
-        Faults { places: BTreeMap::new(), all: Vec::new() }
+        Faults { indices: BTreeMap::new(), all: Vec::new() }
     }
 
     pub fn note(&mut self, key: K, fault: impl FnOnce() -> String) {
-        match self.places.get(&key) {
-            Some(&place) => self.all[place].1 += 1,
+        match self.indices.get(&key) {
+            Some(&index) => self.all[index].1 += 1,
             None if self.all.len() < MOST_FAULTS => {
-                self.places.insert(key, self.all.len());
+                self.indices.insert(key, self.all.len());
                 self.all.push((fault(), 0));
             }
             None => {}

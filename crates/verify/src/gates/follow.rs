@@ -49,7 +49,7 @@ impl GateWindows {
 }
 
 /// An egress port on the path of a stream.
-struct Place<'a> {
+struct PortState<'a> {
     name: String,
     list: Option<(Windows<'a>, u64)>,
     classes: Vec<GateWindows>,
@@ -61,7 +61,7 @@ struct Place<'a> {
 /// A hop of a flow: port, class, time that a frame occupies the wire, transmission time, and time until it is processed
 /// at the next node.
 struct Step {
-    place: usize,
+    port: usize,
     class: usize,
     busy_ps: u64,
     sent_ps: u64,
@@ -70,7 +70,7 @@ struct Step {
 
 struct Run<'a> {
     lists: &'a Lists,
-    places: Vec<Place<'a>>,
+    port_states: Vec<PortState<'a>>,
     steps: Vec<Vec<Step>>,
     due: BinaryHeap<Reverse<(u64, Due)>>,
     now: u64,
@@ -137,7 +137,7 @@ impl<'a> Run<'a> {
         let of_port: BTreeMap<(&str, u16), _> =
             lists.ports.iter().map(|list| ((list.node.as_str(), list.port), list)).collect();
         let mut numbers: BTreeMap<(&str, u16), usize> = BTreeMap::new();
-        let (mut places, mut steps, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut port_states, mut steps, mut dropped) = (Vec::new(), Vec::new(), Vec::new());
         for flow in &lists.flows {
             let (mut from, mut to_host, mut of_flow) = (None, false, Vec::new());
             for hop in &flow.hops {
@@ -154,9 +154,9 @@ impl<'a> Run<'a> {
                     ));
                     break;
                 }
-                let place = *numbers.entry((&hop.node, hop.port)).or_insert_with(|| {
+                let port = *numbers.entry((&hop.node, hop.port)).or_insert_with(|| {
                     let list = of_port.get(&(hop.node.as_str(), hop.port)).copied();
-                    places.push(Place {
+                    port_states.push(PortState {
                         name: port_of(fabric, &hop.node, hop.port),
                         list: list.map(|list| (Windows::new(list), list.cycle_ps)),
                         classes: list.map_or_else(Vec::new, |list| (0..8).map(|class| openings(list, class)).collect()),
@@ -164,7 +164,7 @@ impl<'a> Run<'a> {
                         free_ps: 0,
                         next_try: u64::MAX,
                     });
-                    places.len() - 1
+                    port_states.len() - 1
                 });
                 let most = lists.longest.get(&(hop.node.clone(), hop.port));
                 let most = most.map_or(u64::MAX, |of_classes| of_classes[usize::from(hop.class & 7)]);
@@ -179,7 +179,7 @@ impl<'a> Run<'a> {
                 }
                 let (busy_ps, sent_ps) = times(lists.wire, link, flow.frame_bytes);
                 let on_ps = sent_ps.saturating_add(link.delay.as_ps()).saturating_add(lists.processing_ps);
-                of_flow.push(Step { place, class: usize::from(hop.class), busy_ps, sent_ps, on_ps });
+                of_flow.push(Step { port, class: usize::from(hop.class), busy_ps, sent_ps, on_ps });
                 (from, to_host) = (Some(peer.0), peer.1 == NodeKind::Host);
             }
             if !to_host && paths.is_empty() {
@@ -190,7 +190,7 @@ impl<'a> Run<'a> {
         let latencies_ps = vec![(u64::MAX, 0, 0); steps.len()];
         let (due, stuck) = (BinaryHeap::new(), BTreeSet::new());
         let (closed, open, deadlines) = (Faults::new(), Faults::new(), Faults::new());
-        Run { lists, places, steps, due, now: 0, frames: 0, latencies_ps, closed, open, deadlines, dropped, stuck }
+        Run { lists, port_states, steps, due, now: 0, frames: 0, latencies_ps, closed, open, deadlines, dropped, stuck }
     }
 
     /// Reports ports without gates: a warning for a source, which may send nothing else; a fault for a switch.
@@ -199,17 +199,17 @@ impl<'a> Run<'a> {
         let mut seen = BTreeSet::new();
         for (flow, steps) in self.lists.flows.iter().zip(&self.steps) {
             for (hop, step) in flow.hops.iter().zip(steps) {
-                if self.places[step.place].list.is_some() || !seen.insert(step.place) {
+                if self.port_states[step.port].list.is_some() || !seen.insert(step.port) {
                     continue;
                 }
-                let place = &self.places[step.place].name;
+                let name = &self.port_states[step.port].name;
                 let host = fabric.find(&hop.node).is_some_and(|node| !fabric.node(node).forwards());
                 match host {
                     true => {
-                        all.push(format!("{place}: it has no gates, and is taken to send nothing else in the slots"))
+                        all.push(format!("{name}: it has no gates, and is taken to send nothing else in the slots"))
                     }
-                    false => self.open.note((step.place, usize::MAX), || {
-                        format!("{place}: it has no gates, so other classes may send")
+                    false => self.open.note((step.port, usize::MAX), || {
+                        format!("{name}: it has no gates, so other classes may send")
                     }),
                 }
             }
@@ -239,9 +239,10 @@ impl<'a> Run<'a> {
             }
             before = Some(state);
         }
-        let waiting: usize = self.places.iter().flat_map(|place| &place.queues).map(VecDeque::len).sum();
-        let most = self.places.iter().max_by_key(|place| place.queues.iter().map(VecDeque::len).sum::<usize>());
-        let most = most.map_or("", |place| &place.name);
+        let waiting: usize = self.port_states.iter().flat_map(|port_state| &port_state.queues).map(VecDeque::len).sum();
+        let most =
+            self.port_states.iter().max_by_key(|port_state| port_state.queues.iter().map(VecDeque::len).sum::<usize>());
+        let most = most.map_or("", |port_state| &port_state.name);
         Err(format!("after {MOST_CYCLES} cycles {waiting} frames wait, most at {most}, and nothing repeats yet"))
     }
 
@@ -249,11 +250,11 @@ impl<'a> Run<'a> {
     fn state(&self, end: u64) -> Vec<(i128, usize, usize, usize, i128)> {
         let ago = |at: u64| i128::from(at) - i128::from(end);
         let mut all = Vec::new();
-        for (number, place) in self.places.iter().enumerate() {
+        for (number, port_state) in self.port_states.iter().enumerate() {
             // A port that is free since long equals one that becomes free at `end`.
-            let free = place.free_ps.max(end);
+            let free = port_state.free_ps.max(end);
             all.push((ago(free), number, usize::MAX, 0, 0));
-            for (class, queue) in place.queues.iter().enumerate() {
+            for (class, queue) in port_state.queues.iter().enumerate() {
                 let waits = |frame: &Frame| (0, number, class, frame.flow, ago(frame.released_ps));
                 all.extend(queue.iter().map(waits));
             }
@@ -283,17 +284,17 @@ impl<'a> Run<'a> {
             Due::Release { flow, instance } => {
                 let frame = Frame { flow, hop: 0, released_ps: self.now };
                 if let Some(step) = self.steps[flow].first() {
-                    self.due.push(Reverse((self.now, Due::Arrive { port: step.place, frame })));
+                    self.due.push(Reverse((self.now, Due::Arrive { port: step.port, frame })));
                 }
                 self.release(flow, instance + 1);
             }
             Due::Arrive { port, frame } => {
                 let class = self.steps[frame.flow][frame.hop].class;
-                self.places[port].queues[class].push_back(frame);
+                self.port_states[port].queues[class].push_back(frame);
                 self.plan(port);
             }
-            Due::Try { port } if self.places[port].next_try == self.now => {
-                self.places[port].next_try = u64::MAX;
+            Due::Try { port } if self.port_states[port].next_try == self.now => {
+                self.port_states[port].next_try = u64::MAX;
                 self.send(port);
                 self.plan(port);
             }
@@ -302,11 +303,11 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the earliest time at which the head of a class can start.
-    fn starts(&self, place: &Place<'_>, class: usize) -> Option<u64> {
-        let frame = place.queues[class].front()?;
+    fn starts(&self, port_state: &PortState<'_>, class: usize) -> Option<u64> {
+        let frame = port_state.queues[class].front()?;
         let step = &self.steps[frame.flow][frame.hop];
-        let at = self.now.max(place.free_ps);
-        match place.classes.get(class) {
+        let at = self.now.max(port_state.free_ps);
+        match port_state.classes.get(class) {
             Some(openings) => openings.next(at, step.sent_ps),
             None => Some(at),
         }
@@ -316,50 +317,51 @@ impl<'a> Run<'a> {
     fn plan(&mut self, port: usize) {
         let mut first: Option<u64> = None;
         for class in 0..8 {
-            while let Some(&frame) = self.places[port].queues[class].front() {
-                if let Some(start) = self.starts(&self.places[port], class) {
+            while let Some(&frame) = self.port_states[port].queues[class].front() {
+                if let Some(start) = self.starts(&self.port_states[port], class) {
                     first = Some(first.map_or(start, |first| first.min(start)));
                     break;
                 }
-                self.places[port].queues[class].pop_front();
+                self.port_states[port].queues[class].pop_front();
                 if self.stuck.insert((port, frame.flow)) {
-                    let (place, flow) = (&self.places[port].name, &self.lists.flows[frame.flow].name);
+                    let (name, flow) = (&self.port_states[port].name, &self.lists.flows[frame.flow].name);
                     let takes = shown(self.steps[frame.flow][frame.hop].sent_ps);
                     self.closed.note((port, frame.flow), || {
-                        format!("{place}: the gate of class {class} never opens for {takes}: a frame of `{flow}`")
+                        format!("{name}: the gate of class {class} never opens for {takes}: a frame of `{flow}`")
                     });
                 }
             }
         }
-        if let Some(at) = first.filter(|&at| at != self.places[port].next_try) {
-            self.places[port].next_try = at;
+        if let Some(at) = first.filter(|&at| at != self.port_states[port].next_try) {
+            self.port_states[port].next_try = at;
             self.due.push(Reverse((at, Due::Try { port })));
         }
     }
 
     /// Sends the head of the highest class that can start now.
     fn send(&mut self, port: usize) {
-        let ready = (0..8).rev().find(|&class| self.starts(&self.places[port], class) == Some(self.now));
-        let Some((class, frame)) = ready.and_then(|class| Some((class, self.places[port].queues[class].pop_front()?)))
+        let ready = (0..8).rev().find(|&class| self.starts(&self.port_states[port], class) == Some(self.now));
+        let Some((class, frame)) =
+            ready.and_then(|class| Some((class, self.port_states[port].queues[class].pop_front()?)))
         else {
             return;
         };
         let step = &self.steps[frame.flow][frame.hop];
-        let place = &mut self.places[port];
-        (place.free_ps, self.frames) = (self.now + step.busy_ps, self.frames + 1);
+        let port_state = &mut self.port_states[port];
+        (port_state.free_ps, self.frames) = (self.now + step.busy_ps, self.frames + 1);
         let spec = &self.lists.flows[frame.flow];
-        if let Some((windows, cycle)) = &place.list
+        if let Some((windows, cycle)) = &port_state.list
             && !windows.is(self.now % cycle, step.sent_ps, |state| state & !(1 << class) == 0)
         {
             let shown = shown(self.now % cycle);
             self.open.note((port, frame.flow), || {
-                format!("{}: another gate is open during the frame of `{}` at {shown}", place.name, spec.name)
+                format!("{}: another gate is open during the frame of `{}` at {shown}", port_state.name, spec.name)
             });
         }
         let arrives = self.now.saturating_add(step.on_ps);
         if let Some(next) = self.steps[frame.flow].get(frame.hop + 1) {
             let frame = Frame { hop: frame.hop + 1, ..frame };
-            self.due.push(Reverse((arrives, Due::Arrive { port: next.place, frame })));
+            self.due.push(Reverse((arrives, Due::Arrive { port: next.port, frame })));
             return;
         }
         let latency_ps = arrives - self.lists.processing_ps - frame.released_ps;

@@ -134,14 +134,14 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
     let lists: BTreeMap<(&str, u16), &Port> =
         gates.ports.iter().map(|port| ((port.node.as_str(), port.port), port)).collect();
     for (&(node, port), found) in &links {
-        let place = port_of(fabric, node, port);
+        let location = port_of(fabric, node, port);
         let list = lists.get(&(node, port)).copied();
         let cycle = found.iter().map(|found| found.stream.period_ps).chain(list.map(|list| list.cycle_ps));
         let cycle = cycle.map(u128::from).fold(1u128, |a, b| (a / common(a, b)).saturating_mul(b));
         let count: u128 = found.iter().map(|found| cycle / u128::from(found.stream.period_ps)).sum();
         if count > u128::from(MOST_FRAMES) {
             overlaps.note((node, port, "", ""), || {
-                format!("{place}: {count} frames until everything repeats are more than can be looked at")
+                format!("{location}: {count} frames until everything repeats are more than can be looked at")
             });
             continue;
         }
@@ -164,7 +164,7 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
                 let names = (before.stream.name.as_str(), one.stream.name.as_str());
                 overlaps.note((node, port, names.0, names.1), || {
                     format!(
-                        "{place}: frames of `{}` and `{}` are on the wire at {}",
+                        "{location}: frames of `{}` and `{}` are on the wire at {}",
                         before.stream.name,
                         one.stream.name,
                         shown((start % cycle) as u64)
@@ -175,9 +175,11 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
                 reach = Some((end, one));
             }
         }
-        warnings.extend(overtaken(&all, cycle, &place));
+        warnings.extend(overtaken(&all, cycle, &location));
         let Some(list) = list else {
-            open.note((node, port, ""), || format!("{place}: it has no gates, so other classes may send in the slots"));
+            open.note((node, port, ""), || {
+                format!("{location}: it has no gates, so other classes may send in the slots")
+            });
             continue;
         };
         let windows = Windows::new(list);
@@ -187,11 +189,11 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
             let length = (end - start) as u64;
             if !windows.is(at, length, |state| state >> gates.class & 1 == 1) {
                 closed.note((node, port, name), || {
-                    format!("{place}: the gate is not open for all of the frame of `{name}` at {shown}")
+                    format!("{location}: the gate is not open for all of the frame of `{name}` at {shown}")
                 });
             } else if !windows.is(at, length, |state| state & !(1 << gates.class) == 0) {
                 open.note((node, port, name), || {
-                    format!("{place}: another gate is open during the frame of `{name}` at {shown}")
+                    format!("{location}: another gate is open during the frame of `{name}` at {shown}")
                 });
             }
         }
@@ -215,7 +217,7 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
 }
 
 /// Reports a frame that leaves before one that arrived earlier: in a shared queue the earlier one would take its slot.
-fn overtaken(all: &[(u128, u128, &Found<'_>)], cycle: u128, place: &str) -> Option<String> {
+fn overtaken(all: &[(u128, u128, &Found<'_>)], cycle: u128, location: &str) -> Option<String> {
     let mut last: Option<(i128, &Found<'_>)> = None;
     // Two rounds, for frames that wait across the end of the cycle.
     for round in [0, cycle] {
@@ -224,7 +226,7 @@ fn overtaken(all: &[(u128, u128, &Found<'_>)], cycle: u128, place: &str) -> Opti
             if let Some((_, other)) = last.filter(|&(before, _)| came < before) {
                 let (name, other) = (&one.stream.name, &other.stream.name);
                 return Some(format!(
-                    "{place}: frames of `{name}` come before those of `{other}` and leave behind them: \
+                    "{location}: frames of `{name}` come before those of `{other}` and leave behind them: \
                      a queue for each is needed"
                 ));
             }
@@ -241,8 +243,8 @@ fn warnings(gates: &Gates, fabric: &Fabric, used: &[(&str, u16)]) -> Vec<String>
         let never: Vec<String> = (0..8).filter(|class| ever >> class & 1 == 0).map(|class| class.to_string()).collect();
         let streams = used.contains(&(port.node.as_str(), port.port));
         if !never.is_empty() && (streams || never.len() < 8) {
-            let (place, classes) = (port_of(fabric, &port.node, port.port), never.join(", "));
-            all.push(format!("{place}: the gates of classes {classes} never open"));
+            let (location, classes) = (port_of(fabric, &port.node, port.port), never.join(", "));
+            all.push(format!("{location}: the gates of classes {classes} never open"));
         }
     }
     all

@@ -222,14 +222,14 @@ mod tests {
         ];
         for (good, bad, line, message) in rows {
             let error = parse(&GOOD.replacen(good, bad, 1)).unwrap_err();
-            let place = match &error {
+            let location = match &error {
                 GateFileError::Json { line, .. } | GateFileError::Line { line, .. } => *line,
                 other => panic!("{other:?}"),
             };
             // Checks of a whole object report its last line, or the next one.
             assert!(
-                error.to_string().contains(message) && (line..=line + 1).contains(&place),
-                "{bad}: {place}: {error}"
+                error.to_string().contains(message) && (line..=line + 1).contains(&location),
+                "{bad}: {location}: {error}"
             );
         }
     }

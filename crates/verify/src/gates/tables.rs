@@ -49,17 +49,17 @@ fn cells(line: &str) -> Vec<&str> {
 fn rows<'a>(table: Table, text: &'a str, columns: &[&str]) -> Result<Vec<(usize, Vec<&'a str>)>, Wrong> {
     let mut lines = text.lines().enumerate();
     let header = cells(lines.next().map_or("", |(_, line)| line));
-    let mut places = Vec::new();
+    let mut column_indices = Vec::new();
     for name in columns {
         match header.iter().position(|cell| cell == name) {
-            Some(place) => places.push(place),
+            Some(column) => column_indices.push(column),
             None => return at(table, 1, format!("no column `{name}`: expected {}", columns.join(","))),
         }
     }
     let mut all = Vec::new();
     for (number, line) in lines.filter(|(_, line)| !line.trim().is_empty()) {
         let found = cells(line);
-        match places.iter().map(|&place| found.get(place).copied()).collect::<Option<Vec<&str>>>() {
+        match column_indices.iter().map(|&column| found.get(column).copied()).collect::<Option<Vec<&str>>>() {
             Some(row) => all.push((number + 1, row)),
             None => {
                 return at(table, number + 1, format!("{} cells, and the header has {}", found.len(), header.len()));
@@ -116,7 +116,7 @@ pub fn read<'a>(lists: &mut Lists, fabric: &Fabric, text: impl Fn(Table) -> &'a 
             return at(
                 Table::Offsets,
                 line,
-                format!("frame {frame} of stream {stream} is in the place of frame {}", all.len()),
+                format!("frame {frame} of stream {stream} is in the position of frame {}", all.len()),
             );
         }
         all.push(offset * 1000);
@@ -128,8 +128,8 @@ pub fn read<'a>(lists: &mut Lists, fabric: &Fabric, text: impl Fn(Table) -> &'a 
         routes.entry(stream).or_default().push((line, link(Table::Routes, line, row[1])?));
     }
     let columns = ["stream", "src", "size", "period", "deadline"];
-    for (place, (line, row)) in rows(Table::Streams, text(Table::Streams), &columns)?.into_iter().enumerate() {
-        let stream = place as u64;
+    for (column, (line, row)) in rows(Table::Streams, text(Table::Streams), &columns)?.into_iter().enumerate() {
+        let stream = column as u64;
         let of = |column, text| number(Table::Streams, line, column, text);
         // A stream without an offset has no slots, and sends nothing.
         let (Some(offsets), Some(route)) = (offsets.remove(&stream), routes.remove(&stream)) else { continue };

@@ -100,8 +100,8 @@ impl RuleFile {
             version: serde_json::Value,
         }
         let json = |error: serde_json::Error| {
-            let place = format!(" at line {} column {}", error.line(), error.column());
-            let message = error.to_string().trim_end_matches(&place).to_owned();
+            let location = format!(" at line {} column {}", error.line(), error.column());
+            let message = error.to_string().trim_end_matches(&location).to_owned();
             VerifyError::Json { line: error.line(), column: error.column(), message }
         };
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
@@ -128,8 +128,10 @@ impl RuleFile {
         let mut texts = vec![("fabric", &self.fabric.kind), ("fabric", &self.fabric.hash)];
         texts.extend(self.classes.iter().map(|class| ("classes", &class.name)));
         texts.extend(self.switches.iter().map(|switch| ("switches", &switch.name)));
-        let hidden = texts.into_iter().find_map(|(place, text)| match fabric::check_name(text) {
-            Err(fault @ NameFault::Invisible { .. }) => Some(VerifyError::Text { place: place.to_owned(), fault }),
+        let hidden = texts.into_iter().find_map(|(location, text)| match fabric::check_name(text) {
+            Err(fault @ NameFault::Invisible { .. }) => {
+                Some(VerifyError::Text { location: location.to_owned(), fault })
+            }
             _ => None,
         });
         match hidden {

@@ -288,8 +288,8 @@ impl<'a> Cursor<'a> {
 }
 
 /// Stores a value that was read; fails if there is one already.
-fn once<T>(place: &mut Option<T>, value: Option<T>) -> Option<()> {
-    place.replace(value?).is_none().then_some(())
+fn once<T>(slot: &mut Option<T>, value: Option<T>) -> Option<()> {
+    slot.replace(value?).is_none().then_some(())
 }
 
 #[cfg(test)]

@@ -56,7 +56,7 @@ impl Simulated {
 }
 
 /// Returns the description of the output folder.
-pub fn place(folder: &Path, force: bool) -> OutputFolder<'_> {
+pub fn output_folder(folder: &Path, force: bool) -> OutputFolder<'_> {
     OutputFolder { folder, kind: "fabric check --counterexample", whole: true, force }
 }
 
@@ -68,7 +68,7 @@ pub fn place(folder: &Path, force: bool) -> OutputFolder<'_> {
 pub fn simulate(
     fabric: &Fabric,
     found: Counterexamples,
-    place: &OutputFolder<'_>,
+    location: &OutputFolder<'_>,
     new: NewFiles<'_>,
     visible: bool,
 ) -> Result<Vec<Simulated>, Failure> {
@@ -118,7 +118,7 @@ pub fn simulate(
     let chosen = "thresholds and buffers are not those of the switches, and all ports but a starved one serve their \
                   queues by weighted round robin; no finding depends on them";
     notes.push(chosen.to_owned());
-    finish(place, new, names.iter().map(|name| ("", name.as_str())), &notes)?;
+    finish(location, new, names.iter().map(|name| ("", name.as_str())), &notes)?;
     interrupt::listen();
     for (kind, found) in &scenarios {
         let mut files = vec![file(kind)];
@@ -126,7 +126,7 @@ pub fn simulate(
         let mut last = None;
         for name in files {
             let bar = waiting("simulating a counterexample", visible);
-            let path = place.folder.join(name);
+            let path = location.folder.join(name);
             let run = Run::read(&path, &[], None, interrupt::stop())?;
             let summary = run.produce(None, &mut model::NullWatcher, RunOptions::default(), interrupt::stop())?.summary;
             bar.finish_and_clear();
@@ -174,11 +174,12 @@ fn outcome(kind: &str, found: &Counterexample, summary: &Summary) -> (bool, Stri
         (_, Some(starved)) => {
             // The queues behind the blocked ones are listed after these.
             let blocked = |detail: &str| detail.split("stopped by these").next().unwrap_or_default().to_owned();
-            let place = found.ports.first().map(|(node, port)| format!("{node} port {port} class {} ", starved.class));
+            let location =
+                found.ports.first().map(|(node, port)| format!("{node} port {port} class {} ", starved.class));
             let here = |detail: &str| {
                 let blocked = blocked(detail);
-                place.is_some_and(|place| {
-                    [": ", "; "].iter().any(|before| blocked.contains(&format!("{before}{place}")))
+                location.is_some_and(|location| {
+                    [": ", "; "].iter().any(|before| blocked.contains(&format!("{before}{location}")))
                 })
             };
             match stall {

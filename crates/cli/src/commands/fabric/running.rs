@@ -251,8 +251,8 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
         check_other_folder(folder, output)?;
     }
     // An unusable folder is refused before anything is written.
-    let place = asked.counterexample.as_deref().map(|folder| counterexample::place(folder, asked.force));
-    let new = place.as_ref().map(begin).transpose()?;
+    let output = asked.counterexample.as_deref().map(|folder| counterexample::output_folder(folder, asked.force));
+    let new = output.as_ref().map(begin).transpose()?;
     let report = running::judge(&found.fabric, &configs, &options).map_err(in_folder)?;
     let mut rules = None;
     if let Some(path) = &asked.rules_out {
@@ -260,10 +260,10 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
         rules = Some(write_rules(&found.fabric, folder, &binding, path, asked.force)?);
     }
     let mut simulated = None;
-    if let Some((place, new)) = place.zip(new) {
+    if let Some((output, new)) = output.zip(new) {
         let examples = counterexamples(&found.fabric, &configs, queues, asked.forwarding.0, LOAD_SEED);
         let examples = examples.map_err(in_folder)?;
-        simulated = Some(counterexample::simulate(&found.fabric, examples, &place, new, !json)?);
+        simulated = Some(counterexample::simulate(&found.fabric, examples, &output, new, !json)?);
     }
     if json {
         let simulated = simulated.as_deref();

@@ -190,8 +190,8 @@ fn write(args: &MakeArgs, format: Format, fabric: &Fabric, made: Made<'_>) -> Re
         Some(folder) => {
             let all: Vec<_> =
                 files.iter().map(|(node, file, text)| (node.as_str(), file.as_str(), text.as_str())).collect();
-            let place = OutputFolder { folder, kind, whole: true, force: args.force };
-            write_folder(place, &all, &export::notes(problem, args.class, args.guard_frame.is_some()))?;
+            let output = OutputFolder { folder, kind, whole: true, force: args.force };
+            write_folder(output, &all, &export::notes(problem, args.class, args.guard_frame.is_some()))?;
             output::note(&format!("{}: {}", folder.display(), counted(all.len() as u64, "file")));
             Ok(())
         }

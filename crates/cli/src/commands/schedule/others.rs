@@ -46,7 +46,7 @@ pub fn read(path: &Path, fabric: &Fabric, beside: &GateParameters<'_>) -> Result
         return Ok(Some(lists));
     }
     let mut nodes: Vec<(String, Vec<PortGates>)> = Vec::new();
-    let mut places: BTreeMap<String, &Path> = BTreeMap::new();
+    let mut locations: BTreeMap<String, &Path> = BTreeMap::new();
     for file in files.iter().filter(|file| ends(file, ".json") || ends(file, ".sh")) {
         let text = read_text(file)?;
         let listed = if text.trim_start().starts_with('{') { qcw::parse(&text) } else { taprio::parse(&text) };
@@ -54,7 +54,7 @@ pub fn read(path: &Path, fabric: &Fabric, beside: &GateParameters<'_>) -> Result
         let stem = file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let named = fabric.node_ids().map(|node| fabric.name(node)).find(|name| file_name(name, "") == stem);
         let node = named.map_or(stem, str::to_owned);
-        places.insert(node.clone(), file);
+        locations.insert(node.clone(), file);
         nodes.push((node, listed));
     }
     if nodes.is_empty() {
@@ -62,8 +62,8 @@ pub fn read(path: &Path, fabric: &Fabric, beside: &GateParameters<'_>) -> Result
         return Err(Failure::input(message, HELP));
     }
     lists.add_gates(fabric, nodes).map_err(|(node, error)| {
-        let place = places.get(&node).map_or(path, |file| file);
-        let message = error.in_file(&place.display().to_string());
+        let location = locations.get(&node).map_or(path, |file| file);
+        let message = error.in_file(&location.display().to_string());
         match fabric.find(&node) {
             Some(_) => Failure::Input { message, help: None },
             None => Failure::input(message, "files are called as nodes of the fabric are"),

@@ -24,11 +24,11 @@ pub struct NetworkSource {
 
 /// Returns the error of a file of streams, with its line.
 pub fn wrong(path: &Path, error: &StreamsError) -> Failure {
-    let place = match error.line {
+    let location = match error.line {
         0 => path.display().to_string(),
         line => format!("{}:{line}", path.display()),
     };
-    Failure::Input { message: format!("{place}: {}", error.message), help: None }
+    Failure::Input { message: format!("{location}: {}", error.message), help: None }
 }
 
 impl NetworkSource {

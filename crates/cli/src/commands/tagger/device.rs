@@ -118,8 +118,8 @@ impl DeviceArgs {
     pub fn open(&self) -> Result<Option<(OutputFolder<'_>, NewFiles<'_>)>, Failure> {
         let (Some(folder), Some(output)) = (&self.running, &self.counterexample) else { return Ok(None) };
         check_other_folder(folder, output)?;
-        let place = counterexample::place(output, self.force);
-        begin(&place).map(|new| Some((place, new)))
+        let location = counterexample::output_folder(output, self.force);
+        begin(&location).map(|new| Some((location, new)))
     }
 
     /// Simulates the counterexamples of the configuration under any forwarding; nothing without an `output` folder.
@@ -133,11 +133,11 @@ impl DeviceArgs {
         output: Option<(OutputFolder<'_>, NewFiles<'_>)>,
         visible: bool,
     ) -> Result<Vec<Simulated>, Failure> {
-        let (Some(folder), Some((place, new))) = (&self.running, output) else { return Ok(Vec::new()) };
+        let (Some(folder), Some((location, new))) = (&self.running, output) else { return Ok(Vec::new()) };
         let configs = read_configs(folder, ignored)?;
         let queues = self.queue_map.binding();
         let found = counterexamples(fabric, &configs, queues, PathSet::Any, LOAD_SEED);
-        counterexample::simulate(fabric, found.map_err(|faults| failure(folder, &faults))?, &place, new, visible)
+        counterexample::simulate(fabric, found.map_err(|faults| failure(folder, &faults))?, &location, new, visible)
     }
 
     /// Returns the rules, without those for tags that hosts must not send.
@@ -259,7 +259,7 @@ impl Lookup<'_> {
             if arriving {
                 found.egress = EgressQueue::ArrivingTag;
             }
-            found.differs.get_or_insert_with(|| format!("{}: {why}", self.place(tag, frames)));
+            found.differs.get_or_insert_with(|| format!("{}: {why}", self.location(tag, frames)));
         }
         let account = hop.account;
         let why = match (hop.outranked_by, hop.scheduled) {
@@ -276,10 +276,10 @@ impl Lookup<'_> {
             ),
             (None, true) => return,
         };
-        found.starved.get_or_insert_with(|| format!("{}: {why}", self.place(tag, frames)));
+        found.starved.get_or_insert_with(|| format!("{}: {why}", self.location(tag, frames)));
     }
 
-    fn place(&self, tag: Option<u16>, Frames { node, ingress, egress, dscp }: Frames) -> String {
+    fn location(&self, tag: Option<u16>, Frames { node, ingress, egress, dscp }: Frames) -> String {
         let port = |port| crate::names::port_shown(self.fabric, node, port);
         let name = self.fabric.name(node);
         let frames = match tag.filter(|tag| self.carried[tag].0 == dscp) {

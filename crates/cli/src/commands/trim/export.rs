@@ -106,8 +106,8 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
             Format::Sonic => "trim export --to sonic",
             Format::Nvue => "trim export --to nvue",
         };
-        let place = OutputFolder { folder, kind, whole: args.switches.is_empty(), force: args.force };
-        write_folder(place, &all, &notes)?;
+        let output = OutputFolder { folder, kind, whole: args.switches.is_empty(), force: args.force };
+        write_folder(output, &all, &notes)?;
     }
     if args.json {
         output::print(&format!("{:#}\n", json!({ "switches": by_switch(), "notes": notes })))?;

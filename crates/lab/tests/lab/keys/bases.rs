@@ -1,7 +1,7 @@
 //! A scenario for each table, in which the keys of the table have an effect: few hosts, slow links, a millisecond or
 //! two.
 
-use super::places::Place;
+use super::locations::KeyLocation;
 
 const LEAVES: &str = "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 3\n";
 const LINK: &str = "link = { rate = \"1Gbps\", delay = \"1us\" }\n";
@@ -32,14 +32,14 @@ fn scenario(parts: &[&str]) -> String {
     format!("duration = \"2ms\"\n{}", parts.concat())
 }
 
-/// Returns the scenario for a place, and the key as `--set` names it.
-pub fn base(place: &Place) -> (String, String) {
+/// Returns the scenario for a location, and the key as `--set` names it.
+pub fn base(location: &KeyLocation) -> (String, String) {
     let leaves = leaves();
     let plain = scenario(&[&leaves, INCAST]);
     let with = |part: &str| scenario(&[&leaves, INCAST, part]);
-    let variant = place.variant.unwrap_or("");
-    let (text, table) = match place.section {
-        "fabric" | "fabric.link" => (kind_of_fabric(place), place.section.to_owned()),
+    let variant = location.variant.unwrap_or("");
+    let (text, table) = match location.section {
+        "fabric" | "fabric.link" => (kind_of_fabric(location), location.section.to_owned()),
         "fabric.link.tier" => {
             let keys = "kind = \"fat-tree\"\nk = 4\n";
             let link = "link = { rate = \"1Gbps\", delay = \"1us\", core = { rate = \"1Gbps\", delay = \"1us\" } }\n";
@@ -59,55 +59,61 @@ pub fn base(place: &Place) -> (String, String) {
                 [[committed_rate]]\nfrom = \"H1\"\nto = \"H6\"\nrate = \"300Mbps\"\n";
             (with(&format!("{switch}{agreement}")), "committed_rate.0".to_owned())
         }
-        "gates" | "cyclic" | "shaping" => (timing(place), format!("{}.0", place.section)),
-        "switch" if place.name == "queue" => (with("[switch]\nqueue = \"20 packets\"\n"), "switch".to_owned()),
+        "gates" | "cyclic" | "shaping" => (timing(location), format!("{}.0", location.section)),
+        "switch" if location.name == "queue" => (with("[switch]\nqueue = \"20 packets\"\n"), "switch".to_owned()),
         "switch" if variant == "shared" => (with("[switch]\nbuffer = \"40KB\"\n"), "switch".to_owned()),
         "switch.flow_control" if variant.is_empty() => {
-            (with("[switch]\nbuffer = \"150KB\"\n[host]\nreply_class = 6\n"), place.section.to_owned())
+            (with("[switch]\nbuffer = \"150KB\"\n[host]\nreply_class = 6\n"), location.section.to_owned())
         }
-        "switch.flow_control" => (with(&flow_control(variant)), place.section.to_owned()),
-        "switch.watchdog" => (storm(), place.section.to_owned()),
-        "switch.overload" => (with(&overload(variant)), place.section.to_owned()),
-        "switch.tags" => (tags(), place.section.to_owned()),
-        "switch.marking" => (marking(variant), place.section.to_owned()),
-        "switch.scheduler" | "switch.preemption" => (two_classes(place), place.section.to_owned()),
+        "switch.flow_control" => (with(&flow_control(variant)), location.section.to_owned()),
+        "switch.watchdog" => (storm(), location.section.to_owned()),
+        "switch.overload" => (with(&overload(variant)), location.section.to_owned()),
+        "switch.tags" => (tags(), location.section.to_owned()),
+        "switch.marking" => (marking(variant), location.section.to_owned()),
+        "switch.scheduler" | "switch.preemption" => (two_classes(location), location.section.to_owned()),
         "switch.override" | "switch.override.flow_control" => {
-            let table = place.section.replace("override", "override.0");
-            (overrides(place), table)
+            let table = location.section.replace("override", "override.0");
+            (overrides(location), table)
         }
         "switch.clock" | "switch.clocks" => {
-            let table = if place.name == "clocks" { "switch.clocks.0" } else { place.section };
-            (clocks_of_switches(place), if place.section == "switch.clocks" { "switch.clocks.0" } else { table }.into())
+            let table = if location.name == "clocks" { "switch.clocks.0" } else { location.section };
+            (
+                clocks_of_switches(location),
+                if location.section == "switch.clocks" { "switch.clocks.0" } else { table }.into(),
+            )
         }
-        "host.transport" => (transport(variant), place.section.to_owned()),
+        "host.transport" => (transport(variant), location.section.to_owned()),
         "host.clock" | "host.clocks" => {
-            let table = if place.section == "host.clocks" { "host.clocks.0" } else { place.section };
-            (clocks_of_hosts(place), table.to_owned())
+            let table = if location.section == "host.clocks" { "host.clocks.0" } else { location.section };
+            (clocks_of_hosts(location), table.to_owned())
         }
-        "host.pause_storm" => (storm(), place.section.to_owned()),
+        "host.pause_storm" => (storm(), location.section.to_owned()),
         "host.on_bounce" => {
             let bounce = overload("bounce");
-            (with(&format!("{bounce}[host]\ntransport = \"dcqcn\"\non_bounce = \"halve\"\n")), place.section.to_owned())
+            (
+                with(&format!("{bounce}[host]\ntransport = \"dcqcn\"\non_bounce = \"halve\"\n")),
+                location.section.to_owned(),
+            )
         }
-        "traffic" => (traffic(place), "traffic.0".to_owned()),
-        "host" => (with(REVERSE), place.section.to_owned()),
-        "record" | "record.trace" => (with("[record]\n"), place.section.to_owned()),
+        "traffic" => (traffic(location), "traffic.0".to_owned()),
+        "host" => (with(REVERSE), location.section.to_owned()),
+        "record" | "record.trace" => (with("[record]\n"), location.section.to_owned()),
         "record.capture" => (with("[record]\n[[record.capture]]\nport = \"L2:H6\"\n"), "record.capture.0".to_owned()),
-        "check" => (ring(), place.section.to_owned()),
+        "check" => (ring(), location.section.to_owned()),
         "check.bounce_storm" => {
             let overload = overload("bounce").replace("[check]\nstorm = false\n", "");
             let storm = "[check]\nbounce_storm = { samples = 2, every = \"20us\", ratio = 0.2 }\n";
-            (with(&format!("{overload}{storm}")), place.section.to_owned())
+            (with(&format!("{overload}{storm}")), location.section.to_owned())
         }
         section => (plain, section.to_owned()),
     };
-    let path = if table.is_empty() { place.name.to_owned() } else { format!("{table}.{}", place.name) };
+    let path = if table.is_empty() { location.name.to_owned() } else { format!("{table}.{}", location.name) };
     (text, path)
 }
 
 /// Returns the keys that each kind of fabric requires.
-fn kind_of_fabric(place: &Place) -> String {
-    let kind = place.variant.unwrap_or(if place.name == "kind" { "f10" } else { "leaf-spine" });
+fn kind_of_fabric(location: &KeyLocation) -> String {
+    let kind = location.variant.unwrap_or(if location.name == "kind" { "f10" } else { "leaf-spine" });
     let keys = match kind {
         "fat-tree" | "f10" => "k = 4",
         "leaf-spine" => "leaves = 2\nspines = 2\nhosts_per_leaf = 2",
@@ -200,8 +206,8 @@ fn marking(kind: &str) -> String {
 }
 
 /// Long frames of class 3 and short periodic ones of class 7 to one host.
-fn two_classes(place: &Place) -> String {
-    let switch = match (place.section, place.variant) {
+fn two_classes(location: &KeyLocation) -> String {
+    let switch = match (location.section, location.variant) {
         ("switch.scheduler", Some("drr")) => "scheduler = { kind = \"drr\", quanta = { 3 = \"1518B\" } }\n",
         ("switch.scheduler", Some("wrr")) => "scheduler = { kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }\n",
         ("switch.scheduler", _) => "",
@@ -213,8 +219,8 @@ fn two_classes(place: &Place) -> String {
     scenario(&[&leaves(), "[switch]\n", switch, INCAST, control])
 }
 
-fn overrides(place: &Place) -> String {
-    let (switch, entry) = match (place.section, place.name) {
+fn overrides(location: &KeyLocation) -> String {
+    let (switch, entry) = match (location.section, location.name) {
         ("switch.override.flow_control", _) | (_, "flow_control") => {
             (flow_control("pfc"), "flow_control = { xoff = \"5KB\" }\n")
         }
@@ -223,7 +229,7 @@ fn overrides(place: &Place) -> String {
         (_, "scheduler") => (String::new(), "scheduler = { kind = \"wrr\", weights = [1, 1, 1, 1, 1, 1, 1, 1] }\n"),
         _ => ("[host]\ntransport = \"dctcp\"\n".to_owned(), "marking = { kind = \"ecn\", k_min = \"5KB\" }\n"),
     };
-    let whom = match place.name {
+    let whom = match location.name {
         "switches" => "switches = [\"L2\"]\n",
         "ports" => "ports = [\"L2:H6\"]\n",
         _ => "tiers = [1]\n",
@@ -233,10 +239,10 @@ fn overrides(place: &Place) -> String {
 }
 
 /// Gates at every switch, with clocks that drift apart.
-fn clocks_of_switches(place: &Place) -> String {
+fn clocks_of_switches(location: &KeyLocation) -> String {
     let gates =
         "[[gates]]\nnode = \"L2\"\nstates = [{ open = [3], time = \"30us\" }, { open = [0], time = \"20us\" }]\n";
-    let clock = if place.section == "switch.clock" {
+    let clock = if location.section == "switch.clock" {
         "[switch.clock]\noffset = \"5us\"\ndrift_ppm = 50\n"
     } else {
         "[[switch.clocks]]\nswitches = [\"L2\"]\noffset = \"5us\"\ndrift_ppm = 50\n"
@@ -244,11 +250,11 @@ fn clocks_of_switches(place: &Place) -> String {
     scenario(&[&leaves(), INCAST, gates, clock])
 }
 
-fn clocks_of_hosts(place: &Place) -> String {
+fn clocks_of_hosts(location: &KeyLocation) -> String {
     let traffic = "[[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H6\"], [\"H4\", \"H6\"]]\n\
         process = \"periodic\"\n\
                    period = \"10us\"\nphase = \"7us\"\nframe = \"700B\"\n";
-    let clock = if place.section == "host.clock" {
+    let clock = if location.section == "host.clock" {
         "[host.clock]\noffset = \"5us\"\ndrift_ppm = 50\n"
     } else {
         "[[host.clocks]]\nhosts = [\"H1\"]\noffset = \"5us\"\ndrift_ppm = 50\n"
@@ -257,8 +263,8 @@ fn clocks_of_hosts(place: &Place) -> String {
 }
 
 /// Mechanisms of ports that follow the clock.
-fn timing(place: &Place) -> String {
-    let entry = match (place.section, place.variant) {
+fn timing(location: &KeyLocation) -> String {
+    let entry = match (location.section, location.variant) {
         ("gates", Some("from a schedule")) => "[[gates]]\nschedule = \"{files}/slots.json\"\n",
         ("gates", _) => {
             "[[gates]]\nnode = \"L2\"\nto = [\"H6\"]\nstates = [{ open = [3], time = \"30us\" }, { open = [0], time = \
@@ -269,7 +275,7 @@ fn timing(place: &Place) -> String {
         }
         _ => "[[shaping]]\nnode = \"L2\"\nto = [\"H6\"]\nidle_slopes = { 3 = \"300Mbps\" }\n",
     };
-    let entry = if place.name == "node" { entry.replace("to = [\"H6\"]\n", "") } else { entry.to_owned() };
+    let entry = if location.name == "node" { entry.replace("to = [\"H6\"]\n", "") } else { entry.to_owned() };
     let back = "[[traffic]]\nkind = \"pairs\"\npairs = [[\"H3\", \"H5\"], [\"H6\", \"H1\"]]\nsize = \"20KB\"\n";
     scenario(&[&leaves(), INCAST, back, &entry])
 }
@@ -307,15 +313,15 @@ fn ring() -> String {
     scenario(&[&fabric("kind = \"ring\"\nswitches = 3\nhosts_per_switch = 1\n", LINK), paths, rest])
 }
 
-fn traffic(place: &Place) -> String {
+fn traffic(location: &KeyLocation) -> String {
     const PAIRS: &str = "pairs = [[\"H1\", \"H6\"], [\"H2\", \"H5\"]]\n";
     let frames = |process: &str, keys: &str| {
         format!("kind = \"pairs\"\n{PAIRS}process = \"{process}\"\n{keys}start = \"10us\"\nstop = \"1ms\"\n")
     };
-    let entry = match place.variant.unwrap_or("permutation") {
+    let entry = match location.variant.unwrap_or("permutation") {
         "incast" => "kind = \"incast\"\nfan_in = 3\nsize = \"10KB\"\n".to_owned(),
         "permutation" => "kind = \"permutation\"\nsize = \"10KB\"\n".to_owned(),
-        "transfer" if place.name == "sizes" => {
+        "transfer" if location.name == "sizes" => {
             "kind = \"permutation\"\nsizes = { uniform = [\"1KB\", \"10KB\"] }\n".to_owned()
         }
         "transfer" => "kind = \"permutation\"\nsize = \"10KB\"\n".to_owned(),
@@ -323,7 +329,7 @@ fn traffic(place: &Place) -> String {
         "random" => "kind = \"random\"\ncount = 4\nsize = \"10KB\"\n".to_owned(),
         "stride" => "kind = \"stride\"\nstride = 2\nsize = \"10KB\"\n".to_owned(),
         "pairs" => format!("kind = \"pairs\"\n{PAIRS}size = \"10KB\"\n"),
-        "poisson" if place.name == "mean_gap" => {
+        "poisson" if location.name == "mean_gap" => {
             "kind = \"poisson\"\nsizes = { uniform = [\"1KB\", \"9KB\"] }\nmean_gap = \"100us\"\n".to_owned()
         }
         "poisson" => "kind = \"poisson\"\nsizes = { uniform = [\"1KB\", \"9KB\"] }\nload = 0.3\n".to_owned(),
@@ -345,13 +351,13 @@ fn traffic(place: &Place) -> String {
         "poisson frames" => frames("poisson", "rate = \"300Mbps\"\n"),
         "on-off frames" => frames("on-off", "rate = \"300Mbps\"\nmean_on = \"100us\"\nmean_off = \"50us\"\n"),
         "bursts of frames" => frames("bursts", "frame_gap = \"20us\"\nframes_per_burst = 4\npause = \"100us\"\n"),
-        "periodic frames" if matches!(place.name, "rate" | "header") => {
+        "periodic frames" if matches!(location.name, "rate" | "header") => {
             frames("periodic", "period = \"50us\"\nrate = \"100Mbps\"\n")
         }
         "periodic frames" => frames("periodic", "period = \"50us\"\nframe = \"800B\"\n"),
         other => panic!("no traffic for {other}"),
     };
-    let entry = match place.name {
+    let entry = match location.name {
         "process" => {
             let kept = entry.lines().filter(|line| !line.starts_with("size")).map(|line| format!("{line}\n"));
             kept.collect::<String>() + "process = \"constant\"\nrate = \"300Mbps\"\n"
@@ -359,11 +365,11 @@ fn traffic(place: &Place) -> String {
         "load" if !entry.contains("load") => entry.replace("rate = \"300Mbps\"", "load = 0.3"),
         _ => entry,
     };
-    let fabric = match place.variant {
+    let fabric = match location.variant {
         Some("replay") => "[fabric]\nkind = \"file\"\nfile = \"{files}/topology.txt\"\n".to_owned(),
         _ => leaves(),
     };
-    let paths = match (place.name, place.variant) {
+    let paths = match (location.name, location.variant) {
         ("path" | "paths", Some("replay")) => OF_FILE,
         ("path" | "paths", _) => EXPLICIT,
         _ => "",

@@ -1,6 +1,6 @@
 //! Additions that single keys require beside the scenario of their table, and keys that may have no effect.
 
-use super::places::Place;
+use super::locations::KeyLocation;
 
 /// Test of a key, if its value and table are not sufficient.
 pub struct Case {
@@ -15,8 +15,8 @@ pub struct Case {
 }
 
 impl Case {
-    pub fn fits(&self, place: &Place) -> bool {
-        is_of(place, self.key, self.of)
+    pub fn fits(&self, location: &KeyLocation) -> bool {
+        is_of(location, self.key, self.of)
     }
 }
 
@@ -484,23 +484,23 @@ pub fn all() -> impl Iterator<Item = &'static Case> {
     CASES.iter()
 }
 
-/// Returns the tests of `place`: the first that fits, and others of its variants.
-pub fn cases(place: &Place) -> Vec<&'static Case> {
-    let Some(first) = all().find(|case| case.fits(place)) else { return Vec::new() };
-    all().filter(|case| case.fits(place) && case.of == first.of).collect()
+/// Returns the tests of `location`: the first that fits, and others of its variants.
+pub fn cases(location: &KeyLocation) -> Vec<&'static Case> {
+    let Some(first) = all().find(|case| case.fits(location)) else { return Vec::new() };
+    all().filter(|case| case.fits(location) && case.of == first.of).collect()
 }
 
-/// Returns whether an entry for `key` and the table variants `of` (empty: all variants) applies to `place`.
-fn is_of(place: &Place, key: &str, of: &[&str]) -> bool {
-    key == place.path && (of.is_empty() || place.variant.is_some_and(|variant| of.contains(&variant)))
+/// Returns whether an entry for `key` and the table variants `of` (empty: all variants) applies to `location`.
+fn is_of(location: &KeyLocation, key: &str, of: &[&str]) -> bool {
+    key == location.path && (of.is_empty() || location.variant.is_some_and(|variant| of.contains(&variant)))
 }
 
-/// Returns the refusal of `place`, if any.
-pub fn refusal(place: &Place) -> Option<&'static Refusal> {
-    REFUSALS.iter().find(|refusal| is_of(place, refusal.key, refusal.of))
+/// Returns the refusal of `location`, if any.
+pub fn refusal(location: &KeyLocation) -> Option<&'static Refusal> {
+    REFUSALS.iter().find(|refusal| is_of(location, refusal.key, refusal.of))
 }
 
-/// Returns the exception of `place`, if any.
-pub fn exception(place: &Place) -> Option<&'static Exception> {
-    EXCEPTIONS.iter().find(|exception| is_of(place, exception.key, exception.of))
+/// Returns the exception of `location`, if any.
+pub fn exception(location: &KeyLocation) -> Option<&'static Exception> {
+    EXCEPTIONS.iter().find(|exception| is_of(location, exception.key, exception.of))
 }

@@ -1,6 +1,6 @@
 //! Keys that have an effect only beside a value of another key, and are refused, or warned of, beside any other.
 
-use super::places::{self, Place};
+use super::locations::{self, KeyLocation};
 use super::results::run;
 use super::{bases, cases, values};
 
@@ -177,22 +177,22 @@ const CONDITIONS: &[Condition] = &[
 ];
 
 /// Returns values of the key; an explicit default is no mistake.
-fn values_of(place: &Place) -> Vec<String> {
-    let cases = cases::cases(place);
+fn values_of(location: &KeyLocation) -> Vec<String> {
+    let cases = cases::cases(location);
     match cases.first() {
         Some(case) if !case.values.is_empty() => case.values.iter().map(|&value| value.to_owned()).collect(),
-        _ => values::of(place, Some(place.default.words())),
+        _ => values::of(location, Some(location.default.words())),
     }
 }
 
-/// Returns whether some value of `place` beside `set` is refused or warned of, for the reason in `condition`.
-fn is_told(place: &Place, condition: &Condition) -> Result<(), String> {
-    let (text, path) = bases::base(place);
+/// Returns whether some value of `location` beside `set` is refused or warned of, for the reason in `condition`.
+fn is_told(location: &KeyLocation, condition: &Condition) -> Result<(), String> {
+    let (text, path) = bases::base(location);
     let mut last = String::from("no value");
-    for value in values_of(place) {
+    for value in values_of(location) {
         let mut set = super::pairs(condition.set);
         set.push((path.clone(), value.clone()));
-        let fits = |message: &String| names(place, message) && message.contains(condition.says);
+        let fits = |message: &String| names(location, message) && message.contains(condition.says);
         match run(&text, &set) {
             Err(error) if fits(&error) => return Ok(()),
             Err(error) => last = format!("{value} is refused otherwise: {error}"),
@@ -200,7 +200,7 @@ fn is_told(place: &Place, condition: &Condition) -> Result<(), String> {
             Ok(_) => last = format!("{value} is accepted"),
         }
     }
-    Err(format!("{place} beside {:?}: {last}", condition.set))
+    Err(format!("{location} beside {:?}: {last}", condition.set))
 }
 
 /// Tables that are refused, or warned of, as a whole.
@@ -215,25 +215,27 @@ const WHOLE_TABLES: Keys = &[
 ];
 
 /// Returns whether a message concerns the key, or its whole table.
-fn names(place: &Place, message: &str) -> bool {
-    let table = place.section.rsplit('.').next().unwrap_or_default();
-    message.contains(place.name) || WHOLE_TABLES.contains(&place.section) && message.contains(table)
+fn names(location: &KeyLocation, message: &str) -> bool {
+    let table = location.section.rsplit('.').next().unwrap_or_default();
+    message.contains(location.name) || WHOLE_TABLES.contains(&location.section) && message.contains(table)
 }
 
 #[test]
 fn keys_that_cannot_act_are_refused_or_warned_of() {
     let (mut wrong, mut tried) = (Vec::new(), 0);
-    let places = places::all();
+    let locations = locations::all();
     for condition in CONDITIONS {
         for key in condition.keys {
-            let fits = |place: &&Place| {
-                let of_variant = || place.variant.is_some_and(|variant| condition.of.contains(&variant));
-                place.section == condition.section && place.name == *key && (condition.of.is_empty() || of_variant())
+            let fits = |location: &&KeyLocation| {
+                let of_variant = || location.variant.is_some_and(|variant| condition.of.contains(&variant));
+                location.section == condition.section
+                    && location.name == *key
+                    && (condition.of.is_empty() || of_variant())
             };
             let mut found = 0;
-            for place in places.iter().filter(fits) {
+            for location in locations.iter().filter(fits) {
                 found += 1;
-                match is_told(place, condition) {
+                match is_told(location, condition) {
                     Ok(()) => tried += 1,
                     Err(error) => wrong.push(error),
                 }

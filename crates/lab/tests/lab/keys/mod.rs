@@ -1,18 +1,18 @@
 //! Every documented key changes results in a scenario made for it, is refused, or is a listed exception with a reason.
 //!
-//! The keys are those of the tables of the code ([`places`]), so that a key without a scenario fails. [`bases`] has a
+//! The keys are those of the key tables ([`locations`]), so that a key without a scenario fails. [`bases`] has a
 //! scenario for each table, [`cases`] the additions that single keys require. [`conditions`] lists the keys that are
 //! refused beside certain values.
 
 mod bases;
 mod cases;
 mod conditions;
-mod places;
+mod locations;
 mod results;
 mod values;
 
 use cases::{EXCEPTIONS, Refusal};
-use places::Place;
+use locations::KeyLocation;
 use results::run;
 use std::collections::BTreeSet;
 
@@ -35,15 +35,15 @@ enum Outcome {
     NoBase(String),
 }
 
-/// Tries `place` in each of its scenarios: it must have an effect in all of them.
-fn try_key(place: &Place) -> Outcome {
-    let cases = cases::cases(place);
+/// Tries `location` in each of its scenarios: it must have an effect in all of them.
+fn try_key(location: &KeyLocation) -> Outcome {
+    let cases = cases::cases(location);
     if cases.is_empty() {
-        return try_case(place, &[], &[]);
+        return try_case(location, &[], &[]);
     }
     let mut outcome = None;
     for case in cases {
-        outcome = Some(try_case(place, case.set, case.values));
+        outcome = Some(try_case(location, case.set, case.values));
         if !matches!(outcome, Some(Outcome::Acts(_))) {
             break;
         }
@@ -52,8 +52,8 @@ fn try_key(place: &Place) -> Outcome {
 }
 
 /// Changes one key of its scenario, value by value, until results change.
-fn try_case(place: &Place, set: &[(&str, &str)], written: &[&str]) -> Outcome {
-    let (text, path) = bases::base(place);
+fn try_case(location: &KeyLocation, set: &[(&str, &str)], written: &[&str]) -> Outcome {
+    let (text, path) = bases::base(location);
     let set = pairs(set);
     let base = match run(&text, &set) {
         Ok(base) => base,
@@ -61,7 +61,7 @@ fn try_case(place: &Place, set: &[(&str, &str)], written: &[&str]) -> Outcome {
     };
     let now = base.values.get(&path).cloned();
     let tried = if written.is_empty() {
-        values::of(place, now.as_deref())
+        values::of(location, now.as_deref())
     } else {
         written.iter().map(|&value| value.to_owned()).collect()
     };
@@ -95,8 +95,8 @@ fn try_case(place: &Place, set: &[(&str, &str)], written: &[&str]) -> Outcome {
 }
 
 /// Checks that the scenario runs without the value of `refusal`, and is refused with it for the stated reason.
-fn refused(place: &Place, refusal: &Refusal) -> Result<(), String> {
-    let (text, path) = bases::base(place);
+fn refused(location: &KeyLocation, refusal: &Refusal) -> Result<(), String> {
+    let (text, path) = bases::base(location);
     let mut set = pairs(refusal.set);
     run(&text, &set).map_err(|error| format!("its scenario does not run: {error}"))?;
     set.push((path, refusal.value.to_owned()));
@@ -107,48 +107,50 @@ fn refused(place: &Place, refusal: &Refusal) -> Result<(), String> {
     }
 }
 
-/// Tries the places of sections that `belongs` accepts, and fails with all that have no effect.
-fn check(belongs: impl Fn(&Place) -> bool) {
+/// Tries the locations of sections that `belongs` accepts, and fails with all that have no effect.
+fn check(belongs: impl Fn(&KeyLocation) -> bool) {
     let only = std::env::var("KEY").unwrap_or_default();
     let mut wrong = Vec::new();
     let (mut acting, mut refusals, mut excepted) = (0, 0, 0);
-    for place in places::all().into_iter().filter(|place| belongs(place) && place.to_string().contains(&only)) {
-        if let Some(refusal) = cases::refusal(&place) {
-            match refused(&place, refusal) {
+    for location in
+        locations::all().into_iter().filter(|location| belongs(location) && location.to_string().contains(&only))
+    {
+        if let Some(refusal) = cases::refusal(&location) {
+            match refused(&location, refusal) {
                 Ok(()) => refusals += 1,
-                Err(error) => wrong.push(format!("{place}: {error}")),
+                Err(error) => wrong.push(format!("{location}: {error}")),
             }
             continue;
         }
-        match (try_key(&place), cases::exception(&place)) {
+        match (try_key(&location), cases::exception(&location)) {
             (Outcome::Acts(_), None) => acting += 1,
             (Outcome::Acts(value), Some(_)) => {
-                wrong.push(format!("{place}: {value} changes results, so it is no exception"));
+                wrong.push(format!("{location}: {value} changes results, so it is no exception"));
             }
             (Outcome::Silent(_), Some(_)) => excepted += 1,
-            (Outcome::Silent(values), None) => wrong.push(format!("{place}: silent at {}", values.join(" | "))),
-            (Outcome::Refused(value, error), _) => wrong.push(format!("{place}: refused at {value}: {error}")),
-            (Outcome::NoBase(error), _) => wrong.push(format!("{place}: its scenario does not run: {error}")),
+            (Outcome::Silent(values), None) => wrong.push(format!("{location}: silent at {}", values.join(" | "))),
+            (Outcome::Refused(value, error), _) => wrong.push(format!("{location}: refused at {value}: {error}")),
+            (Outcome::NoBase(error), _) => wrong.push(format!("{location}: its scenario does not run: {error}")),
         }
     }
     eprintln!("{acting} change results, {refusals} are refused, {excepted} are exceptions");
     assert!(wrong.is_empty(), "{} keys are silent:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-fn is_fabric(place: &Place) -> bool {
-    place.path.starts_with("fabric") || place.path.starts_with("routing")
+fn is_fabric(location: &KeyLocation) -> bool {
+    location.path.starts_with("fabric") || location.path.starts_with("routing")
 }
 
-fn is_switch(place: &Place) -> bool {
-    place.path.starts_with("switch")
+fn is_switch(location: &KeyLocation) -> bool {
+    location.path.starts_with("switch")
 }
 
-fn is_transport(place: &Place) -> bool {
-    place.path.starts_with("host.transport")
+fn is_transport(location: &KeyLocation) -> bool {
+    location.path.starts_with("host.transport")
 }
 
-fn is_traffic(place: &Place) -> bool {
-    place.path.starts_with("traffic")
+fn is_traffic(location: &KeyLocation) -> bool {
+    location.path.starts_with("traffic")
 }
 
 #[test]
@@ -173,27 +175,28 @@ fn no_key_of_traffic_is_silent() {
 
 #[test]
 fn no_other_key_is_silent() {
-    check(|place| !is_fabric(place) && !is_switch(place) && !is_transport(place) && !is_traffic(place));
+    check(|location| !is_fabric(location) && !is_switch(location) && !is_transport(location) && !is_traffic(location));
 }
 
 /// A list entry for a missing key would have no effect.
 #[test]
 fn lists_name_keys_that_exist() {
-    let places = places::all();
-    let paths: BTreeSet<&str> = places.iter().map(|place| place.path.as_str()).collect();
+    let locations = locations::all();
+    let paths: BTreeSet<&str> = locations.iter().map(|location| location.path.as_str()).collect();
     for exception in EXCEPTIONS {
         assert!(paths.contains(exception.key), "no key {}", exception.key);
         assert!(exception.reason.len() > 20, "{}: no reason", exception.key);
         for variant in exception.of {
-            let is_variant = |place: &Place| place.path == exception.key && place.variant == Some(variant);
-            assert!(places.iter().any(is_variant), "no key {} of {variant}", exception.key);
+            let is_variant =
+                |location: &KeyLocation| location.path == exception.key && location.variant == Some(variant);
+            assert!(locations.iter().any(is_variant), "no key {} of {variant}", exception.key);
         }
     }
     for refusal in cases::REFUSALS {
         assert!(paths.contains(refusal.key), "no key {}", refusal.key);
     }
     for case in cases::all() {
-        let fits = places.iter().any(|place| case.fits(place));
+        let fits = locations.iter().any(|location| case.fits(location));
         assert!(fits, "no key {} of {:?}", case.key, case.of);
     }
 }

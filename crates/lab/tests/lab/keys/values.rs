@@ -1,9 +1,9 @@
 //! Alternative values of a key, derived from its description and the value in force.
 
-use super::places::Place;
+use super::locations::KeyLocation;
 
 /// Returns values to try, the most effective first. If one is refused as out of range, the next is tried.
-pub fn of(place: &Place, now: Option<&str>) -> Vec<String> {
+pub fn of(location: &KeyLocation, now: Option<&str>) -> Vec<String> {
     let mut values = Vec::new();
     let now = now.unwrap_or("");
     match now {
@@ -13,11 +13,11 @@ pub fn of(place: &Place, now: Option<&str>) -> Vec<String> {
     }
     // A value in force may contain more than its word: "auto: 1/8".
     let in_force = now.split(':').next().unwrap_or(now);
-    values.extend(words(place.value).into_iter().filter(|word| word != in_force));
+    values.extend(words(location.value).into_iter().filter(|word| word != in_force));
     values.extend(multiples(now));
-    values.extend(multiples(place.default.words()));
-    if !["", "{}", "[]"].contains(&place.example) {
-        values.push(place.example.to_owned());
+    values.extend(multiples(location.default.words()));
+    if !["", "{}", "[]"].contains(&location.example) {
+        values.push(location.example.to_owned());
     }
     let mut tried: Vec<String> = vec![now.to_owned(), format!("\"{now}\"")];
     values.retain(|value| {

@@ -83,7 +83,7 @@ impl Buffers {
             computed,
             published: base.xoff,
             written,
-            place: base.place,
+            location: base.location,
             dynamic: base.dynamic,
         });
         Ok(self.add_profile(given.platform, &names, fields))

@@ -48,8 +48,8 @@ fn the_computed_headroom_of_the_switch_is_the_minimum() {
     }
     let published = with.published.first().unwrap();
     assert_eq!((published.computed, published.published, published.written), (105_567, 265_216, 265_216));
-    let place = "the dynamic buffer model (ASIC_TABLE|MELLANOX-SPECTRUM-3, LOSSLESS_TRAFFIC_PATTERN|AZURE)";
-    assert_eq!(published.place, place);
+    let location = "the dynamic buffer model (ASIC_TABLE|MELLANOX-SPECTRUM-3, LOSSLESS_TRAFFIC_PATTERN|AZURE)";
+    assert_eq!(published.location, location);
     let terms: u64 = published.dynamic.as_ref().unwrap().terms.iter().map(|term| term.bytes).sum();
     assert_eq!(terms, 265_216);
     assert!(with.notes.iter().any(|note| note.contains("not below the computed ones")), "{:?}", with.notes);

@@ -33,7 +33,7 @@ pub struct Published {
     /// [`PlatformBuffers::below`](super::PlatformBuffers::below).
     pub written: u64,
     /// Source of the published headroom: a line of the file, a profile, or the inputs of the dynamic buffer model.
-    pub place: String,
+    pub location: String,
     /// Profile of the dynamic buffer model with its terms, if it is the source.
     pub dynamic: Option<DynamicHeadroom>,
 }

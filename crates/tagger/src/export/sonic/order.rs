@@ -28,10 +28,10 @@ impl Fragment {
     /// Returns the text of the fragment, with its tables in load order.
     pub fn text(&self) -> String {
         let Some(tables) = self.config.as_object() else { return format!("{:#}\n", self.config) };
-        // A test requires a place for each table that a fragment can have.
-        let place = |name: &str| LOAD_ORDER.iter().position(|table| *table == name).unwrap_or(LOAD_ORDER.len());
+        // A test requires a rank for each table that a fragment can have.
+        let rank = |name: &str| LOAD_ORDER.iter().position(|table| *table == name).unwrap_or(LOAD_ORDER.len());
         let mut sorted: Vec<(&String, &Value)> = tables.iter().collect();
-        sorted.sort_by_key(|(name, _)| place(name));
+        sorted.sort_by_key(|(name, _)| rank(name));
         let table = |(name, rows): (&String, &Value)| {
             format!("  {}: {}", Value::from(name.as_str()), format!("{rows:#}").replace('\n', "\n  "))
         };
@@ -109,7 +109,7 @@ mod tests {
                 }
             }
             for table in fragment.config.as_object().unwrap().keys() {
-                assert!(LOAD_ORDER.contains(&table.as_str()), "{table} has no place");
+                assert!(LOAD_ORDER.contains(&table.as_str()), "{table} has no rank");
             }
         }
         assert!(compared > 100, "{compared}");

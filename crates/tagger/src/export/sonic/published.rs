@@ -21,7 +21,7 @@ pub(super) struct Base {
     /// Name of the profile with these fields.
     pub name: String,
     /// Source of the published headroom: a line of the file, a profile, or the inputs of the dynamic buffer model.
-    pub place: String,
+    pub location: String,
     /// Profile of the dynamic buffer model with its terms, if it is the source.
     pub dynamic: Option<DynamicHeadroom>,
 }
@@ -38,7 +38,7 @@ impl Base {
         Base {
             fields,
             xoff: row.xoff,
-            place: format!("line {} of pg_profile_lookup.ini", row.line),
+            location: format!("line {} of pg_profile_lookup.ini", row.line),
             name: platform_name(speed, &row.cable),
             dynamic: None,
         }
@@ -48,7 +48,7 @@ impl Base {
         Some(Base {
             fields: fields.as_object()?.clone(),
             xoff: number(fields, "xoff")?,
-            place: format!("BUFFER_PROFILE|{name}"),
+            location: format!("BUFFER_PROFILE|{name}"),
             name: name.to_owned(),
             dynamic: None,
         })
@@ -163,7 +163,7 @@ fn dynamic(platform: &Platform, port: &PortView, priority: u8, asic: &AsicTables
     Ok(Base {
         fields,
         xoff: computed.xoff,
-        place: format!("the dynamic buffer model (ASIC_TABLE|{}, {})", asic.name, model.key),
+        location: format!("the dynamic buffer model (ASIC_TABLE|{}, {})", asic.name, model.key),
         // The switch reserves the names of its own computed profiles.
         name: format!("tagger_lossless_{}_{}_{}_profile", computed.port.mbps, length(port.delay), computed.xoff),
         dynamic: Some(computed),
@@ -188,7 +188,7 @@ pub(super) fn base(port: &PortView, priority: u8, given: &PlatformBuffers<'_>) -
     let known = match (own, row) {
         (Some(own), Some(row)) if own.xoff > row.xoff => Some(own),
         // At equal headroom the operator's other fields are kept.
-        (Some(own), Some(row)) if own.xoff == row.xoff => Some(Base { place: row.place, ..own }),
+        (Some(own), Some(row)) if own.xoff == row.xoff => Some(Base { location: row.location, ..own }),
         (own, row) => row.or(own),
     };
     let Some(platform) = given.platform.filter(|platform| uses_dynamic_model(&platform.config)) else {

@@ -144,7 +144,7 @@ fn the_platforms_headroom_is_a_floor_that_only_a_flag_lifts() {
     let with_rows = made(&platform(), Some(ROWS), false).unwrap();
     // The platform's profile with the name that SONiC would choose is unchanged.
     assert_eq!(profile(&with_rows), ("tagger_lossless_400000_40m_500000_profile".to_owned(), 18_796, 0, 500_000));
-    assert_eq!(with_rows.published[0].place, "line 2 of pg_profile_lookup.ini");
+    assert_eq!(with_rows.published[0].location, "line 2 of pg_profile_lookup.ini");
     let below = made(&platform(), Some(ROWS), true).unwrap();
     assert_eq!(profile(&below).3, 105_567);
     assert_eq!(below.published[0].written, 105_567);

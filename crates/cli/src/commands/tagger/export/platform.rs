@@ -207,7 +207,7 @@ pub fn compared(published: &BTreeSet<Published>, args: &HeadroomArgs, classes: u
             one.delay,
             grouped(one.computed),
             grouped(one.published),
-            one.place,
+            one.location,
             grouped(one.written)
         );
         if let Some(dynamic) = &one.dynamic {

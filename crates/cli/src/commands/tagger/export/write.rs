@@ -21,10 +21,10 @@ pub fn write(job: &Job<'_>) -> Result<Written, Failure> {
     let args = job.args;
     let mut written = Written { notes: job.notes(), ..Written::default() };
     let kind = format!("tagger export --to {}", args.to.name());
-    let place = args.out.as_deref();
-    let place =
-        place.map(|folder| OutputFolder { folder, kind: &kind, whole: args.switches.is_empty(), force: args.force });
-    let new = place.as_ref().map(begin).transpose()?;
+    let output = args.out.as_deref();
+    let output =
+        output.map(|folder| OutputFolder { folder, kind: &kind, whole: args.switches.is_empty(), force: args.force });
+    let new = output.as_ref().map(begin).transpose()?;
     let shows = args.json || new.is_none();
     // Listings contain all rules of a fabric, possibly gigabytes, and are printed in batches, because every switch
     // fits. With other formats a JSON object states the misfits before any switch.
@@ -46,9 +46,9 @@ pub fn write(job: &Job<'_>) -> Result<Written, Failure> {
     }
     let classes = job.marks.map_or(1, |marks| marks.lossless().len());
     written.notes.extend(compared(&written.published, &args.headroom, classes));
-    if let Some((place, new)) = place.zip(new).filter(|_| written.misfits.is_empty()) {
+    if let Some((output, new)) = output.zip(new).filter(|_| written.misfits.is_empty()) {
         let files = written.files.iter().map(|(switch, file)| (switch.as_str(), file.name.as_str()));
-        finish(&place, new, files, &written.notes)?;
+        finish(&output, new, files, &written.notes)?;
     }
     match &screen {
         Some(screen) if written.misfits.is_empty() => screen.end()?,

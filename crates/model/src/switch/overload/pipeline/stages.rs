@@ -19,12 +19,12 @@ impl Trimming {
     #[inline(never)]
     pub(crate) fn run_pipelines(&mut self, core: &mut Core, now: Time, window: &mut Window<'_, OnWire>) {
         while let Some(pipes) = self.pipelines.as_deref_mut().filter(|pipes| pipes.next() == now) {
-            let place = pipes.due.earliest_port();
-            if place == SIGNALS {
+            let location = pipes.due.earliest_port();
+            if location == SIGNALS {
                 self.on_signal(core, now);
                 continue;
             }
-            let (pipeline, station) = (usize::from(place - 1) / STATIONS, usize::from(place - 1) % STATIONS);
+            let (pipeline, station) = (usize::from(location - 1) / STATIONS, usize::from(location - 1) % STATIONS);
             match station {
                 ENTERING => self.read_depth(core, pipeline, now),
                 STAGED => self.leave_stages(core, pipeline, now, window),

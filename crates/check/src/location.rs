@@ -25,7 +25,7 @@ pub struct AccountId {
     pub class: u8,
 }
 
-/// A place that holds frames and has a limit.
+/// A location that holds frames and has a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BufferLocation {
     /// The shared buffer of a node.
@@ -75,7 +75,7 @@ impl fmt::Display for AccountId {
 }
 
 impl BufferLocation {
-    /// Describes the place; `name` returns the name of a node.
+    /// Describes the location; `name` returns the name of a node.
     pub(crate) fn words(&self, name: impl Fn(u32) -> String) -> String {
         match *self {
             BufferLocation::Buffer { node } => format!("{} buffer", name(node)),

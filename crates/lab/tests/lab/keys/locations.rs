@@ -4,7 +4,7 @@ use scenario::keys::{self, Default};
 use std::fmt;
 
 /// A key in one variant of its table.
-pub struct Place {
+pub struct KeyLocation {
     /// `switch.flow_control.xoff`.
     pub path: String,
     /// The table: `switch.flow_control`.
@@ -20,7 +20,7 @@ pub struct Place {
     pub example: &'static str,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for KeyLocation {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}", self.path)?;
         self.variant.map_or(Ok(()), |variant| write!(formatter, " ({variant})"))
@@ -35,9 +35,9 @@ fn table(path: &str) -> &str {
     }
 }
 
-/// Returns every place except tables, which are tried key by key.
-pub fn all() -> Vec<Place> {
-    let mut places = Vec::new();
+/// Returns every location except tables, which are tried key by key.
+pub fn all() -> Vec<KeyLocation> {
+    let mut locations = Vec::new();
     for key in keys::keys() {
         let path = key.path();
         if keys::keys().any(|other| other.section == table(&path)) {
@@ -47,7 +47,7 @@ pub fn all() -> Vec<Place> {
             [] => vec![None],
             variants => variants.iter().copied().map(Some).collect(),
         };
-        places.extend(variants.into_iter().map(|variant| Place {
+        locations.extend(variants.into_iter().map(|variant| KeyLocation {
             path: path.clone(),
             section: key.section,
             name: key.name,
@@ -58,7 +58,7 @@ pub fn all() -> Vec<Place> {
         }));
     }
     for transport in keys::transports() {
-        places.extend(transport.parameters.iter().map(|parameter| Place {
+        locations.extend(transport.parameters.iter().map(|parameter| KeyLocation {
             path: format!("host.transport.{}", parameter.key),
             section: "host.transport",
             name: parameter.key,
@@ -68,5 +68,5 @@ pub fn all() -> Vec<Place> {
             example: "",
         }));
     }
-    places
+    locations
 }
