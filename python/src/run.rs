@@ -124,7 +124,7 @@ fn wait(
             Err(RecvTimeoutError::Disconnected) => return Err(PyRuntimeError::new_err(LabError::Broken.to_string())),
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(error) = py.check_signals().and_then(|()| tell(py, clock, progress)) {
-                    stop.ask();
+                    stop.request();
                     return Err(error);
                 }
             }

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_nobody_trimmed_is_noticed() {
+    fn a_header_without_a_trim_is_detected() {
         let mut ledger = PacketLedger::default();
         ledger.injected.count(64);
         ledger.delivered_trimmed.count(64);

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_keeps_the_earliest_whatever_the_order_of_merging() {
+    fn the_log_keeps_the_earliest_for_any_order_of_merging() {
         let violation = OrderViolation { expected: 5, seq: 3 };
         let found = [(30, 1), (10, 9), (10, 2), (20, 0)];
         let logs = found.map(|(ns, flow)| {

@@ -16,7 +16,7 @@ use std::fmt;
 use std::path::Path;
 use verify::VerifyError;
 
-/// Most errors of one file that are drawn.
+/// Maximum number of errors drawn per file.
 const MOST_DRAWN: usize = 20;
 
 /// An error that ends a command.
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn exit_codes_tell_input_from_machine() {
+    fn exit_codes_distinguish_input_from_machine_errors() {
         let source = || std::io::Error::other("no space left");
         let unwritable = |source| Failure::from(RecordError::Unwritable { action: "write", path: "x".into(), source });
         assert_eq!(unwritable(source()).exit(), Exit::Machine);

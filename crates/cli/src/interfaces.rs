@@ -21,7 +21,7 @@ pub struct InterfaceArgs {
     interfaces: Option<PathBuf>,
 }
 
-/// Most ports in a message.
+/// Maximum number of ports in a message.
 const SHOWN: usize = 8;
 
 /// Returns the failure of an export.

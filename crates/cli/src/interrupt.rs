@@ -25,7 +25,7 @@ pub fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let handler = || {
-            if STOP.ask() {
+            if STOP.request() {
                 end("interrupted again: nothing of what was not complete is left");
             }
             // A thread does the waiting, so that the handler is free for the next signal.
@@ -42,7 +42,7 @@ fn insist() {
     let mut is_announced = false;
     // Watches until the process ends, since a later phase may not check the flag.
     loop {
-        if STOP.is_deaf() {
+        if STOP.is_blocked() {
             end("interrupted where nothing could hear it: it leaves nothing behind");
         }
         if !std::mem::replace(&mut is_announced, true) {

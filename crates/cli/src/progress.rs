@@ -109,7 +109,7 @@ impl Shared {
             return (1.0, "writing the result".to_owned());
         }
         let share = now.as_secs_f64() / self.duration.as_secs_f64().max(f64::MIN_POSITIVE);
-        if interrupt::stop().is_asked() {
+        if interrupt::stop().is_set() {
             return (share, "interrupted: writing what there is".to_owned());
         }
         let left = Duration::from_secs_f64((elapsed * (1.0 / share.max(1e-6) - 1.0)).clamp(0.0, 1e9));

@@ -339,7 +339,7 @@ fn ring(nodes: u32, steps: &[u32], lookahead: Time) -> Vec<Vec<WireSpec>> {
 }
 
 #[test]
-fn a_stop_is_heard_after_one_node_a_thread_and_loses_no_message() {
+fn a_stop_takes_effect_after_one_node_a_thread_and_loses_no_message() {
     let nodes = 40;
     for (threads, lookahead_ps) in [(1, 1), (2, 1), (3, 1), (5, 7), (1, 1_000_000), (3, 1_000_000)] {
         for stop_at_run in if cfg!(miri) { vec![2] } else { vec![1, 2, 3, 50, 1001] } {

@@ -274,12 +274,12 @@ impl PauseCauses {
         flows.sort_by_key(|(_, (role, waited))| (*role, Reverse(waited.time)));
         let hosts = hosts.into_iter().map(|(&host, (role, stopped))| {
             let how = if stopped.holds == stopped.stops { "held back" } else { "stopped" };
-            let stood = format!("{how} {}", plural(stopped.stops, "time"));
-            vec![role.name().to_owned(), self.trace.node(host).to_owned(), stood, span_ps(stopped.time.as_ps())]
+            let waited_text = format!("{how} {}", plural(stopped.stops, "time"));
+            vec![role.name().to_owned(), self.trace.node(host).to_owned(), waited_text, span_ps(stopped.time.as_ps())]
         });
         let flows = flows.into_iter().map(|(&stream, (role, waited))| {
-            let stood = format!("{} waited", plural(waited.frames, "frame"));
-            vec![role.name().to_owned(), self.stream_words(stream), stood, span_ps(waited.time.as_ps())]
+            let waited_text = format!("{} waited", plural(waited.frames, "frame"));
+            vec![role.name().to_owned(), self.stream_words(stream), waited_text, span_ps(waited.time.as_ps())]
         });
         hosts.chain(flows).collect()
     }

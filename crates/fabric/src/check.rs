@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_has_at_most_65535_links_and_says_so() {
+    fn a_node_with_more_than_65535_links_is_refused() {
         let (mut b, host, switch) = pair();
         for _ in 0..65_537 {
             b.connect(host, switch, SPEC);

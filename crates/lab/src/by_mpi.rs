@@ -106,7 +106,7 @@ impl MpiRank {
                 #[expect(clippy::disallowed_methods, reason = "for who waits too long, which no result depends on")]
                 let now = Instant::now();
                 if now.duration_since(*since.get_or_insert(now)) > PATIENCE {
-                    signals_blocked.get_or_insert_with(|| self.stop.signals_blocked());
+                    signals_blocked.get_or_insert_with(|| self.stop.block_signals());
                 }
                 std::thread::yield_now();
             }

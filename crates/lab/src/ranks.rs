@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn all_must_want_the_same_and_one_says_why_not() {
+    fn all_ranks_must_agree_and_one_reports_the_difference() {
         assert_eq!(reports([Some("a"); 3]), ["yes", "yes", "yes"]);
         let other = reports([Some("a"), Some("a"), Some("b")]);
         assert_eq!(other[0], "rank 2 has another run than rank 0: b instead of a");

@@ -111,7 +111,7 @@ impl Run {
     }
 
     fn lowered(scenario: Scenario, path: &Path, set: &[Override], stop: &StopFlag) -> Result<Run, LabError> {
-        let _signals_blocked = stop.signals_blocked();
+        let _signals_blocked = stop.block_signals();
         let lowered = scenario.lower().map_err(|errors| wrong(errors, path))?;
         Ok(Run { lowered, scenario, path: path.to_owned(), set: set.to_vec(), ranks: None })
     }
@@ -147,7 +147,7 @@ impl Run {
         let Run { lowered, scenario, path, set, ranks } = self;
         let identity = simulate::identity(&lowered.name, &lowered.hash, lowered.setup.seed);
         let prepare = |folder: ResultFolder| {
-            let _signals_blocked = stop.signals_blocked();
+            let _signals_blocked = stop.block_signals();
             let recorder = Recorder::create(&folder, &lowered, &identity, fct_format(&scenario, &path))?;
             for (name, content) in result_files(&scenario, &lowered, &set) {
                 folder.write(name, content.as_bytes())?;
@@ -229,7 +229,7 @@ mod tests {
     "#;
 
     #[test]
-    fn what_ranks_must_agree_on_tells_versions_scenarios_and_seeds_apart() {
+    fn the_agreement_of_ranks_distinguishes_versions_scenarios_and_seeds() {
         let lowered = |seed| Run::parse(SCENARIO, "it.toml", &[], Some(seed), &StopFlag::default()).unwrap().lowered;
         let (here, other) = (lowered(1), lowered(2));
         let identity = simulate::identity(&here.name, &here.hash, 1);

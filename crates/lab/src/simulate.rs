@@ -88,7 +88,7 @@ impl ActiveRun {
         let threads = u32::try_from(setup.threads).unwrap_or(u32::MAX);
         #[expect(clippy::disallowed_methods, reason = "for timing.json, the one file that depends on the machine")]
         let started = Instant::now();
-        let building = stop.signals_blocked();
+        let building = stop.block_signals();
         let rank = ranks.as_ref().map_or(0, |ranks| ranks.rank());
         let built = match ranks {
             None => Simulation::new(setup),
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn one_watcher_that_wants_an_end_is_enough_and_all_hear_of_it() {
+    fn one_watcher_can_end_the_run_and_all_are_notified() {
         struct Counts(u32, bool);
         impl Watcher for Counts {
             fn progress(&mut self, _: Time, _: u64) -> bool {

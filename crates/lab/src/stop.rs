@@ -16,12 +16,12 @@ pub struct StopFlag {
 
 impl StopFlag {
     /// Requests a stop. Returns whether one was requested before.
-    pub fn ask(&self) -> bool {
+    pub fn request(&self) -> bool {
         self.wanted.swap(true, Ordering::Relaxed)
     }
 
     /// Returns whether a stop was requested.
-    pub fn is_asked(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         self.wanted.load(Ordering::Relaxed)
     }
 
@@ -31,12 +31,12 @@ impl StopFlag {
     }
 
     /// Returns whether a phase that does not poll the flag is in progress, such as the construction of a large network.
-    pub fn is_deaf(&self) -> bool {
+    pub fn is_blocked(&self) -> bool {
         self.signals_blocked.load(Ordering::Relaxed) > 0
     }
 
     /// Begins such a phase, which lasts until the result is dropped.
-    pub fn signals_blocked(&self) -> SignalsBlocked {
+    pub fn block_signals(&self) -> SignalsBlocked {
         self.signals_blocked.fetch_add(1, Ordering::Relaxed);
         SignalsBlocked(Arc::clone(&self.signals_blocked))
     }
@@ -84,12 +84,12 @@ mod tests {
     #[test]
     fn two_flags_of_one_process_know_nothing_of_each_other() {
         let (one, other) = (StopFlag::default(), StopFlag::default());
-        assert!(!one.ask() && one.clone().is_asked() && one.ask());
-        let signals_blocked = one.clone().signals_blocked();
+        assert!(!one.request() && one.clone().is_set() && one.request());
+        let signals_blocked = one.clone().block_signals();
         let folder = one.unfinished(Path::new("half"));
-        assert!(one.is_deaf() && one.unfinished_folders() == [PathBuf::from("half")]);
-        assert!(!other.is_asked() && !other.is_deaf() && other.unfinished_folders().is_empty());
+        assert!(one.is_blocked() && one.unfinished_folders() == [PathBuf::from("half")]);
+        assert!(!other.is_set() && !other.is_blocked() && other.unfinished_folders().is_empty());
         drop((signals_blocked, folder));
-        assert!(!one.is_deaf() && one.unfinished_folders().is_empty());
+        assert!(!one.is_blocked() && one.unfinished_folders().is_empty());
     }
 }

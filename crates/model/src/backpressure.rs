@@ -57,7 +57,7 @@ impl Simulation {
             max_table_flows: totals.flows_max,
             table_bytes: totals.flows_max * FLOW_BYTES as u64,
             max_stopped_flows: totals.max_stopped_flows,
-            untracked_packets: totals.untold,
+            untracked_packets: totals.untracked,
             outputs,
         })
     }
@@ -69,7 +69,7 @@ fn add(total: &mut BackpressureStatistics, one: &BackpressureStatistics) {
     total.changes += one.changes;
     total.xons += one.xons;
     total.expiries += one.expiries;
-    total.untold += one.untold;
+    total.untracked += one.untracked;
     total.flows_max = total.flows_max.max(one.flows_max);
     total.max_stopped_flows = total.max_stopped_flows.max(one.max_stopped_flows);
 }

@@ -295,7 +295,7 @@ const FAULTS: &[Fault] = &[
     fault("there is no headroom", "lossless", KEEPS_ALL, Switches(Switch::forget_headroom)),
     fault("a frame is dropped as if lossy", "lossless", ONE_CLASS, OneSwitch(Switch::drop_as_lossy)),
     fault("credits are forged", "lossless", &["cbfc"], Switches(Switch::grant_unlimited)),
-    fault("a call to stop or go on is never sent", "pauses", KEEPS_ALL, OneSwitch(Switch::forget_to_tell)),
+    fault("a call to stop or go on is never sent", "pauses", KEEPS_ALL, OneSwitch(Switch::drop_pause_notification)),
     fault("a resume is forgotten", "pauses", STOPPING, OneSwitch(Switch::forget_a_stop)),
     fault("a stop stands for nothing", "pauses", STOPPING, Switches(Switch::stop_for_nothing)),
     fault("a call is heard twice", "pauses", KEEPS_ALL, Hosts(|host| host.stats.counters.control_received += 1)),

@@ -47,7 +47,7 @@ fn room_is_granted_in_steps_and_an_old_message_takes_nothing_back() {
 /// 1482 of 9000 bytes granted and not yet used are less than a full frame: a single byte is granted at once.
 // [CBFC4]
 #[test]
-fn whoever_may_lack_credits_is_told_at_once() {
+fn hosts_that_may_lack_credits_are_notified_at_once() {
     let mut port = port(9000, 3000);
     port.receive(CLASS, 7482);
     assert!(!port.note_room(CLASS, 7000), "a full frame is left");

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_acknowledged_the_rate_keeps_its_bounds() {
+    fn the_rate_keeps_its_bounds_for_any_acknowledgement() {
         let p = DctcpRateParameters::default();
         for seed in 0..20 {
             let mut random = Stream::new(seed, 0, 0);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_saw_is_told_once() {
+    fn samples_are_reported_once() {
         let p = ExternalParameters::default();
         let mut flow = flow(&p, LINE);
         let nothing =

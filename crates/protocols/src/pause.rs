@@ -438,7 +438,7 @@ mod tests {
 
     /// An idle port, which never checks its state, still counts received pauses.
     #[test]
-    fn what_an_idle_port_heard_counts() {
+    fn pauses_received_by_an_idle_port_count() {
         let mut state = PauseState::default();
         hear(&mut state, 0, 0b1000, 10_000);
         hear(&mut state, 500, 0b1000, 0);

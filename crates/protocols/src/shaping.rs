@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn credit_stands_still_while_the_gate_is_shut() {
+    fn credit_is_frozen_while_the_gate_is_closed() {
         let mut shaper = shaper(6, Rate::from_mbps(500));
         shaper.settle(ns(1), 1 << 6, |_, _, _| Time::ZERO);
         shaper.settle(ns(1001), 1 << 6, |_, _, _| Time::ZERO);

@@ -47,11 +47,11 @@ impl Ends {
         }
     }
 
-    fn tell(&mut self, now: Time, frame: &Frame) {
-        self.tell_with(now, frame, &[]);
+    fn report(&mut self, now: Time, frame: &Frame) {
+        self.report_with(now, frame, &[]);
     }
 
-    fn tell_with(&mut self, now: Time, frame: &Frame, telemetry: &[Hop]) {
+    fn report_with(&mut self, now: Time, frame: &Frame, telemetry: &[Hop]) {
         let mut replies = Vec::new();
         let mut ctx = Ctx::new(now, &mut self.random, &mut replies);
         ctx.telemetry = telemetry;
@@ -100,7 +100,7 @@ fn the_next_start_follows_the_rate_of_the_question() {
     assert_eq!(ends.send(Time::ZERO).next, Time::from_ps(8_656_000));
     assert_eq!(ends.ask(us(5)), Offer::At(Time::from_ps(8_656_000)));
     // A round trip below t_low: the rate rises by 10 Mbps.
-    ends.tell(us(6), &ack_of(1_000, Time::ZERO));
+    ends.report(us(6), &ack_of(1_000, Time::ZERO));
     assert_eq!(ends.ask(us(6)), Offer::At(Time::from_ps(8_570_298)));
     let second = ends.send(Time::from_ps(8_570_298));
     assert_eq!((second.seq, second.next), (1_000, Time::from_ps(2 * 8_570_298)));
@@ -118,7 +118,7 @@ fn the_timer_runs_from_the_first_unacknowledged_packet() {
         assert_eq!(ends.send(us(packet)).seq, packet * 1000);
     }
     assert_eq!(ends.ask(us(4)), Offer::Blocked, "4000 bytes of 3500 are unacknowledged");
-    ends.tell(us(10), &ack(1_000, 0));
+    ends.report(us(10), &ack(1_000, 0));
     assert_eq!(ends.send(us(10)).seq, 4_000);
     // The timeout restarted with the progress at 10 us, not with the packet.
     ends.fire(us(100));
@@ -129,25 +129,25 @@ fn the_timer_runs_from_the_first_unacknowledged_packet() {
     assert_eq!(ends.send(us(112)).seq, 2_000);
     // Old acknowledgements and those beyond the sent bytes are ignored. A negative one of the oldest byte goes back and
     // restarts the timer.
-    ends.tell(us(150), &ack(0, flags::NAK));
-    ends.tell(us(150), &ack(5_001, flags::NAK));
+    ends.report(us(150), &ack(0, flags::NAK));
+    ends.report(us(150), &ack(5_001, flags::NAK));
     assert_eq!(ends.send(us(150)).seq, 3_000);
-    ends.tell(us(160), &ack(1_000, flags::NAK));
+    ends.report(us(160), &ack(1_000, flags::NAK));
     assert_eq!(ends.send(us(160)).seq, 1_000);
     ends.fire(us(210));
     assert_eq!((ends.sender.statistics().timeouts, ends.sender.next_timer()), (1, us(260)));
     // A negative one with progress does both.
-    ends.tell(us(220), &ack(3_000, flags::NAK));
+    ends.report(us(220), &ack(3_000, flags::NAK));
     assert_eq!(ends.send(us(220)).seq, 3_000);
     // All is acknowledged: no timer until the next packet starts.
-    ends.tell(us(230), &ack(5_000, 0));
+    ends.report(us(230), &ack(5_000, 0));
     ends.fire(us(260));
     ends.fire(us(320));
     assert_eq!((ends.sender.statistics().timeouts, ends.sender.next_timer()), (1, Time::MAX));
     assert_eq!(ends.send(us(400)).seq, 5_000);
     assert_eq!(ends.sender.next_timer(), us(500));
     // Completion, reported in the reply to an old copy.
-    ends.tell(us(410), &Frame { detail: Detail::arrival(us(405)), ..ack(1_000, flags::COMPLETE) });
+    ends.report(us(410), &Frame { detail: Detail::arrival(us(405)), ..ack(1_000, flags::COMPLETE) });
     assert_eq!(ends.sender.statistics().delivered, Some(us(405)));
 }
 
@@ -212,10 +212,10 @@ fn timely_by_hand() {
         let stamp = now - us(rtt) - Time::from_ps(865_600);
         // Negative acknowledgements measure too.
         let kind = if packet % 2 == 0 { flags::NAK } else { 0 };
-        ends.tell(now, &Frame { stamp, ..ack(packet * 1000, kind) });
+        ends.report(now, &Frame { stamp, ..ack(packet * 1000, kind) });
         assert_eq!(ends.rate(now), rate, "{rtt} us, measurement {packet}");
         // One without progress does not.
-        ends.tell(now, &Frame { stamp: Time::ZERO, ..ack(packet * 1000, 0) });
+        ends.report(now, &Frame { stamp: Time::ZERO, ..ack(packet * 1000, 0) });
         assert_eq!(ends.rate(now), rate);
     }
 }
@@ -233,7 +233,7 @@ fn timely_measures_by_segment_or_round_trip() {
     // The first one counts; then only the first beyond byte 4000, which was next to send at that time.
     let mut rates = Vec::new();
     for packet in 1..=5 {
-        ends.tell(us(1_000), &ack_of(packet * 1000, us(990)));
+        ends.report(us(1_000), &ack_of(packet * 1000, us(990)));
         rates.push(ends.rate(us(1_000)));
         ends.send(us(1_000 + 100 * packet));
     }
@@ -267,7 +267,7 @@ fn dcqcn_by_hand() {
     assert_eq!(state(&ends, 0), (40_000_000_000, 40_000_000_000));
     for (at_us, rate, target) in DCQCN {
         if at_us <= 420 {
-            ends.tell(us(at_us), &cnp);
+            ends.report(us(at_us), &cnp);
         }
         assert_eq!(state(&ends, at_us), (rate, target), "{at_us} us");
     }
@@ -280,9 +280,9 @@ fn the_byte_counter_of_dcqcn_counts_what_has_been_sent() {
     let settings = [("byte_counter", "2500B"), ("increase_timer", "0us"), ("clamp_target", "false")];
     let mut ends = Ends::at(Rate::from_gbps(40), "dcqcn", &settings, 1_000_000);
     let cnp = Frame { kind: Kind::Cnp, ..Frame::default() };
-    ends.tell(us(1), &cnp);
+    ends.report(us(1), &cnp);
     // No stage has passed: the second cut keeps the target.
-    ends.tell(us(9), &cnp);
+    ends.report(us(9), &cnp);
     let state = ends.sender.control_state(us(9));
     assert_eq!((ends.rate(us(9)), state.target), (10_000_000_000, Some(Rate::from_gbps(40))));
     let mut rates = Vec::new();
@@ -297,12 +297,12 @@ fn the_byte_counter_of_dcqcn_counts_what_has_been_sent() {
     assert_eq!(rates, [gbps(10_000), gbps(10_000), gbps(25_000), gbps(25_000), gbps(32_500), gbps(32_500)]);
     // The host polls too early for the rate after the third packet: 1082 bytes at 25 Gbps.
     let mut ends = Ends::at(Rate::from_gbps(40), "dcqcn", &settings, 1_000_000);
-    ends.tell(us(1), &cnp);
-    ends.tell(us(9), &cnp);
+    ends.report(us(1), &cnp);
+    ends.report(us(9), &cnp);
     (10..13).for_each(|packet| _ = ends.send(us(packet)));
     assert_eq!(ends.ask(us(12)), Offer::At(us(12) + Time::from_ps(346_240)));
     // A cut after a stage sets the target to the rate.
-    ends.tell(us(20), &cnp);
+    ends.report(us(20), &cnp);
     assert_eq!(ends.sender.control_state(us(20)).target, Some(Rate::from_gbps(25)));
 }
 
@@ -314,7 +314,7 @@ fn alpha_by_the_samples_of_a_timer() {
     let mut ends = Ends::at(Rate::from_gbps(40), "dcqcn", &settings, 1_000_000);
     let cnp = Frame { kind: Kind::Cnp, ..Frame::default() };
     for at_us in [100, 110, 120, 156, 400] {
-        ends.tell(us(at_us), &cnp);
+        ends.report(us(at_us), &cnp);
     }
     // Periods end at 155, 210, ...: the first has a sample of 1, so alpha is 0.625; the second too, 0.8125; up to 375,
     // three more without: 0.1015625. The sixth, with the last notification, ends at 430.
@@ -357,7 +357,7 @@ fn hpcc_by_hand() {
     let window = |ends: &Ends| ends.sender.control_state(us(50)).window_bytes;
     assert_eq!((ends.rate(us(50)), window(&ends)), (10_000_000_000, Some(10_000)));
     // The first acknowledgement only stores its record; the round trip ends at byte 8000, the next to send.
-    ends.tell_with(us(10), &ack(1_000, 0), &[hop(us(1), 3_000, 1_000)]);
+    ends.report_with(us(10), &ack(1_000, 0), &[hop(us(1), 3_000, 1_000)]);
     assert_eq!(ends.rate(us(10)), 10_000_000_000);
     // Two more within the round trip, each computed from the reference. 5000 bytes in 4 us: the full line rate; the
     // shorter queue, 2000 bytes, is 1600 ns of 8000.5.
@@ -366,21 +366,21 @@ fn hpcc_by_hand() {
         (1.0 - weight) * before + weight * used
     };
     let first = u(1.0, 4e6, 5_000.0 * 8e12 / 4e6 / 1e10 + 2_000.0 * 8.0 * 1e12 / (1e10 * 8_000_500.0));
-    ends.tell_with(us(11), &ack(2_000, 0), &[hop(us(5), 2_000, 6_000)]);
+    ends.report_with(us(11), &ack(2_000, 0), &[hop(us(5), 2_000, 6_000)]);
     let after = |utilisation: f64| (1e10 * (utilisation / 0.95).recip()) as u64 + 40_000_000;
     assert_eq!(ends.rate(us(11)), after(first));
     // A duplicate, which acknowledges no new byte, changes nothing.
-    ends.tell_with(us(11), &ack(2_000, 0), &[hop(us(6), 9_000, 7_000)]);
+    ends.report_with(us(11), &ack(2_000, 0), &[hop(us(6), 9_000, 7_000)]);
     assert_eq!(ends.rate(us(11)), after(first));
     let second = u(first, 2e6, 2_400.0 * 8e12 / 2e6 / 1e10 + 1_000.0 * 8.0 * 1e12 / (1e10 * 8_000_500.0));
-    ends.tell_with(us(12), &ack(3_000, 0), &[hop(us(7), 1_000, 8_400)]);
+    ends.report_with(us(12), &ack(3_000, 0), &[hop(us(7), 1_000, 8_400)]);
     let rate = if second >= 0.95 { after(second) } else { 10_000_000_000 };
     assert_eq!((ends.rate(us(12)), window(&ends)), (rate, Some(rate * 8_000 / 8_000_000_000)));
     assert_eq!(ends.sender.control_state(us(12)).target, Some(Rate::from_gbps(10)), "the reference of the round trip");
     // 9000 is beyond 8000: the round trip ends, and its rate is the next reference.
-    ends.tell_with(us(13), &ack(8_000, 0), &[hop(us(20), 9_000, 8_500)]);
+    ends.report_with(us(13), &ack(8_000, 0), &[hop(us(20), 9_000, 8_500)]);
     ends.send(us(14));
-    ends.tell_with(us(15), &ack(9_000, 0), &[hop(us(24), 9_000, 12_000)]);
+    ends.report_with(us(15), &ack(9_000, 0), &[hop(us(24), 9_000, 12_000)]);
     assert_eq!(ends.sender.control_state(us(15)).target.map(Rate::as_bps), Some(ends.rate(us(15))));
 }
 
@@ -391,11 +391,11 @@ fn progress_counts_before_a_sender_goes_back() {
     let settings = [("initial_rate", "1Gbps"), ("measure", "round-trip"), ("payload", "1000B")];
     let mut ends = Ends::new("timely", &settings, 100_000);
     (0..4).for_each(|packet| _ = ends.send(us(100 * packet)));
-    ends.tell(us(400), &Frame { stamp: us(390), ..ack(1_000, flags::NAK) });
+    ends.report(us(400), &Frame { stamp: us(390), ..ack(1_000, flags::NAK) });
     assert_eq!((ends.rate(us(400)), ends.send(us(410)).seq), (1_010_000_000, 1_000));
     // 3000 is not beyond 4000, though the sender went back to 1000.
     ends.send(us(430));
-    ends.tell(us(450), &ack_of(3_000, us(440)));
+    ends.report(us(450), &ack_of(3_000, us(440)));
     assert_eq!(ends.rate(us(450)), 1_010_000_000);
 }
 
@@ -422,18 +422,18 @@ fn an_ndp_sender_sends_its_window_and_what_is_pulled() {
     let mut ends = Ends::new("ndp", &[("initial_window", "4")], 100 * 1436);
     assert_eq!(sends(&mut ends), [0, 1, 2, 3]);
     // Two pulls: the first is lost, and the second counts for both. Packets 2 and 1 were trimmed.
-    ends.tell(us(2), &answer(2, flags::NAK));
-    ends.tell(us(2), &answer(1, flags::NAK));
+    ends.report(us(2), &answer(2, flags::NAK));
+    ends.report(us(2), &answer(1, flags::NAK));
     assert_eq!(sends(&mut ends), []);
-    ends.tell(us(3), &pull(2, 0));
+    ends.report(us(3), &pull(2, 0));
     assert_eq!(sends(&mut ends), [1, 2]);
     // An old pull allows nothing. One reports that everything below 3 has arrived: packet 1 is not resent.
-    ends.tell(us(4), &answer(1, flags::NAK));
-    ends.tell(us(4), &pull(1, 0));
-    ends.tell(us(4), &pull(3, 3));
+    ends.report(us(4), &answer(1, flags::NAK));
+    ends.report(us(4), &pull(1, 0));
+    ends.report(us(4), &pull(3, 3));
     assert_eq!(sends(&mut ends), [4]);
     // While packet 3 is missing packets up to 3 + 63 may be sent: the smallest ring for a window of 4 has 64 entries.
-    ends.tell(us(5), &pull(90, 3));
+    ends.report(us(5), &pull(90, 3));
     assert_eq!(sends(&mut ends).last(), Some(&66));
 }
 
@@ -475,7 +475,7 @@ fn an_ndp_receiver_answers_each_packet_and_wants_what_is_missing() {
     let done = ends.arrive(us(7), &frame)[0];
     assert_eq!((done.flags, done.detail, ends.receiver.wants()), (flags::COMPLETE, Detail::arrival(us(7)), 0));
     // The sender detects completion by this reply alone.
-    ends.tell(us(9), &Frame { kind: Kind::Ack, detail: done.detail, flags: flags::COMPLETE, ..Frame::default() });
+    ends.report(us(9), &Frame { kind: Kind::Ack, detail: done.detail, flags: flags::COMPLETE, ..Frame::default() });
     assert_eq!(ends.sender.statistics().delivered, Some(us(7)));
 }
 

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_measured_the_window_keeps_its_bounds() {
+    fn the_window_keeps_its_bounds_for_any_measurement() {
         let p = SwiftParameters::default();
         for seed in 0..20 {
             let mut random = Stream::new(seed, 0, 0);

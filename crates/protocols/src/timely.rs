@@ -343,7 +343,7 @@ mod tests {
 
     /// Random round trips, extreme ones too: rates stay within their bounds and finite.
     #[test]
-    fn whatever_is_measured_the_rate_keeps_its_bounds() {
+    fn the_rate_keeps_its_bounds_for_any_measurement() {
         let p = TimelyParameters::default();
         for seed in 0..20 {
             let mut random = Stream::new(seed, 0, 0);

@@ -380,7 +380,7 @@ impl TransportParameters {
     }
 
     /// Whether departing acknowledgements may carry pulls.
-    pub fn asks_with_acks(&self) -> bool {
+    pub fn pulls_with_acks(&self) -> bool {
         matches!(self, TransportParameters::Ndp(parameters) if parameters.pulls == Pulls::Acks)
     }
 }
@@ -558,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_what_would_be_right() {
+    fn errors_are_reported_with_the_correct_input() {
         let error = |kind, key, text| TransportParameters::build(kind, [(key, text)]).unwrap_err().to_string();
         assert!(error("tpc", "", "").contains("datagram, "));
         assert!(error("roce", "paylod", "1KB").contains("payload"));

@@ -161,7 +161,8 @@ impl Watchdog {
                 let storms = &mut storms[class];
                 storms.begun += 1;
                 storms.since = now;
-                update.again = update.again.min(paused_until[class].saturating_add(parameters.restoration_time).max(now));
+                update.again =
+                    update.again.min(paused_until[class].saturating_add(parameters.restoration_time).max(now));
             } else if begins > now {
                 update.again = update.again.min(begins);
             }

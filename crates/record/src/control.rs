@@ -81,7 +81,7 @@ mod tests {
     use units::Time;
 
     #[test]
-    fn what_a_control_has_is_a_value_the_rest_is_null_and_units_are_told() {
+    fn absent_control_values_are_null_and_units_are_stated() {
         let scratch = Scratch::new("control");
         let path = scratch.0.join(CONTROL_FILE);
         let mut series = ControlSeries::create(&path, &ScenarioIdentity::default()).unwrap();

@@ -246,7 +246,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn nothing_stands_at_the_target_before_the_commit() {
+    fn the_target_does_not_exist_before_the_commit() {
         let scratch = Scratch::new("file");
         let path = scratch.0.join("a.txt");
         let mut file = AtomicFile::create(&path).unwrap();
@@ -271,7 +271,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_unwritable_place_says_where() {
+    fn an_unwritable_path_is_named() {
         let error = write_whole(Path::new("/dev/null/none/a.txt"), b"x").unwrap_err();
         assert!(!error.is_machine_failure(), "a file was named that cannot exist: {error}");
         assert!(error.to_string().contains("/dev/null/none/a.txt: "), "{error}");

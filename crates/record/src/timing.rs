@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_linux_tells() {
+    fn reads_the_values_of_linux() {
         let stat = "42 (a ) name) R 1 1 1 0 -1 4194304 100 0 0 0 250 50 0 0 20 0 1 0 100 1 1";
         assert_eq!(cpu_seconds(stat), Some(3.0));
         assert_eq!(cpu_seconds("42 (name) R 1"), None);

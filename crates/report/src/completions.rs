@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_told_apart_by_size_and_label_where_there_are_several() {
+    fn shares_are_distinguished_by_size_and_label_if_there_are_several() {
         let mut values = Values::default();
         for (bytes, traffic, value) in [(5_000, 0, 1.0), (5_000, 1, 2.0), (10_001, 2, 3.0), (20_000, 2, 4.0)] {
             values.push(bytes, traffic, value);

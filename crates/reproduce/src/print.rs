@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_and_what_is_not_judged_is_told_and_counted() {
+    fn known_and_unjudged_checks_are_reported_and_counted() {
         let red = red::known(true).iter().find(|red| red.because.is_some()).unwrap();
         let (id, known, (class, command)) = (red.experiment, red.check, red.because.unwrap());
         let all =
@@ -313,7 +313,7 @@ mod tests {
 
     /// A check on the quick list only is a new failure in the full run.
     #[test]
-    fn a_run_knows_the_list_of_its_own_kind() {
+    fn a_run_accepts_the_list_of_its_own_kind() {
         let only_quick = |red: &&Red| red::find(false, red.experiment, red.check).is_none();
         let Some(red) = red::known(true).iter().find(only_quick) else { return };
         let mut full = result(red.experiment, vec![check(red.check, 2.0)]);

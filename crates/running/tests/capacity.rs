@@ -80,7 +80,7 @@ fn strict_queues_whose_limits_together_reach_the_rate_starve_the_others() {
 }
 
 #[test]
-fn a_queue_profile_whose_name_says_neither_is_assumed_not_to_drop_and_said() {
+fn a_queue_profile_with_an_unclear_name_is_assumed_lossless_and_reported() {
     let renamed = changed(|file| {
         file["BUFFER_POOL"]["egress_pool"] = json!({ "type": "egress", "mode": "static", "size": "33004032" });
         file["BUFFER_PROFILE"]["q3"] = json!({ "pool": "egress_pool", "size": "0", "static_th": "33004032" });

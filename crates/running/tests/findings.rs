@@ -118,7 +118,7 @@ fn headroom_is_missed_at_the_value_that_bounds_it() {
 }
 
 #[test]
-fn files_without_a_length_are_told_so_and_no_cable_is_assumed() {
+fn files_without_a_length_are_reported_and_no_cable_is_assumed() {
     for table in [None, Some("CABLE_LENGHT")] {
         let files = all(|file| {
             let lengths = file["CABLE_LENGTH"].clone();

@@ -23,10 +23,10 @@ pub fn commented(text: &str) -> String {
             held.push(line);
             continue;
         }
-        let is_told = held.last().is_some_and(|line| line.starts_with('#'));
+        let has_comment = held.last().is_some_and(|line| line.starts_with('#'));
         held.drain(..).for_each(|line| page.line(line));
         if !is_header {
-            section.read(line, is_told, &mut page);
+            section.read(line, has_comment, &mut page);
         }
         page.line(line);
     }
@@ -56,7 +56,7 @@ impl Section {
         Section { name, ..Section::default() }
     }
 
-    fn read(&mut self, line: &str, is_told: bool, page: &mut Page) {
+    fn read(&mut self, line: &str, has_comment: bool, page: &mut Page) {
         let Some((key, value)) = line.split_once('=') else { return };
         let (key, value) = (key.trim(), value.trim());
         if key.contains(' ') || key.contains('"') {
@@ -76,7 +76,7 @@ impl Section {
             self.inner.push((name, kind, written));
         }
         let known = keys().find(|known| known.section == self.name && known.name == key && fits(known, &self.kind));
-        if let Some(known) = known.filter(|_| !is_told) {
+        if let Some(known) = known.filter(|_| !has_comment) {
             page.comment(known.meaning, "# ", "# ");
         }
     }
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_told_and_those_left_out_follow() {
+    fn keys_are_listed_and_omitted_ones_follow() {
         let text = "# What for.\nname = \"x\"\n\n[switch]\n# Mine.\nbuffer = \"1MB\"\nflow_control = { kind = \"pfc\", \
             xoff = \"1KB\" }\n\n[[fail]]\nlink = [\"a\", \"b\"]\n";
         let text = commented(text);

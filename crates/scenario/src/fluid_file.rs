@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told_at_once() {
+    fn all_errors_are_reported_at_once() {
         let error_text = error_text(
             "duration = \"1ms\"\nsample = \"1ps\"\nwarm_up = \"2ms\"\ncolour = 1\n[model]\nkind = \"timely\"\n\
              beta = 2\n",

@@ -52,8 +52,8 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
             return None;
         }
     }
-    let says_nothing = section.has("flow_control") && !["xoff", "xon", "headroom"].iter().any(|key| control.has(key));
-    if says_nothing || !WHAT.iter().any(|key| section.has(key)) {
+    let is_empty = section.has("flow_control") && !["xoff", "xon", "headroom"].iter().any(|key| control.has(key));
+    if is_empty || !WHAT.iter().any(|key| section.has(key)) {
         let help = "write marking = { kind = \"ecn\", ... }, a scheduler, buffer, egress or queue, or thresholds of \
                     flow control, flow_control = { xoff = \"100KB\" }"
             .to_owned();

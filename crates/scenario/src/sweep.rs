@@ -436,7 +436,7 @@ traffic.0.load = 0.5
     }
 
     #[test]
-    fn mistakes_are_told_with_their_place() {
+    fn errors_are_reported_with_their_location() {
         for (text, message) in [
             ("seeds = 1", vec!["dir/sweep.toml", "a sweep needs a `scenario`"]),
             ("scenario = 3", vec!["dir/sweep.toml:1:12", "a whole number"]),

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_told() {
+    fn invalid_input_is_reported() {
         let message = |from: &str, to: &str| SlotFile::parse(&GOOD.replace(from, to)).unwrap_err().to_string();
         assert_eq!(
             message("schedule-1", "schedule-9"),

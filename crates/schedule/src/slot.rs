@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_stands_ahead_of_each_instance() {
+    fn a_guard_precedes_each_instance() {
         assert_eq!(slot(5, 10, 100).guarded(Time::from_ps(20)), slot(85, 30, 100));
         assert!(slot(5, 10, 100).guarded(Time::from_ps(20)).overlaps(&slot(80, 6, 100)));
         assert!(!slot(5, 10, 100).guarded(Time::from_ps(20)).overlaps(&slot(80, 5, 100)));

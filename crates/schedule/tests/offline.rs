@@ -213,7 +213,7 @@ fn dtscoe_accepts_within_5_percent_of_what_the_centre_does() {
 }
 
 #[test]
-fn what_cannot_be_is_said_with_the_stream() {
+fn impossible_requirements_are_reported_with_the_stream() {
     let two = problem(2, &[(4, 3, &[0]), (3, 1, &[0, 1])]);
     assert_eq!(two.check(), Ok(()));
     let mut bad = two.clone();
@@ -231,7 +231,7 @@ fn what_cannot_be_is_said_with_the_stream() {
 }
 
 #[test]
-fn a_stream_without_room_is_told_the_link_and_who_holds_it() {
+fn a_stream_without_room_is_reported_with_the_link_and_its_users() {
     let problem = problem(2, &[(4, 2, &[0]), (4, 2, &[0]), (4, 1, &[1, 0])]);
     let schedule = first_come(&problem, SlotStrategy::Earliest);
     assert_eq!(schedule.accepted(), 2);

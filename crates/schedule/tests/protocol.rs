@@ -74,7 +74,7 @@ fn figure_4_2a_the_second_switch_moves_the_slot_updates_backwards_and_the_source
 }
 
 #[test]
-fn figure_4_2b_whatever_clocks_show_and_nodes_take_the_slot_is_where_frames_arrive() {
+fn figure_4_2b_slots_match_arrivals_for_any_clocks_and_processing_times() {
     for seed in 0..200 {
         let mut random = Stream::new(seed, 0, purpose("clocks"));
         let mut clocks = [Clock::default(); 5];
@@ -362,7 +362,7 @@ fn check(network: &Network, nodes: usize, config: &Config, seed: u64) {
 
 /// 10,000 runs, or the number in TIDEGATE_RUNS.
 #[test]
-fn no_two_slots_overlap_whatever_is_lost_copied_or_late() {
+fn no_two_slots_overlap_under_loss_copies_and_delay() {
     let runs = std::env::var("TIDEGATE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(10_000);
     let started: usize = (0..runs).map(random_run).sum();
     assert!(started as u64 > runs, "only {started} streams started in {runs} runs: nothing was tried");

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn adds_up_and_knows_whether_it_is_whole() {
+    fn adds_up_and_detects_incomplete_counts() {
         let one = Coverage { completed: 227, started: 247 };
         let both: Coverage = [one, Coverage { completed: 3, started: 3 }].into_iter().sum();
         assert_eq!((both.to_string(), both.unfinished(), both.is_whole()), ("230 of 250".to_owned(), 20, false));

@@ -445,12 +445,12 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
 /// Returns the bits of a word for which the label satisfies the predicate. Branch-free, because few labels do and a
 /// branch predictor could not foresee them.
 #[inline]
-fn select(mut bits: u64, labels: &[u64], is_asked: impl Fn(u64) -> bool) -> u64 {
+fn select(mut bits: u64, labels: &[u64], is_selected: impl Fn(u64) -> bool) -> u64 {
     let mut selected = 0;
     while bits != 0 {
         let bit = bits.trailing_zeros();
         bits &= bits - 1;
-        selected |= u64::from(is_asked(labels[bit as usize])) << bit;
+        selected |= u64::from(is_selected(labels[bit as usize])) << bit;
     }
     selected
 }

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_long_goes_on_below_what_its_label_says() {
+    fn long_text_continues_below_its_label() {
         let text = "goodput       99.85MB of payload from 0ps to 5ms: 159.76 Gbps\nshort\n";
         let expected = "goodput       99.85MB of\n              payload from 0ps\n              to 5ms: 159.76\n\
                         \x20             Gbps\nshort\n";

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn both_scales_are_told_apart_by_the_last_line() {
+    fn both_scales_are_distinguished_by_the_last_line() {
         let percent = read("0 0\n10000 15\n# comment\n\n30000000 100\n").unwrap();
         assert_eq!(percent, read("0 0\n10000 0.15\n30000000 1.0\n").unwrap());
         assert_eq!(percent.points()[1].share, Cdf::WHOLE / 100 * 15);

@@ -505,7 +505,7 @@ mod tests {
 
     /// `start 100` means 100 us in uet-htsim, 100 ps in csg-htsim.
     #[test]
-    fn the_unit_of_starts_is_said_or_guessed_aloud() {
+    fn the_unit_of_starts_is_stated_or_guessed_with_a_warning() {
         let file = |start: &str| {
             format!("Nodes 32\nConnections 2\n0->31 id 1 start 0 size 800\n8->31 id 2 start {start} size 9\n")
         };

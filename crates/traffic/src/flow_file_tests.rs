@@ -39,7 +39,7 @@ fn hpcc_and_conweave_say_the_same() {
 }
 
 #[test]
-fn the_origin_is_subtracted_when_asked() {
+fn the_origin_is_subtracted_on_request() {
     let options = FlowFileOptions { time_origin: Time::from_s(2), ..options() };
     let read = |text: &str| read_flow_file(text.as_bytes(), "f", &options);
     let file = read("1\n0 1 3 100 5 2.0\n").unwrap();
@@ -91,7 +91,7 @@ fn each_error_names_the_line_and_what_would_be_right() {
 
 /// A file in the form of ns3-rdma's own, with text after the last flow.
 #[test]
-fn files_of_ns3_rdma_are_told_by_their_content_or_by_name() {
+fn files_of_ns3_rdma_are_recognised_by_content_or_name() {
     let words = "\nFirst line: flow #\nsrc dst priority packet# start_time end_time\n";
     let text = format!("2\n2 1 3 1000 2.0 9.5\n3 1 3 500 2.0 9.5\n{words}");
     let file = read(&text).unwrap();

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_more_shifts_nobody_else() {
+    fn an_additional_host_shifts_no_other() {
         let parameters = Poisson {
             intensity: ArrivalRate::MeanGap(Time::from_us(10)),
             sizes: Sizes::Uniform { min_bytes: 1, max_bytes: 10_000 },

@@ -125,8 +125,8 @@ impl DatagramSource {
         }
     }
 
-    /// Returns the location parameter of the normal distribution whose mean after clamping is `frame_bytes`; `None` if there is
-    /// none.
+    /// Returns the location parameter of the normal distribution whose mean after clamping is `frame_bytes`;
+    /// `None` if there is none.
     fn location_bytes(&self) -> Option<f64> {
         let mean = f64::from(self.frame_bytes);
         let LengthDistribution::Normal { deviation_bytes, longest_bytes } = self.lengths else { return Some(mean) };

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_flow_notifies_nobody() {
+    fn an_endless_flow_sends_no_notification() {
         let endless = |flow: &mut Flow| flow.size_bytes = ENDLESS;
         let error = build(&[NOW, WAIT], &[(0, 1)], endless).unwrap_err();
         assert_eq!(error, "flow 1 waits for flow 0, which never ends");

@@ -185,7 +185,7 @@ mod tests {
 
     // [M1]
     #[test]
-    fn each_error_says_what_would_be_right() {
+    fn each_error_states_the_correct_value() {
         let error = |text: &str| text.parse::<Time>().unwrap_err().to_string();
         assert!(error("5").contains("has no unit"));
         assert!(error("5 parsec").contains("ps, ns, us, ms, s"));

@@ -71,7 +71,7 @@ struct Judge<'a, 'f> {
     table: &'a Table,
     trees: &'a Trees<'f>,
     edge: Edge,
-    /// Per class and edge: [`Edge::entrance_bits`] of the hosts at its far end; `UNASKED` if not computed.
+    /// Per class and edge: [`Edge::entrance_bits`] of the hosts at its far end; `NOT_COMPUTED` if not computed.
     entering: Vec<Vec<u64>>,
     /// Per slot: whether it has hosts.
     sources: Vec<bool>,
@@ -91,7 +91,7 @@ struct Judge<'a, 'f> {
 }
 
 /// Distinct from every set of slots.
-const UNASKED: u64 = u64::MAX;
+const NOT_COMPUTED: u64 = u64::MAX;
 
 impl<'a, 'f> Judge<'a, 'f> {
     fn new(fabric: &'a Fabric, table: &'a Table, trees: &'a Trees<'f>) -> Judge<'a, 'f> {
@@ -109,7 +109,7 @@ impl<'a, 'f> Judge<'a, 'f> {
             table,
             trees,
             edge: Edge::new(fabric, table),
-            entering: vec![vec![UNASKED; edges]; table.classes.len()],
+            entering: vec![vec![NOT_COMPUTED; edges]; table.classes.len()],
             sources: trees.nodes.iter().map(|&node| host_ports(fabric, node).next().is_some()).collect(),
             back: peers.map(|peer| way_of[fabric.port_number(peer.peer, peer.peer_port)]).collect(),
             arriving: vec![0; edges],
@@ -239,7 +239,7 @@ impl<'a, 'f> Judge<'a, 'f> {
 
     /// Returns the slots, as bits, with which frames from hosts at the far end of an edge enter it.
     fn entering(&mut self, class: usize, edge: usize, ingress: u32) -> u64 {
-        if self.entering[class][edge] == UNASKED {
+        if self.entering[class][edge] == NOT_COMPUTED {
             let ports = &self.table.graph.ports;
             let egress = ports.peer(ingress);
             let node = ports.node(egress);

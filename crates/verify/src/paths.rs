@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_lines_of_names_and_a_port_tells_parallel_links_apart() {
+    fn paths_are_lines_of_names_and_a_port_distinguishes_parallel_links() {
         let paths = read("# expected\n\nH1 A:2 B H2   # the second link\nH3 leaf-1\n").unwrap();
         let of = |path: &[(&str, u16)]| path.iter().map(|(name, port)| (name.to_string(), *port)).collect::<Vec<_>>();
         assert_eq!(paths[0], of(&[("H1", 0), ("A", 2), ("B", 0), ("H2", u16::MAX)]));

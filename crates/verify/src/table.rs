@@ -128,11 +128,11 @@ impl Table {
 #[cold]
 fn contradiction(switch: &SwitchRules, index: usize, clash: &RuleConflict) -> VerifyError {
     let (rule, RuleConflict { ingress, egress }) = (&switch.rules[index], clash);
-    let says_other = |other: &Rule| {
+    let differs = |other: &Rule| {
         let matches = other.tag == rule.tag && other.ingress.contains(ingress) && other.egress.contains(egress);
         matches && other.new_tag != rule.new_tag
     };
-    let first = switch.rules.iter().position(says_other).unwrap_or(0);
+    let first = switch.rules.iter().position(differs).unwrap_or(0);
     VerifyError::Contradiction {
         switch: switch.name.clone(),
         first: first + 1,

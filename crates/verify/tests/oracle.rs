@@ -222,7 +222,7 @@ fn cycles_are_those_of_brute_force_over_all_walks() {
 }
 
 #[test]
-fn expected_paths_are_lossless_as_brute_force_says() {
+fn expected_paths_are_lossless_as_by_brute_force() {
     let (mut lossless, mut lossy) = (0, 0);
     for seed in 0..1_000 {
         let mut stream = Stream::new(seed, 1, purpose("verify oracle"));

@@ -167,7 +167,7 @@ fn a_missing_rule_names_the_path_link_by_link() {
 }
 
 #[test]
-fn a_rule_that_makes_an_expected_path_lossy_says_so() {
+fn a_rule_that_makes_an_expected_path_lossy_is_reported() {
     let fabric = triangle();
     let mut file = rules(&fabric, 1, &DIRECT);
     file.switches[0].rules[0].new_tag = 0;
@@ -178,7 +178,7 @@ fn a_rule_that_makes_an_expected_path_lossy_says_so() {
 }
 
 #[test]
-fn a_path_between_switches_stands_for_those_of_all_their_hosts() {
+fn a_path_between_switches_represents_those_of_all_their_hosts() {
     let fabric = triangle();
     let file = rules(&fabric, 1, &DIRECT);
     assert!(verdict(&fabric, &file, "A B\nB C\nC A\nA B HB\nHA A").pass());

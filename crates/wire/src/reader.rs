@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_in_network_order_and_says_where_it_ends() {
+    fn reads_in_network_order_and_reports_the_end() {
         let mut reader = Reader::new(&[1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(reader.u8("a"), Ok(1));
         assert_eq!(reader.u16("b"), Ok(0x0203));

@@ -107,8 +107,8 @@ fn meet(field: &Field, folder: &Path, sample: &Sample, line: &Line, words: &[Str
         if other.code != ran.code {
             return differs("its exit code");
         }
-        let says_speed = words[0] == "run" && !words.iter().any(|word| word == "--json" || word == "--explain");
-        if other.out != ran.out && !says_speed {
+        let prints_speed = words[0] == "run" && !words.iter().any(|word| word == "--json" || word == "--explain");
+        if other.out != ran.out && !prints_speed {
             return differs("what it prints");
         }
         let tree = process::tree(&second);

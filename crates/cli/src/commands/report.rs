@@ -10,7 +10,7 @@ use report::{ReportError, Run};
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 
-/// Most runs on one page, so that it stays readable.
+/// Maximum number of runs on one page, so that it stays readable.
 const MAX_RUNS: usize = 24;
 
 /// Write results as one self-contained HTML page: numbers, completion times, queues, pauses, checks.

@@ -94,7 +94,7 @@ pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
 }
 
 fn exit(args: &SweepArgs, outcomes: &[RunOutcome]) -> Exit {
-    if interrupt::stop().is_asked() {
+    if interrupt::stop().is_set() {
         return Exit::Interrupted;
     }
     let own = outcomes.iter().enumerate().filter(|(at, _)| args.shard.is_none_or(|shard| shard.has(*at)));

@@ -3,7 +3,7 @@
 use crate::recognise::instead_of_a_result;
 use explain::ExplainError;
 
-/// Most names in a list.
+/// Maximum number of names in a list.
 const MOST_NAMES: usize = 12;
 
 /// Returns the message.

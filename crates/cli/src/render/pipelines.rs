@@ -32,7 +32,7 @@ mod tests {
     use record::pipelines::{PipelineStatistics, PortMode, SwitchPipelines};
 
     #[test]
-    fn the_longest_queue_is_told_with_its_place() {
+    fn the_longest_queue_is_reported_with_its_location() {
         let one = |pipeline, max_waiting, signals_received| PipelineStatistics {
             pipeline,
             max_waiting,

@@ -15,7 +15,7 @@ use text::{Layout, table};
 
 /// Columns of the margin with labels.
 const INDENT: usize = 14;
-/// Most ports in a table; `summary.json` has more.
+/// Maximum number of ports in a table; `summary.json` has more.
 const PORTS: usize = 5;
 
 /// Facts about a run that its summary does not contain.
@@ -518,7 +518,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_speed_says_how_many_threads_did_the_work() {
+    fn the_speed_states_the_number_of_threads() {
         let of = |threads, max_threads, shared_work| {
             super::threads(&Timing { threads, max_threads, shared_work, ..Timing::default() })
         };

@@ -46,7 +46,7 @@ fn no_toml_at_all() {
 }
 
 #[test]
-fn several_mistakes_are_all_told() {
+fn several_errors_are_all_reported() {
     let text = SMALL.replace("leaves = 2", "leaves = 0.5").replace("fan_in = 7", "fan_in = \"x\"");
     refused("several", &text, &["bad.toml:6:", "bad.toml:21:"]);
 }

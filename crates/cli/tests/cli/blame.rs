@@ -258,7 +258,7 @@ fn who_is_held_in_one_flow_does_not_stand_still() {
 }
 
 #[test]
-fn what_was_not_traced_is_said() {
+fn untraced_events_are_reported() {
     let scratch = Scratch::new("blame-bad");
     let out = scratch.path("untraced");
     let scenario = experiment("bg/fig1.2.toml");

@@ -71,7 +71,7 @@ fn a_file_without_an_end_is_refused_by_every_command() {
 }
 
 #[test]
-fn what_is_not_utf_8_is_told_with_file_and_line_by_every_command() {
+fn invalid_utf_8_is_reported_with_file_and_line_by_every_command() {
     let scratch = Scratch::new("utf8");
     let file = scratch.path("latin.txt");
     std::fs::write(&file, b"# a\n# b\n# caf\xe9\n").unwrap();
@@ -86,7 +86,7 @@ fn what_is_not_utf_8_is_told_with_file_and_line_by_every_command() {
 }
 
 #[test]
-fn a_folder_in_place_of_a_file_is_told() {
+fn a_folder_in_place_of_a_file_is_reported() {
     let scratch = Scratch::new("folder");
     let folder = scratch.path("empty");
     std::fs::create_dir(&folder).unwrap();

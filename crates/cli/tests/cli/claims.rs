@@ -132,7 +132,7 @@ fn update(text: &mut String, listed: &BTreeMap<(String, String), String>) {
 }
 
 #[test]
-fn what_is_red_in_the_tables_is_what_the_list_says() {
+fn red_checks_of_the_tables_are_those_of_the_list() {
     let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
     let path = root().join("docs/claims.md");
     let mut text = fs::read_to_string(&path).unwrap();

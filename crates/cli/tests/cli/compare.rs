@@ -104,7 +104,7 @@ fn one_failed_check_fails_the_comparison_and_is_named() {
 }
 
 #[test]
-fn interrupted_it_leaves_what_it_has_and_says_so() {
+fn an_interrupted_run_keeps_its_partial_result_and_reports_it() {
     let scratch = Scratch::new("interrupt");
     let scenario = scratch.file("endless.toml", &crate::common::endless());
     let mut command = tidegate();
@@ -134,7 +134,7 @@ fn interrupted_it_leaves_what_it_has_and_says_so() {
 
 /// A single run warns of a transport without marks. A comparison must not hide this warning.
 #[test]
-fn what_runs_warn_of_stands_below_the_table() {
+fn warnings_of_runs_follow_the_table() {
     let scratch = Scratch::new("warned");
     let scenario = "duration = \"100us\"\n[fabric]\nkind = \"single-switch\"\nhosts = 3\n\
          link = { rate = \"100Gbps\", delay = \"500ns\" }\n[switch]\n\

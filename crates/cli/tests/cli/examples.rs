@@ -41,7 +41,7 @@ fn every_example_runs_and_all_its_checks_hold() {
 }
 
 #[test]
-fn the_ring_locks_up_and_the_cycle_is_told_in_names() {
+fn the_ring_deadlocks_and_the_cycle_is_reported_by_names() {
     let (text, summary) = both("deadlock-ring.toml", 0);
     let closed = summary["deadlock"]["closed_ps"].as_u64().expect("a time");
     assert!(closed > 0 && closed < summary["simulated_ps"].as_u64().expect("a time"));
@@ -56,7 +56,7 @@ fn the_ring_locks_up_and_the_cycle_is_told_in_names() {
 }
 
 #[test]
-fn a_deadlock_that_nobody_expected_fails_and_without_a_link_of_the_ring_there_is_none() {
+fn an_unexpected_deadlock_fails_and_without_a_link_of_the_ring_there_is_none() {
     let scenario = example("deadlock-ring.toml");
     let text = std::fs::read_to_string(&scenario).expect("the example").replace("expect = \"deadlock\"", "");
     let scratch = crate::common::Scratch::new("ring");

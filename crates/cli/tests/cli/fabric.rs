@@ -40,7 +40,7 @@ fn built_shown_converted_and_checked_it_is_the_same_fabric() {
 
 /// Names, the role of each node and its reason; `docs/scenario.md` and several messages refer to this output.
 #[test]
-fn show_names_every_node_and_says_why_it_is_what_it_is() {
+fn show_names_every_node_and_the_reason_of_its_kind() {
     let scratch = Scratch::new("names");
     let lab = scratch.path("lab.clab.yml");
     let nodes = "    leaf1: {kind: nokia_srlinux}\n    leaf2: {kind: nokia_srlinux}\n    client1: {kind: linux}\n    \
@@ -89,7 +89,7 @@ fn show_names_every_node_and_says_why_it_is_what_it_is() {
 }
 
 #[test]
-fn what_a_format_cannot_say_is_said() {
+fn information_that_a_format_cannot_hold_is_reported() {
     let scratch = Scratch::new("lost");
     let graph = scratch.path("tree.json");
     let tree = ["fabric", "build", "tree", "--arity", "[2]", "--hosts-per-leaf", "2", "--root-hosts", "1"];
@@ -286,7 +286,7 @@ fn own_buffers() {
 
 /// Every term is listed with its source, and with the value of SONiC's formula.
 #[test]
-fn headroom_says_what_it_is_made_of() {
+fn headroom_lists_its_terms() {
     let link = ["fabric", "headroom", "--rate", "400Gbps", "--length", "300m"];
     let output = run(&link).out;
     for line in [

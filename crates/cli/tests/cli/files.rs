@@ -112,7 +112,7 @@ fn two_runs_at_once_do_not_share_a_folder() {
 }
 
 #[test]
-fn places_that_cannot_hold_a_result_are_told_before_anything_runs() {
+fn paths_that_cannot_hold_a_result_are_reported_before_anything_runs() {
     let scratch = Scratch::new("files-locations");
     let scenario = scratch.file("small.toml", SMALL);
     scratch.file("plain", "years");
@@ -165,7 +165,7 @@ fn temporary_names_do_not_hit_a_file_of_the_user() {
 }
 
 #[test]
-fn report_replaces_its_own_page_and_nobody_else_s() {
+fn report_replaces_only_its_own_page() {
     let scratch = Scratch::new("files-report");
     let scenario = scratch.file("small.toml", SMALL);
     let [out, page] = ["out", "page.html"].map(|name| scratch.path(name));

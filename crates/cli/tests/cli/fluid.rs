@@ -10,7 +10,7 @@ fn solved(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn every_example_is_solved_and_says_whether_it_rests() {
+fn every_example_is_solved_and_reports_its_fixed_point() {
     for name in ["dcqcn", "hetflow", "eccp", "timely"] {
         let file = example(&format!("fluid/{name}.toml"));
         let output = solved(&[&file, "--stability"]);
@@ -90,7 +90,7 @@ fn dcqcn_is_within_a_tenth_of_its_packets() {
 }
 
 #[test]
-fn what_diverges_says_when_and_which() {
+fn divergence_is_reported_with_time_and_variable() {
     // A gradient in units of a picosecond, of a queue that grows for seconds.
     let scratch = Scratch::new("fluid-diverges");
     let (file, out) = (example("fluid/timely.toml"), scratch.path("out"));

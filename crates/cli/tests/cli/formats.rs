@@ -51,7 +51,7 @@ fn a_goal_schedule_is_refused_by_name() {
 
 /// uet-htsim means 100 us, csg-htsim 100 ps.
 #[test]
-fn the_unit_of_starts_that_was_guessed_is_told() {
+fn a_guessed_unit_of_starts_is_reported() {
     let matrix = "Nodes 3\nConnections 2\n0->2 id 1 start 0 size 8000\n1->2 id 2 start 100 size 2000\n";
     for (name, key, output) in [("auto", "", true), ("ps", "start_unit = \"ps\"", false)] {
         let (_, scenario) = folder(&format!("unit-{name}"), key, matrix);

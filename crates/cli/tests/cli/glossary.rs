@@ -63,7 +63,7 @@ fn every_key_and_column_of_the_glossary_exists() {
 }
 
 #[test]
-fn the_glossary_says_each_term_once_and_where_it_is_met() {
+fn the_glossary_defines_each_term_once_and_links_its_uses() {
     let glossary = page("glossary.md");
     let mut terms = BTreeSet::new();
     for row in rows(&glossary) {

@@ -40,7 +40,7 @@ fn help_is_what_it_was() {
 }
 
 #[test]
-fn wrong_arguments_are_exit_code_2_and_the_version_is_told() {
+fn wrong_arguments_are_exit_code_2_and_the_version_is_printed() {
     assert_eq!(run(&["--version"]).out, format!("tidegate {}\n", env!("CARGO_PKG_VERSION")));
     for wrong in [[].as_slice(), &["rum"], &["run"], &["run", "x.toml", "--sed", "1"], &["compare", "x.toml"]] {
         let ran = run(wrong);

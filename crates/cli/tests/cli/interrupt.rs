@@ -44,7 +44,7 @@ fn end(mut child: Child, what: &str) -> Ran {
 }
 
 /// Runs `text`, sends a signal, and checks that a valid partial result remains.
-fn is_heard(name: &str, text: &str) {
+fn stops_on_interrupt(name: &str, text: &str) {
     let scratch = Scratch::new(&format!("heard-{name}"));
     let scenario = scratch.file("it.toml", text);
     for (which, threads) in [("INT", "1"), ("TERM", "2")] {
@@ -83,19 +83,22 @@ warm_up = "0s"
 #[test]
 fn while_it_samples_every_picosecond() {
     let record = "[record]\nqueues = { every = \"1ps\" }\nthroughput = { every = \"1ps\" }\npauses = true\n";
-    is_heard("picoseconds", &format!("duration = \"1ms\"\n{SWITCH}{record}"));
+    stops_on_interrupt("picoseconds", &format!("duration = \"1ms\"\n{SWITCH}{record}"));
 }
 
 #[test]
 fn while_flows_never_end() {
-    is_heard("endless", &format!("duration = \"100s\"\n{SWITCH}[record]\nqueues = false\n"));
+    stops_on_interrupt("endless", &format!("duration = \"100s\"\n{SWITCH}[record]\nqueues = false\n"));
 }
 
 /// The links alone would allow half a second of traffic in one window.
 #[test]
 fn while_a_window_is_long() {
     let text = SWITCH.replace("delay = \"1us\"", "delay = \"500ms\"");
-    is_heard("long-window", &format!("duration = \"100s\"\n{text}[host]\ntransport = {{ kind = \"datagram\" }}\n"));
+    stops_on_interrupt(
+        "long-window",
+        &format!("duration = \"100s\"\n{text}[host]\ntransport = {{ kind = \"datagram\" }}\n"),
+    );
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn while_flows_come_and_go() {
         "size = \"endless\"",
         "size = \"endless\"\n\n[[traffic]]\nkind = \"poisson\"\nload = 0.5\nsizes = \"1KB\"\n",
     );
-    is_heard("short-flows", &format!("duration = \"100s\"\n{text}"));
+    stops_on_interrupt("short-flows", &format!("duration = \"100s\"\n{text}"));
 }
 
 fn huge() -> String {

@@ -31,7 +31,7 @@ fn every_kind_runs_as_it_is_and_is_its_example() {
 }
 
 #[test]
-fn what_exists_is_not_overwritten_and_an_unknown_kind_is_told() {
+fn existing_files_are_not_overwritten_and_an_unknown_kind_is_reported() {
     let scratch = Scratch::new("new-exists");
     let mine = scratch.file("flow.txt", "years");
     let ran = run(&["new", "replay", "--out", &scratch.path("mine.toml")]);

@@ -57,7 +57,7 @@ fn rules_that_lose_on_a_shortest_path_are_not_written() {
 }
 
 #[test]
-fn what_a_lab_leaves_open_is_decided_and_said() {
+fn values_missing_in_a_lab_are_decided_and_reported() {
     let lab = example("operator/lab.clab.yml");
     let checked = run(&["fabric", "check", &lab, "--pfc"]);
     assert!(checked.code == Some(0) && checked.out.contains("cannot deadlock"), "{}{}", checked.out, checked.err);
@@ -85,7 +85,7 @@ fn what_a_lab_leaves_open_is_decided_and_said() {
 
 /// A scenario makes no assumptions, and decisions are warnings.
 #[test]
-fn a_scenario_says_what_its_fabric_file_left_open() {
+fn a_scenario_sets_values_missing_in_its_fabric_file() {
     let scratch = Scratch::new("scenario");
     let (lab, path) = (example("operator/lab.clab.yml"), scratch.path("s.toml"));
     let text = |rest: &str| {

@@ -28,7 +28,7 @@ fn folder(package: &Value) -> PathBuf {
 }
 
 #[test]
-fn every_crate_says_what_a_registry_asks_and_takes_its_neighbours_by_version() {
+fn every_crate_has_registry_metadata_and_depends_on_others_by_version() {
     let mut descriptions = BTreeSet::new();
     for package in crates() {
         let name = package["name"].as_str().unwrap();
@@ -103,7 +103,7 @@ fn a_file_that_is_taken_in_is_found() {
 }
 
 #[test]
-fn the_files_of_a_release_tell_its_version() {
+fn the_files_of_a_release_state_its_version() {
     let version = env!("CARGO_PKG_VERSION");
     assert!(read("CITATION.cff").contains(&format!("\nversion: {version}\n")), "CITATION.cff");
     let changes = read("CHANGELOG.md");
@@ -119,7 +119,7 @@ fn entries(script: &str, array: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_release_is_trained_on_scenarios_that_are_there_and_that_nobody_measures() {
+fn a_release_is_trained_on_existing_scenarios_outside_the_benchmarks() {
     let counted = entries(&read("benches/instructions.sh"), "scenarios");
     let measured: BTreeSet<&str> = counted.iter().filter_map(|entry| entry.split('|').nth(1)).collect();
     assert!(measured.len() >= 5 && measured.contains("benches/sparse-tree.toml"), "{measured:?}");

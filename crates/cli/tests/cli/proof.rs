@@ -161,7 +161,7 @@ fn parsed(fabric: &Fabric, table: &tagger::rules::RuleTable) -> RuleFile {
 }
 
 #[test]
-fn whatever_is_generated_is_proved() {
+fn all_generated_rules_are_proved() {
     for case in 0..44 {
         let mut dice = Dice::new(case);
         let (fabric, paths, classes) = (dice.any_fabric(), dice.paths(), dice.throw(1, 3));
@@ -304,7 +304,7 @@ fn links_inside_a_tier_are_followed_by_height_in_larger_fabrics() {
 
 /// If every path uses hops inside a tier, that many bounces must be allowed; generator and verifier both report it.
 #[test]
-fn too_few_bounces_for_links_inside_a_tier_are_told() {
+fn too_few_bounces_for_links_inside_a_tier_are_reported() {
     let fabric = fabric::generate::line(4, 1, LINK, LINK).unwrap();
     let enough = ExpectedPaths::from(PathSource::UpDown { bounces: 3 });
     let table = clos_rule(&fabric, 3, &names(1)).unwrap();

@@ -217,7 +217,7 @@ fn a_replay_is_the_tables_frame_by_frame() {
 }
 
 #[test]
-fn a_damaged_result_says_what_is_missing_and_shows_the_rest() {
+fn missing_parts_of_a_damaged_result_are_reported_and_the_rest_is_shown() {
     let scratch = Scratch::new("damaged");
     let [small, _] = results(&scratch);
     let (out, folder) = (scratch.path("report.html"), Path::new(&small));

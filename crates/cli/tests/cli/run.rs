@@ -148,7 +148,7 @@ fn an_earlier_result_is_replaced_and_anything_else_is_not() {
 }
 
 #[test]
-fn a_failed_check_is_exit_code_1_and_says_which() {
+fn a_failed_check_is_named_and_is_exit_code_1() {
     let scratch = Scratch::new("check");
     // Headroom far below the need of the link: the lossless class loses frames.
     let scenario = scratch.file("small.toml", &SMALL.replace("xoff = \"50KB\"", "xoff = \"50KB\", headroom = \"1KB\""));
@@ -261,7 +261,7 @@ fn the_deadlock_check_in_the_summary_names_switches_as_the_screen_does() {
 
 /// A reader of the JSON alone gets the warnings too, in it and on standard error.
 #[test]
-fn warnings_are_told_on_standard_error_and_in_the_summary() {
+fn warnings_are_reported_on_standard_error_and_in_the_summary() {
     let scratch = Scratch::new("warned");
     let text = "duration = \"20us\"\n[fabric]\nkind = \"single-switch\"\nhosts = 3\n\
                 link = { rate = \"100Gbps\", delay = \"500ns\" }\n[host]\ntransport = \"ndp\"\n\

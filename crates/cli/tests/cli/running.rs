@@ -16,7 +16,7 @@ fn folder(scratch: &Scratch, name: &str, files: &Files) -> String {
 }
 
 #[test]
-fn exit_codes_tell_safe_unsafe_and_wrong_input() {
+fn exit_codes_distinguish_safe_unsafe_and_wrong_input() {
     let scratch = Scratch::new("running-codes");
     let safe = run(&["fabric", "check", "--running", &crate::common::example("running/dual-tor"), "--json"]);
     assert_eq!(safe.code, Some(0), "{}{}", safe.out, safe.err);

@@ -42,7 +42,7 @@ fn a_schedule_that_was_tampered_with_is_exit_code_1() {
 }
 
 #[test]
-fn a_stream_that_does_not_fit_is_told_the_link_and_who_holds_it() {
+fn a_stream_that_does_not_fit_is_reported_with_the_link_and_its_users() {
     let ran = schedule(&[&example("schedule/too-much.toml")]);
     assert_eq!(ran.code, Some(1));
     for said in ["no slot for `cpri8`", "port 4 of `sw1`", "`cpri0` at", "every 640ns"] {
@@ -51,7 +51,7 @@ fn a_stream_that_does_not_fit_is_told_the_link_and_who_holds_it() {
 }
 
 #[test]
-fn a_stream_that_waits_beyond_its_deadline_is_told_so() {
+fn a_stream_that_waits_beyond_its_deadline_is_reported() {
     let scratch = Scratch::new("schedule-late");
     let text = std::fs::read_to_string(example("schedule/cpri.toml")).unwrap();
     let file = scratch.file("streams.toml", &text.replace("deadline = \"2us\"", "deadline = \"500ns\""));
@@ -135,7 +135,7 @@ fn started(streams: &str, schedule: &str) -> String {
 }
 
 #[test]
-fn gates_without_slots_are_followed_whoever_wrote_them() {
+fn gates_without_slots_of_any_origin_are_followed() {
     let scratch = Scratch::new("schedule-followed");
     let streams = example("schedule/cpri.toml");
     let file = scratch.path("schedule.json");
@@ -246,7 +246,7 @@ const SCRIPT: &str = "#!/bin/sh\ntc qdisc replace dev swp2 parent root handle 10
     sched-entry S 7f 4000 sched-entry S 80 5000 sched-entry S 7f 991000 \\\n  clockid CLOCK_TAI\n";
 
 #[test]
-fn gates_of_scripts_are_judged_by_the_names_of_ports_and_what_is_assumed_is_said() {
+fn gates_of_scripts_are_judged_by_port_names_and_assumptions_are_reported() {
     let scratch = Scratch::new("schedule-scripts");
     let fabric = scratch.file("plant.json", NAMED);
     let stream = "[[stream]]\nname = \"s\"\nfrom = \"a\"\nto = \"c\"\nperiod = \"1ms\"\nframe = \"500B\"\n";

@@ -234,7 +234,7 @@ fn no_line_is_longer_than_rustfmt_would_have_it() {
 }
 
 #[test]
-fn unsafe_code_stands_in_the_engine_and_in_the_allocator_alone() {
+fn only_the_engine_and_the_allocator_have_unsafe_code() {
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     assert!(manifest.contains("unsafe_code = \"deny\""));
     let mut found = Vec::new();

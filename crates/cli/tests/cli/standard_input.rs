@@ -16,7 +16,7 @@ fn fed(input: &[u8], folder: &Path, arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn the_result_is_that_of_the_file_and_what_it_names_stands_in_the_working_directory() {
+fn the_result_is_that_of_the_file_and_paths_are_relative_to_the_working_directory() {
     let scratch = Scratch::new("stdin");
     let scenario = example("replay/scenario.toml");
     let (beside, text) = (Path::new(&scenario).parent().unwrap(), std::fs::read(&scenario).unwrap());
@@ -32,7 +32,7 @@ fn the_result_is_that_of_the_file_and_what_it_names_stands_in_the_working_direct
 }
 
 #[test]
-fn mistakes_are_told_with_their_line_of_standard_input() {
+fn errors_are_reported_with_their_line_of_standard_input() {
     let scratch = Scratch::new("stdin-wrong");
     let wrong = SMALL.replace("hosts_per_leaf = 4", "hosts_per_leaf = -4");
     let line = 1 + wrong.lines().position(|line| line.starts_with("hosts_per_leaf")).unwrap();

@@ -54,7 +54,7 @@ size = "100KB"
 /// The run's seed determines which flows share a link. With a fixed hash seed no random choice remains, and the sweep
 /// reports that its seeds are equivalent.
 #[test]
-fn seeds_move_hashes_and_a_sweep_whose_seeds_change_nothing_says_so() {
+fn seeds_change_hashes_and_a_sweep_with_ineffective_seeds_warns() {
     let scratch = Scratch::new("hashed");
     let scenario = scratch.file("hashed.toml", HASHED);
     let printed = |out: &str, more: &[&str]| {
@@ -204,7 +204,7 @@ fn the_example_runs_as_it_is() {
 }
 
 #[test]
-fn a_failed_run_is_told_and_stops_no_other_and_neither_does_a_failed_check() {
+fn a_failed_run_is_reported_and_neither_it_nor_a_failed_check_stops_another() {
     let scratch = Scratch::new("sweep-fails");
     let scenario = tiny(&scratch);
     let out = scratch.path("out");
@@ -232,7 +232,7 @@ fn a_failed_run_is_told_and_stops_no_other_and_neither_does_a_failed_check() {
 }
 
 #[test]
-fn half_copied_results_are_told_and_the_others_stay_usable() {
+fn incomplete_copies_are_reported_and_other_results_stay_usable() {
     let scratch = Scratch::new("sweep-half");
     let scenario = tiny(&scratch);
     let out = scratch.path("out");
@@ -291,7 +291,7 @@ fn refused(arguments: &[&str], said: &[&str]) {
 }
 
 #[test]
-fn bad_input_is_told_with_its_place_before_anything_runs() {
+fn bad_input_is_reported_with_its_location_before_anything_runs() {
     let scratch = Scratch::new("sweep-bad");
     let scenario = tiny(&scratch);
     let out = scratch.path("out");

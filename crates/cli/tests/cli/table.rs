@@ -89,7 +89,7 @@ fn labels_stand_in_the_summary_the_tables_and_the_comparison() {
 }
 
 #[test]
-fn every_column_of_every_file_tells_its_unit_and_meaning_and_every_file_its_run() {
+fn every_column_states_unit_and_meaning_and_every_file_its_run() {
     let scratch = Scratch::new("table-metadata");
     let (_, out, summary) = made(&scratch);
     let mut seen = Vec::new();

@@ -211,7 +211,7 @@ fn files_of_another_platform_are_refused_with_file_and_key() {
 
 /// The table of the guide: every median beside our result.
 #[test]
-fn our_headroom_stands_beside_published_rows() {
+fn our_headroom_is_compared_with_published_rows() {
     let ran = run(&["fabric", "headroom", "--published", "--json"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let rows: Value = serde_json::from_str(&ran.out).unwrap();

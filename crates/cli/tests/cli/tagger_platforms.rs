@@ -84,7 +84,7 @@ fn each_value_that_both_ends_state_is_compared() {
 }
 
 #[test]
-fn a_patch_stands_beside_the_switches_of_an_object() {
+fn an_object_has_a_patch_beside_its_switches() {
     let scratch = Scratch::new("platforms-patch");
     let platform = example("sonic-platform/tor-1.json");
     let ran = exported(&scratch, &["--to", "sonic", "--json", "--only", "tor-1", "--platform", &platform]);

@@ -43,7 +43,7 @@ fn each_switch_gets_the_threshold_of_its_own() {
 }
 
 #[test]
-fn what_a_switch_cannot_do_is_told() {
+fn unsupported_features_of_a_switch_are_reported() {
     let scenario = example("trim-shared-buffer.toml");
     let with = |set: &[&str]| {
         let set: Vec<&str> = set.iter().flat_map(|set| ["--set", *set]).collect();
@@ -103,7 +103,7 @@ fn ports_that_trim_have_the_names_of_the_file() {
 
 /// The story of a trimmed packet names port and time, and the summary adds up.
 #[test]
-fn why_tells_where_a_packet_lost_its_payload() {
+fn why_locates_the_trim_of_a_packet() {
     let scratch = Scratch::new("trim-why");
     let out = scratch.path("out");
     let ran = run(&["run", &example("trim-shared-buffer.toml"), "--out", &out, "--json"]);

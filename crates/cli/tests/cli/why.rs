@@ -46,7 +46,7 @@ trace = {}
 "#;
 
 #[test]
-fn every_cause_of_loss_is_told_with_place_and_time() {
+fn every_cause_of_loss_is_reported_with_location_and_time() {
     let scratch = Scratch::new("why-losses");
     let with = |switch: &str| FOUR_TO_ONE.replace("[host]", &format!("[switch]\n{switch}\n[host]"));
     let link = |more: &str| FOUR_TO_ONE.replace("\"500ns\"", &format!("\"500ns\", {more}"));
@@ -118,12 +118,12 @@ trace = {}
 "#;
 
 #[test]
-fn every_pause_is_told_and_followed_to_the_congested_port() {
+fn every_pause_is_explained_and_traced_to_the_congested_port() {
     let scratch = Scratch::new("why-pauses");
     let (out, rows) = traced(&scratch, "row", ROW);
     let ports = record::trace::read_ports(&Path::new(&out).join("ports.parquet")).expect("ports");
     let mut hosts_behind_two_switches = 0;
-    let mut told_pauses = 0;
+    let mut explained_pauses = 0;
     for port in &ports {
         let output = why(&out, "--port", &format!("{}:{}", port.name, port.port));
         let mut stopped = false;
@@ -132,7 +132,7 @@ fn every_pause_is_told_and_followed_to_the_congested_port() {
             if at != port.port || output.contains("more times") {
                 continue;
             }
-            (stopped, told_pauses) = (true, told_pauses + 1);
+            (stopped, explained_pauses) = (true, explained_pauses + 1);
             // A renewal, or a pause that a resume overtook, is not a separate pause.
             let line = output.lines().find(|line| line.contains(&instant(from)) && line.contains("is stopped (class"));
             assert!(line.is_some_and(|line| line.contains("class 3")), "{from} at {}:{at}\n{output}", port.name);
@@ -151,12 +151,12 @@ fn every_pause_is_told_and_followed_to_the_congested_port() {
                 && output.contains("S3:0 towards H5, which was not stopped"),
         );
     }
-    assert!(told_pauses > 10, "{told_pauses}");
+    assert!(explained_pauses > 10, "{explained_pauses}");
     assert!(hosts_behind_two_switches > 0, "pauses spread over three switches to a host");
 }
 
 #[test]
-fn waits_add_up_and_name_who_stands_ahead() {
+fn waits_add_up_and_name_the_flows_ahead() {
     let scratch = Scratch::new("why-waits");
     let (out, rows) = traced(&scratch, "row", ROW);
     // The packet with the longest wait in a switch.
@@ -268,7 +268,7 @@ fn bounces_are_a_timeline() {
 }
 
 #[test]
-fn a_deadlock_is_told_as_a_circle() {
+fn a_deadlock_is_reported_as_a_cycle() {
     let scratch = Scratch::new("why-circle");
     let text = std::fs::read_to_string(crate::common::example("deadlock-ring.toml")).expect("an example");
     let with_trace = if text.contains("[record]") {
@@ -293,7 +293,7 @@ fn refused(ran: &Ran, words: &[&str]) {
 }
 
 #[test]
-fn bad_input_says_what_would_be_right() {
+fn errors_of_bad_input_state_the_correct_input() {
     let scratch = Scratch::new("why-bad");
     let (out, _) = traced(&scratch, "good", FOUR_TO_ONE);
     refused(&run(&["why", &out]), &["--flow", "--packet", "--port"]);
@@ -351,7 +351,7 @@ fn a_result_of_another_version_is_refused() {
 }
 
 #[test]
-fn wrong_choices_are_told_with_their_line() {
+fn wrong_choices_are_reported_with_their_line() {
     let scratch = Scratch::new("why-choices");
     for (choice, words) in [
         ("trace = { flows = [4] }", vec!["flow 4 does not exist", "0 to 3"]),

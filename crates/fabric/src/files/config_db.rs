@@ -15,7 +15,7 @@
 
 use super::error::FileError;
 use super::json::parse_json;
-use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail, said_by, shared_ports_text};
+use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail, reason_from, shared_ports_text};
 use crate::decision::Subject;
 use crate::names::visible;
 use crate::sonic::{Neighbour, Object, cable_length, neighbours};
@@ -293,7 +293,7 @@ fn describe_peer(plain: &mut ParsedTopology, switch: &Switch<'_>, peer: &str) {
     let node = plain.node_or_new(peer);
     if let (None, Some(kind)) = (node.kind, kind) {
         node.kind = role_of(kind);
-        node.why = node.kind.map_or(String::new(), |_| said_by("type", kind));
+        node.why = node.kind.map_or(String::new(), |_| reason_from("type", kind));
     }
     if node.kind == Some(NodeKind::Switch) {
         node.tier = node.tier.or(kind.and_then(tier_of));

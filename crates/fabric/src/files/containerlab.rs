@@ -11,7 +11,7 @@
 //! `vxlan`) are skipped. The files state neither rates nor delays.
 
 use super::error::FileError;
-use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, port_label, said_by};
+use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, port_label, reason_from};
 use super::yaml;
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
@@ -199,17 +199,17 @@ fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<ParsedNode, FileErro
     let found = ParsedNode { id: name.to_owned(), name: name.to_owned(), label, ..ParsedNode::default() };
     let with = |kind, why| Ok(ParsedNode { kind: Some(kind), why, ..found.clone() });
     match (labelled(LABEL), kind) {
-        (Some(label), _) if label == "host" => with(NodeKind::Host, said_by(LABEL, &label)),
-        (Some(label), _) if label == "switch" => with(NodeKind::Switch, said_by(LABEL, &label)),
+        (Some(label), _) if label == "host" => with(NodeKind::Host, reason_from(LABEL, &label)),
+        (Some(label), _) if label == "switch" => with(NodeKind::Switch, reason_from(LABEL, &label)),
         (Some(_), _) => fail(format!("topology.nodes.{name}.labels.{LABEL}"), "must be host or switch"),
         (None, Some(kind)) if HOST_KINDS.contains(&kind.as_str()) => {
             if is_router_image(&image) {
-                return with(NodeKind::Switch, said_by("image", &image));
+                return with(NodeKind::Switch, reason_from("image", &image));
             }
-            let (why, may_forward) = (said_by("kind", &kind), kind == "linux");
+            let (why, may_forward) = (reason_from("kind", &kind), kind == "linux");
             Ok(ParsedNode { kind: Some(NodeKind::Host), why, may_forward, ..found })
         }
-        (None, Some(kind)) => with(NodeKind::Switch, said_by("kind", &kind)),
+        (None, Some(kind)) => with(NodeKind::Switch, reason_from("kind", &kind)),
         (None, None) => Ok(found),
     }
 }

@@ -8,7 +8,7 @@
 //! state neither rates nor delays.
 
 use super::error::FileError;
-use super::plain::{Options, ParsedEnd, ParsedNode, ParsedTopology, counted, fail, said_by};
+use super::plain::{Options, ParsedEnd, ParsedNode, ParsedTopology, counted, fail, reason_from};
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
 use serde_json::Value;
@@ -92,7 +92,7 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
         let may_forward = MACHINES.contains(&kind.as_str());
         let is_host = may_forward || HOSTS.contains(&kind.as_str());
         let kind_of_node = Some(if is_host { NodeKind::Host } else { NodeKind::Switch });
-        let (name, why) = (name.to_owned(), said_by("node_type", &kind));
+        let (name, why) = (name.to_owned(), reason_from("node_type", &kind));
         if !plain.add(ParsedNode { id, name, kind: kind_of_node, why, may_forward, ..ParsedNode::default() }) {
             return fail(format!("topology.nodes[{index}].node_id"), "duplicate id");
         }

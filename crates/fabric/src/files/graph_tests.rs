@@ -224,7 +224,7 @@ fn sonic_switches_know_their_neighbours() {
 
 /// Regression: GraphML with the relay flag at a switch was converted to node-link JSON that the reader refused.
 #[test]
-fn a_switch_that_is_said_to_forward_is_a_switch() {
+fn a_node_declared_to_forward_is_a_switch() {
     let text = GRAPHML.replace(
         "<key attr.name=\"label\"",
         "<key attr.name=\"relay\" for=\"node\" id=\"r\" />\n  <key attr.name=\"label\"",
@@ -306,7 +306,7 @@ fn an_htsim_tree() {
 }
 
 #[test]
-fn every_format_is_told_by_its_content() {
+fn every_format_is_recognised_by_its_content() {
     for (content, expected) in [
         (GRAPHML, Format::GraphMl),
         (CONTAINERLAB, Format::Containerlab),

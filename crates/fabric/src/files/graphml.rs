@@ -5,7 +5,7 @@
 //! in the standard.
 
 use super::error::FileError;
-use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, kind_of, said_by};
+use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, kind_of, reason_from};
 use super::text::spec_of;
 use crate::{Fabric, Subject};
 use roxmltree::{Document, Node};
@@ -125,7 +125,8 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
         let stated = ["kind", "type", "role"].iter().find_map(|&key| Some((key, data.get(key)?)));
         // The Zoo's `type` of a node is the source of its map position, not its kind.
         let stated = stated.filter(|(_, word)| !word.contains(' '));
-        let (kind, why) = stated.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)));
+        let (kind, why) =
+            stated.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), reason_from(key, word)));
         let tier = match data.get("tier").map(|text| (text, text.parse::<u8>())) {
             None => None,
             Some((_, Ok(tier))) => Some(tier),

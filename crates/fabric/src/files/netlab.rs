@@ -6,7 +6,7 @@
 //! more becomes a bridge between them. The files state neither rates nor delays.
 
 use super::error::FileError;
-use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, named_like_a_host, said_by};
+use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, named_like_a_host, reason_from};
 use super::yaml;
 use crate::decision::Subject;
 use crate::{Fabric, NodeKind};
@@ -145,15 +145,15 @@ fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) ->
     let device = own_device.clone().or_else(|| default.map(str::to_owned)).unwrap_or_default();
     let role = text(yaml::get(node, "role")).or_else(|| text(yaml::get(of_group?.1, "role")));
     let (kind, why, may_forward) = match (role.as_deref(), device.as_str()) {
-        (Some("host"), _) => (NodeKind::Host, said_by("role", "host"), false),
-        (Some(role), _) => (NodeKind::Switch, said_by("role", role), false),
-        (None, "linux") => (NodeKind::Host, said_by("device", "linux"), true),
+        (Some("host"), _) => (NodeKind::Host, reason_from("role", "host"), false),
+        (Some(role), _) => (NodeKind::Switch, reason_from("role", role), false),
+        (None, "linux") => (NodeKind::Host, reason_from("device", "linux"), true),
         (None, "") => (NodeKind::Switch, "no role of a host".to_owned(), false),
         // The default device applies only to nodes without other information.
         (None, _) if own_device.is_none() && named_like_a_host(name) => {
             (NodeKind::Host, "named like a host".to_owned(), false)
         }
-        (None, device) => (NodeKind::Switch, said_by("device", device), false),
+        (None, device) => (NodeKind::Switch, reason_from("device", device), false),
     };
     let label = [group_name.unwrap_or_default(), role.unwrap_or_default()].join(" ");
     ParsedNode {

@@ -13,7 +13,7 @@
 
 use super::error::FileError;
 use super::plain::ports_follow_links;
-use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, kind_of, said_by, shared_ports_text};
+use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, kind_of, reason_from, shared_ports_text};
 use crate::decision::Subject;
 use crate::{Fabric, LinkSpec, NodeId, NodeKind};
 use serde_json::{Map, Value, json};
@@ -44,7 +44,7 @@ fn identity(value: Option<&Value>) -> Option<String> {
 /// Returns the kind of a node and the attribute that states it.
 fn kind_in(node: &Map<String, Value>) -> (Option<NodeKind>, String) {
     let stated = ["kind", "type", "role"].iter().find_map(|&key| Some((key, node.get(key)?.as_str()?)));
-    stated.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), said_by(key, word)))
+    stated.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), reason_from(key, word)))
 }
 
 /// Node attributes that may name its layer.

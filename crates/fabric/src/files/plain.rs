@@ -164,7 +164,7 @@ pub(crate) fn kind_of(text: &str) -> NodeKind {
 }
 
 /// Returns the reason for a kind that an attribute of the file states: `kind linux`.
-pub(crate) fn said_by(key: &str, word: &str) -> String {
+pub(crate) fn reason_from(key: &str, word: &str) -> String {
     format!("{key} {}", visible(&shown(word)))
 }
 

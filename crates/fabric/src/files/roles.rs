@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         let matches = |pattern: &str, name: &str| NamePattern::new(pattern).matches(name);
         for (pattern, name) in [
             ("leaf1", "leaf1"),

@@ -298,7 +298,7 @@ fn a_failed_link_makes_new_ways_only_where_it_was_the_only_next_hop() {
 }
 
 #[test]
-fn two_level_says_when_a_failure_makes_a_black_hole() {
+fn two_level_reports_a_black_hole_after_a_failure() {
     let fabric = fat_tree(4, LINKS).unwrap();
     let forwarding = Forwarding::build(&fabric, Mode::TwoLevel).unwrap();
     let find = |name| fabric.find(name).unwrap();

@@ -246,7 +246,7 @@ fn a_delay_by_the_state_meets_the_jumps_of_the_past() {
 }
 
 #[test]
-fn what_diverges_says_when_and_which() {
+fn divergence_is_reported_with_time_and_variable() {
     struct Square(Vec<Variable>);
     impl System for Square {
         fn variables(&self) -> &[Variable] {

@@ -51,7 +51,7 @@ fn without_delays_they_are_eigenvalues_and_with_delays_of_zero_too() {
 }
 
 #[test]
-fn every_root_that_is_told_is_one() {
+fn every_reported_root_is_one() {
     let mut linear = Linear::new(DMatrix::from_row_slice(2, 2, &[-1.0, 0.5, 0.3, -0.2]));
     linear.add_delay(0.7, DMatrix::from_row_slice(2, 2, &[0.1, -1.0, 0.6, 0.0]), DMatrix::zeros(2, 2));
     linear.add_delay(2.3, DMatrix::from_row_slice(2, 2, &[0.0, 0.2, -0.4, 0.1]), DMatrix::zeros(2, 2));

@@ -32,7 +32,7 @@ pub fn each<T: Send, R: Send>(
     let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(count));
     let (broken, started) = (AtomicBool::new(false), AtomicUsize::new(0));
     let worker = || {
-        while !stop.is_asked() && !broken.load(Ordering::Relaxed) {
+        while !stop.is_set() && !broken.load(Ordering::Relaxed) {
             let Some((at, item)) = lock(&items).pop() else { return };
             started.fetch_add(1, Ordering::Relaxed);
             let result = match work(item) {
@@ -53,7 +53,7 @@ pub fn each<T: Send, R: Send>(
     });
     let mut results = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(at, _)| *at);
-    PoolResults { results, stopped: started.into_inner() < count || stop.is_asked() }
+    PoolResults { results, stopped: started.into_inner() < count || stop.is_set() }
 }
 
 /// A panic on a thread ends the process anyway.
@@ -87,11 +87,11 @@ mod tests {
     }
 
     #[test]
-    fn nothing_starts_after_somebody_asked_for_an_end() {
+    fn nothing_starts_after_a_stop_request() {
         let stop = StopFlag::default();
         let work = |item: usize| {
             if item == 1 {
-                stop.ask();
+                stop.request();
             }
             ControlFlow::Continue(item)
         };

@@ -80,7 +80,7 @@ mod tests {
 
     /// 95 % or 99 % of a thousand confidence intervals of uniform values contain the mean, within three sigma.
     #[test]
-    fn covers_as_often_as_it_says() {
+    fn the_interval_covers_at_its_confidence_level() {
         let mut stream = Stream::new(7, 0, 0);
         for (confidence, few, many) in [(Confidence::P95, 929, 971), (Confidence::P99, 979, 999)] {
             for count in [5, 20, 40] {

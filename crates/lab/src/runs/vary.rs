@@ -44,8 +44,8 @@ impl VariedKey {
     /// Returns the changes of a run with this value.
     fn overrides(&self, value: &str) -> Vec<Override> {
         let own = |vary: &VariedKey, value: &str| Override { key: vary.key.clone(), value: value.to_owned() };
-        let stands_for = self.values.iter().position(|known| known == value).and_then(|at| self.changes.get(at));
-        match stands_for {
+        let changes_of_name = self.values.iter().position(|known| known == value).and_then(|at| self.changes.get(at));
+        match changes_of_name {
             Some(changes) => changes.iter().map(|change| own(change, &change.values.concat())).collect(),
             None => vec![own(self, value)],
         }

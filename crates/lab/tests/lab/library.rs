@@ -38,7 +38,7 @@ struct Ends<'a>(&'a StopFlag);
 
 impl Watcher for Ends<'_> {
     fn progress(&mut self, _now: Time, _hops: u64) -> bool {
-        self.0.ask();
+        self.0.request();
         true
     }
 }
@@ -51,7 +51,7 @@ fn a_stop_ends_its_own_run_and_no_other() {
     assert!(ended.summary.partial && ended.summary.simulated_ps < Time::from_ms(20).as_ps());
     let whole = run(&other).produce(None, &mut Ends(&one), RunOptions::default(), &other).unwrap();
     assert!(!whole.summary.partial, "the flag of another run was set, and its watcher went on");
-    assert!(one.unfinished_folders().is_empty() && !one.is_deaf());
+    assert!(one.unfinished_folders().is_empty() && !one.is_blocked());
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_sweep_goes_on_where_it_was_stopped() {
     let stop = StopFlag::default();
     let outcomes = sweep(&stop, false, &|progress| {
         if matches!(progress, Progress::Ran { .. }) {
-            stop.ask();
+            stop.request();
         }
     });
     let complete = |outcomes: &[RunOutcome], was: bool| {

@@ -329,7 +329,7 @@ frame_deviation = "400B"
 "#;
 
 #[test]
-fn frames_of_varied_length_have_the_load_asked_for_and_their_order() {
+fn frames_of_varied_length_have_the_requested_load_and_keep_their_order() {
     let cases: [&[(&str, &str)]; 4] = [
         &[],
         &[("traffic.0.frame", "128B")],

@@ -216,7 +216,7 @@ fn a_stop_at_any_rank_ends_all_with_a_partial_result() {
         let folder = (ranks.rank() == 0).then(|| lab::folder(&target).unwrap());
         let mut run = read(&CASE, 1);
         if ranks.rank() == 2 {
-            stop.ask();
+            stop.request();
         }
         run.over(ranks);
         run.produce(folder, &mut NullWatcher, RunOptions::default(), &stop).unwrap().summary
@@ -227,7 +227,7 @@ fn a_stop_at_any_rank_ends_all_with_a_partial_result() {
 }
 
 #[test]
-fn what_ranks_do_not_have_in_common_is_told_once_and_leaves_nothing() {
+fn differences_of_ranks_are_reported_once_and_leave_no_output() {
     let target = location("refused");
     let begun = |ranks: Arc<dyn Ranks>, read: &dyn Fn(usize) -> Run| {
         let folder = (ranks.rank() == 0).then(|| lab::folder(&target).unwrap());

@@ -21,7 +21,7 @@ impl Host {
     }
 
     fn pulls_with_acks(&self, slot: u32) -> bool {
-        self.network.transport(self.receivers.flows[slot as usize].traffic).asks_with_acks()
+        self.network.transport(self.receivers.flows[slot as usize].traffic).pulls_with_acks()
     }
 
     /// Adds a pull to the reply in preparation, if the next pull slot is due and belongs to its flow.

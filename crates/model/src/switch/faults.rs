@@ -194,7 +194,7 @@ impl Switch {
     }
 
     /// Discards a control frame that has been counted as sent.
-    pub(crate) fn forget_to_tell(&mut self, _: Time) -> bool {
+    pub(crate) fn drop_pause_notification(&mut self, _: Time) -> bool {
         let credited = self.core.steps.has_credits;
         let Core { egress, stats, .. } = &mut self.core;
         if credited {

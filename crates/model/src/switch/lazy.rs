@@ -40,13 +40,13 @@ impl Switch {
     /// Returns whether no feature of this switch rules out lazy departures.
     pub(super) fn can_be_lazy(&self) -> bool {
         let Switch { core, overload, backpressure, .. } = self;
-        let asks_nothing = core
+        let is_plain = core
             .egress
             .cells
             .iter()
             .all(|cell| cell.ingress == 0 && !cell.has_accounting && cell.has_integral_byte_time());
         let trims_in_queues = overload.trimming().is_some_and(|trimming| trimming.pipelines.is_none());
-        asks_nothing
+        is_plain
             && core.egress.is_strict()
             && core.stats.tracer.is_none()
             && backpressure.is_none()

@@ -199,7 +199,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
 
 /// Negative control of the comparison: another seed gives other results.
 #[test]
-fn another_seed_tells_something_else() {
+fn another_seed_has_another_output() {
     let results = |seed| {
         let mut setup = network(3, 1).0;
         setup.traffic = plan(2, [datagrams(0, 1, Process::Poisson { rate: Rate::from_gbps(5) }, 500, ENDLESS)]);

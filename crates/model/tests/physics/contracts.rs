@@ -149,7 +149,7 @@ fn a_clock_drifts_away_over_a_second() {
 /// Without queues along a line: each hop records the time of the frame and the bytes sent before it.
 // [HPCC2] [HPCC3]
 #[test]
-fn telemetry_tells_of_every_hop_and_comes_back() {
+fn telemetry_covers_every_hop_and_returns_to_the_sender() {
     let (rate, delay) = (Rate::from_gbps(10), Time::from_ns(500));
     let toy = Toy { collects: true, gap: Time::from_us(10), ..Toy::default() };
     let fabric = line(3, 1, link(10, 500), link(10, 500)).unwrap();

@@ -170,15 +170,15 @@ fn a_host_that_does_not_listen_loses() {
     };
     let mut setup = setup(single_switch(4, link(10, 500)).unwrap(), plan(4, flows(4)));
     setup.switch.flow_control = credits(None, None);
-    let mut deaf = Setup {
+    let mut control = Setup {
         fabric: single_switch(4, link(10, 500)).unwrap(),
         traffic: plan(4, flows(4)),
         ..self::setup(single_switch(4, link(10, 500)).unwrap(), plan(4, flows(4)))
     };
-    deaf.switch.flow_control = setup.switch.flow_control;
-    deaf.host.obeys_pause = false;
+    control.switch.flow_control = setup.switch.flow_control;
+    control.host.obeys_pause = false;
     run(setup).all_hold();
-    assert!(!run(deaf).passes("lossless"));
+    assert!(!run(control).passes("lossless"));
 }
 
 /// Four switches in a ring. Host i of `senders` sends clockwise to the third host after it.
@@ -204,7 +204,7 @@ fn clockwise(senders: &[u32], bytes: u64) -> Setup {
 }
 
 #[test]
-fn a_ring_locks_up_under_credits_and_the_run_says_where() {
+fn a_ring_deadlocks_under_credits_and_the_run_locates_it() {
     let results = run(clockwise(&[0, 1, 2, 3], ENDLESS));
     assert!(results.passes("lossless") && !results.passes("deadlock"), "{:?}", results.summary.checks);
     let found = results.summary.deadlock.as_ref().expect("a deadlock");

@@ -47,7 +47,7 @@ fn clockwise_port(node: u32) -> Option<u16> {
 }
 
 #[test]
-fn a_ring_of_four_locks_up_and_the_run_says_where_and_when() {
+fn a_ring_of_four_deadlocks_and_the_run_reports_location_and_time() {
     let results = run(clockwise(&[0, 1, 2, 3], ENDLESS, 100_000));
     assert!(!results.passes("deadlock"));
     assert!(results.passes("lossless"));

@@ -135,7 +135,7 @@ fn each_flow_has_one_row(results: &Results, what: &str) {
 /// those that were acknowledged.
 #[test]
 fn each_flow_has_one_row_wherever_a_run_ends() {
-    let (mut awaiting, mut unasked, mut lost) = (0, 0, 0);
+    let (mut awaiting, mut unacknowledged, mut lost) = (0, 0, 0);
     for seed in 0..70 {
         let setup = case(seed, 1);
         let (duration, kind) = (setup.duration, TRANSPORTS[seed as usize % TRANSPORTS.len()].0);
@@ -157,7 +157,7 @@ fn each_flow_has_one_row_wherever_a_run_ends() {
                 let fixed = |row: &stats::flows::FlowRecord| (row.start_ps, row.class, row.dst_port, row.dst_host);
                 assert_eq!(fixed(row), fixed(later), "{what}");
                 awaiting += u32::from(row.awaits_ack);
-                unasked += u32::from(row.delivered_ps.is_some() && row.acked_ps.is_none() && !row.awaits_ack);
+                unacknowledged += u32::from(row.delivered_ps.is_some() && row.acked_ps.is_none() && !row.awaits_ack);
             }
             for threads in [2, 3] {
                 let other = run_to(case(seed, threads), until);
@@ -165,7 +165,7 @@ fn each_flow_has_one_row_wherever_a_run_ends() {
             }
         }
     }
-    assert!(awaiting > 20 && unasked > 20 && lost > 20, "{awaiting} {unasked} {lost}");
+    assert!(awaiting > 20 && unacknowledged > 20 && lost > 20, "{awaiting} {unacknowledged} {lost}");
 }
 
 /// The two ends of a flow at two ranks.

@@ -132,8 +132,8 @@ fn a_deflect_queue_without_room_loses_by_its_own_cause() {
 /// rest.
 #[test]
 fn meters_see_their_own_pipeline_only() {
-    let deaf = inside(Overflow::Deflect, Control::Meter);
-    let results = burst(4, 200, with(deaf, 64));
+    let unsignalled = inside(Overflow::Deflect, Control::Meter);
+    let results = burst(4, 200, with(unsignalled, 64));
     results.all_hold();
     let one = pipeline_summary_of(&results);
     let frames = results.summary.packets.injected;
@@ -142,7 +142,7 @@ fn meters_see_their_own_pipeline_only() {
         frames - (8 + frames / 4 - 1),
         "{frames} frames: the bucket, then one a round: {one:?}"
     );
-    let apart = PipelineParameters { ports_per_pipeline: Some(1), ..deaf };
+    let apart = PipelineParameters { ports_per_pipeline: Some(1), ..unsignalled };
     let results = burst(4, 200, with(apart, 64));
     results.all_hold();
     let four = pipeline_summary_of(&results);
@@ -152,7 +152,7 @@ fn meters_see_their_own_pipeline_only() {
 
 /// A signal takes its configured delay, reaches all pipelines or one, and ends the optimistic state of meters.
 #[test]
-fn signals_reach_whom_they_are_for() {
+fn signals_reach_their_destinations() {
     for (notified, heard) in [(SignalScope::All, 4), (SignalScope::Origin, 1)] {
         let parameters = PipelineParameters {
             ports_per_pipeline: Some(1),
@@ -170,8 +170,12 @@ fn signals_reach_whom_they_are_for() {
         assert_eq!(signal, deflected + Time::from_us(1), "the port was idle: it left the queue at once");
         let metered = results.trace.iter().find(|row| matches!(row.event, TraceEvent::Metered { .. })).unwrap().at;
         assert!(metered >= signal, "no sender exceeds its line before a signal");
-        let deaf = burst(4, 300, with(PipelineParameters { control: control(Control::Meter), ..parameters }, 10));
-        assert!(inside.recirculated * 4 < pipeline_summary_of(&deaf).recirculated, "the control: without signals");
+        let unsignalled =
+            burst(4, 300, with(PipelineParameters { control: control(Control::Meter), ..parameters }, 10));
+        assert!(
+            inside.recirculated * 4 < pipeline_summary_of(&unsignalled).recirculated,
+            "the control: without signals"
+        );
     }
 }
 

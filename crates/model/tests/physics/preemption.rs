@@ -111,7 +111,7 @@ fn random_run(seed: u64, threads: usize) -> Outcome {
 }
 
 #[test]
-fn whatever_interrupts_whatever_every_frame_is_accounted_for() {
+fn every_frame_is_accounted_for_under_any_preemption() {
     for seed in 0..40 {
         let results = random_run(seed, 1);
         assert!(results.passes() && results.packets.closed, "{seed}: {:#?}", results.checks);

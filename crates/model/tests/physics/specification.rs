@@ -102,7 +102,7 @@ fn generated_fabrics_number_hosts_first_and_ports_by_links() {
 /// arrives.
 // [M21] [M22] [M23]
 #[test]
-fn simultaneous_arrivals_begin_with_the_port_that_the_counter_says() {
+fn simultaneous_arrivals_begin_with_the_port_of_the_counter() {
     assert_eq!([0, 1, 2, 3, 4].map(mix), [0, 0x6889_90c0, 0xd113_2181, 0x53f1_e9dd, 0xd97e_5ed1]);
     let mut flows = Vec::new();
     let (mut instants, mut expected) = (0, Vec::new());
@@ -399,7 +399,7 @@ fn a_frame_whose_port_has_failed_chooses_among_the_live_ones() {
 /// A lossy link loses exactly the frames that the host's random stream selects.
 // [M27] [M18]
 #[test]
-fn a_link_loses_the_frames_of_which_the_stream_says_so() {
+fn a_link_loses_the_frames_that_the_random_stream_selects() {
     for (loss, bit_error_rate) in [(0.3, 0.0), (0.0, 4e-5), (0.2, 2e-5)] {
         let spec = LinkSpec { loss, bit_error_rate, ..link(10, 1000) };
         let mut setup = setup(crate::lone_flow::chain(&[spec]), plan(2, (0..100).map(|n| once(0, 1, n * 5_000_000))));

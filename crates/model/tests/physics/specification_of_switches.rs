@@ -156,7 +156,7 @@ fn thresholds_and_headroom_of_a_lossless_class() {
         setup.record.pauses = true;
         let model = Shared { bytes: shared, headroom, xoff: alpha, xon, egress: (1, 1), ..Shared::default() };
         let (lost, decided) = model.run(60);
-        let mut told_of = |flow_control, classes| {
+        let mut check_notified = |flow_control, classes| {
             setup.switch.flow_control = flow_control;
             let (fabric, _) = step_down();
             let mut again = crate::bench::setup(fabric, plan(4, [burst(60, 3)]));
@@ -170,8 +170,8 @@ fn thresholds_and_headroom_of_a_lossless_class() {
                 "{shared} {headroom} {alpha:?}"
             );
         };
-        told_of(FlowControl::Pfc(control), 1 << 3);
-        told_of(FlowControl::Pause(PauseParameters { classes: 0xff, ..control }), 0xff);
+        check_notified(FlowControl::Pfc(control), 1 << 3);
+        check_notified(FlowControl::Pause(PauseParameters { classes: 0xff, ..control }), 0xff);
         seen = (seen.0 + lost, seen.1 + decided.len());
     }
     assert!(seen.0 > 0 && seen.1 >= 12, "{seen:?}");

@@ -237,7 +237,7 @@ fn tiers_that_do_not_trim_drop() {
 
 /// A receiver that gets headers reports missing payload at once. Otherwise the sender waits for its timer.
 #[test]
-fn transports_that_hear_of_trims_need_no_timer() {
+fn trim_aware_transports_need_no_timer() {
     let with = |kind: &str, settings: &[(&str, &str)], size_bytes, hears| {
         let fabric = single_switch(17, link(100, 500)).unwrap();
         let mut setup = setup(fabric, plan(17, (0..16).map(|src| flow(src, 16, size_bytes))));
@@ -252,15 +252,15 @@ fn transports_that_hear_of_trims_need_no_timer() {
     for (kind, settings, size) in
         [("roce", timeout, 2000), ("tcp", &[("min_rto", "10ms"), ("initial_rto", "10ms")], 60_000)]
     {
-        let (results, deaf) = (with(kind, settings, size, true), with(kind, settings, size, false));
-        for results in [&results, &deaf] {
+        let (results, control) = (with(kind, settings, size, true), with(kind, settings, size, false));
+        for results in [&results, &control] {
             assert!(results.passes("conservation") && results.summary.event_counts.trims > 0, "{kind}");
         }
         assert_eq!(results.flows.iter().filter(|flow| flow.delivered_ps.is_some()).count(), 16, "{kind}");
         let timeouts = |results: &Results| results.flows.iter().map(|flow| flow.timeouts).sum::<u32>();
         let last = |results: &Results| results.flows.iter().map(|flow| flow.delivered_ps.unwrap_or(u64::MAX)).max();
-        assert!(timeouts(&results) < timeouts(&deaf), "{kind}: {} {}", timeouts(&results), timeouts(&deaf));
-        assert!(last(&results) < last(&deaf), "{kind}");
+        assert!(timeouts(&results) < timeouts(&control), "{kind}: {} {}", timeouts(&results), timeouts(&control));
+        assert!(last(&results) < last(&control), "{kind}");
         if kind == "roce" {
             assert_eq!(timeouts(&results), 0, "each copy that is cut is asked for");
         }

@@ -68,7 +68,7 @@ impl Estimator {
         if frame.has(flags::COLLECTS) {
             let own_bytes = std::mem::take(&mut self.probe_wire_bytes);
             if let Some(bps) = self.measured(ctx.telemetry, own_bytes, wire_bytes as f64 / frame_bytes as f64) {
-                tell(parameters, ctx, frame, bps);
+                report(parameters, ctx, frame, bps);
             }
             return;
         }
@@ -106,7 +106,7 @@ impl Estimator {
         let mu = wire_bits * pairs / train.sum_in.as_ps() as f64 * 1e3;
         let line = frame.number().max(1) as f64 / 1e9;
         let available = self.estimate(parameters, mu, (strain, variance), 1.0 / line);
-        tell(parameters, ctx, frame, (available * 1e9) as u64);
+        report(parameters, ctx, frame, (available * 1e9) as u64);
     }
 
     /// Estimates the available bandwidth in Gbps after a train at `mu` Gbps (thesis, eq. 2.4). `slope` initialises the
@@ -138,7 +138,7 @@ impl Estimator {
 }
 
 /// Sends the available bandwidth to the sender.
-fn tell(parameters: &EccpParameters, ctx: &mut Ctx<'_>, frame: &Frame, bps: u64) {
+fn report(parameters: &EccpParameters, ctx: &mut Ctx<'_>, frame: &Frame, bps: u64) {
     ctx.replies.push(Reply {
         kind: Kind::Cnp,
         stamp: frame.stamp,
@@ -221,7 +221,7 @@ mod tests {
 
     /// Random probes in any order with any stamps: estimates are finite, with at most one reply per train.
     #[test]
-    fn whatever_comes_the_estimator_survives() {
+    fn the_estimator_keeps_its_bounds_for_any_input() {
         for seed in 0..20 {
             let p = EccpParameters { train_frames: 2 + seed as u32, ..EccpParameters::default() };
             let (mut draws, mut random) = (Stream::new(seed, 0, 0), Stream::new(seed, 1, 0));

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_measured_the_covariance_stays_one() {
+    fn the_covariance_stays_valid_for_any_measurement() {
         for seed in 0..20 {
             let mut random = Stream::new(seed, 0, 0);
             let p = EccpParameters::default();

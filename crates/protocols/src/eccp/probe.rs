@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_measured_load_is_asked_for_at_its_interval() {
+    fn the_load_is_sampled_at_its_interval() {
         let p = EccpParameters { estimate: BandwidthSource::Measured, ..EccpParameters::default() };
         let sent = probes(&p, Rate::from_gbps(1), Time::from_ms(100));
         let samples: Vec<&Segment> = sent.iter().filter(|probe| probe.flags & flags::COLLECTS != 0).collect();

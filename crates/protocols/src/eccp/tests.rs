@@ -57,7 +57,7 @@ fn a_cut_sets_the_target_and_the_stages_bring_it_back() {
 }
 
 #[test]
-fn whatever_comes_the_rate_keeps_its_bounds() {
+fn the_rate_keeps_its_bounds_for_any_input() {
     for seed in 0..20 {
         let mut random = Stream::new(seed, 0, 0);
         let p =

@@ -129,7 +129,7 @@ impl OutputBackpressure {
             return flow.passes(parameters, (now, port, pair), (bytes, slack_bytes), rate, requests);
         }
         if !self.make_room(parameters, now, pair) {
-            self.statistics.untold += 1;
+            self.statistics.untracked += 1;
             return true;
         }
         let flow = self.flows.entry(pair).or_insert_with(|| Flow::new(now));
@@ -227,7 +227,7 @@ impl OutputBackpressure {
             match flow.blocked_until(now) {
                 Some(blocked) => until = until.min(blocked),
                 None => {
-                    flow.tell(parameters, now, (pair, 0), switch, requests, &mut self.statistics);
+                    flow.request_rate(parameters, now, (pair, 0), switch, requests, &mut self.statistics);
                     self.stopped.insert(pair);
                 }
             }
@@ -251,7 +251,7 @@ impl OutputBackpressure {
             // The flow may have lost its table entry, or been paused, since it was added to `fresh`.
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
             if flow.is_active(now, parameters.burst_gap) && flow.blocked_until(now).is_none() {
-                flow.tell(parameters, now, (pair, 0), switch, requests, &mut self.statistics);
+                flow.request_rate(parameters, now, (pair, 0), switch, requests, &mut self.statistics);
                 self.stopped.insert(pair);
             }
         }
@@ -287,7 +287,7 @@ impl OutputBackpressure {
             let Some(flow) = self.flows.get_mut(&demand.pair) else { continue };
             let granted = flow.stop.filter(|stop| stop.is_live(now)).map_or(u64::MAX, |stop| stop.rate_bps);
             if flow.rate_bps(now) > fair && fair < granted {
-                flow.tell(parameters, now, (demand.pair, fair), switch, requests, &mut self.statistics);
+                flow.request_rate(parameters, now, (demand.pair, fair), switch, requests, &mut self.statistics);
                 self.stopped.insert(demand.pair);
             }
         }

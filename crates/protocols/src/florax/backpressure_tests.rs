@@ -157,7 +157,7 @@ fn a_flow_that_is_held_further_on_is_stopped_at_that_rate() {
 }
 
 #[test]
-fn a_full_table_tells_no_more_flows_apart_but_stops_them_all_the_same() {
+fn flows_beyond_a_full_table_are_paused_together() {
     let parameters = BackpressureParameters { flows: 2, ..parameters(StopTarget::Flows) };
     let (mut output, now) = two_flows(&parameters);
     let mut requests = Vec::new();
@@ -168,11 +168,11 @@ fn a_full_table_tells_no_more_flows_apart_but_stops_them_all_the_same() {
     requests.clear();
     output.decide(&parameters, third, 91, LINK, &Alone, &mut requests);
     assert_eq!(requests[0], PauseRequest { port: 3, pair: pair(3), rate_bps: Some(0) });
-    assert_eq!((output.flows(), output.statistics(now).0.untold), (2, 1));
+    assert_eq!((output.flows(), output.statistics(now).0.untracked), (2, 1));
     // An inactive flow's entry is reused.
     let later = (now + Time::from_ms(16), 3, pair(3));
     assert!(output.count(&parameters, later, (FRAME, FRAME), LINK, &mut requests));
-    assert_eq!((output.flows(), output.statistics(later.0).0.untold), (1, 1));
+    assert_eq!((output.flows(), output.statistics(later.0).0.untracked), (1, 1));
 }
 
 /// Under any operations: tables keep their bounds, paused flows resume or expire, requests use only ports of the flow,

@@ -83,7 +83,7 @@ impl OutputBackpressure {
         let may = |to| !blocked(to) && (switch.held_bps(to).is_some() != own);
         let Some(to) = self.senders.most_aggressive(now, parameters, may) else { return };
         let Some(flow) = self.flows.get_mut(&to) else { return };
-        let grace = flow.tell(parameters, now, (to, 0), switch, requests, &mut self.statistics);
+        let grace = flow.request_rate(parameters, now, (to, 0), switch, requests, &mut self.statistics);
         self.senders.settled_at = now.saturating_add(grace);
         self.stopped.insert(to);
         self.note_stopped();

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn blocked_until_it_expires_however_often_it_is_told() {
+    fn blocked_until_expiry_after_any_number_of_pauses() {
         let mut hold = Hold::new(Time::ZERO, 0, Time::from_ms(5));
         assert!(!hold.may_send(Time::from_us(4_999)) && hold.may_send(Time::from_ms(5)));
         hold.on_request(Time::from_ms(3), 0, Time::from_ms(5));

@@ -45,13 +45,13 @@ pub struct BackpressureStatistics {
     /// Maximum number of flows paused at one time.
     pub max_stopped_flows: u64,
     /// Frames of flows that did not fit the table.
-    pub untold: u64,
+    pub untracked: u64,
 }
 
 impl Flow {
     /// Requests `rate_bps` for `pair` through every port of the flow. Returns the longest time until excess frames must
     /// have ceased.
-    pub fn tell(
+    pub fn request_rate(
         &mut self,
         parameters: &BackpressureParameters,
         now: Time,
@@ -78,4 +78,4 @@ impl Flow {
     }
 }
 
-units::pack_fields!(BackpressureStatistics { xoffs, changes, xons, expiries, flows_max, max_stopped_flows, untold });
+units::pack_fields!(BackpressureStatistics { xoffs, changes, xons, expiries, flows_max, max_stopped_flows, untracked });

@@ -171,7 +171,7 @@ mod tests {
 
     /// Random frames and stamps: feedback is finite and up to 64, at most one per sample.
     #[test]
-    fn whatever_comes_the_sampler_keeps_its_bounds() {
+    fn the_sampler_keeps_its_bounds_for_any_input() {
         let mut replies_of = 0;
         for seed in 0..20 {
             let mut random = Stream::new(seed, 0, 0);

@@ -80,7 +80,7 @@ fn a_flow_climbs_to_its_limit_and_rests_there() {
 
 /// Random and invalid notifications at random times: rates stay within their bounds, and next changes in the future.
 #[test]
-fn whatever_comes_the_rate_keeps_its_bounds() {
+fn the_rate_keeps_its_bounds_for_any_input() {
     for seed in 0..20 {
         let mut random = Stream::new(seed, 0, 0);
         let p = HetFlowParameters {

@@ -20,7 +20,7 @@ fn hop(at: Time, queue_bytes: u64, sent_bytes: u64) -> Hop {
 }
 
 /// Acknowledges up to `seq`, with `next` as the next byte to send.
-fn tell(flow: &mut Hpcc, parameters: &HpccParameters, (seq, next): (u64, u64), hops: &[Hop]) {
+fn report(flow: &mut Hpcc, parameters: &HpccParameters, (seq, next): (u64, u64), hops: &[Hop]) {
     let ack = AckInfo { rtt: RTT, wire_bytes: 1124, ece: false, seq, new_bytes: 1000, next, switches: 1, hops };
     flow.on_ack(parameters, Time::ZERO, ack);
 }
@@ -32,10 +32,10 @@ fn a_queue_of_one_bandwidth_delay_product_halves_the_rate() {
     let p = parameters();
     let mut flow = flow(&p);
     assert_eq!(flow.window_bytes(), 100_000, "100 Gbps for 8 us");
-    tell(&mut flow, &p, (1000, 100_000), &[hop(Time::ZERO, 100_000, 0)]);
+    report(&mut flow, &p, (1000, 100_000), &[hop(Time::ZERO, 100_000, 0)]);
     assert_eq!(flow.0.rate, LINE, "the first acknowledgement only begins the round trip");
     // T later, 100 kB have left and 100 kB still wait.
-    tell(&mut flow, &p, (100_001, 200_000), &[hop(RTT, 100_000, 100_000)]);
+    report(&mut flow, &p, (100_001, 200_000), &[hop(RTT, 100_000, 100_000)]);
     assert_eq!(flow.0.utilisation, 2.0);
     assert_eq!(flow.0.rate.as_bps(), 100_000_000_000 * 95 / 200 + 40_000_000);
     assert_eq!(flow.window_bytes(), flow.0.rate.as_bps() * 8 / 8_000_000);
@@ -50,8 +50,8 @@ fn the_busiest_link_counts() {
     let mut flow = flow(&p);
     let slow =
         |at: Time, queue_bytes, sent_bytes| Hop { rate: Rate::from_gbps(10), ..hop(at, queue_bytes, sent_bytes) };
-    tell(&mut flow, &p, (1, 10), &[hop(Time::ZERO, 20_000, 0), slow(Time::ZERO, 15_000, 0)]);
-    tell(&mut flow, &p, (11, 20), &[hop(RTT, 20_000, 80_000), slow(RTT, 15_000, 10_000)]);
+    report(&mut flow, &p, (1, 10), &[hop(Time::ZERO, 20_000, 0), slow(Time::ZERO, 15_000, 0)]);
+    report(&mut flow, &p, (11, 20), &[hop(RTT, 20_000, 80_000), slow(RTT, 15_000, 10_000)]);
     // 0.8 + 0.2 of the fast link, 1 + 1.5 of the slow one.
     assert_eq!(flow.0.utilisation, 2.5);
 }
@@ -64,10 +64,10 @@ fn acknowledgements_of_one_round_trip_do_not_add_up() {
     let p = parameters();
     let mut flow = flow(&p);
     let at = |step: u64| hop(Time::from_ns(800 * step), 100_000, 10_000 * step);
-    tell(&mut flow, &p, (1000, 100_000), &[at(0)]);
+    report(&mut flow, &p, (1000, 100_000), &[at(0)]);
     let mut rates = Vec::new();
     for step in 1..=20 {
-        tell(&mut flow, &p, (1000 + step * 1000, 200_000), &[at(step)]);
+        report(&mut flow, &p, (1000 + step * 1000, 200_000), &[at(step)]);
         assert_eq!(flow.0.reference, LINE);
         rates.push(flow.0.rate.as_bps());
     }
@@ -81,7 +81,7 @@ fn acknowledgements_of_one_round_trip_do_not_add_up() {
     let mut plain = flow.clone();
     let without = HpccParameters { fast_reaction: false, ..p.clone() };
     let before = plain.0.rate;
-    tell(&mut plain, &without, (50_000, 200_000), &[at(30)]);
+    report(&mut plain, &without, (50_000, 200_000), &[at(30)]);
     assert_eq!(plain.0.rate, before, "without fast reaction only whole round trips count");
 }
 
@@ -95,7 +95,7 @@ fn after_max_stage_steps_the_rate_follows_the_measurement() {
     let mut rates = Vec::new();
     for round in 0..6 {
         // The utilisation is a tenth, all by this flow.
-        tell(&mut flow, &p, (round * 100 + 1, round * 100 + 100), &[hop(RTT * round, 0, 10_000 * round)]);
+        report(&mut flow, &p, (round * 100 + 1, round * 100 + 100), &[hop(RTT * round, 0, 10_000 * round)]);
         rates.push(flow.0.rate.as_bps() / 1_000_000);
     }
     assert_eq!(rates[..4], [10_000, 10_040, 10_080, 10_120]);
@@ -110,20 +110,20 @@ fn after_max_stage_steps_the_rate_follows_the_measurement() {
 fn another_path_begins_anew() {
     let p = parameters();
     let mut flow = flow(&p);
-    tell(&mut flow, &p, (1, 10), &[hop(Time::from_us(100), 0, 1_000_000)]);
+    report(&mut flow, &p, (1, 10), &[hop(Time::from_us(100), 0, 1_000_000)]);
     for hops in [&[hop(RTT, 500_000, 10)][..], &[hop(RTT, 500_000, 20), hop(RTT, 500_000, 20)], &[]] {
-        tell(&mut flow, &p, (11, 20), hops);
+        report(&mut flow, &p, (11, 20), hops);
         assert_eq!((flow.0.rate, flow.0.utilisation), (LINE, 1.0));
     }
     // The telemetry of a duplicate: no time has passed at the port.
     let same = [hop(RTT, 500_000, 20), hop(RTT, 500_000, 20)];
-    tell(&mut flow, &p, (12, 20), &same);
+    report(&mut flow, &p, (12, 20), &same);
     assert_eq!(flow.0.utilisation, 1.0);
 }
 
 /// Random telemetry: rates stay finite and within their bounds, windows admit at least one packet at a time.
 #[test]
-fn whatever_is_told_the_rate_keeps_its_bounds() {
+fn the_rate_keeps_its_bounds_for_any_report() {
     for seed in 0..20 {
         let mut random = Stream::new(seed, 0, 0);
         let p = HpccParameters { max_stage: random.below(4) as u32, fast_reaction: seed % 2 == 0, ..parameters() };
@@ -144,7 +144,7 @@ fn whatever_is_told_the_rate_keeps_its_bounds() {
                 }
             }
             let telemetry = &hops[..if random.below(100) == 0 { random.below(4) as usize } else { 3 }];
-            tell(&mut flow, &p, (seq, next), telemetry);
+            report(&mut flow, &p, (seq, next), telemetry);
             assert!((p.min_rate..=LINE).contains(&flow.0.rate), "{flow:?}");
             assert!(flow.0.utilisation.is_finite() && flow.0.utilisation >= 0.0, "{flow:?}");
             assert!(flow.window_bytes() >= 1);

@@ -67,7 +67,7 @@ impl Flight {
         (&mut self.blocks[((packet / 64) & mask) as usize], 1 << (packet % 64))
     }
 
-    fn knows(&self, packet: u64) -> bool {
+    fn is_in_range(&self, packet: u64) -> bool {
         (self.base..self.next).contains(&packet)
     }
 
@@ -104,7 +104,7 @@ impl Flight {
     /// Records the arrival of `packet`. Returns whether it is new.
     #[inline]
     pub fn settle(&mut self, packet: u64) -> bool {
-        if !self.knows(packet) {
+        if !self.is_in_range(packet) {
             return false;
         }
         let (block, bit) = self.block(packet);
@@ -152,7 +152,7 @@ impl Flight {
     /// Queues `packet`, which did not arrive complete, for retransmission. Returns whether it was in flight.
     #[inline]
     pub fn queue(&mut self, packet: u64) -> bool {
-        if !self.knows(packet) {
+        if !self.is_in_range(packet) {
             return false;
         }
         let (block, bit) = self.block(packet);

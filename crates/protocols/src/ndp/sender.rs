@@ -37,7 +37,7 @@ pub struct NdpSender {
     timeouts: u32,
     window: u16,
     /// Packets of the initial window that have not left.
-    unasked: u16,
+    unsent_initial: u16,
 }
 
 impl NdpSender {
@@ -64,7 +64,7 @@ impl NdpSender {
             returns: 0,
             timeouts: 0,
             window,
-            unasked: window,
+            unsent_initial: window,
         }
     }
 
@@ -113,7 +113,7 @@ impl NdpSender {
     fn on_pulls(&mut self, pulled: u64) {
         let more = pulled.saturating_sub(self.pulled);
         self.pulled += more;
-        if self.unasked == 0 || self.parameters.early_pulls == EarlyPulls::Count {
+        if self.unsent_initial == 0 || self.parameters.early_pulls == EarlyPulls::Count {
             self.credit = self.credit.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
         }
     }
@@ -129,7 +129,7 @@ impl NdpSender {
     /// A returned packet is retransmitted on a pull, like any other. If no pull is due and nothing is in flight, the
     /// receiver may have seen no packet of the flow: then one leaves without a pull (NDP, sec. 3.2.4).
     fn go_on_alone(&mut self) {
-        let may_send = self.credit > 0 || self.unasked > 0;
+        let may_send = self.credit > 0 || self.unsent_initial > 0;
         if self.returns > 0 && !may_send && self.flight.under_way() == 0 && !self.expects_pulls() {
             self.returns -= 1;
             self.credit = 1;
@@ -179,7 +179,7 @@ impl Sender for NdpSender {
         if self.flight.base() == self.packets {
             return Offer::Done;
         }
-        if self.credit == 0 && self.unasked == 0 {
+        if self.credit == 0 && self.unsent_initial == 0 {
             return Offer::Blocked;
         }
         let (packet, again) = match self.flight.send_queued() {
@@ -187,8 +187,8 @@ impl Sender for NdpSender {
             None if self.flight.next() < self.packets && self.flight.has_room() => (self.flight.send_fresh(), false),
             None => return Offer::Blocked,
         };
-        if self.unasked > 0 {
-            self.unasked -= 1;
+        if self.unsent_initial > 0 {
+            self.unsent_initial -= 1;
         } else {
             self.credit -= 1;
         }
@@ -215,7 +215,7 @@ impl Sender for NdpSender {
 
     #[inline]
     fn waits(&self) -> bool {
-        self.credit == 0 && self.unasked == 0 && self.flight.base() != self.packets
+        self.credit == 0 && self.unsent_initial == 0 && self.flight.base() != self.packets
     }
 
     /// The receiver controls it: after the initial window it has no rate and no window, only bytes in flight.

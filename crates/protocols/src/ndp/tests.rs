@@ -189,7 +189,7 @@ fn a_flow_shorter_than_its_window_waits_for_pulls_too() {
 /// NDP, sec. 3.2.4: returned headers wait for pulls while any are due; the last packet does not.
 // [NDP10]
 #[test]
-fn the_only_packet_left_is_sent_again_unasked() {
+fn the_last_unacknowledged_packet_is_retransmitted_without_a_pull() {
     let mut sender = sender("3", 100);
     let mut hear = bench(&mut sender);
     assert_eq!(packets(&hear(None)), [0, 1, 2]);

@@ -192,7 +192,7 @@ mod tests {
 
     /// Both stores agree while the clock does not wrap.
     #[test]
-    fn a_stamp_of_32_bits_says_the_same_as_two_registers() {
+    fn a_stamp_of_32_bits_equals_two_registers() {
         let mut stream = Stream::new(7, 0, 0);
         let (mut long, mut short, mut now) = (SignalState::default(), StampState::default(), 1u64);
         for _ in 0..100_000 {

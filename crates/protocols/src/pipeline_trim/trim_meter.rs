@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn trim_next_trims_as_many_as_signals_asked_for_however_late() {
+    fn trim_next_trims_as_many_as_requested_at_any_delay() {
         let parameters = parameters(Control::TrimNext { packets: 12 });
         let mut trim_meter = TrimMeter::new(&parameters, LINE);
         for _ in 0..3 {
@@ -253,13 +253,13 @@ mod tests {
             let quiet = TrimMeter::new(&parameters, LINE);
             let mut quiet = quiet;
             let (_, _) = trimmed(&mut quiet, &parameters, Time::ZERO, Time::from_us(50));
-            let unasked = trimmed(&mut quiet, &parameters, Time::from_us(50), Time::from_us(90)).0;
-            (before, unasked)
+            let unsignalled = trimmed(&mut quiet, &parameters, Time::from_us(50), Time::from_us(90)).0;
+            (before, unsignalled)
         };
-        let (before, unasked) = run(Wrap::Handled);
-        assert!(before >= 22 && unasked == 0, "{before} and {unasked}");
-        let (before, unasked) = run(Wrap::AsListed);
-        assert!(before == 0 && unasked > 80, "{before} and {unasked}");
+        let (before, unsignalled) = run(Wrap::Handled);
+        assert!(before >= 22 && unsignalled == 0, "{before} and {unsignalled}");
+        let (before, unsignalled) = run(Wrap::AsListed);
+        assert!(before == 0 && unsignalled > 80, "{before} and {unsignalled}");
     }
 
     /// Random packets and signals: no rule passes more than the line rate and its burst, and late or spurious calls are

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_comes_the_rate_keeps_its_bounds() {
+    fn the_rate_keeps_its_bounds_for_any_input() {
         for seed in 0..20 {
             let mut random = Stream::new(seed, 0, 0);
             let p = QcnParameters { gain: 1.0 / (1 + random.below(300)) as f64, ..QcnParameters::default() };

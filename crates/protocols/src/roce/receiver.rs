@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_asked_for_once_until_progress_or_the_interval() {
+    fn a_gap_is_requested_once_until_progress_or_the_interval() {
         let packets =
             [(0, 0, 0), (1, 2, 0), (2, 3, 0), (499, 4, 0), (501, 5, 0), (502, 1, 0), (503, 3, 0), (504, 4, 0)];
         let expected = [(1, 0), (1, flags::NAK), (1, flags::NAK), (2, 0), (2, flags::NAK)];
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn each_copy_that_was_cut_is_asked_for_when_its_turn_comes() {
+    fn each_trimmed_copy_is_requested_in_order() {
         let mut receiver = RoceReceiver::new(&Arc::new(RoceParameters::default()));
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
         let mut feed = |us: u64, packet: u64, kind: Kind| {

@@ -319,7 +319,7 @@ mod tests {
         sender.poll(&mut Ctx::new(now, &mut random, &mut replies))
     }
 
-    fn tell(sender: &mut RoceSender, now: Time, kind: Kind, packet: u64, flags: u8) {
+    fn report(sender: &mut RoceSender, now: Time, kind: Kind, packet: u64, flags: u8) {
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
         let frame = Frame { kind, seq: packet * 1000, flags, ..Frame::default() };
         sender.on_frame(&mut Ctx::new(now, &mut random, &mut replies), &frame);
@@ -332,10 +332,10 @@ mod tests {
             assert!(matches!(ask(&mut sender, Time::from_us(packet)), Offer::Send(s) if s.seq == packet * 1000));
         }
         let now = Time::from_us(20);
-        tell(&mut sender, now, Kind::Ack, 6, 0);
-        tell(&mut sender, now, Kind::Ack, 4, flags::NAK);
+        report(&mut sender, now, Kind::Ack, 6, 0);
+        report(&mut sender, now, Kind::Ack, 4, flags::NAK);
         assert!(matches!(ask(&mut sender, now), Offer::Send(s) if s.seq == 10_000 && s.flags == 0));
-        tell(&mut sender, now, Kind::Ack, 7, flags::NAK);
+        report(&mut sender, now, Kind::Ack, 7, flags::NAK);
         let Offer::Send(again) = ask(&mut sender, Time::from_us(21)) else { panic!("packet 7 is missing") };
         assert_eq!((again.seq, again.flags), (7000, flags::RETRANSMISSION));
         assert_eq!(sender.statistics().retransmitted_bytes, 1000);
@@ -348,7 +348,7 @@ mod tests {
         parameters.set("min_rate", "10Mbps").unwrap();
         parameters.set("decrease_interval", "0us").unwrap();
         let mut sender = RoceSender::new(&Arc::new(parameters), &flow());
-        (0..20).for_each(|_| tell(&mut sender, Time::ZERO, Kind::Cnp, 0, 0));
+        (0..20).for_each(|_| report(&mut sender, Time::ZERO, Kind::Cnp, 0, 0));
         assert_eq!(sender.rate(Time::ZERO), Rate::from_mbps(10));
         assert!(matches!(ask(&mut sender, Time::ZERO), Offer::Send(_)));
         // 1082 bytes at 10 Mbps last 865.6 us; the rate rises every 55 us.
@@ -365,8 +365,8 @@ mod tests {
     fn an_idle_flow_has_no_timer() {
         let mut sender = RoceSender::new(&Arc::new(RoceParameters::dcqcn()), &flow());
         assert!(matches!(ask(&mut sender, Time::ZERO), Offer::Send(_)));
-        tell(&mut sender, Time::from_us(1), Kind::Cnp, 0, 0);
-        tell(&mut sender, Time::from_us(1), Kind::Ack, 1, 0);
+        report(&mut sender, Time::from_us(1), Kind::Cnp, 0, 0);
+        report(&mut sender, Time::from_us(1), Kind::Ack, 1, 0);
         let armed = sender.next_timer();
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
         sender.on_timer(&mut Ctx::new(armed, &mut random, &mut replies));

@@ -73,7 +73,7 @@ mod tests {
 
     /// Reported blocks are exact, and near the first missing byte all of them are reported.
     #[test]
-    fn blocks_are_told_as_they_are() {
+    fn blocks_are_reported_unchanged() {
         let mut random = Stream::new(3, 0, 0);
         for round in 0..10_000 {
             let mss = 1 + random.below(9000);

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_segment_is_told_when_it_is_the_one_expected() {
+    fn a_trimmed_segment_is_reported_if_it_is_the_expected_one() {
         let mut receiver =
             TcpReceiver::new(&Arc::new(TcpParameters { delayed_ack: false, ..TcpParameters::default() }));
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn classic_ecn_echoes_until_told() {
+    fn classic_ecn_echoes_until_cwr() {
         let tcp = TcpParameters { ecn: EcnMode::Classic, delayed_ack: false, ..TcpParameters::default() };
         assert_eq!(answers(tcp, &["0", "1!", "2", "3c", "4", "5!c", "6"]), ["1", "2e", "3e", "4", "5", "6e", "7e"]);
     }

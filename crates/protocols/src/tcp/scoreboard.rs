@@ -152,7 +152,7 @@ mod tests {
 
     /// RFC 6675, 4: lost if three separate ranges follow, or more than two segments' bytes.
     #[test]
-    fn three_ranges_or_more_than_two_segments_tell_a_loss() {
+    fn three_ranges_or_more_than_two_segments_indicate_a_loss() {
         for (reported, lost) in [
             (&[(10, 20)][..], false),
             (&[(10, 30)], false),

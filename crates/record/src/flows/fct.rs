@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_is_never_told_ends_at_the_delivery_and_an_open_flow_has_no_line() {
+    fn a_sender_without_acknowledgement_ends_at_the_delivery_and_an_open_flow_has_no_line() {
         let unacked = FlowRecord { acked_ps: None, ..flow() };
         assert_eq!(read_fct(&written(&[unacked], FctFormat::Hpcc), FctFormat::Hpcc).unwrap()[0].fct_ns, 89_999);
         let open = FlowRecord { acked_ps: None, delivered_ps: None, ..flow() };

@@ -164,7 +164,7 @@ fn a_result_needs_no_name_that_a_foreign_file_has() {
 }
 
 #[test]
-fn a_result_that_somebody_edited_is_not_replaced() {
+fn an_edited_result_is_not_replaced() {
     let scratch = Scratch::new("folder-edited");
     let target = scratch.0.join("run");
     for name in FILES {
@@ -318,7 +318,7 @@ fn a_link_is_not_replaced_and_not_followed() {
 }
 
 #[test]
-fn two_writers_of_one_target_are_told_apart() {
+fn two_writers_of_one_target_are_distinguished() {
     let scratch = Scratch::new("folder-busy");
     let target = scratch.0.join("run");
     let first = ResultFolder::create(&target).unwrap();
@@ -381,7 +381,7 @@ fn a_writer_killed_before_its_marker_is_gone_leaves_a_whole_result() {
 }
 
 #[test]
-fn half_a_result_is_told_from_a_whole_one() {
+fn an_incomplete_result_is_distinguished_from_a_complete_one() {
     let scratch = Scratch::new("folder-half");
     let target = scratch.0.join("run");
     finished(&target, 3);

@@ -80,7 +80,7 @@ proptest! {
 }
 
 #[test]
-fn a_file_tells_units_meanings_and_its_run_to_whoever_reads_it() {
+fn a_file_states_units_meanings_and_its_run() {
     let scratch = Scratch::new("table-metadata");
     let path = scratch.0.join("a.parquet");
     let run = ScenarioIdentity { name: "a \"run\"".into(), hash: "c0ffee".into(), seed: u64::MAX, version: "9".into() };
@@ -216,7 +216,7 @@ fn a_row_that_does_not_fit_is_refused_whole() {
 }
 
 #[test]
-fn what_is_not_a_table_says_which_file() {
+fn a_file_that_is_no_table_is_named() {
     let scratch = Scratch::new("table-not");
     let path = scratch.0.join("a.parquet");
     assert!(matches!(read_table(&path), Err(RecordError::Unreadable { .. })));

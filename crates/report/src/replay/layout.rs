@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fat_tree_of_a_thousand_hosts_stands_in_rows_without_overlaps() {
+    fn a_fat_tree_of_a_thousand_hosts_is_drawn_in_rows_without_overlaps() {
         let (hosts, links) = fat_tree(16);
         let layout = Layout::new(&fabric(hosts, &links));
         assert!(layout.tiers && layout.stacked && is_inside(&layout));

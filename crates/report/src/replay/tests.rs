@@ -86,7 +86,7 @@ fn frames_are_the_rows_of_the_tables() {
 }
 
 #[test]
-fn the_time_between_looks_is_told_by_bytes_where_rows_are_few() {
+fn the_sampling_interval_is_derived_from_bytes_if_rows_are_few() {
     let scratch = Scratch::new("few");
     // One row: the port sent half of 10 us, at the fourth sample.
     scratch.links(&[(40 * US, 0, 0, 62_500, 0.5)]);

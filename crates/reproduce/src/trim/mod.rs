@@ -152,7 +152,7 @@ mod tests {
     /// With 64 senders and all packets trimmed, no tried response is stable; the paper's 19 Gbps are compared
     /// nevertheless.
     #[test]
-    fn goodput_is_told_where_no_response_is_stable() {
+    fn goodput_is_reported_if_no_response_is_stable() {
         let checks = checks("trim/fig9c");
         let of = |name: &str| checks.iter().find(|check| check.name == name).unwrap();
         assert!(of("64 senders, all trimmed: response from which on the queue stays within 250").ours.is_infinite());

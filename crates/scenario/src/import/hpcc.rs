@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_a_key_holds_and_what_is_not_read_is_told() {
+    fn the_last_value_of_a_key_holds_and_unread_keys_are_reported() {
         let text = format!("{FILES}CC_MODE 3\nCC_MODE 1 or 3\n");
         let config = HpccConfig::parse(&text, "c").unwrap();
         assert_eq!(config.find("CC_MODE").unwrap().value, Value::Whole(1));

@@ -181,7 +181,7 @@ fn every_key_without_a_counterpart_is_named() {
 
 /// Configuration of conweave: PFC off and IRN on must not become PFC on and go-back-N.
 #[test]
-fn pfc_and_irn_are_what_the_configuration_says() {
+fn pfc_and_irn_follow_the_configuration() {
     let of = |more: &str| import(&format!("{CONFIG}{more}"), None).unwrap();
     let irn = of("ENABLE_PFC 0\nENABLE_IRN 1\nLB_MODE 0\n");
     assert!(irn.text.contains("flow_control = \"none\"\n"), "{}", irn.text);

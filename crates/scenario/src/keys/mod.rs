@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_is_told_once_and_fully() {
+    fn every_key_is_reported_once_and_fully() {
         let all: Vec<&Key> = keys().chain(of_fluid()).collect();
         for (at, key) in all.iter().enumerate() {
             assert!(!key.meaning.is_empty() && !key.source.is_empty(), "{}", key.path());

@@ -38,7 +38,7 @@ fn twenty_thousand_failures_are_read_in_linear_time() {
 
 /// Errors after the first 500 are dropped.
 #[test]
-fn twenty_thousand_mistakes_are_told_by_the_first_hundreds() {
+fn of_twenty_thousand_errors_the_first_hundreds_are_reported() {
     let errors = lower(&failures(20_000, "S11"), &[]).unwrap_err().errors;
     assert_eq!(errors.len(), 500);
     assert!(errors[0].help.as_ref().is_some_and(|help| help.contains("did you mean `S1`")), "{}", errors[0]);

@@ -43,7 +43,7 @@ fn an_entry_of_the_traffic_has_a_transport_of_its_own() {
 }
 
 #[test]
-fn what_is_wrong_with_an_entrys_transport_is_told_at_its_line() {
+fn faults_of_an_entrys_transport_are_reported_with_their_line() {
     let text = format!("{PLAIN}transport = \"dctpc\"\n");
     let error = lower(&text, &[]).unwrap_err();
     assert!(error.starts_with("ends.toml:14:") && error.contains("`dctpc` is not a valid transport"), "{error}");
@@ -58,7 +58,7 @@ fn what_is_wrong_with_an_entrys_transport_is_told_at_its_line() {
 }
 
 #[test]
-fn clocks_are_exact_unless_a_scenario_says_otherwise() {
+fn clocks_are_exact_by_default() {
     let plain = lower(PLAIN, &[]).unwrap();
     assert_eq!(plain.setup.host.clocks, Default::default());
     let skewed = [
@@ -73,7 +73,7 @@ fn clocks_are_exact_unless_a_scenario_says_otherwise() {
 }
 
 #[test]
-fn what_is_wrong_with_clocks_is_told_at_its_line() {
+fn faults_of_clocks_are_reported_with_their_line() {
     let error =
         |text: &str| lower(&PLAIN.replacen("[[traffic]]\n", &format!("{text}\n[[traffic]]\n"), 1), &[]).unwrap_err();
     let wrong = error("clock = { drift_ppm = -5 }");

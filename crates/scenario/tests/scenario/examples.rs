@@ -53,7 +53,7 @@ fn every_example_lowers_without_warnings() {
 }
 
 #[test]
-fn incast_is_what_it_says() {
+fn incast_has_the_stated_sources_and_sizes() {
     let lowered = lower(&examples().join("incast-pfc.toml"));
     assert_eq!(lowered.fabric_text, "fat-tree: 128 hosts, 80 switches, 384 links of 100Gbps");
     assert_eq!(lowered.traffic_text, ["incast: 32 flows, 32MB"]);

@@ -29,7 +29,7 @@ fn mistake(keys: &str) -> (String, String) {
 }
 
 #[test]
-fn wrong_insides_are_told_with_their_key() {
+fn wrong_inner_keys_are_reported_with_their_key() {
     for (keys, key, words) in [
         ("pipelines = 5", "pipelines", "4 ports"),
         ("half_share = 0", "half_share", "without a rate"),

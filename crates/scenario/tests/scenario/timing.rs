@@ -69,7 +69,7 @@ fn states_name_their_operation() {
 }
 
 #[test]
-fn what_is_wrong_with_gates_is_told_at_its_line() {
+fn faults_of_gates_are_reported_with_their_line() {
     let line = 1 + PLAIN.lines().count();
     for (from, to, at, words) in [
         ("\"S1\"", "\"S9\"", 1, "the fabric has no node `S9`"),
@@ -101,7 +101,7 @@ fn what_is_wrong_with_gates_is_told_at_its_line() {
 }
 
 #[test]
-fn what_is_wrong_with_a_schedule_is_told_with_its_place() {
+fn faults_of_a_schedule_are_reported_with_their_location() {
     let text = format!("{PLAIN}[[gates]]\nschedule = \"slots.json\"\n");
     for (from, to, words) in [
         ("-1\"", "-2\"", "`format` is `tidegate-schedule-2`"),
@@ -175,7 +175,7 @@ fn idle_slopes_are_those_of_the_ports_that_are_named() {
 }
 
 #[test]
-fn what_is_wrong_with_shaping_is_told_at_its_line() {
+fn faults_of_shaping_are_reported_with_their_line() {
     let line = 1 + PLAIN.lines().count();
     for (from, to, at, words) in [
         ("\"S1\"", "\"S9\"", 1, "the fabric has no node `S9`"),
@@ -214,7 +214,7 @@ fn cycles_are_those_of_the_ports_that_are_named() {
 }
 
 #[test]
-fn what_is_wrong_with_cycles_is_told_at_its_line() {
+fn faults_of_cycles_are_reported_with_their_line() {
     let line = 1 + PLAIN.lines().count();
     for (from, to, at, words) in [
         ("\"S1\"", "\"S9\"", 1, "the fabric has no node `S9`"),
@@ -328,7 +328,7 @@ fn periodic_frames_carry_what_comes_in_a_period() {
 }
 
 #[test]
-fn what_is_wrong_with_periodic_frames_is_told_at_its_line() {
+fn faults_of_periodic_frames_are_reported_with_their_line() {
     let normal = "process = \"poisson\"\nframe = \"600B\"\nframe_deviation = \"150B\"\n";
     let old = "process = \"periodic\"\nperiod = \"640ns\"\n";
     for (from, to, line, words) in [
@@ -348,7 +348,7 @@ fn what_is_wrong_with_periodic_frames_is_told_at_its_line() {
 }
 
 #[test]
-fn preemption_is_read_and_what_is_wrong_told_at_its_line() {
+fn preemption_is_read_and_faults_are_reported_with_their_line() {
     let preemption = |text: &str| lower(&format!("{PLAIN}[switch]\n{text}")).map(|read| read.setup.timing.preemption);
     assert_eq!(preemption(""), Ok(None));
     let read = |fragments| Ok(Some(PreemptionParameters { express: 0xc0, fragments }));

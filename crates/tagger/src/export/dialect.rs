@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn eos_knows_a_port_by_its_numbers() {
+    fn eos_identifies_a_port_by_its_numbers() {
         let check = |dialect: Dialect| dialect.check_ports("S1", ["Ethernet1", "Et1"].into_iter());
         assert!(matches!(check(Dialect::Eos), Err(ExportError::InterfaceTwice { first: 0, second: 1, .. })));
         assert_eq!(check(Dialect::Linux), Ok(()));

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_apart_is_refused_by_name() {
+    fn ambiguous_entries_are_refused_by_name() {
         assert!(refused(&[1, 2], vec![mark(1, 26, 3), mark(2, 26, 4)], vec![]).contains("DSCP 26 stands for tag 1"));
         assert!(refused(&[1, 2], vec![mark(1, 26, 3), mark(2, 34, 3)], vec![]).contains("priority 3"));
         let twice = refused(&[1], vec![mark(1, 26, 3), mark(1, 10, 1)], vec![]);

@@ -196,7 +196,7 @@ fn four_bounces_do_not_fit_and_the_switch_and_the_count_are_named() {
 }
 
 #[test]
-fn a_bouncing_switch_needs_the_queue_map_at_egress_and_is_told_so() {
+fn a_bouncing_switch_without_the_queue_map_at_egress_is_reported() {
     let view = leaf(2, 2, 1, false);
     let marks = Marks::usual(&[1, 2]).unwrap();
     let notes = sonic::notes(&view, &marks, &settings(QueueBinding::Egress)).unwrap();

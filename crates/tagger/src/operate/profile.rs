@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_profile_says_its_limits_and_a_wrong_one_its_line() {
+    fn a_profile_states_its_limits_and_errors_state_the_line() {
         let text = "name = \"a\"\nsource = \"b\"\nbuffer = \"12MB\"\nports = 32\n";
         let limits = Limits { buffer_bytes: Some(12_000_000), ports: Some(32), ..Limits::default() };
         assert_eq!(Profile::parse(text).unwrap().limits, limits);

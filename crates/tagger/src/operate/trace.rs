@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_told_by_its_element() {
+    fn an_invalid_path_is_reported_with_its_element() {
         let fabric = two_leaves(1);
         let wrong = |names: &[&str]| steps(&fabric, names).unwrap_err().to_string();
         assert!(wrong(&["H1", "L1"]).contains("two ends"));

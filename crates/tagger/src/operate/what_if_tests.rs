@@ -67,7 +67,7 @@ fn one_bounce_absorbs_what_without_bounces_turns_lossy() {
 }
 
 #[test]
-fn links_of_hosts_are_not_asked_about() {
+fn links_of_hosts_are_not_queried() {
     let fabric = small();
     assert_eq!(WhatIf::links(&fabric).len(), fabric.links().len() - 16);
 }

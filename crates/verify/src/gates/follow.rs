@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_wait_for_their_gate_and_ways_are_told() {
+    fn frames_wait_for_their_gate_and_latencies_are_reported() {
         // Arrives at the switch at 900 ns, and may leave from 2 us on: 1.1 us of waiting.
         let gates = "sched-entry S 7f 2000 sched-entry S 80 1000 sched-entry S 7f 7000";
         let found = follow(&lists(&[("a", 0, 7)], gates), &fabric());
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_that_is_too_short_is_told() {
+    fn a_gate_that_is_too_short_is_reported() {
         let gates = "sched-entry S 7f 2000 sched-entry S 80 700 sched-entry S 7f 7300";
         assert_eq!(faults(&follow(&lists(&[("a", 0, 7)], gates), &fabric())), ["gates-open"]);
         // Across the end of a cycle the interval is long enough.
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn another_gate_that_is_open_and_a_deadline_that_is_missed_are_told() {
+    fn another_open_gate_and_a_missed_deadline_are_reported() {
         let gates = "sched-entry S ff 10000";
         assert_eq!(faults(&follow(&lists(&[("a", 0, 7)], gates), &fabric())), ["gates-closed"]);
         let gates = "sched-entry S 7f 9000 sched-entry S 80 1000";
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_judged_is_a_warning_and_each_fault_is_told_once() {
+    fn unjudged_parts_are_warnings_and_each_fault_is_reported_once() {
         let found = follow(&lists(&[("a", 0, 7)], "sched-entry S ff 10000 fp E E E E E E E P"), &fabric());
         let preempts = "`fp` of `s` makes classes preemptable: preemption is not judged";
         assert!(found.warnings.iter().any(|warning| warning == preempts), "{:?}", found.warnings);

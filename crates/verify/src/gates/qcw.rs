@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_values_are_told_with_their_line() {
+    fn hostile_values_are_reported_with_their_line() {
         let rows = [
             ("\"index\": 1", "\"index\": 0", 10, "index 0 occurs twice"),
             (

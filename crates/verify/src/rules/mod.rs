@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_file_says_where() {
+    fn an_invalid_rule_file_is_reported_with_its_location() {
         let of = |text: &str| RuleFile::parse(text.as_bytes()).unwrap_err().to_string();
         assert_eq!(of("{\n \"format\": }"), "line 2, column 12: expected value");
         assert!(of("").starts_with("line 1, column 0: EOF"));

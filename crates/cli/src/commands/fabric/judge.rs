@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_odd_is_told_and_what_is_not_is_not() {
+    fn only_suspicious_input_is_reported() {
         let spec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
         let plain = fabric::generate::fat_tree(4, fabric::generate::TierLinks::uniform(spec)).unwrap();
         assert!(!texts(&plain).contains("Hint"), "{}", texts(&plain));

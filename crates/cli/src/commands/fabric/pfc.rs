@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use text::numbers::{counted, counted_as};
 use verify::{PathList, PfcVerdict, Traffic, check_pfc, find_link};
 
-/// Most destinations named in a line.
+/// Maximum number of destinations named in a line.
 const NAMED: usize = 4;
 
 /// Routes of frames.

@@ -4,7 +4,7 @@ use lab::equations::{PacketMeasurement, Solved};
 use scenario::FluidFile;
 use text::lines::{Line, Panel, Scale, svg};
 
-/// Most points of a curve.
+/// Maximum number of points of a curve.
 const MOST_POINTS: usize = 2000;
 
 /// Returns names and SVG of rates and queue over time, with those of packets, and of the requested phase portraits.

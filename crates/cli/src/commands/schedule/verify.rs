@@ -44,7 +44,7 @@ pub struct VerifyArgs {
     json: bool,
 }
 
-/// Most printed faults of a check.
+/// Maximum number of faults printed per check.
 const SHOWN: usize = 10;
 
 /// Runs the command.

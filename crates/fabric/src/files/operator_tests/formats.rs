@@ -71,7 +71,7 @@ fn every_form_of_a_link_that_leaves_the_lab_is_left_out() {
 }
 
 #[test]
-fn rates_and_delays_are_assumed_only_where_that_is_asked_for() {
+fn rates_and_delays_are_assumed_only_on_request() {
     let text = leaf_spine(&["a", "b"], &["s"], 1);
     let fabric = read("file", &text, &Options { assumed: Some(LINK), ..Options::NONE }).unwrap();
     assert!(fabric.assumes_links() && fabric.links().iter().all(|link| link.spec() == LINK));
@@ -410,7 +410,7 @@ fn unknown_keys_of_labs_are_reported_and_tools_are_no_routers() {
 }
 
 #[test]
-fn what_a_table_or_lab_does_not_say_is_decided_and_said() {
+fn values_missing_in_a_table_or_lab_are_decided_and_reported() {
     // Hosts often have no name in LLDP, and some forward.
     let sonic = "LocalPort    RemoteDevice    RemotePortID       Capability    RemotePortDescr\n\
         -----------  --------------  -----------------  ------------  -----------------\n\

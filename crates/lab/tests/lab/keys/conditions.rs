@@ -186,7 +186,7 @@ fn values_of(location: &KeyLocation) -> Vec<String> {
 }
 
 /// Returns whether some value of `location` beside `set` is refused or warned of, for the reason in `condition`.
-fn is_told(location: &KeyLocation, condition: &Condition) -> Result<(), String> {
+fn is_reported(location: &KeyLocation, condition: &Condition) -> Result<(), String> {
     let (text, path) = bases::base(location);
     let mut last = String::from("no value");
     for value in values_of(location) {
@@ -235,7 +235,7 @@ fn keys_that_cannot_act_are_refused_or_warned_of() {
             let mut found = 0;
             for location in locations.iter().filter(fits) {
                 found += 1;
-                match is_told(location, condition) {
+                match is_reported(location, condition) {
                     Ok(()) => tried += 1,
                     Err(error) => wrong.push(error),
                 }

@@ -35,8 +35,8 @@ pub struct SelectiveSender {
     /// Start of the timeout.
     started: Time,
     /// Acknowledged bytes not yet passed to a rate control that needs whole segments, and whether one was marked.
-    untold_bytes: u64,
-    untold_mark: bool,
+    unreported_bytes: u64,
+    unreported_mark: bool,
 }
 
 impl SelectiveSender {
@@ -52,8 +52,8 @@ impl SelectiveSender {
             recovery: 0,
             cap_bytes: parameters.cap_bytes(flow, parameters.full_wire_bytes()),
             started: Time::ZERO,
-            untold_bytes: 0,
-            untold_mark: false,
+            unreported_bytes: 0,
+            unreported_mark: false,
         }
     }
 
@@ -124,21 +124,21 @@ impl SelectiveSender {
     }
 
     /// Passes `new_bytes` that arrived by the report of `frame` to the rate control.
-    fn tell_control(&mut self, ctx: &Ctx<'_>, frame: &Frame, new_bytes: u64) {
-        self.untold_bytes += new_bytes;
-        self.untold_mark |= frame.has(flags::ECE);
+    fn report_to_control(&mut self, ctx: &Ctx<'_>, frame: &Frame, new_bytes: u64) {
+        self.unreported_bytes += new_bytes;
+        self.unreported_mark |= frame.has(flags::ECE);
         let RoceSender { snd_una, snd_max, size_bytes, .. } = self.roce;
         let parameters = &*self.roce.parameters;
         let whole = parameters.control.acknowledged_bytes().unwrap_or(0);
-        if self.untold_bytes == 0 || self.untold_bytes < whole && snd_una < size_bytes {
+        if self.unreported_bytes == 0 || self.unreported_bytes < whole && snd_una < size_bytes {
             return;
         }
         let ack = AckInfo {
             rtt: ctx.now.saturating_sub(frame.stamp),
             wire_bytes: parameters.full_wire_bytes(),
-            ece: std::mem::take(&mut self.untold_mark),
+            ece: std::mem::take(&mut self.unreported_mark),
             seq: snd_una,
-            new_bytes: std::mem::take(&mut self.untold_bytes),
+            new_bytes: std::mem::take(&mut self.unreported_bytes),
             next: snd_max,
             switches: frame.hops,
             hops: ctx.telemetry,
@@ -188,7 +188,7 @@ impl Sender for SelectiveSender {
             self.resent.insert(self.resent.expected(), self.roce.snd_una);
             self.restart_timeout(ctx.now);
         }
-        self.tell_control(ctx, frame, new_bytes);
+        self.report_to_control(ctx, frame, new_bytes);
         if frame.has(flags::COMPLETE) && self.roce.delivered == Time::MAX {
             self.roce.delivered = frame.arrival();
         }

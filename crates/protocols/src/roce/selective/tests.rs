@@ -204,7 +204,7 @@ fn each_packet_is_answered_with_the_truth() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn errors_are_reported() {
     let refused = |key: &str, text: &str| {
         let mut parameters = RoceParameters::default();
         parameters.set(key, text).and_then(|()| parameters.check()).unwrap_err().to_string()

@@ -148,7 +148,7 @@ fn series_that_no_disk_holds() {
 }
 
 #[test]
-fn two_mistakes_are_told_at_once() {
+fn two_errors_are_reported_at_once() {
     let text = GOOD.replace("\"500ns\"", "\"0ns\"").replace("priorities = [3]", "priorities = [8]");
     assert_eq!(
         lower(&text, &[]).unwrap_err(),

@@ -163,7 +163,7 @@ fn a_pool_of_another_name_is_taken_with_its_mode() {
 }
 
 #[test]
-fn a_queue_that_drops_is_lossy_whatever_it_is_called() {
+fn a_queue_that_drops_is_lossy_under_any_name() {
     let q_drop = "\"q_drop\": {\"pool\": \"egress_shared\", \"size\": \"1778\", \"dynamic_th\": \"0\"}";
     let lossy =
         "\"egress_lossy_profile\": {\"pool\": \"egress_lossy_pool\", \"size\": \"1778\", \"dynamic_th\": \"0\"}";
