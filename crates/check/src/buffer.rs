@@ -74,7 +74,7 @@ pub struct OccupancyFindings {
     over: u64,
     /// The mark that exceeds its limit most; of equal ones the lowest location.
     worst: Option<HighWaterMark>,
-    /// Number of wrong books, and the lowest of them.
+    /// Number of occupancies that differ from a recount, and the first such recount.
     wrong: u64,
     first_wrong: Option<OccupancyRecount>,
 }

@@ -11,7 +11,7 @@ pub enum FabricError {
     /// Two nodes share a name.
     #[error("two nodes are called `{name}`: names must be unique")]
     DuplicateName {
-        /// The name.
+        /// Repeated name.
         name: String,
     },
     /// A name that cannot be displayed and written unchanged.

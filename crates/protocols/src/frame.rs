@@ -78,7 +78,7 @@ pub mod flags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(C, align(64))]
 pub struct Frame {
-    /// When its last bit arrived at the node that holds it.
+    /// Arrival time of its last bit at the node that holds it.
     pub at: Time,
     /// Data and probes: creation time on the sender's clock. Acknowledgement: the stamp of the frame that caused it.
     pub stamp: Time,

@@ -121,7 +121,7 @@ pub enum RecordError {
     TooLarge {
         /// The column's name.
         column: String,
-        /// The number.
+        /// Number to be written.
         value: u64,
     },
     /// A requested column is missing.

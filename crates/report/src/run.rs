@@ -53,7 +53,7 @@ pub struct Run {
     pub pauses_recorded: usize,
     /// Number of traced frames with each event, by interval of `happenings_every_us`.
     pub happenings: Vec<Curve>,
-    /// Length of these intervals, in us.
+    /// Length of the intervals of `happenings`, in us.
     pub happenings_every_us: f64,
     /// The fabric over time; none if the run did not record its ports. The page contains it in another form.
     #[serde(skip)]

@@ -81,7 +81,7 @@ pub(crate) fn throughput(folder: &Path, labels: &BTreeMap<u64, String>, end: u64
     Ok(all.into_iter().map(curve).collect())
 }
 
-/// Returns the least distance between two instants before `end`; the last interval may be shorter.
+/// Returns the shortest sampling interval before `end`; the last interval may be shorter.
 fn step(rows: &[Sample], end: u64) -> u64 {
     let first = rows.first().map_or(0, |row| row.0);
     let whole = rows.windows(2).filter(|pair| pair[1].0 < end).map(|pair| pair[1].0 - pair[0].0);

@@ -75,7 +75,7 @@ pub enum ProblemError {
     /// The least common multiple of the periods exceeds the bound.
     #[error("the periods up to that of stream `{stream}` have no common multiple of at most {bound}")]
     Cycle {
-        /// First stream with which it does.
+        /// First stream, in order, whose period makes the multiple exceed `bound`.
         stream: String,
         /// Bound.
         bound: Time,
@@ -83,7 +83,7 @@ pub enum ProblemError {
     /// A link has more frames per cycle than a gate list may contain.
     #[error("{link} has {frames} frames in the cycle of all streams up to `{stream}`, and at most 1000000 are allowed")]
     Frames {
-        /// First stream with which it does.
+        /// First stream, in order, whose period makes the multiple exceed `bound`.
         stream: String,
         /// Node and port of the link.
         link: String,

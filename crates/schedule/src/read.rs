@@ -14,7 +14,7 @@ pub enum ReadError {
         line: usize,
         /// Column, from 1.
         column: usize,
-        /// Problem.
+        /// Message of the parser.
         message: String,
     },
     /// Another format.
@@ -26,9 +26,9 @@ pub enum ReadError {
     /// Value out of range.
     #[error("{element}: {what}")]
     Value {
-        /// Element.
+        /// Path of the element, like `streams[0].period_ps`.
         element: String,
-        /// Problem.
+        /// Fault of the element.
         what: &'static str,
     },
 }

@@ -92,7 +92,7 @@ pub enum TraceEvent {
     Queued {
         /// Egress port.
         port: u16,
-        /// Frames ahead of it in its class.
+        /// Frames of its class that are queued ahead of the packet.
         ahead: Load,
         /// End of the transmission in progress.
         wire_free: Time,

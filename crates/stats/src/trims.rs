@@ -20,7 +20,7 @@ pub struct TrimSummary {
     pub payload_bps: f64,
     /// Headers dropped for lack of buffer.
     pub lost_headers: u64,
-    /// The first of them, or null.
+    /// First loss of a trimmed header; null without one.
     pub first_header_loss: Option<HeaderLoss>,
     /// Switches that trimmed, in the order of the fabric.
     pub switches: Vec<SwitchTrims>,

@@ -196,7 +196,7 @@ fn receive(lab: &Lab, host: u16, count: usize) -> (Child, BufReader<std::process
     (child, lines)
 }
 
-/// Sends every tag, and no tag, from every host to every other.
+/// Sends packets with every tag, and without, from every host to every other.
 fn packets_follow_the_rules(family: Family, kind: &str) {
     let Some(lab) = machine::or_skipped(Lab::new(kind)) else { return };
     lab.cable(family);

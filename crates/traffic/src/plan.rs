@@ -130,7 +130,7 @@ pub enum Start {
     After {
         /// Notifications that must arrive; [`PlanBuilder::notify`] counts them.
         waits_for: u32,
-        /// Think time after the last of them.
+        /// Think time after the last notification.
         delay: Time,
     },
 }

@@ -22,7 +22,7 @@ impl LinkTime {
     /// Zero time.
     pub const ZERO: LinkTime = LinkTime::Time(Time::ZERO);
 
-    /// Returns the time on a link of `rate`, rounded up to a picosecond.
+    /// Returns the serialisation time at `rate`, rounded up to a picosecond.
     pub fn on(self, rate: Rate) -> Time {
         match self {
             LinkTime::Time(time) => time,

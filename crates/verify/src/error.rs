@@ -13,9 +13,9 @@ pub enum VerifyError {
     /// Invalid JSON in a rule file.
     #[error("line {line}, column {column}: {message}")]
     Json {
-        /// From 1.
+        /// Line number, from 1.
         line: usize,
-        /// From 1.
+        /// Column number, from 1.
         column: usize,
         /// Message of the parser.
         message: String,
@@ -23,7 +23,7 @@ pub enum VerifyError {
     /// Text with characters that a terminal would interpret.
     #[error("{location}: {fault}")]
     Text {
-        /// The element.
+        /// Path of the element, like `switches[0].name`.
         location: String,
         /// The fault.
         fault: NameFault,
@@ -77,25 +77,25 @@ pub enum VerifyError {
     /// Two classes of one name.
     #[error("class `{class}` occurs twice")]
     ClassTwice {
-        /// The name.
+        /// Name of the class, as written.
         class: String,
     },
     /// Rules of a switch that is not in the fabric.
     #[error("the fabric has no switch `{switch}`")]
     UnknownSwitch {
-        /// The name.
+        /// Name of the switch, as written.
         switch: String,
     },
     /// Rules of a host that does not forward.
     #[error("`{host}` is a host that does not forward: it takes no rules")]
     HostTakesNoRules {
-        /// The name.
+        /// Name of the host, as written.
         host: String,
     },
     /// Two sets of rules for one switch.
     #[error("switch `{switch}` occurs twice")]
     SwitchTwice {
-        /// The name.
+        /// Name of the switch, as written.
         switch: String,
     },
     /// A fault in one rule.
@@ -142,7 +142,7 @@ pub enum VerifyError {
     /// A line that is no path of the fabric.
     #[error("line {line}: {fault}")]
     Path {
-        /// From 1.
+        /// Line number, from 1.
         line: u64,
         /// The fault.
         fault: PathFault,
@@ -150,7 +150,7 @@ pub enum VerifyError {
     /// An I/O error.
     #[error("line {line}: cannot read on: {source}")]
     Unreadable {
-        /// From 1.
+        /// Line number, from 1.
         line: u64,
         /// The error.
         source: std::io::Error,
@@ -172,7 +172,7 @@ pub enum RuleFault {
     UnknownPort {
         /// "in" or "out".
         side: &'static str,
-        /// The number.
+        /// Port number, from 0.
         port: u16,
         /// Number of ports of the switch.
         ports: usize,
@@ -182,7 +182,7 @@ pub enum RuleFault {
     PortTwice {
         /// "in" or "out".
         side: &'static str,
-        /// The number.
+        /// Port number, from 0.
         port: u16,
     },
     /// A list without ports.
@@ -225,7 +225,7 @@ pub enum PathFault {
     UnknownPort {
         /// The node.
         node: String,
-        /// As written.
+        /// Port, as written.
         port: String,
         /// Number of ports of the node.
         ports: usize,
@@ -233,9 +233,9 @@ pub enum PathFault {
     /// Two nodes without a link.
     #[error("no link joins `{from}` and `{to}`")]
     NoLink {
-        /// One node.
+        /// First node of the pair, in the order of the path.
         from: String,
-        /// The next.
+        /// Second node of the pair.
         to: String,
     },
     /// A port that leads to another node.
@@ -255,9 +255,9 @@ pub enum PathFault {
         "`{from}` and `{to}` are joined by {count} parallel links: write `{from}:{port}` for the one at port {port}"
     )]
     Parallel {
-        /// One node.
+        /// First node of the pair, in the order of the path.
         from: String,
-        /// The next.
+        /// Second node of the pair.
         to: String,
         /// Number of links.
         count: usize,
@@ -287,7 +287,7 @@ pub enum PathFault {
     LastPort {
         /// The node.
         node: String,
-        /// As written.
+        /// Port, as written.
         port: String,
     },
     /// Links within a tier, and hosts that can reach each other only with more bounces.
@@ -327,7 +327,7 @@ pub enum PathFault {
     /// Not a pair of nodes.
     #[error("`{text}` is no link: write `A-B` with the names of its ends, or `A:port-B` for one of several")]
     NotALink {
-        /// As written.
+        /// Text, as written.
         text: String,
     },
 }

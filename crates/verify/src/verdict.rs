@@ -131,7 +131,7 @@ pub struct LostPath {
     pub class: String,
     /// The links up to and including the first lossy one.
     pub links: Vec<TaggedLink>,
-    /// Cause of the loss on the last of them.
+    /// Cause of the loss on the last link.
     pub reason: String,
 }
 

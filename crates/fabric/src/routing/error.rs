@@ -49,7 +49,7 @@ pub enum RoutingError {
     UnknownName {
         /// Position in the path, from 1.
         position: usize,
-        /// The name.
+        /// Name of the node, as written.
         name: String,
     },
     /// A path with consecutive nodes that have no link.
@@ -57,9 +57,9 @@ pub enum RoutingError {
     NoLink {
         /// Position of `from` in the path, from 1.
         position: usize,
-        /// One node.
+        /// Name of the node at `position`.
         from: String,
-        /// The next node.
+        /// Name of the next node of the path.
         to: String,
     },
     /// A path through a host that does not forward.

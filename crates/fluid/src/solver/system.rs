@@ -109,6 +109,6 @@ pub trait System {
         Vec::new()
     }
 
-    /// Handles one of these times: the state may jump.
+    /// Handles a scheduled time: the state may jump.
     fn appointment(&mut self, _time: f64, _state: &mut [f64]) {}
 }

@@ -30,7 +30,7 @@ pub use table::FILE as TABLE_FILE;
 /// A part of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// From 1.
+    /// Number of the part, from 1.
     pub part: usize,
     /// At least `part`.
     pub of: usize,

@@ -17,7 +17,7 @@ struct Block {
 /// queued for retransmission, or in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
-    /// A ring.
+    /// Ring buffer of 64 packets per block; packet `n` is in block `n / 64` modulo its length.
     blocks: Box<[Block]>,
     base: u64,
     next: u64,

@@ -22,7 +22,7 @@ pub enum Switch {
     Mod,
     /// Deflect on drop, with meters that ignore signals.
     Dod,
-    /// Three meters and signals.
+    /// Three trim meters, and congestion signals.
     Tofino,
     /// Two meters and a timestamp.
     SwitchP4,

@@ -33,7 +33,7 @@ pub struct Counterexample {
     pub alternative: Option<String>,
     /// Name of the file of QoS maps.
     pub maps_file: &'static str,
-    /// Its text.
+    /// Text of the file `maps_file`.
     pub maps: String,
     /// Classes, accounts and queues of the simulation, with the DSCPs, priority groups and queues of the configuration.
     pub notes: Vec<String>,
@@ -50,9 +50,9 @@ pub struct Counterexample {
 /// A queue that starves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StarvedQueue {
-    /// Its class in the simulation, 0 to 7.
+    /// Class of the queue in the simulation, 0 to 7.
     pub class: u8,
-    /// Its name, such as `queue 2 of t1-1 Ethernet4`.
+    /// Name of the queue, such as `queue 2 of t1-1 Ethernet4`.
     pub queue: String,
 }
 

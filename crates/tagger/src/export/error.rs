@@ -21,7 +21,7 @@ pub enum ExportError {
     InterfaceTwice {
         /// The switch.
         switch: String,
-        /// The name.
+        /// Name of the interface, as written.
         interface: String,
         /// The lower port.
         first: usize,
@@ -98,7 +98,7 @@ pub enum ExportError {
     OutOfRange {
         /// "DSCP", "priority" ...
         what: &'static str,
-        /// The number.
+        /// Number, as requested.
         value: u32,
         /// Maximum.
         most: u32,

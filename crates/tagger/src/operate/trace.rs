@@ -37,7 +37,7 @@ pub enum TraceError {
     /// Name that the fabric does not have.
     #[error("the fabric has no node `{name}`")]
     UnknownNode {
-        /// The name.
+        /// Name of the node, as written.
         name: String,
     },
     /// Egress port that the node does not have.
@@ -79,7 +79,7 @@ pub enum TraceError {
         to: String,
         /// "3, 4".
         ports: String,
-        /// The first of them.
+        /// Lowest port of the parallel links.
         first: PortIndex,
     },
     /// Host in the middle of the path.

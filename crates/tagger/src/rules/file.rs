@@ -64,7 +64,7 @@ pub enum RuleFileError {
     /// Text with characters that would control a terminal.
     #[error("{location}: {fault}")]
     Text {
-        /// Element.
+        /// Path of the element, like `switches[0].rules[2].tag`.
         location: String,
         /// Fault of the text.
         fault: NameFault,
@@ -74,7 +74,7 @@ pub enum RuleFileError {
     UnknownSwitch {
         /// Position in `switches`, from 0.
         index: usize,
-        /// The name.
+        /// Name, as written.
         name: String,
     },
     /// A host that does not forward has no rules.
@@ -82,7 +82,7 @@ pub enum RuleFileError {
     NotAForwarder {
         /// Position in `switches`, from 0.
         index: usize,
-        /// The name.
+        /// Name, as written.
         name: String,
     },
     /// Repeated switch.
@@ -90,7 +90,7 @@ pub enum RuleFileError {
     SwitchTwice {
         /// Position in `switches`, from 0.
         index: usize,
-        /// The name.
+        /// Name, as written.
         name: String,
     },
     /// A port that the switch does not have.
@@ -132,7 +132,7 @@ pub enum RuleFileError {
     /// Tag outside 1..=62, or not in `lossless_tags`.
     #[error("{location}: tag {tag} is out of range: {expected}")]
     TagOutOfRange {
-        /// Element.
+        /// Path of the element, like `switches[0].rules[2].tag`.
         location: String,
         /// The tag.
         tag: u64,

@@ -32,7 +32,7 @@ pub enum GateFileError {
     /// An element with an invalid value.
     #[error("{element}: {what}")]
     Value {
-        /// The element.
+        /// Path of the element, like `gates[0].entries`.
         element: String,
         /// The fault.
         what: String,

@@ -26,7 +26,7 @@ pub enum Severity {
 /// One statement about a fabric.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Its severity.
+    /// Severity of the finding.
     pub weight: Severity,
     /// The text.
     pub text: String,
