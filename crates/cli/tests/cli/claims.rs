@@ -105,7 +105,7 @@ fn papers() -> Vec<&'static str> {
 /// Returns the table of a paper on the page.
 fn section<'a>(text: &'a str, paper: &str) -> &'a str {
     let (begin, end) = marks(paper);
-    let (_, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("docs/claims.md has no location for {paper}"));
+    let (_, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("docs/claims.md has no section for {paper}"));
     rest.split_once(&end).unwrap().0
 }
 

@@ -309,9 +309,9 @@ window.addEventListener("load", () => {
   canvas.setPointerCapture = () => {};
   for (let at = 0; at < 400 && !document.querySelector(".panel h3"); at += 1) {
     const [across, down] = [at % 20 / 20, at / 400];
-    const location = { clientX: fabric.left + fabric.width * across, clientY: fabric.top + fabric.height * down };
-    canvas.dispatchEvent(new PointerEvent("pointerdown", location));
-    canvas.dispatchEvent(new PointerEvent("pointerup", location));
+    const point = { clientX: fabric.left + fabric.width * across, clientY: fabric.top + fabric.height * down };
+    canvas.dispatchEvent(new PointerEvent("pointerdown", point));
+    canvas.dispatchEvent(new PointerEvent("pointerup", point));
   }
   found.panel = document.querySelector(".panel").textContent;
   found.strips = document.querySelectorAll(".panel canvas").length;

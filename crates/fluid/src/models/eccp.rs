@@ -144,10 +144,10 @@ impl System for Eccp {
     fn switched(&mut self, index: usize, on: bool, _: f64, state: &mut [f64], past: &dyn Past) {
         let flows = index / SWITCHES;
         if index.is_multiple_of(SWITCHES) && on {
-            let index = self.rate(flows);
-            let before = past.value(DELAYS * flows + 2, index);
-            state[index + 1] = before.max(state[index]);
-            state[index + 2] = 0.0;
+            let rate = self.rate(flows);
+            let before = past.value(DELAYS * flows + 2, rate);
+            state[rate + 1] = before.max(state[rate]);
+            state[rate + 2] = 0.0;
         }
     }
 }

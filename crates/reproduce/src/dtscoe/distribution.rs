@@ -201,9 +201,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
         // A request over each link and a reply.
         row("each node for itself", hops, waited / by_hop.max(1) as f64, a_stream(2 * links), None);
         meet += earliest.meet + tightest.meet + at_once.meet;
-        for (name, ours) in
-            [("tightest place", tightest.accepted), ("tightest location, all at once", at_once.accepted)]
-        {
+        for (name, ours) in [("tightest place", tightest.accepted), ("tightest place, all at once", at_once.accepted)] {
             let name = format!("{count} streams, {name}: of those that the centre accepts");
             trial.check(Check::exact(name, "%", share(ours, centre), Relation::AtLeast, 95.0));
         }
