@@ -1,6 +1,6 @@
 //! Valid inputs of every format: those of the project, and those that the command itself writes.
 
-use crate::checks::inputs;
+use crate::committed::inputs;
 use crate::process::{self, Ran};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -4,6 +4,8 @@
 mod attacks;
 #[path = "../../../../fuzz/checks/mod.rs"]
 mod checks;
+#[path = "../../../../fuzz/checks/committed.rs"]
+mod committed;
 mod corpus;
 mod inputs;
 mod mutate;

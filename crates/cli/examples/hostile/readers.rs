@@ -1,7 +1,8 @@
 //! Mutated inputs for the checks of the fuzz targets, many per process for speed. The targets run in separate
 //! processes, so that a stack overflow is only one fault among others.
 
-use crate::checks::{TARGETS, inputs};
+use crate::checks::TARGETS;
+use crate::committed::inputs;
 use crate::mutate::mutate;
 use crate::process;
 use crate::report::{Fault, Report};

@@ -2,8 +2,11 @@
 
 #[path = "../../../../fuzz/checks/mod.rs"]
 pub mod checks;
+#[path = "../../../../fuzz/checks/committed.rs"]
+pub mod committed;
 
-use checks::{TARGETS, inputs};
+use checks::TARGETS;
+use committed::{all_inputs, inputs};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -11,7 +14,7 @@ use std::path::Path;
 fn replay(target: &str) {
     let (_, check) = TARGETS.iter().find(|(name, _)| *name == target).expect("a target");
     for (name, bytes) in inputs(target) {
-        assert!(std::panic::catch_unwind(|| check(&bytes)).is_ok(), "fuzz/corpus/{target}.tar: {name} fails its check");
+        assert!(std::panic::catch_unwind(|| check(&bytes)).is_ok(), "fuzz/corpus.tar: {target}/{name} fails its check");
     }
 }
 
@@ -22,20 +25,19 @@ macro_rules! replays {
             replay(stringify!($target));
         })*
 
-        /// A check, a fuzz target and an archive without the others would never run.
+        /// A check, a fuzz target and inputs without the others would never run.
         #[test]
-        fn each_target_has_a_check_an_archive_and_a_test() {
-            let names = |folder: &str, extension: &str| -> BTreeSet<String> {
-                let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz").join(folder);
-                let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
-                let files = entries.filter(|path| path.extension().is_some_and(|found| found == extension));
-                let stems = files.map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned());
-                stems.filter(|stem| stem != "mod").collect()
-            };
+        fn each_target_has_a_check_a_program_inputs_and_a_test() {
             let tested: BTreeSet<String> = [$(stringify!($target).to_owned()),*].into();
-            assert_eq!(names("corpus", "tar"), tested);
-            assert_eq!(names("checks", "rs"), tested);
-            assert_eq!(names("fuzz_targets", "rs"), tested);
+            assert_eq!(all_inputs().into_keys().collect::<BTreeSet<_>>(), tested);
+            let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/Cargo.toml");
+            let manifest = std::fs::read_to_string(manifest).unwrap();
+            let programs = manifest.split("[[bin]]\nname = \"").skip(1).map(|program| {
+                let (name, rest) = program.split_once('"').unwrap();
+                assert!(rest.starts_with("\npath = \"fuzz_targets/target.rs\"\n"), "{name}");
+                name.to_owned()
+            });
+            assert_eq!(programs.collect::<BTreeSet<_>>(), tested);
             assert_eq!(TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect::<BTreeSet<_>>(), tested);
         }
     };
@@ -88,7 +90,7 @@ fn changed_lines_of_gates_are_errors_or_results() {
             for other in others {
                 let mut with = lines.clone();
                 with[at] = &other;
-                checks::verify_lists::check((with.join("\n") + "\n").as_bytes());
+                checks::verify::verify_lists::check((with.join("\n") + "\n").as_bytes());
                 tried += 1;
             }
         }

@@ -1,4 +1,4 @@
-//! The output of `--help` is kept in `crates/cli/tests/help/`, so that reviews show changes of the command line.
+//! The output of `--help` is kept in `crates/cli/tests/help.txt`, so that reviews show changes of the command line.
 //! `UPDATE_HELP=1 cargo test -p tidegate --test cli help` rewrites it.
 
 use crate::common::run;
@@ -25,18 +25,19 @@ fn help_is_what_it_was() {
         &["schedule"],
         &["schedule", "verify"],
     ];
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help.txt");
+    let mut all = String::new();
     for command in commands {
         let ran = run(&[command, &["-h"]].concat());
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
-        let name = if command.is_empty() { "tidegate".to_owned() } else { command.join("-") };
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help").join(format!("{name}.txt"));
-        if std::env::var_os("UPDATE_HELP").is_some() {
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, &ran.out).unwrap();
-        }
-        let kept = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(kept == ran.out, "{name}: run this test with UPDATE_HELP=1\n{}", ran.out);
+        let line = [&["$ tidegate"], command, &["-h"]].concat().join(" ");
+        all += &format!("{line}\n{}\n", ran.out);
     }
+    if std::env::var_os("UPDATE_HELP").is_some() {
+        std::fs::write(&path, &all).unwrap();
+    }
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(kept == all, "run this test with UPDATE_HELP=1\n{all}");
 }
 
 #[test]

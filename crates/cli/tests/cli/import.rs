@@ -1,7 +1,7 @@
 //! Tests of `tidegate import hpcc`: from a configuration of HPCC's simulator to a run, and rejected configurations.
 
 use crate::common::run;
-use crate::corpus::checks::inputs;
+use crate::corpus::committed::inputs;
 use std::fs;
 use std::path::PathBuf;
 
