@@ -1,8 +1,8 @@
 //! Checks of network files, a module for each fuzz target.
 
 pub mod fabric_export {
-    //! Export of fabrics to every format. A valid network is either rejected by a format with a reason, or written and read
-    //! again with its size preserved.
+    //! Export of fabrics to every format. A valid network is either rejected by a format with a reason, or written and
+    //! read again with its size preserved.
 
     use fabric::files::{Format, Options, detect};
     use fabric::{Fabric, LinkSpec};

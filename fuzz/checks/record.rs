@@ -1,8 +1,8 @@
 //! Checks of result files, a module for each fuzz target.
 
 pub mod record_fct {
-    //! `fct.txt`: any text in either format is an error that names its line, or lines that are preserved when written and
-    //! read again.
+    //! `fct.txt`: any text in either format is an error that names its line, or lines that are preserved when written
+    //! and read again.
 
     use record::flows::{FctFormat, FctLine, read_fct};
 

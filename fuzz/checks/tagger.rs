@@ -2,7 +2,8 @@
 
 pub mod tagger_export {
     //! Export of rule files to switches: any text is rejected with its element, or is a table that is preserved when
-    //! written and read. Every switch dialect can express the table, or the export is rejected with the name of the switch.
+    //! written and read. Every switch dialect can express the table, or the export is rejected with the name of the
+    //! switch.
 
     use fabric::LinkSpec;
     use fabric::generate::{TierLinks, leaf_spine};

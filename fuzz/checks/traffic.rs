@@ -55,8 +55,8 @@ pub mod traffic_flows {
 }
 
 pub mod traffic_matrix {
-    //! Connection matrices of htsim: any bytes are an error that names the file, or flows between existing hosts whose plan
-    //! can be built.
+    //! Connection matrices of htsim: any bytes are an error that names the file, or flows between existing hosts whose
+    //! plan can be built.
 
     use traffic::{
         FlowFileOptions, PlanBuilder, is_connection_matrix, read_connection_matrix, replay_connection_matrix,

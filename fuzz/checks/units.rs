@@ -1,8 +1,8 @@
 //! Checks of quantities, a module for each fuzz target.
 
 pub mod units_quantity {
-    //! Times, rates, sizes and shares: any text is an error with an explanation, or a value that is preserved when printed
-    //! and parsed.
+    //! Times, rates, sizes and shares: any text is an error with an explanation, or a value that is preserved when
+    //! printed and parsed.
 
     use std::fmt::{Debug, Display};
     use std::str::FromStr;

@@ -25,8 +25,8 @@ pub mod verify_gates {
 }
 
 pub mod verify_lists {
-    //! Gate lists in external formats: any bytes are an error with a message, or gates through which frames are simulated
-    //! without a panic.
+    //! Gate lists in external formats: any bytes are an error with a message, or gates through which frames are
+    //! simulated without a panic.
 
     use fabric::{Fabric, FabricBuilder, LinkSpec};
     use units::{Rate, Time};

@@ -1,8 +1,8 @@
 //! Checks of frames, a module for each fuzz target.
 
 pub mod wire_frame {
-    //! Whole frames and every header on its own: arbitrary bytes are an error or a repr, never a panic. A parsed frame can
-    //! be emitted and parsed again with an equal result.
+    //! Whole frames and every header on its own: arbitrary bytes are an error or a repr, never a panic. A parsed frame
+    //! can be emitted and parsed again with an equal result.
 
     use wire::checksum::PseudoHeader;
     use wire::{
