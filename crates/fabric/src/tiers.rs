@@ -10,7 +10,9 @@
 //!    Therefore other sets of leaves are tried: the switches with most hosts, those whose siblings (switches with equal
 //!    neighbours) have hosts too, those with fewest links to switches. A set is accepted if it yields *proper* tiers:
 //!    no link inside a tier, at least two neighbours below each switch above the first tier, at least half of the hosts
-//!    on the first.
+//!    on the first. A host on the core of three tiers lowers it without a link inside a tier; the core then is a valley
+//!    of shortest paths, which go up again from it. Of proper tiers those with fewest valleys count, then those with
+//!    fewest tiers. Siblings of a leaf without hosts are leaves too.
 
 use crate::NodeKind;
 use std::cmp::Reverse;
@@ -227,16 +229,21 @@ impl SwitchGraph {
         tiers
     }
 
+    /// Returns `true` if no link is inside a tier.
+    fn are_layers(&self, tiers: &[u8]) -> bool {
+        self.switches().all(|at| self.peers[at].iter().all(|&peer| tiers[peer as usize] != tiers[at]))
+    }
+
     /// Returns `true` for proper tiers, defined in the module documentation.
     fn are_proper(&self, tiers: &[u8]) -> bool {
-        let layered = |at: usize| {
+        let is_above_two = |at: usize| {
             let below = self.peers[at].iter().filter(|&&peer| tiers[peer as usize] < tiers[at]).count();
-            self.peers[at].iter().all(|&peer| tiers[peer as usize] != tiers[at]) && (tiers[at] == 1 || below >= 2)
+            tiers[at] == 1 || below >= 2
         };
         let hosts = |first: bool| -> u64 {
             self.switches().filter(|&at| !first || tiers[at] == 1).map(|at| u64::from(self.hosts[at])).sum()
         };
-        self.switches().all(layered) && 2 * hosts(true) >= hosts(false)
+        self.are_layers(tiers) && self.switches().all(is_above_two) && 2 * hosts(true) >= hosts(false)
     }
 
     /// Returns sets of leaves to try if some hosts are attached higher up.
@@ -262,15 +269,136 @@ impl SwitchGraph {
         sets
     }
 
+    /// Returns the switches by their neighbours.
+    fn siblings(&self) -> Vec<Vec<usize>> {
+        let mut siblings: BTreeMap<&[u32], Vec<usize>> = BTreeMap::new();
+        self.switches().for_each(|at| siblings.entry(&self.peers[at]).or_default().push(at));
+        siblings.into_values().collect()
+    }
+
+    /// Adds the siblings without hosts: a leaf without hosts has the links of a leaf. A sibling with one link is left
+    /// alone if its neighbour has no others, since it may be the root of a tree.
+    fn with_empty_siblings(&self, siblings: &[Vec<usize>], set: &[usize]) -> Vec<usize> {
+        let mut is_in = vec![false; self.peers.len()];
+        set.iter().for_each(|&at| is_in[at] = true);
+        let applies = |same: &Vec<usize>| match self.peers[same[0]].as_slice() {
+            [] => false,
+            [one] => self.peers[*one as usize].len() > same.len(),
+            _ => true,
+        };
+        for same in siblings.iter().filter(|same| applies(same)) {
+            if same.iter().any(|&at| is_in[at]) {
+                same.iter().filter(|&&at| self.hosts[at] == 0).for_each(|&at| is_in[at] = true);
+            }
+        }
+        self.switches().filter(|&at| is_in[at]).collect()
+    }
+
+    /// Returns sets of leaves to try if proper tiers have valleys: without the siblings that have fewest hosts.
+    fn candidates_without_few(&self, siblings: &[Vec<usize>], with_hosts: &[usize]) -> Vec<Vec<usize>> {
+        let mut sets = Vec::new();
+        let hosts = |same: &Vec<usize>| -> u64 { same.iter().map(|&at| u64::from(self.hosts[at])).sum() };
+        let mut by_hosts: Vec<(u64, &Vec<usize>)> = siblings.iter().map(|same| (hosts(same), same)).collect();
+        by_hosts.retain(|(hosts, _)| *hosts > 0);
+        by_hosts.sort_by_key(|(hosts, _)| *hosts);
+        let without = |gone: &[(u64, &Vec<usize>)]| -> Vec<usize> {
+            let gone: BTreeSet<usize> = gone.iter().flat_map(|(_, same)| same.iter().copied()).collect();
+            with_hosts.iter().copied().filter(|at| !gone.contains(at)).collect()
+        };
+        for at in 0..by_hosts.len().min(MAX_STEPS) {
+            sets.push(without(&by_hosts[..=at]));
+            sets.push(without(&by_hosts[at..=at]));
+        }
+        sets.retain(|set: &Vec<usize>| !set.is_empty());
+        sets
+    }
+
+    /// Returns the set with the switches without hosts that resemble one of its members: `form` maps both to the same.
+    /// A switch of one link may be the root of a tree.
+    fn with_alike<T: Ord>(&self, set: &[usize], form: impl Fn(usize) -> T) -> Vec<usize> {
+        let forms: BTreeSet<T> = set.iter().map(|&at| form(at)).collect();
+        let is_in: BTreeSet<usize> = set.iter().copied().collect();
+        let is_alike = |at: usize| self.hosts[at] == 0 && self.peers[at].len() > 1 && forms.contains(&form(at));
+        self.switches().filter(|&at| is_in.contains(&at) || is_alike(at)).collect()
+    }
+
+    /// Returns the number of pairs of switches with hosts of which a shortest path goes up again after a step down,
+    /// from at most [`MAX_SOURCES`] of them.
+    fn valleys(&self, with_hosts: &[usize], tiers: &[u8]) -> usize {
+        const UP: u8 = 1;
+        const DOWN: u8 = 2;
+        const VALLEY: u8 = 4;
+        let step = with_hosts.len().div_ceil(MAX_SOURCES).max(1);
+        let mut count = 0;
+        for &source in with_hosts.iter().step_by(step) {
+            let mut distance = vec![u32::MAX; self.peers.len()];
+            let mut seen = vec![0u8; self.peers.len()];
+            (distance[source], seen[source]) = (0, UP);
+            let mut open = VecDeque::from([source]);
+            while let Some(at) = open.pop_front() {
+                for peer in self.peers[at].iter().map(|&peer| peer as usize) {
+                    if distance[peer] == u32::MAX {
+                        distance[peer] = distance[at] + 1;
+                        open.push_back(peer);
+                    }
+                    if distance[peer] == distance[at] + 1 {
+                        let went_down = seen[at] & DOWN != 0;
+                        seen[peer] |= match tiers[peer] > tiers[at] {
+                            true => seen[at] & (UP | VALLEY) | if went_down { VALLEY } else { 0 },
+                            false => seen[at] & VALLEY | if seen[at] & (UP | DOWN) != 0 { DOWN } else { 0 },
+                        };
+                    }
+                }
+            }
+            count += with_hosts.iter().filter(|&&at| seen[at] & VALLEY != 0).count();
+        }
+        count
+    }
+
     /// Applies rule 3.
     pub fn by_links(&self) -> (Vec<u8>, Source) {
         let with_hosts: Vec<usize> = self.switches().filter(|&at| self.hosts[at] > 0).collect();
         let plain = self.distances(&with_hosts);
-        if with_hosts.is_empty() || self.are_proper(&plain) {
+        if with_hosts.is_empty() {
             return (plain, Source::Distance);
         }
-        let proper = self.candidates(&with_hosts).iter().map(|set| self.distances(set)).find(|t| self.are_proper(t));
-        proper.map_or((plain, Source::Distance), |tiers| (tiers, Source::ProperTiers))
+        let siblings = self.siblings();
+        let mut sets = vec![with_hosts.clone()];
+        sets.extend(self.candidates(&with_hosts));
+        // In a ring or mesh every switch may have hosts.
+        if self.are_layers(&plain) {
+            sets.extend(self.candidates_without_few(&siblings, &with_hosts));
+        }
+        let degree = |at: usize| self.peers[at].len();
+        let degrees_near = |at: usize| {
+            let mut near: Vec<usize> = self.peers[at].iter().map(|&peer| degree(peer as usize)).collect();
+            near.sort_unstable();
+            near
+        };
+        let alike = |set: &Vec<usize>| [self.with_alike(set, degrees_near), self.with_alike(set, degree)];
+        let alike: Vec<Vec<usize>> = sets.iter().flat_map(alike).collect();
+        sets.extend(alike);
+        let mut best: Option<((usize, u8, usize), Vec<u8>)> = None;
+        for (at, set) in sets.iter().enumerate() {
+            let tiers = self.distances(&self.with_empty_siblings(&siblings, set));
+            if !self.are_proper(&tiers) {
+                continue;
+            }
+            let highest = tiers.iter().copied().max().unwrap_or(1);
+            let found = ((self.valleys(&with_hosts, &tiers), highest, at), tiers);
+            // Leaves without hosts, far from others, or their pods would be above the third tier.
+            let is_final = found.0.0 == 0 && highest <= 3;
+            if best.as_ref().is_none_or(|best| found.0 < best.0) {
+                best = Some(found);
+            }
+            if is_final {
+                break;
+            }
+        }
+        match best {
+            Some((_, tiers)) if tiers != plain => (tiers, Source::ProperTiers),
+            _ => (plain, Source::Distance),
+        }
     }
 
     /// Returns the leaves of a fabric without hosts: the switches with fewest links to others, if these yield proper
@@ -285,3 +413,6 @@ impl SwitchGraph {
 
 /// Maximum number of thresholds of each kind to try; bounds the time for a large fabric with many different ones.
 const MAX_STEPS: usize = 16;
+
+/// Maximum number of switches from which valleys are counted; bounds the time for a large fabric.
+const MAX_SOURCES: usize = 32;

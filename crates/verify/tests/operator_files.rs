@@ -80,10 +80,20 @@ impl Known {
         let knowable = spines > 1 || !words[0].starts_with("node");
         let hosts_each = if random.one_in(5) && knowable { 0 } else { 1 + random.below(3) };
         let host_word = random.of(&["h", "host-", "server", "srv", "client"]);
+        // Without hosts on most leaves these could not be told from cores.
+        let empty = if three && hosts_each > 0 { random.below(5) } else { usize::MAX };
         let mut uppers = vec![Vec::new(); spines];
+        let mut cores = Vec::new();
         for pod in 0..pods {
             let upper: Vec<String> = (0..spines).map(|n| format!("{}{}", words[1], pod * spines + n + 1)).collect();
+            // Leaves without hosts: the last of a pod, or all of the last pod.
+            let is_empty = |leaf: usize| match empty {
+                0 => leaf + 1 == leaves && pod == 1,
+                1 => pod + 1 == pods && pod > 1,
+                _ => false,
+            };
             for leaf in 0..leaves {
+                let hosts_each = if is_empty(leaf) { 0 } else { hosts_each };
                 let leaf = format!("{}{}", words[0], pod * leaves + leaf + 1);
                 known.tiers.insert(leaf.clone(), 1);
                 for _ in 0..hosts_each {
@@ -106,13 +116,16 @@ impl Known {
                     let core = format!("{}{}", words[2], plane * 2 + core + 1);
                     known.tiers.insert(core.clone(), 3);
                     members.iter().for_each(|member| known.links.push((port(member), port(&core))));
+                    cores.push(core);
                 }
             }
         }
         // A management host on a switch of a higher tier.
         if hosts_each > 0 && random.one_in(3) {
             let host = format!("{host_word}{}", known.hosts.len() + 1);
-            known.links.push((port(&host), port(&uppers[0][0])));
+            let high =
+                if cores.is_empty() || random.one_in(2) { &uppers[0][0] } else { random.of(&[&cores[0], &cores[3]]) };
+            known.links.push((port(&host), port(high)));
             known.hosts.push(host);
         }
         if random.one_in(3) {

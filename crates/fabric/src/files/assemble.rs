@@ -167,14 +167,24 @@ impl ParsedTopology {
             chosen[at] = chosen[at].or(Some("has no name of a switch, and all its links lead to the lowest layer"));
         }
         let is_switch = |node: &ParsedNode| names_a_switch(&node.name) || names_a_switch(&node.label);
-        for at in (0..chosen.len()).filter(|&at| is_open(at) && degrees[at] == 1 && !is_switch(&self.nodes[at])) {
-            chosen[at] = chosen[at].or(Some("has one link, and not the name of a switch"));
+        let mut by_name = Vec::new();
+        for at in (0..chosen.len()).filter(|&at| is_open(at) && degrees[at] == 1) {
+            match is_switch(&self.nodes[at]) {
+                true if chosen[at].is_none() => by_name.push(self.nodes[at].name.clone()),
+                true => {}
+                false => chosen[at] = chosen[at].or(Some("has one link, and not the name of a switch")),
+            }
         }
         for (node, why) in self.nodes.iter_mut().zip(chosen) {
             if let Some(why) = why {
                 (node.kind, node.why) = (Some(NodeKind::Host), why.to_owned());
             }
         }
+        let text = |count| match count {
+            1 => "1 node of one link is a switch by its name".to_owned(),
+            _ => format!("{count} nodes of one link are switches by their names"),
+        };
+        self.decide(Subject::Roles, text, by_name);
     }
 
     /// Returns nodes without a layer name whose links all lead to switches named for the lowest of several layers.
@@ -328,6 +338,17 @@ impl ParsedTopology {
         if source != Source::Distance {
             let text = |count| format!("{} on a switch above the first tier", counted(count, "host"));
             self.decide(Subject::HighHosts, text, high);
+        }
+        if source == Source::ProperTiers {
+            let mut has_hosts = vec![false; self.nodes.len()];
+            of_hosts.iter().for_each(|&(_, switch)| has_hosts[switch] = true);
+            let is_empty_leaf = |at: &usize| self.nodes[*at].tier == Some(1) && !has_hosts[*at];
+            let empty = (0..self.nodes.len()).filter(is_empty_leaf).map(|at| self.nodes[at].name.clone()).collect();
+            let text = |count| match count {
+                1 => "1 switch without hosts is a leaf by its links".to_owned(),
+                _ => format!("{count} switches without hosts are leaves by their links"),
+            };
+            self.decide(Subject::Tiers, text, empty);
         }
         let how = match source {
             Source::File => return,

@@ -211,3 +211,71 @@ fn unnamed_switches_are_placed_in_time() {
     let fabric = of(&text);
     assert_eq!(fabric.node(fabric.find("x3").unwrap()).tier, 5);
 }
+
+/// Returns a table of pods with two leaves and two spines each, and two cores for each plane. `hosts` has the number of
+/// hosts of each leaf. Switch names are arbitrary.
+fn three_tiers(hosts: &[usize]) -> String {
+    let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
+    let name = |letter: char, number: usize| format!("{letter}{number}");
+    for (leaf, count) in hosts.iter().enumerate() {
+        (0..*count).for_each(|port| text += &format!("h{},e,{},p{port}\n", leaf * 10 + port, name('x', leaf)));
+    }
+    let pods = hosts.len() / 2;
+    for pod in 0..pods {
+        let own = |letter| [name(letter, 2 * pod), name(letter, 2 * pod + 1)];
+        let (leaves, spines) = (own('x'), own('y'));
+        between(&[&leaves[0], &leaves[1]], &[&spines[0], &spines[1]], &mut text);
+    }
+    for plane in 0..2 {
+        let spines: Vec<String> = (0..pods).map(|pod| name('y', 2 * pod + plane)).collect();
+        let spines: Vec<&str> = spines.iter().map(String::as_str).collect();
+        between(&spines, &[&name('z', 2 * plane), &name('z', 2 * plane + 1)], &mut text);
+    }
+    text
+}
+
+fn check_tiers(text: &str) -> Fabric {
+    let fabric = of(text);
+    for switch in fabric.switches() {
+        let name = fabric.name(switch);
+        let expected = 1 + "xyz".find(&name[..1]).unwrap() as u8;
+        assert_eq!(fabric.node(switch).tier, expected, "{name}\n{text}");
+    }
+    fabric
+}
+
+#[test]
+fn a_management_host_on_a_core_does_not_lower_the_core() {
+    for hosts in [vec![1; 4], vec![1; 6], vec![2; 8], vec![3; 16], vec![4, 3, 4, 4, 2, 4]] {
+        let plain = three_tiers(&hosts);
+        assert!(lines(&check_tiers(&plain)).is_empty());
+        for (ends, expected) in [
+            ("ufm,eth0,z1,mgmt\n", "1 host on a switch above the first tier: ufm on z1"),
+            ("ufm,eth0,y2,mgmt\n", "1 host on a switch above the first tier: ufm on y2"),
+            ("ufm,a,z0,m\nufm2,a,z3,m\n", "2 hosts on a switch above the first tier: ufm on z0, ufm2 on z3"),
+        ] {
+            // In a fabric of two pods with a host at each leaf, spines and leaves with hosts are equal.
+            if hosts.len() > 4 || ends.contains("z1") {
+                assert_eq!(lines(&check_tiers(&(plain.clone() + ends))), [expected], "{hosts:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn leaves_without_hosts_are_leaves() {
+    for hosts in [vec![3, 3, 3, 0], vec![1, 0, 1, 1, 0, 2], vec![2, 2, 2, 2, 0, 0], vec![2, 2, 0, 2, 2, 2, 0, 2]] {
+        let fabric = check_tiers(&three_tiers(&hosts));
+        let tiers: Vec<String> =
+            fabric.decisions().iter().filter(|of| of.subject == Subject::Tiers).map(Decision::line).collect();
+        assert!(tiers[0].contains("without hosts"), "{tiers:?}");
+        let with = check_tiers(&(three_tiers(&hosts) + "ufm,eth0,z0,mgmt\n"));
+        assert_eq!(lines(&with), ["1 host on a switch above the first tier: ufm on z0"], "{hosts:?}");
+    }
+}
+
+#[test]
+fn a_node_of_one_link_with_the_name_of_a_switch_is_said() {
+    let fabric = of(&(leaf_spine(&["leaf1", "leaf2"], &["spine1"], 2) + "ufm-spine1,a,spine1,m\n"));
+    assert_eq!(lines(&fabric), ["1 node of one link is a switch by its name: ufm-spine1"]);
+}
