@@ -7,7 +7,9 @@
 //!
 //! A link stated at both ends counts once. Contradictions between its ends are resolved independently of the order of
 //! files: the longer of two lengths counts, which is a [`Decision`](crate::Decision); two speeds are an error. If the
-//! neighbour's file exists, its `PORT` table defines its ports; other files may use their `alias`.
+//! neighbour's file exists, its `PORT` table defines its ports; other files may use their `alias`. Two lengths of one
+//! port, and two types of a neighbour that has none in a file of its own, are errors; another type than its own is a
+//! decision. Unknown keys of rows that are read are reported.
 //!
 //! A server port that two switches name is that of a Y cable (dual ToR): the server gets a port to each switch. The
 //! files of a switch with several ASICs share its hostname and form one switch; links between its ASICs (`role` `Int`)
@@ -40,6 +42,25 @@ const TABLES: [&str; 8] = [
     "PORTCHANNEL",
     "PORTCHANNEL_MEMBER",
     "MUX_CABLE",
+];
+
+/// Keys of the rows that are read, from SONiC's YANG models and vendors' ports.
+#[rustfmt::skip]
+const ROW_KEYS: [(&str, &[&str]); 3] = [
+    ("DEVICE_NEIGHBOR", &["name", "port", "local_port", "type", "mgmt_addr"]),
+    ("DEVICE_NEIGHBOR_METADATA", &[
+        "name", "type", "hwsku", "lo_addr", "lo_addr_v6", "mgmt_addr", "mgmt_addr_v6", "deployment_id", "cluster",
+        "rack", "subtype", "slice_type",
+    ]),
+    ("PORT", &[
+        "name", "alias", "lanes", "speed", "mtu", "admin_status", "description", "index", "fec", "autoneg",
+        "adv_speeds", "interface_type", "adv_interface_types", "link_training", "role", "subport", "tpid", "pfc_asym",
+        "mux_cable", "asic_port_name", "core_id", "core_port_id", "num_voq", "coreId", "corePortId", "numVoq",
+        "laser_freq", "tx_power", "dom_polling", "dhcp_rate_limit", "macsec", "mode", "media_type", "learn_mode",
+        "unreliable_los", "fast_linkup", "custom_collection", "pt_interface_id", "pt_timestamp_template",
+        "packet_aging_enabled", "valid_speeds", "parent_port", "port_type", "oper_status", "preemphasis", "idriver",
+        "ipredriver", "pre1", "pre2", "pre3", "main", "post1", "post2", "post3", "attn", "serdes", "band",
+    ]),
 ];
 
 /// Prefixes of the other SONiC table names, which do not describe links.
@@ -135,7 +156,13 @@ impl<'a> Switch<'a> {
     /// Returns rate and length of the cable at a port, as stated in this switch's files.
     fn stated(&self, port: &str) -> Result<StatedCable, FileError> {
         let mut stated = StatedCable::default();
-        if let Some(speed) = self.port(port).and_then(|port| port.get("speed")) {
+        let mut speeds = self.tables("PORT").filter_map(|ports| table(ports, port)?.get("speed"));
+        let speed = speeds.next();
+        if let Some((speed, other)) = speed.zip(speeds.find(|other| Some(*other) != speed)) {
+            let location = format!("{}.PORT.{port}.speed", self.location);
+            return fail(location, format!("{speed} and {other} in two files of {}", self.name));
+        }
+        if let Some(speed) = speed {
             let mbps = speed.as_u64().or_else(|| speed.as_str()?.parse().ok());
             stated.rate = mbps.and_then(|mbps| Rate::from_bps(mbps.checked_mul(MBPS)?));
             if stated.rate.is_none() {
@@ -146,15 +173,16 @@ impl<'a> Switch<'a> {
             }
         }
         for file in &self.files {
-            match cable_length(file, port) {
-                // 0m is SONiC's value for a port without a cable.
-                Ok(Some(length)) => stated.metres = Some(length.metres).filter(|&metres| metres > 0),
-                Ok(None) => continue,
-                Err(_) => {
-                    return fail(format!("{}.CABLE_LENGTH.{port}", self.location), "must be a length like \"40m\"");
-                }
+            let found = cable_length(file, port)
+                .or_else(|fault| fail(format!("{}.{}", self.location, fault.key.replace('|', ".")), fault.message))?;
+            let Some(length) = found else { continue };
+            // 0m is SONiC's value for a port without a cable.
+            let metres = Some(length.metres).filter(|&metres| metres > 0);
+            if let Some((one, other)) = stated.metres.zip(metres).filter(|(one, other)| one != other) {
+                let location = format!("{}.CABLE_LENGTH.{port}", self.location);
+                return fail(location, format!("{one}m and {other}m in two files of {}", self.name));
             }
-            break;
+            stated.metres = stated.metres.or(metres);
         }
         Ok(stated)
     }
@@ -191,12 +219,19 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
     };
     let switches = switches(&files)?;
     let mut plain = ParsedTopology::default();
+    let mut types = PeerTypes::default();
     for switch in &switches {
         let node = plain.node_or_new(switch.name);
         node.kind = Some(NodeKind::Switch);
         node.why = "has a config_db of its own".to_owned();
         let kinds = switch.tables("DEVICE_METADATA").filter_map(|metadata| text(table(metadata, "localhost")?, "type"));
-        node.tier = kinds.filter_map(tier_of).next();
+        let tiers: BTreeSet<u8> = kinds.filter_map(tier_of).collect();
+        if tiers.len() > 1 {
+            let location = format!("{}.DEVICE_METADATA.localhost.type", switch.location);
+            return fail(location, format!("the files of `{}` state types of different tiers", visible(switch.name)));
+        }
+        node.tier = tiers.first().copied();
+        types.own.insert(switch.name, node.tier);
     }
     let mut cables = Cables::default();
     let by_name: BTreeMap<&str, &Switch<'_>> = switches.iter().map(|switch| (switch.name, switch)).collect();
@@ -207,7 +242,7 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
                 internal.push(format!("{} {}", switch.name, neighbor.port));
                 continue;
             }
-            describe_peer(&mut plain, switch, neighbor.peer);
+            types.describe_peer(&mut plain, switch, neighbor.peer)?;
             cables.add(&by_name, switch, &neighbor, &plain)?;
         }
     }
@@ -223,6 +258,13 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
     let text = |count| format!("{} with two lengths, the longer counts", counted(count, "cable"));
     plain.decide(Subject::CableEnds, text, lengths);
     plain.decide(Subject::SharedPorts, shared_ports_text, cables.shared);
+    let text = |count| match count {
+        1 => "1 type of a neighbour is not that of its own file, which counts".to_owned(),
+        _ => format!("{count} types of neighbours are not those of their own files, which count"),
+    };
+    plain.decide(Subject::Roles, text, types.overruled);
+    let keys = switches.iter().flat_map(unknown_keys).collect();
+    plain.decide(Subject::Unread, |count| format!("{} of rows not read", counted(count, "unknown key")), keys);
     let tables: BTreeSet<&String> = switches.iter().flat_map(|of| &of.files).flat_map(|file| file.keys()).collect();
     let is_known = |name: &str| TABLES.contains(&name) || OTHER_TABLES.iter().any(|of| name.starts_with(of));
     let unknown = tables.into_iter().filter(|name| !is_known(name)).cloned().collect();
@@ -286,17 +328,66 @@ fn neighbors<'a>(switch: &Switch<'a>) -> Result<Vec<DeviceNeighbor<'a>>, FileErr
     Ok(found)
 }
 
-/// Sets kind and tier of a neighbour without a file, from `DEVICE_NEIGHBOR_METADATA` or its entry in `DEVICE_NEIGHBOR`.
-fn describe_peer(plain: &mut ParsedTopology, switch: &Switch<'_>, peer: &str) {
-    let of_table = |name| switch.tables(name).find_map(|all| text(table(all, peer)?, "type"));
-    let kind = of_table("DEVICE_NEIGHBOR_METADATA").or_else(|| of_table("DEVICE_NEIGHBOR"));
-    let node = plain.node_or_new(peer);
-    if let (None, Some(kind)) = (node.kind, kind) {
-        node.kind = role_of(kind);
-        node.why = node.kind.map_or(String::new(), |_| reason_from("type", kind));
+/// Returns the unknown keys of rows that are read, with their locations.
+fn unknown_keys(switch: &Switch<'_>) -> Vec<String> {
+    let mut unknown = Vec::new();
+    for (name, known) in ROW_KEYS {
+        for (row, fields) in switch.tables(name).flatten() {
+            let keys = fields.as_object().into_iter().flatten().map(|(key, _)| key);
+            let keys = keys.filter(|key| !known.contains(&key.as_str()));
+            unknown.extend(keys.map(|key| format!("{}.{name}.{row}.{key}", switch.location)));
+        }
     }
-    if node.kind == Some(NodeKind::Switch) {
-        node.tier = node.tier.or(kind.and_then(tier_of));
+    unknown
+}
+
+/// Types of neighbours, as switches state them.
+#[derive(Default)]
+struct PeerTypes<'a> {
+    /// Tier of each switch with a file, if its file states a type.
+    own: BTreeMap<&'a str, Option<u8>>,
+    /// Location and type of the first statement about each neighbour.
+    stated: BTreeMap<String, (String, &'a str)>,
+    /// Places of types that the neighbour's own file contradicts.
+    overruled: Vec<String>,
+}
+
+impl<'a> PeerTypes<'a> {
+    /// Sets kind and tier of a neighbour from `DEVICE_NEIGHBOR_METADATA` or its entry in `DEVICE_NEIGHBOR`. Its own
+    /// file has precedence.
+    fn describe_peer(&mut self, plain: &mut ParsedTopology, switch: &Switch<'a>, peer: &str) -> Result<(), FileError> {
+        let node = plain.node_or_new(peer);
+        for name in ["DEVICE_NEIGHBOR_METADATA", "DEVICE_NEIGHBOR"] {
+            for kind in switch.tables(name).filter_map(|all| text(table(all, peer)?, "type")) {
+                let Some(role) = role_of(kind) else { continue };
+                let location = format!("{}.{name}.{peer}.type", switch.location);
+                let own = self.own.get(peer);
+                let contradicts =
+                    |tier: &Option<u8>| role == NodeKind::Host || tier.is_some_and(|tier| tier_of(kind) != Some(tier));
+                if own.is_some_and(contradicts) {
+                    if !self.overruled.contains(&location) {
+                        self.overruled.push(location);
+                    }
+                    continue;
+                }
+                match self.stated.get(peer) {
+                    Some((other, of)) if (role_of(of), tier_of(of)) != (Some(role), tier_of(kind)) => {
+                        return fail(location, format!("is `{}`, but {other} is `{}`", visible(kind), visible(of)));
+                    }
+                    Some(_) => {}
+                    None => {
+                        self.stated.insert(peer.to_owned(), (location, kind));
+                    }
+                }
+                if node.kind.is_none() {
+                    (node.kind, node.why) = (Some(role), reason_from("type", kind));
+                }
+                if node.kind == Some(NodeKind::Switch) {
+                    node.tier = node.tier.or(tier_of(kind));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -3,8 +3,10 @@
 //! The kind of a node decides: containers and virtual machines that run applications (`linux`, `generic_vm`,
 //! `ext-container` and others) are hosts, all other kinds are switches. A `linux` node with a router image is a switch,
 //! and other `linux` nodes may be one (`assemble`). The label `tidegate-kind: switch` (or `host`) has precedence. As in
-//! containerlab itself, kind and labels come from the node, its `group`, its kind (labels only) or the `defaults`, in
-//! that order; merge keys (`<<`) are followed. `group` or the label `role` may name the layer of a switch.
+//! containerlab itself, the kind comes from the node, the group that it states, the group of the `defaults` or the
+//! `defaults`, in that order; the group from the node, its kind or the `defaults`; labels and image from the node, its
+//! group, its kind or the `defaults`. Merge keys (`<<`) are followed. The group or the label `role` may name the layer
+//! of a switch.
 //!
 //! Links are read in the brief form (`endpoints` as strings `node:interface`) and the extended one (`type: veth`, maps
 //! with `node` and `interface`). Links that end outside of the lab (`type: host`, `mgmt-net`, `macvlan`, `dummy`,
@@ -187,15 +189,19 @@ fn is_router_image(image: &str) -> bool {
 fn role(topology: &Yaml, name: &str, node: &Yaml) -> Result<ParsedNode, FileError> {
     let (groups, kinds) = (yaml::get(topology, "groups"), yaml::get(topology, "kinds"));
     let defaults = yaml::get(topology, "defaults");
-    let group_name = scalar(yaml::get(node, "group")).unwrap_or_default();
-    let group = yaml::get(groups, &group_name);
-    let kind = [node, group, defaults].into_iter().find_map(|location| scalar(yaml::get(location, "kind")));
-    let of_kind = kind.as_deref().map_or(&Yaml::BadValue, |kind| yaml::get(kinds, kind));
+    let first = |locations: &[&Yaml], key: &str| locations.iter().find_map(|location| scalar(yaml::get(location, key)));
+    let settings = |table, name: Option<String>| name.map_or(&Yaml::BadValue, |name| yaml::get(table, &name));
+    let own_group = settings(groups, scalar(yaml::get(node, "group")));
+    let default_group = settings(groups, scalar(yaml::get(defaults, "group")));
+    let kind = first(&[node, own_group, default_group, defaults], "kind");
+    let of_kind = settings(kinds, kind.clone());
+    let group_name = first(&[node, of_kind, defaults], "group");
+    let group = settings(groups, group_name.clone());
     let locations = [node, group, of_kind, defaults];
     let labelled =
         |label| locations.into_iter().find_map(|location| scalar(yaml::get(yaml::get(location, "labels"), label)));
-    let image = locations.into_iter().find_map(|location| scalar(yaml::get(location, "image"))).unwrap_or_default();
-    let label = [group_name].into_iter().chain(labelled("role")).collect::<Vec<_>>().join(" ");
+    let image = first(&locations, "image").unwrap_or_default();
+    let label = group_name.into_iter().chain(labelled("role")).collect::<Vec<_>>().join(" ");
     let found = ParsedNode { id: name.to_owned(), name: name.to_owned(), label, ..ParsedNode::default() };
     let with = |kind, why| Ok(ParsedNode { kind: Some(kind), why, ..found.clone() });
     match (labelled(LABEL), kind) {

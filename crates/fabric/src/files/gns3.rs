@@ -5,11 +5,12 @@
 //!
 //! A `vpcs` or `traceng` node is a host; `docker`, `qemu`, `virtualbox` and `vmware` nodes run servers or routers
 //! (`assemble`); clouds and NAT nodes are outside of the project and skipped; any other node is a switch. The files
-//! state neither rates nor delays.
+//! state neither rates nor delays; the `filters` of a link, by which GNS3 delays or drops packets, are not read.
 
 use super::error::FileError;
 use super::plain::{Options, ParsedEnd, ParsedNode, ParsedTopology, counted, fail, reason_from};
 use crate::decision::Subject;
+use crate::names::visible;
 use crate::{Fabric, NodeKind};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,33 @@ use std::collections::{BTreeMap, BTreeSet};
 const OUTSIDE: [&str; 2] = ["cloud", "nat"];
 const HOSTS: [&str; 2] = ["vpcs", "traceng"];
 const MACHINES: [&str; 4] = ["docker", "qemu", "virtualbox", "vmware"];
+
+/// Keys of a project and of `topology`.
+#[rustfmt::skip]
+const KEYS: [&[&str]; 2] = [
+    &["auto_close", "auto_open", "auto_start", "drawing_grid_size", "grid_size", "name", "project_id", "revision",
+      "scene_height", "scene_width", "show_grid", "show_interface_labels", "show_layers", "snap_to_grid", "supplier",
+      "topology", "type", "variables", "version", "zoom", "resources_type", "created_at", "created_by", "updated_at",
+      "status", "path", "filename", "readme", "author", "description"],
+    &["nodes", "links", "computes", "drawings", "servers", "notes", "ellipses", "rectangles", "images", "templates"],
+];
+
+/// Keys of a link.
+#[rustfmt::skip]
+const LINK_KEYS: [&str; 14] = [
+    "link_id", "nodes", "suspend", "link_style", "style", "link_type", "capture_file_name", "capture_file_path",
+    "capture_compute_id", "capturing", "project_id", "markers", "id", "description",
+];
+
+/// Keys of a link of the older form.
+const OLD_LINK_KEYS: [&str; 4] = ["source_node_id", "source_port_id", "destination_node_id", "destination_port_id"];
+
+/// Returns the locations of keys that are not in `known`.
+fn unknown_keys(location: &str, value: &Value, known: impl Fn(&str) -> bool) -> Vec<String> {
+    let keys = value.as_object().into_iter().flatten().map(|(key, _)| key);
+    let dot = if location.is_empty() { "" } else { "." };
+    keys.filter(|key| !known(key)).map(|key| format!("{location}{dot}{key}")).collect()
+}
 
 /// Returns an id, which is a string or a number.
 fn id_in(value: &Value, key: &str) -> Option<String> {
@@ -68,8 +96,16 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
         fail(format!("line {}, column {}", error.line(), error.column()), format!("not valid JSON: {error}"))
     })?;
     let list = |key: &str| document.get("topology").and_then(|topology| topology.get(key)).and_then(Value::as_array);
-    let Some(nodes) = list("nodes") else { return fail("topology.nodes", "is missing") };
-    let Some(links) = list("links") else { return fail("topology.links", "is missing") };
+    let mut unread = unknown_keys("", &document, |key| KEYS[0].contains(&key));
+    if let Some(topology) = document.get("topology") {
+        unread.extend(unknown_keys("topology", topology, |key| KEYS[1].contains(&key)));
+    }
+    let missing = |key: &str| match unread.is_empty() {
+        true => fail(format!("topology.{key}"), "is missing"),
+        false => fail(format!("topology.{key}"), format!("is missing, and not read: {}", visible(&unread.join(", ")))),
+    };
+    let Some(nodes) = list("nodes") else { return missing("nodes") };
+    let Some(links) = list("links") else { return missing("links") };
     let mut plain = ParsedTopology::default();
     let mut outside = Vec::new();
     let mut outside_ids = BTreeSet::new();
@@ -100,6 +136,15 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
     let mut suspended = Vec::new();
     for (index, link) in links.iter().enumerate() {
         let location = format!("topology.links[{index}]");
+        let is_empty = |key: &str| match link.get(key) {
+            Some(Value::Object(of)) => of.is_empty(),
+            value => value.is_none_or(Value::is_null),
+        };
+        let is_known = |key: &str| {
+            let other = key == "filters" && is_empty(key);
+            other || LINK_KEYS.contains(&key) || OLD_LINK_KEYS.contains(&key)
+        };
+        unread.extend(unknown_keys(&format!("links[{index}]"), link, is_known));
         if link.get("suspend") == Some(&Value::Bool(true)) {
             suspended.push(format!("links[{index}]"));
             continue;
@@ -118,5 +163,6 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
         outside,
     );
     plain.decide(Subject::LeftOut, |count| format!("{} left out", counted(count, "suspended link")), suspended);
+    plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "key")), unread);
     plain.assemble(options)
 }

@@ -400,7 +400,7 @@ fn what_is_wrong_is_named() {
         (TOR1, "\"hostname\": \"tor1\", ", "", "DEVICE_METADATA.localhost: has no hostname"),
         (TOR1, "\"port\": \"Ethernet0\"", "\"prt\": 1", "tor1.DEVICE_NEIGHBOR.Ethernet8: must have the `name`"),
         (TOR1, "\"100000\"", "\"fast\"", "tor1.PORT.Ethernet8.speed: must be a number of Mbps"),
-        (TOR1, "\"40m\"", "\"far\"", "tor1.CABLE_LENGTH.Ethernet8: must be a length"),
+        (TOR1, "\"40m\"", "\"far\"", "tor1.CABLE_LENGTH.AZURE.Ethernet8: is \"far\": no length in metres"),
         (IBNET, "\"H-0006\"[2]", "\"H-0009\"[2]", "is connected to"),
         (
             IBNET,

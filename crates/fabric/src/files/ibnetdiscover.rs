@@ -12,7 +12,7 @@
 //! Channel adapters are hosts. SHARP aggregation nodes are functions inside a switch that appear as channel adapters;
 //! they are skipped unless the user names them as hosts. A node's name is its description if that is unique, otherwise
 //! its id. The rate is the data rate of the link's width and speed. There are no delays. Every cable is listed at both
-//! ends and counts once.
+//! ends and counts once; two speeds are an error. A block of another kind is not read, with its ports.
 
 use super::error::FileError;
 use super::plain::{Options, ParsedEnd, ParsedNode, ParsedTopology, counted, fail_line as fail, port_label};
@@ -43,6 +43,11 @@ const AGGREGATION_NODE: &str = "Aggregation Node";
 pub(crate) fn is_node(line: &str) -> bool {
     ["Switch\t", "Switch ", "Ca\t", "Ca ", "Rt\t", "Rt ", "Hca\t", "Hca "].iter().any(|word| line.starts_with(word))
         && line.contains('"')
+}
+
+/// Returns `true` if a line starts a block of an unknown kind, like `Foo 2 "X-0002"`.
+fn is_other_block(line: &str) -> bool {
+    line.starts_with(|c: char| c.is_ascii_alphabetic()) && line.contains('"')
 }
 
 /// Returns the text between the first pair of quotes, and the rest.
@@ -77,7 +82,10 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
     // Line, ends and properties of each cable, in the order of the file.
     let mut cables: Vec<(usize, [ParsedEnd; 2], LinkSpec)> = Vec::new();
     let mut known: BTreeMap<ParsedEnd, ParsedEnd> = BTreeMap::new();
+    // Line and rate of each port.
+    let mut rates: BTreeMap<ParsedEnd, (usize, Rate)> = BTreeMap::new();
     let mut current: Option<String> = None;
+    let mut is_skipped = false;
     let mut names: Vec<(String, String)> = Vec::new();
     let mut unread = Vec::new();
     for (line, text) in lines(content) {
@@ -95,6 +103,13 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
             *descriptions.entry(description.to_owned()).or_default() += 1;
             names.push((id.to_owned(), description.to_owned()));
             current = Some(id.to_owned());
+            is_skipped = false;
+        } else if is_other_block(text) {
+            let block = text.split('#').next().unwrap_or_default().trim_end();
+            unread.push(format!("line {line}, a block `{}`", shown(block)));
+            is_skipped = true;
+        } else if is_skipped && text.starts_with('[') {
+            // A port of a block that is not read.
         } else if let Some((port, rest)) = bracketed(text) {
             let Some(node) = &current else { return fail(line, "a port before any `Switch` or `Ca`") };
             let peer = quoted(rest).and_then(|(peer, rest)| Some((peer, bracketed(rest)?.0)));
@@ -102,8 +117,19 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
                 return fail(line, "expected a port like `[1] \"S-0002\"[3] # \"leaf1\" lid 4 4xEDR`");
             };
             let ends = [(node.clone(), port.to_owned()), (peer.to_owned(), peer_port.to_owned())];
+            let own_rate = rate(text);
+            if let Some(rate) = own_rate {
+                rates.insert(ends[0].clone(), (line, rate));
+            }
             match known.get(&ends[0]) {
-                Some(there) if *there == ends[1] => {}
+                Some(there) if *there == ends[1] => {
+                    if let (Some(own), Some((other_line, other))) = (own_rate, rates.get(there))
+                        && own != *other
+                    {
+                        let other = format!("{other} at the other end of the cable, line {other_line}");
+                        return fail(line, format!("port {port} of `{}` has {own}, but {other}", shown(node)));
+                    }
+                }
                 Some(there) => {
                     let there = format!("port {} of `{}`", there.1, shown(&there.0));
                     return fail(line, format!("port {port} of `{}` is connected to {there} already", shown(node)));
@@ -116,8 +142,7 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
                     }
                     known.insert(ends[0].clone(), ends[1].clone());
                     known.insert(ends[1].clone(), ends[0].clone());
-                    let spec = LinkSpec { rate: rate(text).unwrap_or(options.link.rate), ..options.link };
-                    cables.push((line, ends, spec));
+                    cables.push((line, ends, options.link));
                 }
             }
         } else if !text.trim_start().starts_with('#') && !text.contains('=') {
@@ -133,7 +158,10 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
         }
     }
     let by_id: HashMap<&str, &str> = names.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
-    for (line, [a, b], spec) in cables {
+    for (line, [a, b], mut spec) in cables {
+        // One end may state no speed.
+        let stated = rates.get(&a).or_else(|| rates.get(&b));
+        spec.rate = stated.map_or(spec.rate, |(_, rate)| *rate);
         plain.connect(&a, &b, spec).or_else(|id| fail(line, format!("no block describes `{}`", shown(&id))))?;
     }
     let is_aggregation = |node: &ParsedNode| {

@@ -7,7 +7,8 @@
 //! A neighbour without a table is a switch if it has the capability of a bridge or router, otherwise a host. Its name
 //! may have a domain suffix. A cable listed at both ends counts once: a switch may announce a port by its alias or MAC
 //! address, so the port id and the description are looked up in its own table. Management ports (`eth0`, `mgmt0`) are
-//! skipped. The tables state neither rates nor delays. Other attributes are not read.
+//! skipped. The tables state neither rates nor delays. Other attributes of a neighbour are not read; an unknown key
+//! above them is reported.
 
 use super::error::FileError;
 use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail};
@@ -72,9 +73,9 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
         (node.kind, node.why) = (Some(NodeKind::Switch), "has a table of its own".to_owned());
     }
     let mut rows: Vec<(String, LldpNeighbor)> = Vec::new();
-    let (mut management, mut nameless) = (Vec::new(), Vec::new());
+    let (mut management, mut nameless, mut unread) = (Vec::new(), Vec::new(), Vec::new());
     for (switch, file, table) in &tables {
-        for mut neighbor in neighbors(file, table)? {
+        for mut neighbor in neighbors(file, table, &mut unread)? {
             if MANAGEMENT.contains(&neighbor.port.as_str()) {
                 management.push(format!("{switch} {}", neighbor.port));
                 continue;
@@ -151,18 +152,35 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
         nameless,
     );
     plain.decide(Subject::LeftOut, |count| format!("{} left out", counted(count, "management port")), management);
+    plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "unknown key")), unread);
     plain.assemble(options)
 }
 
-fn neighbors(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
+fn neighbors(file: &str, table: &str, unread: &mut Vec<String>) -> Result<Vec<LldpNeighbor>, FileError> {
     let table = table.trim_start_matches('\u{feff}');
-    if table.trim_start().starts_with('{') { of_lldpcli(file, table) } else { of_sonic(file, table) }
+    if table.trim_start().starts_with('{') { of_lldpcli(file, table, unread) } else { of_sonic(file, table) }
+}
+
+/// Keys of an interface, its chassis and its port, from lldpcli.
+#[rustfmt::skip]
+const KEYS: [&[&str]; 3] = [
+    &["via", "rid", "age", "chassis", "port", "vlan", "ppvid", "pi", "lldp-med", "unknown-tlvs", "ttl", "cdp", "vlans"],
+    &["id", "name", "descr", "mgmt-ip", "mgmt-iface", "capability"],
+    &["id", "descr", "ttl", "mfs", "aggregation", "auto-negotiation", "power"],
+];
+
+/// Returns the locations of keys that are not in `known`.
+fn unknown_keys(location: &str, value: &Value, known: &[&str]) -> Vec<String> {
+    let keys = value.as_object().into_iter().flatten().map(|(key, _)| key);
+    keys.filter(|key| !known.contains(&key.as_str())).map(|key| format!("{location}.{key}")).collect()
 }
 
 /// Parses the output of `lldpcli show neighbors -f json`.
-fn of_lldpcli(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
+fn of_lldpcli(file: &str, table: &str, unread: &mut Vec<String>) -> Result<Vec<LldpNeighbor>, FileError> {
     let document: Value = serde_json::from_str(table)
         .or_else(|error| fail(format!("{file}, line {}", error.line()), format!("not valid JSON: {error}")))?;
+    unread.extend(unknown_keys(file, &document, &["lldp"]));
+    unread.extend(document.get("lldp").into_iter().flat_map(|lldp| unknown_keys(file, lldp, &["interface"])));
     let interfaces = match document.get("lldp") {
         Some(Value::Object(lldp)) => lldp.get("interface"),
         _ => return fail(file, "must have `lldp.interface`; of lldpcli's formats `-f json` is read, not `json0`"),
@@ -177,6 +195,8 @@ fn of_lldpcli(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
     let mut found = Vec::new();
     for (port, item) in items {
         let location = format!("{file}.{port}");
+        unread.extend(unknown_keys(&location, item, KEYS[0]));
+        unread.extend(item.get("port").into_iter().flat_map(|port| unknown_keys(&location, port, KEYS[2])));
         let id_of = |value: &Value| Some(value.get("id")?.get("value")?.as_str()?.to_owned());
         let Some(chassis) = item.get("chassis").and_then(Value::as_object) else {
             return fail(location, "has no `chassis`");
@@ -187,6 +207,7 @@ fn of_lldpcli(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
             Some((name, value)) => (Some(name.clone()), value),
             None => (id_of(&item["chassis"]), &item["chassis"]),
         };
+        unread.extend(unknown_keys(&location, chassis, KEYS[1]));
         let port_of = item.get("port");
         let is_mac = |port: &Value| port.get("id").and_then(|id| id.get("type")?.as_str()) == Some("mac");
         let described = |port: &Value| Some(port.get("descr")?.as_str()?.to_owned());

@@ -201,7 +201,9 @@ pub fn detect(path: &str, content: &str) -> Option<Format> {
         return Some(Format::Lldp);
     }
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));
-    if has("nodes:") && has("links:") && !has("topology:") {
+    let links = ["links:", "vlans:", "vrfs:", "vlans.", "vrfs."].into_iter().any(has);
+    let is_plugin = has("fabric:") && has("plugin:");
+    if (has("nodes:") && links || is_plugin) && !has("topology:") {
         return Some(Format::Netlab);
     }
     if by_name == Format::Containerlab || has("topology:") {

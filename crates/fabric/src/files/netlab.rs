@@ -1,5 +1,7 @@
 //! netlab topologies (`topology.yml`): `nodes` as a list of names or a map, `links` in the forms of netlab (`r1-r2`,
-//! `[r1, r2]`, `{r1: ..., r2: ...}`, `{interfaces: [{node: r1}, {node: r2}]}`), also in groups (`members`).
+//! `[r1, r2]`, `{r1: ..., r2: ...}`, `{interfaces: [{node: r1}, {node: r2}]}`), also in groups (`members`), in
+//! aggregated links (`lag: {members}`), and in the `links` of a VLAN or VRF. `links` is a list or a map of lists. Keys
+//! may be hierarchical: `defaults.device` is `device` in `defaults`.
 //!
 //! A node with `role: host`, or with the device `linux` and no other role, is a host; any other node is a switch.
 //! `role`, `device` and `group` may name a layer. A link with one node is a stub and is skipped; a link with three or
@@ -21,6 +23,55 @@ const LINK_KEYS: [&str; 43] = [
     "bridge", "ra", "routing", "tc", "pim", "firewall",
 ];
 
+/// Blocks of a topology that define neither nodes nor links: settings, and defaults of configuration modules.
+#[rustfmt::skip]
+const BLOCKS: [&str; 51] = [
+    "defaults", "nodes", "links", "groups", "vlans", "vrfs", "addressing", "module", "plugin", "prefix", "tools",
+    "validate", "provider", "message", "name", "version", "bgp", "ospf", "isis", "eigrp", "rip", "ripv2", "babel",
+    "mpls", "ldp", "dhcp", "gateway", "vlan", "vrf", "vxlan", "evpn", "sr", "srv6", "stp", "lag", "bfd", "ra",
+    "routing", "pim", "firewall", "libvirt", "clab", "external", "mgmt", "pools", "graph", "files", "config",
+    "configlets", "multilab", "_merge",
+];
+
+/// Attributes of a node that make other nodes of it.
+const MULTIPLYING: [&str; 2] = ["include", "clone"];
+
+/// Returns the value at a path of keys, which a file may write as one key with dots.
+fn at<'y>(table: &'y Yaml, path: &[&str]) -> &'y Yaml {
+    let found = (1..=path.len()).rev().map(|end| match yaml::get(table, &path[..end].join(".")) {
+        value if end == path.len() => value,
+        value => at(value, &path[end..]),
+    });
+    found.into_iter().find(|value| !value.is_badvalue()).unwrap_or(&Yaml::BadValue)
+}
+
+/// Returns the blocks that may define nodes or links, and are not read.
+fn unread_blocks(document: &Yaml) -> Vec<String> {
+    let keys = yaml::entries(document).into_iter().filter_map(|(key, _)| text(key));
+    let is_known = |key: &str| BLOCKS.contains(&key.split('.').next().unwrap_or_default());
+    keys.filter(|key| !is_known(key)).collect()
+}
+
+/// Returns all links of a topology with their locations.
+fn all_links(document: &Yaml) -> Result<Vec<(String, &Yaml)>, FileError> {
+    let mut found = links("links", yaml::get(document, "links"))?;
+    for block in ["vlans", "vrfs"] {
+        for (name, value) in yaml::entries(yaml::get(document, block)) {
+            let name = text(name).unwrap_or_default();
+            found.extend(links(&format!("{block}.{name}.links"), yaml::get(value, "links"))?);
+        }
+        // `vlans.red.links` as one key.
+        for (key, value) in yaml::entries(document) {
+            let Some(key) = text(key).filter(|key| key.starts_with(&format!("{block}."))) else { continue };
+            match key.ends_with(".links") {
+                true => found.extend(links(&key, value)?),
+                false => found.extend(links(&format!("{key}.links"), yaml::get(value, "links"))?),
+            }
+        }
+    }
+    Ok(found)
+}
+
 /// Reads a topology.
 ///
 /// # Errors
@@ -28,16 +79,19 @@ const LINK_KEYS: [&str; 43] = [
 /// if it is not a network.
 pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError> {
     let document = yaml::read(content)?;
-    let default = device(yaml::get(&document, "defaults"));
+    let default = text(at(&document, &["defaults", "device"]));
     let mut plain = ParsedTopology::default();
+    let mut unread = unread_blocks(&document);
     for (name, node) in nodes(&document)? {
+        let keys = MULTIPLYING.into_iter().filter(|key| !yaml::get(node, key).is_badvalue());
+        unread.extend(keys.map(|key| format!("nodes.{name}.{key}")));
         let node = described(&document, &name, node, default.as_deref());
         if !plain.add(node) {
             return fail("nodes", format!("duplicate node `{name}`"));
         }
     }
-    let links = links("links", yaml::get(&document, "links"))?;
-    let (mut stubs, mut unread, mut bridges) = (Vec::new(), Vec::new(), Vec::new());
+    let links = all_links(&document)?;
+    let (mut stubs, mut bridges) = (Vec::new(), Vec::new());
     for (index, (location, link)) in links.into_iter().enumerate() {
         let ends = ends(link, &plain);
         if let Yaml::Hash(_) = link {
@@ -100,19 +154,27 @@ fn device(value: &Yaml) -> Option<String> {
     text(yaml::get(value, "device"))
 }
 
-/// Returns links with their locations, including those of groups.
+/// Returns links with their locations, including those of groups and aggregated links.
 fn links<'y>(location: &str, value: &'y Yaml) -> Result<Vec<(String, &'y Yaml)>, FileError> {
+    let mut found = Vec::new();
     let items = match value {
         Yaml::Array(items) => items,
-        Yaml::BadValue | Yaml::Null => return Ok(Vec::new()),
-        _ => return fail(location, "must be a list"),
+        Yaml::BadValue | Yaml::Null => return Ok(found),
+        Yaml::Hash(_) => {
+            for (name, value) in yaml::entries(value) {
+                found.extend(links(&format!("{location}.{}", text(name).unwrap_or_default()), value)?);
+            }
+            return Ok(found);
+        }
+        _ => return fail(location, "must be a list of links, or a map of such lists"),
     };
-    let mut found = Vec::new();
     for (index, link) in items.iter().enumerate() {
         let location = format!("{location}[{index}]");
-        match yaml::get(link, "members") {
-            Yaml::BadValue => found.push((location, link)),
-            members => found.extend(links(&format!("{location}.members"), members)?),
+        let of_lag = at(link, &["lag", "members"]);
+        match (yaml::get(link, "members"), of_lag) {
+            (Yaml::BadValue, Yaml::BadValue) => found.push((location, link)),
+            (Yaml::BadValue, members) => found.extend(links(&format!("{location}.lag.members"), members)?),
+            (members, _) => found.extend(links(&format!("{location}.members"), members)?),
         }
     }
     Ok(found)
@@ -130,6 +192,10 @@ fn nodes(document: &Yaml) -> Result<Vec<(String, &Yaml)>, FileError> {
             })
             .collect(),
         map @ Yaml::Hash(_) => yaml::entries(map).into_iter().map(|(name, node)| Ok((named(name)?, node))).collect(),
+        _ if !yaml::get(document, "fabric").is_badvalue() => {
+            let help = "read the expanded topology, which `netlab create -o yaml` writes";
+            fail("fabric", format!("netlab's plugin makes nodes and links of this block, which is not read: {help}"))
+        }
         _ => fail("nodes", "is missing: a list of names, or a map"),
     }
 }
@@ -137,7 +203,9 @@ fn nodes(document: &Yaml) -> Result<Vec<(String, &Yaml)>, FileError> {
 fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) -> ParsedNode {
     let groups = yaml::entries(yaml::get(document, "groups"));
     let is_member = |group: &Yaml| {
-        yaml::get(group, "members").as_vec().is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)))
+        // A group is a map with `members`, or their list.
+        let members = group.as_vec().or_else(|| yaml::get(group, "members").as_vec());
+        members.is_some_and(|all| all.iter().any(|one| text(one).as_deref() == Some(name)))
     };
     let of_group = groups.iter().find(|(_, group)| is_member(group));
     let group_name = of_group.and_then(|(group, _)| text(group)).or_else(|| text(yaml::get(node, "group")));

@@ -3,6 +3,7 @@
 use super::table::{Object, TableFault};
 use crate::names::visible;
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// Longest cable in metres; a longer one is taken as a typing error.
 pub const MAX_METRES: u64 = 1_000_000;
@@ -22,17 +23,34 @@ pub struct CableLength<'a> {
 ///
 /// Each item is a fault like that of [`cable_length`].
 pub fn cable_lengths(config: &Object) -> impl Iterator<Item = Result<CableLength<'_>, TableFault>> {
-    rows(config).flat_map(|(row, ports)| ports.iter().map(move |(port, value)| length(row, port, value)))
+    let all = rows(config).flat_map(|(row, ports)| ports.iter().map(move |(port, value)| (row, port, value)));
+    let mut first: HashMap<&str, &str> = HashMap::new();
+    all.map(move |(row, port, value)| match first.get(port.as_str()) {
+        Some(other) => Err(stated_twice(row, port, other)),
+        None => {
+            first.insert(port, row);
+            length(row, port, value)
+        }
+    })
+}
+
+fn stated_twice(row: &str, port: &str, other: &str) -> TableFault {
+    let key = |row: &str| visible(&format!("CABLE_LENGTH|{row}.{port}"));
+    TableFault::new(key(row), format!("{} states a length of the port too", key(other)), "one length a port")
 }
 
 /// Returns the length of the cable at a port, if the file has one.
 ///
 /// # Errors
 /// A value that is not of SONiC's pattern `[0-9]+m`, which excludes a space, a sign and another unit, or is above
-/// [`MAX_METRES`].
+/// [`MAX_METRES`]; a second row with the port, whatever its value.
 pub fn cable_length<'a>(config: &'a Object, port: &str) -> Result<Option<CableLength<'a>>, TableFault> {
-    let stated = rows(config).find_map(|(row, ports)| Some((row, ports.get_key_value(port)?)));
-    stated.map(|(row, (port, value))| length(row, port, value)).transpose()
+    let mut stated = rows(config).filter_map(|(row, ports)| Some((row, ports.get_key_value(port)?)));
+    let Some((row, (port, value))) = stated.next() else { return Ok(None) };
+    match stated.next() {
+        Some((second, _)) => Err(stated_twice(second, port, row)),
+        None => length(row, port, value).map(Some),
+    }
 }
 
 fn rows(config: &Object) -> impl Iterator<Item = (&String, &Object)> {
@@ -104,6 +122,16 @@ mod tests {
             let config = config(json!({"CABLE_LENGTH": {"AZURE": {"Ethernet0": text}}}));
             let fault = cable_lengths(&config).next().unwrap().unwrap_err();
             assert_eq!(fault.key, "CABLE_LENGTH|AZURE.Ethernet0", "{text}");
+        }
+    }
+
+    #[test]
+    fn two_rows_with_one_port_are_a_fault_whatever_their_order() {
+        for [first, second] in [["AA", "ZZ"], ["ZZ", "AA"]] {
+            let config = config(json!({"CABLE_LENGTH": {first: {"Ethernet0": "40m"}, second: {"Ethernet0": "300m"}}}));
+            let fault = cable_length(&config, "Ethernet0").unwrap_err();
+            assert!(fault.key.contains(".Ethernet0") && fault.message.contains("states a length of the port too"));
+            assert_eq!(cable_lengths(&config).filter_map(Result::err).collect::<Vec<_>>(), [fault]);
         }
     }
 

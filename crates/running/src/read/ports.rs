@@ -35,9 +35,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
                 reader.fault(key, "PORT has no such port", "the name of a row of PORT");
             }
             Ok(CableLength { port, key, metres }) => {
-                if switch.cables.insert(port.to_owned(), Cable { metres, key: key.clone() }).is_some() {
-                    reader.fault(key, "is stated in another row too", "one length a port");
-                }
+                switch.cables.insert(port.to_owned(), Cable { metres, key });
             }
         }
     }

@@ -56,5 +56,6 @@ pub(super) fn switch(name: &str, kind: &str, rest: &str) -> String {
     format!("{{\"DEVICE_METADATA\": {{\"localhost\": {{\"hostname\": \"{name}\", \"type\": \"{kind}\"}}}}, {rest}}}")
 }
 
+mod faults;
 mod formats;
 mod roles;

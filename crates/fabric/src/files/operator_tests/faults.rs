@@ -1,0 +1,201 @@
+//! Tests of contradictory attributes, and of blocks and keys that are not read.
+
+use super::super::*;
+use super::*;
+
+const NETLAB: &str =
+    "defaults.device: eos\nnodes:\n  l1:\n  l2:\n  s1:\n  s2:\n  h1: {device: linux}\n  h2: {device: linux}\n";
+
+fn links_of(fabric: &Fabric) -> Vec<(String, String)> {
+    let name = |end: crate::graph::End| fabric.name(end.node).to_owned();
+    fabric.links().iter().map(|link| (name(link.a), name(link.b))).collect()
+}
+
+#[test]
+fn netlab_links_of_vlans_vrfs_maps_and_aggregated_links_are_read() {
+    let core = "links: [l1-s1, l1-s2, l2-s1, l2-s2]\n";
+    for (text, count) in [
+        (format!("{core}vlans:\n  red:\n    links: [h1-l1, h2-l2]\n"), 6),
+        (format!("{core}vrfs:\n  t: {{links: [[h1, l1]]}}\n  u: {{links: [h2-l2]}}\n"), 6),
+        (format!("{core}vlans.red.links: [h1-l1, h2-l2]\n"), 6),
+        ("links:\n  core: [l1-s1, l1-s2, l2-s1, l2-s2]\n  edge: [h1-l1, h2-l2]\n".to_owned(), 6),
+        ("links:\n- l1-s1\n- l2-s1\n- h1-l1\n- h2-l2\n- lag: {members: [l1-s2, l1-s2]}\n- l2-s2\n".to_owned(), 7),
+        ("links:\n- l1-s1\n- l2-s1\n- h1-l1\n- h2-l2\n- lag.members: [l1-s2, l2-s2]\n".to_owned(), 6),
+    ] {
+        let fabric = of(&(NETLAB.to_owned() + &text));
+        assert_eq!(links_of(&fabric).len(), count, "{text}");
+        assert!(links_of(&fabric).contains(&("h1".to_owned(), "l1".to_owned())), "{text}");
+        assert!(lines(&fabric).is_empty(), "{text}{:?}", lines(&fabric));
+    }
+}
+
+#[test]
+fn netlab_blocks_that_are_not_read_are_said() {
+    let core = "links: [l1-s1, l2-s1, h1-l1, h2-l2, l1-s2]\n";
+    let fabric = of(&format!("{NETLAB}{core}components:\n  x: {{nodes: [q]}}\nlinkz: [l2-s2]\n"));
+    assert_eq!(lines(&fabric), ["2 unknown keys not read: components, linkz"]);
+    let fabric = of(&format!("{}{core}", NETLAB.replace("  l2:\n", "  l2: {clone: {count: 2}}\n")));
+    assert_eq!(lines(&fabric), ["1 unknown key not read: nodes.l2.clone"]);
+    let plugin = "defaults.device: eos\nplugin: [fabric]\nfabric:\n  spines: 2\n  leafs: 4\n";
+    assert!(fails(plugin).starts_with("fabric: netlab's plugin makes nodes"), "{}", fails(plugin));
+    // Groups may be lists, and the default device a key with dots.
+    let groups = "defaults.device: eos\nnodes: [l1, s1, a, b]\ngroups:\n  hosts: {members: [a], device: linux}\n  \
+                  leaf: [l1]\n  spine: [s1]\nlinks: [a-l1, b-s1, l1-s1]\n";
+    let fabric =
+        of(&groups.replace("nodes: [l1, s1, a, b]", "nodes: [l1, s1, a, b, h7]").replace("[a-l1", "[h7-l1, a-l1"));
+    assert_eq!(hosts(&fabric), ["a", "h7"]);
+    assert_eq!([tier(&fabric, "l1"), tier(&fabric, "s1")], [1, 2]);
+}
+
+#[test]
+fn containerlab_groups_come_from_kinds_and_defaults_too() {
+    let links = |more: &str| {
+        format!(
+            "  links:\n    - endpoints: [\"a:1\", \"x:1\"]\n    - endpoints: [\"b:1\", \"x:2\"]\n    \
+             - endpoints: [\"m:1\", \"a:9\"]\n    - endpoints: [\"n:1\", \"x:9\"]\n    \
+             - endpoints: [\"o:1\", \"x:8\"]\n{more}"
+        )
+    };
+    let hosts = "m: {kind: linux}, n: {kind: linux}, o: {kind: linux}";
+    for (settings, nodes) in [
+        (
+            "kinds: {nokia_srlinux: {group: leaf}, arista_ceos: {group: spine}}",
+            "a: {kind: nokia_srlinux}, b: {kind: nokia_srlinux}, x: {kind: arista_ceos}",
+        ),
+        ("defaults: {kind: nokia_srlinux, group: leaf}", "a: {}, b: {}, x: {group: spine}"),
+        // The kind comes from the group of the defaults, and the group from that kind.
+        (
+            "defaults: {group: g}\n  groups: {g: {kind: ceos}}\n  kinds: {ceos: {group: leaf}}",
+            "a: {}, b: {}, x: {group: spine, kind: ceos}",
+        ),
+    ] {
+        let text = format!("topology:\n  {settings}\n  nodes: {{{nodes}, {hosts}}}\n{}", links(""));
+        let fabric = of(&text);
+        assert_eq!(["a", "b", "x"].map(|name| tier(&fabric, name)), [1, 1, 2], "{text}");
+    }
+    // Labels and image of a group that the kind states.
+    let text = format!(
+        "topology:\n  kinds: {{linux: {{group: r}}}}\n  groups: {{r: {{labels: {{tidegate-kind: switch}}}}}}\n  \
+         nodes: {{a: {{kind: linux}}, b: {{kind: linux}}, x: {{kind: linux}}, m: {{kind: host}}, n: {{kind: host}}, \
+         o: {{kind: host}}}}\n{}",
+        links("")
+    );
+    assert_eq!(of(&text).switches().count(), 3);
+}
+
+#[test]
+fn two_speeds_of_an_infiniband_cable_are_refused_in_any_order() {
+    let switch = "Switch\t8 \"S-1\"\t# \"leaf\" base port 0\n[1]\t\"H-1\"[1](1)\t# \"h1\" lid 4 4xNDR\n\
+                  [2]\t\"H-2\"[1](2)\t# \"h2\" lid 5 4xHDR\n";
+    let first = "Ca\t1 \"H-1\"\t# \"h1\"\n[1](1)\t\"S-1\"[1]\t# lid 4 \"leaf\" lid 2 4xHDR\n";
+    let second = "Ca\t1 \"H-2\"\t# \"h2\"\n[1](2)\t\"S-1\"[2]\t# lid 5 \"leaf\" lid 2 4xHDR\n";
+    for (blocks, expected) in [
+        (
+            [switch, first, second],
+            "line 5: port 1 of `H-1` has 200Gbps, but 400Gbps at the other end of the cable, line 2",
+        ),
+        (
+            [first, switch, second],
+            "line 4: port 1 of `S-1` has 400Gbps, but 200Gbps at the other end of the cable, line 2",
+        ),
+    ] {
+        assert!(fails(&blocks.concat()).starts_with(expected), "{}", fails(&blocks.concat()));
+    }
+    // A speed that one end states is that of the cable.
+    let silent = switch.replace(" 4xNDR", "");
+    for blocks in [[&silent[..], first, second], [first, second, &silent]] {
+        let fabric = of(&blocks.concat());
+        assert!(fabric.links().iter().all(|link| link.rate == Rate::from_gbps(200)));
+    }
+    let other = "Foo\t1 \"X-1\"\t# \"foo\"\n[1]\t\"S-1\"[1]\t# lid 9 \"leaf\" lid 2 4xHDR\n";
+    for blocks in [[other, &silent, first, second], [&silent, first, second, other]] {
+        let fabric = of(&format!("vendid=0x1\n{}", blocks.concat()));
+        let said = lines(&fabric);
+        assert!(said.len() == 1 && said[0].contains("a block `Foo\t1 \"X-1\"`"), "{said:?}");
+        assert_eq!(hosts(&fabric).len(), 2);
+    }
+}
+
+fn sonic(name: &str, kind: &str, row: &str, types: &str, more: &str) -> String {
+    switch(name, kind, &format!("\"DEVICE_NEIGHBOR\": {{{row}}}, \"DEVICE_NEIGHBOR_METADATA\": {{{types}}}{more}"))
+}
+
+#[test]
+fn two_lengths_of_one_port_are_refused() {
+    for (first, second) in [("AA", "ZZ"), ("ZZ", "AA")] {
+        let more = format!(
+            ", \"CABLE_LENGTH\": {{\"{first}\": {{\"Ethernet0\": \"40m\"}}, \"{second}\": {{\"Ethernet0\": \"300m\"}}}}"
+        );
+        let row = r#""Ethernet0": {"name": "h1", "port": "e"}, "Ethernet4": {"name": "h2", "port": "e"}"#;
+        let message = fails(&sonic("tor", "ToRRouter", row, "", &more));
+        assert!(message.contains("CABLE_LENGTH.") && message.contains("states a length of the port too"), "{message}");
+    }
+}
+
+#[test]
+fn types_that_switches_state_differently_are_refused_or_said() {
+    let tor = |name: &str, kind: &str, port: u32| {
+        let row = format!(
+            "\"Ethernet0\": {{\"name\": \"x\", \"port\": \"Ethernet{port}\"}}, \
+             \"Ethernet4\": {{\"name\": \"srv-{name}\", \"port\": \"e\"}}"
+        );
+        let types = format!("\"x\": {{\"type\": \"{kind}\"}}, \"srv-{name}\": {{\"type\": \"Server\"}}");
+        sonic(name, "ToRRouter", &row, &types, "")
+    };
+    for other in ["SpineRouter", "Server"] {
+        let files = [tor("tor1", "LeafRouter", 0), tor("tor2", other, 4)];
+        let message = fails(&join_config_db(files.clone()));
+        let expected = format!(
+            "tor2.DEVICE_NEIGHBOR_METADATA.x.type: is `{other}`, but tor1.DEVICE_NEIGHBOR_METADATA.x.type is \
+             `LeafRouter`"
+        );
+        assert_eq!(message, expected);
+        assert_eq!(fails(&join_config_db(files.into_iter().rev())), expected);
+    }
+    // The type in its own file counts.
+    let row =
+        r#""Ethernet0": {"name": "tor1", "port": "Ethernet0"}, "Ethernet4": {"name": "tor2", "port": "Ethernet0"}"#;
+    let files = [
+        tor("tor1", "LeafRouter", 0),
+        tor("tor2", "Server", 4),
+        sonic("x", "LeafRouter", row, "", ", \"PORT\": {\"Ethernet0\": {}, \"Ethernet4\": {}}"),
+    ];
+    let fabric = of(&join_config_db(files));
+    assert_eq!(tier(&fabric, "x"), 2);
+    let expected = "1 type of a neighbour is not that of its own file, which counts: \
+                    tor2.DEVICE_NEIGHBOR_METADATA.x.type";
+    assert_eq!(lines(&fabric), [expected]);
+}
+
+#[test]
+fn unknown_keys_of_rows_projects_and_tables_are_said() {
+    let row = r#""Ethernet0": {"name": "h1", "port": "e", "prt": "f"}, "Ethernet4": {"name": "h2", "port": "e"}"#;
+    let more = r#", "PORT": {"Ethernet0": {"spede": "100000", "alias": "a"}, "Ethernet4": {}}"#;
+    let fabric = of(&sonic("tor", "ToRRouter", row, r#""h1": {"tpye": "Server"}"#, more));
+    let expected = "3 unknown keys of rows not read: tor.DEVICE_NEIGHBOR.Ethernet0.prt, \
+                    tor.DEVICE_NEIGHBOR_METADATA.h1.tpye, tor.PORT.Ethernet0.spede";
+    assert_eq!(lines(&fabric), [expected]);
+
+    let node =
+        |id: u32, kind: &str| format!("{{\"node_id\": \"{id}\", \"name\": \"n{id}\", \"node_type\": \"{kind}\"}}");
+    let gns3 = |links: &str, filters: &str| {
+        format!(
+            "{{\"type\": \"topology\", \"topology\": {{\"nodes\": [{}, {}, {}], \"{links}\": [{{\"link_id\": \"a\", \
+             \"nodes\": [{{\"node_id\": \"1\"}}, {{\"node_id\": \"3\"}}]}}, {{\"filters\": {filters}, \"nodes\": \
+             [{{\"node_id\": \"2\"}}, {{\"node_id\": \"3\"}}]}}]}}}}",
+            node(1, "vpcs"),
+            node(2, "vpcs"),
+            node(3, "dynamips")
+        )
+    };
+    assert!(lines(&of(&gns3("links", "{}"))).is_empty());
+    assert_eq!(lines(&of(&gns3("links", "{\"delay\": [10, 0]}"))), ["1 key not read: links[1].filters"]);
+    assert_eq!(fails(&gns3("linkz", "{}")), "topology.links: is missing, and not read: topology.linkz");
+
+    let lldp = "{\"lldp\": {\"interface\": [{\"swp1\": {\"via\": \"LLDP\", \"chassis\": {\"h1\": {\"id\": {\"type\": \
+                \"mac\", \"value\": \"0\"}, \"capabilty\": []}}, \"port\": {\"id\": {\"type\": \"ifname\", \"value\": \
+                \"e\"}}}}, {\"swp2\": {\"chassis\": {\"h2\": {\"id\": {\"type\": \"mac\", \"value\": \"1\"}}}, \
+                \"port\": \
+                {\"id\": {\"type\": \"ifname\", \"value\": \"e\"}}}}]}, \"lldpp\": {}}";
+    assert_eq!(lines(&of(lldp)), ["2 unknown keys not read: local.lldpp, local.swp1.capabilty"]);
+}
