@@ -27,6 +27,8 @@ pub struct Hop {
     pub queue: u8,
     /// Whether that queue has a lossless profile, by the names of the profile and its pool.
     pub lossless_queue: bool,
+    /// Whether neither the name of the queue's profile nor that of its pool contains lossless or lossy.
+    pub unnamed_queue: bool,
     /// Whether that queue has a scheduler. Without one, nothing guarantees that it drains.
     pub scheduled: bool,
     /// Lowest queue of strict priority that can starve this one if classes are mapped to it: a queue without limit, or
@@ -136,6 +138,7 @@ impl<'a> Binding<'a> {
             lossless: from.lossless >> account & 1 == 1,
             queue,
             lossless_queue: to.lossless_queues >> queue & 1 == 1,
+            unnamed_queue: to.unnamed_queues >> queue & 1 == 1,
             scheduled: to.scheduled >> queue & 1 == 1,
             outranked_by: (0..32u8).find(|other| starves >> other & 1 == 1),
             next,
@@ -205,8 +208,13 @@ fn queues_of(port: &Port) -> u32 {
 
 /// Returns the tag with which a frame leaves; `None`: lossy. The error says why no rule can express the hop.
 fn new_tag(hop: &Hop) -> Result<Option<u8>, String> {
-    let Some(next) = hop.next else { return Ok(Some(hop.account).filter(|_| hop.lossless_queue)) };
+    // The report assumes that queues with an unnamed profile are lossless.
+    let drops = !hop.lossless_queue && !hop.unnamed_queue;
+    let Some(next) = hop.next else { return Ok(Some(hop.account).filter(|_| !drops)) };
     match (hop.lossless, next.lossless) {
+        (true, true) if drops => {
+            Err(format!("waits in queue {}, which drops, and counts in a lossless group at both switches", hop.queue))
+        }
         (false, true) => Err("becomes lossless at the next switch, and is not here".to_owned()),
         (false, false) => Ok(None),
         (true, true) if next.stopped_by == 1 << next.account => Ok(Some(next.account)),

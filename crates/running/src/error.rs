@@ -28,6 +28,8 @@ pub enum FindingKind {
     Neighbours,
     /// A priority group and a queue do not match.
     Mismatch,
+    /// A setting of a pool, profile or WRED with which a lossless group or queue drops, or that SONiC cannot apply.
+    Buffer,
     /// Less headroom than the cable needs.
     Headroom,
     /// A queue can starve that holds frames of a lossless account.
@@ -46,6 +48,7 @@ impl FindingKind {
             FindingKind::LossyHop => "lossy-hop",
             FindingKind::Neighbours => "neighbours",
             FindingKind::Mismatch => "mismatch",
+            FindingKind::Buffer => "buffer",
             FindingKind::Headroom => "headroom",
             FindingKind::Starvation => "starvation",
             FindingKind::Watchdog => "watchdog",

@@ -11,7 +11,7 @@ use super::ports::group_key;
 use crate::device::{Device, Port};
 use crate::error::{Finding, FindingKind};
 use crate::options::Conditions;
-use crate::read::{Profile, SwitchConfig};
+use crate::read::{Pool, Profile, SwitchConfig};
 use fabric::sonic::DynamicHeadroom;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -261,6 +261,12 @@ fn uses<'a>(device: &Device<'a>) -> BTreeMap<(&'a str, &'a str), (&'a SwitchConf
         }
     }
     uses
+}
+
+/// Returns the pools that connected ports use.
+pub(super) fn pools<'a>(device: &Device<'a>) -> impl Iterator<Item = (&'a SwitchConfig, &'a str, Pool)> {
+    let uses = uses(device).into_iter();
+    uses.filter_map(|((_, name), (config, _))| Some((config, name, *config.pools.get(name)?)))
 }
 
 /// Reports pools whose profiles reserve more than their size.

@@ -1,5 +1,6 @@
 //! Safety of the configuration of all switches together.
 
+mod buffers;
 mod cycle;
 pub(crate) mod deadlock;
 mod dynamic;
@@ -91,6 +92,7 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     links::judge(&device, &mut findings);
     let computed = headroom::judge(&device, options.headroom, &models, &mut findings);
     headroom::judge_pools(&device, &mut findings);
+    buffers::judge(&device, &reached, &mut findings);
     waits::judge(&device, &reached, &without_groups, &votes, &mut findings);
     let found = deadlock::judge(&device, &reached, options.paths, &mut findings);
     let counts = Counts {
@@ -162,6 +164,7 @@ fn assumptions(device: &Device<'_>, reached: &ReachableWaits, options: &Options<
         list.push(format!("lossless: {queues} with a profile named neither lossless nor lossy, such as {profile}"));
     }
     list.extend(headroom::shared(device));
+    list.extend(buffers::assumptions(device));
     let is_down = |(_, port): &(u32, &crate::device::Port)| !device.config(port).ports[&port.name].up;
     let down = device.ports().filter(is_down).count() as u64;
     if down > 0 {

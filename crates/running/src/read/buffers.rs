@@ -1,7 +1,7 @@
 //! Buffer pools and profiles, their users, and schedulers.
 
-use super::reader::{Reader, Row};
-use super::{Pool, Profile, ProfileReference, Scheduling, SwitchConfig};
+use super::reader::{Reader, Row, text_of};
+use super::{Pool, Profile, ProfileReference, Scheduling, SwitchConfig, Threshold, Wred};
 use fabric::sonic::computes_headroom;
 use std::collections::BTreeMap;
 
@@ -14,6 +14,17 @@ const OTHER_REFERENCES: [(&str, &str, &str); 3] = [
     ("PORT_QOS_MAP", "scheduler", "SCHEDULER"),
     ("PORT_QOS_MAP", "dscp_to_fc_map", "DSCP_TO_FC_MAP"),
 ];
+/// Colours of frames that WRED marks instead of dropping.
+const ECN_MODES: [&str; 8] = [
+    "ecn_none",
+    "ecn_green",
+    "ecn_yellow",
+    "ecn_red",
+    "ecn_green_yellow",
+    "ecn_green_red",
+    "ecn_yellow_red",
+    "ecn_all",
+];
 /// Exponents of the dynamic threshold in SONiC's YANG model; a platform may allow fewer.
 const DYNAMIC_THRESHOLDS: std::ops::RangeInclusive<i64> = -8..=8;
 /// Name of a profile that the switch computes from speed and cable.
@@ -22,15 +33,25 @@ pub(crate) const COMPUTED: &str = "NULL";
 pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     let any = 0..=u64::MAX;
     for row in reader.rows("BUFFER_POOL") {
-        reader.check_fields(&row, &["size", "xoff"]);
-        reader.check_choice(&row, "mode", &["static", "dynamic"]);
-        reader.check_choice(&row, "type", &["ingress", "egress", "both"]);
+        reader.check_fields(&row, &["size", "xoff", "mode", "type"]);
+        for (field, values) in [("mode", &["static", "dynamic"][..]), ("type", &["ingress", "egress", "both"])] {
+            reader.check_choice(&row, field, values);
+            if !row.fields.contains_key(field) {
+                reader.fault(format!("{}.{field}", row.key), "is missing: SONiC refuses the pool", values.join(" or "));
+            }
+        }
+        let is = |field: &str, value: &str| row.fields.get(field).is_some_and(|text| text == value);
+        let (ingress, egress) = (!is("type", "egress"), !is("type", "ingress"));
         let size = reader.number(&row, "size", any.clone());
         let shared_headroom = reader.number(&row, "xoff", any.clone());
-        switch.pools.insert(row.name.to_owned(), Pool { size, shared_headroom });
+        switch.pools.insert(
+            row.name.to_owned(),
+            Pool { size, shared_headroom, ingress, egress, is_static: is("mode", "static") },
+        );
     }
     for row in reader.rows("BUFFER_PROFILE") {
-        reader.check_fields(&row, &["pool", "size", "xon", "xoff", "xon_offset"]);
+        let read = ["pool", "size", "xon", "xoff", "xon_offset", "dynamic_th", "static_th", "packet_discard_action"];
+        reader.check_fields(&row, &read);
         let Some(pool) = reader.reference(&row, "pool", "BUFFER_POOL") else {
             if !row.fields.contains_key("pool") {
                 reader.fault(format!("{}.pool", row.key), "is missing", "the name of a row of BUFFER_POOL");
@@ -43,7 +64,8 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         }
         reader.number(&row, "xon_offset", any.clone());
         reader.check_integer(&row, "dynamic_th", DYNAMIC_THRESHOLDS);
-        reader.number(&row, "static_th", any.clone());
+        let is_static = reader.number(&row, "static_th", any.clone()).map(Threshold::Static);
+        let exponent = row.fields.get("dynamic_th").and_then(text_of).and_then(|text| text.trim().parse().ok());
         reader.check_choice(&row, "packet_discard_action", &["drop", "trim"]);
         let (xon, size) = (reader.number(&row, "xon", any.clone()), reader.number(&row, "size", any.clone()));
         let xoff = reader.number(&row, "xoff", any.clone());
@@ -60,6 +82,8 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
             xoff,
             computed: computes_headroom(reader.object, row.name),
             lossless_queue: lossless(row.name).or_else(|| lossless(&pool)),
+            threshold: is_static.or(exponent.map(Threshold::Dynamic)),
+            trims: row.fields.get("packet_discard_action").is_some_and(|action| action == "trim"),
             pool,
         };
         switch.profiles.insert(row.name.to_owned(), profile);
@@ -94,6 +118,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         switch.schedulers.insert(row.name.to_owned(), scheduling);
     }
     switch.scheduled = bound(reader, "QUEUE", MOST_QUEUE, "scheduler", "SCHEDULER");
+    read_wred(reader, switch);
     let tables = [
         (&switch.groups, "profile", "BUFFER_PROFILE"),
         (&switch.queues, "profile", "BUFFER_PROFILE"),
@@ -119,6 +144,33 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         let message = format!("{table} has no `{}`", fabric::visible(&name));
         reader.fault(key, message, format!("the name of a row of {table}"));
     }
+}
+
+/// Reads the rows of `WRED_PROFILE` and the queues that refer to them.
+fn read_wred(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
+    for row in reader.rows("WRED_PROFILE") {
+        let mut drops = Vec::new();
+        for (colour, enable) in
+            [("green", "wred_green_enable"), ("yellow", "wred_yellow_enable"), ("red", "wred_red_enable")]
+        {
+            let enabled = reader.text(&row, enable).is_some_and(|text| text.trim().eq_ignore_ascii_case("true"));
+            let marked = row.fields.get("ecn").and_then(text_of);
+            if enabled && !marked.is_some_and(|marked| marked == "ecn_all" || marked.contains(colour)) {
+                drops.push(colour);
+            }
+        }
+        reader.check_choice(&row, "ecn", &ECN_MODES);
+        switch.wred.insert(row.name.to_owned(), Wred { drops });
+    }
+    // Faults of these rows were reported with the schedulers.
+    let known = reader.faults.len();
+    for row in reader.objects("QUEUE") {
+        let Some(name) = reader.reference(&row, "wred_profile", "WRED_PROFILE") else { continue };
+        for at in reader.ports_and_numbers(&row, MOST_QUEUE) {
+            switch.marked.insert(at, ProfileReference { key: row.key.clone(), name: name.clone() });
+        }
+    }
+    reader.faults.truncate(known);
 }
 
 /// Expands rows like `Ethernet0|3-4` to one entry per port and number. Overlapping rows are faults, as in SONiC.

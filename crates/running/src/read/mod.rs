@@ -7,7 +7,7 @@
 //! | `PORT_QOS_MAP` | maps of a port, or of all (`global`); `pfc_enable`, `pfcwd_sw_enable` |
 //! | `BUFFER_POOL`, `BUFFER_PROFILE`, `BUFFER_PG`, `BUFFER_QUEUE` | profiles of priority groups and queues |
 //! | `PORT`, `CABLE_LENGTH` | speed, MTU, state, length |
-//! | `SCHEDULER`, `QUEUE` | scheduling of the queues of a port |
+//! | `SCHEDULER`, `QUEUE`, `WRED_PROFILE` | scheduling of the queues of a port, and marking |
 //! | `PFC_WD` | times of the watchdog |
 //! | `LOSSLESS_TRAFFIC_PATTERN`, `DEFAULT_LOSSLESS_BUFFER_PARAMETER` | parameters of computed headroom |
 //! | `ASIC_TABLE`, `PERIPHERAL_TABLE`, `PORT_PERIPHERAL_TABLE` | ASIC and gearboxes, for computed headroom |
@@ -59,6 +59,9 @@ pub struct SwitchConfig {
     pub(crate) queues: BTreeMap<(String, u8), ProfileReference>,
     pub(crate) schedulers: BTreeMap<String, Scheduling>,
     pub(crate) scheduled: BTreeMap<(String, u8), ProfileReference>,
+    pub(crate) wred: BTreeMap<String, Wred>,
+    /// `wred_profile` by port and queue.
+    pub(crate) marked: BTreeMap<(String, u8), ProfileReference>,
     pub(crate) tunnel: Option<Tunnel>,
     pub(crate) mux: BTreeMap<String, Mux>,
     pub(crate) peer: Option<String>,
@@ -87,6 +90,8 @@ pub(crate) struct PortConfig {
     pub mtu: u64,
     pub up: bool,
     pub lanes: Option<u64>,
+    /// Whether the port obeys PFC of all priorities, not only of those in `pfc_enable`.
+    pub asymmetric: bool,
 }
 
 /// A length of `CABLE_LENGTH`, and its key.
@@ -129,6 +134,19 @@ pub(crate) struct Pool {
     pub size: Option<u64>,
     /// Shared headroom of an ingress pool, in bytes.
     pub shared_headroom: Option<u64>,
+    /// Whether profiles of priority groups, and those of queues, may belong to it.
+    pub ingress: bool,
+    pub egress: bool,
+    pub is_static: bool,
+}
+
+/// Limit of the bytes in the shared part of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Threshold {
+    /// Bytes.
+    Static(u64),
+    /// Exponent of the factor alpha for the free bytes of the pool.
+    Dynamic(i64),
 }
 
 /// A row of `BUFFER_PROFILE`.
@@ -143,6 +161,16 @@ pub(crate) struct Profile {
     /// Whether the names of profile and pool classify a queue as lossless; `None` if neither contains "lossless" or
     /// "lossy".
     pub lossless_queue: Option<bool>,
+    /// `None`: the row has neither `static_th` nor `dynamic_th`.
+    pub threshold: Option<Threshold>,
+    /// Whether frames that exceed the threshold are trimmed.
+    pub trims: bool,
+}
+
+/// A row of `WRED_PROFILE`: the colours of frames that it drops instead of marking.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wred {
+    pub drops: Vec<&'static str>,
 }
 
 /// Reference of a priority group or queue to a profile or scheduler.

@@ -11,7 +11,9 @@ const BPS_PER_MBPS: u64 = 1_000_000;
 
 pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     for row in reader.rows("PORT") {
-        reader.check_fields(&row, &["speed", "mtu", "admin_status"]);
+        reader.check_fields(&row, &["speed", "mtu", "admin_status", "pfc_asym"]);
+        reader.check_choice(&row, "pfc_asym", &["on", "off"]);
+        let asymmetric = row.fields.get("pfc_asym").and_then(text_of).is_some_and(|text| text == "on");
         let rate = reader.number(&row, "speed", 1..=10_000_000).and_then(|mbps| Rate::from_bps(mbps * BPS_PER_MBPS));
         let mtu = reader.number(&row, "mtu", 68..=65_535).unwrap_or(DEFAULT_MTU);
         let up = match reader.text(&row, "admin_status").as_deref() {
@@ -24,7 +26,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
             }
         };
         let lanes = row.fields.get("lanes").and_then(text_of).map(|lanes| 1 + lanes.matches(',').count() as u64);
-        switch.ports.insert(row.name.to_owned(), PortConfig { rate, mtu, up, lanes });
+        switch.ports.insert(row.name.to_owned(), PortConfig { rate, mtu, up, lanes, asymmetric });
     }
     // Reports rows that are no objects.
     reader.rows("CABLE_LENGTH");

@@ -1,0 +1,224 @@
+//! Pools, profiles and WRED of lossless groups and queues.
+
+use super::findings::{Findings, finding};
+use super::headroom::pools;
+use super::ports::{group_key, queue_key};
+use crate::device::{Device, Port};
+use crate::error::FindingKind;
+use crate::paths::ReachableWaits;
+use crate::read::{Profile, SwitchConfig, Threshold};
+use std::collections::{BTreeMap, BTreeSet};
+use text::numbers::{counted, grouped};
+
+/// Exponent of `dynamic_th` that ASICs treat as no limit.
+const UNLIMITED: i64 = 7;
+
+/// Queues of a port that PFC stops and whose profile is not lossy, a bit each.
+fn lossless_queues(port: &Port) -> u32 {
+    let stopped = port.stops.iter().fold(0, |bits, stops| bits | stops);
+    stopped & (port.lossless_queues | port.unnamed_queues)
+}
+
+/// Profiles of the lossless groups and queues of a port, with name.
+fn lossless_profiles<'a>(device: &Device<'a>, port: &Port) -> Vec<(&'a str, &'a Profile)> {
+    let config = device.config(port);
+    let at = |number: u8| (port.name.clone(), number);
+    let groups = (0..8u8).filter(|group| port.lossless >> group & 1 == 1).map(|group| config.groups.get(&at(group)));
+    let queues = lossless_queues(port);
+    let queues = (0..32u8).filter(|queue| queues >> queue & 1 == 1).map(|queue| config.queues.get(&at(queue)));
+    let named = groups.chain(queues).flatten();
+    named.filter_map(|bound| Some((bound.name.as_str(), config.profiles.get(&bound.name)?))).collect()
+}
+
+pub(super) fn judge(device: &Device<'_>, reached: &ReachableWaits, findings: &mut Findings) {
+    for (_, port) in device.ports() {
+        let config = device.config(port);
+        for (name, profile) in lossless_profiles(device, port) {
+            let key = |field: &str| format!("BUFFER_PROFILE|{name}.{field}");
+            if profile.threshold.is_none() && !config.computes(name) {
+                let is_static = config.pools.get(&profile.pool).is_some_and(|pool| pool.is_static);
+                let field = if is_static { "static_th" } else { "dynamic_th" };
+                let why = format!("{} has it, and no row says when it pauses or drops: no threshold", port.name);
+                let instead = format!("{field} of the platform's published profile");
+                findings.add(finding(FindingKind::Buffer, config, key(field), why, instead));
+            }
+            if profile.trims {
+                let why = format!("{} has this profile for lossless frames, which it trims when full", port.name);
+                let key = key("packet_discard_action");
+                findings.add(finding(FindingKind::Buffer, config, key, why, "drop".to_owned()));
+            }
+        }
+        for queue in (0..32u8).filter(|queue| lossless_queues(port) >> queue & 1 == 1) {
+            let Some(marked) = config.marked.get(&(port.name.clone(), queue)) else { continue };
+            let Some(wred) = config.wred.get(&marked.name).filter(|wred| !wred.drops.is_empty()) else { continue };
+            let why = format!(
+                "queue {queue} of {} is lossless, and WRED_PROFILE|{} drops its {} frames instead of marking them",
+                port.name,
+                marked.name,
+                wred.drops.join(" and ")
+            );
+            let key = format!("{}.wred_profile", marked.key);
+            let instead = "a profile with ecn of ecn_all, or none".to_owned();
+            findings.add(finding(FindingKind::Buffer, config, key, why, instead));
+        }
+    }
+    judge_directions(device, findings);
+    judge_thresholds(device, reached, findings);
+    for (config, name, _) in pools(device).filter(|(config, _, pool)| pool.size.is_none() && config.dynamic.is_none()) {
+        let why = "is missing, and the switch computes no pool: nothing says that it holds what its profiles reserve";
+        let key = format!("BUFFER_POOL|{name}.size");
+        findings.add(finding(FindingKind::Buffer, config, key, why.to_owned(), "the size in bytes".to_owned()));
+    }
+}
+
+/// Users of a profile: references of priority groups and of queues, each the first with its key.
+#[derive(Default)]
+struct Users {
+    groups: Option<String>,
+    queues: Option<String>,
+}
+
+/// Reports profiles of priority groups in egress pools and profiles of queues in ingress pools: at the reference if
+/// the profile is also used in the direction of its pool, at the profile if the pool is, else at the pool.
+fn judge_directions(device: &Device<'_>, findings: &mut Findings) {
+    let mut users: BTreeMap<(&str, &str), (&SwitchConfig, Users)> = BTreeMap::new();
+    for (_, port) in device.ports() {
+        let config = device.config(port);
+        let mut add = |name: &str, key: String, is_group: bool| {
+            let Some((name, _)) = config.profiles.get_key_value(name) else { return };
+            let (_, users) = users.entry((&config.name, name)).or_insert_with(|| (config, Users::default()));
+            let of = if is_group { &mut users.groups } else { &mut users.queues };
+            of.get_or_insert(key);
+        };
+        for group in 0..8u8 {
+            if let Some(bound) = config.groups.get(&(port.name.clone(), group)) {
+                add(&bound.name, group_key(device, port, group), true);
+            }
+        }
+        for queue in 0..32u8 {
+            if let Some(bound) = config.queues.get(&(port.name.clone(), queue)) {
+                add(&bound.name, queue_key(device, port, queue), false);
+            }
+        }
+    }
+    let pool_of = |config: &SwitchConfig, name: &str| {
+        let profile = &config.profiles[name];
+        config.pools.get(&profile.pool).map(|pool| (profile.pool.clone(), *pool))
+    };
+    // Pools that a profile uses in their own direction.
+    let fits = |(&(switch, name), (config, users)): (&(&str, &str), &(&SwitchConfig, Users))| {
+        let (pool, row) = pool_of(config, name)?;
+        let used = (users.groups.is_some() && row.ingress) || (users.queues.is_some() && row.egress);
+        used.then(|| (switch.to_owned(), pool))
+    };
+    let fitting: BTreeSet<(String, String)> = users.iter().filter_map(fits).collect();
+    for ((switch, name), (config, users)) in &users {
+        let Some((pool, row)) = pool_of(config, name) else { continue };
+        let wrong = [
+            (&users.groups, row.ingress, "priority groups", "ingress"),
+            (&users.queues, row.egress, "queues", "egress"),
+        ];
+        for (user, allowed, of, direction) in wrong {
+            let Some(user) = user.as_ref().filter(|_| !allowed) else { continue };
+            let other = if direction == "ingress" { "egress" } else { "ingress" };
+            let why = format!("profile {name} of {of} ({user}) is in pool {pool}, which is of type {other}");
+            let (key, instead) = if users.groups.is_some() && users.queues.is_some() {
+                (user.clone(), format!("a profile of an {direction} pool"))
+            } else if fitting.contains(&((*switch).to_owned(), pool.clone())) {
+                (format!("BUFFER_PROFILE|{name}.pool"), format!("the name of an {direction} pool"))
+            } else {
+                (format!("BUFFER_POOL|{pool}.type"), format!("{direction}, or both"))
+            };
+            findings.add(finding(FindingKind::Buffer, config, key, why, instead));
+        }
+    }
+}
+
+/// Reports queues of which `static_th` is below the headroom of the accounts whose frames wait in them: they drop what
+/// arrives after the PAUSE.
+fn judge_thresholds(device: &Device<'_>, reached: &ReachableWaits, findings: &mut Findings) {
+    let mut accounts: BTreeMap<(u32, u8), BTreeSet<(u32, u8)>> = BTreeMap::new();
+    for wait in &reached.waits {
+        accounts.entry((wait.egress, wait.queue)).or_default().insert((wait.ingress, wait.group));
+    }
+    let mut found = BTreeMap::new();
+    for ((number, queue), accounts) in accounts {
+        let Some(port) = device.port(number).filter(|port| lossless_queues(port) >> queue & 1 == 1) else { continue };
+        let config = device.config(port);
+        let Some(bound) = config.queues.get(&(port.name.clone(), queue)) else { continue };
+        let Some(profile) = config.profiles.get(&bound.name) else { continue };
+        let Some(Threshold::Static(threshold)) = profile.threshold else { continue };
+        // Headroom of the accounts, at most the shared one of each pool.
+        let mut headroom: BTreeMap<&str, u64> = BTreeMap::new();
+        for (ingress, group) in accounts {
+            let Some(ingress) = device.port(ingress).filter(|port| port.lossless >> group & 1 == 1) else { continue };
+            let bound = config.groups.get(&(ingress.name.clone(), group));
+            let Some(profile) = bound.and_then(|bound| config.profiles.get(&bound.name)) else { continue };
+            let of_pool = headroom.entry(&profile.pool).or_default();
+            *of_pool = of_pool.saturating_add(profile.xoff.unwrap_or(0));
+        }
+        let shared = |pool: &str| config.pools.get(pool).and_then(|pool| pool.shared_headroom).unwrap_or(u64::MAX);
+        let needs = headroom.iter().fold(0u64, |sum, (pool, xoff)| sum.saturating_add((*xoff).min(shared(pool))));
+        if threshold.saturating_add(profile.size) < needs {
+            let at = found.entry((&config.name, &bound.name)).or_insert((config, needs, &port.name, queue, threshold));
+            if at.1 < needs {
+                *at = (config, needs, &port.name, queue, threshold);
+            }
+        }
+    }
+    for ((_, name), (config, needs, port, queue, threshold)) in found {
+        let why = format!(
+            "{} bytes, and the accounts whose frames wait in queue {queue} of {port} have {} of headroom: it drops \
+             what arrives after their PAUSE",
+            grouped(threshold),
+            grouped(needs)
+        );
+        let instead = "the size of the pool".to_owned();
+        let key = format!("BUFFER_PROFILE|{name}.static_th");
+        findings.add(finding(FindingKind::Buffer, config, key, why, instead));
+    }
+}
+
+/// Returns the assumptions about buffers that are not judged.
+pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
+    let mut list = Vec::new();
+    let computed = pools(device).filter(|(config, _, pool)| pool.size.is_none() && config.dynamic.is_some()).count();
+    if computed > 0 {
+        let (pools, holds) = (counted(computed as u64, "pool"), if computed == 1 { "holds" } else { "hold" });
+        let of = if computed == 1 { "its profiles reserve" } else { "their profiles reserve" };
+        list.push(format!("the switch computes the size of {pools}, which {holds} all that {of}: not judged"));
+    }
+    // Queues with a threshold below the pool. Published files have them.
+    let mut limited: BTreeMap<(&str, &str), String> = BTreeMap::new();
+    for (_, port) in device.ports() {
+        let config = device.config(port);
+        for queue in (0..32u8).filter(|queue| lossless_queues(port) >> queue & 1 == 1) {
+            let Some(bound) = config.queues.get(&(port.name.clone(), queue)) else { continue };
+            let Some(profile) = config.profiles.get(&bound.name) else { continue };
+            let size = config.pools.get(&profile.pool).and_then(|pool| pool.size);
+            let text = match (profile.threshold, size) {
+                (Some(Threshold::Static(bytes)), Some(size)) if bytes.saturating_add(profile.size) < size => {
+                    format!("static_th is {} of {} bytes of the pool", grouped(bytes), grouped(size))
+                }
+                (Some(Threshold::Dynamic(exponent)), _) if exponent < UNLIMITED => format!("dynamic_th is {exponent}"),
+                _ => continue,
+            };
+            let text = format!("{} BUFFER_PROFILE|{}.{text}", config.file, bound.name);
+            limited.entry((&config.name, &bound.name)).or_insert(text);
+        }
+    }
+    if let Some(first) = limited.values().next() {
+        let others = match limited.len() as u64 - 1 {
+            0 => String::new(),
+            more => format!(" (and {} more)", counted(more, "profile")),
+        };
+        list.push(format!("lossless queues hold all frames of their accounts: {first}{others}"));
+    }
+    let asymmetric = |(_, port): &(u32, &Port)| device.config(port).ports[&port.name].asymmetric;
+    let asymmetric = device.ports().filter(asymmetric).count() as u64;
+    if asymmetric > 0 {
+        let (ports, obey) = (counted(asymmetric, "port"), if asymmetric == 1 { "obeys" } else { "obey" });
+        list.push(format!("no neighbour pauses a priority outside of pfc_enable, which {ports} with pfc_asym {obey}"));
+    }
+    list
+}

@@ -1,0 +1,147 @@
+//! Pools, profiles and WRED with which a lossless group or queue drops, one fault each.
+
+mod common;
+
+use common::{Files, judge, leaf_spine, needed, read, topology};
+use running::{FindingKind, Options, PathSet, QueueBinding, Report};
+use serde_json::{Value, json};
+
+const PROFILE: &str = "pg_lossless_100000_40m_profile";
+
+fn changed(change: impl Fn(&mut Value)) -> Files {
+    let mut files = leaf_spine(3, 2, 1);
+    change(&mut files[1].1);
+    files
+}
+
+fn judged(change: impl Fn(&mut Value)) -> Report {
+    judge(&changed(change), PathSet::Shortest)
+}
+
+fn remove(value: &mut Value, key: &str) {
+    assert!(value.as_object_mut().unwrap().remove(key).is_some(), "{key}");
+}
+
+/// Returns the keys of findings about buffers; all are in the changed file.
+fn keys(report: &Report) -> Vec<&str> {
+    let found: Vec<_> = report.findings.iter().filter(|it| it.kind == FindingKind::Buffer).collect();
+    assert!(found.iter().all(|it| it.file == "leaf-01.json"), "{found:#?}");
+    found.iter().map(|it| it.key.as_str()).collect()
+}
+
+#[test]
+fn a_static_threshold_below_the_headroom_of_its_accounts_is_a_finding() {
+    for low in ["10", "1000"] {
+        let report = judged(|file| file["BUFFER_PROFILE"]["egress_lossless_profile"]["static_th"] = low.into());
+        assert_eq!(keys(&report), ["BUFFER_PROFILE|egress_lossless_profile.static_th"]);
+        assert_eq!(report.findings.len(), 1, "{:#?}", report.findings);
+    }
+    // Published files have thresholds below the size of the pool: not judged, and said.
+    let quarter = judged(|file| file["BUFFER_PROFILE"]["egress_lossless_profile"]["static_th"] = "3995680".into());
+    assert!(quarter.safe(), "{:#?}", quarter.findings);
+    let said = "lossless queues hold all frames of their accounts: leaf-01.json \
+                BUFFER_PROFILE|egress_lossless_profile.static_th is 3,995,680 of 33,004,032 bytes of the pool";
+    assert!(quarter.assumptions.iter().any(|it| it == said), "{:#?}", quarter.assumptions);
+    let dynamic = judged(|file| {
+        remove(&mut file["BUFFER_PROFILE"]["egress_lossless_profile"], "static_th");
+        file["BUFFER_PROFILE"]["egress_lossless_profile"]["dynamic_th"] = "0".into();
+    });
+    assert!(dynamic.safe(), "{:#?}", dynamic.findings);
+    assert!(dynamic.assumptions.iter().any(|it| it.contains("egress_lossless_profile.dynamic_th is 0")));
+    let unlimited = judged(|file| {
+        remove(&mut file["BUFFER_PROFILE"]["egress_lossless_profile"], "static_th");
+        file["BUFFER_PROFILE"]["egress_lossless_profile"]["dynamic_th"] = "7".into();
+    });
+    assert!(!unlimited.assumptions.iter().any(|it| it.starts_with("lossless queues hold")));
+}
+
+#[test]
+fn a_lossless_profile_without_a_threshold_is_a_finding() {
+    let queue = judged(|file| remove(&mut file["BUFFER_PROFILE"]["egress_lossless_profile"], "static_th"));
+    assert_eq!(keys(&queue), ["BUFFER_PROFILE|egress_lossless_profile.static_th"]);
+    let group = judged(|file| remove(&mut file["BUFFER_PROFILE"][PROFILE], "dynamic_th"));
+    assert_eq!(keys(&group), [format!("BUFFER_PROFILE|{PROFILE}.dynamic_th")]);
+}
+
+#[test]
+fn wred_that_drops_in_a_lossless_queue_is_a_finding() {
+    let wred = |fields: Value| {
+        judged(|file| {
+            file["WRED_PROFILE"]["W"] = fields.clone();
+            file["QUEUE"]["Ethernet4|3"]["wred_profile"] = "W".into();
+        })
+    };
+    let drops = wred(json!({ "wred_green_enable": "true", "ecn": "ecn_none", "green_drop_probability": "100" }));
+    assert_eq!(keys(&drops), ["QUEUE|Ethernet4|3.wred_profile"]);
+    let silent = wred(json!({ "wred_green_enable": "true", "green_drop_probability": "100" }));
+    assert_eq!(keys(&silent), ["QUEUE|Ethernet4|3.wred_profile"]);
+    let other = wred(json!({ "wred_green_enable": "true", "wred_red_enable": "true", "ecn": "ecn_green" }));
+    assert!(other.findings[0].why.contains("red"), "{:#?}", other.findings);
+    assert!(wred(json!({ "wred_green_enable": "true", "ecn": "ecn_all" })).safe());
+    assert!(wred(json!({ "wred_green_enable": "false", "ecn": "ecn_none" })).safe());
+    assert!(wred(json!({ "wred_green_enable": "true", "ecn": "ecn_green_yellow" })).safe());
+    // On a lossy queue it is its purpose.
+    let lossy = judged(|file| {
+        file["WRED_PROFILE"]["W"] = json!({ "wred_green_enable": "true", "ecn": "ecn_none" });
+        file["QUEUE"]["Ethernet4|0"]["wred_profile"] = "W".into();
+    });
+    assert!(lossy.safe(), "{:#?}", lossy.findings);
+}
+
+#[test]
+fn a_profile_of_the_other_direction_is_found_at_reference_profile_or_pool() {
+    let pool = judged(|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["type"] = "egress".into());
+    assert_eq!(keys(&pool), ["BUFFER_POOL|ingress_lossless_pool.type"]);
+    let profile = judged(|file| file["BUFFER_PROFILE"][PROFILE]["pool"] = "egress_lossless_pool".into());
+    assert_eq!(keys(&profile), [format!("BUFFER_PROFILE|{PROFILE}.pool")]);
+    let queue = judged(|file| file["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = PROFILE.into());
+    assert_eq!(keys(&queue), ["BUFFER_QUEUE|Ethernet4|3-4.profile"]);
+    let group = judged(|file| file["BUFFER_PG"]["Ethernet4|0"]["profile"] = "egress_lossy_profile".into());
+    assert_eq!(keys(&group), ["BUFFER_PG|Ethernet4|0.profile"]);
+    let both = judged(|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["type"] = "both".into());
+    assert!(both.safe(), "{:#?}", both.findings);
+}
+
+#[test]
+fn a_pool_without_size_or_type_is_not_passed_over() {
+    let size = judged(|file| remove(&mut file["BUFFER_POOL"]["ingress_lossless_pool"], "size"));
+    assert_eq!(keys(&size), ["BUFFER_POOL|ingress_lossless_pool.size"]);
+    let computed = judge(
+        &changed(|file| {
+            remove(&mut file["BUFFER_POOL"]["ingress_lossless_pool"], "size");
+            file["DEVICE_METADATA"]["localhost"]["buffer_model"] = "dynamic".into();
+        }),
+        PathSet::Shortest,
+    );
+    assert!(computed.safe(), "{:#?}", computed.findings);
+    let said = "the switch computes the size of 1 pool, which holds all that its profiles reserve: not judged";
+    assert!(computed.assumptions.iter().any(|it| it == said), "{:#?}", computed.assumptions);
+    for field in ["type", "mode"] {
+        let files = changed(|file| remove(&mut file["BUFFER_POOL"]["ingress_lossless_pool"], field));
+        let texts: Vec<(String, String)> =
+            files.iter().map(|(name, value)| (name.clone(), value.to_string())).collect();
+        let faults = running::read(&texts).unwrap_err();
+        let found: Vec<String> = faults.iter().map(|fault| format!("{}: {}", fault.file, fault.key)).collect();
+        assert_eq!(found, [format!("leaf-01.json: BUFFER_POOL|ingress_lossless_pool.{field}")]);
+    }
+}
+
+#[test]
+fn trimming_in_a_lossless_queue_or_group_is_a_finding() {
+    for profile in ["egress_lossless_profile", PROFILE] {
+        let report = judged(|file| file["BUFFER_PROFILE"][profile]["packet_discard_action"] = "trim".into());
+        assert_eq!(keys(&report), [format!("BUFFER_PROFILE|{profile}.packet_discard_action")]);
+    }
+    let lossy = judged(|file| file["BUFFER_PROFILE"]["egress_lossy_profile"]["packet_discard_action"] = "trim".into());
+    assert!(lossy.safe(), "{:#?}", lossy.findings);
+}
+
+#[test]
+fn asymmetric_pfc_is_an_assumption() {
+    let files = changed(|file| file["PORT"]["Ethernet4"]["pfc_asym"] = "on".into());
+    let options = Options { binding: QueueBinding::Egress, paths: PathSet::Shortest, headroom: &needed, asic: None };
+    let report = running::judge(&topology(&files), &read(&files), &options).unwrap();
+    assert!(report.safe(), "{:#?}", report.findings);
+    let said = "no neighbour pauses a priority outside of pfc_enable, which 1 port with pfc_asym obeys";
+    assert!(report.assumptions.iter().any(|it| it == said), "{:#?}", report.assumptions);
+}
