@@ -121,6 +121,18 @@ fn the_rules_that_a_device_implements_are_written_verified_and_held_against_it()
     let starves = "leaf-02: tag 3 (DSCP 3) from Ethernet0 to Ethernet0: it waits in queue 3, which queue 0 of strict \
                    priority can keep waiting for ever, and with it priority group 3 of that ingress port";
     assert!(of_faulty.contains("FAIL  lossless-accounts-drain") && of_faulty.contains(starves), "{of_faulty}");
+    // A queue between switches that drops.
+    let mut files = leaf_spine(3, 2, 1);
+    files[1].1["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = "egress_lossy_profile".into();
+    let of_lossy = verify(&folder(&scratch, "lossy-uplink", &files)).out;
+    let drops = "leaf-01: tag 3 (DSCP 3) from Ethernet0 to Ethernet4: it waits in queue 3, whose profile drops, and a \
+                 rule keeps it lossless";
+    assert!(of_lossy.contains("FAIL  switches-carry-out-rules") && of_lossy.contains(drops), "{of_lossy}");
+    let assumed = "headroom, pools, thresholds and WRED are judged by tidegate fabric check --running";
+    assert!(of_healthy.out.replace("\n  ", " ").contains(assumed), "{}", of_healthy.out);
+    let inexpressible = ["fabric", "check", "--running", &scratch.path("lossy-uplink"), "--rules-out", &rules];
+    let refused = run(&[&inexpressible[..], &["--force"]].concat());
+    assert!(refused.out.contains("no rules written: leaf-01: DSCP 3 from Ethernet0 to Ethernet4: waits in queue 3"));
     let tunnel = run(&[
         "fabric",
         "check",

@@ -13,10 +13,11 @@ use fabric::{Fabric, NodeId, PortIndex};
 use record::files::NewFiles;
 use running::reproduce::counterexamples;
 use running::{Binding, Hop, PathSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use tagger::export::{Lossy, Mark, Marks, USUAL_CLASSES};
 use tagger::rules::Tag;
+use text::numbers::counted;
 use verify::{Check, EgressQueue, RuleFile};
 
 /// Configuration to check against the rules.
@@ -54,6 +55,8 @@ pub struct DeviceVerdict {
     pub egress: EgressQueue,
     /// Number of (tag, pair of ports, switch) checked, and of other DSCPs that lossless accounts count.
     pub hops: u64,
+    /// Assumptions of the checks.
+    pub assumptions: Vec<String>,
 }
 
 impl DeviceArgs {
@@ -163,6 +166,18 @@ impl DeviceArgs {
     }
 }
 
+/// Returns the assumptions of the checks of a configuration.
+fn assumptions(unnamed: &BTreeSet<(NodeId, PortIndex, u8)>) -> Vec<String> {
+    let buffers = "an account pauses before its headroom is used, and its queues drop nothing: headroom, pools, \
+                   thresholds and WRED are judged by tidegate fabric check --running";
+    let mut list = vec![buffers.to_owned()];
+    if !unnamed.is_empty() {
+        let queues = counted(unnamed.len() as u64, "queue");
+        list.push(format!("lossless: {queues} with a profile named neither lossless nor lossy"));
+    }
+    list
+}
+
 fn is_host(fabric: &Fabric, node: NodeId) -> bool {
     !fabric.node(node).forwards()
 }
@@ -192,11 +207,14 @@ struct Found {
     starved: Option<String>,
     egress: EgressQueue,
     hops: u64,
+    /// Queues of lossless frames whose profile is named neither lossless nor lossy, by switch and egress port.
+    unnamed: BTreeSet<(NodeId, PortIndex, u8)>,
 }
 
 impl Lookup<'_> {
     fn judge(&self, tags: &[u16]) -> DeviceVerdict {
-        let mut found = Found { differs: None, starved: None, egress: EgressQueue::NewTag, hops: 0 };
+        let mut found =
+            Found { differs: None, starved: None, egress: EgressQueue::NewTag, hops: 0, unnamed: BTreeSet::new() };
         let of_tags: u64 = self.carried.values().fold(0, |bits, &(dscp, _)| bits | 1 << dscp);
         for node in self.fabric.switches() {
             let ports = self.fabric.ports(node).len() as PortIndex;
@@ -233,6 +251,7 @@ impl Lookup<'_> {
             checks: vec![(carries, found.differs), (drains, found.starved)],
             egress: found.egress,
             hops: found.hops,
+            assumptions: assumptions(&found.unnamed),
         }
     }
 
@@ -241,6 +260,9 @@ impl Lookup<'_> {
         let Frames { node, ingress, egress, dscp } = frames;
         let Some(hop) = self.binding.hop(node, ingress, egress, dscp) else { return };
         found.hops += 1;
+        if hop.lossless && hop.unnamed_queue {
+            found.unnamed.insert((node, egress, hop.queue));
+        }
         let as_tag = |&tag: &u16| {
             let new = self.table.get(&(node, tag, ingress, egress)).copied();
             let why = self.difference(tag, new, &hop)?;
@@ -298,11 +320,10 @@ impl Lookup<'_> {
         if hop.lossless && hop.account != group {
             return Some(format!("it counts in group {}, and its priority is {group}", hop.account));
         }
-        let Some(next) = hop.next else {
-            let lossy = new.is_some() && !hop.lossless_queue;
-            return lossy
-                .then(|| format!("it waits in queue {}, which is not lossless, and a rule keeps it so", hop.queue));
-        };
+        if new.is_some() && !hop.lossless_queue && !hop.unnamed_queue {
+            return Some(format!("it waits in queue {}, whose profile drops, and a rule keeps it lossless", hop.queue));
+        }
+        let next = hop.next?;
         let stops = |bits: u8| {
             let groups: Vec<String> = (0..8).filter(|at| bits >> at & 1 == 1).map(|at: u8| at.to_string()).collect();
             match groups.as_slice() {

@@ -228,7 +228,7 @@ fn as_json(args: &VerifyArgs, fabric: &Fabric, verdict: &Verdict, device: Option
             device.checks.iter().filter_map(|(check, why)| Some((check.name.to_owned(), why.clone()?.into())));
         let refuted: serde_json::Map<String, Value> = refuted.collect();
         object["device"] = json!({ "running": args.device.running, "queue_map": args.device.queue_map.binding(),
-            "hops": device.hops, "refuted": refuted });
+            "hops": device.hops, "refuted": refuted, "assumptions": device.assumptions });
     }
     object
 }
@@ -274,6 +274,9 @@ fn as_text(
         _ => switches_text(verdict.switches),
     };
     text += &format!("  {}  {switches}\n", styled("for ", Style::Caution));
+    for assumption in device.iter().flat_map(|device| &device.assumptions) {
+        text += &format!("  {}  {assumption}\n", styled("if  ", Style::Caution));
+    }
     if fabric.has_shared_ports() {
         let tunnels = "frames that take no tunnel between the ToRs of a pair (--without-tunnels): \
                        tidegate fabric check --running judges tunnels";
