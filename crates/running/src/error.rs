@@ -68,6 +68,6 @@ pub struct Finding {
     pub key: String,
     /// Why it is unsafe.
     pub why: String,
-    /// The value to write instead.
+    /// The value to write instead; empty if none is known with which the check has fewer findings.
     pub instead: String,
 }

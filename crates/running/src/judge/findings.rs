@@ -1,27 +1,57 @@
 //! Collection of findings.
 
+use super::remedies::Change;
 use crate::error::{Finding, FindingKind};
 use crate::read::SwitchConfig;
+use fabric::NodeId;
 use std::collections::BTreeMap;
 
-/// First finding per file, key and kind, with the number of further ones.
+/// A finding before its cause is searched.
+#[derive(Clone, Debug)]
+pub(super) struct Conflict {
+    pub finding: Finding,
+    /// The reason as seen from another file than that of the finding.
+    pub elsewhere: String,
+    /// Switches of which a map, or `pfc_enable`, may be the cause; without any, the finding names its cause.
+    pub switches: Vec<NodeId>,
+}
+
+/// All findings in the order of their discovery.
 #[derive(Default)]
-pub(super) struct Findings(BTreeMap<(String, String, FindingKind), (Finding, u64)>);
+pub(super) struct Findings(pub Vec<Conflict>);
 
 impl Findings {
     pub fn add(&mut self, finding: Finding) {
-        let at = (finding.file.clone(), finding.key.clone(), finding.kind);
-        self.0.entry(at).and_modify(|(_, more)| *more += 1).or_insert((finding, 0));
+        self.0.push(Conflict { finding, elsewhere: String::new(), switches: Vec::new() });
     }
 
-    pub fn finish(self) -> Vec<Finding> {
+    /// Adds a finding whose cause may be in the maps of these switches.
+    pub fn conflict(&mut self, finding: Finding, elsewhere: String, switches: Vec<NodeId>) {
+        self.0.push(Conflict { finding, elsewhere, switches });
+    }
+
+    /// Returns the first finding per file, key and kind, with the number of further ones. `causes`: the change that
+    /// removes each finding, if one is known.
+    pub fn finish(self, causes: &[Option<&Change>]) -> Vec<Finding> {
+        let mut first: BTreeMap<(String, String, FindingKind), (Finding, u64)> = BTreeMap::new();
+        for (Conflict { mut finding, elsewhere, .. }, cause) in self.0.into_iter().zip(causes) {
+            if let Some(change) = cause {
+                let why = if change.file == finding.file { finding.why } else { elsewhere };
+                finding.why = format!("{why}; {}", change.like);
+                finding.file.clone_from(&change.file);
+                finding.key.clone_from(&change.key);
+                finding.instead.clone_from(&change.instead);
+            }
+            let at = (finding.file.clone(), finding.key.clone(), finding.kind);
+            first.entry(at).and_modify(|(_, more)| *more += 1).or_insert((finding, 0));
+        }
         let counted = |(mut finding, more): (Finding, u64)| {
             if more > 0 {
                 finding.why += &format!(" (and {more} more)");
             }
             finding
         };
-        self.0.into_values().map(counted).collect()
+        first.into_values().map(counted).collect()
     }
 }
 

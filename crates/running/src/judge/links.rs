@@ -25,23 +25,23 @@ pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
         let (config, other) = (device.config(port), device.config(peer));
         let there = format!("{} {}", other.file, peer.name);
         let missing = peer.enabled & !port.enabled;
-        if missing != 0 && is_usual(port.enabled) {
-            // This end agrees with most ports, so the finding names the other end.
-            let (missing, usual) = (list(missing.into()), list(port.enabled.into()).replace(' ', ""));
-            let why = format!(
-                "enables PFC for {missing}, and {} {} and most ports between switches do not: it ignores and sends no \
-                 such PAUSE",
+        if missing != 0 {
+            let missing = list(missing.into());
+            let most = if is_usual(port.enabled) { " and most ports between switches do" } else { " does" };
+            let more = format!(
+                "enables PFC for {missing}, and {} {}{most} not: it ignores and sends no such PAUSE",
                 config.file, port.name
             );
-            let key = pfc_key(device, peer);
-            findings.add(finding(FindingKind::Neighbours, other, key, why, format!("\"{usual}\"")));
-        } else if missing != 0 {
-            let missing = list(missing.into());
-            let why =
+            let fewer =
                 format!("{there} enables PFC for {missing}, and this end does not: it ignores and sends no such PAUSE");
-            let all = if is_usual(peer.enabled) { peer.enabled } else { port.enabled | peer.enabled };
-            let instead = format!("\"{}\"", list(all.into()).replace(' ', ""));
-            findings.add(finding(FindingKind::Neighbours, config, pfc_key(device, port), why, instead));
+            let nodes = vec![port.node, peer.node];
+            // The end that differs from most ports.
+            let (config, key, why, elsewhere) = match is_usual(port.enabled) {
+                true => (other, pfc_key(device, peer), more, fewer),
+                false => (config, pfc_key(device, port), fewer, format!("{there} {more}")),
+            };
+            let finding = finding(FindingKind::Neighbours, config, key, why, String::new());
+            findings.conflict(finding, elsewhere, nodes);
         }
         let mut disagree = |key: String, why: String, instead: String| {
             findings.add(finding(FindingKind::Neighbours, config, key, why, instead));

@@ -4,11 +4,12 @@ mod buffers;
 mod cycle;
 pub(crate) mod deadlock;
 mod dynamic;
+mod entries;
 mod findings;
 mod headroom;
-mod inconsistencies;
 mod links;
 mod ports;
+mod remedies;
 mod waits;
 mod watchdog;
 
@@ -80,21 +81,9 @@ impl Report {
 /// is no finding and frames enter no lossless account, since "safe" would then be vacuous; a missing input of the
 /// dynamic buffer model of a switch whose ASIC is known.
 pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -> Result<Report, Vec<Fault>> {
-    let device = Device::new(fabric, configs, options.binding)?;
-    let models = Models::new(&device, configs, options.asic)?;
-    let reached = follow(&device, options.paths);
-    let mut findings = Findings::default();
-    configs.iter().flat_map(|config| config.unknown.clone()).for_each(|unknown| findings.add(unknown));
-    configs.iter().for_each(|config| watchdog::judge(config, &device, &mut findings));
-    let votes = inconsistencies::MajorityValues::new(configs);
-    let without_groups = ports::without_lossless_groups(&device);
-    ports::judge(&device, &without_groups, &votes, &mut findings);
-    links::judge(&device, &mut findings);
-    let computed = headroom::judge(&device, options.headroom, &models, &mut findings);
-    headroom::judge_pools(&device, &mut findings);
-    buffers::judge(&device, &reached, &mut findings);
-    waits::judge(&device, &reached, &without_groups, &votes, &mut findings);
-    let found = deadlock::judge(&device, &reached, options.paths, &mut findings);
+    let Judged { device, models, reached, findings, found, computed } = collect(fabric, configs, options)?;
+    let causes = remedies::search(fabric, configs, options, &findings.0, reached.waits.len() as u64);
+    let causes: Vec<_> = causes.iter().map(Option::as_ref).collect();
     let counts = Counts {
         switches: configs.len() as u64,
         ports: device.ports().count() as u64,
@@ -108,7 +97,7 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     for table in configs.iter().flat_map(|config| &config.unread) {
         *unread.entry(table.clone()).or_default() += 1;
     }
-    let findings = findings.finish();
+    let findings = findings.finish(&causes);
     if counts.accounts == 0 && findings.is_empty() {
         return Err(vec![nothing_judged(&device, &reached)]);
     }
@@ -116,6 +105,38 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     assumptions.extend(models.assumptions());
     assumptions.extend(dynamic::unjudged(&device, &models));
     Ok(Report { findings, cycle: found.cycle, assumptions, counts, unread, computed })
+}
+
+/// Findings before the search for their causes, with all that they rest on.
+struct Judged<'a> {
+    device: Device<'a>,
+    models: Models<'a>,
+    reached: ReachableWaits,
+    findings: Findings,
+    found: deadlock::Found,
+    computed: Vec<ComputedHeadroom>,
+}
+
+fn collect<'a>(
+    fabric: &'a Fabric,
+    configs: &'a [SwitchConfig],
+    options: &Options<'a>,
+) -> Result<Judged<'a>, Vec<Fault>> {
+    let device = Device::new(fabric, configs, options.binding)?;
+    let models = Models::new(&device, configs, options.asic)?;
+    let reached = follow(&device, options.paths);
+    let mut findings = Findings::default();
+    configs.iter().flat_map(|config| config.unknown.clone()).for_each(|unknown| findings.add(unknown));
+    configs.iter().for_each(|config| watchdog::judge(config, &device, &mut findings));
+    let without_groups = ports::without_lossless_groups(&device);
+    ports::judge(&device, &without_groups, &mut findings);
+    links::judge(&device, &mut findings);
+    let computed = headroom::judge(&device, options.headroom, &models, &mut findings);
+    headroom::judge_pools(&device, &mut findings);
+    buffers::judge(&device, &reached, &mut findings);
+    waits::judge(&device, &reached, &without_groups, &mut findings);
+    let found = deadlock::judge(&device, &reached, options.paths, &mut findings);
+    Ok(Judged { device, models, reached, findings, found, computed })
 }
 
 /// Returns the reason why no frame enters a lossless account.

@@ -1,7 +1,6 @@
 //! Consistency of the rows of each port.
 
 use super::findings::{Findings, finding};
-use super::inconsistencies::{Entry, MajorityValues, entry};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use fabric::NodeId;
@@ -88,29 +87,15 @@ fn report_without_groups(device: &Device<'_>, switches: &BTreeSet<NodeId>, findi
     }
 }
 
-pub(super) fn judge(
-    device: &Device<'_>,
-    without_groups: &BTreeSet<NodeId>,
-    votes: &MajorityValues<'_>,
-    findings: &mut Findings,
-) {
+pub(super) fn judge(device: &Device<'_>, without_groups: &BTreeSet<NodeId>, findings: &mut Findings) {
     report_without_groups(device, without_groups, findings);
     for (_, port) in device.ports() {
         let config = device.config(port);
-        // One wrong entry of a map causes several mismatches, so the entry is named instead.
-        let odd = |field| {
-            let enabled = (0..8u8).filter(|priority| port.enabled >> priority & 1 == 1);
-            votes.odd(enabled.map(|priority| entry(device, port, field, priority)))
-        };
-        let (odd_group, odd_queue) = (odd("pfc_to_pg_map"), odd("pfc_to_queue_map"));
-        let mut mismatch = |odd: &Option<(Entry<'_>, u8)>, key: String, why: String, instead: String| {
-            findings.add(match odd {
-                Some((entry, usual)) => {
-                    let why = format!("{why}; the other switches have {usual} here");
-                    finding(FindingKind::Mismatch, config, entry.key(), why, format!("\"{usual}\""))
-                }
-                None => finding(FindingKind::Mismatch, config, key, why, instead),
-            });
+        // One wrong entry of a map causes several mismatches.
+        let mut mismatch = |key: String, why: String, instead: String| {
+            let elsewhere = format!("at {}, {why}", fabric::visible(&config.name));
+            let finding = finding(FindingKind::Mismatch, config, key, why, instead);
+            findings.conflict(finding, elsewhere, vec![port.node]);
         };
         for group in (0..8u8).filter(|&group| port.sends[usize::from(group)] != 0) {
             if port.lossless_profiles >> group & 1 == 0 && !without_groups.contains(&port.node) {
@@ -121,7 +106,7 @@ pub(super) fn judge(
                     port.name
                 );
                 let instead = format!("a profile with xoff, or pfc_enable without {priorities}");
-                mismatch(&odd_group, group_key(device, port, group), why, instead);
+                mismatch(group_key(device, port, group), why, instead);
             }
         }
         for group in (0..8u8).filter(|&group| port.lossless_profiles >> group & 1 == 1) {
@@ -131,7 +116,7 @@ pub(super) fn judge(
                     port.name
                 );
                 let instead = format!("a list with {group}, or a lossy profile for the group");
-                mismatch(&odd_group, pfc_key(device, port), why, instead);
+                mismatch(pfc_key(device, port), why, instead);
             }
         }
         let stopped = port.stops.iter().fold(0, |bits, stops| bits | stops);
@@ -139,7 +124,7 @@ pub(super) fn judge(
             if stopped >> queue & 1 == 0 {
                 let why = format!("queue {queue} of {} is lossless, and no enabled priority stops it", port.name);
                 let instead = format!("a lossy profile, or a priority in pfc_enable that stops queue {queue}");
-                mismatch(&odd_queue, queue_key(device, port, queue), why, instead);
+                mismatch(queue_key(device, port, queue), why, instead);
             }
         }
         for queue in (0..32u8).filter(|&queue| stopped >> queue & 1 == 1) {
@@ -148,7 +133,7 @@ pub(super) fn judge(
                 let profile = queue_profile(device, port, queue);
                 let why = format!("PFC stops queue {queue} of {}, which has {profile}: it drops when full", port.name);
                 let instead = "an egress profile of a lossless pool".to_owned();
-                mismatch(&odd_queue, queue_key(device, port, queue), why, instead);
+                mismatch(queue_key(device, port, queue), why, instead);
             }
         }
     }

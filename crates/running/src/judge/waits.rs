@@ -1,8 +1,8 @@
 //! Frames along their paths: lossless frames that enter a lossy account, queues that do not match the group,
 //! starvation.
 
+use super::entries::{Entry, entry, tunnel_entry};
 use super::findings::{Findings, finding};
-use super::inconsistencies::{Entry, MajorityValues, entry, tunnel_entry};
 use super::ports::{group_key, list, pfc_key, queue_key, queue_profile};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
@@ -20,11 +20,16 @@ struct WaitPorts<'d, 'a> {
     egress: &'d Port,
 }
 
+/// Location of a finding: a key with the value to write, or the map entries on the path, the likeliest cause first.
+enum Location<'a> {
+    Key(String, String),
+    Entries(Vec<Option<Entry<'a>>>),
+}
+
 pub(super) fn judge(
     device: &Device<'_>,
     reached: &ReachableWaits,
     without_groups: &BTreeSet<NodeId>,
-    votes: &MajorityValues<'_>,
     findings: &mut Findings,
 ) {
     // Bitmask of the queues in which frames wait, by egress port.
@@ -34,10 +39,10 @@ pub(super) fn judge(
         let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
         let ports = WaitPorts { device, wait, ingress, egress };
         if !without_groups.contains(&ingress.node) {
-            ports.profiles(votes, findings);
+            ports.profiles(findings);
         }
         if let (Some((_, next)), Some(arrival)) = (device.peer(wait.egress), wait.next) {
-            ports.next(next, arrival, votes, findings);
+            ports.next(next, arrival, findings);
         }
         if ports.lossless() {
             ports.starvation(fed[&wait.egress], findings);
@@ -81,26 +86,42 @@ impl<'a> WaitPorts<'_, 'a> {
         tunnel.filter(|_| self.wait.enters).or(port)
     }
 
-    /// Reports the entry that differs from most files; without one, `key` of the switch of `port`.
-    fn report_inconsistency<'e>(
+    /// Switches whose maps decide about these frames: of this hop, and of the one before, which may have written the
+    /// DSCP. The search for causes adds those with a tunnel.
+    fn switches(&self) -> Vec<NodeId> {
+        let before = self.device.peer(self.wait.ingress).map(|(_, port)| port.node);
+        let next = self.device.peer(self.wait.egress).map(|(_, port)| port.node);
+        [Some(self.ingress.node), next, before].into_iter().flatten().collect()
+    }
+
+    /// Adds a finding at a key of the switch of `port`, or at an entry on the path, all of which `why` names then.
+    fn conflict(
         &self,
         kind: FindingKind,
-        odd: Option<(Entry<'e>, u8)>,
-        (port, key, instead): (&Port, String, String),
-        why: String,
+        port: &Port,
+        at: Location<'_>,
+        (mut why, elsewhere): (String, Option<String>),
         findings: &mut Findings,
     ) {
-        findings.add(match odd {
-            Some((entry, usual)) => {
-                let why = format!("{why}; the other switches have {usual} here");
-                finding(kind, entry.config, entry.key(), why, format!("\"{usual}\""))
+        let mut elsewhere = elsewhere.unwrap_or_else(|| why.clone());
+        let finding = match at {
+            Location::Key(key, instead) => finding(kind, self.device.config(port), key, why, instead),
+            Location::Entries(entries) => {
+                let places: BTreeSet<String> = entries.iter().flatten().map(Entry::place).collect();
+                let places: Vec<String> = places.into_iter().collect();
+                elsewhere.clone_from(&why);
+                why += &format!("; the entries on this path are {}", places.join(", "));
+                match entries.into_iter().flatten().next() {
+                    Some(first) => finding(kind, first.config, first.key(), why, String::new()),
+                    None => finding(kind, self.device.config(port), "PORT_QOS_MAP".to_owned(), why, String::new()),
+                }
             }
-            None => finding(kind, self.device.config(port), key, why, instead),
-        });
+        };
+        findings.conflict(finding, elsewhere, self.switches());
     }
 
     /// Compares the group of the frames with their queue.
-    fn profiles(&self, votes: &MajorityValues<'_>, findings: &mut Findings) {
+    fn profiles(&self, findings: &mut Findings) {
         let WaitPorts { device, wait, ingress, egress } = *self;
         let lossless_queue = egress.lossless_queues >> wait.queue & 1 == 1;
         let stopped = egress.stops.iter().any(|stops| stops >> wait.queue & 1 == 1);
@@ -110,34 +131,34 @@ impl<'a> WaitPorts<'_, 'a> {
         if self.lossless() == lossless_queue || (lossless_queue && !stopped) {
             return;
         }
-        let sends = (0..8).map(|priority| entry(device, ingress, "pfc_to_pg_map", priority));
-        let odd = votes.odd([self.queue(), self.group(), self.class()].into_iter().chain(sends));
         let queue = format!("queue {} of {}, {}", wait.queue, egress.name, queue_profile(device, egress, wait.queue));
         let frames = self.frames();
-        if lossless_queue {
-            let why =
-                format!("{frames} counts in group {}, which drops, and waits in {queue}, which does not", wait.group);
-            let bit = ingress.lossless_profiles >> wait.group & 1 == 1;
-            let key = if bit { pfc_key(device, ingress) } else { group_key(device, ingress, wait.group) };
-            let or = (ingress, key, "a lossless group for them, or a lossy queue".to_owned());
-            self.report_inconsistency(FindingKind::Mismatch, odd, or, why, findings);
+        let group = wait.group;
+        let (why, port, key, instead) = if lossless_queue {
+            let why = format!("{frames} counts in group {group}, which drops, and waits in {queue}, which does not");
+            let bit = ingress.lossless_profiles >> group & 1 == 1;
+            let key = if bit { pfc_key(device, ingress) } else { group_key(device, ingress, group) };
+            (why, ingress, key, "a lossless group for them, or a lossy queue")
         } else {
-            let why =
-                format!("{frames} counts in lossless group {}, and waits in {queue}: dropped when full", wait.group);
-            let or = (egress, queue_key(device, egress, wait.queue), "an egress profile of a lossless pool".to_owned());
-            self.report_inconsistency(FindingKind::Mismatch, odd, or, why, findings);
-        }
+            let why = format!("{frames} counts in lossless group {group}, and waits in {queue}: dropped when full");
+            (why, egress, queue_key(device, egress, wait.queue), "an egress profile of a lossless pool")
+        };
+        let elsewhere = format!("at {}, {why}", self.name(egress));
+        let at = Location::Key(key, instead.to_owned());
+        self.conflict(FindingKind::Mismatch, port, at, (why, Some(elsewhere)), findings);
     }
 
     /// Checks the treatment of these frames by the next switch.
-    fn next(&self, next: &Port, arrival: Arrival, votes: &MajorityValues<'_>, findings: &mut Findings) {
+    fn next(&self, next: &Port, arrival: Arrival, findings: &mut Findings) {
         let WaitPorts { device, wait, egress, .. } = *self;
         let of = |field, tunnel, at| {
             let tunnel = tunnel_entry(device, next, tunnel, at).filter(|_| arrival.ends);
             tunnel.or_else(|| entry(device, next, field, at))
         };
-        let class = of("dscp_to_tc_map", "decap_dscp_to_tc_map", arrival.dscp);
-        let group = of("tc_to_pg_map", "decap_tc_to_pg_map", arrival.class);
+        let class = || of("dscp_to_tc_map", "decap_dscp_to_tc_map", arrival.dscp);
+        let group = || of("tc_to_pg_map", "decap_tc_to_pg_map", arrival.class);
+        // A frame whose DSCP changes here is first a matter of the map that changes it.
+        let rewrite = || self.rewrite().filter(|_| arrival.dscp != wait.dscp);
         // The key of the finding may belong to either switch or a third one, so the text names both.
         let here = format!("at {}, {} to {}", self.name(egress), self.frames(), egress.name);
         let there = format!("at {} {}", self.name(next), next.name);
@@ -150,19 +171,14 @@ impl<'a> WaitPorts<'_, 'a> {
                 );
                 let sends = next.sends[usize::from(arrival.group)] != 0;
                 let has_profile = next.lossless_profiles >> arrival.group & 1 == 1;
-                let (key, instead) = match (sends, has_profile) {
-                    (false, true) => (pfc_key(device, next), format!("a list with {}", arrival.group)),
-                    (true, false) => (group_key(device, next, arrival.group), "a profile with xoff".to_owned()),
-                    _ => {
-                        let key = class.as_ref().map_or_else(|| group_key(device, next, arrival.group), Entry::key);
-                        (key, "a traffic class of a lossless group".to_owned())
+                let at = match (sends, has_profile) {
+                    (false, true) => Location::Key(pfc_key(device, next), String::new()),
+                    (true, false) => {
+                        Location::Key(group_key(device, next, arrival.group), "a profile with xoff".to_owned())
                     }
+                    _ => Location::Entries(vec![rewrite(), class(), group(), self.class(), self.group()]),
                 };
-                let sends = (0..8).map(|priority| entry(device, next, "pfc_to_pg_map", priority));
-                let candidates = [class, group, self.rewrite(), self.class(), self.group()];
-                let odd = votes.odd(candidates.into_iter().chain(sends));
-                let or = (next, key, instead);
-                self.report_inconsistency(FindingKind::LossyHop, odd, or, why, findings);
+                self.conflict(FindingKind::LossyHop, next, at, (why, None), findings);
             }
             return;
         }
@@ -184,14 +200,10 @@ impl<'a> WaitPorts<'_, 'a> {
             stops,
             self.name(egress)
         );
-        let pauses = priorities.clone().map(|priority| entry(device, egress, "pfc_to_queue_map", priority));
-        let sends = priorities.map(|priority| entry(device, next, "pfc_to_pg_map", priority));
-        let queue = self.queue();
-        let key = queue.as_ref().map_or_else(|| queue_key(device, egress, wait.queue), Entry::key);
-        let candidates = [queue].into_iter().chain(pauses).chain([self.class(), self.rewrite(), self.group()]);
-        let odd = votes.odd(candidates.chain([class, group]).chain(sends));
-        let or = (egress, key, format!("queue {}, or the priority that stops this one", list(stopped)));
-        self.report_inconsistency(FindingKind::Neighbours, odd, or, why, findings);
+        let pauses = priorities.map(|priority| entry(device, egress, "pfc_to_queue_map", priority));
+        let path = [self.queue(), rewrite(), class(), group(), self.class()];
+        let at = Location::Entries(path.into_iter().chain(pauses).collect());
+        self.conflict(FindingKind::Neighbours, egress, at, (why, None), findings);
     }
 
     /// Reports queues that can starve the queue of a lossless account.

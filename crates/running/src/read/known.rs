@@ -64,7 +64,7 @@ pub(super) const OTHER_KEYS: [(&str, &[&str]); 12] = [
 ];
 
 /// Tables that are read; the report lists the others.
-pub(super) const TABLES: [&str; 25] = [
+pub(super) const TABLES: [&str; 27] = [
     "ASIC_TABLE",
     "DEFAULT_LOSSLESS_BUFFER_PARAMETER",
     "DEVICE_METADATA",
@@ -74,6 +74,9 @@ pub(super) const TABLES: [&str; 25] = [
     "PERIPHERAL_TABLE",
     "PORT",
     "PORT_PERIPHERAL_TABLE",
+    // The reader of the topology resolves port channels.
+    "PORTCHANNEL",
+    "PORTCHANNEL_MEMBER",
     "CABLE_LENGTH",
     "DSCP_TO_TC_MAP",
     "TC_TO_QUEUE_MAP",

@@ -44,6 +44,8 @@ pub struct SwitchConfig {
     pub file: String,
     /// `DEVICE_METADATA|localhost.hostname`.
     pub name: String,
+    /// `type` and `subtype` of `DEVICE_METADATA|localhost`.
+    pub(crate) role: String,
     /// Tables of the file that are not read.
     pub unread: Vec<String>,
     /// Findings about unknown fields.
@@ -191,7 +193,7 @@ pub(crate) enum Scheduling {
 }
 
 /// The tunnel to the other ToR.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tunnel {
     pub key: String,
     /// DSCP mode `uniform`: the DSCP is copied to the outer header, and back at the end.
@@ -233,7 +235,11 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
             }
         }
     }
+    let several_asics = several_asics(&objects, &mut faults);
     for (file, object) in &objects {
+        if several_asics.contains(localhost(object, "hostname").unwrap_or_default()) {
+            continue;
+        }
         match object.as_object() {
             Some(object) => read_switch(file, object, &mut switches, &mut faults),
             None => faults.push(Fault {
@@ -248,31 +254,49 @@ pub fn read(files: &[(String, String)]) -> Result<Vec<SwitchConfig>, Vec<Fault>>
     if faults.is_empty() { Ok(switches) } else { Err(faults) }
 }
 
+/// Returns a field of `DEVICE_METADATA|localhost`.
+fn localhost<'v>(object: &'v Value, field: &str) -> Option<&'v str> {
+    object.get("DEVICE_METADATA")?.get("localhost")?.get(field)?.as_str()
+}
+
+/// Returns the names of switches with a file per ASIC. One fault for each further file takes the place of all others:
+/// the tables of such files are not those of a switch.
+fn several_asics<'v>(objects: &'v [(String, Value)], faults: &mut Vec<Fault>) -> BTreeSet<&'v str> {
+    let mut files: BTreeMap<&str, Vec<(&str, Option<&str>)>> = BTreeMap::new();
+    for (file, object) in objects {
+        let Some(name) = localhost(object, "hostname").filter(|name| !name.is_empty()) else { continue };
+        let asic = localhost(object, "asic_name").or(localhost(object, "asic_id"));
+        files.entry(name).or_default().push((file, asic));
+    }
+    files.retain(|_, files| files.len() > 1 && files.iter().any(|(_, asic)| asic.is_some()));
+    for (name, files) in &files {
+        let (name, other) = (fabric::visible(name), files[0].0);
+        for (file, asic) in &files[1..] {
+            let asic = asic.map_or_else(|| "a file".to_owned(), fabric::visible);
+            faults.push(Fault {
+                file: (*file).to_owned(),
+                key: "DEVICE_METADATA|localhost.hostname".to_owned(),
+                message: format!("`{name}` is also the name of {other}: this is {asic} of a switch with several ASICs"),
+                help: format!("one ASIC per switch; --ignore {name} leaves the switch and its files out"),
+            });
+        }
+    }
+    files.into_keys().collect()
+}
+
 fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, faults: &mut Vec<Fault>) {
     let ports = object.get("PORT").and_then(Value::as_object);
     let ports: BTreeSet<String> = ports.map_or_else(BTreeSet::new, |ports| ports.keys().cloned().collect());
     let mut reader = Reader { file, object, faults: Vec::new(), unknown: Vec::new(), ports };
     let localhost = object.get("DEVICE_METADATA").and_then(|table| table.get("localhost"));
-    let name = localhost.and_then(|localhost| localhost.get("hostname")).and_then(Value::as_str).unwrap_or_default();
-    let mut switch = SwitchConfig { file: file.to_owned(), name: name.to_owned(), ..SwitchConfig::default() };
+    let text = |field: &str| localhost.and_then(|row| row.get(field)).and_then(Value::as_str).unwrap_or_default();
+    let (name, role) = (text("hostname"), format!("{} {}", text("type"), text("subtype")));
+    let mut switch = SwitchConfig { file: file.to_owned(), name: name.to_owned(), role, ..SwitchConfig::default() };
     if name.is_empty() {
         reader.fault("DEVICE_METADATA|localhost.hostname", "is missing", "the name of the switch");
     } else if let Some(other) = switches.iter().find(|other| other.name == name) {
-        let text = |field: &str| localhost.and_then(|localhost| localhost.get(field)).and_then(Value::as_str);
-        let (name, other) = (fabric::visible(name), &other.file);
-        match text("asic_name").or(text("asic_id")) {
-            Some(asic) => {
-                let asic = fabric::visible(asic);
-                let message =
-                    format!("`{name}` is also the name of {other}: this is {asic} of a switch with several ASICs");
-                let help = format!("one ASIC per switch; --ignore {name} leaves the switch and its files out");
-                reader.fault("DEVICE_METADATA|localhost.hostname", message, help);
-            }
-            None => {
-                let message = format!("`{name}` is also the name of {other}: both have its ports");
-                reader.fault("DEVICE_METADATA|localhost.hostname", message, "one file per switch");
-            }
-        }
+        let message = format!("`{}` is also the name of {}: both have its ports", fabric::visible(name), other.file);
+        reader.fault("DEVICE_METADATA|localhost.hostname", message, "one file per switch");
     }
     if reader.ports.is_empty() {
         reader.fault("PORT", "is missing or empty", "the ports of the switch");

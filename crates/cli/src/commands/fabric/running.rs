@@ -337,14 +337,12 @@ fn as_text(source: &str, folder: &Path, found: &Found, report: &Report) -> Strin
         text += &format!("        {text_of:width$}  priority {}{tunnel}\n", priorities.join(", "));
     }
     for finding in &report.findings {
-        text += &format!(
-            "  {fail}  {}: {}: {}: {} (write: {})\n",
-            finding.file,
-            finding.key,
-            finding.kind.name(),
-            finding.why,
-            finding.instead
-        );
+        let instead = match finding.instead.as_str() {
+            "" => String::new(),
+            instead => format!(" (write: {instead})"),
+        };
+        let (kind, why) = (finding.kind.name(), &finding.why);
+        text += &format!("  {fail}  {}: {}: {kind}: {why}{instead}\n", finding.file, finding.key);
     }
     if report.safe() {
         text += &format!("  {ok}  no lossy hop, mismatch, missing headroom, starvation or refused watchdog time\n");
