@@ -3,12 +3,14 @@
 //! Files of `tidegate schedule --to json` have the start of each frame: [`judge`] checks them as stated. Other gate
 //! lists have none: [`follow`] simulates frames that wait in the queues of their classes until gates open.
 
+mod disciplines;
 mod faults;
 mod file;
 mod follow;
 mod interfaces;
 mod judge;
 mod lists;
+mod programs;
 pub mod qcw;
 mod shell;
 pub mod tables;

@@ -40,6 +40,7 @@ struct Table {
 #[serde(rename_all = "kebab-case")]
 struct RawTable {
     gate_enabled: Option<bool>,
+    config_change: Option<bool>,
     admin_cycle_time: Option<Fraction>,
     admin_base_time: Option<BaseTime>,
     admin_control_list: Option<ControlList>,
@@ -128,6 +129,10 @@ impl TryFrom<RawTable> for Table {
     fn try_from(raw: RawTable) -> Result<Table, String> {
         if raw.gate_enabled == Some(false) {
             return Ok(Table { enabled: false, gates: None });
+        }
+        if raw.config_change == Some(false) {
+            let why = "a bridge adopts the admin list only if it is true (802.1Q, 8.6.9.3.1)";
+            return Err(format!("config-change is false: {why}"));
         }
         let mut entries = raw.admin_control_list.map_or_else(Vec::new, |list| list.entries);
         entries.sort_by_key(|entry| entry.index);
@@ -218,6 +223,12 @@ mod tests {
             ("\"seconds\": \"2\"", "\"seconds\": \"soon\"", 6, "`soon` is no whole number"),
             ("\"seconds\": \"2\"", "\"seconds\": \"99999999999999\"", 10, "admin-base-time is too late"),
             ("\"gate-enabled\": true", "\"gate-enabled\": false", 0, "no interface has gates"),
+            (
+                "\"gate-enabled\": true",
+                "\"gate-enabled\": true, \"config-change\": false",
+                10,
+                "config-change is false",
+            ),
             ("\"interface\"", "\"interfaces\"", 11, "missing field `interface`"),
         ];
         for (good, bad, line, message) in rows {

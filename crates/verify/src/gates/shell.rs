@@ -1,5 +1,6 @@
 //! Splits a shell script into commands, for the subset that `tc` scripts use: words, quotes, comments, continued lines,
-//! variables and redirections. Anything beyond the subset is refused, with its line.
+//! variables and redirections. Anything beyond the subset is refused, with its line: the subset is an allow-list, also
+//! of options of the shell and of names of variables.
 
 use super::file::GateFileError;
 use std::collections::BTreeMap;
@@ -13,6 +14,8 @@ pub struct Command {
     pub words: Vec<Word>,
     /// Number of the command that must succeed for this one to run; `None` if it always runs.
     pub after: Option<usize>,
+    /// Whether the script ends if this command fails: by `set -e` or `|| exit`.
+    pub ends: bool,
 }
 
 /// Maximum length of the value of a variable, in bytes.
@@ -26,6 +29,12 @@ struct Reader<'a> {
     chars: std::iter::Peekable<std::str::Chars<'a>>,
     line: usize,
     variables: BTreeMap<String, String>,
+    /// Variables that cannot change any more, with the line of `readonly`.
+    fixed: BTreeMap<String, usize>,
+    /// Shells of this script differ from `sh`: they know `NAME+=VALUE` and `set -o pipefail`.
+    extended: bool,
+    /// `set -e`.
+    errexit: bool,
     commands: Vec<Command>,
     command: Vec<Word>,
     word: Option<Word>,
@@ -50,10 +59,17 @@ struct Reader<'a> {
 /// Text with another meaning to a shell, or whose effect depends on more than the script: an open quote, an unassigned
 /// variable, `$(...)`, loops and conditions, here documents, background jobs, file name patterns.
 pub fn commands(text: &str) -> Result<Vec<Command>, GateFileError> {
+    if text.starts_with('\u{feff}') {
+        return at(1, "a byte order mark: to a shell it is a part of the first word");
+    }
+    let Interpreter { extended, errexit } = interpreter(text.split('\n').next().unwrap_or_default())?;
     let mut reader = Reader {
         chars: text.chars().peekable(),
         line: 1,
         variables: BTreeMap::new(),
+        fixed: BTreeMap::new(),
+        extended,
+        errexit,
         commands: Vec::new(),
         command: Vec::new(),
         word: None,
@@ -119,6 +135,12 @@ impl Reader<'_> {
                 '(' | ')' => return at(self.line, format!("`{c}`: subshells and functions are not followed")),
                 '*' | '?' | '[' => {
                     return at(self.line, format!("`{c}` is a pattern of file names to a shell: quote it"));
+                }
+                '{' | '}' => {
+                    return at(self.line, format!("`{c}`: groups of commands and lists in braces are not followed"));
+                }
+                '~' if self.word.as_ref().is_none_or(|(_, word)| word.ends_with(['=', ':'])) => {
+                    return at(self.line, "`~` is a home directory to a shell: quote it");
                 }
                 ' ' | '\t' => self.end_word()?,
                 '\r' => return at(self.line, "a carriage return: to a shell it is a part of the word before it"),
@@ -211,12 +233,27 @@ impl Reader<'_> {
         let Some(value) = self.variables.get(&name).cloned() else {
             return at(line, format!("`${name}` is not assigned before: a shell would put nothing there"));
         };
+        let quoted_from = self.quoted_from;
         self.quoted();
         if inside_quotes {
             value.chars().for_each(|c| self.push(c));
             return Ok(());
         }
         let blank = |c: char| c == ' ' || c == '\t';
+        let special = |c: char| blank(c) || matches!(c, '*' | '?' | '[');
+        let equals = self.word.as_ref().and_then(|(_, word)| assignment(word).and(word.find('=')));
+        let begins = equals.is_some_and(|equals| quoted_from.is_none_or(|quoted| equals < quoted));
+        match self.command.first() {
+            // The value of an assignment is not split.
+            None if begins => {
+                value.chars().for_each(|c| self.push(c));
+                return Ok(());
+            }
+            Some((_, word)) if DECLARES.contains(&word.as_str()) && begins && value.contains(special) => {
+                return at(line, format!("`{word}` of `${name}`: some shells split its value into words: quote it"));
+            }
+            _ => {}
+        }
         if self.redirects.is_some() && (value.is_empty() || value.contains(blank)) {
             return at(line, format!("`${name}` is no single word, and a redirection needs one: quote it"));
         }
@@ -243,9 +280,6 @@ impl Reader<'_> {
         if self.command.is_empty() && quoted_from.is_none() && KEYWORDS.contains(&word.as_str()) {
             return at(line, format!("`{word}`: loops, conditions and functions are not followed"));
         }
-        if matches!(word.as_str(), "{" | "}") && self.command.is_empty() {
-            return at(line, format!("`{word}`: groups of commands are not followed"));
-        }
         let literal = |equals: usize| quoted_from.is_none_or(|quoted| equals < quoted);
         self.assigns.push(assignment(&word).is_some() && word.find('=').is_some_and(literal));
         self.command.push((line, word));
@@ -265,33 +299,117 @@ impl Reader<'_> {
             return at(*first_line, format!("`{first}`: {what}"));
         }
         let ends = ENDS.contains(&first.as_str()) && (first != "exec" || command.len() > 1);
-        let exports = first == "export";
-        // `export` evaluates its arguments as assignments, quoted or not.
-        let exported = |(_, word): &Word| exports && assignment(word).is_some();
-        if conditional && (ends || assigns[0] || command.iter().any(exported)) {
+        let declares = DECLARES.contains(&first.as_str());
+        if conditional && (ends || assigns[0] || first == "set" || declares) {
             return at(*first_line, format!("`{first}` after `&&`: whether it runs is not known here"));
         }
-        let values: &[Word] = match (exports, assigns[0], command.len()) {
+        if first == "set" {
+            return self.set(&command);
+        }
+        let values: &[Word] = match (declares, assigns[0], command.len()) {
             (true, ..) => &command[1..],
             (false, true, 1) => &command,
             (false, true, _) => {
-                let name = assignment(first).map_or("", |(name, _)| name);
+                let name = assignment(first).map_or("", |assigned| assigned.name);
                 let why = format!("`{name}=` before a command holds for that command alone: assign it in its own");
                 return at(line, why);
             }
             _ => {
                 let after = if conditional { self.condition } else { None };
-                self.commands.push(Command { words: command, after });
+                self.commands.push(Command { words: command, after, ends: self.errexit });
                 return Ok(());
             }
         };
-        for (name, value) in values.iter().filter_map(|(_, word)| assignment(word)) {
-            if value.len() > MOST_VALUE_BYTES {
-                return at(line, format!("the value of `{name}` is longer than {MOST_VALUE_BYTES} bytes"));
+        for (line, word) in values {
+            // `export NAME` and `readonly NAME` keep the value. They evaluate their arguments as assignments, quoted or
+            // not.
+            let Some(assigned) = assignment(word) else {
+                if !is_name(word) {
+                    return at(*line, format!("`{first} {}`: expected NAME or NAME=VALUE", fabric::visible(word)));
+                }
+                if first == "readonly" {
+                    self.fixed.insert(word.clone(), *line);
+                }
+                continue;
+            };
+            self.assign(&assigned, *line)?;
+            if first == "readonly" {
+                self.fixed.insert(assigned.name.to_owned(), *line);
             }
-            self.variables.insert(name.to_owned(), value.to_owned());
         }
         Ok(())
+    }
+
+    fn assign(&mut self, assigned: &Assignment<'_>, line: usize) -> Result<(), GateFileError> {
+        let Assignment { name, value, appends } = *assigned;
+        if let Some(fixed) = self.fixed.get(name) {
+            return at(line, format!("`{name}` is readonly since line {fixed}: a shell refuses this assignment"));
+        }
+        if let Some(why) = special_variable(name, value) {
+            return at(line, format!("`{name}={}`: {why}", fabric::visible(value)));
+        }
+        let mut text = String::new();
+        if appends {
+            if !self.extended {
+                let why = "bash appends, and sh searches for a command of this name: begin with `#!/bin/bash`";
+                return at(line, format!("`{name}+=`: {why}"));
+            }
+            let Some(known) = self.variables.get(name) else {
+                return at(line, format!("`{name}+=`: `{name}` is not assigned before"));
+            };
+            text.push_str(known);
+        }
+        text.push_str(value);
+        if text.len() > MOST_VALUE_BYTES {
+            return at(line, format!("the value of `{name}` is longer than {MOST_VALUE_BYTES} bytes"));
+        }
+        self.variables.insert(name.to_owned(), text);
+        Ok(())
+    }
+
+    /// Follows `set`: `-e`, `-u`, `-x`, `-v` and their names.
+    fn set(&mut self, command: &[Word]) -> Result<(), GateFileError> {
+        let mut words = command[1..].iter();
+        let mut any = false;
+        while let Some((line, word)) = words.next() {
+            any = true;
+            let refused = || at(*line, format!("`set {}`: {ONLY_OPTIONS}", fabric::visible(word)));
+            let on = word.starts_with('-');
+            let Some(letters) = word.strip_prefix(['-', '+']).filter(|letters| !letters.is_empty()) else {
+                return refused();
+            };
+            for letter in letters.chars() {
+                match letter {
+                    'e' => self.errexit = on,
+                    'u' | 'x' | 'v' => {}
+                    'o' => match words.next().map(|(_, name)| name.as_str()) {
+                        Some("errexit") => self.errexit = on,
+                        Some("nounset" | "xtrace" | "verbose") => {}
+                        Some("pipefail") if self.extended => {}
+                        Some("pipefail") => {
+                            let why = "some shells refuse it, and end: begin with `#!/bin/bash`";
+                            return at(*line, format!("`set -o pipefail`: {why}"));
+                        }
+                        name => {
+                            let name = fabric::visible(name.unwrap_or_default());
+                            return at(*line, format!("`set -o {name}`: {ONLY_OPTIONS}"));
+                        }
+                    },
+                    _ => return refused(),
+                }
+            }
+        }
+        let line = command.first().map_or(0, |(line, _)| *line);
+        if any { Ok(()) } else { at(line, format!("`set`: {ONLY_OPTIONS}")) }
+    }
+
+    /// Sets whether the script ends if the last command fails, or one before it in its list of `&&`.
+    fn list_ends(&mut self, ends: bool) {
+        let mut number = self.commands.len().checked_sub(1);
+        while let Some(command) = number.and_then(|number| self.commands.get_mut(number)) {
+            command.ends = ends;
+            number = command.after;
+        }
     }
 
     fn operator(&mut self, c: char) -> Result<(), GateFileError> {
@@ -303,10 +421,15 @@ impl Reader<'_> {
                 self.end_command(self.line)?;
                 self.conditional = true;
                 self.condition = (self.commands.len() > before).then_some(before);
+                if let Some(before) = self.condition {
+                    // `set -e` ignores a failure before `&&`.
+                    self.commands[before].ends = false;
+                }
                 Ok(())
             }
             // After `||` only handlers of failure are accepted: `|| true`, `|| exit 1`.
             ('|', true) => {
+                let before = self.commands.len();
                 self.end_command(self.line)?;
                 let mut rest = String::new();
                 while let Some(c) = self.chars.next_if(|c| *c != '\n' && *c != ';') {
@@ -317,9 +440,14 @@ impl Reader<'_> {
                     rest.push(c);
                 }
                 let rest = rest.trim_matches([' ', '\t']);
-                match ["true", ":", "exit 1", "exit"].contains(&rest) {
-                    true => Ok(()),
-                    false => at(self.line, "`||`: only `|| true` and `|| exit 1` are followed"),
+                match rest {
+                    "true" | ":" | "exit 1" | "exit" => {
+                        if self.commands.len() > before {
+                            self.list_ends(rest.starts_with("exit"));
+                        }
+                        Ok(())
+                    }
+                    _ => at(self.line, "`||`: only `|| true` and `|| exit 1` are followed"),
                 }
             }
             ('&', false) => at(self.line, "`&`: commands in the background are not followed"),
@@ -335,6 +463,10 @@ impl Reader<'_> {
             |word: &(usize, String)| word.1.len() == 1 && word.1.starts_with(|c: char| c.is_ascii_digit());
         if self.quoted_from.is_none() && self.word.as_ref().is_some_and(is_descriptor) {
             self.word = None;
+        }
+        let digits = |word: &(usize, String)| word.1.chars().all(|c| c.is_ascii_digit());
+        if self.quoted_from.is_none() && self.word.as_ref().is_some_and(digits) {
+            return at(line, format!("digits before `{c}` are a descriptor to some shells: put a blank between them"));
         }
         self.end_word()?;
         if c == '<' && self.chars.peek() == Some(&'<') {
@@ -359,7 +491,6 @@ pub const ENDS: [&str; 2] = ["exit", "exec"];
 const CHANGES: [(&str, &str); 20] = [
     ("unset", VARIABLES),
     ("read", VARIABLES),
-    ("readonly", VARIABLES),
     ("local", VARIABLES),
     ("declare", VARIABLES),
     ("typeset", VARIABLES),
@@ -374,6 +505,7 @@ const CHANGES: [(&str, &str); 20] = [
     ("alias", RUNS),
     ("builtin", RUNS),
     ("coproc", RUNS),
+    ("shopt", "of the options of a shell only those of `set` are followed"),
     ("return", "outside of a function some shells go on after it"),
     ("break", "there is no loop here"),
     ("continue", "there is no loop here"),
@@ -381,13 +513,108 @@ const CHANGES: [(&str, &str); 20] = [
 const VARIABLES: &str = "its effect on variables is not followed";
 const RUNS: &str = "the commands that it runs are not followed";
 
-const KEYWORDS: [&str; 14] =
-    ["if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "function", "select"];
+const KEYWORDS: [&str; 16] = [
+    "!", "time", "if", "then", "else", "elif", "fi", "for", "while", "until", "do", "done", "case", "esac", "function",
+    "select",
+];
 
-/// Splits `NAME=VALUE`.
-fn assignment(word: &str) -> Option<(&str, &str)> {
-    let (name, value) = word.split_once('=')?;
+/// Commands whose arguments are assignments.
+const DECLARES: [&str; 2] = ["export", "readonly"];
+const ONLY_OPTIONS: &str = "only -e, -u, -x and -v are followed, errexit, nounset, xtrace, verbose and pipefail";
+
+/// `NAME=VALUE` or `NAME+=VALUE`.
+struct Assignment<'a> {
+    name: &'a str,
+    value: &'a str,
+    appends: bool,
+}
+
+fn is_name(text: &str) -> bool {
     let good = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    (!name.is_empty() && name.chars().all(good) && !name.starts_with(|c: char| c.is_ascii_digit()))
-        .then_some((name, value))
+    !text.is_empty() && text.chars().all(good) && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn assignment(word: &str) -> Option<Assignment<'_>> {
+    let (name, value) = word.split_once('=')?;
+    let (name, appends) = name.strip_suffix('+').map_or((name, false), |name| (name, true));
+    is_name(name).then_some(Assignment { name, value, appends })
+}
+
+/// Variables that shells or programs read, or that a shell sets itself; those of the second list by their beginning.
+const SPECIAL: [&str; 30] = [
+    "IFS",
+    "ENV",
+    "SHELLOPTS",
+    "GLOBIGNORE",
+    "POSIXLY_CORRECT",
+    "CDPATH",
+    "EXECIGNORE",
+    "FUNCNEST",
+    "RANDOM",
+    "SRANDOM",
+    "SECONDS",
+    "LINENO",
+    "OPTIND",
+    "OPTARG",
+    "OPTERR",
+    "UID",
+    "EUID",
+    "PPID",
+    "GROUPS",
+    "DIRSTACK",
+    "FUNCNAME",
+    "PIPESTATUS",
+    "HOSTNAME",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "TMOUT",
+    "PS4",
+    "REPLY",
+    "_",
+];
+const SPECIAL_PREFIXES: [&str; 6] = ["BASH", "LD_", "LC_", "EPOCH", "TC_", "HIST"];
+/// Folders of the system's programs.
+pub const FOLDERS: [&str; 6] = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+/// Returns the reason why an assignment changes more than the value of a variable.
+fn special_variable(name: &str, value: &str) -> Option<&'static str> {
+    if name == "PATH" {
+        let good = value.split(':').all(|folder| FOLDERS.contains(&folder));
+        return (!good || !value.contains("/sbin"))
+            .then_some("with it the programs of the script may be others: name only folders of the system");
+    }
+    let is_special = SPECIAL.contains(&name) || SPECIAL_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
+    (is_special && !(name == "LC_ALL" && value == "C"))
+        .then_some("the variable has a meaning to the shell or to programs, which is not followed")
+}
+
+struct Interpreter {
+    extended: bool,
+    errexit: bool,
+}
+
+/// Follows the first line of a script. Without `#!` it is for any shell.
+fn interpreter(first: &str) -> Result<Interpreter, GateFileError> {
+    let Some(line) = first.strip_prefix("#!") else { return Ok(Interpreter { extended: false, errexit: false }) };
+    if first.ends_with('\r') {
+        return at(1, "the line ends in a carriage return: there is no such interpreter");
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let (program, options) = match words.as_slice() {
+        ["/usr/bin/env" | "/bin/env", program] => (*program, None),
+        [program] if program.starts_with('/') => (*program, None),
+        [program, options] if program.starts_with('/') && !program.ends_with("/env") => (*program, Some(*options)),
+        _ => return at(1, format!("`{}` is no shell", fabric::visible(line.trim()))),
+    };
+    let extended = match program.rsplit('/').next() {
+        Some("bash" | "ksh") => true,
+        Some("sh" | "dash" | "ash") => false,
+        _ => return at(1, format!("`{}` is no shell that is followed: sh, bash, ksh", fabric::visible(line.trim()))),
+    };
+    let letters = options.map_or(Some(""), |options| options.strip_prefix('-'));
+    match letters.filter(|letters| letters.chars().all(|c| matches!(c, 'e' | 'u' | 'x' | 'v'))) {
+        Some(letters) => Ok(Interpreter { extended, errexit: letters.contains('e') }),
+        None => at(1, format!("`{}`: {ONLY_OPTIONS}", fabric::visible(line.trim()))),
+    }
 }

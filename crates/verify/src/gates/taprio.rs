@@ -1,9 +1,11 @@
 //! Parser of `tc qdisc ... taprio` commands in shell scripts. It refuses everything that the shell, `tc` (iproute2,
 //! `q_taprio.c`) or the kernel (`sch_taprio.c`) would refuse or execute with another meaning.
 
+use super::disciplines::{Disciplines, Outcome, Parent, Request};
 use super::file::GateFileError;
 use super::interfaces::Interfaces;
 use super::lists::PortGates;
+use super::programs;
 use super::shell::{Command, ENDS, Word, at, commands};
 use super::taprio_options::{WORDS, options};
 
@@ -29,17 +31,9 @@ const PRINTING: [&str; 18] = [
     "-force",
 ];
 /// Objects of `tc` other than queue disciplines.
-const OBJECTS: [&str; 6] = ["class", "filter", "action", "actions", "chain", "monitor"];
-/// Actions of `tc qdisc`, in the order in which `tc` matches abbreviations.
-const ACTIONS: [&str; 9] = ["add", "change", "replace", "link", "delete", "list", "show", "lst", "help"];
+const OBJECTS: [&str; 5] = ["class", "filter", "action", "actions", "chain"];
 /// Programs that print their arguments, or the path of a program.
 const PRINTERS: [&str; 5] = ["echo", "printf", "logger", "which", "type"];
-/// Programs allowed before `&&` and a command of gates: they fail only on errors. The exit code of others, such as
-/// `test`, decides whether the command runs.
-const BEFORE: [&str; 16] = [
-    "ip", "true", ":", "echo", "printf", "logger", "ethtool", "modprobe", "sysctl", "sleep", "set", "cd", "mkdir",
-    "touch", "command", "which",
-];
 /// Queue disciplines that send frames in order, without delay.
 const QUEUES: [&str; 3] = ["pfifo", "bfifo", "pfifo_fast"];
 
@@ -48,13 +42,6 @@ const QUEUES: [&str; 3] = ["pfifo", "bfifo", "pfifo_fast"];
 /// # Errors
 /// The first text that the shell, `tc` or the kernel would refuse or execute with another meaning, with its line.
 pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
-    let first = text.split('\n').next().unwrap_or_default();
-    if first.starts_with("#!") && first.ends_with('\r') {
-        return at(1, "the line ends in a carriage return: there is no such interpreter");
-    }
-    if let Some(interpreter) = first.strip_prefix("#!").filter(|interpreter| !interpreter.trim_end().ends_with("sh")) {
-        return at(1, format!("`{}` is no shell", fabric::visible(interpreter.trim())));
-    }
     let commands = commands(text)?;
     let mut run: Vec<(usize, &[Word])> = Vec::new();
     for (number, command) in commands.iter().enumerate() {
@@ -75,65 +62,212 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
                    there a `;`?";
         return at(*line, format!("`{word}`: {why}"));
     }
-    let mut all: Vec<PortGates> = Vec::new();
-    let mut interfaces = Interfaces::default();
+    let mut script = Script::new(&commands);
     for &(number, words) in &run {
-        let Some((line, program)) = words.first() else { continue };
-        if program == "false" {
-            return at(*line, "`false` always fails: the commands after it may never run");
-        }
-        if is_tc(program) {
-            if let Some((_, filter)) = words.iter().position(|(_, word)| word == "filter").map(|at| words.split_at(at))
-            {
-                interfaces.filter(&filter[1..], *line);
-            }
-            if let Some(words) = of_qdisc(&words[1..])? {
-                let found = queue_discipline(words, *line, &all)?;
-                if found.is_some() {
-                    runs(&commands, number)?;
-                }
-                all.extend(found);
-            }
-            continue;
-        }
-        interfaces.follow(words, runs(&commands, number).is_ok(), &all)?;
-        let prints = PRINTERS.contains(&program.as_str())
-            || (program == "command" && words[1..].len() == 2 && { matches!(words[1].1.as_str(), "-v" | "-V") });
-        // Also inside a quoted command of another shell.
-        let mut parts = words.iter().flat_map(|(_, word)| word.split([' ', '\t', ';', '&', '|', '(', ')']));
-        if !prints && parts.any(is_tc) {
-            return at(*line, format!("`{}`: its use of `tc` is not followed", fabric::visible(program)));
-        }
+        script.command(number, words)?;
     }
-    interfaces.check(&all)?;
-    match all.is_empty() {
+    script.interfaces.check(&script.all)?;
+    script.check_namespaces(&run)?;
+    match script.all.is_empty() {
         true => at(0, "the script has no command `tc qdisc replace dev ... taprio ...`"),
-        false => Ok(all),
+        false => Ok(script.all),
     }
 }
 
-/// Refuses a command behind `&&` whose execution depends on a test.
-fn runs(commands: &[Command], number: usize) -> Result<(), GateFileError> {
-    let mut command = &commands[number];
-    while let Some(before) = command.after {
-        command = &commands[before];
-        let words = without_wrappers(&command.words);
-        if let Some((line, program)) =
-            words.first().filter(|(_, word)| !is_tc(word) && !BEFORE.contains(&word.as_str()))
-        {
-            let program = fabric::visible(program);
-            return at(*line, format!("`{program}` before `&&`: whether the gates after it are set is not known here"));
+/// State while the commands of a script run.
+struct Script<'a> {
+    commands: &'a [Command],
+    /// Per command: why it is not known whether it succeeds.
+    unknown: Vec<Option<String>>,
+    /// Whether a later command runs only if this one succeeds.
+    decides: Vec<bool>,
+    /// Line and reason of a command whose failure, which is not excluded, ends the script.
+    may_end: Option<(usize, String)>,
+    all: Vec<PortGates>,
+    interfaces: Interfaces,
+    disciplines: Disciplines,
+}
+
+impl<'a> Script<'a> {
+    fn new(commands: &'a [Command]) -> Script<'a> {
+        let mut decides = vec![false; commands.len()];
+        for before in commands.iter().filter_map(|command| command.after) {
+            decides[before] = true;
+        }
+        Script {
+            commands,
+            unknown: vec![None; commands.len()],
+            decides,
+            may_end: None,
+            all: Vec::new(),
+            interfaces: Interfaces::default(),
+            disciplines: Disciplines::default(),
         }
     }
-    Ok(())
+
+    fn command(&mut self, number: usize, words: &[Word]) -> Result<(), GateFileError> {
+        let Some((line, program)) = words.first() else { return Ok(()) };
+        let line = *line;
+        if program == "false" {
+            return at(line, "`false` always fails: the commands after it may never run");
+        }
+        if is_tc(program) {
+            if programs::name(program).is_none() {
+                return at(
+                    line,
+                    format!("`{}`: which program this is depends on the folder", fabric::visible(program)),
+                );
+            }
+            let outcome = self.tc(number, words, line)?;
+            return self.settle(number, line, outcome);
+        }
+        let certain = self.runs(number).is_ok();
+        self.interfaces.follow(words, certain, &self.all)?;
+        // Also inside a quoted command of another shell.
+        let mut parts = words.iter().flat_map(|(_, word)| word.split([' ', '\t', ';', '&', '|', '(', ')']));
+        let name = programs::name(program).unwrap_or_default();
+        let prints = PRINTERS.contains(&name)
+            || (name == "command" && words.len() == 3 && matches!(words[1].1.as_str(), "-v" | "-V"));
+        if !prints && parts.any(is_tc) {
+            return at(line, format!("`{}`: its use of `tc` is not followed", fabric::visible(program)));
+        }
+        let moves = |(_, word): &Word| ["name", "netns", "del", "delete"].contains(&word.as_str());
+        if name == "ip" && words.iter().any(moves) {
+            if let Some((_, device)) = words[1..].iter().find(|(_, word)| self.disciplines.has(word)) {
+                let device = fabric::visible(device);
+                return at(
+                    line,
+                    format!("`{device}` has a queue discipline here: its move or removal is not followed"),
+                );
+            }
+        }
+        let outcome = match programs::fails_only_on_errors(words)? {
+            true => Outcome::Succeeds,
+            false => Outcome::Unknown("its exit code depends on more than the script".to_owned()),
+        };
+        self.settle(number, line, outcome)
+    }
+
+    /// Follows a command of `tc`.
+    fn tc(&mut self, number: usize, words: &[Word], line: usize) -> Result<Outcome, GateFileError> {
+        if let Some((_, filter)) = words.iter().position(|(_, word)| word == "filter").map(|at| words.split_at(at)) {
+            self.interfaces.filter(&filter[1..], line);
+        }
+        let words = match of_qdisc(&words[1..])? {
+            Object::Qdisc(words) => words,
+            Object::Other { shows: true } => return Ok(Outcome::Succeeds),
+            Object::Other { shows: false } => {
+                return Ok(Outcome::Unknown("its effect is not followed".to_owned()));
+            }
+        };
+        let Some(request) = Request::parse(words, line)? else { return Ok(Outcome::Succeeds) };
+        let found = queue_discipline(&request, line, &self.all)?;
+        let certain = self.runs(number);
+        if found.is_some() {
+            certain.clone()?;
+        }
+        let outcome = self.disciplines.follow(&request, line, certain.is_ok());
+        match (&outcome, found) {
+            (_, None) => {}
+            (Outcome::Succeeds, found) => self.all.extend(found),
+            (Outcome::Fails(why), _) => return at(line, format!("the kernel refuses these gates: {why}")),
+            (Outcome::Unknown(why), _) => {
+                return at(line, format!("whether the kernel accepts these gates is not known here: {why}"));
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Records whether a command succeeds.
+    ///
+    /// # Errors
+    /// A command that fails, where later commands depend on it.
+    fn settle(&mut self, number: usize, line: usize, outcome: Outcome) -> Result<(), GateFileError> {
+        let (ends, words) = (self.commands[number].ends, without_wrappers(&self.commands[number].words));
+        let head: Vec<&str> = words.iter().take(if is_tc(&words[0].1) { 3 } else { 1 }).map(|word| &*word.1).collect();
+        let head = fabric::visible(&head.join(" ")).to_string();
+        match outcome {
+            Outcome::Succeeds => {}
+            Outcome::Fails(why) if ends => {
+                return at(line, format!("`{head}` fails, and the script ends here: {why}"));
+            }
+            Outcome::Fails(why) if self.decides[number] => {
+                return at(line, format!("`{head}` fails, and the command after `&&` does not run: {why}"));
+            }
+            Outcome::Fails(_) => {}
+            Outcome::Unknown(why) => {
+                if ends && self.may_end.is_none() {
+                    self.may_end = Some((line, format!("`{head}` may fail, and the script end here: {why}")));
+                }
+                let what = "whether the gates after it are set is not known here";
+                self.unknown[number] = Some(format!("`{head}` before `&&`: {what}: {why}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a command that runs only if a command succeeds of which this is not known.
+    fn runs(&self, number: usize) -> Result<(), GateFileError> {
+        let mut command = &self.commands[number];
+        while let Some(before) = command.after {
+            command = &self.commands[before];
+            if let Some(why) = &self.unknown[before] {
+                let line = without_wrappers(&command.words).first().map_or(0, |(line, _)| *line);
+                return at(line, why.clone());
+            }
+        }
+        match &self.may_end {
+            Some((line, why)) => at(*line, why.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses two interfaces of one name, in two network namespaces.
+    fn check_namespaces(&self, run: &[(usize, &[Word])]) -> Result<(), GateFileError> {
+        let is_of_network = |words: &[Word]| {
+            let program = words.first().map(|(_, program)| program.as_str()).and_then(programs::name);
+            program.is_some_and(|program| ["tc", "ip", "ifconfig", "ifdown"].contains(&program))
+        };
+        for list in &self.all {
+            let names = |words: &[Word]| words.iter().any(|(_, word)| *word == list.interface);
+            let of = |number: usize| namespace(&self.commands[number].words);
+            let mut here = run.iter().filter(|(_, words)| words.first().is_some_and(|(line, _)| *line == list.line));
+            let own = here.find(|(_, words)| names(words)).and_then(|(number, _)| of(*number));
+            for (number, words) in run.iter().filter(|(_, words)| is_of_network(words) && names(words)) {
+                let moves = |pair: &[Word]| pair[0].1 == "netns" && Some(pair[1].1.as_str()) == own;
+                if of(*number) != own && !words.windows(2).any(moves) {
+                    let line = words.first().map_or(0, |(line, _)| *line);
+                    let name = fabric::visible(&list.interface);
+                    let why = format!("another network namespace than the gates of line {}", list.line);
+                    return at(line, format!("`{name}` in {why}: which interface has the gates is not known here"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the network namespace of a command; `None` for that of the script.
+fn namespace(words: &[Word]) -> Option<&str> {
+    let own = without_wrappers(words);
+    let after = |option: &str| own.windows(2).find(|pair| pair[0].1 == option).map(|pair| pair[1].1.as_str());
+    let executes = words.windows(4).find(|four| four[0].1 == "ip" && four[1].1 == "netns" && four[2].1 == "exec");
+    executes.map(|four| four[3].1.as_str()).or_else(|| after("-n")).or_else(|| after("-netns"))
 }
 
 fn is_tc(program: &str) -> bool {
     program == "tc" || program.ends_with("/tc")
 }
 
-/// Returns the arguments of `tc` after `qdisc`; `None` if the command concerns another object.
-fn of_qdisc(words: &[Word]) -> Result<Option<&[Word]>, GateFileError> {
+/// Object of a `tc` command.
+enum Object<'a> {
+    /// Arguments after `qdisc`.
+    Qdisc(&'a [Word]),
+    /// Another object, or none; whether the command changes nothing.
+    Other { shows: bool },
+}
+
+fn of_qdisc(words: &[Word]) -> Result<Object<'_>, GateFileError> {
     let mut rest = words;
     while let [(line, word), after @ ..] = rest {
         match word.as_str() {
@@ -141,15 +275,18 @@ fn of_qdisc(words: &[Word]) -> Result<Option<&[Word]>, GateFileError> {
             // Like `ip netns exec NAME`.
             "-n" | "-netns" if !after.is_empty() => rest = &after[1..],
             // `tc` accepts abbreviations.
-            object if !object.is_empty() && "qdisc".starts_with(object) => return Ok(Some(after)),
-            object if OBJECTS.contains(&object) => return Ok(None),
+            object if !object.is_empty() && "qdisc".starts_with(object) => return Ok(Object::Qdisc(after)),
+            object if OBJECTS.contains(&object) => {
+                let shows = after.first().is_some_and(|(_, action)| ["show", "list", "ls"].contains(&action.as_str()));
+                return Ok(Object::Other { shows });
+            }
             other => {
                 let why = "is not followed: it may change the gates";
                 return at(*line, format!("`tc {}` {why}", fabric::visible(other)));
             }
         }
     }
-    Ok(None)
+    Ok(Object::Other { shows: false })
 }
 
 /// Removes `sudo` and `ip netns exec NAME` from the beginning of a command.
@@ -157,7 +294,7 @@ fn without_wrappers(mut words: &[Word]) -> &[Word] {
     loop {
         let heads: Vec<&str> = words.iter().take(4).map(|(_, word)| word.as_str()).collect();
         let skip = match heads[..] {
-            ["sudo", "-u", _, ..] => 3,
+            ["sudo", "-u", "root", ..] => 3,
             ["sudo", "-n" | "-E", ..] => 2,
             ["sudo", ..] => 1,
             ["ip", "netns", "exec", _] => 4,
@@ -167,59 +304,31 @@ fn without_wrappers(mut words: &[Word]) -> &[Word] {
     }
 }
 
-/// Parses the arguments after `tc qdisc`. Returns the gates if it is taprio.
-fn queue_discipline(words: &[Word], line: usize, known: &[PortGates]) -> Result<Option<PortGates>, GateFileError> {
-    let Some((_, action)) = words.first() else { return Ok(None) };
-    let action = match ACTIONS.iter().find(|known| !action.is_empty() && known.starts_with(action.as_str())) {
-        Some(&action) => action,
-        None => return at(line, format!("`tc qdisc {}` is no command of tc", fabric::visible(action))),
-    };
-    let begin = words.iter().position(|(_, word)| word == "taprio");
-    let (mut device, mut root) = (None, false);
-    // Parent and kind of another queue discipline.
-    let (mut below, mut kind) = (None, None);
-    let mut head = words[1..begin.unwrap_or(words.len())].iter();
-    while let Some((line, word)) = head.next() {
-        let mut value = || head.next().map(|(_, value)| value.as_str());
-        match word.as_str() {
-            "dev" => device = value(),
-            "root" => root = true,
-            "parent" => match value() {
-                Some("root" | "ffff:ffff") => root = true,
-                parent if begin.is_some() => {
-                    let parent = fabric::visible(parent.unwrap_or_default());
-                    return at(*line, format!("`parent {parent}`: taprio can only be the root of an interface"));
-                }
-                parent => below = Some(parent.unwrap_or_default()),
-            },
-            "handle" => _ = value(),
-            _ if begin.is_none() => _ = kind.get_or_insert(word.as_str()),
-            _ => return at(*line, format!("`{}` is no word of tc qdisc", fabric::visible(word))),
-        }
-    }
-    let Some(begin) = begin else {
-        if let Some(parent) = below {
-            let adds = ["add", "replace", "change"].contains(&action);
-            let gates = device.filter(|device| adds && known.iter().any(|list| list.interface == *device));
-            return match (gates, kind.filter(|kind| !QUEUES.contains(kind))) {
-                (Some(device), Some(kind)) => {
-                    let (kind, parent) = (fabric::visible(kind), fabric::visible(parent));
+/// Returns the gates of a command if it is taprio.
+fn queue_discipline(
+    request: &Request<'_>,
+    line: usize,
+    known: &[PortGates],
+) -> Result<Option<PortGates>, GateFileError> {
+    let &Request { action, device, parent, kind, options: words, .. } = request;
+    let gates = device.and_then(|device| known.iter().find(|list| list.interface == device));
+    if kind != Some("taprio") || action == "delete" {
+        return match (parent, gates) {
+            (Some(Parent::Class(parent)), Some(list)) => match kind.filter(|kind| !QUEUES.contains(kind)) {
+                Some(kind) if action != "delete" => {
+                    let (kind, parent, device) = (fabric::visible(kind), fabric::visible(parent), &list.interface);
                     let what = "its delays, drops and shaping are not judged";
                     at(line, format!("`{kind}` below the gates of `{device}` (`parent {parent}`): {what}"))
                 }
                 _ => Ok(None),
-            };
-        }
-        let changes = root && ["add", "replace", "change", "link", "delete"].contains(&action);
-        let known = device.and_then(|device| known.iter().find(|list| changes && list.interface == device));
-        return match known {
-            Some(list) => {
+            },
+            (Some(Parent::Arrival), _) | (_, None) => Ok(None),
+            (_, Some(list)) => {
                 let what = format!("this takes the gates of line {} off `{}` again", list.line, list.interface);
                 at(line, what)
             }
-            None => Ok(None),
         };
-    };
+    }
     if !["add", "replace"].contains(&action) {
         return at(line, format!("`tc qdisc {} ... taprio`: add or replace gives gates", fabric::visible(action)));
     }
@@ -227,10 +336,15 @@ fn queue_discipline(words: &[Word], line: usize, known: &[PortGates]) -> Result<
     if device.is_empty() || device.len() > 15 {
         return at(line, format!("`{}` is no name of an interface", fabric::visible(device)));
     }
-    if !root {
-        return at(line, "`root` or `parent root` is missing before `taprio`");
+    match parent {
+        Some(Parent::Root) => {}
+        Some(Parent::Class(parent)) => {
+            let parent = fabric::visible(parent);
+            return at(line, format!("`parent {parent}`: taprio can only be the root of an interface"));
+        }
+        _ => return at(line, "`root` or `parent root` is missing before `taprio`"),
     }
-    options(&words[begin + 1..], line, device).map(Some)
+    options(words, line, device).map(Some)
 }
 
 #[cfg(test)]

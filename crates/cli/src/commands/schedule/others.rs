@@ -57,6 +57,17 @@ pub fn read(path: &Path, fabric: &Fabric, beside: &GateParameters<'_>) -> Result
         locations.insert(node.clone(), file);
         nodes.push((node, listed));
     }
+    // Without an error the node would seem to have no gates.
+    let is_node = |file: &PathBuf| {
+        let stem = file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        fabric.node_ids().any(|node| fabric.name(node) == stem || file_name(fabric.name(node), "") == stem)
+    };
+    let read = |file: &&PathBuf| ends(file, ".json") || ends(file, ".sh");
+    let unread = |file: &&PathBuf| file.is_file() && !read(file) && (ends(file, ".xml") || is_node(file));
+    if let Some(file) = files.iter().find(unread) {
+        let what = "is not read: gates are in NODE.sh (taprio) or NODE.json (IEEE 802.1Qcw as JSON)";
+        return Err(Failure::input(format!("{}: the file {what}", file.display()), HELP));
+    }
     if nodes.is_empty() {
         let message = format!("{}: it has no gates: NODE.sh, NODE.json, or a table ...GCL.csv", path.display());
         return Err(Failure::input(message, HELP));
