@@ -1,7 +1,7 @@
 //! Priority groups and queues of lossless priorities, one entry per priority, and their profiles.
 
 use super::fragment::Published;
-use super::model::{RANGED, entries, is_lossy, named, range, text};
+use super::model::{RANGED, entries, is_lossy, named, range, room_below_xoff, text};
 use super::pg_profile::{PgTable, length};
 use super::platform::{Platform, PlatformError};
 use super::published::{base, computed_by_switch, unpublished};
@@ -39,6 +39,8 @@ pub(super) struct Buffers {
     pub published: BTreeSet<Published>,
     /// Entries of the platform for which the switch computes the headroom.
     pub computed_by_switch: BTreeSet<String>,
+    /// Profiles of the platform and their fields that SONiC's model does not have.
+    pub unknown_fields: BTreeSet<(String, String)>,
 }
 
 impl Buffers {
@@ -72,6 +74,19 @@ impl Buffers {
         };
         let written = if given.below { computed } else { computed.max(base.xoff) };
         let fields = base.with(written)?;
+        self.unknown_fields.extend(base.unknown_fields().map(|field| {
+            let shown = |text: &str| fabric::visible(text).to_string();
+            (shown(&base.name), shown(field))
+        }));
+        let below = given.platform.zip(base.line).and_then(|(platform, line)| {
+            let made = Value::Object(fields.clone());
+            let (pool, why) = room_below_xoff(&platform.config, &made)?;
+            let what = format!("does not fit the platform: its BUFFER_POOL|{pool}.xoff {why}");
+            Some(PlatformError::of_rows(format!("line {line}"), what))
+        });
+        if let Some(error) = below {
+            return Err(error);
+        }
         let (speed, cable) = (port.rate.as_bps() / 1_000_000, length(port.delay));
         let mut names = vec![format!("tagger_lossless_{speed}_{cable}_{written}_profile")];
         if written == base.xoff {

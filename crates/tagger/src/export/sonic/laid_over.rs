@@ -93,6 +93,7 @@ pub(super) fn check_merged(
     let ours = interfaces(view);
     let mut broken = model::check(&merged, Some(&ours));
     broken.extend(model::check_lossless(&merged, Some(&ours)));
+    broken.extend(model::check_headroom(&merged, Some(&ours)));
     if let Some(violation) = broken.into_iter().next() {
         return Err(SonicError::Platform(violation.into()));
     }
@@ -100,6 +101,25 @@ pub(super) fn check_merged(
         return Err(UnsupportedSwitch::Pool { switch: view.name().to_owned(), why: over }.into());
     }
     Ok(merged)
+}
+
+/// Shortens the polling interval of a fragment to that of the platform, and to the shortest time of the platform's rows
+/// that stay: the interval is one for the whole switch. Returns a note with these rows.
+pub(super) fn shorten_poll(platform: &Config, fragment: &mut Config, name: &str) -> Option<String> {
+    let watchdog = fragment.get_mut("PFC_WD")?.as_object_mut()?;
+    let own = number(watchdog.get("GLOBAL")?, "POLL_INTERVAL")?;
+    let stay = entries(platform, "PFC_WD").filter(|(row, _)| *row == "GLOBAL" || !watchdog.contains_key(*row));
+    let fields = ["POLL_INTERVAL", "detection_time", "restoration_time"];
+    let times = stay.flat_map(|(row, of)| fields.map(|field| Some((number(of, field)?, row, field)))).flatten();
+    // Times that SONiC refuses by themselves are reported, not followed.
+    let shorter: Vec<_> = times.filter(|(ms, ..)| (super::LEAST_POLL_MS..own).contains(ms)).collect();
+    let poll = shorter.iter().map(|(ms, ..)| *ms).min()?;
+    watchdog.insert("GLOBAL".to_owned(), json!({ "POLL_INTERVAL": poll.to_string() }));
+    let rows: Vec<String> = shorter.iter().map(|(ms, row, field)| format!("{row} ({field} {ms})")).collect();
+    Some(format!(
+        "{name}: POLL_INTERVAL is {poll} ms, not {own}, because of PFC_WD rows of the platform that stay: {}",
+        rows.join(", ")
+    ))
 }
 
 /// Formats as "X and 3 more".
@@ -192,6 +212,12 @@ pub(super) fn notes(
         ));
     }
     notes.extend(turning_lossy(view, &platform.config, merged));
+    for (profile, field) in &buffers.unknown_fields {
+        notes.push(format!(
+            "{name}: BUFFER_PROFILE|{profile} has the field `{field}`, which SONiC does not have: profiles made \
+             from it are without it"
+        ));
+    }
     let computed: Vec<&String> = buffers.computed_by_switch.iter().collect();
     if !computed.is_empty() {
         notes.push(format!(

@@ -32,7 +32,9 @@ mod tests;
 
 pub use buffers::PlatformBuffers;
 pub use fragment::{Fragment, Published};
-pub use model::{Config, PoolUse, Ports, Violation, check, check_lossless, check_pools, merge, pool_uses};
+pub use model::{
+    Config, PoolUse, Ports, Violation, check, check_headroom, check_lossless, check_pools, merge, pool_uses,
+};
 pub use notes::{general_notes, notes};
 pub use pg_profile::{PgRow, PgTable};
 pub use platform::{OwnCables, Platform, PlatformError, PlatformFile};
@@ -89,8 +91,9 @@ impl Settings {
     }
 }
 
-/// Maximum of `POLL_INTERVAL` in milliseconds (sonic-pfcwd.yang).
+/// Maximum and minimum of `POLL_INTERVAL` in milliseconds (sonic-pfcwd.yang).
 const MOST_POLL_MS: u32 = 1_000;
+const LEAST_POLL_MS: u64 = 100;
 
 /// Reason why there is no fragment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -128,9 +131,11 @@ pub fn fragment(
         config.insert(table.to_owned(), entries.clone().into());
     }
     let platform = given.platform.map(|platform| &platform.config);
+    let poll = platform.and_then(|platform| laid_over::shorten_poll(platform, &mut config, view.name()));
     let replaced = platform.map(|platform| laid_over::replace_overlaps(platform, &mut config)).unwrap_or_default();
     let merged = laid_over::check_merged(view, &config, &replaced, given)?;
     let mut notes = notes(view, marks, settings)?;
+    notes.extend(poll);
     notes.extend(laid_over::notes(view, &config, &merged, (&replaced, &made), given));
     let patch = (!replaced.steps.is_empty()).then(|| replaced.steps.into());
     Ok(Fragment { config: config.into(), patch, notes, published: made.published.into_iter().collect() })

@@ -397,6 +397,40 @@ pub fn check_pools(config: &Config, sharing_headroom: bool) -> Vec<Violation> {
     found
 }
 
+/// Returns the pools and profiles that leave lossless priority groups of these ports less room after XOFF than their
+/// `xoff`: a `size` below it where the pool has no shared headroom, or a shared headroom below it. `running` judges the
+/// headroom of switches by the same rule.
+pub fn check_headroom(config: &Config, ports: Ports<'_>) -> Vec<Violation> {
+    let mut found = BTreeSet::new();
+    let (table, most) = RANGED[0];
+    for (name, fields) in entries(config, table) {
+        let Some((of, ..)) = range(name, most) else { continue };
+        if !of.iter().any(|port| ports.is_none_or(|ports| ports.contains(port))) {
+            continue;
+        }
+        let Some(profile) = named(fields, "profile") else { continue };
+        let Some(fields) = config.get("BUFFER_PROFILE").and_then(|all| all.get(profile)) else { continue };
+        if let Some((pool, rule)) = room_below_xoff(config, fields) {
+            let rule = format!("{rule}, for BUFFER_PROFILE|{profile}");
+            found.insert(Violation { key: format!("BUFFER_POOL|{pool}.xoff"), rule });
+        }
+    }
+    found.into_iter().collect()
+}
+
+/// Returns the pool of a profile and the reason if its groups have less room after XOFF than `xoff`.
+pub(super) fn room_below_xoff<'a>(config: &Config, profile: &'a Value) -> Option<(&'a str, String)> {
+    let pool = named(profile, "pool")?;
+    let xoff = number(profile, "xoff")?;
+    let size = number(profile, "size")?;
+    let rule = match number(config.get("BUFFER_POOL")?.get(pool)?, "xoff") {
+        None if size < xoff => format!("is missing, and size {size} B is the headroom then: less than xoff {xoff} B"),
+        Some(shared) if (1..xoff).contains(&shared) => format!("{shared} B, less than xoff {xoff} B of one group"),
+        _ => return None,
+    };
+    Some((pool, rule))
+}
+
 /// Merges `other` into `config`, field by field, like `config load`.
 pub fn merge(config: &mut Config, other: &Config) {
     for (table, entries) in other {

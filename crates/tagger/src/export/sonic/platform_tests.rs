@@ -241,3 +241,47 @@ fn dscps_that_turn_lossy_are_named_and_those_that_hosts_must_send() {
         "{general:?}"
     );
 }
+
+#[test]
+fn rows_of_a_platform_with_shared_headroom_do_not_fit_a_pool_without() {
+    let without = changed(&[(", \"xoff\": \"7827456\"}", "}"), ("\"size\": \"18796\"", "\"size\": \"445770\"")]);
+    assert!(made(&without, None, false).is_ok());
+    let refused = made(&without, Some("400000 40m 18796 0 500000 1\n"), false).unwrap_err();
+    let said =
+        "line 1: does not fit the platform: its BUFFER_POOL|ingress_lossless_pool.xoff is missing, and size 18796 B";
+    assert!(refused.starts_with(said), "{refused}");
+    // Also a profile of the platform itself.
+    let refused = made(&changed(&[(", \"xoff\": \"7827456\"}", "}")]), None, false).unwrap_err();
+    assert!(refused.starts_with("BUFFER_POOL|ingress_lossless_pool.xoff: is missing"), "{refused}");
+}
+
+#[test]
+fn the_poll_interval_suits_rows_of_ports_outside_the_fabric() {
+    let row = |restoration: u32| {
+        let rows = format!(
+            "\"PFC_WD\": {{\"GLOBAL\": {{\"POLL_INTERVAL\": \"150\"}}, \"Ethernet0\": {{\"action\": \"drop\", \
+             \"detection_time\": \"400\", \"restoration_time\": \"{restoration}\"}}}}, \"VLAN\""
+        );
+        made(&changed(&[("\"VLAN\"", &rows)]), None, false).unwrap()
+    };
+    for (restoration, poll, said) in
+        [(400, "150", "GLOBAL (POLL_INTERVAL 150)"), (120, "120", "Ethernet0 (restoration_time 120)")]
+    {
+        let made = row(restoration);
+        assert_eq!(made.config["PFC_WD"]["GLOBAL"]["POLL_INTERVAL"], poll);
+        let noted =
+            |note: &String| note.contains(&format!("POLL_INTERVAL is {poll} ms, not 200")) && note.contains(said);
+        assert!(made.notes.iter().any(noted), "{:?}", made.notes);
+    }
+}
+
+#[test]
+fn unknown_fields_of_a_profile_are_noted_and_not_copied() {
+    let unknown =
+        changed(&[("\"xon_offset\": \"3556\"", "\"xon_offset\": \"3556\", \"xof\": \"3\""), ("445770", "60000")]);
+    let made = made(&unknown, None, false).unwrap();
+    let (name, xoff) = group(&made, "Ethernet240|3");
+    assert_eq!((xoff, made.config["BUFFER_PROFILE"][&name].get("xof")), (105_567, None));
+    let noted = |note: &String| note.contains("BUFFER_PROFILE|pg_lossless_400000_40m_profile has the field `xof`");
+    assert!(made.notes.iter().any(noted), "{:?}", made.notes);
+}

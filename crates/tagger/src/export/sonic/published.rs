@@ -18,6 +18,8 @@ pub(super) struct Base {
     fields: Map<String, Value>,
     /// Headroom in bytes.
     pub xoff: u64,
+    /// Line of the `pg_profile_lookup.ini`, if it is the source.
+    pub line: Option<usize>,
     /// Name of the profile with these fields.
     pub name: String,
     /// Source of the published headroom: a line of the file, a profile, or the inputs of the dynamic buffer model.
@@ -38,6 +40,7 @@ impl Base {
         Base {
             fields,
             xoff: row.xoff,
+            line: Some(row.line),
             location: format!("line {} of pg_profile_lookup.ini", row.line),
             name: platform_name(speed, &row.cable),
             dynamic: None,
@@ -48,10 +51,16 @@ impl Base {
         Some(Base {
             fields: fields.as_object()?.clone(),
             xoff: number(fields, "xoff")?,
+            line: None,
             location: format!("BUFFER_PROFILE|{name}"),
             name: name.to_owned(),
             dynamic: None,
         })
+    }
+
+    /// Returns the fields that SONiC's model does not have.
+    pub fn unknown_fields(&self) -> impl Iterator<Item = &String> {
+        self.fields.keys().filter(|field| !PROFILE_FIELDS.contains(&field.as_str()))
     }
 
     /// Returns the fields of a profile with this `xoff` in bytes. If `size` includes the headroom, it grows equally.
@@ -63,6 +72,7 @@ impl Base {
         if xoff == self.xoff {
             return Ok(fields);
         }
+        fields.retain(|field, _| PROFILE_FIELDS.contains(&field.as_str()));
         let of = |field: &str| number(&Value::Object(self.fields.clone()), field);
         let lacks = |what: &str| {
             let what = format!(
@@ -83,6 +93,10 @@ impl Base {
         Ok(fields)
     }
 }
+
+/// Fields of a profile (sonic-buffer-profile.yang).
+const PROFILE_FIELDS: [&str; 9] =
+    ["pool", "size", "xon", "xoff", "xon_offset", "dynamic_th", "static_th", "headroom_type", "packet_discard_action"];
 
 /// Returns the profile name of SONiC's buffer manager for a speed in Mbit/s and a cable.
 fn platform_name(speed: u64, cable: &str) -> String {
@@ -163,6 +177,7 @@ fn dynamic(platform: &Platform, port: &PortView, priority: u8, asic: &AsicTables
     Ok(Base {
         fields,
         xoff: computed.xoff,
+        line: None,
         location: format!("the dynamic buffer model (ASIC_TABLE|{}, {})", asic.name, model.key),
         // The switch reserves the names of its own computed profiles.
         name: format!("tagger_lossless_{}_{}_{}_profile", computed.port.mbps, length(port.delay), computed.xoff),
