@@ -200,11 +200,10 @@ impl Network {
         self.routing.tags.as_ref().map_or(class, |tags| tags.stopped_by(number(), class))
     }
 
-    /// Returns the gates of a port, if any, and the clock that drives them. A clock of `None` is exact.
-    pub fn gates(&self, node: NodeId, port: PortIndex) -> Option<(Arc<GateList>, Option<NodeClock>)> {
+    /// Returns the gates of a port, if any.
+    pub fn gates(&self, node: NodeId, port: PortIndex) -> Option<Arc<GateList>> {
         let of_cycles = || self.timing.cycles.get(&(node, port)).and_then(|cycles| cycles.gates().ok()).map(Arc::new);
-        let list = self.timing.gates.get(&(node, port)).cloned().or_else(of_cycles)?;
-        Some((list, self.node_clock(node)))
+        self.timing.gates.get(&(node, port)).cloned().or_else(of_cycles)
     }
 
     /// Returns the number of queues of a switch port: one per class in use, two if frames bounce.

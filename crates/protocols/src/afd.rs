@@ -256,7 +256,8 @@ mod tests {
         }
     }
 
-    const SPEC: PortSpec = PortSpec { rate: units::Rate::from_gbps(10), queues: 1, classes: 1 };
+    const SPEC: PortSpec =
+        PortSpec { rate: units::Rate::from_gbps(10), queues: 1, classes: 1, clock: None, preemption: None };
 
     fn parameters(settings: &[(&str, &str)]) -> AfdParameters {
         let all: Vec<_> = [("target", "30KB")].iter().chain(settings).copied().collect();

@@ -6,11 +6,15 @@
 //!             |--- one cycle ---|
 //! ```
 //!
-//! Times here are those of the port's own clock.
+//! Times of a [`GateList`] are those of the clock of the node.
 
 use crate::describe::Default::{Absent, Required};
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
+use crate::hold::HeldGates;
+use crate::port::{Hooks, PortMechanism, PortSpec};
+use std::sync::Arc;
 use units::Time;
+use units::clock::{NodeClock, global, local};
 
 /// Classes of a port.
 const CLASSES: usize = 8;
@@ -238,6 +242,103 @@ impl GateList {
             return Time::MAX;
         }
         self.open[usize::from(class)].iter().map(|&(from, to)| to - from).max().unwrap_or(Time::ZERO)
+    }
+}
+
+/// The gates of one port.
+///
+/// No frame starts that would not end, gap included, before its gate closes: the guard band of 802.1Q-2022, 8.6.8.4. At
+/// a port with preemption, list states can hold preemptable frames; a frame that does not fit may start if the hold
+/// will interrupt it in time.
+#[derive(Clone, Debug)]
+pub struct PortGates(Box<Gates>);
+
+#[derive(Clone, Debug)]
+struct Gates {
+    list: Arc<GateList>,
+    /// Clock of the node; `None` for an exact one.
+    clock: Option<NodeClock>,
+    /// Gates with hold states, if the list has any.
+    held: Option<HeldGates>,
+}
+
+impl Gates {
+    /// Returns the local duration of a busy time. A drifting clock rounds to whole picoseconds and may be off by 2 ps,
+    /// which are subtracted: a frame that exactly fits its slot must fit on such a clock too.
+    fn span(&self, now: Time, busy: Time) -> Time {
+        match &self.clock {
+            None => busy,
+            Some(clock) => (clock.local(now + busy) - clock.local(now)).saturating_sub(Time::from_ps(2)),
+        }
+    }
+
+    /// Returns whether a frame of `class` that occupies the wire for `busy` may start at `now`.
+    fn allows(&self, now: Time, class: u8, busy: Time) -> bool {
+        let (at, busy) = (local(self.clock.as_ref(), now), self.span(now, busy));
+        if let Some(held) = &self.held {
+            return held.lets_pass(at, class, busy);
+        }
+        let open = self.list.open_for(at, class);
+        open > Time::ZERO && open >= busy
+    }
+
+    /// Returns the earliest start of a frame that may not start at `now`.
+    fn opens_at(&self, now: Time, class: u8, busy: Time) -> Time {
+        let clock = self.clock.as_ref();
+        // On a drifting clock, the first picosecond at or after an opening may show 1 ps more.
+        let slack = if clock.is_some() { Time::from_ps(1) } else { Time::ZERO };
+        let (at, span) = (local(clock, now), self.span(now, busy));
+        let opens = match &self.held {
+            Some(held) => held.opens_at(at, class, span, slack),
+            None => self.list.opens_for(at, class, span + slack),
+        };
+        global(clock, opens).max(now + Time::from_ps(1))
+    }
+}
+
+impl PortMechanism for PortGates {
+    type Parameters = Arc<GateList>;
+    const MECHANISM: &'static Mechanism = &MECHANISM;
+
+    fn new(list: &Arc<GateList>, port: &PortSpec) -> PortGates {
+        let held = port.preemption.and_then(|preemption| {
+            let advance = preemption.hold_advance(port.rate);
+            // A drifting clock rounds to whole picoseconds, so it may show an interval 2 ps longer than it is.
+            let advance = port.clock.map_or(advance, |it| it.local(advance) - it.local(Time::ZERO) + Time::from_ps(2));
+            HeldGates::new(list, preemption.express, advance)
+        });
+        PortGates(Box::new(Gates { list: Arc::clone(list), clock: port.clock, held }))
+    }
+
+    fn hooks(&self) -> Hooks {
+        Hooks::BLOCK
+    }
+
+    fn starts_at(&self, from: Time, class: u8, busy: Time) -> Time {
+        if self.0.allows(from, class, busy) { from } else { self.0.opens_at(from, class, busy) }
+    }
+
+    fn resumes_at(&self, from: Time, class: u8, busy: Time) -> Time {
+        self.starts_at(from, class, busy)
+    }
+
+    fn holds_at(&self, now: Time) -> Time {
+        let Gates { clock, held, .. } = &*self.0;
+        let clock = clock.as_ref();
+        held.as_ref().map_or(Time::MAX, |held| global(clock, held.holds_at(local(clock, now))).max(now))
+    }
+
+    fn open_between(&self, from: Time, to: Time, class: u8) -> Time {
+        let clock = self.0.clock.as_ref();
+        self.0.list.open_between(local(clock, from), local(clock, to), class)
+    }
+
+    fn available_between(&self, from: Time, to: Time, class: u8) -> Time {
+        let clock = self.0.clock.as_ref();
+        match &self.0.held {
+            Some(held) => held.available_between(local(clock, from), local(clock, to), class),
+            None => self.open_between(from, to, class),
+        }
     }
 }
 

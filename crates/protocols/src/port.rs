@@ -7,7 +7,8 @@
 //!   frame has joined            QUEUED   send a notification to its source
 //!   head leaves its queue       DEQUEUE  mark it, by the queue behind
 //!   transmission starts         TRANSMIT mark it: every frame, also one that finds its wire idle
-//!   port selects a class        BLOCK    classes that may not start a frame, and until when
+//!   port selects a class        BLOCK    the time from which a frame of the class may start, resume, and be held
+//!   transmission starts, ends   CHARGE   account for the time on the wire, and for the time of waiting
 //! ```
 //!
 //! A mechanism is one file with its parameters (`parameters!` in `parameters.rs`), its state machine and its
@@ -15,6 +16,8 @@
 
 use crate::describe::Mechanism;
 use crate::frame::Frame;
+use crate::preemption::PreemptionParameters;
+use units::clock::NodeClock;
 use units::random::Stream;
 use units::{Rate, Time};
 
@@ -37,10 +40,13 @@ impl Hooks {
     pub const DEQUEUE: Hooks = Hooks(16);
     /// [`PortMechanism::transmit`].
     pub const TRANSMIT: Hooks = Hooks(32);
-    /// [`PortMechanism::settle`] and the calls that follow it.
+    /// [`PortMechanism::starts_at`], [`resumes_at`](PortMechanism::resumes_at), [`holds_at`](PortMechanism::holds_at),
+    /// [`open_between`](PortMechanism::open_between) and [`available_between`](PortMechanism::available_between).
     pub const BLOCK: Hooks = Hooks(64);
+    /// [`PortMechanism::settle`], [`start`](PortMechanism::start) and [`interrupt`](PortMechanism::interrupt).
+    pub const CHARGE: Hooks = Hooks(128);
     /// Every hook.
-    pub const ALL: Hooks = Hooks(127);
+    pub const ALL: Hooks = Hooks(255);
     /// Hooks at the arrival of a frame, before it is forwarded.
     pub const ARRIVAL: Hooks = Hooks(Hooks::SELECT.0 | Hooks::ADMIT.0);
     /// Hooks at the departure of a queued frame.
@@ -76,6 +82,10 @@ pub struct PortSpec {
     pub queues: usize,
     /// Bitmask of the classes in use.
     pub classes: u8,
+    /// Clock of its node; `None` for an exact one.
+    pub clock: Option<NodeClock>,
+    /// Frame preemption, if the port preempts frames.
+    pub preemption: Option<PreemptionParameters>,
 }
 
 /// A port at a hook.
@@ -187,24 +197,35 @@ pub trait PortMechanism {
         false
     }
 
-    /// Updates its state to `now`, with these `waiting` classes since then. `open` returns how long the gate of a class
-    /// was open between two times. Required before the calls that follow.
+    /// Returns the first time from `from` on, which may be past, at which a frame of `class` that occupies the wire for
+    /// `busy` may start, as of the last [`settle`](PortMechanism::settle); [`Time::MAX`] for never.
+    fn starts_at(&self, from: Time, _class: u8, _busy: Time) -> Time {
+        from
+    }
+
+    /// Like [`starts_at`](PortMechanism::starts_at), for the rest of an interrupted frame.
+    fn resumes_at(&self, from: Time, _class: u8, _busy: Time) -> Time {
+        from
+    }
+
+    /// Returns the time from `now` on from which no preemptable frame may be on the wire; [`Time::MAX`] for none.
+    fn holds_at(&self, _now: Time) -> Time {
+        Time::MAX
+    }
+
+    /// Returns how long the gate of `class` was open between two times.
+    fn open_between(&self, from: Time, to: Time, _class: u8) -> Time {
+        to.saturating_sub(from)
+    }
+
+    /// Like [`open_between`](PortMechanism::open_between), without the time in which frames of `class` were held.
+    fn available_between(&self, from: Time, to: Time, class: u8) -> Time {
+        self.open_between(from, to, class)
+    }
+
+    /// Updates its state to `now`, with these `waiting` classes since then. `open` returns how long the gates between
+    /// it and the wire were open for a class between two times.
     fn settle(&mut self, _now: Time, _waiting: u8, _open: impl Fn(u8, Time, Time) -> Time) {}
-
-    /// Returns whether `class` may start a frame.
-    fn may_start(&self, _class: u8) -> bool {
-        true
-    }
-
-    /// Returns the earliest start of a frame of a class that may not start, if its gate stays open.
-    fn starts_at(&self, _class: u8) -> Time {
-        Time::ZERO
-    }
-
-    /// Returns the time, past or future, since which `class` may start a frame.
-    fn unblocked_at(&self, _class: u8) -> Time {
-        Time::ZERO
-    }
 
     /// Handles the start of a frame of `class` that occupies the wire for `busy`.
     fn start(&mut self, _now: Time, _class: u8, _busy: Time) {}

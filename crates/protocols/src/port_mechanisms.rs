@@ -6,6 +6,7 @@ use crate::cyclic::CyclicQueues;
 use crate::describe::Mechanism;
 use crate::ecn::Ecn;
 use crate::frame::Frame;
+use crate::gates::PortGates;
 use crate::parameters::Parameters;
 use crate::phantom::PhantomQueue;
 use crate::port::{Admit, Counter, Hooks, PortMechanism, PortSpec, PortView};
@@ -75,7 +76,7 @@ macro_rules! port_mechanisms {
 
             /// Returns its hooks.
             pub fn hooks(&self) -> Hooks {
-                let port = PortSpec { rate: Rate::MIN, queues: 1, classes: 1 };
+                let port = PortSpec { rate: Rate::MIN, queues: 1, classes: 1, clock: None, preemption: None };
                 self.at(&port).map_or(Hooks::NONE, |mechanism| mechanism.hooks())
             }
 
@@ -158,9 +159,11 @@ macro_rules! port_mechanisms {
             [cold] dequeue(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool;
             [cold] transmit(&mut self, port: &impl PortView, frame: &Frame, random: &mut Stream) -> bool;
             [cold] settle(&mut self, now: Time, waiting: u8, open: impl Fn(u8, Time, Time) -> Time) -> ();
-            [cold] may_start(&self, class: u8) -> bool;
-            [cold] starts_at(&self, class: u8) -> Time;
-            [cold] unblocked_at(&self, class: u8) -> Time;
+            [cold] starts_at(&self, from: Time, class: u8, busy: Time) -> Time;
+            [cold] resumes_at(&self, from: Time, class: u8, busy: Time) -> Time;
+            [cold] holds_at(&self, now: Time) -> Time;
+            [cold] open_between(&self, from: Time, to: Time, class: u8) -> Time;
+            [cold] available_between(&self, from: Time, to: Time, class: u8) -> Time;
             [cold] start(&mut self, now: Time, class: u8, busy: Time) -> ();
             [cold] interrupt(&mut self, class: u8, end: Time) -> ();
         );
@@ -212,6 +215,7 @@ port_mechanisms! {
     tables {
         Cyclic(CyclicQueues),
         Shaping(PortShaper),
+        Gates(PortGates),
     }
 }
 

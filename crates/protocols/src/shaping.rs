@@ -148,6 +148,14 @@ impl CreditShaper {
         credit.at.saturating_sub(Time::from_ps(u64::try_from(surplus).unwrap_or(u64::MAX)))
     }
 
+    /// First time from `from` on at which the credit of `class` is sufficient; see
+    /// [`sufficient_at`](Self::sufficient_at).
+    pub fn starts_from(&self, from: Time, class: u8) -> Time {
+        let credit = self.credits[usize::from(class)];
+        // Without a division, in the most frequent case.
+        if credit.value >= 0 && credit.at <= from { from } else { from.max(self.sufficient_at(class)) }
+    }
+
     /// Charges a frame of `class`, or the rest of one, that starts now and occupies the wire for `busy`.
     pub fn start(&mut self, now: Time, class: u8, busy: Time) {
         let send_slope = self.send_slope(class);
@@ -194,23 +202,15 @@ impl PortMechanism for PortShaper {
     }
 
     fn hooks(&self) -> Hooks {
-        Hooks::BLOCK
+        Hooks::BLOCK.with(Hooks::CHARGE)
+    }
+
+    fn starts_at(&self, from: Time, class: u8, _busy: Time) -> Time {
+        self.0.starts_from(from, class)
     }
 
     fn settle(&mut self, now: Time, waiting: u8, open: impl Fn(u8, Time, Time) -> Time) {
         self.0.settle(now, waiting, open);
-    }
-
-    fn may_start(&self, class: u8) -> bool {
-        self.0.may_start(class)
-    }
-
-    fn starts_at(&self, class: u8) -> Time {
-        self.0.starts_at(class)
-    }
-
-    fn unblocked_at(&self, class: u8) -> Time {
-        self.0.sufficient_at(class)
     }
 
     fn start(&mut self, now: Time, class: u8, busy: Time) {

@@ -2,6 +2,7 @@
 //! "64KiB"); and reproducible random streams ([`random::Stream`]). Times and byte counts are never floats.
 
 mod cable;
+pub mod clock;
 mod link_time;
 pub mod pack;
 mod parse;

@@ -1,6 +1,5 @@
 //! State of a port: the part that every frame uses, and the rest.
 
-use super::gates::PortGates;
 use super::link::Attachment;
 use super::mechanisms::PortMechanisms;
 use super::preempt::Preemption;
@@ -118,7 +117,7 @@ pub(crate) mod block {
     pub const DOWN: u8 = 16;
     /// Frames collect telemetry. This does not hold frames, but needs a step for each.
     pub const TELEMETRY: u8 = 32;
-    /// The port has gates, or a mechanism that blocks classes.
+    /// The port has mechanisms that block classes.
     pub const TIMED: u8 = 64;
     /// The port preempts frames.
     pub const PREEMPTS: u8 = 128;
@@ -161,9 +160,7 @@ pub(crate) struct PortState {
     pub watchdog: Watchdog,
     /// Credits, on a link under credit-based flow control.
     pub credit: Option<Box<CreditPort>>,
-    /// Gates, if the port has any.
-    pub(super) gates: Option<Box<PortGates>>,
-    /// Marking, cyclic queuing and shaping.
+    /// Cyclic queuing, marking, shaper and gates.
     pub mechanisms: PortMechanisms,
     /// Preemption state, on a switch port that preempts frames.
     pub preemption: Option<Box<Preemption>>,
@@ -184,7 +181,6 @@ impl PortState {
             pause: PauseState::default(),
             watchdog: Watchdog::default(),
             credit: network.credits(link),
-            gates: network.gates(at.0, at.1).map(|gates| Box::new(PortGates::new(gates, preemption, link.rate))),
             mechanisms: PortMechanisms::new(network, at, link.rate),
             preemption: preemption.map(|parameters| Box::new(Preemption::new(parameters))),
             at_warm_up: None,
@@ -200,7 +196,7 @@ impl PortState {
     /// Creates the cell of this port; `collects` if frames collect telemetry.
     pub fn cell(&self, collects: bool) -> Cell {
         let (per_byte_ps, overhead, latency) = self.link.per_byte_ps();
-        let blocks = self.mechanisms.hooks().meet(Hooks::BLOCK);
+        let hooks = self.mechanisms.hooks();
         Cell {
             busy_until: Time::ZERO,
             per_byte_ps,
@@ -211,9 +207,11 @@ impl PortState {
             waiting: 0,
             block_reasons: if self.credit.is_some() { block::CREDIT } else { 0 }
                 | if collects { block::TELEMETRY } else { 0 }
-                | if self.gates.is_some() || blocks { block::TIMED } else { 0 }
+                | if hooks.meet(Hooks::BLOCK) { block::TIMED } else { 0 }
                 | if self.preemption.is_some() { block::PREEMPTS } else { 0 },
-            has_accounting: self.credit.is_some() || blocks || self.scheduler != ClassScheduler::Strict,
+            has_accounting: self.credit.is_some()
+                || hooks.meet(Hooks::CHARGE)
+                || self.scheduler != ClassScheduler::Strict,
             ingress: 0,
             enqueue_from_bytes: self.mechanisms.enqueue_from_bytes(),
         }
@@ -259,6 +257,6 @@ mod tests {
 
     #[test]
     fn the_rarely_used_state_of_a_port_is_small() {
-        assert!(size_of::<PortState>() <= 112, "{}", size_of::<PortState>());
+        assert!(size_of::<PortState>() <= 104, "{}", size_of::<PortState>());
     }
 }

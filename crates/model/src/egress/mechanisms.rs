@@ -3,6 +3,8 @@
 
 use crate::network::Network;
 use fabric::{NodeId, PortIndex};
+use protocols::cyclic::CyclicQueues;
+use protocols::gates::PortGates;
 use protocols::port::{Hooks, PortMechanism, PortSpec};
 use protocols::port_mechanisms::AnyPortMechanism;
 use protocols::shaping::PortShaper;
@@ -22,15 +24,19 @@ pub(crate) struct PortMechanisms(Box<[Installed]>);
 
 impl PortMechanisms {
     /// Creates the mechanisms of the port `at`, which has a link of `rate`. Marking and cycles are those of switches.
+    /// The order is that of a frame's path: cyclic queuing selects the queue that the others observe, and the shaper is
+    /// in front of the gates (802.1Q-2022, figure 8-14).
     pub fn new(network: &Network, at: (NodeId, PortIndex), rate: Rate) -> PortMechanisms {
         let classes = network.classes.iter().fold(0, |classes, class| classes | 1 << class);
         let is_switch = network.fabric.host_index(at.0).is_none();
-        let port = PortSpec { rate, queues: network.queues_per_port(), classes };
+        let (clock, preemption) = (network.node_clock(at.0), network.preemption_at(at.0));
+        let port = PortSpec { rate, queues: network.queues_per_port(), classes, clock, preemption };
         let marking = if is_switch { network.port_of(at.0, at.1).marking.at(&port) } else { None };
-        let cycles = network.timing.cycles.get(&at).map(|cycles| protocols::cyclic::CyclicQueues::new(cycles, &port));
+        let cycles = network.timing.cycles.get(&at).map(|cycles| CyclicQueues::new(cycles, &port));
         let shaper = network.timing.shaping.get(&at).map(|slopes| PortShaper::new(slopes, &port));
-        // Cyclic queuing comes first: its admission hook selects the queue that the other mechanisms observe.
-        let all = cycles.map(AnyPortMechanism::from).into_iter().chain(marking).chain(shaper.map(From::from));
+        let gates = network.gates(at.0, at.1).map(|list| PortGates::new(&list, &port));
+        let timed = shaper.map(AnyPortMechanism::from).into_iter().chain(gates.map(From::from));
+        let all = cycles.map(From::from).into_iter().chain(marking).chain(timed);
         PortMechanisms(all.map(|mechanism| Installed { hooks: mechanism.hooks(), mechanism }).collect())
     }
 
@@ -64,31 +70,62 @@ impl PortMechanisms {
 
     /// Returns the mechanisms that block classes.
     fn blocking(&self) -> impl Iterator<Item = &AnyPortMechanism> {
-        self.0.iter().filter(|it| it.hooks.meet(Hooks::BLOCK)).map(|it| &it.mechanism)
+        blocking(&self.0)
+    }
+
+    /// Updates the mechanisms that charge transmissions to `now`, with `waiting` classes since the last update.
+    pub fn settle(&mut self, now: Time, waiting: u8) {
+        let mut rest = &mut self.0[..];
+        while let Some((it, behind)) = rest.split_first_mut() {
+            if it.hooks.meet(Hooks::CHARGE) {
+                it.mechanism.settle(now, waiting, |class, from, to| open_between(behind, from, to, class));
+            }
+            rest = behind;
+        }
     }
 
     /// Handles the start of a frame of `class` that occupies the wire for `busy`.
     pub fn start(&mut self, now: Time, class: u8, busy: Time) {
-        self.with_mut(Hooks::BLOCK).for_each(|it| it.start(now, class, busy));
+        self.with_mut(Hooks::CHARGE).for_each(|it| it.start(now, class, busy));
     }
 
     /// Handles the interruption of the frame of `class`: the wire is free at `end`.
     pub fn interrupt(&mut self, class: u8, end: Time) {
-        self.with_mut(Hooks::BLOCK).for_each(|it| it.interrupt(class, end));
+        self.with_mut(Hooks::CHARGE).for_each(|it| it.interrupt(class, end));
     }
 
-    /// Returns whether `class` may start a frame.
-    pub fn may_start(&self, class: u8) -> bool {
-        self.blocking().all(|it| it.may_start(class))
+    /// Returns a time from `from` on before which no frame of `class` that occupies the wire for `busy` may start, and
+    /// `from` if it may start then; [`Time::MAX`] for never.
+    pub fn starts_at(&self, from: Time, class: u8, busy: Time) -> Time {
+        let later = |at, it: &AnyPortMechanism| if at == Time::MAX { at } else { it.starts_at(at, class, busy) };
+        self.blocking().fold(from, later)
     }
 
-    /// Returns the earliest start of a frame of `class`, if its gate stays open.
-    pub fn starts_at(&self, class: u8) -> Time {
-        self.blocking().map(|it| it.starts_at(class)).max().unwrap_or(Time::ZERO)
+    /// Like [`starts_at`](Self::starts_at), for the rest of an interrupted frame.
+    pub fn resumes_at(&self, from: Time, class: u8, busy: Time) -> Time {
+        let later = |at, it: &AnyPortMechanism| if at == Time::MAX { at } else { it.resumes_at(at, class, busy) };
+        self.blocking().fold(from, later)
     }
 
-    /// Returns the time, past or future, since which `class` may start a frame.
-    pub fn unblocked_at(&self, class: u8) -> Time {
-        self.blocking().map(|it| it.unblocked_at(class)).max().unwrap_or(Time::ZERO)
+    /// Returns the time of the next hold of preemptable frames; `now` during a hold, [`Time::MAX`] for none.
+    pub fn holds_at(&self, now: Time) -> Time {
+        self.blocking().map(|it| it.holds_at(now)).min().unwrap_or(Time::MAX)
     }
+
+    /// Returns how long frames of `class` were available between two times: gate open and no hold.
+    pub fn available_between(&self, from: Time, to: Time, class: u8) -> Time {
+        let each = self.blocking().map(|it| it.available_between(from, to, class));
+        each.min().unwrap_or(to.saturating_sub(from))
+    }
+}
+
+/// Returns the mechanisms among `all` that block classes.
+fn blocking(all: &[Installed]) -> impl Iterator<Item = &AnyPortMechanism> {
+    all.iter().filter(|it| it.hooks.meet(Hooks::BLOCK)).map(|it| &it.mechanism)
+}
+
+/// Returns how long the gates of `class` among `all` were open between two times.
+fn open_between(all: &[Installed], from: Time, to: Time, class: u8) -> Time {
+    let each = blocking(all).map(|it| it.open_between(from, to, class));
+    each.min().unwrap_or(to.saturating_sub(from))
 }

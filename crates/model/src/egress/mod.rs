@@ -9,24 +9,22 @@
 //!   credit.rs    the far end has no room
 //!   control.rs   own MAC control frames precede all others
 //!   preempt.rs   a frame on the wire is interrupted for another
-//!   mechanisms.rs  a port mechanism blocks a class, such as a shaper without credit
-//!   gates.rs     the gate of a class is closed, or would close before the frame ends
+//!   blocking.rs  a port mechanism blocks a class: a shaper without credit, a gate that closes before the frame ends
 //!   work.rs      check that frames wait for no other reason (work conservation)
 //! ```
 //!
 //! Only this module starts frames and evaluates reasons to wait. The queues belong to the owner of the port. It
 //! provides the classes with waiting frames ([`Cell::waiting`]), and the first frame of a class on request.
 
+mod blocking;
 mod cell;
 mod control;
 mod credit;
-mod gates;
 mod head;
 mod link;
 mod mechanisms;
 mod pause;
 mod preempt;
-mod settle;
 mod work;
 
 pub(crate) use cell::{Cell, PortState, PortTotals, block};
@@ -151,7 +149,7 @@ impl Egress {
         if cell.block_reasons & block::TIMED == 0 {
             resumes
         } else {
-            resumes.min(self.closed(now, port, classes, head).1)
+            resumes.min(self.blocked_by_mechanisms(now, port, classes, head).1)
         }
     }
 
@@ -199,13 +197,13 @@ impl Egress {
         timed | stopped | short
     }
 
-    /// Returns the bitmask of classes blocked by gates, shaper or an interrupted frame at `port` now.
+    /// Returns the bitmask of classes blocked by mechanisms or an interrupted frame at `port` now.
     #[cold]
     #[inline(never)]
     fn blocked_by_time(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>) -> u8 {
         self.settle_mechanisms(now, port);
-        let shut =
-            if self.cell(port).block_reasons & block::TIMED == 0 { 0 } else { self.closed(now, port, u8::MAX, head).0 };
+        let is_timed = self.cell(port).block_reasons & block::TIMED != 0;
+        let shut = if is_timed { self.blocked_by_mechanisms(now, port, u8::MAX, head).0 } else { 0 };
         shut | self.state(port).preemption.as_ref().map_or(0, |preemption| preemption.blocked())
     }
 
@@ -227,7 +225,7 @@ impl Egress {
         cell.start::<Exact>(now, size_bytes, &self.states, port)
     }
 
-    /// Charges credits, shaper and scheduler for a frame of `class`.
+    /// Charges credits, mechanisms and scheduler for a frame of `class`.
     #[inline(never)]
     fn charge(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) {
         self.spend_credit(port, class, size_bytes);
@@ -296,7 +294,7 @@ impl Egress {
             return (cell.waiting == 0).then(|| cell.start::<D>(now, size_bytes, &self.states, port));
         }
         let may_start = self.may_precede(now, port, class, head, stats)
-            && self.gate_allows(now, port, (class, size_bytes))
+            && self.mechanisms_allow(now, port, (class, size_bytes))
             && self.take_credit(now, port, (class, size_bytes), stats);
         if !may_start {
             return None;
@@ -323,7 +321,7 @@ impl Egress {
         } else if cell.block_reasons == 0 {
             cell.waiting == 0
         } else {
-            self.may_precede(now, port, class, head, stats) && self.gate_allows(now, port, (class, size_bytes))
+            self.may_precede(now, port, class, head, stats) && self.mechanisms_allow(now, port, (class, size_bytes))
         }
     }
 

@@ -120,7 +120,7 @@ impl Egress {
 
     /// Returns the time of the next hold of preemptable frames at `port`; `now` during a hold.
     pub fn holds_at(&self, now: Time, port: u16) -> Time {
-        self.state(port).gates.as_ref().map_or(Time::MAX, |gates| gates.holds_at(now))
+        self.state(port).mechanisms.holds_at(now)
     }
 
     /// Returns the time from which the frame on the wire of `port` is uninterruptible; [`Time::MAX`] without such a
@@ -169,10 +169,9 @@ impl Egress {
         let (rate, delay) = (link.rate, link.delay);
         let PendingFrame { frame, rest, .. } = self.preemption(port)?.pending?;
         let (busy, sent) = rest.busy(rate);
-        if let Some(gates) = &self.state(port).gates
-            && !gates.allows(now, frame.class, busy)
-        {
-            return Some(gates.opens_at(now, frame.class, busy));
+        let resumes_at = self.state(port).mechanisms.resumes_at(now, frame.class, busy);
+        if resumes_at > now {
+            return Some(resumes_at);
         }
         self.settle_mechanisms(now, port);
         self.state_mut(port).mechanisms.start(now, frame.class, busy);
@@ -193,7 +192,7 @@ impl Egress {
         };
         let busy_until = self.cell(port).busy_until;
         let busy = rest.busy(state.link.rate).0;
-        let eligible_at = state.gates.as_ref().map_or(busy_until, |it| it.passes_at(busy_until, frame.class, busy));
+        let eligible_at = state.mechanisms.resumes_at(busy_until, frame.class, busy);
         stats.note_start(eligible_at, now, port, Some(frame.class));
     }
 

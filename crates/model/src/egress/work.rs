@@ -6,8 +6,7 @@
 //!     the end of the frame before it              Cell::busy_until, at least the repair of its link
 //!     the end of the last pause of its class      PauseState::free_at
 //!     the arrival of its credits                  CreditPort::has_credits_at
-//!     the end of a block by a mechanism            PortMechanism::unblocked_at
-//!   and then the first time at which its gate is open long enough, or until a hold interrupts it
+//!   and then the first time at which the mechanisms of the port let it start  PortMechanism::starts_at
 //! ```
 //!
 //! This is independent of [`Egress::due`], the schedule under test. A frame that starts as its wire becomes free is on
@@ -40,11 +39,7 @@ impl PortState {
         if let Some(credit) = self.credit.as_ref().filter(|_| obeys_credits) {
             at = credit.has_credits_at(class, at);
         }
-        at = at.max(self.mechanisms.unblocked_at(class));
-        match &self.gates {
-            Some(gates) if at < Time::MAX => gates.passes_at(at, class, self.link.wire_time(size_bytes).0),
-            _ => at,
-        }
+        self.mechanisms.starts_at(at, class, self.link.wire_time(size_bytes).0)
     }
 }
 
@@ -134,11 +129,7 @@ impl Egress {
         let credited = state.credit.as_ref().map_or(Time::ZERO, |credit| credit.ended_at(class));
         let from = from.max(head.since).max(state.pause.ended_at(class)).max(credited);
         let since = state.could_start_at(from, class, head.size_bytes, self.obeys_credits);
-        let open = match &state.gates {
-            Some(gates) if since < now => gates.available_between(since, now, class),
-            _ => now.saturating_sub(since),
-        };
-        (since, open)
+        (since, state.mechanisms.available_between(since.min(now), now, class))
     }
 
     /// Checks at `now` a MAC control frame that has waited since `since`.

@@ -403,7 +403,7 @@ impl Core {
             let waiting_bytes = self.buffer.waiting_bytes(port);
             self.network.collect(frame, self.egress.hop(frame.at, port, waiting_bytes));
         }
-        if self.steps.hooks.meet(Hooks::BLOCK) {
+        if self.steps.hooks.meet(Hooks::CHARGE) {
             self.egress.charge_mechanisms(frame.at, port, frame.class, frame.size_bytes);
         }
         let at = self.egress.start(frame.at, port, frame.size_bytes);
