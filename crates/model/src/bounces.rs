@@ -28,7 +28,7 @@ impl Simulation {
     /// Returns the bounce entry of `summary.json`.
     pub(crate) fn bounce_summary(&self, counters: &Counters, hop_counts: &HopCounts) -> BounceSummary {
         let fabric = &self.network.fabric;
-        let redirections_of = |switch: &Switch| switch.overload.redirections().map(<[u64]>::to_vec);
+        let redirections_of = |switch: &Switch| switch.redirections().map(<[u64]>::to_vec);
         let (mut switches, mut ports) = (Vec::new(), Vec::new());
         for (node, redirections) in self.map_switches(redirections_of) {
             let total: u64 = redirections.iter().sum();

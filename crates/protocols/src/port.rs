@@ -23,7 +23,7 @@ use units::{Rate, Time};
 
 /// Set of hooks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hooks(u8);
+pub struct Hooks(u16);
 
 impl Hooks {
     /// No hook.
@@ -45,14 +45,20 @@ impl Hooks {
     pub const BLOCK: Hooks = Hooks(64);
     /// [`PortMechanism::settle`], [`start`](PortMechanism::start) and [`interrupt`](PortMechanism::interrupt).
     pub const CHARGE: Hooks = Hooks(128);
+    /// Of overload actions, which `model` implements: decision about a frame before its admission to a queue.
+    pub const DECIDE: Hooks = Hooks(256);
+    /// Of overload actions: decision about a frame that was not admitted.
+    pub const REFUSE: Hooks = Hooks(512);
+    /// Of overload actions: their decisions use other ports than that of the frame.
+    pub const REDIRECT: Hooks = Hooks(1024);
     /// Every hook.
-    pub const ALL: Hooks = Hooks(255);
+    pub const ALL: Hooks = Hooks(2047);
     /// Hooks at the arrival of a frame, before it is forwarded.
     pub const ARRIVAL: Hooks = Hooks(Hooks::SELECT.0 | Hooks::ADMIT.0);
     /// Hooks at the departure of a queued frame.
     pub const DEPARTURE: Hooks = Hooks(Hooks::DEQUEUE.0 | Hooks::TRANSMIT.0);
     /// Hooks that a switch calls while it applies departures in batches; with any other, each departure is an event.
-    pub const LAZY: Hooks = Hooks::ENQUEUE;
+    pub const LAZY: Hooks = Hooks(Hooks::ENQUEUE.0 | Hooks::DECIDE.0 | Hooks::REFUSE.0);
 
     /// Returns the union of both sets.
     #[must_use]

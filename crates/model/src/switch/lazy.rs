@@ -19,7 +19,6 @@ use super::Switch;
 use super::buffer::{PacketBuffer, Transmission};
 use super::core::Core;
 use super::outcome::Crossing;
-use super::overload::Overload;
 use crate::departures::Lazy;
 use crate::egress::Cell;
 use crate::on_wire::{OnWire, put_on_wire};
@@ -39,18 +38,16 @@ const RETRY_WINDOWS: u8 = 32;
 impl Switch {
     /// Returns whether no feature of this switch rules out lazy departures.
     pub(super) fn can_be_lazy(&self) -> bool {
-        let Switch { core, overload, backpressure, .. } = self;
+        let Switch { core, backpressure, .. } = self;
         let is_plain = core
             .egress
             .cells
             .iter()
             .all(|cell| cell.ingress == 0 && !cell.has_accounting && cell.has_integral_byte_time());
-        let trims_in_queues = overload.trimming().is_some_and(|trimming| trimming.pipelines.is_none());
         is_plain
             && core.egress.is_strict()
             && core.stats.tracer.is_none()
             && backpressure.is_none()
-            && (matches!(overload, Overload::Drop) || trims_in_queues)
             && !core.steps.has_departure_hooks
             && !core.steps.hooks.without(Hooks::LAZY).meet(Hooks::ALL)
             && core.buffer.limits.pause_rule.is_none()
@@ -333,10 +330,11 @@ mod tests {
     use crate::faults::bench::{datagrams, pause, plan};
     use crate::faults::{congested_over, packets, shared, trimming};
     use crate::node::SimulatedNode;
-    use crate::parameters::{Buffer, PauseParameters, QueueLimit, Setup, Threshold};
+    use crate::parameters::{Buffer, Overload, PauseParameters, QueueLimit, Setup, Threshold};
     use crate::simulation::Simulation;
     use crate::watcher::{QueueSample, Watcher};
     use fabric::NodeId;
+    use protocols::pabo::BounceParameters;
     use stats::flows::FlowRecord;
     use stats::histogram::Histogram;
     use traffic::{ENDLESS, Process};
@@ -452,5 +450,19 @@ mod tests {
             }
             assert!(lazy_runs > 5, "{name}: {lazy_runs}");
         }
+    }
+
+    /// A decision that reads other ports needs their departures to be exact, so only trimming is lazy.
+    #[test]
+    fn overload_actions_that_redirect_frames_rule_out_lazy_departures() {
+        let is_lazy = |overload: Overload| {
+            let mut setup = long(packets(20), FlowControl::None);
+            setup.switch.overload = overload;
+            let simulation = Simulation::new(setup).unwrap();
+            simulation.switches().any(|switch| switch.core.lazy_in.is_some())
+        };
+        let pabo = Overload::Bounce { pabo: BounceParameters::default(), queue: QueueLimit::Packets(20) };
+        assert!(is_lazy(Overload::Drop) && is_lazy(trimming(None).switch.overload));
+        assert!(!is_lazy(Overload::Detour) && !is_lazy(pabo));
     }
 }

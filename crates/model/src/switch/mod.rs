@@ -43,6 +43,7 @@ use engine::Window;
 use fabric::NodeId;
 use fabric::routing::mix32;
 use overload::Overload;
+use overload::action::Action;
 use overload::pipeline::Pipelines;
 use protocols::frame::Frame;
 use std::sync::Arc;
@@ -67,9 +68,10 @@ impl Switch {
     pub fn new(node: NodeId, network: &Arc<Network>, mut link_changes: Vec<(Time, u16, bool)>) -> Self {
         link_changes.sort_unstable_by(|a, b| b.cmp(a));
         let mut core = Core::new(node, network, |port| link_changes.iter().any(|change| change.1 == port));
-        let (overload, preadmission) = Overload::new(node, network);
-        core.steps.overload_classes = preadmission;
-        core.steps.hook_classes = preadmission | core.mechanisms.queued_classes;
+        let overload = Overload::new(node, network);
+        core.steps.hooks = core.steps.hooks.with(overload.hooks());
+        core.steps.overload_classes = overload.decided_classes();
+        core.steps.hook_classes = core.steps.overload_classes | core.mechanisms.queued_classes;
         let backpressure = Backpressure::new(node, network, core.egress.len());
         let mut switch = Switch { core, overload, backpressure, link_changes };
         switch.core.lazy_in = switch.can_be_lazy().then_some(0);
@@ -200,6 +202,11 @@ impl Switch {
 
     pub fn node(&self) -> NodeId {
         self.core.node()
+    }
+
+    /// See [`Action::redirections`].
+    pub fn redirections(&self) -> Option<&[u64]> {
+        self.overload.redirections()
     }
 
     /// The pipeline model, if the scenario has one.

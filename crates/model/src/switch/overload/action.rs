@@ -4,6 +4,7 @@ use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
 use check::conservation::Cause;
 use protocols::frame::Frame;
+use protocols::port::Hooks;
 
 /// The decision about a frame that found its wire occupied. Room in a queue is reserved already.
 #[derive(Clone, Copy, Debug)]
@@ -38,15 +39,30 @@ impl Decision {
     }
 }
 
-/// An overload action. It owns its state and receives the core of the switch. It may change the path of the frame that
-/// it decides about; changed content is part of the decision.
+/// An overload action at one switch. It owns its state and receives the core of the switch. It may change the path of
+/// the frame that it decides about; changed content is part of the decision.
 pub(crate) trait Action {
+    /// Returns its hooks: [`Hooks::DECIDE`], [`Hooks::REFUSE`] and [`Hooks::REDIRECT`].
+    fn hooks(&self) -> Hooks;
+
+    /// Returns the bitmask of the classes with [`Action::decide`].
+    fn decided_classes(&self) -> u8;
+
+    /// Returns the number of frames sent by another port because of the queue at each port, if the action does so.
+    fn redirections(&self) -> Option<&[u64]> {
+        None
+    }
+
     /// Decides about a frame of a class in
     /// [`EnabledHooks::overload_classes`](crate::switch::core::EnabledHooks::overload_classes),
     /// before admission.
-    fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision;
+    fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
+        core.drop_without_room(*crossing, frame)
+    }
 
     /// Decides about a frame that was not admitted to its queue. `may_displace`: whether the youngest frame of the
     /// queue may be trimmed instead.
-    fn refuse(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame, may_displace: bool) -> Decision;
+    fn refuse(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame, _may_displace: bool) -> Decision {
+        core.drop_without_room(*crossing, frame)
+    }
 }

@@ -14,16 +14,19 @@ use crate::parameters::{Buffer, QueueLimit};
 use crate::queue::Queue;
 use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
-use crate::switch::overload::action::Decision;
+use crate::switch::overload::action::{Action, Decision};
 use check::conservation::Cause;
 use fabric::NodeId;
 use protocols::frame::Frame;
 use protocols::pabo::{self, BounceFunction, BounceParameters, ReturnRoute, Utilisation};
+use protocols::port::Hooks;
 use units::random::{Stream, purpose};
 
 /// State of a switch that bounces frames.
 #[derive(Debug)]
 pub(crate) struct Bounce {
+    /// Bitmask of classes that bounce.
+    classes: u8,
     function: BounceFunction,
     normal: QueueLimit,
     bounce_limit: QueueLimit,
@@ -33,39 +36,25 @@ pub(crate) struct Bounce {
     limit: u8,
     random: Stream,
     /// Frames bounced because of the queue at each port.
-    pub redirections: Vec<u64>,
+    redirections: Vec<u64>,
 }
 
-impl Bounce {
-    /// Creates the state of `node`. Returns it with the bitmask of classes that bounce.
-    pub fn new(node: NodeId, network: &Network, pabo: &BounceParameters, bounce: QueueLimit) -> (Bounce, u8) {
-        let normal = match network.switch_of(node).buffer {
-            Buffer::PerQueue { limit } => limit,
-            Buffer::Shared { .. } => QueueLimit::Bytes(u64::MAX),
-        };
-        let state = Bounce {
-            function: BounceFunction::new(pabo.theta, pabo.lambda),
-            normal,
-            bounce_limit: bounce,
-            back: pabo.back,
-            utilisation: pabo.utilisation,
-            // Frames count up to 255 bounces. An absent limit must not become a limit of 255.
-            limit: pabo.limit.unwrap_or(0),
-            random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
-            redirections: vec![0; network.fabric.ports(node).len()],
-        };
-        (state, pabo.classes & !network.switch.flow_control.lossless())
+impl Action for Bounce {
+    fn hooks(&self) -> Hooks {
+        Hooks::DECIDE.with(Hooks::REDIRECT)
     }
 
-    /// Removes the limits of all queues, for tests of the checks.
-    #[cfg(test)]
-    pub fn forget_limits(&mut self) {
-        (self.normal, self.bounce_limit) = (QueueLimit::Packets(u32::MAX), QueueLimit::Packets(u32::MAX));
+    fn decided_classes(&self) -> u8 {
+        self.classes
+    }
+
+    fn redirections(&self) -> Option<&[u64]> {
+        Some(&self.redirections)
     }
 
     /// Enqueues or bounces a frame that found its wire occupied.
     #[inline(always)] // the decision stays in registers
-    pub fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
+    fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         let again = frame.bounces > 0;
         // The bytes are charged to the class of the queue.
         (crossing.in_class, crossing.class) = (frame.class, frame.class);
@@ -99,6 +88,34 @@ impl Bounce {
             frame
         });
         Decision::Queue { index, changed }
+    }
+}
+
+impl Bounce {
+    /// Creates the state of `node`.
+    pub fn new(node: NodeId, network: &Network, pabo: &BounceParameters, bounce: QueueLimit) -> Bounce {
+        let normal = match network.switch_of(node).buffer {
+            Buffer::PerQueue { limit } => limit,
+            Buffer::Shared { .. } => QueueLimit::Bytes(u64::MAX),
+        };
+        Bounce {
+            classes: pabo.classes & !network.switch.flow_control.lossless(),
+            function: BounceFunction::new(pabo.theta, pabo.lambda),
+            normal,
+            bounce_limit: bounce,
+            back: pabo.back,
+            utilisation: pabo.utilisation,
+            // Frames count up to 255 bounces. An absent limit must not become a limit of 255.
+            limit: pabo.limit.unwrap_or(0),
+            random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
+            redirections: vec![0; network.fabric.ports(node).len()],
+        }
+    }
+
+    /// Removes the limits of all queues, for tests of the checks.
+    #[cfg(test)]
+    pub fn forget_limits(&mut self) {
+        (self.normal, self.bounce_limit) = (QueueLimit::Packets(u32::MAX), QueueLimit::Packets(u32::MAX));
     }
 
     /// Bounces `frame`.

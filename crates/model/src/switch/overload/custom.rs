@@ -5,16 +5,19 @@ use crate::departures::Exact;
 use crate::network::Network;
 use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
-use crate::switch::overload::action::Decision;
+use crate::switch::overload::action::{Action, Decision};
 use check::conservation::Cause;
 use fabric::NodeId;
 use protocols::frame::Frame;
+use protocols::port::Hooks;
 use units::random::{Stream, purpose};
 
 /// State of the custom action at one switch.
 #[derive(Debug)]
 pub(crate) struct Custom {
     state: Box<dyn OverloadState>,
+    /// Bitmask of classes whose frames the rule treats.
+    classes: u8,
     random: Stream,
     /// Ports towards switches.
     onward: Vec<u16>,
@@ -22,28 +25,42 @@ pub(crate) struct Custom {
     others: Vec<u16>,
     waiting_bytes: Vec<u64>,
     /// Frames sent by another port because of the queue at each port.
-    pub redirections: Vec<u64>,
+    redirections: Vec<u64>,
 }
 
 impl Custom {
-    /// Creates the state of `node`. Returns it with the bitmask of classes whose frames the rule treats.
-    pub fn new(node: NodeId, network: &Network, custom: &CustomOverload) -> (Custom, u8) {
+    /// Creates the state of `node`.
+    pub fn new(node: NodeId, network: &Network, custom: &CustomOverload) -> Custom {
         let ports = network.fabric.ports(node);
         let towards_switch = |port: &u16| network.fabric.node(ports[usize::from(*port)].peer).forwards();
-        let state = Custom {
+        Custom {
+            classes: custom.0.classes() & !network.switch.flow_control.lossless(),
             state: custom.0.at(node),
             random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
             onward: (0..ports.len() as u16).filter(towards_switch).collect(),
             others: Vec::new(),
             waiting_bytes: Vec::new(),
             redirections: vec![0; ports.len()],
-        };
-        (state, custom.0.classes() & !network.switch.flow_control.lossless())
+        }
+    }
+}
+
+impl Action for Custom {
+    fn hooks(&self) -> Hooks {
+        Hooks::DECIDE.with(Hooks::REDIRECT)
+    }
+
+    fn decided_classes(&self) -> u8 {
+        self.classes
+    }
+
+    fn redirections(&self) -> Option<&[u64]> {
+        Some(&self.redirections)
     }
 
     /// Applies the rule to a frame that found its wire occupied.
     #[inline(never)]
-    pub fn decide(&mut self, core: &mut Core, crossing: &Crossing, frame: &Frame) -> Decision {
+    fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
         self.others.clear();
         let is_live = |&&port: &&u16| port != crossing.egress && !core.failures.is_dead(port);

@@ -10,41 +10,58 @@ use crate::departures::Exact;
 use crate::network::Network;
 use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
-use crate::switch::overload::action::Decision;
+use crate::switch::overload::action::{Action, Decision};
 use check::conservation::Cause;
 use fabric::NodeId;
 use protocols::frame::Frame;
+use protocols::port::Hooks;
 use units::random::{Stream, purpose};
 
 /// State of a switch that detours frames.
 #[derive(Debug)]
 pub(crate) struct Detour {
+    /// Bitmask of classes that detour.
+    classes: u8,
     random: Stream,
     /// Ports towards switches, which detours may use.
     onward: Vec<u16>,
     /// Scratch: candidates of the detour in progress.
     tried: Vec<u16>,
     /// Frames detoured because of the queue at each port.
-    pub redirections: Vec<u64>,
+    redirections: Vec<u64>,
 }
 
 impl Detour {
-    /// Creates the state of `node`. Returns it with the bitmask of classes that detour.
-    pub fn new(node: NodeId, network: &Network) -> (Detour, u8) {
+    /// Creates the state of `node`.
+    pub fn new(node: NodeId, network: &Network) -> Detour {
         let ports = network.fabric.ports(node);
         let towards_switch = |port: &u16| network.fabric.node(ports[usize::from(*port)].peer).forwards();
-        let state = Detour {
+        Detour {
+            classes: !network.switch.flow_control.lossless(),
             random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
             onward: (0..ports.len() as u16).filter(towards_switch).collect(),
             tried: Vec::new(),
             redirections: vec![0; ports.len()],
-        };
-        (state, !network.switch.flow_control.lossless())
+        }
+    }
+}
+
+impl Action for Detour {
+    fn hooks(&self) -> Hooks {
+        Hooks::DECIDE.with(Hooks::REDIRECT)
+    }
+
+    fn decided_classes(&self) -> u8 {
+        self.classes
+    }
+
+    fn redirections(&self) -> Option<&[u64]> {
+        Some(&self.redirections)
     }
 
     /// Enqueues a frame that found its wire occupied, or detours it if the queue has no room.
     #[inline(never)]
-    pub fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
+    fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         (crossing.in_class, crossing.class) = (frame.class, frame.class);
         let egress = crossing.egress;
         let index = core.buffer.queue_index(egress, frame.class);

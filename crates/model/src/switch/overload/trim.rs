@@ -19,6 +19,7 @@ use crate::switch::outcome::Crossing;
 use check::conservation::{Cause, FrameCount};
 use fabric::NodeId;
 use protocols::frame::{Frame, Kind, flags};
+use protocols::port::Hooks;
 use protocols::trim::{HeaderDestination, HeaderFull, TrimParameters, Victim, give_back};
 use stats::trace::TraceEvent;
 use units::Time;
@@ -40,23 +41,21 @@ pub(crate) struct Trimming {
 }
 
 impl Trimming {
-    /// Creates the state of `node`. Returns it with the bitmask of classes handled before admission, or `None` if the
-    /// node does not trim.
-    pub fn new(node: NodeId, network: &Network) -> Option<(Trimming, u8)> {
+    /// Creates the state of `node`; `None` if the node does not trim.
+    pub fn new(node: NodeId, network: &Network) -> Option<Trimming> {
         let Overload::Trim { trim, header_queue, .. } = network.switch.overload else { return None };
         if trim.tiers >> network.fabric.node(node).tier.min(7) & 1 == 0 {
             return None;
         }
         let ports = network.fabric.ports(node).len();
-        let state = Trimming {
+        Some(Trimming {
             trim,
             header_queue,
             random: Stream::new(network.seed, u64::from(node.0), purpose("trims")),
             trimmed: vec![FrameCount::default(); ports],
             returned: vec![0; ports],
             pipelines: Pipelines::new(node, network),
-        };
-        Some((state, if trim.watermark.is_some() { trim.classes } else { 0 }))
+        })
     }
 
     /// Trims `frame`, which found no room: its header is forwarded, or returned to its source.
@@ -156,6 +155,14 @@ impl Trimming {
 }
 
 impl Action for Trimming {
+    fn hooks(&self) -> Hooks {
+        Hooks::DECIDE.with(Hooks::REFUSE)
+    }
+
+    fn decided_classes(&self) -> u8 {
+        if self.trim.watermark.is_some() { self.trim.classes } else { 0 }
+    }
+
     /// Decides about a frame of a class with a watermark.
     #[inline(never)]
     fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
