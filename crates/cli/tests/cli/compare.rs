@@ -19,7 +19,7 @@ fn a_table_with_a_column_for_each_run() {
     assert_eq!(row("traffic.0.fan_in"), ["2", "2", "7", "7"]);
     assert_eq!(row("flows completed"), ["2", "2", "7", "7"]);
     assert_eq!(row("checks"), ["ok"; 4]);
-    let marked = row("marked");
+    let marked = row("ECN marks");
     assert!(marked[0] == "0" && marked[1] != "0" && marked[2] == "0" && marked[3] != "0", "{marked:?}");
     // All sizes are equal: no line for a group of them.
     assert!(!ran.out.contains("100KB"), "{}", ran.out);
@@ -87,7 +87,7 @@ fn many_values_are_rows_and_noise_is_marked_where_seeds_differ() {
     let ran = run(&["compare", &scenario, "--vary", k_max, "--seeds", "1..4", "--metric", "marks,completed"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
     let rows: Vec<&str> = ran.out.lines().take(7).collect();
-    assert!(rows[0].contains("switch.marking.k_max") && rows[0].contains("marked"), "{}", ran.out);
+    assert!(rows[0].contains("switch.marking.k_max") && rows[0].contains("ECN marks"), "{}", ran.out);
     assert!(rows[2].matches('~').count() == 2, "marks and completions of 40100B: {}", ran.out);
     assert!(rows[6].matches('~').count() == 1, "marks of 10001B differ, completions do not: {}", ran.out);
     assert!(ran.out.contains("the first row may be chance"), "{}", ran.out);

@@ -50,7 +50,7 @@ impl PauseCauses {
             let names: Vec<String> = path.iter().map(|location| self.trace.port_name(location.0)).collect();
             let last = path.last().copied().unwrap_or(((0, 0), None));
             json!({
-                "way": names, "depth": path.len(), "towards": self.towards(last.0), "of": self.traffic(last.1),
+                "path": names, "depth": path.len(), "towards": self.towards(last.0), "of": self.traffic(last.1),
                 "stops": stopped.stops, "stopped_ps": stopped.time.as_ps(), "longest_ps": stopped.longest.as_ps(),
             })
         };
