@@ -145,7 +145,11 @@ fn switch(
         "DEVICE_METADATA": { "localhost": { "hostname": fabric.name(node) } },
         "MAP_PFC_PRIORITY_TO_QUEUE": { "ALL": numbered((0..8).collect()) },
         "TC_TO_PRIORITY_GROUP_MAP": { "ALL": by_class(0, &|tag, _| tag) },
-        "BUFFER_POOL": { "ingress_lossless_pool": {}, "egress_lossless_pool": {}, "egress_lossy_pool": {} },
+        "BUFFER_POOL": {
+            "ingress_lossless_pool": { "type": "ingress", "mode": "dynamic", "size": "100000000" },
+            "egress_lossless_pool": { "type": "egress", "mode": "static", "size": "100000000" },
+            "egress_lossy_pool": { "type": "egress", "mode": "dynamic", "size": "100000000" },
+        },
         "BUFFER_PROFILE": {
             "lossless": { "pool": "ingress_lossless_pool", "size": "1000000", "xoff": "900000" },
             "egress_lossless": { "pool": "egress_lossless_pool", "size": "0" },

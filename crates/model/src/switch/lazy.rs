@@ -458,6 +458,7 @@ mod tests {
         let is_lazy = |overload: Overload| {
             let mut setup = long(packets(20), FlowControl::None);
             setup.switch.overload = overload;
+            setup.record.utilisation = None;
             let simulation = Simulation::new(setup).unwrap();
             simulation.switches().any(|switch| switch.core.lazy_in.is_some())
         };

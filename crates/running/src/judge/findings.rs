@@ -1,6 +1,6 @@
 //! Collection of findings.
 
-use super::remedies::Change;
+use super::change::Change;
 use crate::error::{Finding, FindingKind};
 use crate::read::SwitchConfig;
 use fabric::NodeId;

@@ -1,6 +1,7 @@
 //! Safety of the configuration of all switches together.
 
 mod buffers;
+mod change;
 mod cycle;
 pub(crate) mod deadlock;
 mod dynamic;

@@ -4,6 +4,7 @@
 //! Each candidate is tried: it is the cause of the findings that judging the changed configuration no longer has, if
 //! there are no new ones. Only such values are given as advice.
 
+use super::change::{Change, Setting};
 use super::collect;
 use super::findings::Conflict;
 use super::ports::{list, pfc_key};
@@ -23,60 +24,6 @@ const PORT_FIELDS: [&str; 6] =
     ["dscp_to_tc_map", "tc_to_queue_map", "tc_to_pg_map", "tc_to_dscp_map", "pfc_to_queue_map", "pfc_to_pg_map"];
 const TUNNEL_FIELDS: [&str; 4] =
     ["decap_dscp_to_tc_map", "decap_tc_to_pg_map", "encap_tc_to_dscp_map", "encap_tc_to_queue_map"];
-
-/// A setting, and its other value.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Setting {
-    Entry { table: &'static str, map: String, at: u8, value: u8 },
-    PortMap { row: String, field: &'static str, map: Option<String> },
-    PfcEnable { row: String, priorities: u8 },
-    TunnelMaps(BTreeMap<&'static str, String>),
-}
-
-/// A change of one file that other files suggest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Change {
-    pub file: String,
-    pub key: String,
-    /// The value to write.
-    pub instead: String,
-    /// Text such as `30 of 32 switches of this role have "3"`.
-    pub like: String,
-    /// How many more ports or switches have the other value.
-    margin: usize,
-    setting: Setting,
-}
-
-impl Change {
-    fn applied(&self, configs: &[SwitchConfig]) -> Vec<SwitchConfig> {
-        let mut configs = configs.to_vec();
-        let Some(config) = configs.iter_mut().find(|config| config.file == self.file) else { return configs };
-        match &self.setting {
-            Setting::Entry { table, map, at, value } => {
-                if let Some(map) = config.maps.get_mut(table).and_then(|maps| maps.get_mut(map)) {
-                    map.insert(*at, *value);
-                }
-            }
-            Setting::PortMap { row, field, map } => {
-                for qos in config.qos.values_mut().filter(|qos| qos.key == *row) {
-                    match map {
-                        Some(map) => drop(qos.maps.insert(field, map.clone())),
-                        None => drop(qos.maps.remove(field)),
-                    }
-                }
-            }
-            Setting::PfcEnable { row, priorities } => {
-                config.qos.values_mut().filter(|qos| qos.key == *row).for_each(|qos| qos.pfc_enable = *priorities);
-            }
-            Setting::TunnelMaps(maps) => {
-                if let Some(tunnel) = &mut config.tunnel {
-                    tunnel.maps.clone_from(maps);
-                }
-            }
-        }
-        configs
-    }
-}
 
 /// Value that is most frequent among the others and not rarer than `own`, with the number of its users and of all.
 fn other<'v, V: Ord>(values: &'v BTreeMap<V, usize>, own: &V) -> Option<(&'v V, usize, usize, usize)> {
