@@ -39,7 +39,7 @@ impl PortState {
         if let Some(credit) = self.credit.as_ref().filter(|_| obeys_credits) {
             at = credit.has_credits_at(class, at);
         }
-        self.mechanisms.starts_at(at, class, self.link.wire_time(size_bytes).0)
+        self.mechanisms.could_start_at(at, class, self.link.wire_time(size_bytes).0)
     }
 }
 
