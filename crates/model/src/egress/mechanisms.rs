@@ -95,12 +95,13 @@ impl PortMechanisms {
     }
 
     /// Returns a time from `now` on before which no frame of `class` that occupies the wire for `busy` may start, and
-    /// `now` if it may start then; [`Time::MAX`] for never. Each mechanism is asked from `now` on.
+    /// `now` if it may start then; [`Time::MAX`] for never. Each mechanism is evaluated from `now` on.
     pub fn starts_at(&self, now: Time, class: u8, busy: Time) -> Time {
         self.blocking().map(|it| it.starts_at(now, class, busy)).max().unwrap_or(now)
     }
 
-    /// Like [`starts_at`](Self::starts_at), but each mechanism is asked from the start on that the previous ones allow.
+    /// Like [`starts_at`](Self::starts_at), but each mechanism is evaluated from the start that the previous ones
+    /// allow.
     pub fn could_start_at(&self, from: Time, class: u8, busy: Time) -> Time {
         let later = |at, it: &AnyPortMechanism| if at == Time::MAX { at } else { it.starts_at(at, class, busy) };
         self.blocking().fold(from, later)

@@ -132,14 +132,12 @@ impl<'a> Script<'a> {
             return at(line, format!("`{}`: its use of `tc` is not followed", fabric::visible(program)));
         }
         let moves = |(_, word): &Word| ["name", "netns", "del", "delete"].contains(&word.as_str());
-        if name == "ip" && words.iter().any(moves) {
-            if let Some((_, device)) = words[1..].iter().find(|(_, word)| self.disciplines.has(word)) {
-                let device = fabric::visible(device);
-                return at(
-                    line,
-                    format!("`{device}` has a queue discipline here: its move or removal is not followed"),
-                );
-            }
+        if name == "ip"
+            && words.iter().any(moves)
+            && let Some((_, device)) = words[1..].iter().find(|(_, word)| self.disciplines.has(word))
+        {
+            let device = fabric::visible(device);
+            return at(line, format!("`{device}` has a queue discipline here: its move or removal is not followed"));
         }
         let outcome = match programs::fails_only_on_errors(words)? {
             true => Outcome::Succeeds,
