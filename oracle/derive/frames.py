@@ -143,7 +143,7 @@ class Frames:
         return [{"class": klass, "cause": cause, "packets": found[klass, cause][0], "bytes": found[klass, cause][1]}
                 for klass, cause in ordered]
 
-    def happened(self):
+    def event_counts(self):
         count = self.count
         again = sum(bool(packet.retransmission) for packet in self.run.packets.values())
         return {"bounces": count["bounced"], "marks": count["marked"], "trims": count["trimmed"],

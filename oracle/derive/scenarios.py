@@ -110,7 +110,7 @@ def switch(draw, rate):
         "pipeline": ['queue = "20KB"', "overload = " + table(
             kind='"pipeline-trim"', pipelines=draw.pick("1", "2"), model=f'"{draw.pick("tofino", "dod", "mod")}"')],
         "watchdog": ['buffer = "4MB"', "flow_control = " + table(kind='"pfc"', priorities="[3]", xoff='"10KB"'),
-                     "watchdog = " + table(detect='"20us"', restore='"20us"',
+                     "watchdog = " + table(detection_time='"20us"', restoration_time='"20us"',
                                            action=f'"{draw.pick("drop", "forward")}"')],
         "outside": ['buffer = "4MB"', 'egress = "20KB"', "flow_control = " + table(
             kind=f'"{draw.pick("pfc", "cbfc")}"', priorities="[3]", tiers="[1]")],

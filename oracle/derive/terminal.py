@@ -122,7 +122,7 @@ class Page:
             text = (f"trims {size(trims['trimmed_bytes'])} of payload cut; {rate(trims['payload_bps'])} delivered without "
                     f"headers, and {size(trims['header_bytes'])} of headers")
             if trims["spurious"]:
-                text += f"; {grouped(trims['spurious'])} reported of what had arrived already"
+                text += f"; {grouped(trims['spurious'])} for packets that had arrived already"
             self.line(text)
             for port in trims["ports"][:1]:
                 back = f", {grouped(port['returned'])} sent back" if port["returned"] else ""
@@ -264,7 +264,7 @@ class Page:
         self.line("pauses", text)
         storms = self.summary.get("pause_storms")
         if storms and storms["storms"]:
-            self.line(f"watchdogs {counted(storms['storms'], 'pause storm')}, {grouped(storms['over'])} over; "
+            self.line(f"watchdogs {counted(storms['storms'], 'pause storm')}, {grouped(storms['restored'])} over; "
                       f"{span_ps(storms['total_ps'])} over all ports and classes; "
                       f"{counted(storms['dropped_packets'], 'frame')} dropped")
             for at in storms["ports"][:SHOWN_PORTS]:
