@@ -134,9 +134,9 @@ impl OccupancyFindings {
         if locations == 0 {
             return Verdict::not_applicable("buffer", "no buffer or queue has a limit");
         }
-        let (them, whose) =
+        let (kinds, limits) =
             if locations == 1 { ("buffer or queue", "its limit") } else { ("buffers and queues", "their limits") };
-        Verdict::new("buffer", true, format!("{locations} {them} within {whose}"))
+        Verdict::new("buffer", true, format!("{locations} {kinds} within {limits}"))
     }
 }
 

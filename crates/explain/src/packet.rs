@@ -309,7 +309,7 @@ fn since_failure(trace: &Trace, port: super::trace::PortId) -> String {
     trace.rows.iter().rev().find(fails).map(|row| format!(", at {}", row.at)).unwrap_or_default()
 }
 
-/// Appends the location of a packet whose end is not in the trace.
+/// Appends the last location of a packet that has no final event in the trace.
 fn unfinished(explanation: &mut Explanation, trace: &Trace, rows: &[&TraceRow]) {
     let Some(last) =
         rows.iter().rev().find(|row| !matches!(row.event, TraceEvent::Ahead { .. } | TraceEvent::Marked { .. }))

@@ -146,7 +146,7 @@ pub struct RateObservation {
     pub sent_bytes: u64,
     /// Payload bytes acknowledged for the first time.
     pub acknowledged_bytes: u64,
-    /// Acknowledged bytes whose acknowledgement carried an ECN mark.
+    /// Bytes that were acknowledged with an ECN echo.
     pub marked_bytes: u64,
     /// Number of acknowledgements of new bytes.
     pub acknowledgements: u64,

@@ -13,6 +13,7 @@ mod lists;
 mod programs;
 pub mod qcw;
 mod shell;
+mod shell_variables;
 pub mod tables;
 pub mod taprio;
 mod taprio_options;

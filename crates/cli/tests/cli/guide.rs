@@ -1,6 +1,7 @@
 //! The text after `$ tidegate ...` in a guide equals the output of the command. `UPDATE_DOCS=1 cargo test -p tidegate
 //! --test cli guide` rewrites it.
 
+use crate::common::Scratch;
 use std::path::Path;
 use std::process::Command;
 
@@ -14,11 +15,11 @@ const PAGES: [&str; 7] = [
     "docs/mechanisms/bounce.md",
 ];
 
-/// Runs one line, from the root of the repository; the end of a line may be escaped.
-fn printed(root: &Path, line: &str) -> String {
+/// Runs one line in this folder; the end of a line may be escaped.
+fn printed(folder: &Path, line: &str) -> String {
     let arguments: Vec<&str> = line.split_whitespace().collect();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
-    let output = command.args(&arguments).env_remove("COLUMNS").current_dir(root).output().expect("it starts");
+    let output = command.args(&arguments).env_remove("COLUMNS").current_dir(folder).output().expect("it starts");
     let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).expect("UTF-8")).concat();
     match output.status.code() {
         Some(0) => text,
@@ -27,7 +28,7 @@ fn printed(root: &Path, line: &str) -> String {
 }
 
 /// Returns the page with the current output of every `console` block.
-fn current(root: &Path, page: &str) -> (String, usize) {
+fn current(folder: &Path, page: &str) -> (String, usize) {
     let (mut text, mut blocks) = (String::new(), 0);
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
@@ -44,7 +45,7 @@ fn current(root: &Path, page: &str) -> (String, usize) {
             text += &format!("{more}\n");
             command = format!("{} {more}", command.trim_end_matches('\\'));
         }
-        text += &printed(root, &command);
+        text += &printed(folder, &command);
         lines.by_ref().find(|line| *line == "```").expect("the end of a block");
         text += "```\n";
     }
@@ -54,15 +55,15 @@ fn current(root: &Path, page: &str) -> (String, usize) {
 #[test]
 fn guides_show_what_their_commands_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    // The output folders of the pages: results of another version are not replaced.
-    let _ = std::fs::remove_file("/tmp/tidegate-running-rules.json");
-    let folders = ["why-guide", "why-pauses", "bounce-guide", "counterexample"];
-    for folder in folders.map(|name| format!("/tmp/tidegate-{name}")) {
-        let _ = std::fs::remove_dir_all(folder);
+    // Commands read the inputs of the repository and write beside them, in a folder of this test.
+    let scratch = Scratch::new("guides");
+    for name in ["benches", "examples", "experiments"] {
+        let inputs = root.join(name).canonicalize().expect("a folder");
+        std::os::unix::fs::symlink(inputs, scratch.0.join(name)).expect("a link");
     }
     for name in PAGES {
         let page = std::fs::read_to_string(root.join(name)).expect("a page");
-        let (current, blocks) = current(&root, &page);
+        let (current, blocks) = current(&scratch.0, &page);
         assert!(blocks > 0, "{name} shows no command");
         if std::env::var_os("UPDATE_DOCS").is_some() {
             std::fs::write(root.join(name), &current).expect("a writable page");

@@ -13,7 +13,7 @@ use text::numbers::{counted, grouped};
 /// Exponent of `dynamic_th` that ASICs treat as no limit.
 const UNLIMITED: i64 = 7;
 
-/// Queues of a port that PFC stops and whose profile is not lossy, a bit each.
+/// Bitmask of the queues of a port that PFC stops, without those of lossy profiles.
 fn lossless_queues(port: &Port) -> u32 {
     let stopped = port.stops.iter().fold(0, |bits, stops| bits | stops);
     stopped & (port.lossless_queues | port.unnamed_queues)
@@ -134,8 +134,8 @@ fn judge_directions(device: &Device<'_>, findings: &mut Findings) {
     }
 }
 
-/// Reports queues of which `static_th` is below the headroom of the accounts whose frames wait in them: they drop what
-/// arrives after the PAUSE.
+/// Reports queues with a `static_th` below the headroom of the accounts that feed them: frames that arrive after the
+/// PAUSE are dropped.
 fn judge_thresholds(device: &Device<'_>, reached: &ReachableWaits, findings: &mut Findings) {
     let mut accounts: BTreeMap<(u32, u8), BTreeSet<(u32, u8)>> = BTreeMap::new();
     for wait in &reached.waits {

@@ -17,7 +17,7 @@ impl Entry<'_> {
         format!("{}|{}.{}", self.table, self.map, self.at)
     }
     /// File and key.
-    pub fn place(&self) -> String {
+    pub fn location(&self) -> String {
         format!("{} {}", self.config.file, self.key())
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn computed(device: &Device<'_>, port: &Port) -> u64 {
     (0..8u8).filter(is_computed).count() as u64
 }
 
-/// Returns the profile of each queue that PFC pauses and whose profile is named neither lossless nor lossy.
+/// Returns the profile of each queue that PFC pauses, if its name says neither lossless nor lossy.
 pub(super) fn unnamed<'a>(device: &Device<'a>, port: &Port) -> impl Iterator<Item = &'a str> {
     let config = device.config(port);
     let queues = port.stops.iter().fold(0, |bits, stops| bits | stops) & port.unnamed_queues;

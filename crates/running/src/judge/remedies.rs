@@ -56,13 +56,13 @@ fn candidates(device: &Device<'_>, configs: &[SwitchConfig], files: &BTreeSet<St
     let mut found: Vec<Change> = Vec::new();
     for config in configs.iter().filter(|config| files.contains(&config.file)) {
         let own_role = role(device, config);
-        let alike: Vec<&SwitchConfig> = configs.iter().filter(|other| role(device, other) == own_role).collect();
+        let same_role: Vec<&SwitchConfig> = configs.iter().filter(|other| role(device, other) == own_role).collect();
         for (&table, maps) in &config.maps {
             for (name, map) in maps {
                 for (&at, &own) in map {
                     let mut values: BTreeMap<u8, usize> = BTreeMap::new();
                     let value_of = |other: &&SwitchConfig| other.maps.get(table)?.get(name)?.get(&at).copied();
-                    alike.iter().filter_map(value_of).for_each(|value| *values.entry(value).or_default() += 1);
+                    same_role.iter().filter_map(value_of).for_each(|value| *values.entry(value).or_default() += 1);
                     let Some((&value, count, all, margin)) = other(&values, &own) else { continue };
                     found.push(Change {
                         file: config.file.clone(),
@@ -75,17 +75,17 @@ fn candidates(device: &Device<'_>, configs: &[SwitchConfig], files: &BTreeSet<St
                 }
             }
         }
-        found.extend(tunnel_candidates(config, &alike));
+        found.extend(tunnel_candidates(config, &same_role));
     }
     found.extend(port_candidates(device, files));
     found
 }
 
 /// Other maps of a tunnel: one field, and all fields.
-fn tunnel_candidates(config: &SwitchConfig, alike: &[&SwitchConfig]) -> Vec<Change> {
+fn tunnel_candidates(config: &SwitchConfig, same_role: &[&SwitchConfig]) -> Vec<Change> {
     let Some(tunnel) = &config.tunnel else { return Vec::new() };
     let mut values: BTreeMap<BTreeMap<&'static str, String>, usize> = BTreeMap::new();
-    alike
+    same_role
         .iter()
         .filter_map(|other| other.tunnel.as_ref())
         .for_each(|of| *values.entry(of.maps.clone()).or_default() += 1);
@@ -181,9 +181,9 @@ fn port_candidates(device: &Device<'_>, files: &BTreeSet<String>) -> Vec<Change>
 }
 
 /// Kind, file and key of a finding.
-type Place = (FindingKind, String, String);
+type FindingKey = (FindingKind, String, String);
 
-fn place(finding: &Finding) -> Place {
+fn key_of(finding: &Finding) -> FindingKey {
     (finding.kind, finding.file.clone(), finding.key.clone())
 }
 
@@ -207,7 +207,7 @@ pub(super) fn search(
         let mut tried = candidates(&device, &configs, &files.map(|config| config.file.clone()).collect());
         // The clearest deviations first; the sort is stable.
         tried.sort_by_key(|change| std::cmp::Reverse(change.margin));
-        let before: BTreeSet<Place> = current.iter().map(|conflict| place(&conflict.finding)).collect();
+        let before: BTreeSet<FindingKey> = current.iter().map(|conflict| key_of(&conflict.finding)).collect();
         let mut best: Option<(Change, Vec<SwitchConfig>, Vec<Conflict>)> = None;
         for change in tried {
             if trials == 0 {
@@ -218,7 +218,7 @@ pub(super) fn search(
             let Ok(judged) = collect(fabric, &changed, options) else { continue };
             let after = judged.findings.0;
             let fewest = best.as_ref().map_or(current.len(), |(.., best)| best.len());
-            if after.len() < fewest && after.iter().all(|conflict| before.contains(&place(&conflict.finding))) {
+            if after.len() < fewest && after.iter().all(|conflict| before.contains(&key_of(&conflict.finding))) {
                 let done = after.iter().all(|conflict| conflict.switches.is_empty());
                 best = Some((change, changed, after));
                 if done {

@@ -107,10 +107,10 @@ impl<'a> WaitPorts<'_, 'a> {
         let finding = match at {
             Location::Key(key, instead) => finding(kind, self.device.config(port), key, why, instead),
             Location::Entries(entries) => {
-                let places: BTreeSet<String> = entries.iter().flatten().map(Entry::place).collect();
-                let places: Vec<String> = places.into_iter().collect();
+                let locations: BTreeSet<String> = entries.iter().flatten().map(Entry::location).collect();
+                let locations: Vec<String> = locations.into_iter().collect();
                 elsewhere.clone_from(&why);
-                why += &format!("; the entries on this path are {}", places.join(", "));
+                why += &format!("; the entries on this path are {}", locations.join(", "));
                 match entries.into_iter().flatten().next() {
                     Some(first) => finding(kind, first.config, first.key(), why, String::new()),
                     None => finding(kind, self.device.config(port), "PORT_QOS_MAP".to_owned(), why, String::new()),

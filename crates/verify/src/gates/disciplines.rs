@@ -1,6 +1,6 @@
 //! Queue disciplines of interfaces while a script runs: which `tc qdisc` commands the kernel executes and which it
 //! refuses (`tc_modify_qdisc`, `tc_get_qdisc` of `sch_api.c`). Interfaces begin as after boot, with the default queue
-//! discipline, whose handle is zero.
+//! discipline, whose handle is zero. A test compares random sequences with the kernel.
 
 use super::file::GateFileError;
 use super::shell::{Word, at};
@@ -305,3 +305,7 @@ fn outcome(root: &Root, request: &Request<'_>, name: &str, below: &BTreeSet<u16>
         }
     }
 }
+
+#[cfg(test)]
+#[path = "disciplines_tests.rs"]
+mod tests;

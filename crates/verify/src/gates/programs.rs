@@ -1,7 +1,8 @@
 //! Programs of scripts other than `tc`: those without effect on gates. All others are refused.
 
 use super::file::GateFileError;
-use super::shell::{FOLDERS, Word, at};
+use super::shell::{Word, at};
+use super::shell_variables::FOLDERS;
 
 /// Programs that fail only on errors, so that commands after `&&` run.
 const WITHOUT_EFFECT: [&str; 14] = [

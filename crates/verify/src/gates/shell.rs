@@ -3,6 +3,7 @@
 //! of options of the shell and of names of variables.
 
 use super::file::GateFileError;
+use super::shell_variables::{Assignment, assignment, is_name, special_variable};
 use std::collections::BTreeMap;
 
 /// Line, from 1, and text of a word.
@@ -274,7 +275,14 @@ impl Reader<'_> {
     fn end_word(&mut self) -> Result<(), GateFileError> {
         let quoted_from = self.quoted_from.take();
         let Some((line, word)) = self.word.take() else { return Ok(()) };
-        if self.redirects.take().is_some() {
+        if let Some((line, sign)) = self.redirects.take() {
+            if sign == '<' && word != "/dev/null" {
+                let file = fabric::visible(&word);
+                return at(
+                    line,
+                    format!("`< {file}`: without this file the command does not run: only /dev/null is read"),
+                );
+            }
             return Ok(());
         }
         if self.command.is_empty() && quoted_from.is_none() && KEYWORDS.contains(&word.as_str()) {
@@ -455,7 +463,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Skips `> FILE`, `2> FILE`, `2>&1` or `< FILE`, which have no effect on `tc`.
+    /// Skips `> FILE`, `2> FILE`, `2>&1` or `< /dev/null`, which have no effect on `tc`. A file of output is assumed to
+    /// be writable.
     fn redirection(&mut self, c: char) -> Result<(), GateFileError> {
         let line = self.line;
         // A digit directly before the sign is the descriptor, not a word.
@@ -521,73 +530,6 @@ const KEYWORDS: [&str; 16] = [
 /// Commands whose arguments are assignments.
 const DECLARES: [&str; 2] = ["export", "readonly"];
 const ONLY_OPTIONS: &str = "only -e, -u, -x and -v are followed, errexit, nounset, xtrace, verbose and pipefail";
-
-/// `NAME=VALUE` or `NAME+=VALUE`.
-struct Assignment<'a> {
-    name: &'a str,
-    value: &'a str,
-    appends: bool,
-}
-
-fn is_name(text: &str) -> bool {
-    let good = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    !text.is_empty() && text.chars().all(good) && !text.starts_with(|c: char| c.is_ascii_digit())
-}
-
-fn assignment(word: &str) -> Option<Assignment<'_>> {
-    let (name, value) = word.split_once('=')?;
-    let (name, appends) = name.strip_suffix('+').map_or((name, false), |name| (name, true));
-    is_name(name).then_some(Assignment { name, value, appends })
-}
-
-/// Variables that shells or programs read, or that a shell sets itself; those of the second list by their beginning.
-const SPECIAL: [&str; 30] = [
-    "IFS",
-    "ENV",
-    "SHELLOPTS",
-    "GLOBIGNORE",
-    "POSIXLY_CORRECT",
-    "CDPATH",
-    "EXECIGNORE",
-    "FUNCNEST",
-    "RANDOM",
-    "SRANDOM",
-    "SECONDS",
-    "LINENO",
-    "OPTIND",
-    "OPTARG",
-    "OPTERR",
-    "UID",
-    "EUID",
-    "PPID",
-    "GROUPS",
-    "DIRSTACK",
-    "FUNCNAME",
-    "PIPESTATUS",
-    "HOSTNAME",
-    "PWD",
-    "OLDPWD",
-    "SHLVL",
-    "TMOUT",
-    "PS4",
-    "REPLY",
-    "_",
-];
-const SPECIAL_PREFIXES: [&str; 6] = ["BASH", "LD_", "LC_", "EPOCH", "TC_", "HIST"];
-/// Folders of the system's programs.
-pub const FOLDERS: [&str; 6] = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
-
-/// Returns the reason why an assignment changes more than the value of a variable.
-fn special_variable(name: &str, value: &str) -> Option<&'static str> {
-    if name == "PATH" {
-        let good = value.split(':').all(|folder| FOLDERS.contains(&folder));
-        return (!good || !value.contains("/sbin"))
-            .then_some("with it the programs of the script may be others: name only folders of the system");
-    }
-    let is_special = SPECIAL.contains(&name) || SPECIAL_PREFIXES.iter().any(|prefix| name.starts_with(prefix));
-    (is_special && !(name == "LC_ALL" && value == "C"))
-        .then_some("the variable has a meaning to the shell or to programs, which is not followed")
-}
 
 struct Interpreter {
     extended: bool,

@@ -204,7 +204,7 @@ impl Options {
             return at(first, "`num_tc` is missing: without classes the kernel refuses taprio");
         };
         if let Some(class) = self.map.iter().find(|&&class| u64::from(class) >= classes) {
-            return at(map_line, format!("`map` speaks of class {class}, and `num_tc` is {classes}"));
+            return at(map_line, format!("`map` names class {class}, and `num_tc` is {classes}"));
         }
         let Some(queues) = &self.queues else {
             return at(first, "`queues` is missing: the kernel refuses classes without queues");

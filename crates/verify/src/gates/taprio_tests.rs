@@ -25,7 +25,7 @@ fn hold_and_release_are_read() {
 }
 
 #[test]
-fn what_a_shell_runs_alike_is_read_alike() {
+fn scripts_of_equal_effect_give_equal_gates() {
     let plain = parse(GOOD).unwrap();
     let same = |text: String| {
         let read = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -87,7 +87,7 @@ fn hostile_commands_are_refused_with_their_line() {
         ("06 200000", "06 0", "line 7: `sched-entry` of 0 ns"),
         ("06 200000", "06 2147483647", "line 6: the intervals add up to 2147783647 ns, and the kernel"),
         ("06 200000 clockid CLOCK_TAI", "06", "line 7: `sched-entry` lacks an interval"),
-        ("num_tc 3", "num_tc 2", "line 4: `map` speaks of class 2, and `num_tc` is 2"),
+        ("num_tc 3", "num_tc 2", "line 4: `map` names class 2, and `num_tc` is 2"),
         ("num_tc 3 ", "", "line 3: `num_tc` is missing"),
         ("num_tc 3", "num_tc 3 num_tc 3", "line 4: duplicate `num_tc`"),
         ("queues 1@0 1@1 2@2", "", "line 3: `queues` is missing"),
@@ -106,6 +106,11 @@ fn hostile_commands_are_refused_with_their_line() {
         ),
         ("base-time 1000", "base-time 1000 cycle-time 0", "line 5: the cycle of `eth0` is above zero"),
         ("clockid CLOCK_TAI", "", "line 3: `clockid` is missing"),
+        (
+            "clockid CLOCK_TAI",
+            "clockid CLOCK_TAI < params",
+            "line 7: `< params`: without this file the command does not",
+        ),
         ("clockid CLOCK_TAI", "clockid CLOCK_SUN", "line 7: `clockid SUN`: expected one of CLOCK_TAI"),
         ("clockid CLOCK_TAI", "clockid CLOCK_TAI flags 0x2", "line 3: `flags 0x2` and `clockid`"),
         ("clockid CLOCK_TAI", "clockid CLOCK_TAI flags 0x4", "line 7: `flags` is `0x4`"),

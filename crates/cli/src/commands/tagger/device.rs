@@ -207,7 +207,7 @@ struct Found {
     starved: Option<String>,
     egress: EgressQueue,
     hops: u64,
-    /// Queues of lossless frames whose profile is named neither lossless nor lossy, by switch and egress port.
+    /// Queues of lossless frames with a profile named neither lossless nor lossy, by switch and egress port.
     unnamed: BTreeSet<(NodeId, PortIndex, u8)>,
 }
 

@@ -16,7 +16,7 @@ use units::random::{Stream, purpose};
 #[derive(Debug)]
 pub(crate) struct Custom {
     state: Box<dyn OverloadState>,
-    /// Bitmask of classes whose frames the rule treats.
+    /// Bitmask of the classes that the rule applies to.
     classes: u8,
     random: Stream,
     /// Ports towards switches.
