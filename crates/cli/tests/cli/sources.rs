@@ -268,3 +268,10 @@ fn central_structs_have_fewer_than_15_fields() {
         assert!((3..15).contains(&fields), "{name} has {fields} fields");
     }
 }
+
+/// Details belong to the module that they describe.
+#[test]
+fn architecture_has_at_most_12_000_characters() {
+    let length = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().chars().count();
+    assert!(length <= 12_000, "{length}");
+}

@@ -12,7 +12,7 @@ use crate::device::{Device, Port};
 use crate::error::{Finding, FindingKind};
 use crate::options::Conditions;
 use crate::read::{Pool, Profile, SwitchConfig};
-use fabric::sonic::DynamicHeadroom;
+use fabric::sonic::{DynamicHeadroom, HeadroomLimit, room_after_xoff};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use text::numbers::{counted, grouped};
@@ -31,16 +31,6 @@ struct HeadroomShortage {
     needs: u64,
     /// Text such as "40 m of cable".
     cable: String,
-}
-
-/// The value that bounds the bytes that an account can take after it sent a PAUSE.
-enum HeadroomLimit {
-    /// `xoff` of the profile.
-    Xoff,
-    /// `size` of the profile, if its pool has no shared headroom.
-    Size,
-    /// `xoff` of the pool.
-    Shared,
 }
 
 /// Reports accounts with less headroom than their cable needs. Returns the headroom that switches compute.
@@ -199,12 +189,8 @@ fn check_length(config: &SwitchConfig, port: &Port, findings: &mut Findings) {
 
 /// Returns the bytes that an account can take after it sent a PAUSE, and the value that bounds them.
 fn usable(config: &SwitchConfig, profile: &Profile) -> (u64, HeadroomLimit) {
-    let xoff = profile.xoff.unwrap_or(0);
-    match config.pools.get(&profile.pool).and_then(|pool| pool.shared_headroom) {
-        Some(shared) if shared < xoff => (shared, HeadroomLimit::Shared),
-        None if profile.size < xoff => (profile.size, HeadroomLimit::Size),
-        _ => (xoff, HeadroomLimit::Xoff),
-    }
+    let shared = config.pools.get(&profile.pool).and_then(|pool| pool.shared_headroom);
+    room_after_xoff(profile.xoff.unwrap_or(0), profile.size, shared)
 }
 
 /// The cable of a port.

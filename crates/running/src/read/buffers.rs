@@ -43,7 +43,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         let is = |field: &str, value: &str| row.fields.get(field).is_some_and(|text| text == value);
         let (ingress, egress) = (!is("type", "egress"), !is("type", "ingress"));
         let size = reader.number(&row, "size", any.clone());
-        let shared_headroom = reader.number(&row, "xoff", any.clone());
+        let shared_headroom = reader.number(&row, "xoff", any.clone()).filter(|xoff| *xoff > 0);
         switch.pools.insert(
             row.name.to_owned(),
             Pool { size, shared_headroom, ingress, egress, is_static: is("mode", "static") },

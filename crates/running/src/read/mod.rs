@@ -134,7 +134,7 @@ pub(crate) struct WatchdogPort {
 pub(crate) struct Pool {
     /// Bytes; `None` if the switch computes it.
     pub size: Option<u64>,
-    /// Shared headroom of an ingress pool, in bytes.
+    /// Shared headroom of an ingress pool, in bytes, above 0; `None` if it has none.
     pub shared_headroom: Option<u64>,
     /// Whether profiles of priority groups, and those of queues, may belong to it.
     pub ingress: bool,

@@ -39,8 +39,10 @@ impl Decision {
     }
 }
 
-/// An overload action at one switch. It owns its state and receives the core of the switch. It may change the path of
-/// the frame that it decides about; changed content is part of the decision.
+/// An overload action at one switch: PABO, DIBS, trimming, or the rule of a library user. It owns its state and
+/// receives the core of the switch. It may change the path of the frame that it decides about; changed content is part
+/// of the decision. It is no [`PortMechanism`](protocols::port::PortMechanism), because it reads and reserves room at
+/// several ports: that needs the core, which `protocols` does not have.
 pub(crate) trait Action {
     /// Returns its hooks: [`Hooks::DECIDE`], [`Hooks::REFUSE`] and [`Hooks::REDIRECT`].
     fn hooks(&self) -> Hooks;

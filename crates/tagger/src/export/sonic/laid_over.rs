@@ -257,7 +257,7 @@ fn shared_headroom(name: &str, merged: &Config) -> Vec<String> {
     let pools: Map<String, Value> = merged.get("BUFFER_POOL").and_then(Value::as_object).cloned().unwrap_or_default();
     let uses = model::pool_uses(merged);
     let note = |(pool, used): (&String, &model::PoolUse)| {
-        let shared = match pools.get(pool).and_then(|fields| number(fields, "xoff")) {
+        let shared = match pools.get(pool).and_then(|fields| number(fields, "xoff")).filter(|xoff| *xoff > 0) {
             Some(size) => format!("the shared headroom pool has {size} B"),
             None => "the file has no size of the shared headroom pool".to_owned(),
         };

@@ -3,6 +3,7 @@
 //! `sonic-buffer-profile`, `sonic-pfcwd`, `sonic-port-qos-map`, `sonic-scheduler` and those of the maps; other tables
 //! are ignored.
 
+use fabric::sonic::{HeadroomLimit, room_after_xoff};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -390,7 +391,8 @@ pub fn check_pools(config: &Config, sharing_headroom: bool) -> Vec<Violation> {
             }
         };
         over("size", used.size, "`size`");
-        if !sharing_headroom {
+        // An `xoff` of 0 means no shared headroom.
+        if !sharing_headroom && number(pool, "xoff") != Some(0) {
             over("xoff", used.xoff, "`xoff`");
         }
     }
@@ -398,8 +400,7 @@ pub fn check_pools(config: &Config, sharing_headroom: bool) -> Vec<Violation> {
 }
 
 /// Returns the pools and profiles that leave lossless priority groups of these ports less room after XOFF than their
-/// `xoff`: a `size` below it where the pool has no shared headroom, or a shared headroom below it. `running` judges the
-/// headroom of switches by the same rule.
+/// `xoff` ([`room_after_xoff`]).
 pub fn check_headroom(config: &Config, ports: Ports<'_>) -> Vec<Violation> {
     let mut found = BTreeSet::new();
     let (table, most) = RANGED[0];
@@ -423,10 +424,14 @@ pub(super) fn room_below_xoff<'a>(config: &Config, profile: &'a Value) -> Option
     let pool = named(profile, "pool")?;
     let xoff = number(profile, "xoff")?;
     let size = number(profile, "size")?;
-    let rule = match number(config.get("BUFFER_POOL")?.get(pool)?, "xoff") {
-        None if size < xoff => format!("is missing, and size {size} B is the headroom then: less than xoff {xoff} B"),
-        Some(shared) if (1..xoff).contains(&shared) => format!("{shared} B, less than xoff {xoff} B of one group"),
-        _ => return None,
+    let shared = number(config.get("BUFFER_POOL")?.get(pool)?, "xoff");
+    let rule = match room_after_xoff(xoff, size, shared) {
+        (_, HeadroomLimit::Xoff) => return None,
+        (room, HeadroomLimit::Shared) => format!("{room} B, less than xoff {xoff} B of one group"),
+        (room, HeadroomLimit::Size) => {
+            let value = if shared.is_some() { "is 0" } else { "is missing" };
+            format!("{value}, and size {room} B is the headroom then: less than xoff {xoff} B")
+        }
     };
     Some((pool, rule))
 }
