@@ -32,7 +32,7 @@ pub(crate) use head::Head;
 pub(crate) use mechanisms::Installed;
 pub(crate) use preempt::Busy;
 
-use crate::departures::{Departures, Exact};
+use crate::departures::Exact;
 use crate::network::Network;
 use crate::node_stats::NodeStats;
 use engine::EarliestTimes;
@@ -277,7 +277,7 @@ impl Egress {
     /// precedence. Returns its arrival time. `collect` receives the telemetry of the port, without the backlog. The
     /// scheduler had no choice, so the class is not charged.
     #[inline(always)] // as start
-    pub fn send_at_once<D: Departures>(
+    pub fn send_at_once(
         &mut self,
         now: Time,
         port: u16,
@@ -290,8 +290,8 @@ impl Egress {
         if cell.busy_until > now {
             return None;
         }
-        if D::LAZY || cell.block_reasons == 0 {
-            return (cell.waiting == 0).then(|| cell.start::<D>(now, size_bytes, &self.states, port));
+        if cell.block_reasons == 0 {
+            return (cell.waiting == 0).then(|| cell.start::<Exact>(now, size_bytes, &self.states, port));
         }
         let may_start = self.may_precede(now, port, class, head, stats)
             && self.mechanisms_allow(now, port, (class, size_bytes))

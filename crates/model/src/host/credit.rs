@@ -24,6 +24,7 @@ impl Host {
     }
 
     /// Handles a credit message that arrived by `in_port`.
+    #[inline(never)] // as on_event
     pub(super) fn on_credit(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         let (class, goes_on) = self.egress.on_credit(in_port, frame, &mut self.stats);

@@ -209,6 +209,8 @@ impl Host {
         }
     }
 
+    // Not inlined: what it needs in registers would burden every frame.
+    #[inline(never)]
     fn on_event(&mut self, now: Time, event: Event, window: &mut Window<'_, OnWire>) {
         match event {
             Event::Start(flow) => self.start_planned(now, flow, window),

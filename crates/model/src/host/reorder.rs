@@ -106,6 +106,7 @@ impl ReorderState {
     }
 
     /// Records the arrival of the piece at this offset.
+    #[inline(never)] // as Host::on_event
     pub fn observe(&mut self, offset: u64, density: &mut ReorderDensity) {
         let index = match &mut self.chunks {
             Chunks::Equal { bytes } => offset / *bytes,

@@ -189,7 +189,7 @@ impl Core {
         frame: &Frame,
         window: &mut Window<'_, OnWire>,
     ) -> FrameFate {
-        if let Some(marked) = self.send_at_once::<Exact>(crossing, frame, window) {
+        if let Some(marked) = self.send_at_once(crossing, frame, window) {
             return FrameFate::Sent { egress: crossing.egress, marked };
         }
         self.wait_or_refuse(overload, crossing, frame, window)
@@ -198,7 +198,7 @@ impl Core {
     /// Transmits a frame if the wire is free and no other frame has precedence. Returns whether the frame was
     /// ECN-marked then; `None` if it was not transmitted.
     #[inline(always)] // as forward
-    pub(super) fn send_at_once<D: Departures>(
+    pub(super) fn send_at_once(
         &mut self,
         crossing: &Crossing,
         frame: &Frame,
@@ -208,8 +208,8 @@ impl Core {
         let Core { egress: ports, buffer, stats, network, .. } = self;
         let head = |class| buffer.head(egress, class);
         let collect = |hop: Hop| network.collect(frame, Hop { queue_bytes: buffer.waiting_bytes(egress), ..hop });
-        let at = ports.send_at_once::<D>(now, egress, (class, frame.size_bytes), head, collect, stats)?;
-        if !D::LAZY && self.steps.hooks.meet(Hooks::TRANSMIT) {
+        let at = ports.send_at_once(now, egress, (class, frame.size_bytes), head, collect, stats)?;
+        if self.steps.hooks.meet(Hooks::TRANSMIT) {
             return Some(self.put_on_wire_with_hooks(frame, crossing, at, window));
         }
         count_hop(frame, put_on_wire(frame, egress, at, window));

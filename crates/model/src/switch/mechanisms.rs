@@ -131,8 +131,8 @@ impl Core {
     /// Returns whether the mechanisms of the port mark `frame`, which is about to join the queue at `index`.
     #[inline(always)] // for each frame that is queued
     pub(super) fn marks_at_enqueue(&mut self, port: u16, index: usize, frame: &Frame) -> bool {
-        self.buffer.queues[index].bytes >= self.egress.cell(port).enqueue_from_bytes
-            && frame.can_be_marked()
+        frame.can_be_marked()
+            && self.buffer.queues[index].bytes >= self.egress.cell(port).enqueue_from_bytes
             && self.run_enqueue_hooks(port, index, frame)
     }
 
