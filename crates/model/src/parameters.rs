@@ -24,8 +24,9 @@ pub use crate::tags::{TagError, TagRules};
 pub use overrides::SwitchOverride;
 pub use protocols::cbfc::CreditParameters;
 pub use protocols::ecn::{EcnParameters, MarkEvent};
-pub use protocols::limits::Threshold;
+pub use protocols::limits::{QueueLimit, Threshold};
 pub use protocols::pause::PauseParameters;
+pub use protocols::pipeline_trim::SignalScope;
 pub use protocols::port_mechanisms::Marking;
 pub use recording::{CaptureParameters, RecordParameters, StormParameters, TraceParameters};
 pub use timing::Timing;
@@ -52,26 +53,6 @@ pub enum Buffer {
         /// Limit of each queue.
         limit: QueueLimit,
     },
-}
-
-/// Limit of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// Bytes of frames.
-    Bytes(u64),
-    /// Number of frames.
-    Packets(u32),
-}
-
-impl QueueLimit {
-    /// Returns whether a frame of `size_bytes` fits into a queue that holds `frames` frames of `bytes` in total.
-    #[inline]
-    pub fn fits(&self, frames: usize, bytes: u64, size_bytes: u16) -> bool {
-        match *self {
-            QueueLimit::Bytes(most) => bytes + u64::from(size_bytes) <= most,
-            QueueLimit::Packets(most) => frames < most as usize,
-        }
-    }
 }
 
 /// Flow control of a switch.
@@ -254,15 +235,6 @@ pub enum Overflow {
     Deflect,
     /// Sends the header to the recirculation port (mirror on drop).
     Mirror,
-}
-
-/// Pipelines that receive the signal of a deflected frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SignalScope {
-    /// All pipelines.
-    All,
-    /// The ingress pipeline of the frame.
-    Origin,
 }
 
 /// Scheduler among the classes of a port.

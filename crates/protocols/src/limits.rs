@@ -15,6 +15,26 @@ pub enum Threshold {
     },
 }
 
+/// Length of a queue: a limit or a watermark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// Bytes of frames.
+    Bytes(u64),
+    /// Number of frames.
+    Packets(u32),
+}
+
+impl QueueLimit {
+    /// Returns whether a frame of `size_bytes` fits into a queue that holds `frames` frames of `bytes` in total.
+    #[inline]
+    pub fn fits(&self, frames: usize, bytes: u64, size_bytes: u16) -> bool {
+        match *self {
+            QueueLimit::Bytes(most) => bytes + u64::from(size_bytes) <= most,
+            QueueLimit::Packets(most) => frames < most as usize,
+        }
+    }
+}
+
 /// Parses a fraction or a decimal, exact, in lowest terms.
 pub fn fraction(text: &str) -> Option<(u32, u32)> {
     let (numerator, denominator) = match text.split_once('/') {

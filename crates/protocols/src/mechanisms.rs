@@ -26,7 +26,7 @@ pub fn all() -> impl Iterator<Item = &'static Mechanism> {
         &trim::TRIM,
         &trim::CUT_PAYLOAD,
         &trim::SFC,
-        &pipeline_trim::MECHANISM,
+        &pipeline_trim::PIPELINE_TRIM,
     ]
     .into_iter()
     .chain(Marking::MECHANISMS.iter().copied())

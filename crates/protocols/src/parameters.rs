@@ -43,11 +43,12 @@
 //! ```
 //!
 //! After the key stands its reader, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
-//! `count`, `number`, `positive`, `switch`, `class`, `classes`, `frame_bytes`, `threshold`, `watermark`, `reaction`, or
-//! `word` with its words. `time_or["path"]` reads `path` as `None`; `either["path" = Cap::Path, bytes = Cap::Bytes]`
-//! reads one of the words, or a value by that reader; `switch[Ecn::Off, Ecn::Classic]` maps false and true;
-//! `count[1, 255]` has a range. `check` returns an array of tests of ranges and of the values against each other; it
-//! may be omitted, and is not allowed with `over`, where the transport checks.
+//! `count`, `number`, `positive`, `switch`, `class`, `classes`, `frame_bytes`, `threshold`, `queue_limit`, `fraction`,
+//! `reaction`, or `word` with its words and their values; `word["one", "other"]` reads the word itself.
+//! `time_or["path"]` reads `path` as `None`; `either["path" = Cap::Path, bytes = Cap::Bytes]` reads one of the words,
+//! or a value by that reader; `switch[Ecn::Off, Ecn::Classic]` maps false and true; `count[1, 255]` has a range.
+//! `check` returns an array of tests of ranges and of the values against each other; it may be omitted, and is not
+//! allowed with `over`, where the transport checks.
 
 use crate::describe::Mechanism;
 use crate::settings::ParameterError;
@@ -294,7 +295,8 @@ macro_rules! parameters {
     (@syntax class) => { $crate::describe::Syntax::CLASS };
     (@syntax classes) => { $crate::describe::Syntax::CLASSES };
     (@syntax threshold) => { $crate::describe::Syntax::THRESHOLD };
-    (@syntax watermark) => { $crate::describe::Syntax::QUEUE_LIMIT };
+    (@syntax queue_limit) => { $crate::describe::Syntax::QUEUE_LIMIT };
+    (@syntax fraction) => { $crate::describe::Syntax::FRACTION };
     (@syntax reaction) => { $crate::describe::Syntax::REACTION };
     (@syntax switch $($off:expr, $on:expr)?) => { $crate::describe::Syntax::FLAG };
     (@syntax bytes_or $word:literal) => { $crate::parameters::parameters!(@or SIZE, "a size", $word) };
@@ -316,6 +318,7 @@ macro_rules! parameters {
             concat!("\"", $first, "\""),
         )
     };
+    (@syntax word $($word:literal),+) => { $crate::parameters::parameters!(@syntax word $($word = $word),+) };
     (@or $syntax:ident, $name:literal, $($word:literal),+) => {
         $crate::describe::Syntax::new(
             $crate::describe::ValueType::Or(&[$($word),+], &$crate::describe::Syntax::$syntax.value),
@@ -330,6 +333,9 @@ macro_rules! parameters {
 
     (@read word [$($word:literal = $variant:expr),+ $(,)?] $key:literal $text:ident) => {
         $crate::settings::word($key, $text, &[$(($word, $variant)),+])
+    };
+    (@read word [$($word:literal),+] $key:literal $text:ident) => {
+        $crate::settings::word($key, $text, &[$(($word, $word)),+])
     };
     (@read either [$($word:literal = $variant:expr),+, $syntax:ident = $wrap:expr] $key:literal $text:ident) => {
         match $text {

@@ -1,8 +1,7 @@
 //! Parsing of parameters from scenario texts, with the error messages for invalid values.
 
-use crate::limits::{Threshold, fraction};
+use crate::limits::{QueueLimit, Threshold};
 use crate::reaction::Reaction;
-use crate::trim::Watermark;
 use units::{Bytes, Rate, Time, parse_percent};
 
 /// Error of an invalid parameter, with the valid alternatives.
@@ -148,17 +147,24 @@ pub(crate) fn threshold(key: &str, text: &str) -> Result<Threshold, ParameterErr
     if !text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '/' | ' ')) {
         return bytes(key, text).map(|bytes| Threshold::Static { bytes });
     }
-    let alpha = fraction(text).filter(|(numerator, denominator)| *numerator > 0 && *denominator > 0);
+    let alpha = crate::limits::fraction(text).filter(|(numerator, denominator)| *numerator > 0 && *denominator > 0);
     let wanted = "a size like \"100KB\", or a share of the free buffer like \"1/8\"";
     alpha.map(|alpha| Threshold::Dynamic { alpha }).ok_or_else(|| wrong(key, text, wanted))
 }
 
-/// Parses a queue length from which frames are trimmed: a number of packets, or a size.
-pub(crate) fn watermark(key: &str, text: &str) -> Result<Watermark, ParameterError> {
+/// Parses a queue length: a number of packets, or a size.
+pub(crate) fn queue_limit(key: &str, text: &str) -> Result<QueueLimit, ParameterError> {
     match text.strip_suffix("packets").or(text.strip_suffix("packet")) {
-        Some(packets) => count(key, packets.trim()).map(Watermark::Packets),
-        None => bytes(key, text).map(Watermark::Bytes),
+        Some(packets) => count(key, packets.trim()).map(QueueLimit::Packets),
+        None => bytes(key, text).map(QueueLimit::Bytes),
     }
+}
+
+/// Parses a share above 0, up to 1, as numerator and denominator.
+pub(crate) fn fraction(key: &str, text: &str) -> Result<(u32, u32), ParameterError> {
+    let share =
+        crate::limits::fraction(text).filter(|&(numerator, denominator)| 0 < numerator && numerator <= denominator);
+    share.ok_or_else(|| wrong(key, text, "a share above 0, up to 1, like \"1/4\""))
 }
 
 /// Parses the reaction time to a pause.

@@ -4,6 +4,7 @@
 use crate::describe::Default::{Absent, Value};
 use crate::describe::{Mechanism, Parameter, Syntax, extended};
 use crate::frame::{Frame, Kind, MIN_FRAME_BYTES, flags};
+use crate::limits::QueueLimit;
 use crate::parameters::{Parameters, parameters};
 use crate::settings::require;
 
@@ -17,15 +18,6 @@ pub enum HeaderDestination {
     SameQueue,
     /// Headers return to the source of the trimmed frame (SFC).
     Source,
-}
-
-/// Queue length from which arriving frames are trimmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Watermark {
-    /// In frames.
-    Packets(u32),
-    /// In bytes of frames.
-    Bytes(u64),
 }
 
 /// The frame that is trimmed.
@@ -98,7 +90,7 @@ parameters! {
              (drop)",
             "NDP, section 3.2.4 (return to sender); SONiC drops";
         /// Queue length from which frames are trimmed; `None`: only frames without room.
-        watermark: Option<Watermark> = "watermark" watermark, absent "a full queue",
+        watermark: Option<QueueLimit> = "watermark" queue_limit, absent "a full queue",
             "queue length from which frames return as headers, at most switch.queue",
             "the trimming paper, section 2: when the queue exceeds a threshold, without a value";
         /// Bitmask of the classes that are trimmed.
@@ -194,8 +186,8 @@ impl TrimParameters {
     pub fn is_past_watermark(&self, frames: usize, bytes: u64) -> bool {
         match self.watermark {
             None => false,
-            Some(Watermark::Packets(least)) => frames >= least as usize,
-            Some(Watermark::Bytes(least)) => bytes >= least,
+            Some(QueueLimit::Packets(least)) => frames >= least as usize,
+            Some(QueueLimit::Bytes(least)) => bytes >= least,
         }
     }
 
@@ -249,9 +241,9 @@ mod tests {
     #[test]
     fn a_watermark_counts_what_waits() {
         let with = |watermark| TrimParameters { watermark, ..TrimParameters::default() };
-        let packets = with(Some(Watermark::Packets(3)));
+        let packets = with(Some(QueueLimit::Packets(3)));
         assert!(packets.is_past_watermark(3, 0) && !packets.is_past_watermark(2, 1 << 20));
-        let bytes = with(Some(Watermark::Bytes(4000)));
+        let bytes = with(Some(QueueLimit::Bytes(4000)));
         assert!(bytes.is_past_watermark(0, 4000) && !bytes.is_past_watermark(9, 3999));
         assert!(!with(None).is_past_watermark(usize::MAX, u64::MAX));
     }

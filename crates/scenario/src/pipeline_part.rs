@@ -1,12 +1,10 @@
 //! `switch.overload` of kind `pipeline-trim`: the pipelines of a switch.
 
-use crate::document::Value;
-use crate::section::{Read, Section, quantity, show};
-use crate::values::room;
+use crate::mechanism;
+use crate::section::Section;
 use fabric::Fabric;
-use model::parameters::{Overflow, PipelineParameters, QueueLimit, SignalScope};
-use protocols::limits::fraction;
-use protocols::pipeline_trim::{Control, ControlParameters, MAX_BURST_BYTES, Wrap};
+use model::parameters::{Overflow, PipelineParameters, QueueLimit};
+use protocols::pipeline_trim::{Control, ControlParameters, PIPELINE_TRIM, PipelineSettings};
 use units::{Bytes, Time};
 
 /// Keys that only some models read.
@@ -28,33 +26,15 @@ const ONLY: [(&str, &[&str]); 13] = [
 
 /// Reads the pipeline parameters of `table`.
 pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
-    let model = table.word("model", "model of a switch", &["tofino", "switch-p4", "dod", "mod", "tofino2"]);
-    let pipelines = table.whole("pipelines", 1..=64).map(|count| count as u16);
-    let ports_per_pipeline = table.whole("ports_per_pipeline", 1..=u64::from(u16::MAX)).map(|count| count as u16);
-    let rate = table.rate("recirculation_rate");
-    let latency = table.time("recirculation_latency");
-    let deflect_queue = table.read("recirculation_queue", room);
-    let (pessimistic, half) = (table.time("pessimistic"), table.time("half"));
-    let half_share = table.read("half_share", part);
-    let pessimistic_share = table.read("pessimistic_share", part);
-    let burst = table.read("meter_burst", burst);
-    let response = table.word("response", "response", &["meter", "all", "next"]);
-    let trim_next = table.whole("trim_next", 1..=1_000_000).map(|packets| packets as u32);
-    let notify = table.word("notify", "set of pipelines", &["all", "origin"]);
-    let signal_delay = table.time("signal_delay");
-    let timestamp = table.word("timestamp", "timestamp comparison", &["wrapping", "as-listed"]);
-    let clock_ns = table.whole("clock", 0..=u64::from(u32::MAX)).map(|clock| clock as u32);
-    let stages = table.whole("stages", 0..=64).map(|stages| stages as u32);
-    let cycle = table.time("cycle");
-
-    let model = model?;
+    let settings: PipelineSettings = mechanism::build(table, &PIPELINE_TRIM, &[])?;
+    let PipelineSettings { model, response, pipelines, pessimistic, recirculation_latency: latency, .. } = settings;
     for (key, models) in ONLY {
         if table.has(key) && !models.contains(&model) {
             let message = format!("`{key}` has no effect with model \"{model}\": it belongs to {}", models.join(", "));
             table.context.warn(&table.key(key), message);
         }
     }
-    if let ("tofino", Some(response @ ("all" | "next"))) = (model, response) {
+    if let ("tofino", "all" | "next") = (model, response) {
         let idle = match response {
             "all" => &["pessimistic_share"][..],
             _ => &["pessimistic", "half", "half_share", "pessimistic_share"],
@@ -63,19 +43,17 @@ pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
             table.context.warn(&table.key(key), format!("`{key}` has no effect with response \"{response}\""));
         }
     }
-    if table.has("trim_next") && model == "tofino" && response != Some("next") {
+    if table.has("trim_next") && model == "tofino" && response != "next" {
         table.context.warn(&table.key("trim_next"), "`trim_next` has no effect: it needs response = \"next\"");
     }
-    let wrap = if timestamp? == "as-listed" { Wrap::AsListed } else { Wrap::Handled };
-    let control = match (model, response?) {
+    let control = match (model, response) {
         ("mod" | "tofino2", _) => Control::None,
         ("dod", _) => Control::Meter,
-        ("switch-p4", _) => Control::TwoMeters { wrap, clock_ns: clock_ns? },
+        ("switch-p4", _) => Control::TwoMeters { wrap: settings.wrap, clock_ns: settings.clock_ns },
         (_, "all") => Control::TrimAll,
-        (_, "next") => Control::TrimNext { packets: trim_next? },
+        (_, "next") => Control::TrimNext { packets: settings.trim_next },
         _ => Control::ThreeMeters,
     };
-    let (pipelines, pessimistic, latency) = (pipelines?, pessimistic?, latency?);
     if matches!(model, "tofino" | "switch-p4") && pessimistic > Time::ZERO && pessimistic < latency {
         let message = format!(
             "ports stay pessimistic for {pessimistic} after a signal, but recirculation takes {latency}: the state \
@@ -83,50 +61,26 @@ pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
         );
         table.context.warn(&table.key("pessimistic"), message);
     }
-    if table.has("recirculation_queue") && deflect_queue.is_none() {
-        return None;
-    }
     Some(PipelineParameters {
         pipelines,
-        ports_per_pipeline,
+        ports_per_pipeline: settings.ports_per_pipeline,
         overflow: if model == "mod" { Overflow::Mirror } else { Overflow::Deflect },
         control: ControlParameters {
             control,
             pessimistic,
-            until_optimistic: pessimistic.saturating_add(half?),
-            burst_bytes: burst?,
-            half: half_share?,
-            share: pessimistic_share.unwrap_or((1, u32::from(pipelines))),
+            until_optimistic: pessimistic.saturating_add(settings.half),
+            burst_bytes: u32::try_from(settings.burst_bytes).ok()?,
+            half: settings.half_share,
+            share: settings.pessimistic_share.unwrap_or((1, u32::from(pipelines))),
         },
-        recirculation_rate: rate?,
+        recirculation_rate: settings.recirculation_rate,
         recirculation_latency: latency,
-        deflect_queue,
-        signal_delay: signal_delay.unwrap_or(latency),
-        notified: if notify? == "origin" { SignalScope::Origin } else { SignalScope::All },
-        stages: if model == "tofino2" { Some(stages?) } else { None },
-        cycle: cycle?,
+        deflect_queue: settings.deflect_queue,
+        signal_delay: settings.signal_delay.unwrap_or(latency),
+        notified: settings.notified,
+        stages: if model == "tofino2" { Some(settings.stages) } else { None },
+        cycle: settings.cycle,
     })
-}
-
-/// Reads the share of the line rate that a meter passes.
-fn part(value: &Value) -> Read<(u32, u32)> {
-    let right = || Some("write a share of the line rate, like \"1/4\" or 0.5".to_owned());
-    match value.text().and_then(|text| fraction(&text)) {
-        Some((0, _)) => Err(("a meter without a rate would trim every packet".to_owned(), right())),
-        Some((numerator, denominator)) if denominator > 0 && numerator <= denominator => {
-            Ok(((numerator, denominator), format!("{numerator}/{denominator}")))
-        }
-        _ => Err((format!("{} is not a share of the line rate", show(value)), right())),
-    }
-}
-
-fn burst(value: &Value) -> Read<u32> {
-    let right = || Some(format!("write a size up to {}, like \"12160B\"", Bytes(MAX_BURST_BYTES.into())));
-    let (bytes, text) = quantity::<Bytes>(value, "a size")?;
-    match u32::try_from(bytes.get()) {
-        Ok(burst) if burst > 0 && burst <= MAX_BURST_BYTES => Ok((burst, text)),
-        _ => Err((format!("`{text}` is not a valid burst of a meter"), right())),
-    }
 }
 
 /// Checks the parameters against fabric and largest frame. `Err` has the key within the table, the error and the help.

@@ -8,7 +8,7 @@ use crate::values::{room, tiers};
 use fabric::Fabric;
 use model::parameters::{FlowControl, Overload, QueueLimit, Scheduler};
 use protocols::pipeline_trim;
-use protocols::trim::{self, HeaderDestination, HeaderFull, TrimParameters, Watermark};
+use protocols::trim::{self, HeaderDestination, HeaderFull, TrimParameters};
 use units::Bytes;
 
 const KIND: &str = "switch.overload.kind";
@@ -29,7 +29,7 @@ pub(crate) fn read(
     let mechanism = match kind {
         "cut-payload" => &trim::CUT_PAYLOAD,
         "sfc" => &trim::SFC,
-        "pipeline-trim" => &pipeline_trim::MECHANISM,
+        "pipeline-trim" => &pipeline_trim::PIPELINE_TRIM,
         _ => &trim::TRIM,
     };
     let inside = if kind == "pipeline-trim" { Some(pipeline_part::read(table)) } else { None };
@@ -87,10 +87,15 @@ pub(crate) fn read(
 }
 
 /// Refuses a watermark above the queue's limit.
-fn check_watermark(switch: &Section<'_, '_>, table: &Section<'_, '_>, watermark: Watermark, limit: Option<QueueLimit>) {
+fn check_watermark(
+    switch: &Section<'_, '_>,
+    table: &Section<'_, '_>,
+    watermark: QueueLimit,
+    limit: Option<QueueLimit>,
+) {
     let beyond = match (watermark, limit) {
-        (Watermark::Packets(mark), Some(QueueLimit::Packets(most))) => mark > most,
-        (Watermark::Bytes(mark), Some(QueueLimit::Bytes(most))) => mark > most,
+        (QueueLimit::Packets(mark), Some(QueueLimit::Packets(most))) => mark > most,
+        (QueueLimit::Bytes(mark), Some(QueueLimit::Bytes(most))) => mark > most,
         _ => false,
     };
     if beyond && switch.has("queue") {

@@ -44,7 +44,8 @@ pub(crate) fn canonical(key: &str, value: &Value, syntax: Syntax) -> Read<String
         ValueType::Threshold => threshold(value)?.1,
         ValueType::QueueLimit => room(value)?.1,
         ValueType::Reaction => reaction(value)?.1,
-        ValueType::Fraction | ValueType::Other => plain()?,
+        ValueType::Fraction => part(value)?.1,
+        ValueType::Other => plain()?,
         ValueType::Class => whole(value, 0..=7)?.1,
         ValueType::Classes => classes(value, "the list of classes is empty")?.1,
         ValueType::Word(words) => {
@@ -179,6 +180,18 @@ pub(crate) fn threshold(value: &Value) -> Read<Threshold> {
             Ok((Threshold::Dynamic { alpha }, text))
         }
         _ => Err((format!("`{text}` is not a share of the free buffer"), right())),
+    }
+}
+
+/// Reads the share of the line rate that a meter passes.
+fn part(value: &Value) -> Read<(u32, u32)> {
+    let right = || Some("write a share of the line rate, like \"1/4\" or 0.5".to_owned());
+    match value.text().and_then(|text| fraction(&text)) {
+        Some((0, _)) => Err(("a meter without a rate would trim every packet".to_owned(), right())),
+        Some((numerator, denominator)) if denominator > 0 && numerator <= denominator => {
+            Ok(((numerator, denominator), format!("{numerator}/{denominator}")))
+        }
+        _ => Err((format!("{} is not a share of the line rate", show(value)), right())),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::conservation::network;
 use fabric::generate::{TierLinks, leaf_spine, single_switch};
 use model::parameters::*;
 use protocols::qcn::PointParameters;
-use protocols::trim::{HeaderDestination, HeaderFull, TrimParameters, Victim, Watermark};
+use protocols::trim::{HeaderDestination, HeaderFull, TrimParameters, Victim};
 use stats::trace::TraceEvent;
 use traffic::Process;
 use units::random::{Stream, purpose};
@@ -138,7 +138,7 @@ fn random_networks_that_trim_keep_their_books() {
                 classes: !setup.switch.flow_control.lossless(),
                 scheme,
                 watermark: (scheme == HeaderDestination::Source && random.below(2) == 0)
-                    .then_some(Watermark::Packets(1)),
+                    .then_some(QueueLimit::Packets(1)),
                 tiers: [0xff, 0b10][random.below(2) as usize],
             };
             setup.host.trim_aware = random.below(4) != 0;
@@ -202,7 +202,7 @@ fn headers_of_cut_payload_keep_their_place() {
 /// SFC: above the watermark, headers return to their own source. Only frames below it are forwarded.
 #[test]
 fn from_the_watermark_on_headers_go_back() {
-    for (watermark, waiting) in [(Some(Watermark::Packets(3)), 3), (Some(Watermark::Bytes(3000)), 2), (None, 8)] {
+    for (watermark, waiting) in [(Some(QueueLimit::Packets(3)), 3), (Some(QueueLimit::Bytes(3000)), 2), (None, 8)] {
         let trim = TrimParameters { scheme: HeaderDestination::Source, watermark, ..trim() };
         let results = burst(16, 1, trimming(trim, 8, 100));
         results.all_hold();
@@ -274,7 +274,7 @@ fn a_trace_follows_headers() {
         trim(),
         TrimParameters { victim: Victim::Tail, ..trim() },
         TrimParameters { full: HeaderFull::Drop, ..trim() },
-        TrimParameters { scheme: HeaderDestination::Source, watermark: Some(Watermark::Packets(1)), ..trim() },
+        TrimParameters { scheme: HeaderDestination::Source, watermark: Some(QueueLimit::Packets(1)), ..trim() },
     ] {
         let mut setup = burst_setup(16, 4, trimming(trim, 2, 4));
         setup.record.trace = Some(TraceParameters::everything());

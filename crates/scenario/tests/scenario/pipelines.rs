@@ -36,7 +36,7 @@ fn wrong_inner_keys_are_reported_with_their_key() {
         ("pessimistic_share = \"0/4\"", "pessimistic_share", "without a rate"),
         ("half_share = 1.5", "half_share", "not a share of the line rate"),
         ("meter_burst = \"1KB\"", "meter_burst", "less than the largest frame"),
-        ("meter_burst = \"3MB\"", "meter_burst", "not a valid burst"),
+        ("meter_burst = \"3MB\"", "meter_burst", "out of range"),
         ("recirculation_queue = \"100B\"", "recirculation_queue", "cannot hold a frame"),
         ("model = \"tofino3\"", "model", "tofino3"),
         ("pipelines = 0", "pipelines", "out of range"),

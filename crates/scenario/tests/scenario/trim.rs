@@ -1,7 +1,7 @@
 //! Invalid uses of trimming are refused with a reason.
 
 use model::parameters::{Overload, QueueLimit};
-use protocols::trim::{HeaderDestination, HeaderFull, Victim, Watermark};
+use protocols::trim::{HeaderDestination, HeaderFull, Victim};
 use scenario::Scenario;
 
 const GOOD: &str = r#"name = "test"
@@ -64,7 +64,7 @@ fn defaults_are_those_of_the_pages() {
         (HeaderDestination::SameQueue, HeaderFull::Drop, 0xff, 0b10)
     );
     let (sfc, queue) = messages("{ kind = \"sfc\", watermark = \"6 packets\", header_queue = \"50 packets\" }");
-    assert_eq!((sfc.scheme, sfc.watermark), (HeaderDestination::Source, Some(Watermark::Packets(6))));
+    assert_eq!((sfc.scheme, sfc.watermark), (HeaderDestination::Source, Some(QueueLimit::Packets(6))));
     assert_eq!(queue, QueueLimit::Packets(50));
 }
 

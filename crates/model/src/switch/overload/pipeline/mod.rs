@@ -19,7 +19,7 @@ mod stages;
 
 use crate::network::Network;
 use crate::on_wire::OnWire;
-use crate::parameters::{Overflow, PipelineParameters, QueueLimit, SignalScope};
+use crate::parameters::{Overflow, PipelineParameters, QueueLimit};
 use crate::switch::core::Core;
 use crate::switch::outcome::{Crossing, FrameFate};
 use crate::switch::overload::action::Decision;
@@ -306,13 +306,5 @@ impl Trimming {
         let (pipeline, mirrored) = (pipeline as u16, frame.kind == Kind::Trimmed);
         core.note(*crossing, &frame, TraceEvent::Deflected { port: egress, pipeline, waiting, mirrored });
         Decision::Hold
-    }
-}
-
-impl SignalScope {
-    /// Returns whether a signal from pipeline `origin` is delivered to `pipeline`.
-    #[inline]
-    fn includes(self, origin: usize, pipeline: usize) -> bool {
-        self == SignalScope::All || origin == pipeline
     }
 }
