@@ -133,12 +133,12 @@ Tagger = TypedDict(
     "Tagger",
     {
         "kind": Literal["tagger"],
-        "rules": object,
         "algorithm": Literal["clos", "merge", "one-per-hop"],
         "paths": Literal["shortest", "up-down", "trees"],
         "bounces": int,
         "classes": int,
         "egress": Literal["new-tag", "arriving-tag"],
+        "rules": object,
     },
     total=False,
 )

@@ -1,12 +1,15 @@
 //! `[switch.tags]`: tag-rewriting rules, from a file or generated for the fabric; QoS maps from a file.
 
 use crate::files::Files;
+use crate::mechanism;
 use crate::parts::Parts;
 use crate::run_part::RoutingMode;
 use crate::section::{Context, Section};
 use fabric::tags::{MapsFile, QosMaps};
 use fabric::{Fabric, NodeId};
 use model::parameters::{FlowControl, Overload, Scheduler, SwitchOverride, TagRules};
+use protocols::Parameters;
+use protocols::tagger::TaggerParameters;
 use std::collections::BTreeSet;
 use tagger::paths::{PathSource, TreeRoots};
 use tagger::rules::{RuleTable, Tag};
@@ -62,10 +65,7 @@ impl TagsPlan {
 
 fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
     let file = table.text("rules");
-    let algorithm = table.word("algorithm", "algorithm", &["clos", "merge", "one-per-hop"]);
-    let paths = table.word("paths", "kind of paths", &["shortest", "up-down", "trees"]);
-    let (bounces, classes) = (table.whole("bounces", 0..=6), table.whole("classes", 1..=7));
-    let egress = table.word("egress", "queue", &["new-tag", "arriving-tag"]);
+    let parameters: Option<TaggerParameters> = mechanism::build(table, TaggerParameters::MECHANISM, &[]);
     let both = table.has("rules") && table.has("algorithm");
     if both || !(table.has("rules") || table.has("algorithm")) {
         let what = if both { "both `rules` and `algorithm`" } else { "neither `rules` nor `algorithm`" };
@@ -79,14 +79,14 @@ fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
             table.fail(key, format!("`{key}` belongs to `algorithm`"), Some(help));
         }
     }
+    let TaggerParameters { algorithm, paths, bounces, classes, by_new_tag } = parameters?;
     let clos = algorithm == Some("clos");
     if clos && table.has("paths") {
         let help = "remove it: the rules of a Clos fabric cover its up-down paths".to_owned();
         table.fail("paths", "`paths` belongs to the algorithms merge and one-per-hop", Some(help));
     }
-    let turns = clos || paths == Some("up-down") || algorithm.is_none();
-    table.refuse_idle("bounces", turns, "algorithm = \"clos\", or paths = \"up-down\"");
-    let (bounces, classes) = (bounces? as u8, classes? as u8);
+    let bounces_apply = clos || paths == "up-down" || algorithm.is_none();
+    table.refuse_idle("bounces", bounces_apply, "algorithm = \"clos\", or paths = \"up-down\"");
     if clos && bounces + classes > 7 {
         let message = format!("{bounces} bounces and {classes} classes need {} tags", bounces + classes);
         let help = "frames have classes 0 to 7, and 0 is the lossy one: bounces + classes is at most 7".to_owned();
@@ -98,7 +98,7 @@ fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
         (None, Some("clos")) => Rules::Clos { bounces, classes },
         (None, Some(algorithm)) => {
             let algorithm = if algorithm == "merge" { Algorithm::Merge } else { Algorithm::OnePerHop };
-            let paths = match paths? {
+            let paths = match paths {
                 "shortest" => PathSource::AllShortest { limit: None },
                 "up-down" => PathSource::UpDown { bounces },
                 _ => PathSource::Trees { roots: TreeRoots::Switches, seed: None },
@@ -107,7 +107,7 @@ fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
         }
         (None, None) => return None,
     };
-    Some(TagsPlan { rules, by_new_tag: egress? == "new-tag" })
+    Some(TagsPlan { rules, by_new_tag })
 }
 
 /// Rules for the fabric; `None` after an error, `Some(None)` without tags.
