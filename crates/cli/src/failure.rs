@@ -11,6 +11,7 @@ use explain::ExplainError;
 use lab::LabError;
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use record::RecordError;
+use reproduce::search::SearchFailure;
 use scenario::ScenarioError;
 use std::fmt;
 use std::path::Path;
@@ -42,6 +43,17 @@ pub enum Failure {
     /// Error of writing standard output.
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
+}
+
+impl From<SearchFailure> for Failure {
+    fn from(failure: SearchFailure) -> Failure {
+        let help = match failure {
+            SearchFailure::NoSearch { .. } | SearchFailure::Other { .. } => "name another folder with --out",
+            SearchFailure::Line { .. } => "remove the line: its point is judged again",
+            SearchFailure::Io { .. } => "name a folder with --out that can be written",
+        };
+        Failure::input(failure.to_string(), help)
+    }
 }
 
 impl From<reproduce::Failure> for Failure {

@@ -32,6 +32,6 @@ pub use explained::{json as explained_json, text as explained_text};
 pub use recognise::{PathKind, recognise};
 pub use run::{Run, Source, folder, read};
 pub use runs::vary::{Override, parse_override};
-pub use runs::{metrics, row, statistics, vary};
+pub use runs::{metrics, pool, row, statistics, vary};
 pub use simulate::{ActiveRun, FinishedRun, RunOptions, WatcherList};
 pub use stop::{SignalsBlocked, StopFlag};

@@ -21,6 +21,7 @@ pub mod print;
 mod rates;
 mod red;
 mod registry;
+pub mod search;
 mod tagger;
 mod trial;
 mod trim;

@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use lab::sweep::{Shard, parse_shard};
 use record::files::{PreviousFiles, check_files, write_files};
 use reproduce::{Choice, Experiment, Found, Trial, choose, print};
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct ReproduceArgs {
     /// Papers or single experiments, such as `bg` or `bg/fig1.4`; default: all.
     #[arg(value_name = "PAPER[/EXPERIMENT]")]
-    experiments: Vec<String>,
+    pub(super) experiments: Vec<String>,
     /// List ids, titles and expected run times in seconds.
     #[arg(long)]
     list: bool,
@@ -22,15 +23,33 @@ pub struct ReproduceArgs {
     /// Rerun the checks with each alternative of the choices that the source leaves open.
     #[arg(long)]
     open_choices: bool,
+    /// Judge the claims of one paper at many settings of all its open choices jointly, and report the setting that
+    /// satisfies most claims, and pairs of claims that no setting satisfies together. Results are kept in the folder
+    /// of --out: the same command goes on after an interruption.
+    #[arg(long, conflicts_with_all = ["list", "quick", "open_choices", "plots"])]
+    pub(super) search: bool,
+    /// Number of settings of a search; default: 100.
+    #[arg(long, value_name = "N", requires = "search", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub(super) points: Option<u64>,
+    /// Judge only part I of N of the points of a search (from 1); parts may run in parallel, on one machine or several
+    /// with a common folder.
+    #[arg(long, value_name = "I/N", requires = "search", value_parser = parse_shard)]
+    pub(super) shard: Option<Shard>,
+    /// Parallel settings of a search, one thread each; default: the number of cores.
+    #[arg(long, value_name = "N", requires = "search", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(super) jobs: Option<u16>,
+    /// Folder of a search; default: results/PAPER-search.
+    #[arg(long, value_name = "DIR", requires = "search")]
+    pub(super) out: Option<PathBuf>,
     /// Write the drawings of the experiments into this folder as SVG.
     #[arg(long, value_name = "DIR")]
     plots: Option<PathBuf>,
     /// Print only one JSON object on standard output.
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
     /// Print no progress.
     #[arg(long, short)]
-    quiet: bool,
+    pub(super) quiet: bool,
 }
 
 /// Content kind of a folder of drawings in its manifest.
@@ -41,6 +60,9 @@ const PICTURES: &str = "reproduce --plots";
 /// # Errors
 /// An unknown experiment; an unusable folder for drawings.
 pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
+    if args.search {
+        return super::reproduce_search::command(args);
+    }
     let chosen = choose(&args.experiments)?;
     if args.list {
         output::print(&if args.json { print::list_json(&chosen) } else { print::list(&chosen) })?;

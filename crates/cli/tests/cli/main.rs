@@ -44,6 +44,7 @@ mod report;
 mod run;
 mod running;
 mod schedule;
+mod search;
 mod sources;
 mod specification;
 mod standard_input;

@@ -42,7 +42,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    fn of(bench: &Bench) -> Shown {
+    pub fn of(bench: &Bench) -> Shown {
         Shown {
             cross: bench.cross_gbps(),
             queue_kb: bench.queue_bytes().into_iter().map(|bytes| bytes / 1e3).collect(),

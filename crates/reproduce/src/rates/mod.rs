@@ -6,10 +6,12 @@ mod eccp_dumbbell;
 mod eccp_judge;
 mod eccp_probes;
 mod eccp_readings;
+mod eccp_search;
 mod experiments;
 mod hetflow_peers;
 mod peers;
 mod recovery;
 
 pub use bench::{Bench, mean};
+pub use eccp_search::SPACE as ECCP_SPACE;
 pub use experiments::EXPERIMENTS;
