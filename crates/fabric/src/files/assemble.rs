@@ -31,6 +31,9 @@ use crate::{Fabric, FabricBuilder, FabricError, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
+/// Reason of a switch that no rule makes a host.
+const NO_SIGN_OF_A_HOST: &str = "nothing says that it is a host";
+
 impl ParsedTopology {
     /// Builds the fabric by the rules of the module documentation.
     pub fn assemble(mut self, options: &Options) -> Result<Fabric, FileError> {
@@ -43,6 +46,7 @@ impl ParsedTopology {
         self.choose_hosts();
         self.find_routers();
         self.attach_hosts(options)?;
+        self.report_unknown_kinds();
         self.choose_tiers();
         self.assume_links(options);
         self.build()
@@ -60,7 +64,7 @@ impl ParsedTopology {
             });
             match node.kind {
                 Some(_) => builder.because(id, node.why),
-                None => builder.because(id, "nothing says that it is a host"),
+                None => builder.because(id, NO_SIGN_OF_A_HOST),
             }
         }
         for link in &self.links {
@@ -314,6 +318,20 @@ impl ParsedTopology {
             }
             _ => SwitchGraph::new(&layered, &links).leaves().unwrap_or_else(|| (0..self.nodes.len()).collect()),
         }
+    }
+
+    /// Reports kinds that the reader does not know, with the classification of their nodes.
+    fn report_unknown_kinds(&mut self) {
+        let classified = |node: &ParsedNode| {
+            let (kind, why) = match node.kind {
+                Some(NodeKind::Host) => ("host", node.why.as_str()),
+                Some(_) => ("switch", node.why.as_str()),
+                None => ("switch", NO_SIGN_OF_A_HOST),
+            };
+            Some(format!("{}: {} is a {kind} ({why})", node.unknown_kind.as_ref()?, node.name))
+        };
+        let names = self.nodes.iter().filter_map(classified).collect();
+        self.decide(Subject::Roles, |count| format!("{} of neighbours unknown", counted(count, "type")), names);
     }
 
     fn layered(&self) -> Vec<TierInput<'_>> {

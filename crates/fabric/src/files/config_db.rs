@@ -359,8 +359,11 @@ impl<'a> PeerTypes<'a> {
         let node = plain.node_or_new(peer);
         for name in ["DEVICE_NEIGHBOR_METADATA", "DEVICE_NEIGHBOR"] {
             for kind in switch.tables(name).filter_map(|all| text(table(all, peer)?, "type")) {
-                let Some(role) = role_of(kind) else { continue };
                 let location = format!("{}.{name}.{peer}.type", switch.location);
+                let Some(role) = role_of(kind) else {
+                    node.unknown_kind.get_or_insert_with(|| format!("{location} `{}`", visible(kind)));
+                    continue;
+                };
                 let own = self.own.get(peer);
                 let contradicts =
                     |tier: &Option<u8>| role == NodeKind::Host || tier.is_some_and(|tier| tier_of(kind) != Some(tier));

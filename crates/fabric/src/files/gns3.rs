@@ -36,6 +36,16 @@ const LINK_KEYS: [&str; 14] = [
     "capture_compute_id", "capturing", "project_id", "markers", "id", "description",
 ];
 
+/// Keys of a node, of both forms. Ids of emulators (`qemu_id`) are known too.
+#[rustfmt::skip]
+const NODE_KEYS: [&str; 40] = [
+    "name", "node_type", "type", "label", "ports", "properties", "project_id", "compute_id", "node_directory",
+    "command_line", "console", "console_host", "console_type", "console_auto_start", "console_resolution",
+    "console_http_port", "console_http_path", "aux", "aux_type", "status", "symbol", "default_symbol", "hover_symbol",
+    "width", "height", "x", "y", "z", "locked", "tags", "port_name_format", "port_segment_size", "first_port_name",
+    "custom_adapters", "linked_clone", "linked_base", "description", "layers", "id", "usage",
+];
+
 /// Keys of a link of the older form.
 const OLD_LINK_KEYS: [&str; 4] = ["source_node_id", "source_port_id", "destination_node_id", "destination_port_id"];
 
@@ -114,6 +124,8 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
         let Some((id, name, kind)) = described(node) else {
             return fail(format!("topology.nodes[{index}]"), "must have `node_id`, `name` and `node_type`");
         };
+        let is_known = |key: &str| key.ends_with("_id") || NODE_KEYS.contains(&key);
+        unread.extend(unknown_keys(&format!("nodes[{index}]"), node, is_known));
         for port in node.get("ports").and_then(Value::as_array).into_iter().flatten() {
             if let (Some(port_id), Some(name)) = (id_in(port, "id"), text_in(port, "name")) {
                 ports.insert((id.clone(), port_id), name.to_owned());

@@ -246,28 +246,37 @@ fn of_sonic(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
     let Some((number, dashes)) = lines.get(header + 1).filter(|(_, line)| line.starts_with('-')) else {
         return fail(format!("{file}, line {}", header + 2), "expected a line of dashes below the titles");
     };
+    let dashes = dashes.trim_end();
     let columns: Vec<usize> = dashes
         .char_indices()
         .filter(|&(at, c)| c == '-' && (at == 0 || dashes[..at].ends_with(' ')))
         .map(|(at, _)| at)
         .collect();
-    if columns.len() < 4 {
-        return fail(format!("{file}, line {number}"), "expected at least four columns");
+    if columns.len() < 4 || !dashes.chars().all(|c| c == '-' || c == ' ') {
+        return fail(format!("{file}, line {number}"), "expected at least four columns of dashes");
     }
-    let mut found = Vec::new();
-    for (line, text) in lines.iter().skip(header + 2) {
-        if text.trim().is_empty() || text.starts_with("---") || text.starts_with("Total") {
+    let mut found: Vec<LldpNeighbor> = Vec::new();
+    for (line, text) in lines.iter().skip(header + 2).filter(|(_, text)| !text.trim().is_empty()) {
+        let location = format!("{file}, line {line}");
+        if text.starts_with("---") {
+            continue;
+        }
+        if let Some(total) = text.strip_prefix("Total entries displayed:") {
+            if total.trim().parse() != Ok(found.len()) {
+                let message = format!("is {}, and the table has {}", total.trim(), counted(found.len() as u64, "row"));
+                return fail(location, message);
+            }
             break;
         }
-        let cell = |column: usize| {
-            let end = columns.get(column + 1).copied().unwrap_or(text.len()).min(text.len());
-            text.get(columns[column].min(end)..end).map_or("", str::trim).to_owned()
-        };
-        let location = format!("{file}, line {line}");
-        let (port, peer, id, capability) = (cell(0), cell(1), cell(2), cell(3));
-        let description = if columns.len() > 4 { cell(4) } else { String::new() };
-        if port.is_empty() || (id.is_empty() && !peer.is_empty()) {
-            return fail(location, "must have a local port, and the port of a remote device");
+        let cells = cells(text, dashes, &columns).or_else(|message| fail(&location, message))?;
+        let [port, peer, id, capability] = [0, 1, 2, 3].map(|column| cells[column].clone());
+        let description = cells.get(4).cloned().unwrap_or_default();
+        // A description of several lines continues below its column.
+        if cells[..4].iter().all(String::is_empty) && !found.is_empty() {
+            continue;
+        }
+        if port.is_empty() || port.contains(' ') || id.is_empty() {
+            return fail(location, "must have a local port, and the port of a remote device: is a row wrapped?");
         }
         // A port with a MAC address as id has its name in the description.
         let by_description = id.matches(':').count() == 5 && !description.is_empty();
@@ -275,4 +284,31 @@ fn of_sonic(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
         found.push(LldpNeighbor { location, port, peer, peer_ports, forwards: capability.contains(['B', 'R']) });
     }
     Ok(found)
+}
+
+/// Returns the cells of a row: those below the dashes, or, if one is wider than its column, the texts between two or
+/// more spaces. The error is a row of which neither holds.
+fn cells(text: &str, dashes: &str, columns: &[usize]) -> Result<Vec<String>, String> {
+    let characters: Vec<char> = text.trim_end().chars().collect();
+    let gaps = dashes.chars().enumerate().filter(|(_, c)| *c == ' ');
+    if gaps.filter_map(|(at, _)| characters.get(at)).all(|c| *c == ' ') {
+        let cell = |(at, start): (usize, &usize)| {
+            let end = columns.get(at + 1).copied().unwrap_or(characters.len()).min(characters.len());
+            let cell: String = characters[(*start).min(end)..end].iter().collect();
+            cell.trim().to_owned()
+        };
+        return Ok(columns.iter().enumerate().map(cell).collect());
+    }
+    let parts: Vec<String> =
+        text.split("  ").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect();
+    // An empty cell beside a text with two spaces in it has as many parts, and another part as capability.
+    let is_capability = |part: &String| part.chars().all(|c| "RBO".contains(c));
+    match parts.len() == columns.len() && is_capability(&parts[3]) {
+        true => Ok(parts),
+        false => Err(format!(
+            "a cell is wider than its column, and the parts between two or more spaces are not the {} cells of a row \
+             (is it wrapped?)",
+            columns.len()
+        )),
+    }
 }

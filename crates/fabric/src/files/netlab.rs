@@ -33,8 +33,15 @@ const BLOCKS: [&str; 51] = [
     "configlets", "multilab", "_merge",
 ];
 
-/// Attributes of a node that make other nodes of it.
-const MULTIPLYING: [&str; 2] = ["include", "clone"];
+/// Attributes of nodes, from netlab and its modules, without `include` and `clone`, which make other nodes of one.
+#[rustfmt::skip]
+const NODE_KEYS: [&str; 57] = [
+    "name", "interfaces", "module", "device", "box", "image", "id", "config", "group", "groups", "role", "mgmt", "mtu",
+    "loopback", "provider", "cpu", "memory", "unmanaged", "hostname", "af", "ipv4", "ipv6", "vlans", "vrfs", "vlan",
+    "vrf", "bgp", "ospf", "isis", "eigrp", "rip", "ripv2", "babel", "mpls", "ldp", "dhcp", "gateway", "evpn", "vxlan",
+    "sr", "srv6", "bfd", "stp", "lag", "routing", "pim", "firewall", "ra", "clab", "libvirt", "graph", "tools", "files",
+    "configlets", "external", "_daemon", "_daemon_parent",
+];
 
 /// Returns the value at a path of keys, which a file may write as one key with dots.
 fn at<'y>(table: &'y Yaml, path: &[&str]) -> &'y Yaml {
@@ -83,8 +90,9 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
     let mut plain = ParsedTopology::default();
     let mut unread = unread_blocks(&document);
     for (name, node) in nodes(&document)? {
-        let keys = MULTIPLYING.into_iter().filter(|key| !yaml::get(node, key).is_badvalue());
-        unread.extend(keys.map(|key| format!("nodes.{name}.{key}")));
+        let keys = yaml::entries(node).into_iter().filter_map(|(key, _)| text(key));
+        let is_known = |key: &str| NODE_KEYS.contains(&key.split('.').next().unwrap_or_default());
+        unread.extend(keys.filter(|key| !is_known(key)).map(|key| format!("nodes.{name}.{key}")));
         let node = described(&document, &name, node, default.as_deref());
         if !plain.add(node) {
             return fail("nodes", format!("duplicate node `{name}`"));

@@ -45,6 +45,8 @@ pub(crate) struct ParsedNode {
     pub tier: Option<u8>,
     /// Text of the file that may name the layer of a switch: a group, a role.
     pub label: String,
+    /// Location and value of a kind that the reader does not know: "tor.DEVICE_NEIGHBOR_METADATA.x.type `Foo`".
+    pub unknown_kind: Option<String>,
     pub relay: bool,
     /// Set if the kind is shared by servers and software routers: with several links the node may be a switch.
     pub may_forward: bool,

@@ -199,3 +199,98 @@ fn unknown_keys_of_rows_projects_and_tables_are_said() {
                 {\"id\": {\"type\": \"ifname\", \"value\": \"e\"}}}}]}, \"lldpp\": {}}";
     assert_eq!(lines(&of(lldp)), ["2 unknown keys not read: local.lldpp, local.swp1.capabilty"]);
 }
+
+#[test]
+fn unknown_keys_of_nodes_are_reported() {
+    let node = |id: u32, kind: &str, more: &str| {
+        format!("{{\"node_id\": \"{id}\", \"name\": \"n{id}\", \"node_type\": \"{kind}\"{more}}}")
+    };
+    let gns3 = |more: &str| {
+        format!(
+            "{{\"topology\": {{\"nodes\": [{}, {}, {}], \"links\": [{{\"nodes\": [{{\"node_id\": \"1\"}}, \
+             {{\"node_id\": \"3\"}}]}}, {{\"nodes\": [{{\"node_id\": \"2\"}}, {{\"node_id\": \"3\"}}]}}]}}}}",
+            node(1, "vpcs", ", \"console\": 5000, \"template_id\": \"t\", \"z\": 1"),
+            node(2, "vpcs", more),
+            node(3, "dynamips", more)
+        )
+    };
+    assert!(lines(&of(&gns3(""))).is_empty());
+    let expected = "2 keys not read: nodes[1].tier, nodes[2].tier";
+    assert_eq!(lines(&of(&gns3(", \"tier\": 2"))), [expected]);
+    let links = "links: [l1-s1, l2-s1, h1-l1, h2-l2, l1-s2, l2-s2]\n";
+    let known = "  l2: {bgp.as: 65000, mgmt: {ifname: eth0}, id: 7}\n";
+    assert!(lines(&of(&(NETLAB.replace("  l2:\n", known) + links))).is_empty());
+    let unknown = of(&(NETLAB.replace("  l2:\n", "  l2: {rol: host, rack: 4}\n") + links));
+    assert_eq!(lines(&unknown), ["2 unknown keys not read: nodes.l2.rol, nodes.l2.rack"]);
+}
+
+#[test]
+fn unknown_types_of_neighbours_are_reported_with_the_classification() {
+    let row = r#""Ethernet0": {"name": "h1", "port": "e"}, "Ethernet4": {"name": "fw", "port": "e"},
+        "Ethernet8": {"name": "box", "port": "a"}, "Ethernet12": {"name": "box", "port": "b"}"#;
+    let types = r#""h1": {"type": "Server"}, "fw": {"type": "Firewall"}, "box": {"type": "MgmtTsToR"}"#;
+    let fabric = of(&sonic("tor", "ToRRouter", row, types, ""));
+    let expected = "2 types of neighbours unknown: tor.DEVICE_NEIGHBOR_METADATA.fw.type `Firewall`: fw is a host (has \
+                    one link, and not the name of a switch), tor.DEVICE_NEIGHBOR_METADATA.box.type `MgmtTsToR`: box \
+                    is a switch (nothing says that it is a host)";
+    assert_eq!(lines(&fabric)[0], expected);
+    assert_eq!(hosts(&fabric), ["h1", "fw"]);
+}
+
+/// `show lldp table` with these rows, as tabulate prints them.
+fn lldp_table(rows: &[[&str; 5]]) -> String {
+    let titles = ["LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr"];
+    let width = |at: usize| rows.iter().chain([&titles]).map(|row| row[at].chars().count()).max().unwrap();
+    let line = |row: &[&str; 5]| {
+        let cells: Vec<String> = (0..5).map(|at| format!("{:1$}", row[at], width(at))).collect();
+        cells.join("  ").trim_end().to_owned() + "\n"
+    };
+    let dashes: Vec<String> = (0..5).map(|at| "-".repeat(width(at))).collect();
+    let body: String = rows.iter().map(line).collect();
+    let total = format!("{}\nTotal entries displayed:  {}\n", "-".repeat(50), rows.len());
+    format!("Capability codes: (R) Router\n{}{}\n{body}{total}", line(&titles), dashes.join("  "))
+}
+
+#[test]
+fn wide_rows_of_lldp_tables_are_read_or_refused_with_their_line() {
+    let options = Options { hosts_per_switch: 1, ..OPTIONS };
+    let rows = [
+        ["Ethernet0", "rack 4 leaf", "Ethernet 1/1", "BROOOOOOOOOOOO", "to the spine, port 7"],
+        ["Ethernet4", "server-1", "02:00:00:00:00:02", "O", "ens1f0"],
+        ["Ethernet8", "server-2", "eth0", "", "über  zwei Leerzeichen"],
+    ];
+    let table = lldp_table(&rows);
+    let ends = |text: &str| -> Vec<(String, String)> {
+        let fabric = read("file", text, &options).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let local = fabric.find("local").unwrap();
+        let end = |port: &crate::PortPeer| {
+            let name = fabric.port_name(port.peer, port.peer_port).unwrap_or_default();
+            (fabric.name(port.peer).to_owned(), name.to_owned())
+        };
+        fabric.ports(local).iter().map(end).collect()
+    };
+    let expected = [("rack 4 leaf", "Ethernet 1/1"), ("server-1", "ens1f0"), ("server-2", "eth0")]
+        .map(|(node, port)| (node.to_owned(), port.to_owned()));
+    assert_eq!(ends(&table), expected);
+    // A description of two lines.
+    let column = table.lines().nth(2).unwrap().rfind(' ').unwrap() + 1;
+    let below = format!("{}second line\nEthernet4", " ".repeat(column));
+    assert_eq!(ends(&table.replacen("Ethernet4", &below, 1)), expected);
+    // A cell that is wider than its dashes, as in a table with columns of a fixed width.
+    let wide = table.replace("server-1   ", "server-1-of-the-rack   ");
+    assert_eq!(ends(&wide)[1], ("server-1-of-the-rack".to_owned(), "ens1f0".to_owned()));
+    let fails = |text: &str| read("file", text, &options).unwrap_err().to_string();
+    let without = table.replace("server-2   ", "server-2-of-the-rack   ");
+    let expected = "local, line 6: a cell is wider than its column, and the parts";
+    assert!(fails(&without).starts_with(expected), "{}", fails(&without));
+    for (from, to, message) in [
+        ("  to the spine, port 7", "\nto the spine, port 7", "local, line 5: a cell is wider than its column"),
+        ("displayed:  3", "displayed:  4", "local, line 8: is 4, and the table has 3 rows"),
+        ("Ethernet8 ", "Ethern t8 ", "local, line 6: must have a local port"),
+    ] {
+        assert!(table.contains(from), "{from}");
+        let error = fails(&table.replace(from, to));
+        assert!(error.starts_with(message), "{to}: {error}");
+    }
+    assert_eq!(ends(&table.replace("Ethernet4", "\nEthernet4")).len(), 3, "rows below a blank line count");
+}
