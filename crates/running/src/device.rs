@@ -52,7 +52,7 @@ pub(crate) struct Port {
     pub scheduled: u32,
     /// Bitmask of the queues with strict-priority scheduling.
     pub strict: u32,
-    /// Limits of strict queues below the port's rate, in bytes per second.
+    /// Limits (`pir`) of queues below the port's rate, in bytes per second.
     pub limits: BTreeMap<u8, u64>,
     /// The port's rate in bytes per second; 0 if the file has none, and then `limits` is empty.
     pub rate: u64,
@@ -390,11 +390,10 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
         }
         if let Some(scheduling) = config.scheduled.get(&at).and_then(|bound| config.schedulers.get(&bound.name)) {
             scheduled |= 1 << queue;
-            if let Scheduling::Strict { limit } = scheduling {
-                strict |= 1 << queue;
-                // A limit below the port's rate leaves bandwidth to the other queues.
-                limits.extend(limit.filter(|limit| (1..rate).contains(limit)).map(|limit| (queue, limit)));
-            }
+            let (Scheduling::Strict { limit } | Scheduling::Share { limit }) = scheduling;
+            strict |= u32::from(matches!(scheduling, Scheduling::Strict { .. })) << queue;
+            // A limit below the port's rate leaves bandwidth to the other queues.
+            limits.extend(limit.filter(|limit| (1..rate).contains(limit)).map(|limit| (queue, limit)));
         }
     }
     let mux = config.mux.get(name);

@@ -77,7 +77,16 @@ fn wred_that_drops_in_a_lossless_queue_is_a_finding() {
     assert_eq!(keys(&silent), ["QUEUE|Ethernet4|3.wred_profile"]);
     let other = wred(json!({ "wred_green_enable": "true", "wred_red_enable": "true", "ecn": "ecn_green" }));
     assert!(other.findings[0].why.contains("red"), "{:#?}", other.findings);
-    assert!(wred(json!({ "wred_green_enable": "true", "ecn": "ecn_all" })).safe());
+    let why = "queue 3 of Ethernet4 is lossless, and WRED_PROFILE|W (ecn_green) drops red frames above 70,000 bytes, \
+               ECN-capable or not";
+    let mut precise = json!({ "wred_green_enable": "true", "wred_red_enable": "true", "ecn": "ecn_green" });
+    precise["red_min_threshold"] = "70000".into();
+    assert_eq!(wred(precise).findings[0].why, why);
+    let all = wred(json!({ "wred_green_enable": "true", "green_min_threshold": "70000", "ecn": "ecn_all" }));
+    assert!(all.safe(), "{:#?}", all.findings);
+    let said = "frames in 30 lossless queues are ECN-capable: WRED marks these and drops others, leaf-00.json \
+                WRED_PROFILE|AZURE_LOSSLESS (ecn_all): green frames above 1,048,576 bytes (and 5 profiles more)";
+    assert!(all.assumptions.iter().any(|it| it == said), "{:#?}", all.assumptions);
     assert!(wred(json!({ "wred_green_enable": "false", "ecn": "ecn_none" })).safe());
     assert!(wred(json!({ "wred_green_enable": "true", "ecn": "ecn_green_yellow" })).safe());
     // On a lossy queue it is its purpose.

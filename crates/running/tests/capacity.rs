@@ -99,3 +99,36 @@ fn a_queue_profile_with_an_unclear_name_is_assumed_lossless_and_reported() {
     );
     assert!(!lossy.safe());
 }
+
+#[test]
+fn a_limit_of_a_lossless_queue_is_an_assumption_or_drains_the_headroom_too_late() {
+    let with = |pir: &str, watched: bool| {
+        let mut files = leaf_spine(3, 2, 1);
+        let file = &mut files.iter_mut().find(|(name, _)| name == "spine-0.json").unwrap().1;
+        file["SCHEDULER"]["slow"] = json!({ "type": "DWRR", "weight": "15", "pir": pir });
+        file["QUEUE"]["Ethernet4|3"]["scheduler"] = "slow".into();
+        if !watched {
+            for (_, file) in &mut files {
+                let rows = file["PORT_QOS_MAP"].as_object_mut().unwrap();
+                rows.values_mut().for_each(|row| drop(row.as_object_mut().unwrap().remove("pfcwd_sw_enable")));
+            }
+        }
+        judge(&files, PathSet::Shortest)
+    };
+    let said = "1 lossless queue with a pir drains below the rate of the port, as queue 3 of spine-0.json Ethernet4 at \
+                1,000,000 of 12,500,000,000 bytes/s: the loss of throughput at paused switches is not judged";
+    let slow = with("1000000", true);
+    assert!(slow.safe(), "{:#?}", slow.findings);
+    assert!(slow.assumptions.iter().any(|it| it == said), "{:#?}", slow.assumptions);
+    let at_rate = with("12500000000", true);
+    assert!(at_rate.safe() && at_rate.assumptions.iter().all(|it| !it.contains("pir")), "{:#?}", at_rate.assumptions);
+    // 57,516 bytes of headroom at 100,000 bytes/s take 575 ms, and the watchdogs of the leaves act after 400 ms.
+    let late = with("100000", true);
+    assert_eq!(late.findings.len(), 1, "{:#?}", late.findings);
+    let finding = &late.findings[0];
+    assert_eq!((finding.file.as_str(), finding.key.as_str()), ("spine-0.json", "SCHEDULER|slow.pir"));
+    let why = "queue 3 of Ethernet4 sends at most 100,000 bytes/s: a PAUSE of lossless group 3 of Ethernet0 lasts up \
+               to 575 ms, and the watchdog of leaf-00 Ethernet4 acts after 400 ms and drops its frames (and 1 more)";
+    assert_eq!((finding.kind, finding.why.as_str()), (FindingKind::Starvation, why));
+    assert!(with("100000", false).safe());
+}

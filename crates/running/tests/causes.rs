@@ -113,3 +113,24 @@ fn tables_of_port_channels_are_not_called_unread() {
     file["PORTCHANNEL_MEMBER"] = json!({ "PortChannel1|Ethernet4": {} });
     assert_eq!(judge(&files, PathSet::Shortest).unread.len(), 0);
 }
+
+#[test]
+fn the_report_states_that_the_search_ended_at_its_limit() {
+    let mut files = leaf_spine(5, 1, 1);
+    // Every leaf has the map that writes DSCP 0, so no other switch of the role suggests another value.
+    for (name, file) in files.iter_mut().filter(|(name, _)| name.starts_with("leaf")) {
+        file["TC_TO_DSCP_MAP"] = json!({ "AZURE": common::numbered(&[0; 8]) });
+        file["PORT_QOS_MAP"]["Ethernet4"]["tc_to_dscp_map"] = "AZURE".into();
+        // Values without effect on any finding, of two of five leaves: more candidates than trials.
+        if ["leaf-00.json", "leaf-01.json"].contains(&name.as_str()) {
+            (10..60u8).filter(|dscp| ![46, 48].contains(dscp)).for_each(|dscp| {
+                file["DSCP_TO_TC_MAP"]["AZURE"][dscp.to_string()] = "0".into();
+            });
+        }
+    }
+    let report = judge(&files, PathSet::Shortest);
+    assert!(report.findings.iter().any(|it| it.instead.is_empty()), "{:#?}", report.findings);
+    assert_eq!(report.search_limit, Some(64));
+    let few = judge(&leaf_spine(2, 1, 2), PathSet::Shortest);
+    assert_eq!(few.search_limit, None);
+}

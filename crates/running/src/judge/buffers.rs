@@ -6,7 +6,7 @@ use super::ports::{group_key, queue_key};
 use crate::device::{Device, Port};
 use crate::error::FindingKind;
 use crate::paths::ReachableWaits;
-use crate::read::{Profile, SwitchConfig, Threshold};
+use crate::read::{Profile, SwitchConfig, Threshold, WredColour};
 use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::{counted, grouped};
 
@@ -28,6 +28,15 @@ fn lossless_profiles<'a>(device: &Device<'a>, port: &Port) -> Vec<(&'a str, &'a 
     let queues = (0..32u8).filter(|queue| queues >> queue & 1 == 1).map(|queue| config.queues.get(&at(queue)));
     let named = groups.chain(queues).flatten();
     named.filter_map(|bound| Some((bound.name.as_str(), config.profiles.get(&bound.name)?))).collect()
+}
+
+/// Text such as `green frames above 1,048,576 bytes and red frames`.
+fn frames_of(colours: &[WredColour]) -> String {
+    let frames = |colour: &WredColour| match colour.from {
+        Some(bytes) => format!("{} frames above {} bytes", colour.name, grouped(bytes)),
+        None => format!("{} frames", colour.name),
+    };
+    colours.iter().map(frames).collect::<Vec<_>>().join(" and ")
 }
 
 pub(super) fn judge(device: &Device<'_>, reached: &ReachableWaits, findings: &mut Findings) {
@@ -52,10 +61,11 @@ pub(super) fn judge(device: &Device<'_>, reached: &ReachableWaits, findings: &mu
             let Some(marked) = config.marked.get(&(port.name.clone(), queue)) else { continue };
             let Some(wred) = config.wred.get(&marked.name).filter(|wred| !wred.drops.is_empty()) else { continue };
             let why = format!(
-                "queue {queue} of {} is lossless, and WRED_PROFILE|{} drops its {} frames instead of marking them",
+                "queue {queue} of {} is lossless, and WRED_PROFILE|{} ({}) drops {}, ECN-capable or not",
                 port.name,
                 marked.name,
-                wred.drops.join(" and ")
+                wred.ecn,
+                frames_of(&wred.drops)
             );
             let key = format!("{}.wred_profile", marked.key);
             let instead = "a profile with ecn of ecn_all, or none".to_owned();
@@ -213,6 +223,28 @@ pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
             more => format!(" (and {} more)", counted(more, "profile")),
         };
         list.push(format!("lossless queues hold all frames of their accounts: {first}{others}"));
+    }
+    // WRED that marks ECN-capable frames drops the others.
+    let mut marking: BTreeMap<(&str, &str), String> = BTreeMap::new();
+    let mut marked_queues = 0u64;
+    for (_, port) in device.ports() {
+        let config = device.config(port);
+        for queue in (0..32u8).filter(|queue| lossless_queues(port) >> queue & 1 == 1) {
+            let Some(bound) = config.marked.get(&(port.name.clone(), queue)) else { continue };
+            let Some(wred) = config.wred.get(&bound.name).filter(|wred| !wred.marks.is_empty()) else { continue };
+            marked_queues += 1;
+            let text =
+                || format!("{} WRED_PROFILE|{} ({}): {}", config.file, bound.name, wred.ecn, frames_of(&wred.marks));
+            marking.entry((&config.name, &bound.name)).or_insert_with(text);
+        }
+    }
+    if let Some(first) = marking.values().next() {
+        let others = match marking.len() as u64 - 1 {
+            0 => String::new(),
+            more => format!(" (and {} more)", counted(more, "profile")),
+        };
+        let queues = counted(marked_queues, "lossless queue");
+        list.push(format!("frames in {queues} are ECN-capable: WRED marks these and drops others, {first}{others}"));
     }
     let asymmetric = |(_, port): &(u32, &Port)| device.config(port).ports[&port.name].asymmetric;
     let asymmetric = device.ports().filter(asymmetric).count() as u64;

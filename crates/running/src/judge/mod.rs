@@ -62,6 +62,10 @@ pub struct Report {
     /// Headroom that switches compute themselves (dynamic buffer model).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub computed: Vec<ComputedHeadroom>,
+    /// Number of trials after which the search for the causes of findings ended at its limit; `None` if every candidate
+    /// was tried, or no cause is open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub search_limit: Option<u64>,
 }
 
 impl Report {
@@ -83,7 +87,7 @@ impl Report {
 /// dynamic buffer model of a switch whose ASIC is known.
 pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -> Result<Report, Vec<Fault>> {
     let Judged { device, models, reached, findings, found, computed } = collect(fabric, configs, options)?;
-    let causes = remedies::search(fabric, configs, options, &findings.0, reached.waits.len() as u64);
+    let (causes, search_limit) = remedies::search(fabric, configs, options, &findings.0, reached.waits.len() as u64);
     let causes: Vec<_> = causes.iter().map(Option::as_ref).collect();
     let counts = Counts {
         switches: configs.len() as u64,
@@ -105,7 +109,7 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     let mut assumptions = assumptions(&device, &reached, options, &counts);
     assumptions.extend(models.assumptions());
     assumptions.extend(dynamic::unjudged(&device, &models));
-    Ok(Report { findings, cycle: found.cycle, assumptions, counts, unread, computed })
+    Ok(Report { findings, cycle: found.cycle, assumptions, counts, unread, computed, search_limit })
 }
 
 /// Findings before the search for their causes, with all that they rest on.
@@ -187,6 +191,7 @@ fn assumptions(device: &Device<'_>, reached: &ReachableWaits, options: &Options<
     }
     list.extend(headroom::shared(device));
     list.extend(buffers::assumptions(device));
+    list.extend(waits::limited(device, reached));
     let is_down = |(_, port): &(u32, &crate::device::Port)| !device.config(port).ports[&port.name].up;
     let down = device.ports().filter(is_down).count() as u64;
     if down > 0 {

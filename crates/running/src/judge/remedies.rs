@@ -187,18 +187,20 @@ fn key_of(finding: &Finding) -> FindingKey {
     (finding.kind, finding.file.clone(), finding.key.clone())
 }
 
-/// Returns the change that removes each finding, if one is found.
+/// Returns the change that removes each finding, if one is found, and the limit of trials if it ended the search before
+/// all causes were found.
 pub(super) fn search(
     fabric: &Fabric,
     configs: &[SwitchConfig],
     options: &Options<'_>,
     first: &[Conflict],
     waits: u64,
-) -> Vec<Option<Change>> {
+) -> (Vec<Option<Change>>, Option<u64>) {
     let mut causes: Vec<Option<Change>> = vec![None; first.len()];
     let mut configs = configs.to_vec();
     let mut current: Vec<Conflict> = first.to_vec();
-    let mut trials = (MOST_TRIED_WAITS / waits.max(1)).clamp(LEAST_TRIALS, MOST_TRIALS);
+    let limit = (MOST_TRIED_WAITS / waits.max(1)).clamp(LEAST_TRIALS, MOST_TRIALS);
+    let (mut trials, mut untried) = (limit, false);
     while current.iter().any(|conflict| !conflict.switches.is_empty()) {
         let Ok(device) = Device::new(fabric, &configs, options.binding) else { break };
         let switches = current.iter().flat_map(|conflict| &conflict.switches).chain(device.detours.keys());
@@ -211,6 +213,7 @@ pub(super) fn search(
         let mut best: Option<(Change, Vec<SwitchConfig>, Vec<Conflict>)> = None;
         for change in tried {
             if trials == 0 {
+                untried = true;
                 break;
             }
             trials -= 1;
@@ -235,5 +238,7 @@ pub(super) fn search(
         }
         (configs, current) = (changed, after);
     }
-    causes
+    let is_open = |(conflict, cause): (&Conflict, &Option<Change>)| cause.is_none() && !conflict.switches.is_empty();
+    let open = first.iter().zip(&causes).any(is_open);
+    (causes, Some(limit).filter(|_| untried && open))
 }

@@ -10,7 +10,7 @@ use crate::options::QueueBinding;
 use crate::paths::{Arrival, ReachableWaits, Wait};
 use fabric::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
-use text::numbers::grouped;
+use text::numbers::{counted, grouped};
 
 /// A wait, with its ports.
 struct WaitPorts<'d, 'a> {
@@ -48,6 +48,31 @@ pub(super) fn judge(
             ports.starvation(fed[&wait.egress], findings);
         }
     }
+}
+
+/// Returns the assumption about lossless queues with a `pir` below the rate of their port.
+pub(super) fn limited(device: &Device<'_>, reached: &ReachableWaits) -> Option<String> {
+    let mut queues: BTreeMap<(u32, u8), (&Port, u64)> = BTreeMap::new();
+    for wait in &reached.waits {
+        let (Some(ingress), Some(egress)) = (device.port(wait.ingress), device.port(wait.egress)) else { continue };
+        if ingress.lossless >> wait.group & 1 == 1
+            && let Some(limit) = egress.limits.get(&wait.queue)
+        {
+            queues.insert((wait.egress, wait.queue), (egress, *limit));
+        }
+    }
+    let (&(_, queue), &(port, limit)) = queues.iter().next()?;
+    let (count, drain) = match queues.len() as u64 {
+        1 => ("1 lossless queue".to_owned(), "drains"),
+        many => (counted(many, "lossless queue"), "drain"),
+    };
+    let (file, of) = (&device.config(port).file, grouped(port.rate));
+    let limit = grouped(limit);
+    Some(format!(
+        "{count} with a pir {drain} below the rate of the port, as queue {queue} of {file} {} at {limit} of {of} \
+         bytes/s: the loss of throughput at paused switches is not judged",
+        port.name
+    ))
 }
 
 impl<'a> WaitPorts<'_, 'a> {
@@ -206,6 +231,22 @@ impl<'a> WaitPorts<'_, 'a> {
         self.conflict(FindingKind::Neighbours, egress, at, (why, None), findings);
     }
 
+    /// Returns the time in ms in which a queue with a `pir` below the rate of its port drains the headroom of the
+    /// account, which pauses the upstream switch for at least as long, with the detection time of the upstream port.
+    fn pause_by_limit(&self) -> Option<(u64, u64, String)> {
+        let WaitPorts { device, wait, ingress, egress } = *self;
+        let limit = *egress.limits.get(&wait.queue)?;
+        let config = device.config(ingress);
+        let bound = config.groups.get(&(ingress.name.clone(), wait.group))?;
+        let headroom = config.profiles.get(&bound.name)?.xoff?;
+        let (_, upstream) = device.peer(wait.ingress)?;
+        let of = device.config(upstream);
+        let watched = of.qos.get(&upstream.name)?.watched & ingress.sends[usize::from(wait.group)];
+        let detection_ms = of.watchdog.ports.get(&upstream.name)?.detection.filter(|_| watched != 0)?;
+        let pause_ms = headroom.saturating_mul(1000) / limit;
+        Some((pause_ms, detection_ms, format!("{} {}", self.name(upstream), upstream.name)))
+    }
+
     /// Reports queues that can starve the queue of a lossless account.
     fn starvation(&self, fed: u32, findings: &mut Findings) {
         let WaitPorts { device, wait, egress, .. } = *self;
@@ -244,6 +285,20 @@ impl<'a> WaitPorts<'_, 'a> {
                 wait.queue
             );
             starved(row_of(first, "pir"), why, "values of pir that together stay below the rate of the port");
+        }
+        if let Some((pause_ms, detection_ms, upstream)) = self.pause_by_limit()
+            && pause_ms > detection_ms
+        {
+            let why = format!(
+                "queue {} of {} sends at most {} bytes/s: a PAUSE of {account} lasts up to {} ms, and the watchdog of \
+                 {upstream} acts after {} ms and drops its frames",
+                wait.queue,
+                egress.name,
+                grouped(egress.limits[&wait.queue]),
+                grouped(pause_ms),
+                grouped(detection_ms)
+            );
+            starved(row_of(wait.queue, "pir"), why, "no pir, or one with which the headroom drains in time");
         }
         if egress.scheduled >> wait.queue & 1 == 0 {
             let why = format!("queue {} has no scheduler: nothing says that {account} drains", wait.queue);

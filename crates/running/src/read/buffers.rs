@@ -1,7 +1,7 @@
 //! Buffer pools and profiles, their users, and schedulers.
 
 use super::reader::{Reader, Row, text_of};
-use super::{Pool, Profile, ProfileReference, Scheduling, SwitchConfig, Threshold, Wred};
+use super::{Pool, Profile, ProfileReference, Scheduling, SwitchConfig, Threshold, Wred, WredColour};
 use fabric::sonic::computes_headroom;
 use std::collections::BTreeMap;
 
@@ -108,7 +108,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
                 if reader.number(&row, "weight", 1..=100).is_none() && !row.fields.contains_key("weight") {
                     reader.fault(format!("{}.weight", row.key), "is missing", "a number from 1 to 100");
                 }
-                Scheduling::Share
+                Scheduling::Share { limit }
             }
             _ => {
                 reader.fault(format!("{}.type", row.key), "is missing or unknown", "STRICT, DWRR or WRR");
@@ -149,18 +149,23 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
 /// Reads the rows of `WRED_PROFILE` and the queues that refer to them.
 fn read_wred(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
     for row in reader.rows("WRED_PROFILE") {
-        let mut drops = Vec::new();
-        for (colour, enable) in
-            [("green", "wred_green_enable"), ("yellow", "wred_yellow_enable"), ("red", "wred_red_enable")]
-        {
+        let ecn = row.fields.get("ecn").and_then(text_of).map_or_else(|| "ecn_none".to_owned(), |ecn| ecn.to_string());
+        let (mut drops, mut marks) = (Vec::new(), Vec::new());
+        for (name, enable, from) in [
+            ("green", "wred_green_enable", "green_min_threshold"),
+            ("yellow", "wred_yellow_enable", "yellow_min_threshold"),
+            ("red", "wred_red_enable", "red_min_threshold"),
+        ] {
             let enabled = reader.text(&row, enable).is_some_and(|text| text.trim().eq_ignore_ascii_case("true"));
-            let marked = row.fields.get("ecn").and_then(text_of);
-            if enabled && !marked.is_some_and(|marked| marked == "ecn_all" || marked.contains(colour)) {
-                drops.push(colour);
+            let colour = WredColour { name, from: reader.number(&row, from, 0..=u64::MAX) };
+            match enabled {
+                true if ecn == "ecn_all" || ecn.contains(name) => marks.push(colour),
+                true => drops.push(colour),
+                false => {}
             }
         }
         reader.check_choice(&row, "ecn", &ECN_MODES);
-        switch.wred.insert(row.name.to_owned(), Wred { drops });
+        switch.wred.insert(row.name.to_owned(), Wred { ecn, drops, marks });
     }
     // Faults of these rows were reported with the schedulers.
     let known = reader.faults.len();

@@ -169,10 +169,23 @@ pub(crate) struct Profile {
     pub trims: bool,
 }
 
-/// A row of `WRED_PROFILE`: the colours of frames that it drops instead of marking.
+/// A row of `WRED_PROFILE`: colours for which it is enabled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wred {
-    pub drops: Vec<&'static str>,
+    /// Its `ecn`; `ecn_none` if it has none.
+    pub ecn: String,
+    /// Colours of which it drops all frames, ECN-capable or not.
+    pub drops: Vec<WredColour>,
+    /// Colours of which it marks ECN-capable frames and drops the others.
+    pub marks: Vec<WredColour>,
+}
+
+/// A colour of a row of `WRED_PROFILE`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WredColour {
+    pub name: &'static str,
+    /// Bytes in the queue above which frames are dropped or marked; `None`: the row does not state it.
+    pub from: Option<u64>,
 }
 
 /// Reference of a priority group or queue to a profile or scheduler.
@@ -188,8 +201,8 @@ pub(crate) struct ProfileReference {
 pub(crate) enum Scheduling {
     /// Strict priority; `limit` is the peak rate in bytes per second.
     Strict { limit: Option<u64> },
-    /// Weighted share: WRR or DWRR.
-    Share,
+    /// Weighted share: WRR or DWRR; `limit` as for strict priority.
+    Share { limit: Option<u64> },
 }
 
 /// The tunnel to the other ToR.
