@@ -170,6 +170,34 @@ fn gates_without_slots_of_any_origin_are_followed() {
     }
 }
 
+/// Gates that are not read would seem to be no gates: XML of IEEE 802.1Qcw is refused, alone and beside files that are.
+#[test]
+fn gates_as_xml_are_refused() {
+    let scratch = Scratch::new("schedule-xml");
+    let streams = example("schedule/cpri.toml");
+    let file = scratch.path("schedule.json");
+    assert_eq!(schedule(&[&streams, "--to", "json", "--out", &file]).code, Some(0));
+    let with_starts = scratch.file("streams.toml", &started(&streams, &file));
+    let folder = scratch.path("qcw");
+    assert_eq!(schedule(&[&streams, "--to", "qcw", "--out", &folder]).code, Some(0));
+    let verify = |path: &str| schedule(&["verify", path, "--streams", &with_starts]);
+    assert_eq!(verify(&folder).code, Some(0));
+    let xml = "<interfaces xmlns=\"urn:ietf:params:xml:ns:yang:ietf-interfaces\"><interface><name>p0</name>\
+               <bridge-port><gate-parameter-table><gate-enabled>true</gate-enabled></gate-parameter-table>\
+               </bridge-port></interface></interfaces>";
+    for name in ["sw4.xml", "other.xml"] {
+        let alone = scratch.file(name, xml);
+        std::fs::copy(&alone, format!("{folder}/{name}")).unwrap();
+        for path in [&alone, &folder] {
+            let ran = verify(path);
+            assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
+            let said = format!("{name}: the file is not read: gates are in NODE.sh (taprio) or NODE.json");
+            assert!(ran.err.replace("\n  ", " ").contains(&said), "{}", ran.err);
+        }
+        std::fs::remove_file(format!("{folder}/{name}")).unwrap();
+    }
+}
+
 /// Switches 0 and 1 with hosts 2 and 3.
 const NETWORK: &str = "link,q_num,rate,t_proc,t_prop
 \"(0, 1)\",8,1,2000,0

@@ -2,6 +2,7 @@
 //! state a part, options of other formats; and the proof of what a default export makes of switches.
 
 use crate::common::{Ran, Scratch, example, run};
+use crate::running::config::{Files, leaf_spine, texts};
 use serde_json::{Value, json};
 use tagger::export::sonic::{Config, merge};
 
@@ -230,4 +231,80 @@ fn the_headroom_of_the_dynamic_buffer_model_is_a_minimum() {
         let ran = with(&options);
         assert!(ran.code == Some(2) && ran.err.replace("\n  ", " ").contains(said), "{}", ran.err);
     }
+}
+
+/// Rules with one bounce for these running switches, exported over their own configurations.
+fn merged(scratch: &Scratch, files: &Files, options: &[&str]) -> Ran {
+    let (folder, rules) = (scratch.path("running"), scratch.path("rules.json"));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, text) in texts(files) {
+        std::fs::write(format!("{folder}/{file}"), text).unwrap();
+    }
+    let made = run(&["tagger", "rules", &folder, "--paths", "bounces=1", "--quiet", "--force", "--out", &rules]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let words = ["tagger", "export", &rules, "--fabric", &folder, "--to", "sonic", "--platform", &folder];
+    run(&[&words, options].concat())
+}
+
+#[test]
+fn merged_configurations_are_judged_by_all_rules_of_the_fabric_check() {
+    let scratch = Scratch::new("platforms-judged");
+    let out = scratch.path("out");
+    let notes = || std::fs::read_to_string(format!("{out}/NOTES.txt")).unwrap();
+    let said = "The merged configurations of 5 switches are judged as tidegate fabric check --running does";
+    let safe = merged(&scratch, &leaf_spine(3, 2, 1), &["--out", &out]);
+    assert_eq!(safe.code, Some(0), "{}", safe.err);
+    assert!(notes().contains(said) && !notes().contains("Finding that"), "{}", notes());
+    // A finding that existed before is stated, and one that the merge removes is counted: the export sets queue 3.
+    let mut files = leaf_spine(3, 2, 1);
+    files[0].1["PORT"]["Ethernet4"]["speeed"] = "1".into();
+    files[1].1["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = "egress_lossy_profile".into();
+    let known = merged(&scratch, &files, &["--force", "--out", &out]);
+    assert_eq!(known.code, Some(0), "{}", known.err);
+    let said = "Finding that existed before the merge, and remains: leaf-00.json: PORT|Ethernet4.speeed: unknown-key";
+    assert!(notes().contains(said) && !notes().contains("merge creates"), "{}", notes());
+    assert!(notes().contains("The merge removes 1 finding of that check."), "{}", notes());
+    // Other priorities than those of the platform leave its groups 3 and 4 lossless without PFC, and make a queue
+    // lossless that WRED drops from.
+    let mut files = leaf_spine(3, 2, 1);
+    files[0].1["WRED_PROFILE"]["DROPS"] = json!({ "ecn": "ecn_none", "wred_green_enable": "true" });
+    files[0].1["QUEUE"]["Ethernet0|1"]["wred_profile"] = "DROPS".into();
+    let tags = ["--tag", "1=8:1", "--tag", "2=16:2", "--force", "--out", &out];
+    let refused = merged(&scratch, &files, &tags);
+    assert_eq!(refused.code, Some(1), "{}", refused.err);
+    let flat = refused.err.replace("\n  ", " ");
+    for said in [
+        "the merge creates 31 findings, so nothing is written:",
+        "leaf-00.json: QUEUE|Ethernet0|1.wred_profile: buffer: queue 1 of Ethernet0 is lossless, and",
+        "leaf-00.json: PORT_QOS_MAP|Ethernet0.pfc_enable: mismatch: group 3 of Ethernet0 has a lossless profile",
+        "--accept-findings writes the files",
+    ] {
+        assert!(flat.contains(said), "{said}: {flat}");
+    }
+    assert!(notes().contains("speeed"), "the earlier export is untouched");
+    let accepted = merged(&scratch, &files, &[&tags[..], &["--accept-findings"]].concat());
+    assert_eq!(accepted.code, Some(0), "{}", accepted.err);
+    assert!(notes().contains("Finding that the merge creates: leaf-00.json: QUEUE|Ethernet0|1"), "{}", notes());
+    let json = merged(&scratch, &files, &["--tag", "1=8:1", "--tag", "2=16:2", "--json", "--only", "leaf-00"]);
+    let object: Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!((json.code, object["findings"]["created"].as_array().unwrap().len()), (Some(1), 31), "{object:#}");
+    assert_eq!(object["switches"], json!({}));
+}
+
+#[test]
+fn merged_configurations_that_are_not_judged_are_named() {
+    let scratch = Scratch::new("platforms-unjudged");
+    let platform = example("sonic-platform/tor-1.json");
+    let ran = exported(&scratch, &["--to", "sonic", "--json", "--only", "tor-1", "--platform", &platform]);
+    let made: Value = serde_json::from_str(&ran.out).unwrap();
+    let said = "are not judged as tidegate fabric check --running does: --platform has the configuration of 1 of 6 \
+                switches; a folder has one for each";
+    assert!(made["notes"].as_array().unwrap().iter().any(|note| note.as_str().unwrap().contains(said)), "{made:#}");
+    let mut files = leaf_spine(3, 2, 1);
+    files[0].1.as_object_mut().unwrap().remove("PORT_QOS_MAP");
+    let before = merged(&scratch, &files, &["--json"]);
+    assert_eq!(before.code, Some(0), "{}", before.err);
+    let said = "Before the merge the configurations cannot be judged, so that every finding counts as created: \
+                leaf-00.json: PORT_QOS_MAP: is missing";
+    assert!(before.out.contains(said), "{}", before.out);
 }

@@ -15,7 +15,7 @@ use protocols::headroom::{self, Cells, Headroom};
 use protocols::reaction::Reaction;
 use record::file::write_file;
 use running::reproduce::counterexamples;
-use running::{Binding, Conditions, Fault, Options, PathSet, QueueBinding, Report, SwitchConfig};
+use running::{Binding, Conditions, Fault, Finding, Options, PathSet, QueueBinding, Report, SwitchConfig};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -106,10 +106,17 @@ fn path_set(text: &str) -> Result<Forwarding, String> {
 }
 
 /// Returns the headroom in bytes that SONiC's buffer manager reserves for such a cable, without latencies of the ASIC.
-fn needed(conditions: &Conditions, reaction: Reaction) -> u64 {
+pub fn needed(conditions: &Conditions, reaction: Reaction) -> u64 {
     let Conditions { rate, delay, mtu, priorities } = *conditions;
     let ours = Headroom::of(rate, delay, &headroom::Conditions::new(mtu, reaction, priorities.into()));
     Sonic::of(rate, delay, mtu, &Cells::BYTES, Time::ZERO, &ours).xoff
+}
+
+/// Formats a finding: file, key, kind, the reason, and the value to write instead.
+pub fn finding_line(finding: &Finding) -> String {
+    let Finding { kind, file, key, why, instead } = finding;
+    let instead = if instead.is_empty() { String::new() } else { format!(" (write: {instead})") };
+    format!("{file}: {key}: {}: {why}{instead}", kind.name())
 }
 
 /// Returns whether a file is the configuration of an ignored switch.
@@ -337,12 +344,14 @@ fn as_text(source: &str, folder: &Path, found: &Found, report: &Report) -> Strin
         text += &format!("        {text_of:width$}  priority {}{tunnel}\n", priorities.join(", "));
     }
     for finding in &report.findings {
-        let instead = match finding.instead.as_str() {
-            "" => String::new(),
-            instead => format!(" (write: {instead})"),
-        };
-        let (kind, why) = (finding.kind.name(), &finding.why);
-        text += &format!("  {fail}  {}: {}: {kind}: {why}{instead}\n", finding.file, finding.key);
+        text += &format!("  {fail}  {}\n", finding_line(finding));
+    }
+    if let Some(trials) = report.search_limit {
+        let hint = styled("hint", Style::Caution);
+        text += &format!(
+            "  {hint}  the search for causes ended after {trials} trials, its limit in a fabric of this size: findings \
+             without a value may have their cause in one setting\n"
+        );
     }
     if report.safe() {
         text += &format!("  {ok}  no lossy hop, mismatch, missing headroom, starvation or refused watchdog time\n");

@@ -17,14 +17,15 @@ use fabric::{Fabric, NodeId};
 use platform::Platforms;
 use record::files::NewFiles;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use tagger::export::sonic::{self, Published, Settings, SonicError};
+use tagger::export::sonic::{self, Config, Published, Settings, SonicError};
 use tagger::export::{Dialect, Interfaces, Marks, SwitchView, UnsupportedSwitch, acl, eos, listing, nftables};
 use tagger::on_all_cores_with;
 use tagger::rules::{LOSSY_TAG, RuleTable};
 use target::TargetArgs;
 
+mod merged;
 mod platform;
 mod target;
 mod write;
@@ -66,6 +67,10 @@ pub struct ExportArgs {
     trust_hosts: Option<Trusted>,
     #[command(flatten)]
     assumed: SwitchArgs,
+    /// sonic: write although the configurations of --platform have findings of `tidegate fabric check --running` with
+    /// the fragments that they do not have without. NOTES.txt lists them.
+    #[arg(long, requires = "platform")]
+    accept_findings: bool,
     /// Do not prove the rules first.
     #[arg(long)]
     unproved: bool,
@@ -142,6 +147,8 @@ struct Written {
     notes: Vec<String>,
     misfits: Vec<UnsupportedSwitch>,
     published: BTreeSet<Published>,
+    /// Configurations of platforms with the fragments, by name of the switch.
+    merged: BTreeMap<String, Config>,
 }
 
 /// Checks that these switches exist.
@@ -186,6 +193,12 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let priorities = profile.as_ref().and_then(|profile| profile.limits.lossless_priorities);
     let mut job = Job::new(args, &fabric, &rules, marks.as_ref(), priorities)?;
     job.otherwise = otherwise(args, &fabric)?;
+    job.judgement = merged::judge(&job)?;
+    if let Some(judgement) = &job.judgement
+        && judgement.refuses(args)?
+    {
+        return Ok(Exit::CheckFailed);
+    }
     let written = write::write(&job)?;
     if written.misfits.is_empty() {
         return Ok(Exit::Done);
@@ -302,6 +315,8 @@ struct Job<'a> {
     platforms: Platforms,
     /// Note about switches that queue by the arriving tag.
     otherwise: Option<String>,
+    /// Judgement of the merged configurations.
+    judgement: Option<merged::Judgement>,
 }
 
 impl<'a> Job<'a> {
@@ -321,7 +336,8 @@ impl<'a> Job<'a> {
             Format::Sonic => Platforms::read(&args.target, &args.on.source, fabric, &switches)?,
             _ => Platforms::default(),
         };
-        Ok(Job { args, fabric, rules, marks, priorities, switches, names, settings, platforms, otherwise: None })
+        let (otherwise, judgement) = (None, None);
+        Ok(Job { args, fabric, rules, marks, priorities, switches, names, settings, platforms, otherwise, judgement })
     }
 
     /// Returns notes that are not about single switches.
@@ -337,6 +353,7 @@ impl<'a> Job<'a> {
             .chain(tunnels)
             .chain(ends)
             .chain(self.otherwise.clone())
+            .chain(self.judgement.iter().flat_map(merged::Judgement::notes))
             .chain(self.args.interfaces.note(self.fabric, &self.names, &self.switches))
             .collect()
     }
@@ -384,6 +401,7 @@ impl<'a> Job<'a> {
                     written.files.extend(made.files.into_iter().map(|file| (switch.clone(), file)));
                     written.notes.extend(made.notes);
                     written.published.extend(made.published);
+                    written.merged.extend(made.merged.map(|merged| (switch, merged)));
                 }
                 (_, Err(misfit)) => written.misfits.push(misfit),
             }
@@ -399,6 +417,7 @@ struct SwitchExport {
     files: Vec<SwitchFile>,
     notes: Vec<String>,
     published: Vec<Published>,
+    merged: Option<Config>,
 }
 
 /// Checks that an ASIC has as many lossless priorities as a port needs.
@@ -448,7 +467,8 @@ fn one(
             let mut files = plain(made.text(), ".json");
             let patch = made.patch.map(|patch| SwitchFile::new(view, ".patch.json", pretty(patch)));
             files.extend(patch.map(|patch| SwitchFile { is_patch: true, ..patch }));
-            return Ok(SwitchExport { files, notes: made.notes, published: made.published });
+            let (notes, published, merged) = (made.notes, made.published, made.merged);
+            return Ok(SwitchExport { files, notes, published, merged });
         }
         Format::Acl => plain(pretty(acl::config_db(view, marks)?), ".json"),
         Format::Eos => plain(eos::config(view, marks)?, ".eos"),

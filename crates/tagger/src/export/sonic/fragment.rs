@@ -1,5 +1,6 @@
 //! The configuration of one switch.
 
+use super::model::Config;
 use fabric::sonic::DynamicHeadroom;
 use serde_json::Value;
 use units::{Rate, Time};
@@ -12,6 +13,8 @@ pub struct Fragment {
     /// JSON patch (RFC 6902) to apply first. It replaces overlapping ranges of the platform by one entry per port and
     /// number, with equal fields.
     pub patch: Option<Value>,
+    /// All tables of the platform's file, if it is given, with the fragment.
+    pub merged: Option<Config>,
     /// Notes about this switch.
     pub notes: Vec<String>,
     /// Computed and published headroom, by kind of port.

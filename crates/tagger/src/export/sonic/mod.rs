@@ -138,7 +138,8 @@ pub fn fragment(
     notes.extend(poll);
     notes.extend(laid_over::notes(view, &config, &merged, (&replaced, &made), given));
     let patch = (!replaced.steps.is_empty()).then(|| replaced.steps.into());
-    Ok(Fragment { config: config.into(), patch, notes, published: made.published.into_iter().collect() })
+    let merged = given.platform.map(|platform| platform.with(merged));
+    Ok(Fragment { config: config.into(), patch, merged, notes, published: made.published.into_iter().collect() })
 }
 
 /// Returns all tables except buffers.

@@ -83,6 +83,8 @@ const READ: [&str; 24] = [
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Platform {
     pub(super) config: Config,
+    /// Tables that the export does not use.
+    others: Config,
 }
 
 impl Platform {
@@ -95,10 +97,11 @@ impl Platform {
         let wrong = |key: String, what: &str| PlatformError::of_config(key, what.to_owned());
         let parsed: serde_json::Value = serde_json::from_str(text)
             .map_err(|error| wrong(format!("line {}, column {}", error.line(), error.column()), "this is no JSON"))?;
-        let serde_json::Value::Object(mut config) = parsed else {
+        let serde_json::Value::Object(tables) = parsed else {
             return Err(wrong("line 1".to_owned(), "a JSON object of tables is expected"));
         };
-        config.retain(|table, _| READ.contains(&table.as_str()));
+        let (config, others): (Config, Config) =
+            tables.into_iter().partition(|(table, _)| READ.contains(&table.as_str()));
         for (table, all) in &config {
             let Some(all) = all.as_object() else {
                 return Err(wrong(table.clone(), "a table is an object of entries"));
@@ -107,7 +110,7 @@ impl Platform {
                 return Err(wrong(format!("{table}|{}", fabric::visible(name)), "an entry is an object of fields"));
             }
         }
-        let platform = Platform { config };
+        let platform = Platform { config, others };
         if !entries(&platform.config, "BUFFER_PG").chain(entries(&platform.config, "BUFFER_PROFILE")).any(|_| true) {
             return Err(wrong("BUFFER_PROFILE".to_owned(), "the file has neither BUFFER_PROFILE nor BUFFER_PG"));
         }
@@ -130,7 +133,18 @@ impl Platform {
         text(self.config.get("DEVICE_METADATA")?.get("localhost")?, "hostname")
     }
 
-    /// Returns whether the file has a table.
+    /// Returns all tables of the file.
+    pub fn tables(&self) -> Config {
+        self.with(self.config.clone())
+    }
+
+    /// Adds the tables that the export does not use to the merged ones.
+    pub(super) fn with(&self, mut merged: Config) -> Config {
+        merged.extend(self.others.clone());
+        merged
+    }
+
+    /// Returns whether the file has a table that the export uses.
     pub fn has(&self, table: &str) -> bool {
         self.config.contains_key(table)
     }

@@ -11,7 +11,9 @@ use fabric::{Fabric, Link, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tagger::export::Cable;
-use tagger::export::sonic::{OwnCables, PgTable, Platform, PlatformBuffers, PlatformError, PlatformFile, Published};
+use tagger::export::sonic::{
+    Config, OwnCables, PgTable, Platform, PlatformBuffers, PlatformError, PlatformFile, Published,
+};
 use text::numbers::grouped;
 
 /// Files of platforms.
@@ -122,6 +124,21 @@ impl Platforms {
     /// Returns whether platform configurations are given, so that entries may have to be removed.
     pub fn has_configurations(&self) -> bool {
         self.all.is_some() || !self.own.is_empty()
+    }
+
+    /// Returns whether one file applies to all switches.
+    pub fn is_one_file(&self) -> bool {
+        self.all.is_some()
+    }
+
+    /// Returns name and tables of the file of a switch; `None` if it has none.
+    pub fn file(&self, switch: &str) -> Option<(String, Config)> {
+        let (path, platform) = self.own.get(switch).or_else(|| {
+            let is_own = |hostname: Option<&str>| hostname.is_none_or(|name| name == switch);
+            self.all.as_ref().filter(|(_, platform)| is_own(platform.hostname()))
+        })?;
+        let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        Some((name, platform.tables()))
     }
 
     fn platform(&self, switch: &str) -> Option<&(PathBuf, Platform)> {

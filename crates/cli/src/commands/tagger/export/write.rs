@@ -52,7 +52,7 @@ pub fn write(job: &Job<'_>) -> Result<Written, Failure> {
     }
     match &screen {
         Some(screen) if written.misfits.is_empty() => screen.end()?,
-        None if args.json => output::print(&format!("{:#}\n", as_json(args, &written)))?,
+        None if args.json => output::print(&format!("{:#}\n", as_json(job, &written)))?,
         _ => {}
     }
     if written.misfits.is_empty() && !args.quiet && !args.json {
@@ -141,7 +141,8 @@ fn by_switch(args: &ExportArgs, written: &Written) -> (Map<String, Value>, Map<S
 }
 
 /// Returns the whole output as one object.
-fn as_json(args: &ExportArgs, written: &Written) -> Value {
+fn as_json(job: &Job<'_>, written: &Written) -> Value {
+    let args = job.args;
     let misfits: Vec<Value> =
         written.misfits.iter().map(|misfit| json!({ "switch": misfit.switch(), "why": misfit.to_string() })).collect();
     // A partial export is not printed.
@@ -155,6 +156,9 @@ fn as_json(args: &ExportArgs, written: &Written) -> Value {
     let mut object = json!({ "switches": switches, "notes": notes, "misfits": misfits });
     if !patches.is_empty() {
         object["patches"] = patches.into();
+    }
+    if let Some(judgement) = &job.judgement {
+        object["findings"] = judgement.json();
     }
     object
 }
