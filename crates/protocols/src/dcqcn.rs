@@ -1,7 +1,8 @@
-//! DCQCN (Zhu et al., SIGCOMM 2015): each congestion notification lowers a RoCE sender's rate by half of `alpha`, an
-//! estimate of their frequency. The rate recovers as in QCN ([`crate::rate_recovery`]).
+//! DCQCN (Zhu et al., SIGCOMM 2015): each CNP reduces a RoCE sender's rate by the fraction alpha / 2, where alpha
+//! estimates how often CNPs arrive. The rate recovers as in QCN ([`crate::rate_recovery`]).
 //!
-//! There are no timer events: the decay of alpha and the stages of recovery are caught up with when the rate is read.
+//! There are no timer events: the decay of alpha and the recovery stages since the last read are computed when the rate
+//! is read.
 
 use crate::control_state::ControlState;
 use crate::frame::Frame;
@@ -11,12 +12,12 @@ use crate::rate_recovery::{RateRecovery, RecoveryParameters};
 use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
-/// Samples of which alpha is the average.
+/// The samples of alpha, which is their exponentially weighted moving average.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlphaSample {
-    /// Each cut raises alpha, each `alpha_timer` without a notification lowers it (DCQCN, eq. 1 and 2).
+    /// Each rate cut raises alpha, each `alpha_timer` without a CNP lowers it (DCQCN, eq. 1 and 2).
     Cut,
-    /// One sample per `alpha_timer`: 1 with a notification, else 0 (HPCC's ns-3 fork).
+    /// One sample per `alpha_timer`: 1 if a CNP arrived in it, else 0 (HPCC's ns-3 fork).
     Timer,
 }
 
@@ -32,34 +33,34 @@ parameters! {
         gain: f64 = "gain" share, default "0.00390625",
             "weight g of a new sample in alpha, 0 to 1",
             "DCQCN, sec. 5.2 and the parameters of its testbed: 1/256";
-        /// Alpha before the first notification.
+        /// Alpha before the first CNP.
         initial_alpha: f64 = "initial_alpha" share, default "1",
             "alpha before the first notification, 0 to 1: with 1 the first cut halves the rate",
             "DCQCN, sec. 3.1";
-        /// Time without a notification after which alpha decays once (K).
+        /// Time without a CNP after which alpha decays once (K).
         alpha_timer: Time = "alpha_timer" time, default "55us",
             "time K without a notification after which alpha decays by 1 - g, again and again",
             "DCQCN, sec. 3.1 and the parameters of its testbed; HPCC's ns-3 fork: AlphaResumInterval (1us in run.py)";
-        /// Samples of which alpha is the average.
+        /// The samples of alpha.
         alpha_sample: AlphaSample = "alpha_sample"
             word["cut" = AlphaSample::Cut, "timer" = AlphaSample::Timer],
             default "cut",
             "samples of the average alpha: cut, each cut raises it and each alpha_timer without a notification lowers \
              it; timer, one sample per alpha_timer, raised by a notification in it",
             "DCQCN, eq. 1 and 2 (cut); HPCC's ns-3 fork (timer)";
-        /// Minimum time between two cuts: earlier notifications do not cut.
+        /// Minimum time between two rate cuts; CNPs within it do not cut.
         decrease_interval: Time = "decrease_interval" time, default "4us",
             "a notification sooner than this after a cut only keeps alpha from decaying; 0us: each one cuts",
             "HPCC's ns-3 fork: RateDecreaseInterval; notifications of the paper's receivers are further apart";
-        /// Minimum time between a receiver's notifications for one flow (N).
+        /// Minimum time between two CNPs of a receiver for one flow (N).
         cnp_interval: Time = "cnp_interval" time, default "50us",
             "least time N between a receiver's notifications for one flow",
             "DCQCN, sec. 3.1 and the parameters of its testbed";
-        /// Length of a notification frame in bytes.
+        /// Frame length of a CNP in bytes.
         cnp_bytes: u16 = "cnp" frame_bytes, default "78B",
             "length of a notification: Ethernet with FCS 18, IPv4 20, UDP 8, BTH 12, reserved 16, ICRC 4",
             "InfiniBand specification, annex A17.9";
-        /// Whether each cut sets the target to the rate before it.
+        /// Whether each cut sets the target rate to the rate before the cut.
         clamp_target: bool = "clamp_target" switch, default "true",
             "every cut sets the target to the rate before it; false: only if a stage has passed since the last cut",
             "DCQCN, eq. 1 (true); HPCC's ns-3 fork: ClampTargetRate (false)";
@@ -107,13 +108,13 @@ impl ControlSettings for DcqcnParameters {
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
     recovery: RateRecovery,
-    /// Alpha after the last notification ([`AlphaSample::Cut`]) or the last sample ([`AlphaSample::Timer`]), and the
-    /// time of that.
+    /// Alpha after the last CNP ([`AlphaSample::Cut`]) or the last sample ([`AlphaSample::Timer`]), and the time of
+    /// that update.
     alpha: f64,
     alpha_at: Time,
-    /// Whether a notification arrived since the last timer sample.
+    /// Whether a CNP arrived since the last timer sample.
     notified: bool,
-    /// Time of the last cut.
+    /// Time of the last rate cut.
     cut_at: Time,
 }
 
@@ -136,12 +137,12 @@ impl Dcqcn {
         now.saturating_sub(self.alpha_at).as_ps() / parameters.alpha_timer.as_ps().max(1)
     }
 
-    /// Alpha at `now`: that of the last notification, decayed once per whole `alpha_timer` (DCQCN, eq. 2).
+    /// Alpha at `now`: its value after the last CNP, decayed once per whole `alpha_timer` since then (DCQCN, eq. 2).
     fn alpha(&self, parameters: &DcqcnParameters, now: Time) -> f64 {
         self.alpha * power(1.0 - parameters.gain, self.periods(parameters, now))
     }
 
-    /// Takes the timer samples up to `now`. The first notification starts the timer and is no sample.
+    /// Adds the timer samples up to `now`. The first CNP starts the timer and is no sample.
     fn sample(&mut self, parameters: &DcqcnParameters, now: Time) {
         if self.alpha_at == Time::MAX {
             self.alpha_at = now;
@@ -149,7 +150,7 @@ impl Dcqcn {
         }
         let periods = self.periods(parameters, now);
         if periods > 0 {
-            // All notifications since the last sample belong to the first of these periods; the others had none.
+            // All CNPs since the last sample arrived in the first of these periods; no CNP arrived in the later ones.
             let first = if self.notified { parameters.gain } else { 0.0 };
             self.alpha = (1.0 - parameters.gain) * self.alpha + first;
             self.alpha *= power(1.0 - parameters.gain, periods - 1);
@@ -163,7 +164,7 @@ impl Dcqcn {
 impl RateController for Dcqcn {
     type Parameters = DcqcnParameters;
 
-    /// Starts at the limit, without a rate limiter until the first notification.
+    /// Starts at the maximum rate of the flow; the rate limiter is inactive until the first CNP.
     fn new(parameters: &DcqcnParameters, limits: FlowLimits) -> Self {
         Dcqcn {
             recovery: RateRecovery::new(limits.most),
@@ -222,7 +223,7 @@ impl RateController for Dcqcn {
         if !cuts {
             return;
         }
-        // DCQCN, eq. 1: the cut uses the old alpha; the new one applies to the next cut.
+        // DCQCN, eq. 1: the cut uses alpha before its update; the updated alpha applies to the next cut.
         self.recovery.cut(&parameters.recovery, now, 1.0 - self.alpha / 2.0, !parameters.clamp_target);
         if parameters.alpha_sample == AlphaSample::Cut {
             self.alpha = (1.0 - parameters.gain) * self.alpha + parameters.gain;
@@ -236,7 +237,8 @@ impl RateController for Dcqcn {
             return false;
         }
         self.recovery.cut(&parameters.recovery, now, 0.5, !parameters.clamp_target);
-        // Alpha counts marks only, so a bounce keeps it. A notification right after this must not cut again.
+        // Alpha estimates ECN marks only, so a bounce does not change it. `cut_at` prevents another cut by a CNP within
+        // the decrease interval.
         self.cut_at = now;
         true
     }
@@ -259,7 +261,7 @@ mod tests {
         let mut flow = flow_at(&p, Rate::from_gbps(40));
         flow.on_cnp(&p, Time::from_us(1), &Frame::default());
         assert_eq!(flow.rate(&p, Time::from_us(1)), Rate::from_gbps(30));
-        // A second notification within the decrease interval does not cut.
+        // A second CNP within the decrease interval of 4 us does not cut.
         flow.on_cnp(&p, Time::from_us(4), &Frame::default());
         assert_eq!(flow.rate(&p, Time::from_us(4)), Rate::from_gbps(30));
         flow.on_cnp(&p, Time::from_us(5), &Frame::default());
@@ -288,7 +290,8 @@ mod tests {
         let mut flow = flow_at(&p, Rate::from_gbps(40));
         flow.on_cnp(&p, Time::ZERO, &Frame::default());
         let decay = 1.0 - 1.0 / 256.0;
-        // One period has passed at 2 us, none at 3 us, none more at 4.9 us, one at 5 us.
+        // `alpha_timer` is 2 us and each CNP restarts it: one decay at 2 us, no further one up to 4.9 us, a second one
+        // at 5 us.
         flow.on_cnp(&p, Time::from_us(2), &Frame::default());
         assert_eq!(flow.alpha(&p, Time::from_us(2)), decay);
         flow.on_cnp(&p, Time::from_us(3), &Frame::default());
@@ -297,7 +300,7 @@ mod tests {
         assert_eq!(flow.rate(&p, Time::from_us(5)), Rate::from_gbps(20));
     }
 
-    /// Against a loop over every period, for equal notifications.
+    /// Compares alpha with a loop over all timer periods, for the same CNPs.
     // [DCQCN5]
     #[test]
     fn samples_of_the_timer_are_those_of_each_period() {
@@ -322,11 +325,11 @@ mod tests {
             flow.on_cnp(&p, Time::from_ns(now_ns), &Frame::default());
             assert!((flow.alpha - alpha).abs() < 1e-12, "{} {alpha}", flow.alpha);
         }
-        // Four notifications in a period count as one sample.
+        // Four CNPs in one period count as one sample.
         assert!(alpha > 0.5 && alpha < 1.0, "{alpha}");
     }
 
-    /// If cuts are rarer than notifications, cut samples count fewer of them.
+    /// If cuts are rarer than CNPs, [`AlphaSample::Cut`] counts fewer CNPs than [`AlphaSample::Timer`].
     #[test]
     fn cuts_sample_fewer_notifications_than_the_timer() {
         let of = |alpha_sample| {
@@ -337,7 +340,7 @@ mod tests {
                 ..DcqcnParameters::default()
             };
             let mut flow = flow_at(&p, Rate::from_gbps(100));
-            // Pairs of notifications 1 us apart, every 12 us.
+            // Pairs of CNPs 1 us apart, every 12 us.
             for pair in 0..2000 {
                 flow.on_cnp(&p, Time::from_us(12 * pair), &Frame::default());
                 flow.on_cnp(&p, Time::from_us(12 * pair + 1), &Frame::default());
@@ -349,8 +352,7 @@ mod tests {
         assert!(cut < 0.6 * timer, "one raise for both: {cut}");
     }
 
-    /// With a notification every N < K, alpha converges to 1; without notifications it decays to 0, so that the next
-    /// cut is small.
+    /// With a CNP every N < K, alpha converges to 1; without CNPs it decays to 0, so that the next cut is small.
     #[test]
     fn a_rare_notification_costs_little() {
         let p = DcqcnParameters::default();

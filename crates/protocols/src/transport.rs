@@ -76,7 +76,7 @@ pub use crate::endpoint::FlowStart;
 pub enum TransportParameters {
     /// See [`datagram`].
     Datagram(Arc<DatagramParameters>),
-    /// See [`tcp`]; includes DCTCP, a reaction to marks.
+    /// See [`tcp`]; includes DCTCP, which reacts differently to ECN marks.
     Tcp(Arc<TcpParameters>),
     /// See [`roce`]; includes all rate controls over it, such as DCQCN.
     Roce(Arc<RoceParameters>),
@@ -142,7 +142,7 @@ impl TransportParameters {
         Ok(TransportParameters::Ndp(Arc::new(parameters)))
     }
 
-    /// Builds the transport `kind` of a scenario, with `settings` (key and text) over its defaults.
+    /// Builds the transport that scenarios call `kind`; `settings` (key and text) override its defaults.
     ///
     /// # Errors
     /// If the transport or a parameter does not exist, or a value is invalid.
@@ -177,7 +177,7 @@ impl TransportParameters {
         }
     }
 
-    /// The setting that parameter `key` needs to have an effect, as a scenario writes it; `None` if `key` has an
+    /// Returns the setting, in scenario syntax, without which parameter `key` has no effect; `None` if `key` has an
     /// effect.
     pub fn idle(&self, key: &str) -> Option<&'static str> {
         idle::needs(self, key)
@@ -222,8 +222,8 @@ impl TransportParameters {
     }
 
     /// Makes the receiving end of a complete flow of `size_bytes`, whose last byte arrived at `completed` on the host's
-    /// clock. Hosts do not keep receivers of complete flows. If a sender misses the last acknowledgement and
-    /// retransmits, its host makes such a receiver to answer the duplicates.
+    /// clock. Hosts do not keep the receivers of complete flows. If the last acknowledgement is lost and the sender
+    /// retransmits, the receiving host creates such a receiver, which acknowledges the duplicates.
     pub fn complete_receiver(&self, size_bytes: u64, completed: Time) -> ReceiverState {
         match self {
             TransportParameters::Datagram(_) => ReceiverState::Datagram(DatagramReceiver::complete(size_bytes)),
@@ -245,8 +245,8 @@ impl TransportParameters {
         }
     }
 
-    /// Longest retransmission timeout. Its receiver must be kept for longer, or a late copy would be taken for a new
-    /// flow.
+    /// Longest retransmission timeout. A host must remember a complete flow for longer than this, or it would take a
+    /// late retransmission for a new flow.
     pub fn max_rto(&self) -> Time {
         match self {
             TransportParameters::Datagram(_) => Time::ZERO,
@@ -278,7 +278,7 @@ impl TransportParameters {
         }
     }
 
-    /// Whether senders have a window or rate that [`Sender::on_returned`] can halve, and that grows again.
+    /// Whether senders have a window or rate that [`Sender::on_returned`] can halve and that recovers afterwards.
     pub fn slows_down(&self) -> bool {
         match self {
             TransportParameters::Datagram(_) | TransportParameters::Ndp(_) | TransportParameters::Custom(_) => false,
@@ -289,9 +289,9 @@ impl TransportParameters {
         }
     }
 
-    /// Whether a connection can carry several messages in sequence ([`Sender::extend`]), with window or rate kept
-    /// between them. Datagrams and receiver-driven transports keep no state between messages; agents that set rates
-    /// from outside count flows.
+    /// Whether a connection can carry several messages one after another ([`Sender::extend`]) and keeps its window or
+    /// rate between them. Datagrams and receiver-driven transports keep no state between messages. With external rate
+    /// control a connection has one message, because agents control flows, not connections.
     pub fn has_connections(&self) -> bool {
         match self {
             TransportParameters::Tcp(_) => true,
@@ -300,7 +300,7 @@ impl TransportParameters {
         }
     }
 
-    /// Whether the rate of its flows is set from outside.
+    /// Whether an external agent sets the rate of its flows.
     pub fn is_external(&self) -> bool {
         matches!(self, TransportParameters::Roce(parameters)
             if matches!(parameters.control, ControlParameters::External(_)))
@@ -328,7 +328,7 @@ impl TransportParameters {
         }
     }
 
-    /// Bitmask of the classes of its frames, other than the flow's class.
+    /// Bitmask of the traffic classes that its frames use in addition to the class of the flow.
     pub fn classes(&self) -> u8 {
         match self {
             TransportParameters::Custom(transport) => transport.classes(),
@@ -337,7 +337,7 @@ impl TransportParameters {
         }
     }
 
-    /// Whether its senders choose paths per frame, so that frames of a flow may overtake each other.
+    /// Whether its senders select the path of each frame, so that frames of a flow may arrive out of order.
     pub fn chooses_paths(&self) -> bool {
         matches!(self, TransportParameters::Custom(transport) if transport.chooses_paths())
     }
@@ -351,7 +351,7 @@ impl TransportParameters {
         }
     }
 
-    /// Lowest rate of a host's port on which it works, with the parameter that sets this limit.
+    /// Lowest rate of a host's port that the transport supports, with the parameter that sets this limit.
     pub fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
         match self {
             TransportParameters::Roce(parameters) => parameters.control.least_line_rate(),
@@ -359,8 +359,8 @@ impl TransportParameters {
         }
     }
 
-    /// Length in bytes of a receiver's pull frame if the transport is receiver-driven: the host then grants pull slots
-    /// to flows and gives them their round trip.
+    /// If the transport is receiver-driven, the length in bytes of a pull frame. The host then schedules the pulls of
+    /// its flows and sets [`FlowStart::round_trip`].
     pub fn receiver_driven(&self) -> Option<u16> {
         match self {
             TransportParameters::Ndp(parameters) => Some(parameters.control_bytes),
@@ -368,8 +368,8 @@ impl TransportParameters {
         }
     }
 
-    /// Length in bytes of the acknowledgement of a full packet, if senders need the round trip of their path
-    /// ([`FlowStart::round_trip`]).
+    /// If senders need the round-trip time of their path ([`FlowStart::round_trip`]), the length in bytes of the
+    /// acknowledgement of a full packet, from which the host computes it.
     pub fn wants_round_trip(&self) -> Option<u16> {
         match self {
             TransportParameters::Roce(parameters) => {
@@ -379,13 +379,13 @@ impl TransportParameters {
         }
     }
 
-    /// Whether departing acknowledgements may carry pulls.
+    /// Whether acknowledgements may carry pulls.
     pub fn pulls_with_acks(&self) -> bool {
         matches!(self, TransportParameters::Ndp(parameters) if parameters.pulls == Pulls::Acks)
     }
 }
 
-/// Wraps `receiver` in the measurement of its rate control, if there is one.
+/// Wraps `receiver` in the measurement that its rate control needs, if any.
 fn roce_receiver(parameters: &Arc<RoceParameters>, receiver: RoceReceiver) -> ReceiverState {
     match MeasuringReceiver::new(parameters, receiver.clone()) {
         Some(measuring) => ReceiverState::Custom(Box::new(measuring)),
@@ -532,7 +532,8 @@ impl Receiver for ReceiverState {
 mod tests {
     use super::*;
 
-    /// Memory per flow, for hosts with a million flows: at most three and one and a half cache lines.
+    /// Memory per flow, for hosts with a million flows: at most 3 cache lines (192 bytes) per sender and 1.5 (96 bytes)
+    /// per receiver.
     #[test]
     fn states_stay_small() {
         assert!(size_of::<DatagramSender>() <= 64, "{}", size_of::<DatagramSender>());

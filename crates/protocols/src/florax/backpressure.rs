@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use units::{Rate, Time};
 
-/// Entries that are checked for an inactive flow before a new entry is added. More than one, so that inactive entries
-/// leave faster than new ones arrive; bounded, so that a new flow costs constant time.
+/// Number of entries that are checked for inactivity before a new entry is added. More than one, so that inactive
+/// entries are removed faster than new ones are added; constant, so that a new flow costs constant time.
 const MAX_EXAMINED: usize = 8;
-/// After an evaluation without an XOFF, (checked flows / this) frames pass before the next one. So a frame checks at
-/// most this many flows on average, for any number of flows.
+/// After an evaluation without an XOFF, the next (table entries / this) frames cause no evaluation. So the average cost
+/// per frame is at most this many table entries, for any number of flows.
 const LOOKS_PER_FRAME: usize = 16;
 
 /// Backpressure of one output port.
@@ -26,8 +26,8 @@ pub struct OutputBackpressure {
     upper: u64,
     /// Time until which all active flows are paused, except those in `fresh`.
     all_stopped_until: Time,
-    /// Flows that became active while all others were paused. A check of the whole table for each of them would cost
-    /// the square of their number.
+    /// Flows that became active while all others were paused. The list avoids a check of the whole table for each of
+    /// these flows, whose total cost would be quadratic.
     fresh: Vec<HostPair>,
     /// Frames that pass before the next evaluation of the thresholds.
     patience: usize,
@@ -59,7 +59,7 @@ impl Flow {
                     requests.push(PauseRequest { port, pair, rate_bps: Some(stop.rate_bps / ports) });
                     return true;
                 }
-                // The ports share the rate and pace on their own, so that each may be one frame early.
+                // Each input port paces its part of the rate independently, so that each may send one frame early.
                 parameters.target != StopTarget::Flows || stop.conforms(now, bytes, slack_bytes * (ports + 1))
             }
             _ => true,
@@ -109,9 +109,10 @@ impl OutputBackpressure {
         }
     }
 
-    /// Counts a frame of `bytes` wire bytes from `port` to this output of `rate`, and updates the flow's rate estimate.
-    /// Returns false if the flow exceeds the rate of its XOFF: the frame must be dropped. `slack_bytes` is the largest
-    /// frame in wire bytes. If a paused flow uses a new port, an XOFF for that port is added to `requests`.
+    /// Counts a frame of `bytes` wire bytes from the input `port` to this output with the link rate `rate`, and updates
+    /// the flow's rate estimate. Returns false if the flow exceeds the rate of its XOFF, so that the frame must be
+    /// dropped. `slack_bytes` is the largest frame in wire bytes. If a paused flow uses a new input port, an XOFF for
+    /// that port is added to `requests`.
     pub fn count(
         &mut self,
         parameters: &BackpressureParameters,
@@ -237,7 +238,7 @@ impl OutputBackpressure {
         self.fresh.clear();
     }
 
-    /// Like [`OutputBackpressure::stop_whole_port`], for the flows that became active since then.
+    /// Like [`OutputBackpressure::stop_whole_port`], for the flows that became active since its last call.
     fn stop_fresh(
         &mut self,
         parameters: &BackpressureParameters,
@@ -263,8 +264,8 @@ impl OutputBackpressure {
         self.statistics.max_stopped_flows = self.statistics.max_stopped_flows.max(self.stopped.len() as u64);
     }
 
-    /// Sends XOFF for the flows that exceed their fair share or the rate that the next switch admits. Returns whether
-    /// there were any.
+    /// Sends XOFF to the flows that exceed their fair share or the rate to which the next switch holds them. Returns
+    /// whether there were any.
     fn stop_congesting(
         &mut self,
         parameters: &BackpressureParameters,
@@ -296,8 +297,8 @@ impl OutputBackpressure {
         requests.len() > before
     }
 
-    /// Handles a frame that left the buffer, which now holds `occupancy`. Adds XONs to `requests` below the lower
-    /// threshold.
+    /// Handles the departure of a frame, after which the buffer holds `occupancy`. If it is below the lower threshold,
+    /// adds XONs to `requests`.
     pub fn on_departure(
         &mut self,
         parameters: &BackpressureParameters,
@@ -335,8 +336,8 @@ impl OutputBackpressure {
         }
     }
 
-    /// Renews the XOFFs in force at `now` for another expiry: adds them to `requests` for every port of each flow.
-    /// Returns false if there are none.
+    /// Extends the XOFFs in force at `now` by the expiry, and adds them to `requests` for every input port of each
+    /// flow. Returns false if none is in force.
     pub fn renew(&mut self, parameters: &BackpressureParameters, now: Time, requests: &mut Vec<PauseRequest>) -> bool {
         let until = now.saturating_add(parameters.expiry);
         let before = requests.len();
@@ -353,13 +354,13 @@ impl OutputBackpressure {
         requests.len() > before
     }
 
-    /// Returns whether a flow from `port` is paused at `now`.
+    /// Returns whether an XOFF for a flow from the input `port` is in force at `now`.
     pub fn stops(&self, port: u16, now: Time) -> bool {
         let flows = self.stopped.iter().filter_map(|pair| self.flows.get(pair));
         flows.filter(|flow| flow.stop.is_some_and(|stop| stop.is_live(now))).any(|flow| flow.ports.contains(&port))
     }
 
-    /// Returns the counters, and the number of flows that are paused at `now`.
+    /// Returns the counters, and the number of flows whose XOFF is in force at `now`.
     pub fn statistics(&self, now: Time) -> (BackpressureStatistics, u64) {
         let over = |pair: &&HostPair| {
             let stop = self.flows.get(pair).and_then(|flow| flow.stop);

@@ -39,7 +39,7 @@ const fn pair(src: u32) -> HostPair {
     HostPair { src, dst: 9 }
 }
 
-/// Flows 1 and 2 send at 80 and 20 Mbps for 6 ms. Returns the output and the end time.
+/// Flows 1 and 2 send at 80 and 20 Mbps for 6 ms. Returns the output port's state and the end time.
 fn two_flows(parameters: &BackpressureParameters) -> (OutputBackpressure, Time) {
     let mut output = OutputBackpressure::new(parameters);
     let mut requests = Vec::new();
@@ -73,7 +73,7 @@ fn only_the_flow_above_its_share_is_stopped() {
     let parameters = parameters(StopTarget::Flows);
     let (mut output, now) = two_flows(&parameters);
     assert_eq!(decide(&mut output, &parameters, now, 50), []);
-    // 90 Mbps for demands of 80 and 20: 70 remain for the larger.
+    // Fair shares of 90 Mbps for demands of 80 and 20 Mbps: flow 2 gets its 20 Mbps, so that 70 Mbps remain for flow 1.
     assert_eq!(
         decide(&mut output, &parameters, now, 51),
         [PauseRequest { port: 1, pair: pair(1), rate_bps: Some(70_000_000) }]
@@ -152,7 +152,7 @@ fn a_flow_that_is_held_further_on_is_stopped_at_that_rate() {
     let (mut output, now) = two_flows(&parameters);
     let mut requests = Vec::new();
     output.decide(&parameters, (now, 1, pair(1)), 51, Rate::from_mbps(90), &Held, &mut requests);
-    // 85 remain beside the other, so 80 is no excess.
+    // The next switch holds flow 2 to 5 Mbps, so that 85 of 90 Mbps remain: flow 1 with 80 Mbps gets no XOFF.
     assert_eq!(requests, [PauseRequest { port: 2, pair: pair(2), rate_bps: Some(5_000_000) }]);
 }
 
@@ -169,14 +169,14 @@ fn flows_beyond_a_full_table_are_paused_together() {
     output.decide(&parameters, third, 91, LINK, &Alone, &mut requests);
     assert_eq!(requests[0], PauseRequest { port: 3, pair: pair(3), rate_bps: Some(0) });
     assert_eq!((output.flows(), output.statistics(now).0.untracked), (2, 1));
-    // An inactive flow's entry is reused.
+    // A new flow reuses the entry of an inactive flow.
     let later = (now + Time::from_ms(16), 3, pair(3));
     assert!(output.count(&parameters, later, (FRAME, FRAME), LINK, &mut requests));
     assert_eq!((output.flows(), output.statistics(later.0).0.untracked), (1, 1));
 }
 
-/// Under any operations: tables keep their bounds, paused flows resume or expire, requests use only ports of the flow,
-/// and the upper threshold keeps its limits.
+/// Under random operations: tables keep their bounds, paused flows resume or their XOFFs expire, requests use only
+/// input ports of the flow, and the upper threshold stays between `upper` and `max_upper`.
 #[test]
 fn random_operations() {
     for seed in 0..60 {
@@ -211,8 +211,8 @@ fn random_operations() {
     }
 }
 
-/// A flow that becomes active while all others are paused is paused by one XOFF, without new XOFFs for the others: a
-/// new flow, and one that was inactive when the others were paused.
+/// A flow that becomes active while all others are paused gets its own XOFF, without new XOFFs for the others. This
+/// holds for a new flow and for a flow that was inactive when the others were paused.
 #[test]
 fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
     let parameters = parameters(StopTarget::Flows);
@@ -228,19 +228,20 @@ fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
     let mut counted = Vec::new();
     output.count(&parameters, (Time::ZERO, 3, pair(3)), (FRAME, FRAME), LINK, &mut counted);
     output.count(&parameters, (Time::from_us(11_000), 2, pair(2)), (FRAME, FRAME), LINK, &mut counted);
-    // 3 has been silent for longer than `burst_gap`.
+    // Flow 3 has been idle for longer than `burst_gap`, so it gets no XOFF.
     assert_eq!(come(&mut output, 11_000, 1), [(1, Some(0)), (2, Some(0))]);
     assert_eq!(come(&mut output, 11_001, 1), []);
     assert_eq!(come(&mut output, 11_002, 3), [(3, Some(0))]);
     assert_eq!(come(&mut output, 11_003, 4), [(4, Some(0))]);
     assert_eq!(come(&mut output, 11_004, 4), []);
-    // The pauses end one after the other; then all flows are checked again.
+    // When the pause of flow 1 expires at 16,000 us, all flows are checked again; each flow whose pause has expired
+    // gets a new XOFF.
     assert_eq!(come(&mut output, 16_001, 4), [(1, Some(0)), (2, Some(0))]);
     assert_eq!(come(&mut output, 16_003, 4), [(3, Some(0)), (4, Some(0))]);
 }
 
-/// One flow of 80 Mbps to host 9 through port 1, and five of 20 Mbps to host 8 through ports 2 to 6: the five have more
-/// in total.
+/// One flow sends 80 Mbps to host 9 through port 1, five flows send 20 Mbps each to host 8 through ports 2 to 6: the
+/// total rate to host 8 is higher.
 fn one_aggressor(parameters: &BackpressureParameters) -> (OutputBackpressure, Time) {
     let mut output = OutputBackpressure::new(parameters);
     for at in 0..40u64 {
@@ -260,7 +261,7 @@ fn one_aggressor(parameters: &BackpressureParameters) -> (OutputBackpressure, Ti
     (output, Time::from_us(150 * 40))
 }
 
-/// A next switch that holds this many frames to host 9 here.
+/// A next switch that holds host 9; this number of frames to host 9 waits here.
 struct Holds(u64);
 impl Neighbours for Holds {
     fn held_bps(&self, to: HostPair) -> Option<u64> {
@@ -277,7 +278,7 @@ impl Neighbours for Holds {
     }
 }
 
-/// Returns the ports and destinations of the XOFFs after a frame to host 8 found `occupancy`.
+/// Returns the (port, destination) pairs of the XOFFs after a frame to host 8 arrived at queue length `occupancy`.
 fn stops_sent(
     output: &mut OutputBackpressure,
     parameters: &BackpressureParameters,
@@ -291,7 +292,8 @@ fn stops_sent(
     requests.iter().map(|call| (call.port, call.pair.dst)).collect()
 }
 
-/// The rate of single flows counts, not the total of a destination. An XOFF takes effect before the next one.
+/// The rate of the single flow decides, not the total rate of a destination. The next XOFF is sent only after the
+/// previous one has taken effect.
 #[test]
 fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
     let parameters = parameters(StopTarget::Destinations);
@@ -303,7 +305,7 @@ fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
         [],
         "what was on its way still comes"
     );
-    // The first XOFF was not enough: pause the next destination.
+    // The first XOFF was not enough: after the grace period, pause the next destination.
     let all = (2..=6).map(|port| (port, 8)).collect::<Vec<_>>();
     assert_eq!(stops_sent(&mut output, &parameters, now + Time::from_us(500), 51, 0), all);
     assert_eq!(stops_sent(&mut output, &parameters, now + Time::from_us(2_000), 99, 0), [], "nobody is left");
@@ -314,8 +316,8 @@ fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
     assert!(requests.len() == 6 && requests.iter().all(|call| call.rate_bps.is_none()));
 }
 
-/// Frames held because of the next switch do not indicate congestion of the port itself. They count against their own
-/// destination only, which is paused in turn.
+/// Frames that wait because the next switch holds their destination do not indicate congestion of this port. They cause
+/// an XOFF for that destination only.
 #[test]
 fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
     let parameters = parameters(StopTarget::Destinations);
@@ -328,7 +330,8 @@ fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
         5,
         "51 wait: the port is congested itself"
     );
-    // Destination 8 resumes when few frames are queued, 9 when few of its frames are held too.
+    // Lower threshold 25. Destination 8 resumes at 24 frames without those held for 9. Destination 9 counts its held
+    // frames: it resumes at 20 + 4, not at 20 + 5.
     let mut resumed = |occupancy, holds| {
         let mut requests = Vec::new();
         output.on_departure(&parameters, later, occupancy, &Holds(holds), &mut requests);
@@ -339,7 +342,7 @@ fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
     assert_eq!(resumed(20 + 4, 20), BTreeSet::from([9]));
 }
 
-/// XOFFs in force are renewed through every port, for another expiry. Resumed flows are not.
+/// A renewal extends the XOFFs in force by the expiry, through every input port. Resumed flows get no XOFF.
 #[test]
 fn a_renewal_extends_what_is_in_force() {
     let parameters = BackpressureParameters { renewed: true, ..parameters(StopTarget::WholePort) };

@@ -7,14 +7,14 @@ use super::table::{Flow, HostPair};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 
-/// Flow rates at a port that pauses destinations.
+/// Rate estimates of the flows at a port with backpressure by destination.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Senders {
     /// Rate estimates, to find the most aggressive flow.
     flows: BTreeMap<HostPair, Flow>,
     /// Time of the last removal of inactive flows.
     swept_at: Time,
-    /// Time at which the last XOFF takes effect; before, a longer queue causes no further XOFF.
+    /// Time at which the last XOFF has taken effect. Until then no further XOFF is sent, even if the queue grows.
     settled_at: Time,
 }
 
@@ -56,16 +56,16 @@ impl Senders {
 }
 
 impl OutputBackpressure {
-    /// Returns the part of `occupancy` that indicates congestion of this port: all but frames to destinations that it
-    /// has paused already, which are queued because the next switch paused them too.
+    /// Returns the part of `occupancy` that indicates congestion of this port itself: frames that wait because the next
+    /// switch holds their destination do not count once this port has paused that destination.
     fn congestion(&self, now: Time, occupancy: u64, switch: &impl Neighbours) -> u64 {
         let live = |to: &&HostPair| self.flows.get(to).is_some_and(|flow| flow.blocked_until(now).is_some());
         occupancy.saturating_sub(self.stopped.iter().filter(live).map(|&to| switch.held(to)).sum())
     }
 
-    /// Pauses the destination of the most aggressive flow. No further XOFF follows before this one has taken effect. If
-    /// the port's own queue is short and frames that the next switch holds fill the buffer, the destination is one of
-    /// theirs.
+    /// If the upper threshold is exceeded and the last XOFF has taken effect, pauses the destination of the flow with
+    /// the highest rate. Candidates are the destinations that the next switch does not hold; if the occupancy without
+    /// frames that wait for the next switch is not above the upper threshold, the destinations that it holds.
     pub(super) fn stop_destination(
         &mut self,
         parameters: &BackpressureParameters,
@@ -89,7 +89,8 @@ impl OutputBackpressure {
         self.note_stopped();
     }
 
-    /// Handles a frame that left the buffer, which now holds `occupancy`: resumes destinations with few frames left.
+    /// Handles the departure of a frame, after which the buffer holds `occupancy`: resumes each paused destination for
+    /// which the congestion plus its waiting frames is below the lower threshold.
     pub(super) fn resume_destinations(
         &mut self,
         parameters: &BackpressureParameters,

@@ -1,4 +1,4 @@
-//! Max-min fair shares of one link, weighted by agreed rates.
+//! Weighted max-min fair shares of one link; the weights are committed rates.
 
 use super::table::HostPair;
 
@@ -9,20 +9,20 @@ pub struct Demand {
     pub pair: HostPair,
     /// Current rate of the flow, in bits per second.
     pub rate_bps: u64,
-    /// Agreed rate of the flow in bits per second; 0 without an agreement.
+    /// Committed rate of the flow in bits per second; 0 without a committed rate.
     pub agreed_bps: u64,
 }
 
-/// Sorts `demands` and returns in `rates`, in that order, the share of each in `link_bps`: its demand if possible, else
-/// its weighted part of the remaining capacity. Weights are the agreed rates; a flow without one has an equal part of
-/// the link as weight.
+/// Sorts `demands` by demand per weight, and writes the max-min fair share of each flow of the link rate `link_bps` to
+/// `rates`, in the same order: the flow's demand if possible, else its weighted part of the remaining capacity. The
+/// weight of a flow is its committed rate; without one, it is the link rate divided by the number of flows.
 ///
-/// An example of the paper's section 4.1.2: 90 and 30 Mbps on 110 give 80 and 30; with agreements over 100 and 10,
-/// 90 and 20.
+/// The example of the paper, section 4.1.2: demands of 90 and 30 Mbps on a link of 110 Mbps get 80 and 30 Mbps; with
+/// committed rates of 100 and 10 Mbps they get 90 and 20 Mbps.
 pub fn fair_rates(link_bps: u64, demands: &mut [Demand], rates: &mut Vec<u64>) {
     let ordinary = (link_bps / demands.len().max(1) as u64).max(1);
     let weight = |demand: &Demand| if demand.agreed_bps > 0 { demand.agreed_bps } else { ordinary };
-    // The smallest demand per weight is satisfied first; compared without division.
+    // The smallest demand per weight is satisfied first. The comparison multiplies crosswise, without division.
     demands.sort_by(|a, b| {
         let (left, right) =
             (u128::from(a.rate_bps) * u128::from(weight(b)), u128::from(b.rate_bps) * u128::from(weight(a)));
@@ -61,14 +61,14 @@ mod tests {
     fn the_papers_example() {
         assert_eq!(rates(110, &[demand(1, 90, 0), demand(2, 30, 0)]), [(1, 80), (2, 30)]);
         assert_eq!(rates(110, &[demand(1, 90, 100), demand(2, 30, 10)]), [(1, 90), (2, 20)]);
-        // More than the agreed rate while no other flow demands it.
+        // Flow 2 exceeds its committed rate by the capacity that flow 1 does not demand.
         assert_eq!(rates(110, &[demand(1, 20, 100), demand(2, 200, 10)]), [(1, 20), (2, 90)]);
-        // Over-subscribed: by weight.
+        // Both demands exceed the link: shares in proportion to the weights.
         assert_eq!(rates(110, &[demand(1, 200, 100), demand(2, 200, 10)]), [(1, 100), (2, 10)]);
     }
 
-    /// Max-min: no rate exceeds its demand, the link is full or all are satisfied, and an unsatisfied flow has per
-    /// weight at least as much as any other.
+    /// Properties of a max-min allocation: no rate exceeds its demand; the rates sum to the link rate or to the total
+    /// demand; the rate per weight of an unsatisfied flow is at least that of every other flow.
     #[test]
     fn random_demands_are_shared_max_min() {
         let mut random = Stream::new(1, 0, 0);

@@ -13,7 +13,7 @@ pub struct Hold {
 }
 
 impl Hold {
-    /// Holds a flow to `rate_bps` on the wire, 0 to pause it, for `expiry` from `now`.
+    /// Creates the limit of a flow: `rate_bps` on the wire, 0 to pause it, for `expiry` from `now`.
     pub fn new(now: Time, rate_bps: u64, expiry: Time) -> Hold {
         Hold { rate_bps, since: now, until: now.saturating_add(expiry), next: now }
     }
@@ -43,7 +43,7 @@ impl Hold {
         now >= self.until || (self.rate_bps > 0 && now >= self.next)
     }
 
-    /// Records a frame of `bytes` wire bytes that starts.
+    /// Records the start of a frame of `bytes` wire bytes.
     pub fn sent(&mut self, now: Time, bytes: u64) {
         if self.rate_bps > 0 {
             let span = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(self.rate_bps);
@@ -52,7 +52,7 @@ impl Hold {
         }
     }
 
-    /// Returns the time of the next check, unless a request arrives before.
+    /// Returns the next time at which [`Hold::may_send`] becomes true if it is false now and no request arrives before.
     pub fn ask_again_at(&self) -> Time {
         if self.rate_bps > 0 { self.next.min(self.until) } else { self.until }
     }
@@ -62,10 +62,10 @@ impl Hold {
 mod tests {
     use super::*;
 
-    /// Over any interval at most the rate plus one frame passes.
+    /// In any interval at most rate times interval plus one frame is sent.
     #[test]
     fn a_hold_paces() {
-        // 10 Mbps: 1250 bytes per millisecond.
+        // 10 Mbps: 1250 bytes per millisecond. A frame is offered every 100 us; one per millisecond may be sent.
         let mut hold = Hold::new(Time::ZERO, 10_000_000, Time::from_ms(50));
         let mut sent = Vec::new();
         for tenth in 0..500u64 {
@@ -87,7 +87,7 @@ mod tests {
         hold.on_request(Time::from_ms(3), 0, Time::from_ms(5));
         assert!(!hold.may_send(Time::from_ms(7)) && hold.may_send(Time::from_ms(8)));
         assert_eq!((hold.since(), hold.ask_again_at()), (Time::ZERO, Time::from_ms(8)));
-        // The new rate replaces the pause from the arrival of its XOFF on, not from the start of the pause.
+        // The new rate replaces the pause at the arrival of its XOFF, not retroactively from the start of the pause.
         hold.on_request(Time::from_ms(4), 1_000_000, Time::from_ms(5));
         assert_eq!(hold.ask_again_at(), Time::from_ms(4));
     }

@@ -37,7 +37,7 @@ parameters! {
             "rise of the upper threshold, as a share of `upper`, after each decision that sends an XOFF, up to \
              `max_upper`; below `lower` it falls back to `upper`",
             "choice of this project: FLORAX, section 4.2.2, resets the upper threshold, so it must have been raised";
-        /// Silence that ends a burst and makes a flow inactive, above zero.
+        /// Idle timeout: after this time without a frame, a burst ends and the flow is inactive; above zero.
         burst_gap: Time = "burst_gap" time, default "10ms",
             BURST_GAP,
             NO_NUMBER;
@@ -46,7 +46,8 @@ parameters! {
             "duration of an XOFF without an XON, above 0; longer than the time to drain a full buffer",
             "FLORAX, section 4.2.2: a protection against lost XONs, so normally the XON is first; the value is a \
              choice of this project";
-        /// Time after an XOFF in which excess frames pass; `None`: computed from the link and the frame size.
+        /// Grace period after an XOFF, in which frames above the permitted rate are not dropped; `None`: computed from
+        /// the link delay and the frame size.
         grace: Option<Time> = "grace" time_or["auto"], default "auto",
             "time after an XOFF in which a flow's excess still passes; auto is the link's round trip and three frames",
             "choice of this project: the paper drops frames received despite an XOFF, without a start time";
@@ -92,7 +93,7 @@ pub(super) fn part(share: f64, limit: u64) -> u64 {
 }
 
 impl FloraxParameters {
-    /// Returns the thresholds of ports with a buffer of `limit` packets or bytes, for pauses of flows.
+    /// Returns the thresholds of FLORAX at ports with a buffer of `limit` packets or bytes.
     pub fn per_flow(&self, limit: u64) -> BackpressureParameters {
         BackpressureParameters {
             target: StopTarget::Flows,
@@ -103,7 +104,7 @@ impl FloraxParameters {
         }
     }
 
-    /// Returns the thresholds of ports with a buffer of `limit` packets or bytes, for pauses of destinations.
+    /// Returns the thresholds of backpressure by destination at ports with a buffer of `limit` packets or bytes.
     pub fn per_destination(&self, limit: u64) -> BackpressureParameters {
         BackpressureParameters {
             target: StopTarget::Destinations,

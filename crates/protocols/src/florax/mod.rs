@@ -1,8 +1,9 @@
-//! Backpressure by flow: FLORAX, and the two schemes that its paper measures it against.
+//! Per-flow backpressure: FLORAX, and the two baselines of its paper.
 //!
-//! A congested output buffer must select the traffic to stop. FLORAX (Lee, Coleri, Dong and Ergen) stops the pairs of
-//! source and destination above their fair share. Selective backpressure by destination (Noureddine and Tobagi) stops
-//! all traffic through this port to some destinations. Plain 802.3x stops all traffic through this port.
+//! A congested output port must select the traffic to pause. FLORAX (Lee, Coleri, Dong and Ergen) pauses or slows down
+//! the source-destination pairs that exceed their max-min fair share. Selective backpressure by destination (Noureddine
+//! and Tobagi) pauses all traffic through this port to the destination of the flow with the highest rate. Plain 802.3x
+//! pauses all traffic through this port.
 //!
 //! ```text
 //!                     frame in                                             frame out
@@ -15,8 +16,9 @@
 //!                                     their max-min share, upper rises
 //! ```
 //!
-//! [`OutputBackpressure`] decides at the congested port, [`Hold`] is the reaction upstream. A switch that holds a flow
-//! buffers more of it and may pass its own thresholds. So XOFFs propagate hop by hop, up to the host.
+//! [`OutputBackpressure`] is the state of a congested output port, [`Hold`] the rate limit of a paused flow at the
+//! upstream switch or host. An upstream switch queues the frames of a held flow. If its queue exceeds its own
+//! thresholds, it sends XOFFs in turn, so that backpressure propagates hop by hop to the sending host.
 
 mod backpressure;
 mod conform;

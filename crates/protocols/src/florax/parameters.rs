@@ -5,11 +5,11 @@ use units::Time;
 /// The traffic that a congested output pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopTarget {
-    /// The pairs of source and destination above their fair share (FLORAX).
+    /// The source-destination pairs above their fair share (FLORAX).
     Flows,
     /// All traffic to the destination of the most aggressive flow.
     Destinations,
-    /// All traffic of the ports that feed it (802.3x).
+    /// All traffic of the input ports that feed the congested output (802.3x).
     WholePort,
 }
 
@@ -27,13 +27,14 @@ pub struct BackpressureParameters {
     /// Increase of the upper threshold after each decision that sends an XOFF, up to `max_upper`; below `lower` the
     /// threshold falls back to `upper`.
     pub raise: u64,
-    /// Silence that ends a burst and makes a flow inactive; positive.
+    /// Idle timeout: after this time without a frame, a burst ends and the flow is inactive; positive.
     pub burst_gap: Time,
     /// Duration of an XOFF without an XON; positive.
     pub expiry: Time,
-    /// An XOFF is renewed at half its duration while it must last.
+    /// Whether an XOFF is renewed after half its duration while the port remains congested.
     pub renewed: bool,
-    /// Time after an XOFF in which excess frames pass; `None`: computed from the link and the frame size.
+    /// Grace period after an XOFF, in which frames above the permitted rate are not dropped; `None`: computed from the
+    /// link delay and the frame size.
     pub grace: Option<Time>,
     /// Maximum entries in a port's flow table, at least 1.
     pub flows: u32,

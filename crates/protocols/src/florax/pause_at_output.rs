@@ -22,11 +22,12 @@ parameters! {
         lower: f64 = "lower" share, default "0.25",
             LOWER,
             NO_NUMBER;
-        /// Silence that ends a burst and makes a flow inactive, above zero.
+        /// Idle timeout: after this time without a frame, a burst ends and the flow is inactive; above zero.
         burst_gap: Time = "burst_gap" time, default "10ms",
             BURST_GAP,
             NO_NUMBER;
-        /// Duration of a PAUSE without a resume, above zero; `None`: the longest, renewed for as long as it is needed.
+        /// Duration of a PAUSE without a resume, above zero; `None`: the maximum of 65535 quanta, renewed while the
+        /// port is congested.
         expiry: Option<Time> = "expiry" time_or["auto"], default "auto",
             "duration of a PAUSE without a resume, above 0; auto is 65535 quanta of a switch's fastest link, renewed \
              at half time while the port is congested",

@@ -1,14 +1,14 @@
-//! Requests of a congested port to its neighbours, and counters of them.
+//! XOFFs and XONs of a congested port for its upstream neighbours, and their counters.
 
 use super::conform::XoffEntry;
 use super::parameters::BackpressureParameters;
 use super::table::{Flow, HostPair};
 use units::Time;
 
-/// A request to the neighbour from which a flow arrives.
+/// An XOFF or XON for the upstream neighbour of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseRequest {
-    /// The port to that neighbour.
+    /// The input port of the flow, which connects to that neighbour.
     pub port: u16,
     /// The flow.
     pub pair: HostPair,
@@ -20,21 +20,22 @@ pub struct PauseRequest {
 pub trait Neighbours {
     /// Returns the rate in bits per second to which the next switch holds a flow; `None` if it does not hold it.
     fn held_bps(&self, pair: HostPair) -> Option<u64>;
-    /// Returns the agreed rate of a flow in bits per second; 0 without an agreement.
+    /// Returns the committed rate of a flow in bits per second; 0 without a committed rate.
     fn agreed_bps(&self, pair: HostPair) -> u64;
-    /// Returns the frames queued here because the next switch holds their destination, in the unit of the thresholds.
+    /// Returns the queued amount of frames that wait because the next switch holds their destination, in the unit of
+    /// the thresholds (packets or bytes).
     fn held(&self, to: HostPair) -> u64;
-    /// Returns the time after a request through `port`, behind `ahead` queued ones, until all earlier frames have
-    /// arrived.
+    /// Returns the time from a request through `port`, queued behind `ahead` other requests, to the arrival of the last
+    /// frame that was sent before the request took effect.
     fn grace(&self, port: u16, ahead: usize) -> Time;
 }
 
 /// Counters of output backpressure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackpressureStatistics {
-    /// Flows that were paused or slowed down; a change of the rate does not count.
+    /// XOFFs for flows without an XOFF in force.
     pub xoffs: u64,
-    /// New rates for flows that were paused already.
+    /// XOFFs for flows with an XOFF in force, with a new rate.
     pub changes: u64,
     /// Flows that were resumed by an XON.
     pub xons: u64,
@@ -49,8 +50,8 @@ pub struct BackpressureStatistics {
 }
 
 impl Flow {
-    /// Requests `rate_bps` for `pair` through every port of the flow. Returns the longest time until excess frames must
-    /// have ceased.
+    /// Adds XOFFs for `pair` to `requests`, one per input port of the flow; each gets an equal part of `rate_bps`.
+    /// Returns the longest grace period of these ports.
     pub fn request_rate(
         &mut self,
         parameters: &BackpressureParameters,

@@ -36,11 +36,11 @@ pub const FLOW_BYTES: usize = size_of::<HostPair>() + size_of::<Flow>();
 pub(super) struct Flow {
     /// Start of the current burst (SB in the paper).
     burst_start: Time,
-    /// Wire bytes since then (TB).
+    /// Wire bytes of the current burst (TB).
     burst_bytes: u64,
-    /// Arrival of its last frame.
+    /// Arrival time of the last frame.
     last: Time,
-    /// Serialisation time of that frame at the output: the minimum interval of a rate estimate.
+    /// Serialisation delay of the last frame at the output: the minimum interval of a rate estimate.
     least: Time,
     /// Input ports of the burst: the targets of requests.
     pub ports: Vec<u16>,
@@ -53,8 +53,8 @@ impl Flow {
         Flow { burst_start: now, burst_bytes: 0, last: now, least: Time::ZERO, ports: Vec::new(), stop: None }
     }
 
-    /// Counts a frame of `bytes` wire bytes from `port`, which takes `span` at the output's rate. Returns whether the
-    /// port is new.
+    /// Counts a frame of `bytes` wire bytes from the input `port`, with the serialisation delay `span` at the output;
+    /// `gap` is the idle timeout. Returns whether the flow did not use the port before.
     pub fn count(&mut self, now: Time, port: u16, bytes: u64, span: Time, gap: Time) -> bool {
         if now.saturating_sub(self.last) > gap {
             (self.burst_start, self.burst_bytes) = (now, 0);
@@ -72,20 +72,20 @@ impl Flow {
         new
     }
 
-    /// Returns whether a frame arrived within `gap`.
+    /// Returns whether the last frame arrived at most `gap` before `now`.
     pub fn is_active(&self, now: Time, gap: Time) -> bool {
         now.saturating_sub(self.last) <= gap
     }
 
-    /// Returns the estimated rate in bits per second: ER = TB / (CT - SB). A new burst lasts at least one serialisation
-    /// time.
+    /// Returns the estimated rate in bits per second: ER = TB / (CT - SB), over an interval of at least the
+    /// serialisation delay of the last frame.
     pub fn rate_bps(&self, now: Time) -> u64 {
         let span = now.saturating_sub(self.burst_start).max(self.least).max(Time::from_ps(1));
         let bits = u128::from(self.burst_bytes) * 8 * 1_000_000_000_000;
         u64::try_from(bits / u128::from(span.as_ps())).unwrap_or(u64::MAX)
     }
 
-    /// Returns the end of the pause of the flow; `None` if the flow may send.
+    /// Returns the expiry of the pause of the flow; `None` if it is not paused (it may be limited to a rate above 0).
     pub fn blocked_until(&self, now: Time) -> Option<Time> {
         self.stop.filter(|stop| stop.is_live(now) && stop.rate_bps == 0).map(|stop| stop.until)
     }
@@ -100,15 +100,15 @@ mod tests {
     #[test]
     fn a_rate_is_that_of_the_burst() {
         let (mut flow, span) = (Flow::new(Time::ZERO), Time::from_us(120));
-        // 1500 bytes every 240 us: 50 Mbps, and one more frame at the start.
+        // One frame of 1500 bytes every 240 us (50 Mbps), from 0 to 24 ms: 101 frames.
         for frame in 0..=100u64 {
             flow.count(Time::from_us(240 * frame), 3, 1500, span, GAP);
         }
         assert_eq!(flow.rate_bps(Time::from_us(24_000)), 101 * 1500 * 8 * 1_000_000 / 24_000);
-        // Silence counts while the burst may continue ...
+        // Before the idle timeout of 10 ms, the interval includes the time since the last frame.
         assert_eq!(flow.rate_bps(Time::from_us(33_600)), 101 * 1500 * 8 * 1_000_000 / 33_600);
         assert!(flow.is_active(Time::from_ms(34), GAP) && !flow.is_active(Time::from_us(34_001), GAP));
-        // ... and a gap starts a new burst of one frame at the line rate.
+        // After the idle timeout, a frame starts a new burst, with the line rate as its rate: 1500 bytes in 120 us.
         flow.count(Time::from_ms(40), 3, 1500, span, GAP);
         assert_eq!(flow.rate_bps(Time::from_ms(40)), 100_000_000);
     }

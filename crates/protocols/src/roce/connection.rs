@@ -13,7 +13,7 @@ pub enum LossRecovery {
     Selective,
 }
 
-/// Maximum distance from the oldest missing byte to the newest sent (IRN, sec. 3.2: BDP-FC).
+/// Maximum number of bytes from the first unacknowledged byte to the last sent byte (IRN, sec. 3.2: BDP-FC).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlightCap {
     /// The bandwidth-delay product of the flow's path.
@@ -52,7 +52,7 @@ parameters! {
         window_bytes: Option<u64> = "window" bytes_or["unlimited"], default "unlimited",
             "a packet may start while less than this is unacknowledged; unlimited: only the rate limits a flow",
             "HPCC's ns-3 fork: win";
-        /// The window shrinks with the rate.
+        /// Whether the window is scaled by the current rate over the maximum rate.
         variable_window: bool = "variable_window" switch, default "false",
             "the window shrinks with the rate: `window` times the rate over the maximum rate of the flow; then every \
              packet is acknowledged",
@@ -77,18 +77,18 @@ parameters! {
             "retransmission: go-back-n, all packets from the missing one on; selective, missing packets only: the \
              receiver keeps out-of-order packets and acknowledges every packet",
             "InfiniBand specification, 9.7; selective: IRN (Mittal et al., SIGCOMM 2018), sec. 3.1";
-        /// Bound on new packets.
+        /// Maximum bytes in flight; for selective repeat only.
         flight_cap: FlightCap = "flight_cap"
             either["path" = FlightCap::Path, "unlimited" = FlightCap::Unlimited, bytes = FlightCap::Bytes],
             default "path",
             "selective: upper bound of the bytes between the oldest missing and the newest sent byte; path: the \
              bandwidth-delay product of the flow's idle path, in whole packets; unlimited",
             "IRN, sec. 3.2: BDP-FC, of the longest path of the network";
-        /// Timeout with few packets in flight.
+        /// Retransmission timeout with fewer than `rto_low_packets` packets in flight; for selective repeat only.
         rto_low: Time = "rto_low" time, default "100us",
             "selective: the timeout with few packets in flight, longer than a round trip",
             "IRN, sec. 4.1";
-        /// Timeout with more packets in flight.
+        /// Retransmission timeout with at least `rto_low_packets` packets in flight; for selective repeat only.
         rto_high: Time = "rto_high" time, default "320us",
             "selective: the timeout with more packets in flight, at least rto_low",
             "IRN, sec. 4.1: a round trip with the queue of one congested link";

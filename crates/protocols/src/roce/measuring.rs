@@ -1,6 +1,6 @@
 //! A responder with a measurement for the sender's rate control. It passes data frames to the measurement, which may
-//! notify the sender, and then to the responder. Probes go to the measurement only. It is a wrapper, so that other
-//! flows have no cost.
+//! send a notification, and then to the responder. Probes are passed to the measurement only. This is a separate
+//! wrapper, so that flows without a measurement have no overhead.
 
 use crate::eccp::{self, EccpParameters};
 use crate::endpoint::{Ctx, Receipt, Receiver};

@@ -14,7 +14,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 /// Extra bytes of a NAK that identifies the packet that caused it (IRN, sec. 5).
 const SELECTIVE_NAK_BYTES: u16 = 4;
 
-/// The parameters of RoCE. Those of the connection are read as fields of this type.
+/// The parameters of RoCE. It dereferences to the parameters of the connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoceParameters {
     /// The connection.
@@ -90,10 +90,11 @@ impl RoceParameters {
         self.control.check(self.payload_bytes)
     }
 
-    /// Returns the packets per acknowledgement: at most half a window, so that the window keeps moving.
+    /// Returns the number of packets per acknowledgement: at most half a window, so that acknowledgements advance the
+    /// window before it is exhausted.
     pub(crate) fn effective_ack_every(&self) -> u32 {
         if self.moves_window() || self.is_selective() {
-            // The window may shrink to one packet, and selective repeat needs a reply per packet.
+            // The window may shrink to one packet; selective repeat needs one acknowledgement per packet.
             return 1;
         }
         let payload_bytes = u64::from(self.payload_bytes.max(1));
@@ -109,7 +110,7 @@ impl RoceParameters {
         u64::from(frame_bytes) + WIRE_OVERHEAD_BYTES
     }
 
-    /// Returns the bytes of a data frame that are no payload: the header, and the telemetry of its rate control.
+    /// Returns the bytes of a data frame that are no payload: the header and the telemetry of the rate control.
     pub fn data_header_bytes(&self) -> u16 {
         self.header_bytes.saturating_add(self.control.telemetry_bytes().unwrap_or(0))
     }
@@ -119,12 +120,12 @@ impl RoceParameters {
         self.ack_bytes.saturating_add(self.control.telemetry_bytes().unwrap_or(0)).max(MIN_FRAME_BYTES)
     }
 
-    /// Returns the frame length of a NAK under selective repeat, which identifies one more packet.
+    /// Returns the frame length of a NAK under selective repeat, which also identifies the packet that caused it.
     pub(crate) fn selective_nak_bytes(&self) -> u16 {
         self.ack_bytes.saturating_add(SELECTIVE_NAK_BYTES).max(MIN_FRAME_BYTES)
     }
 
-    /// Returns the length of the longest reply to data.
+    /// Returns the frame length of the longest acknowledgement or NAK.
     pub fn largest_ack_bytes(&self) -> u16 {
         self.ack_frame_bytes().max(if self.is_selective() { self.selective_nak_bytes() } else { 0 })
     }
@@ -134,8 +135,9 @@ impl RoceParameters {
         self.loss_recovery == LossRecovery::Selective
     }
 
-    /// Returns the bound in bytes on new packets of `flow` under selective repeat: a new packet may start while fewer
-    /// bytes are in flight. A full packet takes `wire_bytes` of a link. A flow without a path has no bound.
+    /// Returns the maximum bytes in flight of `flow` under selective repeat: a new packet may start while fewer bytes
+    /// are in flight. `wire_bytes` is the size of a full packet on the wire. A flow without a known round trip has no
+    /// limit by its path.
     pub(crate) fn cap_bytes(&self, flow: &FlowStart, wire_bytes: u64) -> u64 {
         match self.flight_cap {
             FlightCap::Path if flow.round_trip > Time::ZERO => {
@@ -147,7 +149,7 @@ impl RoceParameters {
         }
     }
 
-    /// Returns whether senders need the round trip of their flow's path.
+    /// Returns whether senders need the round-trip time of the flow's path.
     pub(crate) fn wants_round_trip(&self) -> bool {
         self.control.wants_round_trip() || self.is_selective() && self.flight_cap == FlightCap::Path
     }

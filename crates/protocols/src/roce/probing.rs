@@ -1,5 +1,5 @@
-//! A requester whose rate control probes the path: due probes leave ahead of data and are not paced by its rate. It is
-//! a wrapper, so that other flows have no cost.
+//! A requester whose rate control probes the path: due probes are sent before data and are not paced at the data rate.
+//! This is a separate wrapper, so that flows without probes have no overhead.
 
 use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
@@ -15,7 +15,7 @@ use units::{Rate, Time};
 pub trait Paced: Sender {
     /// Returns whether bytes remain to be sent or retransmitted.
     fn has_more(&self) -> bool;
-    /// Returns the rate at `now`, preamble and gap included.
+    /// Returns the sending rate at `now`, which counts wire bytes (with preamble and inter-frame gap).
     fn pace_rate(&mut self, now: Time) -> Rate;
 }
 
@@ -50,7 +50,7 @@ impl<S: Paced> Sender for ProbingSender<S> {
     }
 
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
-        // Without data to send, an estimate of the bandwidth has no use.
+        // Without data to send, an estimate of the available bandwidth has no use.
         if self.roce.has_more()
             && let ControlParameters::Eccp(parameters) = &self.parameters.control
         {

@@ -1,4 +1,4 @@
-//! The responder: accepts packets in order only, acknowledges them, reports a missing one, and notifies the sender of
+//! The responder: accepts packets in order only, acknowledges them, reports a gap by a NAK, and returns a CNP for ECN
 //! marks.
 
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
@@ -14,20 +14,21 @@ pub struct RoceReceiver {
     parameters: Arc<RoceParameters>,
     /// The next byte expected.
     pub(super) expected: u64,
-    /// Earliest repetition of the NAK for `expected`; zero if none was sent.
+    /// Earliest time to repeat the NAK for `expected`; zero if none was sent.
     next_nak: Time,
-    /// The first trimmed packet beyond `expected`, whose header overtook queued packets; `u64::MAX` for none.
+    /// Lowest sequence number above `expected` of a trimmed packet, whose header overtook queued packets; `u64::MAX`
+    /// for none.
     cut: u64,
     /// Earliest departure of the next CNP.
     next_cnp: Time,
-    /// Arrival of the last byte.
+    /// Arrival time of the last byte.
     pub(super) completed: Option<Time>,
     /// Packets since the last acknowledgement, and packets per acknowledgement.
     unacknowledged: u32,
     ack_every: u32,
     /// Length of an acknowledgement.
     ack_bytes: u16,
-    /// Flags of the next acknowledgement: ECE if a packet was marked, and TELEMETRY.
+    /// Flags of the next acknowledgement: ECE if a packet was ECN-marked, and TELEMETRY.
     pub(super) ack_flags: u8,
 }
 
@@ -55,14 +56,14 @@ impl RoceReceiver {
         receiver
     }
 
-    /// Completes the flow. A later retransmission means that the last acknowledgement was lost. So every duplicate is
-    /// acknowledged from now on, for any `ack_every`.
+    /// Completes the flow. A later retransmission means that the last acknowledgement was lost, so every duplicate is
+    /// acknowledged from now on, whatever `ack_every` is.
     fn complete_at(&mut self, now: Time) {
         self.completed = Some(now);
         self.ack_every = 1;
     }
 
-    /// Acknowledges with the next expected byte; `kind_flags` can make it a NAK.
+    /// Sends an acknowledgement up to the next expected byte; `kind_flags` can make it a NAK.
     pub(super) fn reply(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, kind_flags: u8) {
         let mut flags = kind_flags | self.ack_flags;
         if self.completed.is_some() {
@@ -81,8 +82,8 @@ impl RoceReceiver {
         self.ack_flags &= !flags::ECE;
     }
 
-    /// Handles a marked frame: at most one CNP per flow and interval (DCQCN, sec. 3.1). None for a duplicate of a
-    /// complete flow, whose sender ends with the next acknowledgement.
+    /// Handles an ECN-marked frame: sends at most one CNP per flow and interval (DCQCN, sec. 3.1), and none for a
+    /// duplicate of a complete flow, because its sender ends with the next acknowledgement.
     pub(super) fn notify(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         if self.completed.is_some() {
             return;
@@ -104,15 +105,15 @@ impl RoceReceiver {
         });
     }
 
-    /// Handles a trimmed `frame`. Each copy of the expected packet causes a NAK at once: the sender made that copy
-    /// after the previous NAK.
+    /// Handles a trimmed `frame`. Each trimmed copy of the expected packet causes a NAK at once, without the NAK
+    /// interval, because the sender sent that copy after the previous NAK.
     #[cold]
     fn miss(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         if self.completed.is_some() {
             // A duplicate: the last acknowledgement was lost.
             self.reply(ctx, frame, 0);
         } else if frame.seq > self.expected {
-            // The packets that the header overtook may be in flight: a NAK would be premature.
+            // Packets that the trimmed header overtook may still be in flight: a NAK would be premature.
             self.cut = self.cut.min(frame.seq);
         } else if frame.seq == self.expected {
             self.ask(ctx, frame);
@@ -138,7 +139,7 @@ impl Receiver for RoceReceiver {
             return self.miss(ctx, frame);
         }
         if frame.seq > self.expected {
-            // InfiniBand, 9.7.5: a packet is missing. Drop the packets behind it. One NAK, repeated after the interval.
+            // InfiniBand, 9.7.5: a packet is missing. Drop later packets. Send one NAK, repeated after the interval.
             if ctx.now >= self.next_nak {
                 self.ask(ctx, frame);
             }
@@ -155,7 +156,7 @@ impl Receiver for RoceReceiver {
             }
         }
         if self.expected >= self.cut {
-            // The trimmed header arrived early; its packet is now the next expected one.
+            // A trimmed header arrived before earlier packets. If its packet is the next expected one now, report it.
             let missing = self.expected == self.cut;
             self.cut = u64::MAX;
             if missing {
@@ -193,7 +194,8 @@ mod tests {
     use crate::roce::control::ControlParameters;
     use units::random::Stream;
 
-    /// Feeds (microsecond, packet, flags). Returns the answers as (kind, packet expected, flags).
+    /// Feeds packets (arrival in microseconds, number, flags) to a receiver. Returns its replies (kind, next expected
+    /// packet, flags).
     fn answers(parameters: RoceParameters, packets: &[(u64, u64, u8)]) -> Vec<(Kind, u64, u8)> {
         let mut receiver = RoceReceiver::new(&Arc::new(parameters));
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
@@ -247,7 +249,7 @@ mod tests {
         };
         assert_eq!(count(RoceParameters::dcqcn()), (2, 5));
         assert_eq!(count(RoceParameters { control: ControlParameters::Fixed, ..RoceParameters::dcqcn() }), (0, 5));
-        // Coalesced: one acknowledgement for all six carries the echo.
+        // With `ack_every` 6, a single acknowledgement covers all six packets and carries ECE.
         let mut parameters = RoceParameters::dcqcn();
         parameters.ack_every = 6;
         assert_eq!(count(parameters), (2, 1));

@@ -1,4 +1,4 @@
-//! The requester: paces packets and goes back to the first missing one.
+//! The requester: paces packets and retransmits from the first missing packet on (go-back-N).
 
 use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
@@ -23,22 +23,22 @@ pub struct RoceSender {
     pub(super) snd_nxt: u64,
     /// The end of all bytes that were sent at least once.
     pub(super) snd_max: u64,
-    /// Wire bytes of the last packet: it started their duration at `paced_at` before `ready`.
+    /// Wire bytes of the last packet. Its start is `ready` minus the serialisation delay of these bytes at `paced_at`.
     last_wire_bytes: u32,
     pub(super) timeouts: u32,
-    /// Bytes of a data frame that are no payload, and the flags of every data frame.
+    /// Header bytes of a data frame, and the flags of every data frame.
     header_bytes: u16,
     data_flags: u8,
     /// The window changes over time and is computed for every packet.
     pub(super) moves_window: bool,
-    /// Earliest start of the next packet, at the rate `paced_at`.
+    /// Earliest start of the next packet, and the pacing rate from which it was computed.
     ready: Time,
     paced_at: Rate,
     pub(super) control: RateControl,
     /// Expiry of the retransmission timer.
     pub(super) deadline: Time,
-    /// Setting of the host's timer. It follows a later `deadline` only when it fires: acknowledgements arrive every few
-    /// nanoseconds and must not move a timer.
+    /// Setting of the host's timer. It is moved to a later `deadline` only when it fires, because acknowledgements may
+    /// arrive every few nanoseconds and a timer update for each would be too expensive.
     pub(super) armed: Time,
     retransmitted_bytes: u64,
     pub(super) delivered: Time,
@@ -79,7 +79,7 @@ impl RoceSender {
         }
     }
 
-    /// Returns the rate at `now`, preamble and gap included.
+    /// Returns the sending rate at `now`, which counts wire bytes (with preamble and inter-frame gap).
     pub fn rate(&mut self, now: Time) -> Rate {
         self.control.rate(&self.parameters.control, now)
     }
@@ -116,25 +116,26 @@ impl RoceSender {
         window_bytes.min(self.control.window_bytes())
     }
 
-    /// Returns the rate of a packet that starts `now`, or the earliest start if it may not.
+    /// Returns the rate of a packet that may start `now`, else the earliest time at which it may start.
     #[inline(always)] // called for every packet
     pub(super) fn pace(&mut self, now: Time) -> Result<Rate, Time> {
         let rate = self.control.rate(&self.parameters.control, now);
         if rate != self.paced_at {
-            // The gap after the last packet follows the current rate, not the rate at its start.
+            // The pacing gap after the last packet is computed with the current rate, not with the rate at the packet's
+            // start.
             let wire_bytes = u64::from(self.last_wire_bytes);
             let last_start = self.ready.saturating_sub(self.paced_at.serialise(wire_bytes));
             self.ready = last_start.saturating_add(rate.serialise(wire_bytes));
             self.paced_at = rate;
         }
         if now < self.ready {
-            // The next rate change may bring the start forward.
+            // A rate increase may make the start earlier.
             return Err(self.ready.min(self.control.next_change()));
         }
         Ok(rate)
     }
 
-    /// Makes the packet from `seq`, which starts `now` at `rate`, and records it as sent.
+    /// Returns the packet that begins at byte `seq` and starts `now` at `rate`, and records it as sent.
     #[inline(always)] // called for every packet
     pub(super) fn packet(&mut self, now: Time, rate: Rate, seq: u64, payload_bytes: u16) -> Segment {
         let size_bytes = payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES);
@@ -160,7 +161,7 @@ impl RoceSender {
         Segment { seq, payload_bytes, size_bytes, flags, stamp: now, next, ..Segment::default() }
     }
 
-    /// Resumes at the first unacknowledged byte.
+    /// Goes back N: continues at the first unacknowledged byte.
     fn go_back(&mut self) {
         self.snd_nxt = self.snd_una;
     }
@@ -186,12 +187,12 @@ impl Sender for RoceSender {
             Kind::Returned => return self.miss(ctx.now, frame.seq),
             _ => return,
         }
-        // Before the check of the sequence number: the host ends the flow on COMPLETE, also if this answer to a late
-        // copy overtakes the last acknowledgement.
+        // Handled before the check of the sequence number, because the host ends the flow on COMPLETE, even if this
+        // reply to a late duplicate overtakes the last acknowledgement.
         if frame.has(flags::COMPLETE) && self.delivered == Time::MAX {
             self.delivered = frame.arrival();
         }
-        // Ignore an acknowledgement of bytes that were never sent, and one that a later one overtook.
+        // Ignore an acknowledgement of bytes that were never sent, and one that arrives after a higher one (reordered).
         if frame.seq > self.snd_max || frame.seq < self.snd_una {
             return;
         }
@@ -341,7 +342,7 @@ mod tests {
         assert_eq!(sender.statistics().retransmitted_bytes, 1000);
     }
 
-    /// A packet that waits at a low rate leaves earlier if the rate rises meanwhile.
+    /// A packet that waits for its pacing slot at a low rate is sent earlier if the rate rises meanwhile.
     #[test]
     fn pacing_follows_a_rising_rate() {
         let mut parameters = RoceParameters::dcqcn();
@@ -351,7 +352,7 @@ mod tests {
         (0..20).for_each(|_| report(&mut sender, Time::ZERO, Kind::Cnp, 0, 0));
         assert_eq!(sender.rate(Time::ZERO), Rate::from_mbps(10));
         assert!(matches!(ask(&mut sender, Time::ZERO), Offer::Send(_)));
-        // 1082 bytes at 10 Mbps last 865.6 us; the rate rises every 55 us.
+        // The serialisation delay of 1082 wire bytes at 10 Mbps is 865.6 us; the rate rises every 55 us.
         let mut now = Time::ZERO;
         let mut waits = 0;
         while let Offer::At(at) = ask(&mut sender, now) {

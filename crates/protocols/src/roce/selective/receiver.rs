@@ -38,8 +38,8 @@ impl SelectiveReceiver {
         receiver
     }
 
-    /// Sends a NAK with the first missing byte and the packet of `frame`, of which `bytes` arrived, 0 if it was trimmed
-    /// (IRN, sec. 3.1). It returns no telemetry: the packet uses the detail word.
+    /// Sends a NAK with the first missing byte and the packet in `frame`, of which `bytes` payload bytes arrived, 0 if
+    /// it was trimmed (IRN, sec. 3.1). The NAK carries no telemetry, because the packet occupies the detail word.
     fn refuse(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, bytes: u16) {
         ctx.replies.push(Reply {
             kind: Kind::Ack,
@@ -81,7 +81,7 @@ impl Receiver for SelectiveReceiver {
             // In order, or a duplicate whose acknowledgement may have been lost.
             self.roce.reply(ctx, frame, 0);
         } else if self.holds(frame) {
-            // A packet that did not fit the range list is not held and gets no reply.
+            // A packet that did not fit the range list is discarded without a reply.
             self.refuse(ctx, frame, frame.payload_bytes);
         }
         receipt

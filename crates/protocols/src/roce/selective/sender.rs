@@ -18,23 +18,24 @@ use units::{Rate, Time};
 pub struct SelectiveSender {
     /// Rate, pacing and counters. `snd_nxt` always equals `snd_max`.
     roce: RoceSender,
-    /// Ranges that the receiver has (the bitmap of IRN, sec. 3.1), and their bytes.
+    /// Byte ranges that the receiver has reported (the bitmap of IRN, sec. 3.1), and their total length.
     arrived: Ranges,
     arrived_bytes: u64,
-    /// Missing bytes below this have been retransmitted since the last timeout.
+    /// All missing bytes below this sequence number have been retransmitted since the last timeout.
     repaired: u64,
-    /// Packets that are lost although nothing behind them has arrived: the first missing one after a timeout, and
+    /// Packets known to be lost although no later packet has arrived: the first missing one after a timeout, and
     /// trimmed ones. Sorted.
     lost: Vec<u64>,
-    /// Packets of `lost` that were retransmitted beyond `repaired`.
+    /// Byte ranges at or above `repaired` that were retransmitted because of `lost`.
     resent: Ranges,
-    /// `snd_max` at the start of recovery, which lasts until all bytes below are acknowledged.
+    /// `snd_max` at the start of recovery, which lasts until all bytes below this are acknowledged.
     recovery: u64,
     /// Maximum bytes in flight.
     cap_bytes: u64,
-    /// Start of the timeout.
+    /// Start of the running timeout.
     started: Time,
-    /// Acknowledged bytes not yet passed to a rate control that needs whole segments, and whether one was marked.
+    /// Acknowledged bytes not yet passed to a rate control that needs whole segments, and whether one of their packets
+    /// was ECN-marked.
     unreported_bytes: u64,
     unreported_mark: bool,
 }
@@ -57,8 +58,8 @@ impl SelectiveSender {
         }
     }
 
-    /// Restarts the timeout at `now`, or stops it if nothing is in flight. It runs for the low timeout first. At its
-    /// end, the number of packets in flight determines which timeout applies (IRN, sec. 5).
+    /// Restarts the timeout at `now`, or stops it if nothing is in flight. The timer first runs for `rto_low`; when it
+    /// expires, the number of packets in flight determines whether `rto_low` or `rto_high` applies (IRN, sec. 5).
     fn restart_timeout(&mut self, now: Time) {
         self.started = now;
         let runs = self.roce.snd_max > self.roce.snd_una;
@@ -67,7 +68,7 @@ impl SelectiveSender {
         self.roce.armed = self.roce.armed.min(self.roce.deadline);
     }
 
-    /// Returns the timeout that applies now.
+    /// Returns the timeout for the current number of packets in flight.
     fn rto(&self) -> Time {
         let ConnectionParameters { payload_bytes, rto_low, rto_high, rto_low_packets, .. } =
             self.roce.parameters.connection;
@@ -75,7 +76,7 @@ impl SelectiveSender {
         if packets < u64::from(rto_low_packets) { rto_low } else { rto_high }
     }
 
-    /// Records the packet from `seq` as lost.
+    /// Records the packet that begins at byte `seq` as lost.
     fn note_lost(&mut self, seq: u64) {
         if seq >= self.arrived.expected()
             && seq < self.roce.snd_max
@@ -85,7 +86,7 @@ impl SelectiveSender {
         }
     }
 
-    /// Returns the next piece to retransmit, from its first byte to before its end, and whether it is the first of
+    /// Returns the next byte range to retransmit (start inclusive, end exclusive), and whether it is the first entry of
     /// `lost`.
     fn missing(&mut self) -> Option<(u64, u64, bool)> {
         let payload_bytes = u64::from(self.roce.parameters.payload_bytes);
@@ -97,7 +98,7 @@ impl SelectiveSender {
             let gap_end = self.arrived.gap(seq).map_or(self.roce.snd_max, |gap| gap.1);
             return Some((seq, gap_end.min(seq + payload_bytes), true));
         }
-        // A packet is lost if one behind it has arrived.
+        // A packet is lost if a later packet has arrived.
         while let Some((start, gap_end)) = self.arrived.gap(self.repaired) {
             let end = gap_end.min(start + payload_bytes);
             if !self.resent.holds(start, end) {
@@ -123,7 +124,7 @@ impl SelectiveSender {
         snd_max - self.arrived_bytes.min(snd_max) < window_bytes
     }
 
-    /// Passes `new_bytes` that arrived by the report of `frame` to the rate control.
+    /// Passes `new_bytes`, which the acknowledgement `frame` reports for the first time, to the rate control.
     fn report_to_control(&mut self, ctx: &Ctx<'_>, frame: &Frame, new_bytes: u64) {
         self.unreported_bytes += new_bytes;
         self.unreported_mark |= frame.has(flags::ECE);
@@ -192,7 +193,8 @@ impl Sender for SelectiveSender {
         if frame.has(flags::COMPLETE) && self.roce.delivered == Time::MAX {
             self.roce.delivered = frame.arrival();
         }
-        // One recovery for all packets sent before its start: an old NAK reports no new loss.
+        // Losses of packets sent before the start of a recovery belong to that recovery, so an old NAK reports no new
+        // loss.
         let missing = !self.lost.is_empty() || self.arrived.highest() > self.roce.snd_una;
         if frame.has(flags::NAK) && missing && self.roce.snd_una >= self.recovery {
             self.recovery = self.roce.snd_max;
@@ -209,11 +211,11 @@ impl Sender for SelectiveSender {
             if ctx.now < due {
                 self.roce.deadline = due;
             } else if self.missing().is_some() {
-                // A retransmission that waits for its pacing slot is not late.
+                // A retransmission is due but waits for its pacing slot: this is no timeout.
                 self.restart_timeout(ctx.now);
             } else {
                 self.roce.timeouts += 1;
-                // Retransmit the first missing packet only: the receiver has reported nothing about those after it.
+                // Retransmit the first missing packet only, because no later packet has been reported.
                 self.repaired = self.arrived.expected();
                 self.resent = Ranges::default();
                 self.note_lost(self.repaired);
@@ -245,7 +247,7 @@ impl Sender for SelectiveSender {
         let payload_bytes = u64::from(self.roce.parameters.payload_bytes);
         let (start, end, named) =
             missing.unwrap_or((snd_max, self.roce.size_bytes.min(snd_max.saturating_add(payload_bytes)), false));
-        // Read before `packet`, which starts the timeout of go-back-N.
+        // Must be read before the call of `packet`, which sets `deadline` to the timeout of go-back-N.
         let idle = self.roce.deadline == Time::MAX;
         let segment = self.roce.packet(ctx.now, rate, start, (end - start) as u16);
         self.roce.snd_nxt = self.roce.snd_max;
