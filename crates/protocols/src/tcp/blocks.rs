@@ -1,19 +1,19 @@
 //! The blocks of a selective acknowledgement (RFC 2018), packed into one word of a frame.
 
-/// Up to three blocks of bytes beyond the acknowledged ones, the latest first: an option with timestamps has room for
-/// three (RFC 2018, 3). Offsets and lengths are in segments from the first missing byte. The word holds three blocks if
-/// all offsets and lengths are at most 1023 segments, else two if they are at most 32767, else one.
+/// Up to three SACK blocks above the cumulative acknowledgement, the latest first: beside a timestamp option there is
+/// room for three (RFC 2018, 3). Offsets and lengths are in segments from the first missing byte. The word holds three
+/// blocks if all offsets and lengths are at most 1023 segments, else two if they are at most 32767, else one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks(u64);
 
 /// Maximum number of blocks.
 pub(crate) const MOST_BLOCKS: usize = 3;
 
-/// Bits of an offset or a length, by the number of blocks, which the two highest bits hold.
+/// Bits per offset and per length, indexed by the number of blocks; the two highest bits of the word hold that number.
 const BITS: [u32; MOST_BLOCKS + 1] = [0, 31, 15, 10];
 
 impl SackBlocks {
-    /// Packs `blocks`, each from its first byte to before its end, the latest first; `expected` is the first missing
+    /// Packs `blocks`, each as (start, end) with an exclusive end, the latest first; `expected` is the first missing
     /// byte, a segment has `mss` bytes. Partial segments are left out, except the last one of a flow of `size_bytes`.
     pub(crate) fn new(blocks: &[(u64, u64)], expected: u64, mss: u64, size_bytes: u64) -> SackBlocks {
         let mut segments = [(0, 0); MOST_BLOCKS];
@@ -71,7 +71,8 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Reported blocks are exact, and near the first missing byte all of them are reported.
+    /// The reported blocks are the first of the given ones, unchanged: three if all offsets and lengths are below 1000
+    /// segments, two if they are below 30,000, else one.
     #[test]
     fn blocks_are_reported_unchanged() {
         let mut random = Stream::new(3, 0, 0);

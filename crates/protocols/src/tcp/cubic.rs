@@ -1,11 +1,12 @@
-//! Growth of CUBIC's window (RFC 9438): by the time since the last loss, not by round trips.
+//! Growth of CUBIC's window (RFC 9438): a function of the time since the last loss, independent of the round-trip time.
 
 use units::Time;
 
 /// The state of CUBIC, with windows in segments as in the RFC.
 #[derive(Clone, Debug)]
 pub(crate) struct Cubic {
-    /// C, in segments per second cubed, and the fraction of the window that remains after a loss.
+    /// C, in segments per second cubed, and the multiplicative decrease factor: the fraction of the window after a
+    /// loss.
     scale: f64,
     beta: f64,
     /// The window just before the last loss, reduced by fast convergence (W_max).
@@ -16,7 +17,7 @@ pub(crate) struct Cubic {
     epoch: Option<(Time, f64)>,
     /// The estimate of Reno's window (W_est).
     reno: f64,
-    /// The part of the window beyond whole bytes.
+    /// The part of the window below one byte, in segments.
     rest: f64,
     after_timeout: bool,
 }
@@ -26,7 +27,7 @@ impl Cubic {
         Cubic { scale, beta, w_max: 0.0, prior: 0.0, epoch: None, reno: 0.0, rest: 0.0, after_timeout: false }
     }
 
-    /// Returns the window of `bytes` bytes after a loss.
+    /// Returns the window in bytes after a loss, for a window of `bytes` before it.
     pub fn cut(&self, bytes: u64) -> u64 {
         (bytes as f64 * self.beta).round() as u64
     }
@@ -40,8 +41,8 @@ impl Cubic {
         (self.prior, self.epoch, self.rest, self.after_timeout) = (cwnd, None, 0.0, timeout);
     }
 
-    /// Resumes after an idle time, which the time since the epoch excludes (RFC 9438, 4.2 and 5.8). If the window
-    /// `restarts` from the initial one, a new epoch begins after slow start.
+    /// Resumes after an idle time, which does not count as time since the epoch (RFC 9438, 4.2 and 5.8). If the window
+    /// `restarts` from the initial window, a new epoch begins after slow start.
     pub fn on_idle_end(&mut self, idle: Time, restarts: bool) {
         if restarts {
             (self.epoch, self.rest) = (None, 0.0);
@@ -50,13 +51,14 @@ impl Cubic {
         }
     }
 
-    /// Returns the window in bytes after an acknowledgement of `acked` bytes at `now`, in congestion avoidance; `rtt`
-    /// is smoothed.
+    /// Returns the window in bytes after an acknowledgement of `acked` bytes at `now` in congestion avoidance; `rtt` is
+    /// the smoothed round-trip time.
     pub fn grown(&mut self, now: Time, rtt: Time, acked: u64, cwnd: u64, mss: u64) -> u64 {
         let Cubic { scale, beta, .. } = *self;
         let window = cwnd as f64 / mss as f64 + self.rest;
         let (epoch, plateau) = *self.epoch.get_or_insert_with(|| {
-            // Section 4.8: after a timeout, and without any loss, the curve begins at its plateau.
+            // Section 4.8: after a timeout, or if no loss has occurred (W_max below the window), the curve starts at
+            // its plateau.
             if std::mem::take(&mut self.after_timeout) || self.w_max < window {
                 self.w_max = window;
             }
@@ -68,7 +70,7 @@ impl Cubic {
             scale * seconds * seconds * seconds + self.w_max
         };
         let since = now.saturating_sub(epoch);
-        // Section 4.3: Reno's growth with this beta up to the last window, then standard Reno.
+        // Section 4.3: Reno's growth with this beta up to cwnd_prior, then standard Reno (one segment per round trip).
         let alpha = if self.reno < self.prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
         self.reno += alpha * (acked as f64 / mss as f64) / window;
         let next = if curve(since) < self.reno {
@@ -120,8 +122,8 @@ mod tests {
         }
     }
 
-    /// With short round trips Reno with this beta grows faster: 3 (1 - beta) / (1 + beta) = 9 / 17 segments per round
-    /// up to the last window, then one per round.
+    /// With short round trips Reno with the same beta grows faster than the cubic: 3 (1 - beta) / (1 + beta) = 9 / 17
+    /// segments per round trip up to cwnd_prior, then one segment per round trip.
     #[test]
     fn over_short_round_trips_it_grows_as_reno_would() {
         let seen = rounds(100, Time::from_us(100), 100);
@@ -143,8 +145,8 @@ mod tests {
         assert_eq!(cubic.cut(90 * MSS), 63 * MSS);
     }
 
-    /// RFC 9438, 4.2 and 5.8: the window follows one curve with and without an idle time, and does not jump after the
-    /// slow start of a restart.
+    /// RFC 9438, 4.2 and 5.8: the window follows the same curve with and without an idle time, and has no discontinuity
+    /// after the slow start of a restart.
     #[test]
     fn idle_time_is_no_part_of_the_curve() {
         let rtt = Time::from_ms(1);
@@ -163,7 +165,7 @@ mod tests {
         assert!(after(Time::from_s(30), true).abs_diff(busy) <= MSS);
     }
 
-    /// After a timeout the curve begins at its plateau: no jump back to the old window.
+    /// After a timeout the curve starts at its plateau, so that the window does not return to W_max at once.
     #[test]
     fn after_a_timeout_the_curve_begins_where_the_window_is() {
         let mut cubic = Cubic::new(0.4, 0.7);

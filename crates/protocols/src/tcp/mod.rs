@@ -1,5 +1,5 @@
 //! TCP by RFC 5681 (congestion control), 6582 (NewReno), 6298 (retransmission timer), 3168 (ECN), 2018 and 6675
-//! (selective acknowledgements). Hosts never wait for an application: all bytes of a flow are available at its start.
+//! (selective acknowledgements). Flows are never application-limited: all bytes of a flow are available at its start.
 //!
 //! Not modelled, since no paper here needs it: connection set-up and tear-down, limited transmit without selective
 //! acknowledgements, window scaling (the window is a number of bytes), wrapping sequence numbers (they are 64-bit

@@ -13,12 +13,12 @@ use units::Time;
 pub enum CongestionControl {
     /// RFC 5681: the first new acknowledgement ends fast recovery.
     Reno,
-    /// RFC 6582: fast recovery lasts until everything sent before the loss is acknowledged.
+    /// RFC 6582: fast recovery lasts until all bytes sent before the loss are acknowledged.
     NewReno,
     /// RFC 9438: the window grows with the time since the last loss. Loss recovery of NewReno.
     Cubic,
-    /// Brakmo et al., SIGCOMM 1994: the window follows the number of the flow's queued segments. Loss recovery of
-    /// NewReno.
+    /// Brakmo et al., SIGCOMM 1994: the window follows the estimated number of queued segments of the flow. Loss
+    /// recovery of NewReno.
     Vegas,
     /// No reaction to loss or marks: slow start up to the advertised window.
     Fixed,
@@ -80,18 +80,19 @@ parameters! {
         ack_bytes: u16 = "ack" frame_bytes, default "58B",
             "length of an acknowledgement; at least 64 B on the wire",
             "a header without payload";
-        /// Window at the start.
+        /// Initial congestion window.
         initial_window: InitialWindow = "initial_window"
             either["rfc5681" = InitialWindow::Rfc5681, "rfc6928" = InitialWindow::Rfc6928,
                 bytes = InitialWindow::Bytes],
             default "rfc6928",
             "initial window: rfc6928 (10 segments), rfc5681 (2 to 4 segments) or a size",
             "RFC 6928, 2; RFC 5681, 3.1";
-        /// End of slow start; `None`: the first loss.
+        /// Initial ssthresh; `None`: infinite, so that slow start ends at the first loss or mark or at the advertised
+        /// window.
         initial_ssthresh_bytes: Option<u64> = "initial_ssthresh" bytes_or["infinite"], default "infinite",
             "end of slow start; infinite: the first loss or mark, or the advertised window",
             "RFC 5681, 3.1: arbitrarily high";
-        /// The receiver's window.
+        /// Advertised window of the receiver.
         advertised_window_bytes: u64 = "advertised_window" bytes, default "1MiB",
             "the receiver's window, at least one segment; it never shrinks",
             "choice of this project; PABO's study: 45535 B";
@@ -117,15 +118,16 @@ parameters! {
         cubic_beta: f64 = "cubic_beta" positive, default "0.7",
             "cubic: fraction of the window after a loss or a mark, above 0 and below 1",
             "RFC 9438, 4.6";
-        /// Vegas: with fewer queued segments the window grows by a segment per round trip.
+        /// Vegas: number of queued segments below which the window grows by a segment per round trip.
         vegas_alpha: f64 = "vegas_alpha" positive, default "2",
             "vegas: below this many queued segments of the flow the window grows by a segment per round trip",
             "Brakmo et al., SIGCOMM 1994: 2 and 4";
-        /// Vegas: with more queued segments it shrinks by a segment per round trip; at least `vegas_alpha`.
+        /// Vegas: number of queued segments above which the window shrinks by a segment per round trip; at least
+        /// `vegas_alpha`.
         vegas_beta: f64 = "vegas_beta" positive, default "4",
             "vegas: with more than this the window falls by a segment a round trip; at least vegas_alpha",
             "Brakmo et al., SIGCOMM 1994: 2 and 4";
-        /// Vegas: with more queued segments slow start ends.
+        /// Vegas: number of queued segments above which slow start ends.
         vegas_gamma: f64 = "vegas_gamma" positive, default "1",
             "vegas: queued segments above which slow start ends",
             "Brakmo et al., SIGCOMM 1994";
@@ -141,12 +143,12 @@ parameters! {
         dupack_threshold: u32 = "dupack_threshold" count, default "3",
             "duplicate acknowledgements that indicate a loss, at least 1",
             "RFC 5681, 3.2";
-        /// Receivers report out-of-order blocks, and senders repair losses by them.
+        /// Receivers report out-of-order blocks (SACK), from which senders repair losses.
         sack: bool = "sack" switch, default "false",
             "acknowledgements report out-of-order blocks, up to three, from which senders repair losses; not with \
              reno and none",
             "RFC 2018; RFC 6675; false: choice of this project, as in RFC 6582";
-        /// RTO before the first sample.
+        /// Retransmission timeout (RTO) before the first round-trip sample.
         initial_rto: Time = "initial_rto" time, default "1s",
             "retransmission timeout before the first round trip is measured",
             "RFC 6298, 2.1";
@@ -158,7 +160,7 @@ parameters! {
         max_rto: Time = "max_rto" time, default "60s",
             "the largest retransmission timeout, backed off; at least min_rto",
             "RFC 6298, 2.5";
-        /// Constant RTO without back-off; `None`: measured.
+        /// Constant RTO without exponential back-off; `None`: computed from round-trip samples.
         fixed_rto: Option<Time> = "rto" time_or["measured"], default "measured",
             "a time: constant retransmission timeout, without back-off; measured: from round trips",
             "RFC 6298, 2; PABO, sec. IV: 240 s";
@@ -166,11 +168,11 @@ parameters! {
         clock_granularity: Time = "clock_granularity" time, default "1us",
             "least margin G between the smoothed round trip and the timeout",
             "RFC 6298, 2 (G), here of a NIC's clock";
-        /// The receiver acknowledges every second segment only.
+        /// Delayed acknowledgements: the receiver acknowledges every second in-order segment.
         delayed_ack: bool = "delayed_ack" switch, default "true",
             "every second segment in order is acknowledged; false: every segment",
             "RFC 5681, 4.2";
-        /// Longest wait of an acknowledgement for a second segment.
+        /// Maximum delay of an acknowledgement.
         delayed_ack_timeout: Time = "delayed_ack_timeout" time, default "40ms",
             "delay of an acknowledgement that waits for a second segment, at most 500ms",
             "RFC 5681, 4.2 (500 ms at most; 200 ms is usual); Linux: 40 ms";

@@ -18,23 +18,23 @@ pub struct TcpReceiver {
     /// The flow's size in bytes, once its last segment has arrived.
     size_bytes: u64,
     completed: Option<Time>,
-    /// One byte of each of the last ranges that arrived out of order, the latest first; empty without SACK.
+    /// One sequence number in each of the latest out-of-order ranges, the latest first; empty without SACK.
     recent: Vec<u64>,
     /// In-order segments that no acknowledgement covers yet.
     pending: u32,
-    /// The first trimmed segment beyond the next expected byte; `u64::MAX` for none.
+    /// Lowest sequence number above the next expected byte of a trimmed segment; `u64::MAX` for none.
     cut: u64,
     /// The advertised right edge of the window, if out-of-order bytes reduce it. It never moves back.
     edge: u64,
-    /// The stamp of the latest segment.
+    /// Timestamp of the latest segment, which acknowledgements echo.
     stamp: Time,
     /// Whether acknowledgements carry ECN-Echo (RFC 3168, 6.1.3).
     echo: bool,
     /// The CE state of DCTCP.
     ce: CeEcho,
-    /// Latest departure of a pending acknowledgement.
+    /// Expiry of the delayed-acknowledgement timer.
     deadline: Time,
-    /// Setting of the host's timer; it follows a later `deadline` only when it fires.
+    /// Setting of the host's timer; it is moved to a later `deadline` only when it fires.
     armed: Time,
 }
 
@@ -70,8 +70,8 @@ impl TcpReceiver {
         self.acknowledge_with(ctx, 0);
     }
 
-    /// Handles a trimmed `frame`. If it holds the next expected byte, a duplicate with [`flags::NAK`] reports it at
-    /// once. A header that overtook queued segments indicates no gap yet.
+    /// Handles a trimmed `frame`. If it is the next expected segment, a duplicate acknowledgement with [`flags::NAK`]
+    /// reports it at once. A later segment is not reported yet, because its header may have overtaken queued segments.
     #[cold]
     fn miss(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         let expected = self.ranges.expected();
@@ -134,7 +134,8 @@ impl TcpReceiver {
         SackBlocks::new(&blocks[..count], self.ranges.expected(), mss, self.size_bytes)
     }
 
-    /// Returns the right edge of the window: the first missing byte plus the free room. The edge never moves back.
+    /// Returns the right edge of the advertised window: the first missing byte plus the free buffer. It never moves
+    /// back.
     #[cold]
     fn advertise(&mut self) -> u64 {
         let free = self.parameters.advertised_window_bytes.saturating_sub(self.ranges.waiting_bytes());
@@ -189,10 +190,10 @@ impl Receiver for TcpReceiver {
         }
         self.pending += 1;
         // RFC 5681, 4.2: acknowledge at once an out-of-order segment, one that fills (part of) a gap, and every second
-        // one. Also a duplicate, whose acknowledgement may have been lost, and the last segment, like a FIN or PSH.
+        // segment. Also a duplicate, whose acknowledgement may have been lost, and the last segment, like a FIN or PSH.
         let out_of_order = frame.seq > expected || new_bytes == 0;
         if self.ranges.expected() >= self.cut {
-            // The trimmed header arrived early; its segment is now the next expected one.
+            // A trimmed header arrived before earlier segments. If its segment is the next expected one now, report it.
             let missing = self.ranges.expected() == self.cut;
             self.cut = u64::MAX;
             if missing {
@@ -241,8 +242,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Feeds segments by number (`!`: marked, `c`: CWR), one per microsecond. Returns the acknowledgements as segment
-    /// numbers (`e`: ECN-Echo).
+    /// Feeds segments by number (`!`: CE-marked, `c`: with CWR), one per microsecond. Returns the acknowledgements as
+    /// the next expected segment numbers (`e`: with ECN-Echo).
     fn answers(parameters: TcpParameters, segments: &[&str]) -> Vec<String> {
         let mut receiver = TcpReceiver::new(&Arc::new(parameters));
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
@@ -278,8 +279,8 @@ mod tests {
         assert_eq!(answers(tcp, &["0", "2", "3", "1", "0", "4"]), ["1", "1", "4", "4", "5"]);
     }
 
-    /// Window of ten segments. Out-of-order bytes reduce it twice: they lie within it and they take room. The edge does
-    /// not move back.
+    /// Receive window of ten segments. Out-of-order bytes lie within the window and also reduce its free buffer. The
+    /// right edge never moves back.
     #[test]
     fn what_waits_takes_room_from_the_window_and_its_edge_never_moves_back() {
         let edges = |takes: bool| {
@@ -363,7 +364,7 @@ mod tests {
         assert_eq!(answers(tcp, &["0", "1!", "2", "3c", "4", "5!c", "6"]), ["1", "2e", "3e", "4", "5", "6e", "7e"]);
     }
 
-    /// RFC 8257, 3.2: delayed acknowledgements distinguish runs of marked and unmarked segments.
+    /// RFC 8257, 3.2: an acknowledgement never covers both marked and unmarked segments, even if it is delayed.
     #[test]
     fn dctcp_echoes_each_run_of_marks() {
         let answers = answers(TcpParameters::dctcp(), &["0", "1", "2", "3!", "4!", "5!", "6", "7"]);

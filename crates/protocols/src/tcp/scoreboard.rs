@@ -2,13 +2,13 @@
 
 use crate::ranges::Ranges;
 
-/// A range of bytes, from its first byte to before its end.
+/// A byte range (start, end) with an exclusive end.
 type ByteRange = (u64, u64);
 
 /// The next transmission (RFC 6675, 4, NextSeg).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextSegment {
-    /// Retransmit this piece: it is lost, or nothing else is left to send.
+    /// Retransmit this range: it is lost, or nothing else can be sent.
     Again(ByteRange),
     /// Send new bytes.
     New,
@@ -17,7 +17,7 @@ pub(crate) enum NextSegment {
 /// The scoreboard of one flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
-    /// Bytes that have arrived at the receiver.
+    /// Bytes acknowledged or reported by SACK blocks.
     arrived: Ranges,
     mss: u64,
     /// DupThresh, in segments.
@@ -33,15 +33,15 @@ impl Scoreboard {
         Scoreboard { arrived: Ranges::default(), mss, threshold: threshold.into(), high_rxt: 0, rescued: false }
     }
 
-    /// Adds all bytes below `acknowledged` and these blocks, as far as they were `sent`. Returns how many bytes of the
-    /// blocks are new.
+    /// Adds all bytes below `acknowledged`, and the SACK `blocks` cut at `sent`, the end of the bytes sent so far.
+    /// Returns the number of bytes that the blocks report for the first time.
     pub(crate) fn update(&mut self, acknowledged: u64, blocks: impl Iterator<Item = ByteRange>, sent: u64) -> u64 {
         let expected = self.arrived.expected();
         self.arrived.insert(expected, acknowledged.max(expected));
         blocks.map(|(start, end)| self.arrived.insert(start, end.min(sent))).sum()
     }
 
-    /// Forgets the reports after a timeout: the receiver may have discarded the bytes (RFC 2018, 8).
+    /// Discards the reported blocks after a timeout, because the receiver may have discarded their bytes (RFC 2018, 8).
     pub(crate) fn forget(&mut self, acknowledged: u64) {
         self.arrived = Ranges::default();
         self.arrived.insert(0, acknowledged);
@@ -53,15 +53,15 @@ impl Scoreboard {
         (self.high_rxt, self.rescued) = (acknowledged, false);
     }
 
-    /// Returns the segment from the first missing byte, which is below `sent`, for retransmission regardless of the
-    /// pipe.
+    /// Returns the segment at the first missing byte, which is below `sent`, and records its retransmission, which
+    /// ignores the pipe.
     pub(crate) fn first(&mut self, sent: u64) -> ByteRange {
         let piece = self.missing(self.arrived.expected(), sent);
         self.high_rxt = self.high_rxt.max(piece.1);
         piece
     }
 
-    /// Returns the out-of-order bytes below `below`.
+    /// Returns the number of bytes below `below` that SACK blocks report.
     pub(crate) fn reported_bytes(&self, below: u64) -> u64 {
         self.arrived.above().iter().map(|&(start, end)| end.min(below).saturating_sub(start)).sum()
     }
@@ -72,14 +72,14 @@ impl Scoreboard {
         (start, end.min(start + self.mss).min(sent).max(start))
     }
 
-    /// Returns whether a byte followed by `ranges` is lost (RFC 6675, 4, IsLost): DupThresh separate ranges, or more
-    /// than DupThresh - 1 segments of bytes.
+    /// Returns whether a byte below the reported `ranges` is lost (RFC 6675, 4, IsLost): at least DupThresh ranges, or
+    /// more than (DupThresh - 1) segments' bytes.
     fn is_lost(&self, ranges: &[ByteRange]) -> bool {
         let bytes: u64 = ranges.iter().map(|&(start, end)| end - start).sum();
         ranges.len() as u64 >= self.threshold || bytes > (self.threshold - 1) * self.mss
     }
 
-    /// Returns the ranges above `at`.
+    /// Returns the reported ranges above `at`.
     fn behind(&self, at: u64) -> &[ByteRange] {
         let ranges = self.arrived.above();
         &ranges[ranges.partition_point(|&(start, _)| start <= at)..]
@@ -90,8 +90,8 @@ impl Scoreboard {
         self.is_lost(self.arrived.above())
     }
 
-    /// Returns the bytes in flight of those `sent`: each byte that is neither reported nor lost, plus each
-    /// retransmitted byte (RFC 6675, 4, SetPipe).
+    /// Returns the bytes in flight, where all bytes below `sent` have been sent: each byte that is neither reported nor
+    /// lost, plus each retransmitted byte (RFC 6675, 4, SetPipe).
     pub(crate) fn pipe(&self, sent: u64) -> u64 {
         let ranges = self.arrived.above();
         let mut pipe = sent.saturating_sub(self.arrived.highest());
@@ -104,12 +104,12 @@ impl Scoreboard {
             bytes -= end - start;
             gap_start = end;
         }
-        // The tail, whose first segment may have been retransmitted.
+        // The bytes above the highest range, whose first segment may have been retransmitted.
         pipe + self.high_rxt.min(sent).saturating_sub(gap_start)
     }
 
-    /// Returns the next transmission in recovery and records it. All bytes below `sent` have been sent; `has_new`: new
-    /// bytes may be sent.
+    /// Returns the next transmission in recovery and records it. All bytes below `sent` have been sent; `has_new`:
+    /// unsent bytes may be sent.
     pub(crate) fn next(&mut self, sent: u64, has_new: bool) -> Option<NextSegment> {
         let from = self.high_rxt.max(self.arrived.expected());
         let gap = self.arrived.gap(from).map(|(start, end)| (start, end.min(start + self.mss)));
@@ -121,8 +121,8 @@ impl Scoreboard {
             self.high_rxt = piece.1;
             return Some(NextSegment::Again(piece));
         }
-        // Rescue retransmission: the last unreported segment, once per recovery. Otherwise only the timer could detect
-        // its loss. HighRxt does not change.
+        // Rescue retransmission: the last unreported segment, once per recovery, because otherwise only the timer could
+        // detect its loss. HighRxt does not change.
         let ranges = self.arrived.above();
         let (start, end) = match ranges.last() {
             Some(&(start, end)) if end >= sent => {
@@ -150,7 +150,7 @@ mod tests {
         board
     }
 
-    /// RFC 6675, 4: lost if three separate ranges follow, or more than two segments' bytes.
+    /// RFC 6675, 4: a byte is lost if three separate ranges above it are reported, or more than two segments' bytes.
     #[test]
     fn three_ranges_or_more_than_two_segments_indicate_a_loss() {
         for (reported, lost) in [
@@ -169,7 +169,7 @@ mod tests {
     /// The four rules of NextSeg, in order.
     #[test]
     fn lost_then_new_then_doubtful_then_the_rescue() {
-        // 0 and 20 are lost, 60 is not yet lost by the rules; 80 and 90 are in flight.
+        // Bytes 0 to 10 and 20 to 30 are lost, 60 to 70 are not lost by the rules yet; 80 to 100 are in flight.
         let mut board = board(&[(10, 20), (30, 60), (70, 80)]);
         assert_eq!(board.pipe(100), 10 + 20, "60 and the tail");
         assert_eq!(board.next(100, true), Some(NextSegment::Again((0, 10))));

@@ -29,7 +29,7 @@ pub struct TcpSender {
     snd_una: u64,
     /// The next byte to send (SND.NXT). After a timeout it is below `snd_max`.
     snd_nxt: u64,
-    /// Right edge of the receiver's window if out-of-order bytes shrink it; else `u64::MAX`.
+    /// Right edge of the receiver's window if out-of-order bytes reduce that window; else `u64::MAX`.
     edge: u64,
     /// The end of all bytes that were sent at least once.
     snd_max: u64,
@@ -39,12 +39,12 @@ pub struct TcpSender {
     retransmit: bool,
     /// The next new segment carries CWR.
     announce_reduction: bool,
-    /// End and departure time of the segment whose round trip is measured.
+    /// End sequence number and departure time of the segment whose round trip is measured.
     timed: Option<(u64, Time)>,
     /// Expiry of the retransmission timer.
     deadline: Time,
-    /// Setting of the host's timer. It follows a later `deadline` only when it fires, so that an acknowledgement moves
-    /// no timer.
+    /// Setting of the host's timer. It is moved to a later `deadline` only when it fires, so that acknowledgements
+    /// cause no timer updates.
     armed: Time,
     retransmitted_bytes: u64,
     timeouts: u32,
@@ -174,8 +174,7 @@ impl TcpSender {
         scoreboard.update(frame.seq.max(self.snd_una), blocks, self.snd_max)
     }
 
-    /// Returns the next piece to send with a scoreboard, from its first byte to before its end, within the receiver's
-    /// window.
+    /// Returns the next byte range to send with a scoreboard (exclusive end), within the receiver's window.
     #[cold]
     fn next_piece(&mut self) -> Option<(u64, u64)> {
         let mss = u64::from(self.parameters.mss_bytes.max(1));
@@ -196,8 +195,8 @@ impl TcpSender {
                 NextSegment::New => Some((sent, new_end)),
             };
         }
-        // Not in recovery: send in order. After a timeout that begins at the first missing byte and skips bytes
-        // reported since.
+        // Not in recovery: send in order. After a timeout, start at the first missing byte and skip bytes that were
+        // reported after the timeout.
         let (start, end) = if self.snd_nxt < sent { scoreboard.missing(self.snd_nxt, sent) } else { (sent, sent) };
         let (start, end) = if start < sent { (start, end) } else { (sent, new_end) };
         let room = start < sent || has_room;
@@ -205,7 +204,7 @@ impl TcpSender {
         (room && end > start && outstanding + (end - start) <= cwnd.max(end - start)).then_some((start, end))
     }
 
-    /// Handles an acknowledgement that echoes a mark.
+    /// Handles an acknowledgement with ECN-Echo.
     fn on_echo(&mut self) {
         if !self.window.may_reduce(self.snd_una) {
             return;
@@ -220,7 +219,7 @@ impl TcpSender {
         self.announce_reduction = matches!(self.parameters.ecn, EcnMode::Classic);
     }
 
-    /// Makes the segment of `payload_bytes` bytes from `seq` and records it as sent.
+    /// Returns the segment of `payload_bytes` bytes that begins at byte `seq`, and records it as sent.
     fn segment(&mut self, now: Time, seq: u64, payload_bytes: u16) -> Segment {
         let end = seq + u64::from(payload_bytes);
         let again = seq < self.snd_max;
@@ -277,7 +276,7 @@ impl Sender for TcpSender {
             self.edge = self.edge.max(frame.window_edge());
         }
         let echo = frame.has(flags::ECE) && self.parameters.ecn != EcnMode::Off;
-        // Without SACK every duplicate counts.
+        // Without SACK every acknowledgement of the same byte counts as a duplicate.
         let news = if self.scoreboard.is_some() { self.enter_blocks(frame) } else { 1 };
         if frame.seq > self.snd_una {
             self.on_new_ack(ctx.now, frame.seq, echo);
@@ -285,7 +284,7 @@ impl Sender for TcpSender {
                 self.on_duplicate(ctx.now, true);
             }
         } else if news == 0 && !frame.has(flags::NAK) {
-            // RFC 6675, 2: with SACK a duplicate acknowledgement reports new bytes.
+            // RFC 6675, 2: with SACK, only an acknowledgement that reports new bytes is a duplicate acknowledgement.
             if frame.seq == self.snd_una && echo {
                 self.on_echo();
             }
@@ -305,7 +304,7 @@ impl Sender for TcpSender {
         if ctx.now >= self.deadline {
             self.timeouts += 1;
             self.window.on_timeout(self.flight(), self.snd_max);
-            // RFC 6298, 5.4 to 5.6. The segments behind the first one follow as the window opens.
+            // RFC 6298, 5.4 to 5.6. Segments after the first one are retransmitted as the window grows.
             self.timeout.back_off();
             self.snd_nxt = self.snd_una;
             self.retransmit = false;
@@ -425,7 +424,7 @@ mod tests {
             bench
         }
 
-        /// Sends all that the window allows. Returns the segments' numbers and flags.
+        /// Sends as many segments as the window permits. Returns their numbers and flags.
         fn send(&mut self, ms: u64) -> Vec<(u64, u8)> {
             let mut sent = Vec::new();
             let mut ctx = Ctx::new(Time::from_ms(ms), &mut self.random, &mut self.replies);
@@ -497,8 +496,8 @@ mod tests {
         assert_eq!(late.sender.deadline, Time::from_ms(3000));
         late.ack(1001, 1, 0);
         assert_eq!(late.sender.deadline, Time::from_ms(3001), "the back-off stays without a sample");
-        // The window has grown to two segments: retransmissions of 1 and 2. With all old segments acknowledged, new
-        // segments are timed: a round trip of 5 ms makes a timeout of 15 ms.
+        // The window has grown to two segments: retransmissions of 1 and 2. Once all old segments are acknowledged, new
+        // segments are timed: a round trip R of 5 ms gives RTO = SRTT + 4 RTTVAR = R + 4 R / 2 = 15 ms.
         late.ack(1002, 10, 0);
         late.send(1002);
         late.ack(1007, 11, 0);
@@ -589,7 +588,8 @@ mod tests {
         assert!(rounds[1] > 20, "{rounds:?}");
     }
 
-    /// After a timeout the sender forgets the reported blocks. Blocks reported later are not retransmitted.
+    /// After a timeout the sender discards the reported blocks. Blocks reported after the timeout are not
+    /// retransmitted.
     #[test]
     fn after_a_timeout_only_what_is_missing_goes_again() {
         let sack = TcpParameters { sack: true, initial_window: InitialWindow::Bytes(10_000), ..Default::default() };
@@ -616,13 +616,14 @@ mod tests {
         assert_eq!(bench.sender.statistics().timeouts, 1);
     }
 
-    /// The cost of a mark falls with alpha.
+    /// A mark reduces the window by the fraction alpha / 2.
     #[test]
     fn dctcp_cuts_by_half_of_alpha() {
         let mut parameters = TcpParameters::dctcp();
         parameters.ecn = EcnMode::Dctcp(crate::dctcp::DctcpParameters { gain: 0.5, initial_alpha: 0.4 });
         let mut bench = Bench::new(parameters);
-        // The first acknowledgement ends DCTCP's first window: alpha = 0.4 / 2 + 1 / 2 = 0.7.
+        // The first acknowledgement ends DCTCP's first window: alpha = 0.4 / 2 + 1 / 2 = 0.7, window = 10,000 (1 - 0.7
+        // / 2) = 6500.
         bench.ack(10, 1, flags::ECE);
         assert_eq!(bench.sender.congestion_window_bytes(), 6500);
     }

@@ -3,7 +3,7 @@
 use crate::tcp::parameters::TcpParameters;
 use units::Time;
 
-/// Smoothed round trip, its variation and the back-off.
+/// Smoothed round-trip time, its variation and the exponential back-off.
 #[derive(Clone, Debug)]
 pub(crate) struct Timeout {
     /// SRTT and RTTVAR, after the first sample.

@@ -1,4 +1,4 @@
-//! Growth of the window of TCP Vegas: by the flow's own queued segments (Brakmo, O'Malley and Peterson, SIGCOMM 1994).
+//! Growth of the window of TCP Vegas, by the number of queued segments (Brakmo, O'Malley and Peterson, SIGCOMM 1994).
 
 use crate::tcp::parameters::TcpParameters;
 use units::Time;
@@ -26,7 +26,8 @@ pub(crate) struct Vegas {
     gamma: f64,
     /// The shortest round trip so far (BaseRTT).
     base: Time,
-    /// Slow start doubles in this round. It does so in every other round, so that the rounds between can measure.
+    /// Whether slow start doubles the window in this round trip. It does so in every other one; the round trips between
+    /// measure the queue.
     pub doubles: bool,
 }
 
@@ -40,7 +41,7 @@ impl Vegas {
     pub fn on_round(&mut self, rtt: Time, cwnd: f64, slow_start: bool) -> Round {
         self.base = self.base.min(rtt);
         let (base, rtt) = (self.base.as_ps() as f64, rtt.as_ps().max(1) as f64);
-        // (expected - actual) x base, with expected = cwnd / base and actual = cwnd / rtt.
+        // Queued segments: (expected - actual) x base, with expected = cwnd / base and actual = cwnd / rtt.
         let waiting = cwnd * (rtt - base) / rtt;
         let Vegas { alpha, beta, gamma, .. } = *self;
         if slow_start {
@@ -59,7 +60,7 @@ impl Vegas {
 mod tests {
     use super::*;
 
-    /// Base 100 us: with a window of 20, 20 (rtt - 100) / rtt segments are queued.
+    /// Base round trip 100 us: with a window of 20 segments, 20 (rtt - 100) / rtt segments are queued.
     #[test]
     fn the_window_moves_by_what_waits() {
         let mut vegas = Vegas::new(&TcpParameters::default());

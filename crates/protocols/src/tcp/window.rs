@@ -46,11 +46,11 @@ pub(crate) struct Window {
     /// In fast recovery, and a partial acknowledgement has arrived in it.
     recovering: bool,
     partial: bool,
-    /// No new acknowledgement since the last timeout: the next timeout is a repetition.
+    /// No new acknowledgement since the last timeout, so that the next timeout is a repeated one.
     timed_out: bool,
     /// The end of the bytes sent before the last loss or timeout ("recover" of RFC 6582, plus one).
     recover: u64,
-    /// Like `recover`, for every reduction: one reduction per window.
+    /// The end of the bytes sent before the last reduction for any cause, so that there is one reduction per window.
     reduced: u64,
 }
 
@@ -86,7 +86,7 @@ impl Window {
     }
 
     /// Resumes at `now`, after all bytes were acknowledged. After an idle time longer than `rto` the window is at most
-    /// the initial one (RFC 5681, 4.1). CUBIC's clock excludes the idle time (RFC 9438, 4.2 and 5.8).
+    /// the initial one (RFC 5681, 4.1). The idle time does not count in CUBIC's epoch (RFC 9438, 4.2 and 5.8).
     pub(crate) fn on_idle_end(&mut self, now: Time, rto: Time, parameters: &TcpParameters) {
         let idle = now.saturating_sub(self.now);
         let restarts = idle > rto;
@@ -115,7 +115,7 @@ impl Window {
             Round::Grow if self.cwnd < self.limit => self.cwnd += self.mss,
             Round::Fall => {
                 self.cwnd = self.cwnd.saturating_sub(self.mss).max(2 * self.mss);
-                // A window below ssthresh would be in slow start.
+                // Otherwise the window below ssthresh would be in slow start again.
                 self.ssthresh = self.ssthresh.min(self.cwnd);
             }
             Round::EndSlowStart => self.ssthresh = self.cwnd,
@@ -123,18 +123,18 @@ impl Window {
         }
     }
 
-    /// Returns ssthresh after a loss: RFC 5681, equation 4, or with CUBIC's beta.
+    /// Returns ssthresh after a loss with `flight` bytes in flight: RFC 5681, equation 4, or with CUBIC's beta.
     fn half(&self, flight: u64) -> u64 {
         let left = if let Growth::Cubic(cubic) = &self.growth { cubic.cut(flight) } else { flight / 2 };
         left.max(2 * self.mss)
     }
 
-    /// Returns the window after a mark that counts as a loss.
+    /// Returns the window after an ECN mark that counts as a loss.
     pub(crate) fn after_mark(&self) -> u64 {
         if let Growth::Cubic(cubic) = &self.growth { cubic.cut(self.cwnd) } else { self.cwnd / 2 }
     }
 
-    /// Notifies CUBIC of a reduction. Every reduction must pass here, or CUBIC would return to its own estimate at the
+    /// Notifies CUBIC of a reduction. Every reduction must call this, or CUBIC would return to its own curve at the
     /// next acknowledgement.
     fn note_loss(&mut self, timeout: bool) {
         if let Growth::Cubic(cubic) = &mut self.growth {
@@ -142,8 +142,8 @@ impl Window {
         }
     }
 
-    /// Handles `acked` newly acknowledged bytes up to `acknowledged`, with `flight` bytes still out. `grow` is false if
-    /// the acknowledgement echoes a mark.
+    /// Handles `acked` newly acknowledged bytes up to `acknowledged`, with `flight` bytes still in flight. `grow` is
+    /// false if the acknowledgement carries ECN-Echo.
     pub(crate) fn on_new_ack(&mut self, acked: u64, acknowledged: u64, flight: u64, grow: bool) -> AckAction {
         self.duplicates = 0;
         self.timed_out = false;
@@ -216,7 +216,8 @@ impl Window {
         }
     }
 
-    /// Handles a duplicate acknowledgement of `acknowledged`, with `flight` bytes out, up to `sent`.
+    /// Handles a duplicate acknowledgement of `acknowledged`, with `flight` bytes in flight and all bytes below `sent`
+    /// sent.
     pub(crate) fn on_duplicate_ack(&mut self, acknowledged: u64, flight: u64, sent: u64) -> AckAction {
         if !self.fast_retransmit {
             return AckAction::default();
@@ -253,8 +254,8 @@ impl Window {
         self.recovering
     }
 
-    /// Handles the loss of the first unacknowledged segment by the scoreboard's verdict (RFC 6675, 5, step 2), as a
-    /// duplicate that reaches the threshold.
+    /// Handles a first unacknowledged segment that is lost by the scoreboard's rules (RFC 6675, 5, step 2), like the
+    /// duplicate acknowledgement that reaches the threshold.
     pub(crate) fn on_lost(&mut self, acknowledged: u64, flight: u64, sent: u64) -> AckAction {
         self.duplicates = self.threshold - 1;
         self.on_duplicate_ack(acknowledged, flight, sent)
@@ -274,7 +275,7 @@ impl Window {
         AckAction { retransmit: true, ..verdict }
     }
 
-    /// Handles an expiry of the retransmission timer with `flight` bytes out, up to `sent`.
+    /// Handles an expiry of the retransmission timer with `flight` bytes in flight and all bytes below `sent` sent.
     pub(crate) fn on_timeout(&mut self, flight: u64, sent: u64) {
         self.duplicates = 0;
         self.recovering = false;
@@ -301,8 +302,8 @@ impl Window {
         self.control != CongestionControl::Fixed && !self.recovering && acknowledged >= self.reduced
     }
 
-    /// Halves the window, to two segments at least; `sent` bytes have been sent. Returns whether it was larger than
-    /// that.
+    /// Halves the window, to no less than two segments; all bytes below `sent` have been sent. Returns false if the
+    /// window was not larger than two segments.
     pub(crate) fn halve(&mut self, sent: u64) -> bool {
         let larger = self.cwnd > 2 * self.mss;
         if larger {
@@ -311,8 +312,8 @@ impl Window {
         larger
     }
 
-    /// Reduces the window to `cwnd`, two segments at least, because of marks, pauses or bounces; `sent` bytes have been
-    /// sent.
+    /// Reduces the window to `cwnd`, but to no less than two segments, because of marks, pauses or bounces; all bytes
+    /// below `sent` have been sent.
     pub(crate) fn reduce(&mut self, cwnd: u64, sent: u64) {
         self.note_loss(false);
         self.cwnd = cwnd.max(2 * self.mss);
@@ -350,7 +351,7 @@ mod tests {
             assert_eq!(w.cwnd, (16 + round) * MSS);
             (0..w.cwnd / MSS).for_each(|_| _ = w.on_new_ack(MSS, 0, 0, true));
         }
-        // Acknowledgements of two segments: equal growth in congestion avoidance.
+        // Delayed acknowledgements of two segments grow the window equally fast in congestion avoidance.
         w.cwnd = 20 * MSS;
         w.counted = 0;
         (0..10).for_each(|_| _ = w.on_new_ack(2 * MSS, 0, 0, true));
