@@ -8,7 +8,7 @@
 //! ```
 //!
 //! M is proportional to the arrival rate of a flow. m_fair is the M of a flow with the fair rate: the controller
-//! changes it until the queue stays at `target`.
+//! changes it so that the queue stays at `target`.
 //!
 //! Stability: with n flows above the fair share, arrivals at rate R and a shadow buffer of b bytes, an increase of
 //! m_fair by x admits x g more bytes per interval T, g = n R T / b. The queue's characteristic equation is
@@ -35,7 +35,7 @@ parameters! {
         target_bytes: u64 = "target" bytes, required,
             "queue length at which the controller keeps a congested queue, at least 1 B",
             "required: depends on rate and round trip (AFD: target queue)";
-        /// Mean number of arrivals for each sampled one, at least 1.
+        /// Mean number of arriving frames per sampled frame, at least 1.
         sample: u32 = "sample" count[1, 4_294_967_295], default "5",
             "arrivals for each one that is sampled, on average, at least 1",
             "AFD: sampling into the shadow buffer; the number is a choice of this project";
@@ -48,7 +48,7 @@ parameters! {
         interval: Time = "interval" time, default "20us",
             "time between two updates of the fair share, above 0; of the order of a round trip",
             "AFD: update of the fair share; the number is a choice of this project for data centers";
-        /// Gain of the queue length before the last interval, a number above 0.
+        /// Gain of the queue length at the previous update, above 0.
         alpha: f64 = "alpha" positive, default "1.7",
             "gain of the queue length at the update before, above 0",
             "AFD: PI controller, after Hollot et al., INFOCOM 2001; the number is a choice of this project";
@@ -56,7 +56,7 @@ parameters! {
         beta: f64 = "beta" positive, default "1.8",
             "gain of the present queue length, above alpha",
             "AFD: PI controller, after Hollot et al., INFOCOM 2001; the number is a choice of this project";
-        /// Treatment of a frame above the fair share.
+        /// Action on a frame that is selected from a flow above the fair share.
         action: AfdAction = "action" word["drop" = AfdAction::Drop, "mark" = AfdAction::Mark], default "drop",
             "treatment of a frame above the fair share: drop, or mark by ECN; frames that cannot be marked are \
              dropped, those of lossless classes never",
@@ -76,12 +76,12 @@ parameters! {
 /// Size of the default shadow buffer, in intervals at the rate of the port.
 pub const SHADOW_INTERVALS: u64 = 20;
 
-/// Treatment of a frame above the fair share.
+/// Action on a frame that is selected from a flow above the fair share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfdAction {
-    /// Drop it.
+    /// Drop the frame.
     Drop,
-    /// Mark it, if it can be marked; drop it otherwise.
+    /// Mark the frame if it can be marked, else drop it.
     Mark,
 }
 
@@ -93,7 +93,7 @@ pub struct Afd {
     /// Size of the shadow buffer.
     shadow_bytes: u64,
     queues: Box<[Option<FairShare>]>,
-    /// Frames dropped and marked.
+    /// Numbers of frames dropped and marked.
     counts: [u64; 2],
 }
 
@@ -113,7 +113,7 @@ struct FairShare {
 }
 
 impl FairShare {
-    /// `most_bytes` is the size of the shadow buffer.
+    /// Creates the estimates of a queue; `most_bytes` is the size of the shadow buffer.
     fn new(most_bytes: u64, now: Time) -> FairShare {
         FairShare {
             shadow: VecDeque::new(),
@@ -125,7 +125,7 @@ impl FairShare {
         }
     }
 
-    /// Adds a sampled frame, and forgets the oldest ones beyond the size of the shadow buffer.
+    /// Adds a sampled frame, and removes the oldest ones that exceed the size of the shadow buffer.
     fn sample(&mut self, most_bytes: u64, flow: u32, bytes: u32) {
         self.shadow.push_back((flow, bytes));
         *self.of_flow_bytes.entry(flow).or_default() += u64::from(bytes);
@@ -152,7 +152,8 @@ impl FairShare {
         self.updated += interval * intervals;
         let target = target_bytes as f64;
         let (old, new) = (self.queue_bytes as f64 - target, queue_bytes as f64 - target);
-        // The queue is observed at arrivals only: the later intervals are charged with its length at this one.
+        // The queue length is known at arrivals only: the intervals after the first are computed with its present
+        // length.
         let rest = (intervals - 1) as f64 * (alpha - beta) * new;
         self.fair_bytes = (self.fair_bytes + alpha * old - beta * new + rest).clamp(1.0, most_bytes as f64);
         self.queue_bytes = queue_bytes;
@@ -268,9 +269,9 @@ mod tests {
         Frame { kind: Kind::Data, flow, size_bytes: 1000, ..Frame::default() }
     }
 
-    /// Fluid queue of one link: flows send frames of 1000 bytes at constant rates (bytes per us), the link drains 1250
-    /// bytes per us (10 Gbps). Returns the share of each flow's frames that passed in the second half, and the mean
-    /// queue in it.
+    /// Fluid model of one link: flows send frames of 1000 bytes at constant rates (bytes per us), the link drains 1250
+    /// bytes per us (10 Gbps). Returns the share of each flow's frames that passed in the second half of `ms`, and the
+    /// mean queue length in that half.
     fn shares(rates: &[f64], action: &str, ms: u64) -> (Vec<f64>, f64) {
         let settings = parameters(&[("action", action)]);
         let mut afd = Afd::new(&settings, &SPEC);
@@ -335,7 +336,7 @@ mod tests {
         }
     }
 
-    /// Idle intervals change m_fair as often as if each had ended with an arrival.
+    /// One update after several intervals changes m_fair as much as one update per interval.
     #[test]
     fn skipped_intervals_count() {
         let parameters = parameters(&[]);

@@ -1,8 +1,8 @@
 //! Reaction of a sender to its bounced frames: it may halve its window or rate.
 //!
-//! PABO (section II-G) suggests that a host could take a returned frame as a sign of congestion, without details. This
-//! is one definition: [`crate::endpoint::Sender::on_returned`] is called for every returned data frame of the flow, and
-//! halves at most once per `every` frames and per round trip.
+//! PABO (section II-G) suggests that hosts treat a returned frame as a congestion signal, but defines no reaction. In
+//! this definition, [`crate::endpoint::Sender::on_returned`] is called for every returned data frame of the flow, and
+//! halves window or rate at most once per `every` frames and per round trip.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
@@ -28,9 +28,9 @@ pub enum OnBounce {
     /// Resends them without further reaction, as evaluated in the paper.
     #[default]
     None,
-    /// Halves its window or rate, at most once per this many frames and per round trip.
+    /// Halves its window or rate, at most once per `every` returned frames and per round trip.
     Halve {
-        /// Frames since the last halving, at least 1.
+        /// Minimum number of returned frames between two halvings, at least 1.
         every: u32,
     },
 }
@@ -67,14 +67,14 @@ mod tests {
         let mut returns = BouncedFlow::default();
         assert_eq!([(); 3].map(|()| returns.is_due(3, 0)), [false, false, true]);
         returns.halved(5000);
-        // Enough frames, but the round trip is not over; once it is, those frames count.
+        // Enough frames have returned, but the round trip has not ended; these frames count once it has.
         assert!((0..10).all(|_| !returns.is_due(3, 4999)));
         assert!(returns.is_due(3, 5000));
         returns.halved(9000);
         assert!(!returns.is_due(3, 9000) && !returns.is_due(3, 9000) && returns.is_due(3, 9000));
     }
 
-    /// In any history, two halvings are `every` frames and one acknowledged window apart.
+    /// In random sequences, two halvings are at least `every` returned frames and one acknowledged window apart.
     #[test]
     fn random_histories() {
         let mut random = Stream::new(1, 0, 0);

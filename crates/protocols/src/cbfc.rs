@@ -1,4 +1,4 @@
-//! Credit-based flow control: a port sends only frames that fit the buffer of the other end.
+//! Credit-based flow control: a port sends a frame only if it fits the free buffer at the other end of the link.
 //!
 //! ```text
 //!   sending end                                     receiving end
@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Both counts are absolute and never decrease, as in InfiniBand: a lost credit message causes only delay, since the
-//! next one contains its information. Each message also carries the bytes that its own sender has sent. A wire keeps
-//! the order, so bytes of that count that have not arrived are lost, and their credits return.
+//! next one contains its information. Each message also carries the number of bytes that its own sender has sent. A
+//! link does not reorder frames, so bytes of that number that have not arrived are lost, and their credits are
+//! returned.
 //!
 //! There is a pair of counts per class. Messages are repeated every `regrant` even without a change, so no loss blocks
 //! a link forever.
@@ -28,14 +29,14 @@ parameters! {
         classes: u8 = "priorities" classes, required,
             "the lossless classes, 0 to 7",
             "required: which traffic must not be lost is the operator's choice";
-        /// Room per class at the far end of each link, in bytes, at least the largest frame. `None` computes it per
+        /// Buffer per class at the far end of each link, in bytes, at least the largest frame. `None` computes it per
         /// link.
         credits_bytes: Option<u64> = "credits" bytes_or["auto"], default "auto",
             "buffer reserved for each lossless class at the far end of each link, at least the largest frame; auto is \
              2 x delay x rate + the credit message + 3 of the largest frames + update",
             "rate x round trip (Katevenis, 1997); one frame in transmission, one that delays the message, and the \
              remainder of the last";
-        /// Freed room, in bytes, that triggers a grant. `None` uses the largest frame.
+        /// Freed buffer, in bytes, that triggers a grant. `None` uses the largest frame.
         update_bytes: Option<u64> = "update" bytes_or["auto"], default "auto",
             "freed buffer that causes a grant, a positive size; auto is the largest frame. If the sender may lack \
              credits for one such frame, any freed buffer is granted immediately",
@@ -59,7 +60,7 @@ parameters! {
 }
 
 impl CreditParameters {
-    /// Returns the room per class at the far end of a link of `rate` and one-way `delay`, and the freed room that
+    /// Returns the buffer per class at the far end of a link of `rate` and one-way `delay`, and the freed buffer that
     /// triggers a grant, both in bytes.
     pub fn on_link(&self, rate: Rate, delay: Time, mtu_bytes: u64) -> (u64, u64) {
         let update = self.update_bytes.unwrap_or(mtu_bytes);
@@ -71,16 +72,16 @@ impl CreditParameters {
 /// Classes of a link.
 const CLASSES: usize = 8;
 
-/// Returns the least credits in bytes with which a sender never waits for credits on a link of `rate` and propagation
-/// delay `delay`, if the receiver forwards at once. This is the bandwidth-delay product over the round trip of a frame
-/// and of the message that returns its credits. The message may wait for a frame of `mtu_bytes` on the wire, and is
-/// sent once `update_bytes` are free. One more frame covers a remainder too small for any frame.
+/// Returns the minimum credits in bytes with which a sender on a link of `rate` and propagation delay `delay` never
+/// waits for credits, if the receiver forwards at once. They cover the propagation in both directions, a frame, a frame
+/// that delays the credit message, the message itself, and the `update_bytes` that must be free before it is sent. One
+/// more frame covers a remainder that is too small for any frame.
 pub fn sufficient_credits(rate: Rate, delay: Time, mtu_bytes: u64, update_bytes: u64) -> u64 {
     let message = u64::from(crate::frame::MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
     rate.bytes_in(delay * 2) + 1 + message + 3 * (mtu_bytes + WIRE_OVERHEAD_BYTES) + update_bytes
 }
 
-/// Sending end of a class.
+/// Transmit state of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sending {
     sent_bytes: u64,
@@ -90,11 +91,11 @@ struct Sending {
     since: Time,
     /// End of the last wait.
     ended_at: Time,
-    /// Time spent waiting, ended waits only.
+    /// Time spent waiting, in completed waits only.
     waited: Time,
 }
 
-/// Receiving end of a class.
+/// Receive state of a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Receiving {
     received_bytes: u64,
@@ -117,7 +118,8 @@ pub struct CreditPort {
     begun: u64,
     ended: u64,
     longest: Time,
-    /// Start of the last time in which any class waited, and the total length of those that have ended.
+    /// Start of the last period in which at least one class waited, and the total duration of all such periods that
+    /// have ended.
     port_since: Time,
     port_waited: Time,
 }
@@ -125,7 +127,7 @@ pub struct CreditPort {
 impl CreditPort {
     /// A link that has just come up, with all of `credits_bytes` free at both ends for each class of the bitmask
     /// `classes`. Credits are granted once `update_bytes` are free, and at once if the other end may lack credits for a
-    /// frame of `mtu_bytes`: otherwise waits could form a cycle.
+    /// frame of `mtu_bytes`: otherwise waits could form a cycle (deadlock).
     pub fn new(classes: u8, credits_bytes: u64, update_bytes: u64, mtu_bytes: u64) -> Self {
         CreditPort {
             classes,
@@ -144,7 +146,7 @@ impl CreditPort {
         }
     }
 
-    /// Bitmask of the classes under credits.
+    /// Bitmask of the classes with credit-based flow control.
     #[inline]
     pub fn classes(&self) -> u8 {
         self.classes
@@ -157,7 +159,7 @@ impl CreditPort {
         self.classes & 1 << class == 0 || sent_bytes + size_bytes <= limit_bytes
     }
 
-    /// Like [`CreditPort::fits`]; without credits the class waits from `now` on.
+    /// Like [`CreditPort::fits`]; if the frame does not fit, the class waits from `now` on.
     #[inline]
     pub fn fits_or_waits(&mut self, now: Time, class: u8, size_bytes: u64) -> bool {
         let fits = self.fits(class, size_bytes);
@@ -183,10 +185,10 @@ impl CreditPort {
     }
 
     /// Receives a credit message: the other end has sent `sent_bytes` and grants up to `limit_bytes`. Older messages
-    /// change nothing. Returns true if this ends a wait of the class.
+    /// have no effect. Returns true if the message ends a wait of the class.
     pub fn on_message(&mut self, now: Time, class: u8, sent_bytes: u64, limit_bytes: u64) -> bool {
         let receiving = &mut self.receiving[usize::from(class & 7)];
-        // The wire keeps the order: bytes sent before the message that have not arrived are lost.
+        // A link does not reorder frames: bytes sent before the message that have not arrived are lost.
         receiving.received_bytes = receiving.received_bytes.max(sent_bytes);
         let sending = &mut self.sending[usize::from(class & 7)];
         sending.limit_bytes = sending.limit_bytes.max(limit_bytes);
@@ -198,7 +200,7 @@ impl CreditPort {
         ends
     }
 
-    /// Ends the wait of a class whose frame left the queue without being sent.
+    /// Ends the wait of a class whose frame was removed from the queue without being sent.
     pub fn forget_wait(&mut self, now: Time, class: u8) {
         if self.short & 1 << class != 0 {
             self.end_wait(now, class);
@@ -225,8 +227,8 @@ impl CreditPort {
         self.receiving[usize::from(class & 7)].received_bytes += size_bytes;
     }
 
-    /// Updates the room of a class with `held_bytes` in the buffer, and marks a credit message as pending if enough is
-    /// free. Returns true if it newly became pending.
+    /// Updates the free buffer of a class of which `held_bytes` are occupied, and marks a credit message as pending if
+    /// enough is free. Returns true if it newly became pending.
     #[inline]
     pub fn note_room(&mut self, class: u8, held_bytes: u64) -> bool {
         if self.classes & !self.owed & 1 << class == 0 {
@@ -241,15 +243,15 @@ impl CreditPort {
         due
     }
 
-    /// Bytes granted to the other end and not received yet; some may be in flight.
+    /// Bytes granted to the other end that have not arrived yet: unused or in flight.
     fn room_bytes(&self, class: u8) -> u64 {
         let Receiving { received_bytes, granted_bytes } = self.receiving[usize::from(class & 7)];
         granted_bytes.saturating_sub(received_bytes)
     }
 
-    /// Whether the bytes held here keep the other end of a link of `rate` and `delay` from using it: the remaining
-    /// credits are less than rate x round trip of a frame. If all credits together do not cover that, the bound is one
-    /// frame, since the bytes held here do not cause the other waits.
+    /// Whether the occupied buffer prevents the other end of a link of `rate` and `delay` from using the full rate: the
+    /// remaining credits are less than the bandwidth-delay product of a frame's round trip. If even all credits are
+    /// less than that, the bound is one frame, because then the occupied buffer does not cause the other waits.
     pub fn holds_back(&self, class: u8, rate: Rate, delay: Time) -> bool {
         let frame = self.mtu_bytes + WIRE_OVERHEAD_BYTES;
         let round_trip = sufficient_credits(rate, delay, self.mtu_bytes, 0) - 2 * frame;
@@ -282,8 +284,8 @@ impl CreditPort {
         (self.owed != 0).then(|| self.owed.trailing_zeros() as u8)
     }
 
-    /// Makes the message for `class` while `held_bytes` are in the buffer: bytes sent by this end, and the limit of the
-    /// other end. The message is no longer pending. Grants are never revoked.
+    /// Makes the credit message for `class` while `held_bytes` are in the buffer: the bytes sent by this end, and the
+    /// limit granted to the other end. The message is no longer pending. Grants are never revoked.
     pub fn message(&mut self, class: u8, held_bytes: u64) -> (u64, u64) {
         self.owed &= !(1 << class);
         let limit_bytes = self.limit(class, held_bytes);
@@ -304,12 +306,12 @@ impl CreditPort {
         if self.short & 1 << class != 0 { Time::MAX } else { from.max(self.sending[usize::from(class & 7)].ended_at) }
     }
 
-    /// End of the last wait of `class` that has ended; zero if there was none.
+    /// End of the last completed wait of `class`; zero if there was none.
     pub fn ended_at(&self, class: u8) -> Time {
         self.sending[usize::from(class & 7)].ended_at
     }
 
-    /// Start of the present wait of `class`; `None` if it does not wait.
+    /// Start of the current wait of `class`; `None` if it does not wait.
     pub fn waits_since(&self, class: u8) -> Option<Time> {
         (self.short & 1 << class != 0).then_some(self.sending[usize::from(class & 7)].since)
     }
@@ -325,7 +327,7 @@ impl CreditPort {
         (0..CLASSES as u8).map(|class| self.waited(now, class)).sum()
     }
 
-    /// Time up to `now` in which at least one class waited.
+    /// Total time up to `now` in which at least one class waited.
     pub fn short_time(&self, now: Time) -> Time {
         let running = if self.short == 0 { Time::ZERO } else { now.saturating_sub(self.port_since) };
         self.port_waited + running

@@ -44,7 +44,8 @@ fn room_is_granted_in_steps_and_an_old_message_takes_nothing_back() {
     assert!(port.fits(CLASS, 20_000));
 }
 
-/// 1482 of 9000 bytes granted and not yet used are less than a full frame: a single byte is granted at once.
+/// Of 9000 granted bytes 7518 have arrived: the remaining 1482 are less than a full frame of 1518, so that a single
+/// freed byte is granted at once.
 // [CBFC4]
 #[test]
 fn hosts_that_may_lack_credits_are_notified_at_once() {
@@ -57,7 +58,7 @@ fn hosts_that_may_lack_credits_are_notified_at_once() {
     assert_eq!(port.message(CLASS, 7517), (0, 9001));
 }
 
-/// In flight.
+/// A frame or credit message in flight.
 #[derive(Clone, Copy)]
 enum Flying {
     /// Length in bytes.
@@ -65,8 +66,8 @@ enum Flying {
     Message((u64, u64)),
 }
 
-/// Two ends with wires that lose frames and messages at random, and buffers that drain at random: no buffer overflows,
-/// every wait ends, and all credits are back once everything is forwarded.
+/// Two ports on a link that loses frames and credit messages at random, with buffers that drain at random: no buffer
+/// overflows, every wait ends, and all credits are back once everything is forwarded.
 #[test]
 fn any_losses_only_delay_and_never_overflow() {
     for seed in 0..300 {
@@ -142,7 +143,8 @@ fn any_losses_only_delay_and_never_overflow() {
 // [CBFC8]
 #[test]
 fn sufficient_credits_are_the_bytes_of_a_round_trip_and_four_frames() {
-    // 100 Gbps and 500 ns: 12,500 bytes in both directions, 84 of the message, 3 of 1538, the step of 1518.
+    // 100 Gbps and 500 ns: 12,500 bytes for both directions, 1 for rounding, 84 for the message, 3 frames of 1538, and
+    // the update of 1518.
     let computed = sufficient_credits(Rate::from_gbps(100), Time::from_ns(500), 1518, 1518);
     assert_eq!(computed, 12_500 + 1 + 84 + 3 * 1538 + 1518);
 }

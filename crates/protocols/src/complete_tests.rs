@@ -1,4 +1,4 @@
-//! Receivers that hosts make for complete flows, against those that received the flow.
+//! Compares receivers that hosts create for complete flows with receivers that received the whole flow.
 
 use crate::custom::{AnyReceiver, AnySender, CustomTransport, Transport};
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
@@ -31,7 +31,8 @@ fn transports() -> Vec<TransportParameters> {
     plain.chain(special).map(build).collect()
 }
 
-/// Replies of `receiver` to `frame`. Measurements are excluded, since a new receiver restarts them.
+/// Returns the receipt and the acknowledgements of `receiver` for `frame`. Notifications of measurements are excluded,
+/// since a new receiver restarts its measurement.
 fn answers(receiver: &mut impl Receiver, now: Time, frame: &Frame) -> (Receipt, Vec<Reply>) {
     let (mut random, mut replies) = (Stream::new(1, 2, 3), Vec::new());
     let receipt = receiver.on_frame(&mut Ctx::new(now, &mut random, &mut replies), frame);
@@ -39,7 +40,7 @@ fn answers(receiver: &mut impl Receiver, now: Time, frame: &Frame) -> (Receipt, 
     (receipt, replies)
 }
 
-/// Duplicates of any packet, whole, trimmed or marked, in any order.
+/// The frames are duplicates of any packet: whole, trimmed or marked, in any order.
 #[test]
 fn a_receiver_made_complete_answers_as_one_that_received_everything() {
     for transport in transports() {

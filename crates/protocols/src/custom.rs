@@ -1,4 +1,4 @@
-//! User-defined transports. A host calls them through a vtable, so built-in transports pay nothing for them.
+//! User-defined transports. Hosts call them by dynamic dispatch, so that they add no cost to built-in transports.
 //!
 //! ```text
 //!  TransportParameters::Custom(CustomTransport) ──sender──▶  Box<dyn AnySender>
@@ -12,7 +12,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use units::Time;
 
-/// A [`Sender`] as a trait object; implemented for all that are `Clone`, `Debug` and `Send`.
+/// A [`Sender`] as a trait object; implemented for every sender that is `Clone`, `Debug` and `Send`.
 pub trait AnySender: Sender + Debug + Send {
     /// Returns a boxed clone.
     fn copy(&self) -> Box<dyn AnySender>;
@@ -30,7 +30,7 @@ impl Clone for Box<dyn AnySender> {
     }
 }
 
-/// A [`Receiver`] as a trait object; implemented for all that are `Clone`, `Debug` and `Send`.
+/// A [`Receiver`] as a trait object; implemented for every receiver that is `Clone`, `Debug` and `Send`.
 pub trait AnyReceiver: Receiver + Debug + Send {
     /// Returns a boxed clone.
     fn copy(&self) -> Box<dyn AnyReceiver>;
@@ -55,7 +55,7 @@ pub trait Transport: Debug + Send + Sync {
     /// Makes the receiving end of a flow.
     fn receiver(&self) -> Box<dyn AnyReceiver>;
     /// Makes the receiving end of a complete flow of `size_bytes`, whose last byte arrived at `completed` on the host's
-    /// clock. It answers a sender that missed the last acknowledgement. By default it sends an acknowledgement of all
+    /// clock. It replies to a sender whose last acknowledgement was lost. By default it sends an acknowledgement of all
     /// bytes, in a frame of 64 bytes, for each duplicate.
     fn complete_receiver(&self, size_bytes: u64, completed: Time) -> Box<dyn AnyReceiver> {
         Box::new(CompleteReceiver { size_bytes, completed })
@@ -68,11 +68,11 @@ pub trait Transport: Debug + Send + Sync {
     fn max_rto(&self) -> Time {
         Time::ZERO
     }
-    /// Bitmask of the classes of its segments and control frames, other than the flow's class.
+    /// Bitmask of the traffic classes that its segments and control frames use in addition to the class of the flow.
     fn classes(&self) -> u8 {
         0
     }
-    /// Whether segments set their path's entropy: frames of a flow may then overtake each other.
+    /// Whether segments set the entropy of their path, so that frames of a flow may arrive out of order.
     fn chooses_paths(&self) -> bool {
         false
     }
@@ -111,7 +111,7 @@ impl Receiver for CompleteReceiver {
     }
 }
 
-/// A [`Transport`], shared by all its flows. Equality is identity.
+/// A [`Transport`], shared by all its flows. Two are equal only if they are the same object.
 #[derive(Clone, Debug)]
 pub struct CustomTransport(Arc<dyn Transport>);
 

@@ -1,5 +1,5 @@
-//! Cyclic queuing and forwarding (IEEE 802.1Qch; 802.1Q-2022, annex T): a switch sends in each cycle the frames that it
-//! received in the previous one.
+//! Cyclic queuing and forwarding (IEEE 802.1Qch; 802.1Q-2022, annex T): in each time cycle, a switch sends the frames
+//! that it received in the previous one.
 //!
 //! ```text
 //!   cycle      |    0    |    1    |    2    |    3    |
@@ -7,9 +7,9 @@
 //!   sent       |  odd    |  even   |  odd    |  even   |   the queue with an open gate
 //! ```
 //!
-//! A frame that crosses h switches arrives at its destination in the h-th cycle after that in which the first switch
-//! received it, independent of other traffic: between h - 1 and h + 1 cycles later. Times here are those of the node's
-//! clock; cycle 0 begins at its zero.
+//! A frame that crosses h switches arrives at its destination in the h-th cycle after the one in which the first switch
+//! received it, independent of other traffic: its delay is between h - 1 and h + 1 cycle durations. All times are local
+//! times of the node's clock; cycle 0 begins at local time zero.
 
 use crate::describe::Default::{Absent, Required};
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
@@ -67,10 +67,10 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// Error of invalid cycles.
+/// Error in the parameters of cyclic queuing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CyclicError {
-    /// The guard takes the whole cycle.
+    /// The guard is not shorter than the cycle.
     #[error("the guard {guard} is not shorter than the cycle {cycle}")]
     NoTime {
         /// Duration of the cycle.
@@ -89,7 +89,7 @@ pub enum CyclicError {
     Gates(#[from] GateListError),
 }
 
-/// The cycles of one port.
+/// The time cycles of one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cycles {
     cycle: Time,
@@ -102,7 +102,8 @@ impl Cycles {
     /// Makes cycles of duration `cycle`. In the last `guard` of each no frame of the `classes` is on the wire.
     ///
     /// # Errors
-    /// No time beside the guard, equal classes, a class beyond 7, a cycle beyond half of [`MAX_CYCLE`].
+    /// If the guard is not shorter than the cycle, the classes are equal or above 7, or the cycle exceeds half of
+    /// [`MAX_CYCLE`].
     pub fn new(cycle: Time, classes: [u8; 2], guard: Time) -> Result<Cycles, CyclicError> {
         if let Some(&class) = classes.iter().find(|&&class| class > 7) {
             return Err(CyclicError::NoSuchClass(class));
@@ -124,17 +125,17 @@ impl Cycles {
         self.cycle
     }
 
-    /// Time per cycle in which frames may be on the wire.
+    /// Time per cycle in which frames of the two classes may be on the wire.
     pub fn usable(&self) -> Time {
         self.cycle - self.guard
     }
 
-    /// Bitmask of its two classes.
+    /// Bitmask of the two classes.
     pub fn mask(&self) -> u8 {
         1 << self.classes[0] | 1 << self.classes[1]
     }
 
-    /// Number of the cycle at `at`, from 0.
+    /// Number of the cycle that contains `at`, from 0.
     pub fn number(&self, at: Time) -> u64 {
         at.as_ps() / self.cycle.as_ps()
     }
@@ -144,7 +145,7 @@ impl Cycles {
         self.classes[(self.number(at) % 2) as usize]
     }
 
-    /// Whether a frame with these times of reception and departure misses its cycle.
+    /// Whether a frame received at `came` and sent at `leaves` is not sent in the cycle after its reception.
     pub fn misses(&self, came: Time, leaves: Time) -> bool {
         self.number(leaves) != self.number(came) + 1
     }
@@ -174,7 +175,7 @@ impl Cycles {
 #[derive(Clone, Copy, Debug)]
 pub struct CyclicQueues {
     cycles: Cycles,
-    /// Frames of the pair of classes that left, and those of them that missed their cycle.
+    /// Number of frames sent in both classes, and how many of these missed their cycle.
     counts: [u64; 2],
 }
 
@@ -230,7 +231,7 @@ mod tests {
         let cycles = Cycles::new(us(10), [6, 7], us(1)).unwrap();
         let gates = cycles.gates().unwrap();
         assert_eq!((cycles.usable(), cycles.mask(), gates.cycle()), (us(9), 0xc0, us(20)));
-        // In cycle 0 class 6 waits and class 7 leaves, until the guard; then vice versa.
+        // In cycle 0 frames are queued in class 6, and class 7 is sent until the guard; in cycle 1 vice versa.
         assert_eq!((cycles.class_at(us(3)), cycles.class_at(us(13)), cycles.class_at(us(23))), (6, 7, 6));
         assert_eq!((gates.open_for(us(0), 7), gates.open_for(us(0), 6)), (us(9), Time::ZERO));
         assert_eq!((gates.open_for(us(10), 7), gates.open_for(us(10), 6)), (Time::ZERO, us(9)));

@@ -1,5 +1,5 @@
 //! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010): its additions to [`crate::tcp`]. The receiver echoes marks exactly;
-//! the sender estimates the share of marked bytes and cuts its window by half of that.
+//! the sender estimates alpha, the share of marked bytes, and reduces its window by the fraction alpha / 2.
 
 use crate::parameters::parameters;
 
@@ -30,7 +30,7 @@ pub(crate) struct CeEcho {
 }
 
 impl CeEcho {
-    /// Stores the mark of a segment. Returns true if it differs from the last one.
+    /// Stores whether a segment is CE-marked. Returns true if this differs from the previous segment.
     pub(crate) fn changes(&mut self, marked: bool) -> bool {
         std::mem::replace(&mut self.ce, marked) != marked
     }
@@ -51,8 +51,8 @@ impl Alpha {
         Alpha { alpha: parameters.initial_alpha, acknowledged_bytes: 0, marked_bytes: 0, window_end: 0 }
     }
 
-    /// Handles `bytes` newly acknowledged up to `acknowledged`, with or without ECN-Echo; `next` is the next byte to
-    /// send.
+    /// Handles an acknowledgement of `bytes` new bytes up to `acknowledged`, with or without ECN-Echo; `next` is the
+    /// next byte to send.
     pub(crate) fn on_ack(&mut self, gain: f64, bytes: u64, echo: bool, acknowledged: u64, next: u64) {
         // RFC 8257, 3.3, steps 1 to 3.
         self.acknowledged_bytes += bytes;
@@ -90,7 +90,7 @@ mod tests {
         let mut at = 0;
         for i in 0..4000u64 {
             at += 1000;
-            // Ten segments a window, three of them marked.
+            // Ten segments per window, three of them marked.
             alpha.on_ack(0.0625, 1000, i % 10 < 3, at, at + 9000);
         }
         assert!((alpha.alpha - 0.3).abs() < 1e-9, "{}", alpha.alpha);

@@ -1,5 +1,5 @@
-//! DCTCP as a rate over RoCE, as in HPCC's released simulator. Alpha and the cut are those of DCTCP (RFC 8257, 3.3),
-//! applied to a rate. Instead of one segment per round trip, the rate grows by a fixed step.
+//! DCTCP as a rate control over RoCE, as in HPCC's released simulator. Alpha and the reduction are those of DCTCP (RFC
+//! 8257, 3.3), applied to a rate. Instead of one segment per round trip, the rate grows by a fixed step.
 
 use crate::ParameterError;
 use crate::control_state::ControlState;
@@ -49,11 +49,11 @@ pub struct DctcpRate {
     rate: Rate,
     limit: Rate,
     alpha: f64,
-    /// Payload bytes of this round trip.
+    /// Payload bytes acknowledged in this round trip, and those of marked packets.
     acknowledged_bytes: u64,
     marked_bytes: u64,
     rounds: RoundTrips,
-    /// End of the data in flight at the last cut, until acknowledged; `u64::MAX` for none.
+    /// End of the data sent before the last cut, until it is acknowledged; `u64::MAX` for none.
     cut_until: u64,
 }
 
@@ -93,7 +93,7 @@ impl RateController for DctcpRate {
             }
             self.rounds.begin(&ack);
         }
-        // One cut per round trip: marks of data sent before the cut must not cut again.
+        // One cut per round trip: marks of data sent before a cut must not cause another one.
         if self.cut_until != u64::MAX && ack.seq > self.cut_until {
             self.cut_until = u64::MAX;
         }
@@ -138,8 +138,8 @@ mod tests {
         AckInfo { rtt, wire_bytes: 1082, ece, seq, new_bytes: 1000, next, switches: 1, hops: &[] }
     }
 
-    /// The first mark halves the rate, further ones within the round trip have no effect. Each round trip without marks
-    /// reduces alpha by a sixteenth and adds a step.
+    /// The first mark halves the rate, further marks within the round trip have no effect. Each round trip without
+    /// marks reduces alpha by a sixteenth and raises the rate by a step.
     #[test]
     fn one_cut_a_round_trip_by_half_of_alpha() {
         let p = DctcpRateParameters::default();
@@ -149,8 +149,7 @@ mod tests {
         }
         assert_eq!(flow.rate, Rate::from_gbps(50));
         let (mut alpha, mut rate) = (1.0, 50_000_000_000);
-        // The round trip of acknowledgement 1 ends with acknowledgement 12, and so does the interval without further
-        // cuts.
+        // The round trip of acknowledgement 1 and the interval without further cuts both end with acknowledgement 12.
         for packet in 11..200_u64 {
             flow.on_ack(&p, Time::ZERO, ack(packet * 1000, 10_000 + packet * 1000, false));
             if packet == 12 {

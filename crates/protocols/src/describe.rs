@@ -1,5 +1,6 @@
-//! Descriptions of mechanisms: one table each. Scenarios take defaults, meanings and sources of their keys from it,
-//! `--explain`, `mechanisms` and the documentation their text, and a test the list of required pages.
+//! Descriptions of mechanisms, one table each. The tables are the source of the defaults, meanings and sources of
+//! scenario keys, of the text of `--explain`, `mechanisms` and the documentation, and of the list of pages that a test
+//! requires.
 
 /// Kinds of mechanisms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,30 +11,30 @@ pub enum Family {
     Watchdog,
     /// Treatment of frames that find no room.
     Overload,
-    /// Marking of frames by a switch.
+    /// Treatment of frames that do not fit the buffer.
     Marking,
-    /// Location of waiting frames.
+    /// Location of queued frames (buffer architecture).
     Buffer,
-    /// Choice of the next queue at a port.
+    /// Selection of the next queue at a port.
     Scheduler,
-    /// Limits on the bandwidth of a class.
+    /// Limits on the rate of a class.
     Shaping,
     /// Times at which a port may send each class.
     Gates,
     /// Assignment of received frames to sending cycles.
     Cyclic,
-    /// Interruption of frames by others.
+    /// Interruption of preemptable frames by express frames.
     Preemption,
     /// Changes of a frame's class along its path.
     Tags,
-    /// Sending of data by a host.
+    /// Transport protocol of a host.
     Transport,
     /// Reaction of a sender to its bounced frames.
     OnBounce,
 }
 
 impl Family {
-    /// Scenario key that selects within this family, such as `switch.flow_control`.
+    /// Returns the scenario key that selects within this family, such as `switch.flow_control`.
     pub const fn key(self) -> &'static str {
         match self {
             Family::FlowControl => "switch.flow_control",
@@ -52,7 +53,7 @@ impl Family {
         }
     }
 
-    /// Scenario table with the parameters.
+    /// Returns the scenario table that holds the parameters.
     pub const fn table(self) -> &'static str {
         match self {
             Family::Buffer => "switch",
@@ -196,7 +197,7 @@ impl Syntax {
 pub struct Parameter {
     /// Key of the parameter in a scenario.
     pub key: &'static str,
-    /// Form of the value. [`Syntax::TEXT`] where the mechanism reads the text itself.
+    /// Form of the value. [`Syntax::TEXT`] if the mechanism parses the text itself.
     pub syntax: Syntax,
     /// Default of the parameter.
     pub default: Default,
@@ -222,7 +223,7 @@ pub struct Mechanism {
 }
 
 impl Mechanism {
-    /// The description of parameter `key`, if it exists.
+    /// Returns the description of parameter `key`, if it exists.
     pub const fn parameter(&self, key: &str) -> Option<&'static Parameter> {
         let parameters = self.parameters;
         let mut at = 0;
@@ -237,7 +238,8 @@ impl Mechanism {
 }
 
 impl Mechanism {
-    /// Calls `set` with key and text of each default. Used where another mechanism's struct holds some of the values.
+    /// Calls `set` with key and text of each default. For mechanisms whose values are partly in another mechanism's
+    /// struct.
     pub(crate) fn set_defaults(&self, mut set: impl FnMut(&str, &str) -> Result<(), crate::settings::ParameterError>) {
         for parameter in self.parameters {
             if let Default::Value(text) = parameter.default {
@@ -247,8 +249,8 @@ impl Mechanism {
     }
 }
 
-/// The parameters of `base` except those with a key in `without`, then `own`. `changed` lists keys of `base` with
-/// another default, and the source of that. A key that `base` does not have is an error at compile time.
+/// Returns the parameters of `base` except those with a key in `without`, then `own`. `changed` lists keys of `base`
+/// with a new default and its source. A key that `base` does not have is an error at compile time.
 pub(crate) const fn extended<const N: usize>(
     base: &[Parameter],
     without: &[&str],
@@ -290,7 +292,7 @@ pub(crate) const fn extended<const N: usize>(
     all
 }
 
-/// `==` of texts in const context.
+/// Compares strings in const context.
 const fn same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
     if one.len() != other.len() {

@@ -1,4 +1,4 @@
-//! DIBS: a packet that meets a full queue leaves by another port of the switch, chosen at random.
+//! DIBS: a packet whose output queue is full is detoured through another port of the switch, chosen at random.
 
 use crate::describe::{Family, Mechanism};
 

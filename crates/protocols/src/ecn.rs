@@ -21,7 +21,8 @@ parameters! {
             "queue length up to which no frame is marked: the bytes ahead of the frame, or behind it with `at` = \
              dequeue",
             "required: depends on rate and round trip";
-        /// Queue length above which each frame is marked, in bytes, at least `k_min_bytes`; `None` equals it.
+        /// Queue length above which each frame is marked, in bytes, at least `k_min_bytes`; `None`: equal to
+        /// `k_min_bytes`.
         k_max_bytes: Option<u64> = "k_max" bytes, absent "k_min: a step",
             "a frame with more than this is marked; at least k_min",
             "DCTCP, section 3.1; DCQCN, figure 5";
@@ -29,8 +30,8 @@ parameters! {
         p_max: f64 = "p_max" share, default "1",
             "probability just below k_max, rising linearly from 0 at k_min",
             "DCQCN, figure 5";
-        /// Port rate of the thresholds. Ports of other rates scale them in proportion. `None` uses equal thresholds at
-        /// all ports.
+        /// Port rate to which the thresholds apply. Ports of other rates scale them in proportion. `None`: all ports
+        /// have the same thresholds.
         of_rate: Option<Rate> = "rate" rate, absent "any: all ports have the same thresholds",
             "port rate of the thresholds; ports of other rates scale them in proportion",
             "choice of this project; in proportion: thresholds by rate in simulators of the HPCC family";
@@ -51,7 +52,7 @@ parameters! {
 pub enum MarkEvent {
     /// Enqueue, by the bytes ahead of the frame.
     Enqueue,
-    /// Start of transmission, by the bytes left behind the frame.
+    /// Start of transmission, by the bytes that remain in the queue.
     Dequeue,
 }
 
@@ -65,7 +66,7 @@ pub struct Ecn {
 impl PortMechanism for Ecn {
     type Parameters = EcnParameters;
     const MECHANISM: &'static Mechanism = &MECHANISM;
-    /// Marks share the stream of the switch with the losses of its links.
+    /// Marking draws from the random stream of the switch, as do the losses of its links.
     const RANDOM: Option<&'static str> = None;
 
     fn marks_frames(_: &EcnParameters) -> bool {
@@ -125,7 +126,7 @@ impl Marker {
         Marker { k_min_bytes: scaled(self.k_min_bytes), k_max_bytes: scaled(self.k_max_bytes), ..self }
     }
 
-    /// Whether a frame is marked that finds, or leaves behind, `queue_bytes` in its queue.
+    /// Whether a frame is marked if its queue holds `queue_bytes`: before its enqueue, or after its dequeue.
     #[inline]
     pub fn marks(&self, queue_bytes: u64, random: &mut Stream) -> bool {
         if queue_bytes <= self.k_min_bytes {
@@ -134,8 +135,8 @@ impl Marker {
         queue_bytes > self.k_max_bytes || self.is_drawn_by(random.next_u64(), queue_bytes)
     }
 
-    /// Whether this uniform random number marks a frame: if it is below `p_max * above / range`, rounded down.
-    /// Equivalently its successor is at most that fraction, which avoids a division of 128 bits.
+    /// Whether the uniform random `number` marks a frame: if it is below `p_max * above / range`, rounded down. The
+    /// equivalent condition `(number + 1) * range <= p_max * above` avoids a 128-bit division.
     #[inline]
     fn is_drawn_by(&self, number: u64, queue_bytes: u64) -> bool {
         let above = u128::from(queue_bytes - self.k_min_bytes);
@@ -165,7 +166,8 @@ mod tests {
         assert_eq!(widest, Marker::new(u64::MAX, u64::MAX, 0.2));
     }
 
-    /// Against the probability itself, rounded down: at it and just below.
+    /// Compares with the probability computed by division and rounded down: a random number just below it marks, an
+    /// equal number does not.
     // [ECN4]
     #[test]
     fn numbers_below_the_probability_mark() {

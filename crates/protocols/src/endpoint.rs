@@ -44,7 +44,7 @@ pub struct FlowStart {
     pub stop: Time,
     /// Rate of the sender's port.
     pub line_rate: Rate,
-    /// Time of a full packet and its acknowledgement on the flow's idle path. Zero unless
+    /// Round-trip time of a full packet and its acknowledgement on the flow's path without queuing. Zero unless
     /// [`crate::transport::TransportParameters::wants_round_trip`] is set.
     pub round_trip: Time,
 }
@@ -138,7 +138,7 @@ pub trait Sender {
     /// Returns the next action when the wire is free and the class is not paused.
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer;
     /// Whether [`Sender::poll`] would return [`Offer::Blocked`] and change nothing, until a frame or a timer arrives.
-    /// May be false in doubt. Saves a poll of a blocked sender.
+    /// False is always allowed. True saves a poll of a blocked sender.
     fn waits(&self) -> bool {
         false
     }
@@ -184,7 +184,7 @@ pub trait Sender {
 pub struct Receipt {
     /// Payload bytes that had not arrived before.
     pub new_bytes: u32,
-    /// Whether this frame completed the flow; true for one frame of a flow only.
+    /// Whether this frame completed the flow; true for exactly one frame of a complete flow.
     pub completed: bool,
 }
 

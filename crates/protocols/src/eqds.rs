@@ -1,8 +1,8 @@
-//! EQDS-style credit: NDP with a receiver that has each sender's backlog (Olteanu et al., NSDI 2022).
+//! EQDS-style credit: NDP in which senders announce their backlog to the receiver (Olteanu et al., NSDI 2022).
 //!
-//! Every data packet announces the backlog of its sender. A receiver grants credit for it, flow by flow, paced by its
-//! port, and up to a bound ahead of the received data. Speculative packets that were trimmed are granted again. The
-//! mechanism's page lists the simplifications against EQDS.
+//! Every data packet announces the backlog of its sender. A receiver grants credit for this backlog, flow by flow, at
+//! the pace of its port, and up to a bound ahead of the received data. Speculative packets that were trimmed are
+//! granted again. The documentation page of the mechanism lists the simplifications against EQDS.
 
 use crate::parameters::parameters;
 use crate::settings::{ParameterError, require};
@@ -32,7 +32,7 @@ impl EqdsParameters {
         require(self.quantum > 0, "quantum", "a control frame grants at least 1 packet")
     }
 
-    /// The bound in packets, for a window of `window` packets.
+    /// Returns the bound of the credit ahead of received data in packets, for an initial window of `window` packets.
     pub(crate) fn ahead(&self, window: u16) -> u64 {
         (f64::from(window) * self.ahead) as u64
     }

@@ -1,4 +1,4 @@
-//! Rate set from outside, over RoCE: a program that steps the simulation sets the rate between two steps and receives
+//! External rate control over RoCE: a program that steps the simulation sets the rate between two steps and receives
 //! the flow's observations of the last step. Without such a program the rate is constant.
 
 use crate::ParameterError;
@@ -44,7 +44,7 @@ pub struct External {
     limit: Rate,
     line: Rate,
     round_trip: Time,
-    /// Boxed, so that the other rate controls do not pay for its size.
+    /// Boxed, so that it does not enlarge the enum of all rate controls.
     seen: Box<RateObservation>,
 }
 

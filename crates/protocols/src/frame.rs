@@ -68,9 +68,9 @@ pub mod flags {
     /// On an acknowledgement: every byte of the flow has arrived, the last one at [`super::Frame::arrival`].
     pub const COMPLETE: u8 = 128;
     /// On data and probes: each egress port on the path adds to the frame's telemetry, see [`crate::telemetry`]. The
-    /// [`super::Detail`] of such a frame holds nothing else.
+    /// [`super::Detail`] of such a frame has no other content.
     pub const COLLECTS: u8 = 32;
-    /// On a reply: it returns the telemetry of the frame that caused it. Excludes [`COMPLETE`].
+    /// On a reply: it returns the telemetry of the frame that caused it. Never set together with [`COMPLETE`].
     pub const TELEMETRY: u8 = 16;
 }
 
@@ -78,11 +78,11 @@ pub mod flags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(C, align(64))]
 pub struct Frame {
-    /// Arrival time of its last bit at the node that holds it.
+    /// Arrival time of the last bit at the current node.
     pub at: Time,
     /// Data and probes: creation time on the sender's clock. Acknowledgement: the stamp of the frame that caused it.
     pub stamp: Time,
-    /// Data: offset of its first payload byte in the flow. Acknowledgement: the next byte expected.
+    /// Data: offset of the first payload byte in the flow. Acknowledgement: the next byte expected.
     pub seq: u64,
     /// A value that depends on the kind: see [`Detail`].
     pub detail: Detail,
@@ -93,25 +93,25 @@ pub struct Frame {
     /// Host index of the frame's destination.
     pub dst: u32,
     /// The key of route selection: the flow's hash, a number per frame when spraying or if its sender sets one, the
-    /// path's number with [`flags::EXPLICIT_PATH`]. An acknowledgement may return that of the data.
+    /// path's number with [`flags::EXPLICIT_PATH`]. An acknowledgement may return the key of its data frame.
     pub entropy: u32,
     /// Length from the destination address to the FCS.
     pub size_bytes: u16,
     /// Payload of the transport.
     pub payload_bytes: u16,
-    /// The input port at the node that holds it.
+    /// The input port at the current node.
     pub in_port: u16,
     /// The type of the frame.
     pub kind: Kind,
     /// Traffic class on the wire, 0 to 7: the arriving tag, or the new tag after a switch's rewrite.
     pub class: u8,
-    /// The class of its ingress account: the tag at its arrival.
+    /// The class of the ingress account of the frame: its class on arrival.
     pub in_class: u8,
     /// See [`flags`].
     pub flags: u8,
-    /// Switches that it may still cross; 0 for a MAC control frame.
+    /// Time to live: number of switches that the frame may still cross; 0 for a MAC control frame.
     pub ttl: u8,
-    /// Switches that it has crossed, in both directions (PABO's totalHop); saturates at 255.
+    /// Number of switches that the frame has crossed, in both directions (PABO's totalHop); saturates at 255.
     pub hops: u8,
     /// Bounces (PABO's bouncedHop) or detours (DIBS) of the frame; saturates at 255.
     pub bounces: u8,
@@ -119,7 +119,7 @@ pub struct Frame {
     pub distance: u8,
     /// The largest `distance` so far (PABO's maxBouncedDistance).
     pub max_distance: u8,
-    /// The scenario's traffic entry that made it, for statistics per entry.
+    /// Index of the scenario's traffic entry that created the frame, for statistics per entry.
     pub traffic: u8,
 }
 
@@ -130,19 +130,19 @@ pub const ANY_SOURCE: u32 = u32::MAX;
 pub const MIN_FRAME_BYTES: u16 = 64;
 
 impl Frame {
-    /// Returns whether it is a MAC control frame, which ends at the next node.
+    /// Returns whether it is a MAC control frame, which the neighbour consumes.
     #[inline]
     pub fn is_mac_control(&self) -> bool {
         matches!(self.kind, Kind::Pause | Kind::Pfc | Kind::Credit | Kind::Xoff | Kind::Xon)
     }
 
-    /// Returns whether a switch can mark it: ECN-capable and not marked yet (RFC 3168).
+    /// Returns whether a switch can mark the frame: it is ECN-capable and not marked yet (RFC 3168).
     #[inline]
     pub fn can_be_marked(&self) -> bool {
         self.flags & (flags::ECT | flags::CE) == flags::ECT
     }
 
-    /// Returns whether it travels from a flow's source to its destination; all other kinds travel back.
+    /// Returns whether the frame travels from a flow's source to its destination; all other kinds travel back.
     #[inline]
     pub fn goes_forward(&self) -> bool {
         matches!(self.kind, Kind::Data | Kind::Trimmed | Kind::Probe | Kind::Control)
@@ -154,7 +154,7 @@ impl Frame {
         self.flags & flag != 0
     }
 
-    /// Returns whether a data frame is the last of its message: its receiver acknowledges it at once.
+    /// Returns whether a data frame is the last of its message, so that the receiver acknowledges it at once.
     #[inline]
     pub fn ends_message(&self) -> bool {
         self.flags & (flags::LAST | flags::PUSH) != 0

@@ -6,7 +6,7 @@
 //!             |--- one cycle ---|
 //! ```
 //!
-//! Times of a [`GateList`] are those of the clock of the node.
+//! All times of a [`GateList`] are local times of the node's clock.
 
 use crate::describe::Default::{Absent, Required};
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
@@ -166,7 +166,7 @@ impl GateList {
         for (class, spans) in open.iter_mut().enumerate() {
             match spans[..] {
                 [(Time::ZERO, to)] if to == cycle => always |= 1 << class,
-                // Open across the end of the cycle: `open_for` must not see a closing there.
+                // The gate stays open across the end of the cycle: `open_for` must return the time beyond it.
                 [(Time::ZERO, first), .., (_, ref mut last)] if *last == cycle => *last = cycle + first,
                 _ => {}
             }
@@ -382,7 +382,7 @@ mod tests {
         assert_eq!(GateList::new(&[(1, MAX_CYCLE), (2, ns(1))]), Err(GateListError::TooLong));
     }
 
-    /// Against the definition, nanosecond by nanosecond, with random lists.
+    /// Compares with the definition at every nanosecond, for random lists.
     #[test]
     fn gates_are_open_when_their_states_say_so() {
         let mut random = Stream::new(5, 0, 0);

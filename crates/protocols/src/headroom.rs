@@ -1,7 +1,7 @@
 //! Headroom: the bytes that a lossless account may still receive after it exceeded XOFF.
 //!
-//! The frame that takes the account above XOFF arrives at time zero. Until the neighbour starts no more frames, the
-//! worst case is the sum of:
+//! The frame that takes the account above XOFF arrives at time zero. The worst-case time until the neighbour starts no
+//! more frames is the sum of:
 //!
 //! ```text
 //!   an own frame, just started, that delays the pause              one maximum frame of wire time
@@ -50,15 +50,16 @@ impl Conditions {
 pub struct Cells {
     /// Size of a cell in bytes, 1 to 65535.
     pub bytes: u64,
-    /// Percentage of the wire time with frames of the most wasteful size, 0 to 100; the others are maximum frames.
+    /// Percentage of the wire time occupied by frames of the most wasteful length, 0 to 100; the rest is maximum
+    /// frames.
     pub small_percent: u64,
 }
 
 impl Cells {
-    /// A buffer without cells.
+    /// A buffer that counts bytes instead of cells.
     pub const BYTES: Cells = Cells { bytes: 1, small_percent: 0 };
 
-    /// Buffer bytes of a frame.
+    /// Buffer bytes that a frame occupies.
     pub fn taken(&self, frame_bytes: u64) -> u64 {
         frame_bytes.div_ceil(self.bytes) * self.bytes
     }
@@ -66,7 +67,7 @@ impl Cells {
     /// The frame length, 64 to `mtu_bytes`, with the most buffer bytes per wire time.
     fn worst_frame(&self, mtu_bytes: u64) -> u64 {
         let least = u64::from(MIN_FRAME_BYTES);
-        // One byte more than whole cells wastes most; the extremes of these lengths suffice.
+        // Lengths of whole cells plus one byte waste most; the smallest and the largest of these suffice as candidates.
         let first = (least - 1).div_ceil(self.bytes) * self.bytes + 1;
         let last = (mtu_bytes.saturating_sub(1) / self.bytes) * self.bytes + 1;
         let sizes = [least, first, last].into_iter().filter(|size| (least..=mtu_bytes).contains(size));
@@ -105,7 +106,7 @@ pub struct Headroom {
     pub gearbox: u64,
     /// The own frame that delays the pause.
     pub blocking_frame: u64,
-    /// The frame above XOFF, and the last that the neighbour starts.
+    /// The frame that exceeded XOFF, and the last one that the neighbour starts.
     pub mtu_frames: u64,
     /// Preambles and gaps of the wire time.
     pub overhead: u64,

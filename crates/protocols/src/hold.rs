@@ -20,7 +20,7 @@ use units::{Rate, Time};
 pub struct HeldGates {
     /// Gates, with those of preemptable classes closed while the MAC is held.
     available: GateList,
-    /// Class 0: open while the MAC is released.
+    /// Uses class 0 only: its gate is open while the MAC is released.
     released: GateList,
     /// Bitmask of express classes.
     express: u8,
@@ -70,13 +70,13 @@ impl HeldGates {
         open > Time::ZERO && released > advance && (open >= busy || open == released)
     }
 
-    /// Earliest time at or after `at` at which the frame may start, and still may `slack` later; [`Time::MAX`] for
+    /// Earliest time at or after `at` at which the frame may start, even if it starts `slack` later; [`Time::MAX`] for
     /// never.
     pub fn opens_at(&self, at: Time, class: u8, busy: Time, slack: Time) -> Time {
         if self.is_express(class) {
             return self.available.opens_for(at, class, busy + slack);
         }
-        // If a frame may start at any time of a period of availability, it may start at the beginning of that.
+        // If a frame may start at any time of an open interval, it may start at the beginning of the interval.
         let (mut next, last) = (at, at.saturating_add(self.available.cycle()));
         while next <= last {
             if self.lets_pass_before(next, class, busy + slack, self.hold_advance + slack) {
@@ -98,7 +98,7 @@ impl HeldGates {
         self.available.open_between(from, to, class)
     }
 
-    /// Longest uninterrupted availability.
+    /// Longest uninterrupted availability of `class`.
     pub fn longest(&self, class: u8) -> Time {
         self.available.longest(class)
     }
@@ -149,7 +149,8 @@ mod tests {
         assert_eq!(HeldGates::new(&list, 0xff, ns(11)), None);
         assert_eq!(HeldGates::new(&GateList::new(&[(1, ns(9)), (2, ns(9))]).unwrap(), 0x80, ns(1)), None);
         let gates = HeldGates::new(&list, 0x80, ns(11)).unwrap();
-        // A frame of 120 ns is cut by the hold at 189 ns; from then on none starts.
+        // A frame of 120 ns may start until 188 ns, and the hold interrupts it; from the hold request at 189 ns no
+        // frame starts.
         let passes = |at: u64| gates.lets_pass(ns(at), 0, ns(120));
         assert!(passes(0) && passes(188) && !passes(189) && !passes(300));
         assert_eq!(
@@ -173,7 +174,7 @@ mod tests {
         assert_eq!(held(&list([set; 4]), 0xfe), [false; 4]);
     }
 
-    /// Against the definition, nanosecond by nanosecond, with random lists, operations and express classes.
+    /// Compares with the definition at every nanosecond, for random lists, operations and express classes.
     #[test]
     fn preemptable_frames_pass_as_operations_say() {
         let mut random = Stream::new(6, 0, 0);
@@ -192,7 +193,7 @@ mod tests {
             let Some(gates) = HeldGates::new(&list, express, ns(advance)) else { continue };
             let mut hold = false;
             let mut each: Vec<(u8, bool)> = Vec::new();
-            // In the second pass, holds of the end of the cycle are in force at its beginning.
+            // In the second pass, a hold in force at the end of the cycle is in force at its beginning.
             for state in states.iter().chain(&states) {
                 match state.operation {
                     Some(GateOperation::SetGateStates) => {}
@@ -211,7 +212,7 @@ mod tests {
                 if express >> class & 1 == 1 {
                     return (at..at + busy).all(|at| is_open(at, class));
                 }
-                // Until the next hold, and no longer than the frame.
+                // A preemptable frame occupies the wire until the next hold or its own end.
                 let until = (at..at + busy).find(|&at| is_held(at)).unwrap_or(at + busy);
                 !is_requested(at) && (at..until).all(|at| is_open(at, class))
             };

@@ -79,7 +79,7 @@ impl ControlSettings for HpccParameters {
 #[derive(Clone, Debug)]
 pub struct Hpcc(Box<Control>);
 
-/// Boxed, since it is larger than other controls.
+/// Boxed, since it is larger than the state of other rate controls.
 #[derive(Clone, Debug)]
 struct Control {
     rate: Rate,
@@ -122,7 +122,7 @@ impl Control {
             if between > Time::ZERO {
                 let link_bps = new.rate.as_bps() as f64;
                 let sent_bps = (new.sent_bytes - old.sent_bytes) as f64 * 8e12 / between.as_ps() as f64;
-                // HPCC, algorithm 1: a short burst at one of the samples does not count.
+                // HPCC, algorithm 1: the minimum ignores a short burst at one of the two samples.
                 let queue_bits = old.queue_bytes.min(new.queue_bytes) as f64 * 8.0;
                 let used = sent_bps / link_bps + queue_bits * 1e12 / (link_bps * rtt_ps);
                 if used > busiest {

@@ -7,7 +7,7 @@ use crate::{
     scheduler, shaping, shared_buffer, tagger, transport, trim, watchdog,
 };
 
-/// All mechanisms, in the order in which a frame meets them.
+/// All mechanisms, in the order in which they act on a frame.
 pub fn all() -> impl Iterator<Item = &'static Mechanism> {
     [
         &shared_buffer::MECHANISM,

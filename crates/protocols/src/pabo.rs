@@ -1,4 +1,4 @@
-//! PABO: a packet that meets a congested port bounces back and waits in upstream buffers.
+//! PABO: a packet whose output port is congested bounces back and waits in upstream buffers.
 //!
 //! Each packet counts its bounces (`bounces`, never decreases), its distance from the furthest switch that it has
 //! reached (`distance`), and the maximum of that (`max_distance`). A switch that would queue the packet computes the
@@ -20,7 +20,7 @@ pub enum ReturnRoute {
     SourceLookup,
 }
 
-/// Utilisation of a port.
+/// Utilisation from which the bounce probability is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Utilisation {
     /// Utilisation of the sub-queue that the packet would enter.
@@ -89,7 +89,7 @@ impl Default for BounceParameters {
 pub struct BounceFunction {
     theta: f64,
     lambda: f64,
-    /// `expm1(lambda * (theta - 1) / (n + 1))` by n.
+    /// `expm1(lambda * (theta - 1) / (n + 1))`, indexed by the number of bounces n.
     denominators: Box<[f64; 256]>,
 }
 
@@ -121,7 +121,7 @@ impl BounceFunction {
         libm::expm1(self.lambda * (self.theta - utilisation) / (f64::from(bounces) + 1.0)) / denominator
     }
 
-    /// Draws whether a packet bounces that would enter a sub-queue with `held` of `capacity`.
+    /// Decides at random whether a packet bounces that would enter a sub-queue with `held` of its `capacity` occupied.
     #[inline]
     pub fn bounces(&self, held: u64, capacity: u64, bounces: u8, random: &mut Stream) -> bool {
         if held >= capacity {
@@ -191,7 +191,7 @@ mod tests {
             let at = |lambda, bounces| BounceFunction::new(0.5, lambda).probability(utilisation, bounces);
             assert!(at(5.0, 0) > at(5.0, 1) && at(5.0, 1) > at(5.0, 2), "at {utilisation}");
             assert!(at(5.0, 0) < at(15.0, 0) && at(15.0, 0) < at(25.0, 0), "at {utilisation}");
-            // Concave: above the chord, which is the limit without lambda or after many bounces.
+            // The function is concave: above the straight line, which is the limit for lambda = 0 and for many bounces.
             assert!(at(5.0, 255) > at(0.0, 0) && at(0.0, 0) == at(0.0, 9));
             assert!(BounceFunction::new(0.5, 5.0).probability(utilisation - 1e-3, 0) < at(5.0, 0));
         }
@@ -237,7 +237,7 @@ mod tests {
         close(hits, function.probability(0.82, 0), 0.005);
     }
 
-    /// Any walk of bounces and forward steps keeps distance <= greatest distance <= bounces.
+    /// Any random sequence of bounces and forward steps keeps distance <= max_distance <= bounces.
     #[test]
     fn counters_agree_on_any_walk() {
         let mut random = Stream::new(9, 0, 0);

@@ -42,7 +42,7 @@
 //!     }
 //! ```
 //!
-//! After the key stands its reader, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
+//! The key is followed by its reader, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
 //! `count`, `number`, `positive`, `switch`, `class`, `classes`, `frame_bytes`, `threshold`, `queue_limit`, `fraction`,
 //! `reaction`, or `word` with its words and their values; `word["one", "other"]` reads the word itself.
 //! `time_or["path"]` reads `path` as `None`; `either["path" = Cap::Path, bytes = Cap::Bytes]` reads one of the words,
@@ -72,7 +72,7 @@ pub trait Parameters: Sized {
         parameters.check().into_iter().next().map_or(Ok(parameters), Err)
     }
 
-    /// Like [`Parameters::build`], without the check of keys and of relations.
+    /// Like [`Parameters::build`], but accepts unknown keys and does not call [`Parameters::check`].
     ///
     /// # Errors
     /// An invalid value, or a required key that is missing.

@@ -38,7 +38,7 @@ parameters! {
         xon_offset_bytes: u64 = "xon" bytes, default "3KB",
             "distance below XOFF to which an account must fall to resume",
             "the HPCC ns-3 fork";
-        /// Room of each lossless account beyond XOFF, in bytes, for frames in flight. `None` computes it per port
+        /// Buffer of each lossless account above XOFF, in bytes, for frames in flight. `None` computes it per port
         /// ([`crate::headroom`]).
         headroom_bytes: Option<u64> = "headroom" bytes_or["auto"], default "auto",
             "headroom of each lossless account above XOFF; auto: the bytes received in 2 x delay + reaction + the \
@@ -74,7 +74,7 @@ pub const PAUSE: Mechanism = Mechanism {
     ..MECHANISM
 };
 
-/// Settings of PAUSE beside those of a scenario.
+/// The setting that 802.3x PAUSE adds to those of a scenario: all classes are lossless.
 pub const ALL_CLASSES: (&str, &str) = ("priorities", "[0, 1, 2, 3, 4, 5, 6, 7]");
 
 /// Duration of `quanta` units of 512 bit times on a link of `rate`.
@@ -82,10 +82,11 @@ pub fn quanta_time(quanta: u16, rate: Rate) -> Time {
     rate.serialise(u64::from(quanta) * 64)
 }
 
-/// One ingress account: of a (port, class), or of a port under 802.3x. Bytes leave when a frame's transmission starts.
+/// One ingress account: of a (port, class), or of a port under 802.3x. Bytes are removed when the transmission of their
+/// frame starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IngressAccount {
-    /// Bytes that wait in the switch. 32 bits suffice: no switch has 4 GiB of buffer.
+    /// Queued bytes. 32 bits suffice: no switch has 4 GiB of buffer.
     pub bytes: u32,
     /// Bytes of these that count against the account's headroom instead of the shared buffer.
     pub headroom_bytes: u32,
@@ -125,8 +126,8 @@ struct PendingPause {
     until: Option<Time>,
 }
 
-/// Pause state of an egress port, per class. `None` until the first pause: a large fabric has hundreds of thousands of
-/// ports.
+/// Pause state of an egress port, per class. `None` until the first pause saves memory: a large fabric has hundreds of
+/// thousands of ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PauseState(Option<Box<PortPauses>>);
 
@@ -135,7 +136,8 @@ pub struct PauseState(Option<Box<PortPauses>>);
 struct PortPauses {
     /// Bitmask of paused classes.
     stopped: u8,
-    /// Received commands that have not taken effect, in order of effect. At most a handful: those of one reaction time.
+    /// Received pauses and resumes that have not taken effect, in order of effect: those of the last reaction time, so
+    /// few.
     pending: Vec<PendingPause>,
     stops: ClassPauses,
 }
@@ -147,16 +149,17 @@ struct ClassPauses {
     until: [Time; 8],
     /// Start of the last uninterrupted pause: one pause, or several without a gap.
     stopped_from: [Time; 8],
-    /// End of the last pause that has ended.
+    /// End of the last completed pause.
     ended_at: [Time; 8],
     /// End of the pause before `stopped_from`: the class was free from then until `stopped_from`.
     free_from: [Time; 8],
-    /// Paused time, ended pauses only.
+    /// Total paused time of completed pauses.
     ended: [Time; 8],
-    /// Start of the last time in which any class was paused, and the total length of those that have ended.
+    /// Start of the last period in which at least one class was paused, and the total duration of all such periods that
+    /// have ended.
     port_from: Time,
     port_ended: Time,
-    /// Longest pause that has ended.
+    /// Longest completed pause.
     longest: Time,
     begun: u64,
     resumed: u64,
@@ -191,7 +194,8 @@ impl PauseState {
         self.0.as_ref().is_none_or(|pauses| pauses.is_clear())
     }
 
-    /// Time of the next change for the `classes` that are blocked, if no further frame is received.
+    /// Time of the next possible state change of the blocked classes in `classes`, if no further pause or resume is
+    /// received.
     pub fn ask_again_at(&self, classes: u8) -> Time {
         let Some(PortPauses { stopped, pending, stops }) = self.0.as_deref() else { return Time::MAX };
         let expiry = (0..8).filter(|&class| stopped & classes & 1 << class != 0).map(|class| stops.until[class]).min();
@@ -219,12 +223,12 @@ impl PauseState {
         }
     }
 
-    /// End of the last pause of `class` that has ended, as of the last call with a time; zero if there was none.
+    /// End of the last completed pause of `class`, as of the last call with a time; zero if there was none.
     pub fn ended_at(&self, class: u8) -> Time {
         self.0.as_ref().map_or(Time::ZERO, |pauses| pauses.stops.ended_at[usize::from(class)])
     }
 
-    /// Start of the present pause of `class`, as of the last call with a time; `None` if it may send.
+    /// Start of the current pause of `class`, as of the last call with a time; `None` if it may send.
     pub fn stopped_since(&self, class: u8) -> Option<Time> {
         self.0.as_ref()?.stopped_since(class)
     }
@@ -241,7 +245,7 @@ impl PauseState {
         (0..8).map(|class| then.time(now, class)).sum()
     }
 
-    /// Time up to `now` in which at least one class was paused.
+    /// Total time up to `now` in which at least one class was paused.
     pub fn port_stopped_time(&self, now: Time) -> Time {
         let Some(pauses) = &self.0 else { return Time::ZERO };
         let PortPauses { stopped, stops, .. } = pauses.settled(now);
@@ -354,7 +358,8 @@ impl ClassPauses {
         *stopped &= !(1 << class);
         self.ended_at[class] = at;
         if *stopped == 0 {
-            // Several classes may have expired since the last call: the last by number need not be the last by time.
+            // Several classes may have expired since the last call. They are ended in order of class number, so the
+            // last one ended need not be the last one in time.
             let last = self.ended_at.iter().copied().fold(at, Time::max);
             self.port_ended += last.saturating_sub(self.port_from);
         }
@@ -468,7 +473,7 @@ mod tests {
         assert_eq!(state.counts(Time::from_ns(2100)), (3, 2, 1, 0));
     }
 
-    /// Against a list of free instants, nanosecond by nanosecond, back to the gap before the last pause.
+    /// Compares with the recorded state of every nanosecond, back to the gap before the last pause.
     #[test]
     fn a_class_is_free_from_the_end_of_its_last_stop_or_in_the_gap_before_it() {
         for seed in 0..200 {
@@ -482,7 +487,7 @@ mod tests {
                 }
                 stopped_at.push(state.blocked(Time::from_ns(now)) != 0);
                 let from = stream.below(now + 1);
-                // Backwards: the present state, the last pause, and the gap before it.
+                // Search backwards through the present free time, the last pause, and the gap before it.
                 let mut first = now + 1;
                 let mut at = now as usize;
                 while at > 0 && !stopped_at[at] {
@@ -503,7 +508,7 @@ mod tests {
         }
     }
 
-    /// Against a list of the effective intervals of a class, nanosecond by nanosecond.
+    /// Compares with a list of the effective intervals of a class at every nanosecond.
     // [PFC5] [PFC6] [PFC7]
     #[test]
     fn agrees_with_a_list_of_commands() {

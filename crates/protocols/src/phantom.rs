@@ -1,5 +1,5 @@
-//! Phantom queues (HULL): a counter per port that simulates a queue at a slightly slower link. Marks occur before the
-//! link is full and before a queue forms, at the price of a little bandwidth.
+//! Phantom queues (HULL): a counter per port that simulates the queue of a slightly slower link. Frames are marked
+//! before the link is saturated and before a real queue forms, at the cost of some bandwidth.
 
 use crate::describe::Mechanism;
 use crate::frame::Frame;
@@ -48,8 +48,8 @@ impl PhantomParameters {
 pub struct PhantomQueue {
     rate: Rate,
     threshold: Time,
-    /// Time at which it would be empty without further frames. The length is stored as drain time, so that updates
-    /// need no rounding to bytes.
+    /// Time at which the phantom queue would be empty without further frames. The length is stored as drain time, so
+    /// that updates need no rounding to bytes.
     empty_at: Time,
 }
 
@@ -60,14 +60,14 @@ impl PhantomQueue {
         PhantomQueue { rate, threshold: rate.serialise(parameters.threshold_bytes), empty_at: Time::ZERO }
     }
 
-    /// Adds a frame of `wire_bytes` that starts to leave at `now`. Returns true if it is marked, provided it is
-    /// ECN-capable.
+    /// Adds a frame of `wire_bytes` whose transmission starts at `now`. Returns true if the frame must be marked,
+    /// provided it is ECN-capable.
     pub fn pass(&mut self, now: Time, wire_bytes: u64) -> bool {
         self.empty_at = self.empty_at.max(now).saturating_add(self.rate.serialise(wire_bytes));
         self.empty_at - now > self.threshold
     }
 
-    /// Length in bytes at `now`.
+    /// Length of the phantom queue in bytes at `now`.
     pub fn bytes(&self, now: Time) -> u64 {
         self.rate.bytes_in(self.empty_at.saturating_sub(now))
     }
@@ -105,8 +105,8 @@ mod tests {
         PhantomQueue::new(&PhantomParameters { drain, threshold_bytes }, Rate::from_gbps(10))
     }
 
-    /// Frames of 1000 bytes back to back at 10 Gbps, 800 ns each: 950 bytes drain per frame, so the queue grows by 50.
-    /// Marks begin when it exceeds 3010 with the frame: 1000 + 50 n > 3010, after 41.
+    /// Frames of 1000 bytes back to back at 10 Gbps, 800 ns each: 950 bytes drain per frame, so the phantom queue grows
+    /// by 50 bytes per frame. Marking begins when it exceeds 3010 bytes with the frame: 1000 + 50 n > 3010, for n = 41.
     #[test]
     fn at_line_rate_it_grows_by_what_is_given_up() {
         let mut phantom = queue(0.95, 3010);
@@ -118,7 +118,7 @@ mod tests {
         assert!((5949..=5950).contains(&held), "1000 + 99 x 50: {held}");
     }
 
-    /// At or below its drain rate it never holds more than a frame.
+    /// At arrivals up to its drain rate, the phantom queue never holds more than one frame.
     #[test]
     fn up_to_its_rate_it_marks_nothing() {
         let mut phantom = queue(0.5, 1000);
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(phantom.bytes(Time::from_ms(10)), 0);
     }
 
-    /// Against a fluid model in whole bits, with random arrivals.
+    /// Compares with a fluid model in whole bits, for random arrivals.
     #[test]
     fn it_is_a_queue_of_a_slower_link() {
         let mut random = Stream::new(4, 0, 0);

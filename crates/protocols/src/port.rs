@@ -57,7 +57,8 @@ impl Hooks {
     pub const ARRIVAL: Hooks = Hooks(Hooks::SELECT.0 | Hooks::ADMIT.0);
     /// Hooks at the departure of a queued frame.
     pub const DEPARTURE: Hooks = Hooks(Hooks::DEQUEUE.0 | Hooks::TRANSMIT.0);
-    /// Hooks that a switch calls while it applies departures in batches; with any other, each departure is an event.
+    /// Hooks that a switch calls while it applies departures in batches; with any other hook, each departure is an
+    /// event.
     pub const LAZY: Hooks = Hooks(Hooks::ENQUEUE.0 | Hooks::DECIDE.0 | Hooks::REFUSE.0);
 
     /// Returns the union of both sets.
@@ -79,34 +80,34 @@ impl Hooks {
     }
 }
 
-/// A port, when its mechanisms are made.
+/// Properties of a port from which its mechanisms are created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PortSpec {
-    /// Rate of its link.
+    /// Rate of the link.
     pub rate: Rate,
     /// Number of queues of the port.
     pub queues: usize,
     /// Bitmask of the classes in use.
     pub classes: u8,
-    /// Clock of its node; `None` for an exact one.
+    /// Clock of the node; `None` for an exact one.
     pub clock: Option<NodeClock>,
     /// Frame preemption, if the port preempts frames.
     pub preemption: Option<PreemptionParameters>,
 }
 
-/// A port at a hook.
+/// State of a port that its mechanisms can read in a hook.
 pub trait PortView {
     /// Current time.
     fn now(&self) -> Time;
-    /// `at` by the clock of the node.
+    /// Local time of the node's clock at `at`.
     fn local(&self, at: Time) -> Time;
     /// Position of the frame's queue among the queues of the port.
     fn queue(&self) -> usize;
     /// Bytes in the queue of the frame: those ahead of it at [`ADMIT`](Hooks::ADMIT) and [`ENQUEUE`](Hooks::ENQUEUE),
-    /// all with it at [`QUEUED`](Hooks::QUEUED), those behind it at [`DEQUEUE`](Hooks::DEQUEUE) and at
+    /// all including it at [`QUEUED`](Hooks::QUEUED), those behind it at [`DEQUEUE`](Hooks::DEQUEUE) and at
     /// [`TRANSMIT`](Hooks::TRANSMIT) from a queue; 0 otherwise.
     fn queue_bytes(&self) -> u64;
-    /// Bytes that wait for the port, in all queues.
+    /// Bytes queued for the port, in all its queues.
     fn waiting_bytes(&self) -> u64;
     /// Bytes whose transmission has started since the start of the run.
     fn sent_bytes(&self) -> u64;
@@ -117,11 +118,11 @@ pub trait PortView {
 /// Decision about a frame before it is forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admit {
-    /// Forward it.
+    /// Forward the frame.
     Pass,
-    /// Mark it with Congestion Experienced, and forward it.
+    /// Mark the frame with Congestion Experienced, and forward it.
     Mark,
-    /// Drop it. Frames of lossless classes are forwarded instead.
+    /// Drop the frame. Frames of lossless classes are forwarded instead.
     Drop,
 }
 
@@ -134,13 +135,13 @@ pub struct Counter {
     pub meaning: &'static str,
 }
 
-/// A mechanism at one output port. Only the declared hooks are called; `random` is a stream of its switch.
+/// A mechanism at one output port. Only the declared hooks are called; `random` is a random stream of the switch.
 pub trait PortMechanism {
     /// Parameters of a port.
     type Parameters;
     /// Description of the mechanism.
     const MECHANISM: &'static Mechanism;
-    /// Purpose of its random stream; `None` for the common stream of the switch.
+    /// Purpose of the mechanism's own random stream; `None` for the common stream of the switch.
     const RANDOM: Option<&'static str> = None;
     /// Whether the mechanism sends congestion notifications (QCN).
     const NOTIFIES: bool = false;
@@ -150,15 +151,15 @@ pub trait PortMechanism {
     /// Creates the state of a port.
     fn new(parameters: &Self::Parameters, port: &PortSpec) -> Self;
 
-    /// Returns the hooks that it needs.
+    /// Returns the hooks that the mechanism needs.
     fn hooks(&self) -> Hooks;
 
-    /// Returns whether it marks frames with Congestion Experienced.
+    /// Returns whether the mechanism marks frames with Congestion Experienced.
     fn marks_frames(_parameters: &Self::Parameters) -> bool {
         false
     }
 
-    /// Returns the bitmask of the classes that it uses beside those of the traffic.
+    /// Returns the bitmask of the classes that the mechanism uses in addition to those of the traffic.
     fn own_classes(_parameters: &Self::Parameters) -> u8 {
         0
     }
@@ -173,7 +174,7 @@ pub trait PortMechanism {
         Admit::Pass
     }
 
-    /// Returns the queue length in bytes from which [`PortMechanism::enqueue`] has an effect: it is not called below.
+    /// Returns the queue length in bytes below which [`PortMechanism::enqueue`] has no effect and is not called.
     fn enqueue_from_bytes(&self) -> u64 {
         0
     }
@@ -183,7 +184,7 @@ pub trait PortMechanism {
         false
     }
 
-    /// Returns the bitmask of the classes with [`PortMechanism::queued`].
+    /// Returns the bitmask of the classes for whose frames [`PortMechanism::queued`] is called.
     fn queued_classes(&self) -> u8 {
         u8::MAX
     }
@@ -203,8 +204,9 @@ pub trait PortMechanism {
         false
     }
 
-    /// Returns the first time from `from` on, which may be past, at which a frame of `class` that occupies the wire for
-    /// `busy` may start, as of the last [`settle`](PortMechanism::settle); [`Time::MAX`] for never.
+    /// Returns the earliest time at or after `from`, which may be in the past, at which a frame of `class` that
+    /// occupies the wire for `busy` may start, as of the last [`settle`](PortMechanism::settle); [`Time::MAX`] for
+    /// never.
     fn starts_at(&self, from: Time, _class: u8, _busy: Time) -> Time {
         from
     }
@@ -214,12 +216,13 @@ pub trait PortMechanism {
         from
     }
 
-    /// Returns the time from `now` on from which no preemptable frame may be on the wire; [`Time::MAX`] for none.
+    /// Returns the earliest time from `now` on at which no preemptable frame may be on the wire; [`Time::MAX`] for
+    /// none.
     fn holds_at(&self, _now: Time) -> Time {
         Time::MAX
     }
 
-    /// Returns how long the gate of `class` was open between two times.
+    /// Returns the total time between `from` and `to` in which the gate of `class` was open.
     fn open_between(&self, from: Time, to: Time, _class: u8) -> Time {
         to.saturating_sub(from)
     }
@@ -229,17 +232,17 @@ pub trait PortMechanism {
         self.open_between(from, to, class)
     }
 
-    /// Updates its state to `now`, with these `waiting` classes since then. `open` returns how long the gates between
-    /// it and the wire were open for a class between two times.
+    /// Updates the state to `now`; `waiting` is the bitmask of the classes with a waiting frame. `open` returns the
+    /// total time between two times in which all gates of a class were open.
     fn settle(&mut self, _now: Time, _waiting: u8, _open: impl Fn(u8, Time, Time) -> Time) {}
 
-    /// Handles the start of a frame of `class` that occupies the wire for `busy`.
+    /// Handles the transmission start of a frame of `class` that occupies the wire for `busy`.
     fn start(&mut self, _now: Time, _class: u8, _busy: Time) {}
 
     /// Handles the interruption of the frame of `class`: the wire is free at `end`.
     fn interrupt(&mut self, _class: u8, _end: Time) {}
 
-    /// Returns the values of its counters.
+    /// Returns the values of the counters.
     fn counts(&self) -> &[u64] {
         &[]
     }

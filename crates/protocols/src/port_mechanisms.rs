@@ -22,7 +22,7 @@ macro_rules! port_mechanisms {
         /// Marking of frames at the ports of a switch.
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub enum Marking {
-            /// None.
+            /// No marking.
             None,
             $($(#[$doc])* $name(<$state as PortMechanism>::Parameters),)+
         }
@@ -50,7 +50,7 @@ macro_rules! port_mechanisms {
                 (kind == "none").then_some(Ok((Marking::None, Vec::new())))
             }
 
-            /// Returns whether it marks frames with Congestion Experienced.
+            /// Returns whether the marking sets Congestion Experienced in frames.
             pub fn marks(&self) -> bool {
                 match self {
                     Marking::None => false,
@@ -58,7 +58,7 @@ macro_rules! port_mechanisms {
                 }
             }
 
-            /// Returns whether it sends congestion notifications.
+            /// Returns whether the marking sends congestion notifications.
             pub fn notifies(&self) -> bool {
                 match self {
                     Marking::None => false,
@@ -74,13 +74,13 @@ macro_rules! port_mechanisms {
                 }
             }
 
-            /// Returns its hooks.
+            /// Returns the hooks of the marking.
             pub fn hooks(&self) -> Hooks {
                 let port = PortSpec { rate: Rate::MIN, queues: 1, classes: 1, clock: None, preemption: None };
                 self.at(&port).map_or(Hooks::NONE, |mechanism| mechanism.hooks())
             }
 
-            /// Returns its name in scenarios.
+            /// Returns the name of the marking in scenarios.
             pub fn kind(&self) -> &'static str {
                 match self {
                     Marking::None => "none",
@@ -88,7 +88,7 @@ macro_rules! port_mechanisms {
                 }
             }
 
-            /// Creates its state at a port; `None` without marking.
+            /// Creates the state of the marking at a port; `None` without marking.
             pub fn at(&self, port: &PortSpec) -> Option<AnyPortMechanism> {
                 match self {
                     Marking::None => None,
@@ -124,7 +124,7 @@ macro_rules! port_mechanisms {
             pub const COUNTERS: &'static [(&'static str, &'static [Counter])] =
                 &[$((<$state as PortMechanism>::MECHANISM.kind, <$state as PortMechanism>::COUNTERS)),+];
 
-            /// Returns the position of its kind in [`AnyPortMechanism::COUNTERS`].
+            /// Returns the position of the mechanism's kind in [`AnyPortMechanism::COUNTERS`].
             pub fn kind(&self) -> usize {
                 #[repr(usize)]
                 enum Position { $($name),+ }
@@ -223,7 +223,7 @@ port_mechanisms! {
 mod tests {
     use super::*;
 
-    /// A large fabric has hundreds of thousands of ports with ECN.
+    /// Limits the memory of a large fabric, which has hundreds of thousands of ports with ECN.
     #[test]
     fn the_state_of_a_mechanism_is_at_most_a_cache_line() {
         assert!(size_of::<AnyPortMechanism>() <= 64, "{}", size_of::<AnyPortMechanism>());

@@ -1,4 +1,5 @@
-//! Frame preemption (IEEE 802.1Qbu and 802.3br): an express frame interrupts a preemptable one; its rest follows.
+//! Frame preemption (IEEE 802.1Qbu and 802.3br): an express frame interrupts the transmission of a preemptable frame,
+//! whose rest is sent afterwards.
 //!
 //! ```text
 //!   preemptable  |pre|first fragment|mCRC|gap|                        |pre|rest and FCS|gap|
@@ -63,8 +64,8 @@ impl PreemptionParameters {
         }
     }
 
-    /// Lower bound of the time before its arrival at which a frame can no longer be cut, for a link of `rate` and
-    /// `delay`. It never includes the last instant at which a cut is possible.
+    /// Returns the lookahead of a link of `rate` and `delay`: a frame that arrives after this time can no longer be
+    /// cut. The lookahead never includes the last instant at which a cut is possible.
     pub fn lookahead(&self, rate: Rate, delay: Time) -> Time {
         let first = Time::from_ps(1);
         match self.fragments {
@@ -87,13 +88,13 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// Makes the rest of a frame that has not started.
+    /// Creates the rest of a frame whose transmission has not started.
     pub fn whole(fragments: Fragments, size_bytes: u16, rate: Rate) -> Rest {
         let bytes = u64::from(size_bytes);
         Rest { fragments, bytes, time: rate.serialise(bytes + PREAMBLE_BYTES + GAP_BYTES) }
     }
 
-    /// Durations from the start of the next fragment until the wire is free, and until the last bit is sent.
+    /// Returns the times from the start of the next fragment until the wire is free, and until the last bit is sent.
     pub fn busy(&self, rate: Rate) -> (Time, Time) {
         match self.fragments {
             Fragments::Standard => {
@@ -104,8 +105,8 @@ impl Rest {
         }
     }
 
-    /// Cuts the fragment that started `elapsed` ago, as early as possible. Returns the time from its start until the
-    /// wire is free, and the rest. `None` if it can no longer be cut.
+    /// Cuts, as early as possible, the fragment that started `elapsed` ago. Returns the time from its start until the
+    /// wire is free, and the rest of the frame. `None` if the fragment can no longer be cut.
     pub fn cut(&self, elapsed: Time, rate: Rate) -> Option<(Time, Rest)> {
         match self.fragments {
             Fragments::Ideal => {
@@ -132,7 +133,7 @@ mod tests {
     use units::random::Stream;
 
     const RATE: Rate = Rate::from_gbps(100);
-    /// Duration of a byte at that rate.
+    /// Serialisation delay of a byte at that rate.
     const BYTE: Time = Time::from_ps(80);
 
     #[test]
@@ -142,11 +143,11 @@ mod tests {
         assert!(PreemptionParameters { fragments: Fragments::Ideal, ..standard }.cuts(0, 64));
         let rest = Rest::whole(Fragments::Standard, 1500, RATE);
         assert_eq!(rest.busy(RATE), (BYTE * 1520, BYTE * 1508));
-        // 60 bytes and the check sequence at the earliest; then 1440 are left.
+        // A cut at the start takes effect after 60 bytes and the check sequence; 1440 bytes are left.
         let (free, left) = rest.cut(Time::ZERO, RATE).unwrap();
         assert_eq!((free, left.bytes), (BYTE * (8 + 64 + 12), 1440));
         assert_eq!(left.busy(RATE).0, BYTE * 1460);
-        // In the middle of byte 100 of the frame.
+        // A cut in the middle of byte 100 of the frame takes effect after that byte.
         assert_eq!(rest.cut(BYTE * 108 - Time::from_ps(40), RATE).unwrap(), (BYTE * 124, Rest { bytes: 1400, ..rest }));
         // The last 64 bytes stay together.
         assert_eq!(rest.cut(BYTE * 1444, RATE).unwrap().1.bytes, 64);
@@ -191,8 +192,8 @@ mod tests {
         }
     }
 
-    /// A port commits a frame to the link one lookahead before its arrival: then it cannot be cut, but a few
-    /// picoseconds before it can.
+    /// A port commits a frame to the link one lookahead before its arrival. At that time the frame can no longer be
+    /// cut, but a few picoseconds earlier it can.
     #[test]
     fn a_frame_is_committed_as_soon_as_it_cannot_be_cut() {
         let mut random = Stream::new(10, 0, 0);

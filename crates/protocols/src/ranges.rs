@@ -36,7 +36,7 @@ impl Ranges {
         self.above.get(index).copied().filter(|&(start, _)| start <= at)
     }
 
-    /// Bytes above the first missing byte.
+    /// Number of bytes that arrived out of order, above the first missing byte.
     pub(crate) fn waiting_bytes(&self) -> u64 {
         self.above.iter().map(|&(start, end)| end - start).sum()
     }
@@ -46,8 +46,8 @@ impl Ranges {
         self.above.last().map_or(self.expected, |&(_, end)| end)
     }
 
-    /// First half-open range of missing bytes at or after `from`, cut off below `from`; `None` if no byte above `from`
-    /// has arrived.
+    /// First half-open range of missing bytes at or after `from`, clipped to start at `from` or later; `None` if no
+    /// byte above `from` has arrived.
     pub(crate) fn gap(&self, from: u64) -> Option<(u64, u64)> {
         let mut start = from.max(self.expected);
         let at = self.above.partition_point(|&(_, range_end)| range_end <= start);
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Against a bitmap: random pieces, overlapping, repeated, out of order.
+    /// Compares with a bitmap, for random ranges that overlap, repeat and arrive out of order.
     #[test]
     fn every_byte_is_new_once() {
         let mut random = Stream::new(5, 0, 0);

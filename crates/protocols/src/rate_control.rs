@@ -10,26 +10,26 @@ use units::{Rate, Time};
 
 /// The parameters of a rate control, beside those of RoCE.
 pub trait ControlSettings: OwnParameters {
-    /// Switch support that it needs.
+    /// Switch support that the control needs.
     const NEEDS: SwitchSupport = SwitchSupport::Nothing;
     /// Checks the values against each other and against full packets of this payload in bytes.
     ///
     /// # Errors
     /// If they contradict each other.
     fn check(&self, payload_bytes: u16) -> Result<(), ParameterError>;
-    /// Bytes per acknowledgement, if the control sets it in place of `ack_every`.
+    /// Bytes per acknowledgement, if the control determines them in place of `ack_every`.
     fn acknowledged_bytes(&self) -> Option<u64> {
         None
     }
-    /// Length in bytes of the longest frame that it adds to data and acknowledgements.
+    /// Length in bytes of the longest frame that the control sends in addition to data and acknowledgements.
     fn largest_frame_bytes(&self) -> u16 {
         0
     }
-    /// Bitmask of the classes of its own frames, other than the flow's class.
+    /// Bitmask of the traffic classes of the control's own frames, other than the flow's class.
     fn classes(&self) -> u8 {
         0
     }
-    /// Whether frames of its flows, or of its own, collect telemetry.
+    /// Whether data frames of the flows or the control's own frames collect telemetry.
     fn collects(&self) -> bool {
         false
     }
@@ -45,11 +45,11 @@ pub trait ControlSettings: OwnParameters {
     fn has_window(&self) -> bool {
         false
     }
-    /// The setting that `key` needs to have an effect; `None` if it has one.
+    /// Returns the setting without which `key` has no effect; `None` if `key` has an effect.
     fn idle(&self, _key: &str) -> Option<&'static str> {
         None
     }
-    /// Lowest port rate on which it works, with the parameter that sets this limit.
+    /// Lowest port rate that the control supports, with the parameter that sets this limit.
     fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
         None
     }
@@ -71,27 +71,27 @@ pub enum SwitchSupport {
 pub struct FlowLimits {
     /// Highest rate of the flow.
     pub most: Rate,
-    /// Rate of its port.
+    /// Rate of the sender's port.
     pub line: Rate,
     /// Start time.
     pub start: Time,
     /// Payload of a full packet in bytes.
     pub payload_bytes: u16,
-    /// Time of a full packet and its acknowledgement on the idle path; zero unless
+    /// Round-trip time of a full packet and its acknowledgement on the path without queuing; zero unless
     /// [`ControlSettings::wants_round_trip`] is set and there is a path.
     pub round_trip: Time,
 }
 
 /// A rate control: handles the events of a flow and returns its rate. Default methods ignore the event.
 ///
-/// The driver calls [`RateController::rate`] at [`RateController::next_change`] only while a frame waits for its turn,
-/// so an idle flow needs no event. Implementations must catch up with all elapsed time in that call.
+/// The driver calls [`RateController::rate`] at [`RateController::next_change`] only while a frame waits for its pacing
+/// slot, so that an idle flow needs no event. Implementations must apply all changes since the last call in that call.
 pub trait RateController {
     /// Parameters of the rate control, shared by all flows.
     type Parameters: ControlSettings;
     /// Makes the control of a flow within `limits`.
     fn new(parameters: &Self::Parameters, limits: FlowLimits) -> Self;
-    /// Rate at `now`, preamble and gap included; above zero and at most the line rate.
+    /// Rate at `now`, which counts wire bytes (with preamble and gap); above zero and at most the line rate.
     fn rate(&mut self, parameters: &Self::Parameters, now: Time) -> Rate;
     /// Highest rate of the flow, from its limits.
     fn most(&self) -> Rate;
@@ -107,7 +107,7 @@ pub trait RateController {
     fn on_cnm(&mut self, _parameters: &Self::Parameters, _now: Time, _message: CongestionMessage) {}
     /// Handles an acknowledgement of new bytes.
     fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: AckInfo<'_>) {}
-    /// Handles a loss, reported by a negative acknowledgement or, with `timeout`, by the timer. The packet is resent.
+    /// Handles a loss, reported by a NAK or, with `timeout`, by the retransmission timer. The packet is retransmitted.
     fn on_loss(&mut self, _parameters: &Self::Parameters, _now: Time, _timeout: bool) {}
     /// Limit on unacknowledged bytes, if [`ControlSettings::has_window`] is set. A packet may start while fewer bytes
     /// are in flight, so a limit of 1 admits one packet at a time.
@@ -118,12 +118,12 @@ pub trait RateController {
     fn control_state(&mut self, parameters: &Self::Parameters, now: Time) -> ControlState {
         ControlState { rate: Some(self.rate(parameters, now)), ..ControlState::default() }
     }
-    /// Halves the rate after bounced frames. Returns true if it fell.
+    /// Halves the rate after bounced frames. Returns true if the rate decreased.
     fn halve(&mut self, _parameters: &Self::Parameters, _now: Time) -> bool {
         false
     }
-    /// Sets the rate to `share` (0 to 1) of the line rate. Returns true if it changed; false in controls that set it
-    /// themselves.
+    /// Sets the rate to `share` (0 to 1) of the line rate. Returns true if the rate changed; false in controls that
+    /// determine the rate themselves.
     fn set_share(&mut self, _parameters: &Self::Parameters, _share: f64) -> bool {
         false
     }
@@ -136,23 +136,23 @@ pub trait RateController {
 /// Observations of a flow since the last call, for an external rate control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateObservation {
-    /// Present pacing rate, preamble and gap included.
+    /// Current pacing rate, which counts wire bytes (with preamble and gap).
     pub rate: Rate,
-    /// Rate of its port.
+    /// Rate of the sender's port.
     pub line: Rate,
-    /// Time of a full packet and its acknowledgement on the idle path; zero without a path.
+    /// Round-trip time of a full packet and its acknowledgement on the path without queuing; zero without a path.
     pub round_trip: Time,
     /// Bytes sent, preamble and gap included.
     pub sent_bytes: u64,
     /// Payload bytes acknowledged for the first time.
     pub acknowledged_bytes: u64,
-    /// Bytes that were acknowledged with an ECN echo.
+    /// Payload bytes whose acknowledgement carried ECN-Echo.
     pub marked_bytes: u64,
     /// Number of acknowledgements of new bytes.
     pub acknowledgements: u64,
-    /// Sum of their round trips.
+    /// Sum of the round-trip times of these acknowledgements.
     pub rtt_sum: Time,
-    /// Shortest of their round trips; [`Time::MAX`] without any.
+    /// Shortest round-trip time of these acknowledgements; [`Time::MAX`] without any.
     pub rtt_least: Time,
     /// Losses reported by acknowledgements or timeouts.
     pub losses: u64,
@@ -178,11 +178,11 @@ impl Default for RateObservation {
 /// Contents of an acknowledgement for a rate control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckInfo<'a> {
-    /// Time since the data frame that caused it started to leave.
+    /// Round-trip time: time since the transmission start of the data frame that caused the acknowledgement.
     pub rtt: Time,
-    /// Bytes of that frame on the wire, preamble and gap included.
+    /// Bytes of that data frame on the wire, preamble and gap included.
     pub wire_bytes: u64,
-    /// Whether a frame that it acknowledges was marked.
+    /// Whether an acknowledged frame was ECN-marked.
     pub ece: bool,
     /// First byte of the flow that is not acknowledged.
     pub seq: u64,
@@ -196,32 +196,32 @@ pub struct AckInfo<'a> {
     pub hops: &'a [Hop],
 }
 
-/// Round trips of a flow: one ends when the byte that was next to send at its start is acknowledged.
+/// Round trips of a flow: a round trip ends when the byte that was next to send at its start is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrips {
-    /// Next byte to send at the end of the last round; 0 before the first.
+    /// Next byte to send at the end of the last round trip; 0 before the first.
     edge: u64,
 }
 
 impl RoundTrips {
-    /// Whether `ack` ends a round.
+    /// Whether `ack` ends a round trip.
     pub(crate) fn ends(&self, ack: &AckInfo<'_>) -> bool {
         ack.seq > self.edge
     }
 
-    /// Whether a round has ended before.
+    /// Whether a round trip has ended before.
     pub(crate) fn has_begun(&self) -> bool {
         self.edge > 0
     }
 
-    /// Begins the next round with `ack`.
+    /// Begins the next round trip with `ack`.
     pub(crate) fn begin(&mut self, ack: &AckInfo<'_>) {
         self.edge = self.edge.max(ack.next);
     }
 }
 
-/// `rate` times `factor`, clamped to `least` and `most`. One correctly rounded multiplication, so results are equal on
-/// every machine.
+/// Returns `rate` times `factor`, clamped to `least` and `most`. One correctly rounded multiplication, so that results
+/// are equal on every machine.
 pub(crate) fn scaled(rate: Rate, factor: f64, least: Rate, most: Rate) -> Rate {
     let scaled = (rate.as_bps() as f64 * factor.max(0.0)) as u64;
     Rate::from_bps(scaled).unwrap_or(Rate::MIN).clamp(least.min(most), most)

@@ -1,10 +1,10 @@
 //! Rate recovery after a cut, as in QCN and DCQCN (IEEE 802.1Qau, 30.2; Zhu et al., DCQCN, SIGCOMM 2015, sec. 3.1). A
-//! byte counter and a timer each count stages. Until one of them has passed `stages`, the rate moves halfway to the
-//! target (fast recovery). Then the target rises by a small step (additive increase), and once all active counters have
-//! passed, by a large one (hyper increase).
+//! byte counter and a timer count stages. Until one of them has completed `stages` stages, each stage moves the rate
+//! halfway to the target (fast recovery). Afterwards each stage also raises the target: by a small step (additive
+//! increase), and once all active counters have completed `stages` stages, by a large step (hyper increase).
 //!
-//! No events are needed: [`RateRecovery::advance`] catches up with the timer stages since the last call, and at full
-//! rate there are none.
+//! No events are needed: [`RateRecovery::advance`] applies the timer stages since the last call. At full rate there are
+//! no stages.
 
 use units::{Rate, Time};
 
@@ -35,7 +35,7 @@ pub struct RateRecovery {
     current: Rate,
     target: Rate,
     line: Rate,
-    /// Bytes into the current stage.
+    /// Bytes sent in the current stage of the byte counter.
     bytes: u64,
     /// End of the current timer stage; [`Time::MAX`] at full rate.
     stage_end: Time,
@@ -49,20 +49,20 @@ impl RateRecovery {
         self.line
     }
 
-    /// Makes a flow that starts at `line`, without a limiter.
+    /// Creates a flow that starts at `line`, with an inactive rate limiter.
     pub fn new(line: Rate) -> Self {
         Self { current: line, target: line, line, bytes: 0, stage_end: Time::MAX, byte_stage: 0, timer_stage: 0 }
     }
 
-    /// Makes a flow that starts at time `at` with rate `initial`, at most `line`. Below `line` it climbs as after a
-    /// recovery.
+    /// Creates a flow that starts at time `at` with rate `initial`, at most `line`. Below `line` the rate rises in
+    /// stages, as after a cut.
     pub fn starting(parameters: &RecoveryParameters, initial: Rate, line: Rate, at: Time) -> Self {
         let climbs = initial < line && parameters.timer > Time::ZERO;
         let stage_end = if climbs { at.saturating_add(parameters.timer) } else { Time::MAX };
         Self { current: initial, target: initial, stage_end, ..Self::new(line) }
     }
 
-    /// Present rate.
+    /// Current rate.
     #[inline]
     pub fn current(&self) -> Rate {
         self.current
@@ -79,8 +79,9 @@ impl RateRecovery {
         self.stage_end
     }
 
-    /// Cuts the rate to `factor` (0 to 1) of itself and starts fast recovery towards the old rate. With `keep_target`,
-    /// a cut before the first stage has passed keeps the target of the last cut. Call [`RateRecovery::advance`] before.
+    /// Cuts the rate to `factor` (0 to 1) of itself and starts fast recovery towards the rate before the cut. With
+    /// `keep_target`, a cut before the end of the first stage keeps the target of the previous cut. Call
+    /// [`RateRecovery::advance`] before.
     pub fn cut(&mut self, parameters: &RecoveryParameters, now: Time, factor: f64, keep_target: bool) {
         if !(keep_target && self.byte_stage == 0 && self.timer_stage == 0) {
             self.target = self.current;
@@ -96,7 +97,7 @@ impl RateRecovery {
         }
     }
 
-    /// Catches up with the timer stages up to `now`.
+    /// Applies the timer stages up to `now`.
     #[inline]
     pub fn advance(&mut self, parameters: &RecoveryParameters, now: Time) {
         while self.stage_end <= now && self.stage_end != Time::MAX {
@@ -106,7 +107,8 @@ impl RateRecovery {
             if self.stage_end != Time::MAX {
                 let halved = parameters.half_after_recovery && self.timer_stage >= parameters.stages;
                 let length = if halved { (parameters.timer / 2).max(Time::from_ps(1)) } else { parameters.timer };
-                // From the end of the last stage, not from `now`, so that late calls give equal results.
+                // The next stage starts at the end of the last one, not at `now`, so that late calls give equal
+                // results.
                 self.stage_end = end.saturating_add(length);
             }
         }
@@ -115,7 +117,7 @@ impl RateRecovery {
     /// Counts `bytes` sent. Call [`RateRecovery::advance`] before.
     #[inline]
     pub fn on_sent(&mut self, parameters: &RecoveryParameters, bytes: u64) {
-        // At full rate no stage matters: the next cut resets them all.
+        // At full rate stages have no effect, and the next cut resets them.
         if self.current == self.line || parameters.byte_counter_bytes == 0 {
             return;
         }
@@ -134,7 +136,7 @@ impl RateRecovery {
         }
     }
 
-    /// One increase, in the phase given by the stages (DCQCN, fig. 7).
+    /// Applies one increase, in the phase given by the stages (DCQCN, fig. 7).
     fn increase(&mut self, parameters: &RecoveryParameters) {
         let most = self.byte_stage.max(self.timer_stage);
         // A disabled counter does not delay hyper increase.
@@ -157,7 +159,7 @@ impl RateRecovery {
         self.target = Rate::from_bps(target).unwrap_or(Rate::MIN);
         self.current = Rate::from_bps(current).unwrap_or(Rate::MIN).min(self.line);
         if self.current == self.line {
-            // Full rate: the limiter is released, and its timer with it.
+            // Full rate: the rate limiter and its timer stop.
             self.stage_end = Time::MAX;
         }
     }
@@ -228,7 +230,7 @@ mod tests {
             flow.advance(&p, Time::from_us(55 * stage));
             seen.push(flow.current().as_bps());
         }
-        // Target 20 G, from 10 G: four stages of recovery, then the target at 20.04, 20.08, 20.12 G.
+        // Target 20 Gbps, from 10 Gbps: four stages of fast recovery, then targets of 20.04, 20.08 and 20.12 Gbps.
         let golden =
             [15 * GBPS, 17_500_000_000, 18_750_000_000, 19_375_000_000, 19_707_500_000, 19_893_750_000, 20_006_875_000];
         assert_eq!(seen, golden);
@@ -251,7 +253,8 @@ mod tests {
         for _ in 0..6 {
             prompt.on_sent(&p, 10_000_000);
         }
-        // Byte stages 1 to 5 are still additive (min = 5 is not beyond 5), the sixth is hyper.
+        // Byte stages 1 to 5 are still additive increase, because min(5, 10) is not above 5; the sixth is hyper
+        // increase.
         assert_eq!(prompt.target().as_bps(), 25 * GBPS + 11 * 40_000_000 + 400_000_000);
     }
 
@@ -283,7 +286,7 @@ mod tests {
             flow.cut(&p, Time::from_us(105), 0.5, keep);
             [early, flow.target()].map(|rate| rate.as_bps() / GBPS)
         };
-        // From 10 G, one stage leads to 25 G with the old target and to 15 G with a new one.
+        // From 10 Gbps, one stage leads to 25 Gbps with the old target of 40 and to 15 Gbps with the new target of 20.
         assert_eq!((targets(true), targets(false)), ([40, 25], [20, 15]));
     }
 

@@ -1,4 +1,4 @@
-//! Time until a port pauses after it received PAUSE or PFC: from the standard's table, or as stated.
+//! Reaction time: from the reception of PAUSE or PFC to its effect, from the standard's table or as configured.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use units::{LinkTime, ParseQuantityError, Rate, Time};
 const QUANTUM_BYTES: u64 = 64;
 
 /// IEEE 802.3, annex 31B.3.7: quanta after the end of a PAUSE within which a port starts its last frame, by rate in
-/// Mbps, ascending. The 67 at 10 Gbps are for PHYs that exceed the 60 of the others.
+/// Mbps, ascending. At 10 Gbps, 67 quanta cover the PHYs that exceed the 60 quanta of the others.
 pub const STANDARD_QUANTA: [(u64, u64); 10] = [
     (100, 1),
     (1_000, 2),
@@ -22,7 +22,7 @@ pub const STANDARD_QUANTA: [(u64, u64); 10] = [
     (800_000, 905),
 ];
 
-/// Time from the last bit of a PAUSE or PFC frame until the port starts no paused frame any more.
+/// Time from the last bit of a PAUSE or PFC frame to the last start of a paused frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
     /// The longest time that the standard allows.
@@ -46,8 +46,9 @@ pub fn standard_quanta(rate: Rate) -> Option<u64> {
     STANDARD_QUANTA.iter().find(|&&(mbps, _)| Rate::from_mbps(mbps) == rate).map(|&(_, quanta)| quanta)
 }
 
-/// A rate between two entries gets the longer of the time of the lower and the quanta of the higher, so that it covers
-/// hardware shared with either. Above the highest entry the time is constant, below the lowest the quanta are.
+/// Returns the standard's reaction time. Between two entries it is the maximum of the lower entry's time and the higher
+/// entry's quanta, so that it covers hardware shared with either rate. Above the highest entry the time is constant,
+/// below the lowest entry the number of quanta.
 fn standard(rate: Rate) -> Time {
     let quanta = |rate: Rate, quanta: u64| rate.serialise(quanta * QUANTUM_BYTES);
     let listed = || STANDARD_QUANTA.iter().map(|&(mbps, quanta)| (Rate::from_mbps(mbps), quanta));
@@ -81,7 +82,7 @@ impl fmt::Display for Reaction {
 mod tests {
     use super::*;
 
-    /// Bytes that a link carries within the standard's time: quanta times 64.
+    /// Bytes that a link carries within the standard's reaction time: quanta times 64.
     // [PFC9]
     #[test]
     fn the_standard_by_rate() {

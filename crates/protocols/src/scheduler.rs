@@ -53,9 +53,9 @@ pub enum ClassScheduler {
     RoundRobin(Box<RoundRobin>),
 }
 
-/// Round robin with a credit per class, in frames (WRR) or bytes (DRR). A class may overdraw its credit by one frame
-/// and pays in the next round, so that the scheduler needs no frame lengths (surplus round robin; otherwise the
-/// deficit round robin of Shreedhar and Varghese, 1996).
+/// Round robin with a credit per class, in frames (WRR) or bytes (DRR). A class may overdraw its credit by one frame,
+/// which reduces its credit in the next round. So the scheduler needs no frame lengths in advance (surplus round robin;
+/// otherwise the deficit round robin of Shreedhar and Varghese, 1996).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundRobin {
     /// Credit that each class gains per round, at least 1.
@@ -64,7 +64,7 @@ pub struct RoundRobin {
     credit: [i64; 8],
     /// The class in service.
     current: u8,
-    /// Whether a frame costs its bytes (DRR) or one (WRR).
+    /// Whether a frame costs its bytes (DRR) or 1 (WRR).
     bytes: bool,
 }
 
@@ -103,7 +103,7 @@ impl ClassScheduler {
         if !rounds.bytes {
             return all * frame_bytes;
         }
-        // A class that has overdrawn its credit by a frame pays for it over several rounds.
+        // A class that has overdrawn its credit by a frame may need several rounds until its credit is positive.
         let rounds_of = frame_bytes.div_ceil(rounds.gain[usize::from(class & 7)].into()) + 1;
         (all + 8 * frame_bytes) * rounds_of
     }
@@ -124,7 +124,7 @@ impl RoundRobin {
         if ready & (1 << *current) != 0 && credit[usize::from(*current)] > 0 {
             return *current;
         }
-        // Terminates: each full round adds at least 1 to every ready class, and a debt is at most one frame.
+        // The loop terminates: each full round adds at least 1 to every ready class, and a debt is at most one frame.
         loop {
             *current = (*current + 1) % 8;
             let class = usize::from(*current);
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Serves `frames` frames of backlogged classes. Returns bytes and frames per class.
+    /// Serves `frames` frames of the backlogged classes in `ready`. Returns bytes and frames per class.
     fn serve(scheduler: &mut ClassScheduler, ready: u8, frames: u32) -> ([u64; 8], [u64; 8]) {
         let mut stream = Stream::new(5, 0, 0);
         let (mut bytes, mut count) = ([0; 8], [0; 8]);
@@ -189,7 +189,7 @@ mod tests {
     fn weighted_turns_by_hand() {
         let mut scheduler = ClassScheduler::wrr([2, 1, 1, 3, 1, 1, 1, 1]);
         assert_eq!(scheduler.pick(0), None);
-        // Class 0 is the current one, without credit: the round begins with class 1.
+        // The scheduler starts at class 0 without credit, so that the first round begins with class 1.
         assert_eq!(order(&mut scheduler, 0b1001, 8, 84), [3, 3, 3, 0, 0, 3, 3, 3]);
         assert_eq!(order(&mut scheduler, 0b1001, 1, 84), [0]);
         // Class 0 has credit for one more frame. It is skipped while not ready, and loses that credit at the next skip.
@@ -203,7 +203,8 @@ mod tests {
     // [DRR1] [DRR2]
     #[test]
     fn deficits_by_hand() {
-        // Credits of class 0 and 1 before each frame: 0 and 500; 1000, -120; 380; -240, 380; 760, -240; 140; -480, 260.
+        // Credits of classes 0 and 1 before each frame: 0, 500; 1000, -120; 380, -120; -240, 380; 760, -240; 140, -240;
+        // -480, 260.
         let mut scheduler = ClassScheduler::drr([1000, 500, 1, 1, 1, 1, 1, 1]);
         assert_eq!(order(&mut scheduler, 0b11, 7, 620), [1, 0, 0, 1, 0, 0, 1]);
     }

@@ -17,7 +17,7 @@ pub enum ParameterError {
         /// Valid keys.
         known: String,
     },
-    /// The text is no value of this parameter.
+    /// The text is not a valid value of this parameter.
     #[error("`{key} = {value}`: {wanted}")]
     Value {
         /// Key of the parameter.
@@ -115,16 +115,16 @@ pub(crate) fn count<T: TryFrom<u32> + Into<u32> + Ones>(key: &str, text: &str) -
     number.ok_or_else(|| wrong(key, text, format!("a whole number from 0 to {}", T::ONES.into())))
 }
 
-/// Parses a whole number from `least` to `most`, which its type holds.
+/// Parses a whole number from `least` to `most`, which must fit its type.
 pub(crate) fn count_in<T: TryFrom<u32>>(key: &str, text: &str, least: u32, most: u32) -> Result<T, ParameterError> {
     let number = text.parse::<u32>().ok().filter(|number| (least..=most).contains(number));
     let number = number.and_then(|number| T::try_from(number).ok());
     number.ok_or_else(|| wrong(key, text, format!("a whole number from {least} to {most}")))
 }
 
-/// The largest value of a type of whole numbers.
+/// The largest value of an unsigned integer type.
 pub(crate) trait Ones {
-    /// That value.
+    /// The largest value.
     const ONES: Self;
 }
 impl Ones for u8 {

@@ -69,7 +69,7 @@ impl IdleSlopes {
     }
 }
 
-/// Credit of one class.
+/// Credit of one traffic class.
 #[derive(Clone, Copy, Debug, Default)]
 struct Credit {
     /// Bits times [`PS_PER_S`], as of `at`.
@@ -119,12 +119,12 @@ impl CreditShaper {
         self.waiting = waiting;
     }
 
-    /// Whether `class` may start a frame, as of the last [`settle`](Self::settle).
+    /// Whether the credit of `class` permits the start of a frame, as of the last [`settle`](Self::settle).
     pub fn may_start(&self, class: u8) -> bool {
         self.slopes.0[usize::from(class)].is_none() || self.credits[usize::from(class)].value >= 0
     }
 
-    /// Earliest start of a frame of `class` if its gate stays open: when its credit reaches zero.
+    /// Earliest start of a frame of `class` if its gate stays open: the time at which its credit reaches zero.
     pub fn starts_at(&self, class: u8) -> Time {
         let credit = self.credits[usize::from(class)];
         match self.slopes.0[usize::from(class)] {
@@ -152,7 +152,7 @@ impl CreditShaper {
     /// [`sufficient_at`](Self::sufficient_at).
     pub fn starts_from(&self, from: Time, class: u8) -> Time {
         let credit = self.credits[usize::from(class)];
-        // Without a division, in the most frequent case.
+        // The most frequent case avoids the division.
         if credit.value >= 0 && credit.at <= from { from } else { from.max(self.sufficient_at(class)) }
     }
 
@@ -242,7 +242,8 @@ mod tests {
         to - from
     }
 
-    /// At a quarter of the port's rate, a frame is followed by three times its own duration of silence.
+    /// At an idle slope of a quarter of the port's rate, each frame of 800 ns is followed by 2400 ns of waiting for
+    /// credit.
     #[test]
     fn a_class_sends_at_its_idle_slope() {
         let mut shaper = shaper(6, Rate::from_mbps(250));
@@ -266,7 +267,7 @@ mod tests {
     fn credit_is_lost_when_nothing_waits() {
         let mut shaper = shaper(6, Rate::from_mbps(500));
         shaper.settle(ns(100), 1 << 6, all_open);
-        // A frame that waits from 100 ns on earns credit only from then.
+        // A frame that waits from 100 ns on earns credit only from that time.
         shaper.settle(ns(1100), 1 << 6, all_open);
         assert_eq!(shaper.credit_bits(6), 500);
         shaper.start(ns(1100), 6, ns(400));
@@ -293,7 +294,7 @@ mod tests {
         assert_eq!(shaper.credit_bits(6), 100);
     }
 
-    /// Interrupted frames are charged for their time on the wire.
+    /// An interrupted frame is charged only for its time on the wire.
     #[test]
     fn an_interrupted_frame_pays_for_the_time_it_had() {
         let mut shaper = shaper(2, Rate::from_mbps(400));
@@ -301,14 +302,14 @@ mod tests {
         shaper.start(ns(10), 2, ns(1000));
         shaper.interrupt(2, ns(510));
         assert_eq!(shaper.credit_bits(2), -300);
-        // The rest continues 500 ns later.
+        // The rest of the frame continues 500 ns later.
         shaper.settle(ns(1010), 1 << 2, all_open);
         assert_eq!(shaper.credit_bits(2), -100);
         shaper.start(ns(1010), 2, ns(500));
         assert_eq!(shaper.credit_bits(2), -400);
     }
 
-    /// Random operations: credits agree with a simulation in steps of one nanosecond.
+    /// Random operations: compares the credits with a simulation in steps of one nanosecond.
     #[test]
     fn credits_are_those_of_the_definition_at_every_instant() {
         let mut random = Stream::new(11, 0, 0);

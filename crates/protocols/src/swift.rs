@@ -1,5 +1,5 @@
-//! Swift (Kumar et al., SIGCOMM 2020): a window that follows the delay of the path. Below one packet, packets are
-//! paced.
+//! Swift (Kumar et al., SIGCOMM 2020): a congestion window that follows the round-trip time of the path. Windows below
+//! one packet are implemented by pacing.
 
 use crate::ParameterError;
 use crate::control_state::ControlState;
@@ -16,7 +16,7 @@ parameters! {
         source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM \
             2020";
         over: crate::roce::connection::MECHANISM, without ["ack_every", "variable_window"];
-        /// Target of the round trip without switches, at the largest window.
+        /// Target round-trip time without switches, for a large window.
         base_target: Time = "base_target" time, default "20us",
             "target round trip without switches and small windows, above 0",
             "Swift, sec. 3.5; htsim: 20 us";
@@ -24,16 +24,16 @@ parameters! {
         hop_scaling: Time = "hop_scaling" time, default "3053ns",
             "addition to the target per switch on the path",
             "Swift, sec. 3.5.1; htsim: base_target / 6.55";
-        /// Largest increase of the target for small windows.
+        /// Maximum increase of the target for small windows.
         flow_scaling_range: Time = "flow_scaling_range" time, default "100us",
             "largest addition to the target for a small window, since many flows with such windows share \
              the queue",
             "Swift, sec. 3.5.2; htsim: 5 base_target";
-        /// Window in packets up to which the whole increase applies.
+        /// Window in packets up to which the maximum increase applies.
         flow_scaling_min: f64 = "flow_scaling_min" positive, default "0.1",
             "window in packets up to which the whole range is added",
             "Swift, sec. 3.5.2; htsim";
-        /// Window in packets from which no increase applies.
+        /// Window in packets from which the target is not increased.
         flow_scaling_max: f64 = "flow_scaling_max" positive, default "100",
             "window in packets from which nothing is added; above flow_scaling_min",
             "Swift, sec. 3.5.2; htsim";
@@ -41,11 +41,11 @@ parameters! {
         additive_increase: f64 = "additive_increase" positive, default "1",
             "packets by which the window grows in a round trip below the target (ai), above 0",
             "Swift, algorithm 1; htsim";
-        /// Strength of a cut, above 0, up to 1.
+        /// Multiplicative decrease constant, above 0, up to 1.
         beta: f64 = "beta" share, default "0.8",
             "strength of a cut by the share of the round trip that is above the target, above 0, up to 1",
             "Swift, algorithm 1; htsim";
-        /// Largest share of a single cut, above 0, below 1.
+        /// Maximum share that a single cut removes, above 0, below 1.
         max_decrease: f64 = "max_decrease" share, default "0.5",
             "largest share that a cut removes, also removed by a loss (max_mdf), above 0, below 1",
             "Swift, algorithm 1; htsim";
@@ -89,7 +89,7 @@ impl ControlSettings for SwiftParameters {
 }
 
 impl SwiftParameters {
-    /// Target of the round trip in picoseconds, for a flow with `window` packets over `switches` (Swift, sec. 3.5).
+    /// Target round-trip time in picoseconds, for a flow with `window` packets across `switches` (Swift, sec. 3.5).
     fn target_ps(&self, window: f64, switches: u8) -> f64 {
         let root = |packets: f64| 1.0 / packets.sqrt();
         let range_ps = self.flow_scaling_range.as_ps() as f64;
@@ -99,7 +99,7 @@ impl SwiftParameters {
     }
 }
 
-/// Window of one flow.
+/// Congestion window and pacing rate of one flow.
 #[derive(Clone, Debug)]
 pub struct Swift {
     /// In packets.
@@ -109,7 +109,7 @@ pub struct Swift {
     limit: Rate,
     payload_bytes: u16,
     timeouts: u16,
-    /// Last round trip, and time of the last cut.
+    /// Last round-trip time, and time of the last cut.
     rtt: Time,
     cut_at: Time,
     /// Length of a packet on the wire in bytes.
@@ -165,7 +165,7 @@ impl RateController for Swift {
     }
 
     fn window_bytes(&self) -> u64 {
-        // Rounded down to whole packets: the last may start while all others are in flight.
+        // Rounded down to whole packets: a packet may start while fewer than this many bytes are in flight.
         (self.window as u64).saturating_mul(self.payload_bytes.into()).max(1)
     }
 
@@ -230,8 +230,8 @@ mod tests {
         AckInfo { rtt, wire_bytes: 1082, ece: false, seq, new_bytes, next, hops, switches }
     }
 
-    /// The target is base plus hops at a large window, plus the whole range up to 0.1 packets, and in between scales
-    /// with the inverse of the window's square root (Swift, sec. 3.5.2).
+    /// The target is base plus hops at a large window, plus the whole range up to 0.1 packets; between them the
+    /// addition scales with the inverse square root of the window (Swift, sec. 3.5.2).
     #[test]
     fn the_target_grows_with_switches_and_with_small_windows() {
         let p = SwiftParameters::default();
@@ -261,7 +261,8 @@ mod tests {
         assert_eq!(flow.window, cut * 0.5);
     }
 
-    /// With a window of a tenth of a packet, at most one packet is in flight, and one leaves every ten round trips.
+    /// With a window of a tenth of a packet, at most one packet is in flight, and one packet is sent every ten round
+    /// trips.
     #[test]
     fn below_a_packet_it_paces() {
         let p = SwiftParameters { initial_window: 0.2, ..SwiftParameters::default() };

@@ -35,7 +35,7 @@ parameters! {
         classes: u8 = "classes" count[1, 7], default "1",
             "application classes that share the tags, 1 to 7; class c starts with tag c",
             "Tagger, section 6";
-        /// Whether the egress queue is that of the new tag, not of the arriving one.
+        /// Whether the egress queue is selected by the rewritten tag instead of the arriving tag.
         by_new_tag: bool = "egress" word["new-tag" = true, "arriving-tag" = false], default "new-tag",
             "queue of a frame with a rewritten tag: new-tag, or arriving-tag, the default of switches: a pause of the \
              new class does not hold the frame, lossless frames are lost, and any cycle of links can deadlock, with \

@@ -1,5 +1,5 @@
-//! TIMELY (Mittal et al., SIGCOMM 2015): the rate of a RoCE sender follows the round trip time and its gradient. Each
-//! segment is acknowledged once, and each acknowledgement is one sample.
+//! TIMELY (Mittal et al., SIGCOMM 2015): the rate of a RoCE sender follows the round-trip time and its gradient. Each
+//! segment is acknowledged once, and each acknowledgement is one round-trip sample.
 
 use crate::ParameterError;
 use crate::control_state::ControlState;
@@ -14,7 +14,8 @@ use units::{Rate, Time};
 pub enum RttSampling {
     /// Once per segment, which is acknowledged as a whole.
     Segment,
-    /// Once per round trip: with the acknowledgement of the byte that was next at the last sample (HPCC's ns-3 fork).
+    /// Once per round trip: with the acknowledgement of the byte that was next to send at the last sample (HPCC's ns-3
+    /// fork).
     RoundTrip,
 }
 
@@ -48,28 +49,28 @@ parameters! {
         beta: f64 = "beta" share, default "0.8",
             "strength of a cut, above 0, below 1",
             "TIMELY, algorithm 1 and sec. 4.3";
-        /// The step delta.
+        /// The additive increase step delta.
         additive_increase: Rate = "additive_increase" rate, default "10Mbps",
             "step delta by which a rate rises at each measurement",
             "TIMELY, sec. 4.3";
-        /// The rate rises below this round trip.
+        /// Round-trip time below which the rate rises.
         t_low: Time = "t_low" time, default "50us",
             "below this round trip the rate rises, whatever the gradient",
             "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7";
-        /// The rate falls above this round trip.
+        /// Round-trip time above which the rate falls.
         t_high: Time = "t_high" time, default "500us",
             "above this round trip the rate falls, whatever the gradient; at least t_low",
             "TIMELY, sec. 4.4; Bahnasy's thesis, sec. 3.7 (250us at 100 Gbps)";
-        /// Unit of the gradient: differences are divided by it.
+        /// Minimum round-trip time, by which differences are divided to obtain the gradient.
         min_rtt: Time = "min_rtt" time, default "20us",
             "D_minRTT, which differences of round trips are divided by",
             "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7";
-        /// Samples in a row without a rising gradient before the step is multiplied.
+        /// Consecutive samples without a rising gradient from which the step is multiplied.
         hyper_after: u32 = "hyper_after" count, default "5",
             "measurements in a row without a rise of the round trip after which the step is multiplied, \
              at least 1",
             "TIMELY, sec. 4.3";
-        /// This multiplier.
+        /// Multiplier of the step in this case.
         hyper_factor: u32 = "hyper_factor" count, default "5",
             "factor N of the step then, at least 1; 1 disables it",
             "TIMELY, algorithm 1";
@@ -111,7 +112,7 @@ pub struct Timely {
     rate: Rate,
     limit: Rate,
     line: Rate,
-    /// Last round trip; [`Time::MAX`] before the first.
+    /// Last round-trip sample; [`Time::MAX`] before the first.
     rtt: Time,
     /// Moving average of the differences between round trips, in picoseconds.
     difference_ps: f64,
@@ -137,7 +138,7 @@ impl Timely {
         self.rate = Rate::from_bps(raised).unwrap_or(self.limit).min(self.limit);
     }
 
-    /// Handles a sample of the round trip, without serialisation (TIMELY, algorithm 1).
+    /// Handles a round-trip sample, from which the serialisation delay has been subtracted (TIMELY, algorithm 1).
     fn measure(&mut self, parameters: &TimelyParameters, rtt: Time) {
         let difference_ps = match self.rtt {
             Time::MAX => 0.0,
@@ -184,8 +185,8 @@ impl RateController for Timely {
         ControlState { rate: Some(self.rate), rtt, ..ControlState::default() }
     }
 
-    /// Subtracts the frame's own serialisation from the time to completion (TIMELY, sec. 3.1). Packets are paced one by
-    /// one, so the acknowledgement of a segment waited only for its last packet at the sender.
+    /// Subtracts the frame's serialisation delay from the completion time (TIMELY, sec. 3.1). Because packets are paced
+    /// individually, the round trip of a segment includes the serialisation of its last packet only.
     fn on_ack(&mut self, parameters: &TimelyParameters, _now: Time, ack: AckInfo<'_>) {
         if parameters.measure == RttSampling::RoundTrip {
             if !self.rounds.ends(&ack) {
@@ -281,12 +282,12 @@ mod tests {
             flow.measure(&p, Time::from_us(us));
             rates.push(flow.rate.as_bps() as i64 / 10_000_000 - 100);
         }
-        // A round trip below T_low resets the count; after 40 us, 95 us is a rise.
+        // A round trip below T_low resets the count; after 40 us, a sample of 95 us is a rising gradient.
         assert_eq!(rates[..7], [1, 2, 3, 4, 9, 14, 15]);
         assert!(rates[7] < 15);
     }
 
-    /// HPCC's ns-3 fork: five steps below T_low, then multiplied ones.
+    /// HPCC's ns-3 fork: five single steps below T_low, then multiplied steps.
     #[test]
     fn measured_once_a_round_trip_rises_below_t_low_count_too() {
         let mut p = TimelyParameters {
@@ -323,12 +324,12 @@ mod tests {
             for us in [50, 60, 275, 500] {
                 let mut flow = flow(&p, Rate::from_mbps(mbps));
                 (0..20).for_each(|_| flow.measure(&p, Time::from_us(us)));
-                // Four single steps, then sixteen of five.
+                // Four single steps, then sixteen multiplied by five: 84 steps of 10 Mbps.
                 assert_eq!(flow.rate, Rate::from_mbps((mbps + 840).min(10_000)));
             }
         }
         let (mut slow, mut fast) = (flow(&p, Rate::from_gbps(1)), flow(&p, Rate::from_gbps(4)));
-        // A queue of two flows at 10 Gbps, fed by their sum: the share of the fast flow barely changes.
+        // A fluid queue of two flows at 10 Gbps: the share of the fast flow barely changes.
         let (mut queue_us, mut least) = (0.0_f64, f64::MAX);
         for _ in 0..20_000 {
             let sum = (slow.rate.as_bps() + fast.rate.as_bps()) as f64;
@@ -341,7 +342,7 @@ mod tests {
         assert!(least > 0.5, "the fast flow stays the fast one: {least}");
     }
 
-    /// Random round trips, extreme ones too: rates stay within their bounds and finite.
+    /// Random round-trip samples, including extreme ones: rates stay finite and within their bounds.
     #[test]
     fn the_rate_keeps_its_bounds_for_any_measurement() {
         let p = TimelyParameters::default();
@@ -370,7 +371,7 @@ mod tests {
     fn serialisation_is_no_part_of_the_round_trip() {
         let p = TimelyParameters::default();
         let mut flow = flow(&p, Rate::from_gbps(1));
-        // 1082 bytes at 10 Gbps take 865.6 ns.
+        // The serialisation delay of 1082 bytes at 10 Gbps is 865.6 ns.
         let rtt = Time::from_us(70) + Time::from_ps(865_600);
         flow.on_ack(&p, Time::ZERO, ack(rtt, false));
         assert_eq!(flow.rtt, Time::from_us(70));

@@ -1,5 +1,5 @@
-//! Packet trimming: a frame that finds no room loses its payload. Its header informs receiver or sender of the loss at
-//! once.
+//! Packet trimming: a frame that does not fit its queue loses its payload. Its header notifies the receiver or the
+//! sender of the loss at once.
 
 use crate::describe::Default::{Absent, Value};
 use crate::describe::{Mechanism, Parameter, Syntax, extended};
@@ -23,16 +23,16 @@ pub enum HeaderDestination {
 /// The frame that is trimmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Victim {
-    /// The frame that finds no room.
+    /// The arriving frame, which does not fit the queue.
     #[default]
     Arriving,
     /// The youngest frame in the queue.
     Tail,
-    /// Either, with probability one half.
+    /// One of the two, each with probability one half.
     Coin,
 }
 
-/// Treatment of a header that finds no room.
+/// Treatment of a header that does not fit its queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum HeaderFull {
     /// The header returns to its source.
@@ -82,14 +82,14 @@ parameters! {
             "the frame that is trimmed: the one without buffer space (arriving), the youngest in the queue (tail), or \
              either with probability one half (coin)",
             "arriving: the trimming paper; coin: NDP, section 3.1, against phase effects";
-        /// Treatment of a header that finds no room.
+        /// Treatment of a header that does not fit its queue.
         full: HeaderFull = "header_full"
             word["return" = HeaderFull::Return, "drop" = HeaderFull::Drop],
             default "return",
             "action for a header without buffer space: return to its source (return), or loss as `header queue full` \
              (drop)",
             "NDP, section 3.2.4 (return to sender); SONiC drops";
-        /// Queue length from which frames are trimmed; `None`: only frames without room.
+        /// Queue length from which frames are trimmed; `None`: only frames that do not fit the queue are trimmed.
         watermark: Option<QueueLimit> = "watermark" queue_limit, absent "a full queue",
             "queue length from which frames return as headers, at most switch.queue",
             "the trimming paper, section 2: when the queue exceeds a threshold, without a value";
@@ -174,14 +174,14 @@ impl TrimParameters {
         }
     }
 
-    /// Whether `frame` in the queue of `class` may use the room for headers.
+    /// Whether `frame` in the queue of `class` may use the buffer reserved for headers.
     #[inline]
     pub fn counts_as_header(&self, class: u8, frame: &Frame) -> bool {
         self.headers_wait_in(class)
             && (self.scheme != HeaderDestination::SameQueue || frame.size_bytes <= self.size_bytes)
     }
 
-    /// Whether a queue of this length trims arriving frames.
+    /// Whether a queue of `frames` frames and `bytes` bytes trims arriving frames.
     #[inline]
     pub fn is_past_watermark(&self, frames: usize, bytes: u64) -> bool {
         match self.watermark {
@@ -204,7 +204,7 @@ impl TrimParameters {
     }
 }
 
-/// Turns the header `frame` back to its source.
+/// Returns the header `frame` with source and destination exchanged.
 pub fn give_back(frame: &Frame) -> Frame {
     // An explicit path leads to the destination only.
     let flags = frame.flags & !flags::EXPLICIT_PATH;

@@ -28,7 +28,7 @@ pub enum StormAction {
 const ABOVE_ZERO: &str = "a time above zero, such as \"200ms\"";
 
 parameters! {
-    /// Start and end of storms, and the treatment of frames.
+    /// Parameters of the watchdog: start and end of storms, and the treatment of frames.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct WatchdogParameters: Watchdog "watchdog" {
         title: "PFC watchdog: drops or forwards frames of a queue paused for too long";
@@ -62,7 +62,7 @@ pub struct StormUpdate {
     pub begun: u8,
     /// Bitmask of the classes with a storm that ended.
     pub ended: u8,
-    /// Time of the next call unless a pause arrives before; [`Time::MAX`] for none.
+    /// Time of the next call unless a pause arrives earlier; [`Time::MAX`] for none.
     pub again: Time,
 }
 
@@ -87,7 +87,7 @@ impl ClassStorms {
     }
 }
 
-/// Watchdog of one port. Its state is boxed: most ports never need any.
+/// Watchdog of one port. Its state is boxed, because most ports never receive a pause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watchdog {
     stormed: u8,
@@ -129,7 +129,8 @@ impl Watchdog {
         }
     }
 
-    /// Updates the storms at `now`, from the start of each class's pause.
+    /// Updates the storms at `now`; `stopped` is the start of each class's uninterrupted pause, `None` for a class that
+    /// may send.
     pub fn update(
         &mut self,
         now: Time,

@@ -158,8 +158,8 @@ pub struct XoffMessage {
 const QUANTA_BITS: u32 = 16;
 
 impl Frame {
-    /// Returns a PFC frame that gives the classes whose bits are set in `enabled` one value of `quanta` (units of 512
-    /// bit times; 0 resumes). 802.1Qbb allows a value per class; a switch here sends one frame per change.
+    /// Returns a PFC frame that sets the classes of the bitmask `enabled` to one value of `quanta` (units of 512 bit
+    /// times; 0 resumes). 802.1Qbb permits a value per class; switches of this model send one frame per change.
     pub fn pfc(enabled: u8, quanta: u16) -> Frame {
         let detail = Detail(u64::from(enabled) << QUANTA_BITS | u64::from(quanta));
         Frame { kind: Kind::Pfc, detail, ..Frame::mac_control() }
@@ -177,7 +177,7 @@ impl Frame {
     }
 
     /// Returns an XOFF for frames from host `src` ([`super::ANY_SOURCE`]: all) to host `dst`: at most `rate_bps` on the
-    /// wire, 0 for a full stop, for `expiry` from its arrival.
+    /// wire, 0 to pause, for `expiry` from its arrival.
     pub fn xoff(src: u32, dst: u32, rate_bps: u64, expiry: Time) -> Frame {
         Frame { kind: Kind::Xoff, detail: Detail(rate_bps), stamp: expiry, ..Frame::xon(src, dst) }
     }
@@ -367,7 +367,8 @@ mod tests {
             let collects = Frame { flags: flags::COLLECTS, ..frame(Kind::Data, detail) };
             let brings = Frame { flags: flags::TELEMETRY, ..frame(Kind::Ack, detail) };
             assert_eq!((collects.record(), brings.record()), (Some(record), Some(record)));
-            // The bits have another meaning in the opposite direction.
+            // On an acknowledgement the bit COLLECTS means NAK, on data the bit TELEMETRY means RETRANSMISSION: no
+            // record.
             let (nak, again) = (Frame { kind: Kind::Ack, ..collects }, Frame { kind: Kind::Data, ..brings });
             assert_eq!((nak.record(), again.record(), frame(Kind::Data, detail).record()), (None, None, None));
         }
