@@ -1,4 +1,4 @@
-//! A port that obeys PFC: paused in class 3 for 512 ns, it continues when the pause expires.
+//! A port that receives PFC: paused in class 3 for 512 ns, it may send again when the pause expires.
 //!
 //! ```text
 //!  PFC received   pause takes effect                the pause expires

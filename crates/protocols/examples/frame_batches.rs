@@ -1,5 +1,5 @@
 //! Measures the cost per frame that crosses to another rank: serialising it into a message, and deserialising it.
-//! Prints the fastest of many messages, since the machine may be busy.
+//! Prints the minimum time over many messages, since other processes may use the processor.
 //!
 //! ```text
 //!   frames --pack--> message of 1,000 frames, with node and port of each --unpack--> frames

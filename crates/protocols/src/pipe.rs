@@ -16,14 +16,14 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 pub(crate) struct Pipe {
     /// Rate of the sender's port.
     pub(crate) line: Rate,
-    /// Rate of the link behind it, with a queue in front.
+    /// Rate of the bottleneck link, which has a queue.
     pub(crate) bottleneck: Rate,
-    /// Capacity of that queue, and whether frames that do not fit lose only their payload.
+    /// Capacity of the bottleneck queue, and whether frames that do not fit are trimmed instead of dropped.
     pub(crate) buffer_bytes: u64,
     pub(crate) trims: bool,
     /// Share of the headers of trimmed frames that return to the sender.
     pub(crate) headers_returned: f64,
-    /// Marking threshold of that queue in bytes.
+    /// Marking threshold of the bottleneck queue in bytes.
     pub(crate) mark_above_bytes: u64,
     /// Propagation delay of each direction.
     pub(crate) delay: Time,
@@ -34,14 +34,14 @@ pub(crate) struct Pipe {
     pub(crate) reply_loss: f64,
     pub(crate) duplication: f64,
     pub(crate) marks: f64,
-    /// Loses one of every so many new data frames.
+    /// One of every `lose_every` new data frames is lost.
     pub(crate) lose_every: Option<u64>,
-    /// Share of steps with stale or impossible frames, or spurious timer calls.
+    /// Share of steps that inject a stale or invalid frame or a spurious timer call.
     pub(crate) nonsense: f64,
-    /// Share of steps in which a data frame is bounced back, and the number of those per halving.
+    /// Share of steps in which a data frame is bounced back, and the number of bounced frames per halving.
     pub(crate) returned: f64,
     pub(crate) halve_every: u32,
-    /// End of all these disturbances.
+    /// End of all random disturbances.
     pub(crate) heals_at: Time,
     /// End of the run.
     pub(crate) until: Time,
@@ -125,7 +125,7 @@ impl Run<'_> {
         self.events.push(Reverse((at.saturating_add(Time::from_ps(late)), number, forwards)));
     }
 
-    /// Sends a data frame whose last bit leaves the sender at `left`.
+    /// Sends a data frame whose transmission by the sender ends at `left`.
     fn forward(&mut self, left: Time, mut frame: Frame) {
         self.outcome.sent += 1;
         let fresh = !frame.has(flags::RETRANSMISSION);
@@ -155,7 +155,7 @@ impl Run<'_> {
         }
     }
 
-    /// Trims a data frame that does not fit at `at`: its header overtakes the queue, or returns.
+    /// Trims a data frame that does not fit at `at`: its header overtakes the queue, or returns to the sender.
     fn cut(&mut self, at: Time, mut frame: Frame) {
         self.outcome.cut += 1;
         let back = self.chance(at, self.pipe.headers_returned);
@@ -193,13 +193,13 @@ impl Run<'_> {
         }
     }
 
-    /// Returns a bounced data frame. A sender may halve its window or rate at most once per `halve_every` frames, and
-    /// change nothing else.
+    /// Returns a bounced data frame to the sender. The sender may halve its window or rate at most once per
+    /// `halve_every` frames, and must change nothing else.
     fn come_back(&mut self, now: Time, sender: &mut SenderState, returns: &mut BouncedFlow) {
         let pace = |sender: &mut SenderState| match sender {
             SenderState::Tcp(tcp) => tcp.congestion_window_bytes(),
             SenderState::Roce(_) | SenderState::Custom(_) => {
-                // A control with a window and no target rate halves the window, and its rate follows.
+                // A control with a window and no target rate halves the window, from which its rate follows.
                 let state = sender.control_state(now);
                 let rate = state.rate.map_or(0, Rate::as_bps);
                 state.window_bytes.filter(|_| state.target.is_none()).unwrap_or(rate)
@@ -218,7 +218,7 @@ impl Run<'_> {
         assert!(self.outcome.halvings * u64::from(self.pipe.halve_every) <= self.outcome.returned);
     }
 
-    /// A stale or impossible acknowledgement or notification.
+    /// Returns a stale or invalid acknowledgement or notification.
     fn nonsense(&mut self, now: Time, sender: &SenderState) -> Frame {
         // Acknowledgements of single packets may be old, but must be true: NDP relies on them.
         if matches!(sender, SenderState::Ndp(_)) && !self.frames.is_empty() {
@@ -240,7 +240,7 @@ impl Run<'_> {
 }
 
 impl Pipe {
-    /// Runs one flow until it is done or the time is over; `watch` is called with the sender after every step.
+    /// Runs one flow until it is done or `until` has passed; `watch` is called with the sender after every step.
     pub(crate) fn run(
         &self,
         transport: &TransportParameters,
@@ -248,7 +248,7 @@ impl Pipe {
         mut watch: impl FnMut(Time, &mut SenderState),
     ) -> Outcome {
         let full_bytes = u64::from(transport.payload_bytes() + transport.header_bytes()) + WIRE_OVERHEAD_BYTES;
-        // Replies travel without serialisation here.
+        // This model transmits replies without serialisation delay.
         let round_trip = self.line.serialise(full_bytes) + self.bottleneck.serialise(full_bytes) + self.delay * 2;
         let flow = FlowStart { size_bytes, start: Time::from_us(1), stop: Time::MAX, line_rate: self.line, round_trip };
         let mut pacer = PullPacer::new(self.bottleneck.serialise(full_bytes));

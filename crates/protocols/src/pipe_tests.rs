@@ -1,4 +1,5 @@
-//! Tests of both ends of every transport: throughput against closed forms, and robustness against random events.
+//! Tests of sender and receiver of every transport: throughput against closed forms, and robustness against random
+//! events.
 
 use crate::endpoint::Sender;
 use crate::pipe::Pipe;
@@ -36,9 +37,9 @@ fn reno_and_newreno_reach_the_mathis_throughput() {
 
 /// The square-root law under independent random losses. Its constant depends on the loss pattern: 1.22 for evenly
 /// spaced losses (Mathis et al., 1997), 1.31 for independent ones (Ott, Kemperman and Mathis, 1996), as the window goes
-/// to infinity. With 40 segments each recovery takes one round more than the law has, in which half a window is sent,
-/// so the result lies between the two. Two thousand cuts give a deviation of about 1 % of the mean: the tolerance at
-/// either end is three of these.
+/// to infinity. With windows of about 40 segments, each recovery takes one round trip more than in the law, in which
+/// half a window is sent, so that the throughput lies between the two. With two thousand cuts the standard error of the
+/// mean is about 1 %: the tolerance is three standard errors at either end.
 #[test]
 fn random_losses_follow_the_square_root_law() {
     for sack in ["false", "true"] {
@@ -56,14 +57,14 @@ fn random_losses_follow_the_square_root_law() {
         let law = |constant: f64| constant / pipe.loss.sqrt();
         let between = law(1.22) * 0.97..law(1.31) * 1.03;
         assert!(between.contains(&segments), "sack {sack}: {segments} not in {between:?}");
-        // One in a thousand retransmissions is lost as well: two of two thousand.
+        // One in a thousand retransmissions is lost as well: two of two thousand, each of which causes a timeout.
         assert!(outcome.statistics.timeouts < 10, "sack {sack}: {}", outcome.statistics.timeouts);
     }
 }
 
-/// A window of 99 segments, of which four are lost. With SACK they are repaired in the round trip after the first: half
-/// a round trip for the window, one for the retransmissions and half for their last acknowledgement, plus the time of
-/// the links. NewReno repairs one per round trip.
+/// Four segments of a window of 99 are lost. With SACK all are repaired in the round trip after the first loss: half a
+/// round trip for the window, one for the retransmissions and half for their last acknowledgement, plus serialisation
+/// delays. NewReno repairs one segment per round trip.
 #[test]
 fn selective_acknowledgements_repair_a_window_of_losses_in_one_round_trip() {
     let run = |kind: &str, control: &str, sack: &str| {
@@ -77,7 +78,7 @@ fn selective_acknowledgements_repair_a_window_of_losses_in_one_round_trip() {
         let pipe = Pipe { lose_every: Some(20), delay: Time::from_ms(5), ..Pipe::default() };
         let outcome = pipe.run(&build(kind, &settings), 99_000, |_, _| {});
         assert_eq!((outcome.lost, outcome.delivered_bytes, outcome.statistics.timeouts), (4, 99_000, 0));
-        // The lost segments, and with SACK the rescue retransmission, as no new data is left.
+        // The lost segments are retransmitted; with SACK also the rescue retransmission, as no new data is left.
         assert_eq!(outcome.statistics.retransmitted_bytes, if sack == "true" { 5000 } else { 4000 });
         outcome.completed_at.unwrap()
     };
@@ -86,13 +87,13 @@ fn selective_acknowledgements_repair_a_window_of_losses_in_one_round_trip() {
         let (sack, newreno) = (run(kind, control, "true"), run(kind, control, "false"));
         let least = Time::from_ms(15);
         assert!((least..least + links).contains(&sack), "{kind} {control}: {sack}");
-        // Three further losses, one round trip each.
+        // Three further losses, with one round trip each.
         let least = Time::from_ms(45);
         assert!((least..least + links).contains(&newreno), "{kind} {control}: {newreno}");
     }
 }
 
-/// The last segment of a window is lost behind others: the rescue retransmission repairs it without the timer.
+/// The last segment of a window is lost after others: the rescue retransmission repairs it without the timer.
 #[test]
 fn the_rescue_retransmission_spares_a_timeout() {
     let run = |sack: &str| {
@@ -105,7 +106,7 @@ fn the_rescue_retransmission_spares_a_timeout() {
     assert_eq!((without.lost, without.statistics.timeouts), (2, 0), "NewReno's partial acknowledgement finds it too");
 }
 
-/// PABO's flows: 84 segments of 536 B fill the window of 45535 B, reached by slow start alone.
+/// PABO's flows: 84 segments of 536 B fill the window of 45535 B, which slow start alone reaches.
 #[test]
 fn a_fixed_window_carries_one_window_a_round_trip() {
     let settings = [
@@ -123,7 +124,7 @@ fn a_fixed_window_carries_one_window_a_round_trip() {
         let SenderState::Tcp(sender) = sender else { unreachable!() };
         in_flight = in_flight.max(sender.congestion_window_bytes());
     });
-    // 1 + 2 + ... + 64 in the first seven of the hundred rounds (a round is a little longer than 10 ms).
+    // 1 + 2 + ... + 64 segments in the first seven of the hundred round trips (each a little longer than 10 ms).
     let segments = outcome.delivered_bytes / 536;
     assert!((84 * 90..=84 * 99).contains(&segments), "{segments}");
     assert!((45_535..45_535 + 536).contains(&in_flight));
@@ -146,8 +147,8 @@ fn slow_start_doubles_every_round_trip() {
     assert_eq!(windows, [1, 2, 4, 8, 16, 32, 64, 128, 256]);
 }
 
-/// Without loss there are no retransmissions, every byte is delivered once, and delayed acknowledgements halve their
-/// number.
+/// Without loss there are no retransmissions and every byte is delivered once. Delayed acknowledgements halve the
+/// number of acknowledgements.
 #[test]
 fn delayed_acknowledgements_are_half_as_many() {
     let pipe = Pipe::default();
@@ -160,13 +161,13 @@ fn delayed_acknowledgements_are_half_as_many() {
     }
 }
 
-/// Three losses in one window: NewReno repairs one per round trip, Reno waits for the timer.
+/// Three losses in one window: NewReno repairs one per round trip, Reno waits for the retransmission timer.
 #[test]
 fn newreno_survives_what_makes_reno_time_out() {
     let run = |control| {
         let settings =
             [("congestion_control", control), ("delayed_ack", "false"), ("initial_window", "14600B"), ("mss", "1000B")];
-        // 14 segments leave, 4, 8 and 12 are lost; later none is lost.
+        // Of the 14 segments of the initial window, 4, 8 and 12 are lost; later segments are not lost.
         let pipe = Pipe { lose_every: Some(4), ..Pipe::default() };
         pipe.run(&build("tcp", &settings), 14_000, |_, _| {})
     };
@@ -177,8 +178,8 @@ fn newreno_survives_what_makes_reno_time_out() {
     assert_eq!(newreno.statistics.retransmitted_bytes, 3000);
 }
 
-/// Without acknowledgements, the timer fires at 1, 3, 7, 15, 31, 63 s and then once a minute, and resends one segment
-/// each time.
+/// Without acknowledgements, the timer expires at 1, 3, 7, 15, 31, 63 s and then once a minute, and retransmits one
+/// segment each time.
 #[test]
 fn the_retransmission_timer_backs_off() {
     let pipe = Pipe { reply_loss: 1.0, until: Time::from_s(70), ..Pipe::default() };
@@ -194,11 +195,12 @@ fn without_retransmissions_nothing_is_sent_twice() {
     assert_eq!((outcome.statistics.retransmitted_bytes, outcome.completions), (0, 0));
 }
 
-/// A bottleneck that marks above K keeps a DCTCP flow's queue near K, the link full and no frame lost. Halving per mark
-/// (classic ECN) needs a deeper queue for equal throughput.
+/// A bottleneck with the marking threshold K keeps the queue of a DCTCP flow near K, the link fully utilised and all
+/// frames delivered. Halving the window per mark (classic ECN) needs a deeper queue for equal throughput.
 #[test]
 fn dctcp_keeps_the_queue_short_and_the_link_full() {
-    // 10 Gbps and 40 us: 50 kB in flight; K = 30 kB is above the 1/7 of RFC 8257.
+    // The bandwidth-delay product of 10 Gbps and 40 us is 50 kB; K = 30 kB is above the 1/7 of it that RFC 8257
+    // requires.
     let pipe = Pipe {
         line: Rate::from_gbps(40),
         delay: Time::from_us(20),
@@ -218,7 +220,7 @@ fn dctcp_keeps_the_queue_short_and_the_link_full() {
     assert!(classic.delivered_bytes < dctcp.delivered_bytes);
 }
 
-/// Vegas keeps two to four of its segments in the queue and loses none; NewReno fills the queue and loses some.
+/// Vegas keeps two to four segments of its flow in the queue and loses none; NewReno fills the queue and loses some.
 #[test]
 fn vegas_leaves_the_queue_almost_empty() {
     let pipe = Pipe {
@@ -239,7 +241,8 @@ fn vegas_leaves_the_queue_almost_empty() {
         }
     });
     assert_eq!(watched.delivered_bytes, vegas.delivered_bytes);
-    // 1 ms at 1 Gbps holds 81.3 segments of 1538 B on the wire; the rest of the window waits.
+    // The bandwidth-delay product, 1 ms at 1 Gbps, is 81.3 segments of 1538 B on the wire; the rest of the window is
+    // queued.
     let waiting = late as f64 / 1460.0 - 81.3;
     assert!((1.0..=5.0).contains(&waiting), "{waiting} segments wait");
     assert_eq!(vegas.lost, 0);
@@ -248,7 +251,8 @@ fn vegas_leaves_the_queue_almost_empty() {
     assert!(vegas.delivered_bytes as f64 > 0.97 * full, "{} of {full}", vegas.delivered_bytes);
 }
 
-/// On a long fat pipe with one loss in 20,000 packets, CUBIC carries more than NewReno.
+/// On a path with a large bandwidth-delay product and one loss in 20,000 packets, CUBIC has a higher throughput than
+/// NewReno.
 #[test]
 fn cubic_fills_a_long_pipe_better_than_newreno() {
     let pipe = Pipe {
@@ -265,13 +269,13 @@ fn cubic_fills_a_long_pipe_better_than_newreno() {
     };
     let (cubic, newreno) = (run("cubic"), run("newreno"));
     assert!(cubic > 1.3 * newreno, "{cubic} and {newreno}");
-    // RFC 9438, 5.1: with a loss in 1 / p segments a window of 1.054 (RTT / p)^(3/4) segments on average.
+    // RFC 9438, 5.1: with a loss probability p the mean window is 1.054 (RTT / p)^(3/4) segments.
     let window = libm::pow(0.4 * 3.7 / 1.2, 0.25) * libm::pow(0.1 * 20_000.0, 0.75);
     let law = window * 1460.0 / 0.1 * 60.0;
     assert!((cubic / law - 1.0).abs() < 0.15, "{cubic} beside the law's {law}");
 }
 
-/// One DCQCN flow of 40 Gbps into 10 Gbps: notifications lower its rate, and it uses the bottleneck.
+/// One DCQCN flow of 40 Gbps into 10 Gbps: CNPs reduce its rate, and it utilises the bottleneck.
 #[test]
 fn dcqcn_settles_at_the_bottleneck() {
     let pipe = Pipe {
@@ -294,7 +298,8 @@ fn dcqcn_settles_at_the_bottleneck() {
     assert_eq!(outcome.statistics.retransmitted_bytes, 0);
 }
 
-/// One TIMELY flow of 40 Gbps into 10 Gbps: it starts at 8 Gbps, fills the link and keeps it full.
+/// One TIMELY flow from a port of 40 Gbps into 10 Gbps: it starts at 8 Gbps, fills the bottleneck and keeps it
+/// utilised.
 #[test]
 fn timely_settles_at_the_bottleneck() {
     let pipe =
@@ -315,8 +320,8 @@ fn timely_settles_at_the_bottleneck() {
     assert_eq!(outcome.statistics.retransmitted_bytes, 0);
 }
 
-/// One HetFlow flow that climbs into a bottleneck of 10 Gbps: it cuts its rate whenever the queue begins to grow, so
-/// the link is full and the queue nearly empty. Lost notifications are repeated.
+/// One HetFlow flow whose rate rises into a bottleneck of 10 Gbps: it cuts its rate whenever the queue begins to grow,
+/// so that the link is fully utilised and the queue nearly empty. Lost notifications are repeated.
 #[test]
 fn hetflow_keeps_the_queue_short_and_the_link_full() {
     for lost in [0.0, 0.3] {
@@ -336,8 +341,8 @@ fn hetflow_keeps_the_queue_short_and_the_link_full() {
     }
 }
 
-/// One ECCP flow into a bottleneck of 10 Gbps: its trains leave about a twentieth of it available and its queue stays
-/// short, also if notifications are lost.
+/// One ECCP flow into a bottleneck of 10 Gbps: its control keeps about a twentieth of the bandwidth available, and its
+/// queue stays short, also if notifications are lost.
 #[test]
 fn eccp_leaves_a_share_of_the_bottleneck() {
     for lost in [0.0, 0.3] {
@@ -367,13 +372,14 @@ fn eccp_leaves_a_share_of_the_bottleneck() {
     }
 }
 
-/// A RoCE flow at a fixed rate has exactly that rate; at line rate the wire is never idle.
+/// A RoCE flow at a fixed rate has exactly that rate on the wire; at line rate the wire is never idle.
 #[test]
 fn roce_paces_on_the_wire() {
     let exact = |settings: &[(&str, &str)], wire_ps: u64| {
         let outcome = Pipe::default().run(&build("roce", settings), 1_000_000, |_, _| {});
         let completed = outcome.completed_at.unwrap();
-        // The start, 999 gaps, the last frame through two links of 10 Gbps, and the delay.
+        // Completion time: the start, 999 packet intervals, the last frame through two links of 10 Gbps, and the
+        // one-way delay.
         let expected = Time::from_us(1) + Time::from_ps(999 * wire_ps + 2 * 865_600) + Time::from_us(10);
         assert_eq!(completed, expected);
         assert_eq!((outcome.completions, outcome.sent), (1, 1000));
@@ -383,7 +389,7 @@ fn roce_paces_on_the_wire() {
     // Coalesced acknowledgements: one per 16 packets, and one for the last.
     let outcome = Pipe::default().run(&build("roce", &[("ack_every", "16")]), 1_000_000, |_, _| {});
     assert_eq!(outcome.replies, 1000 / 16 + 1);
-    // A window of ten packets over a round trip of 20 us: 10 kB each 22 us or so.
+    // A window of ten packets over a round trip of 20 us: 10 kB per round trip of about 22 us.
     let windowed = build("roce", &[("window", "10KB"), ("ack_every", "16")]);
     let outcome = Pipe::default().run(&windowed, 1_000_000, |_, _| {});
     let seconds = outcome.completed_at.unwrap().as_secs_f64();
@@ -391,7 +397,7 @@ fn roce_paces_on_the_wire() {
     assert_eq!(outcome.statistics.timeouts, 0);
 }
 
-/// One loss costs one negative acknowledgement and the packets in flight, but no timeout.
+/// One loss costs one NAK and the retransmission of the packets in flight, but no timeout.
 #[test]
 fn go_back_n_repairs_a_loss_in_a_round_trip() {
     let pipe = Pipe { lose_every: Some(600), ..Pipe::default() };
@@ -407,8 +413,8 @@ fn go_back_n_repairs_a_loss_in_a_round_trip() {
     assert_eq!(outcome.statistics.retransmitted_bytes, 1000);
 }
 
-/// IRN, sec. 3.1: without reordering, only lost packets are resent; go-back-N resends more. A lost retransmission waits
-/// for the timeout.
+/// IRN, sec. 3.1: without reordering, only lost packets are retransmitted, whereas go-back-N retransmits more. A lost
+/// retransmission is repaired by the timeout.
 #[test]
 fn selective_repeat_sends_again_what_was_lost_and_nothing_else() {
     for (seed, loss) in [(1, 0.001), (2, 0.01), (3, 0.05), (4, 0.2)] {
@@ -428,7 +434,7 @@ fn selective_repeat_sends_again_what_was_lost_and_nothing_else() {
     }
 }
 
-/// At most one timer call per timeout, for any number of acknowledgements.
+/// The number of timer calls does not grow with the number of acknowledgements: at most one call per timeout.
 #[test]
 fn acknowledgements_move_no_timer() {
     for kind in ["roce", "tcp", "dctcp", "dcqcn"] {
@@ -511,7 +517,7 @@ fn zoo() -> Vec<TransportParameters> {
     ]
 }
 
-/// Whether its ends handle trimmed frames.
+/// Returns whether the endpoints of the transport handle trimmed frames.
 fn trims(transport: &TransportParameters) -> bool {
     match transport {
         TransportParameters::Ndp(_) => true,
@@ -520,9 +526,9 @@ fn trims(transport: &TransportParameters) -> bool {
     }
 }
 
-/// Random operations: loss, duplication, reordering, marks, stale and impossible frames, spurious timers. Nothing
-/// panics, windows and rates stay in their ranges, every byte is delivered once, and the flow completes when the
-/// network heals.
+/// Random operations: loss, duplication, reordering, marks, stale and invalid frames, spurious timer calls. Nothing
+/// panics, windows and rates stay in their ranges, every byte is delivered once, and the flow completes after the
+/// disturbances end.
 #[test]
 fn anything_may_happen_and_every_byte_arrives_once() {
     let mut halvings = [0, 0];
@@ -611,7 +617,7 @@ fn windows_below_a_packet_survive_anything() {
     }
 }
 
-/// A sender with bounced frames halves at most once per round trip, down to the floor.
+/// A sender with bounced frames halves its window or rate at most once per round trip, down to its lower bound.
 #[test]
 fn what_comes_back_halves_window_and_rate() {
     let pipe = Pipe { returned: 0.5, halve_every: 2, until: Time::from_ms(20), ..Pipe::default() };
@@ -619,13 +625,13 @@ fn what_comes_back_halves_window_and_rate() {
         let free = Pipe { returned: 0.0, ..pipe.clone() }.run(&build(kind, settings), u64::MAX, |_, _| {});
         let held = pipe.run(&build(kind, settings), u64::MAX, |_, _| {});
         assert_eq!(free.halvings, 0);
-        // Round-trip times of 20 us; the queue adds to them.
+        // Round-trip times are at least 20 us; queuing adds to them.
         let rounds = pipe.until.as_ps() / Time::from_us(20).as_ps();
         assert!((10..=rounds).contains(&held.halvings), "{kind}: {held:?}");
         assert!(held.delivered_bytes * 2 < free.delivered_bytes, "{kind}: {held:?}, {free:?}");
         assert!(held.delivered_bytes > 100_000, "{kind}: {held:?}");
     }
-    // Transports without a window or rate that grows again do not halve.
+    // Transports without a window or rate that recovers do not halve.
     for (kind, settings) in [("roce", &[][..]), ("tcp", &[("congestion_control", "none")]), ("datagram", &[])] {
         assert!(!build(kind, settings).slows_down());
         let held = pipe.run(&build(kind, settings), 30_000_000, |_, _| {});

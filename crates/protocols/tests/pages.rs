@@ -88,7 +88,7 @@ fn no_page_is_left_behind() {
     }
 }
 
-/// Start of the Python types.
+/// Beginning of the file with the Python types.
 const PYTHON_HEAD: &str = r#""""Types of the tables of mechanisms in a scenario, for type checkers.
 
     transport: Dcqcn = {"kind": "dcqcn", "min_rate": "1Gbps"}

@@ -1,5 +1,5 @@
-//! Datagrams: frames at a given spacing without acknowledgement, for the load of PABO's hop-by-hop study and of
-//! queueing oracles.
+//! Datagrams: unacknowledged frames from a constant, Poisson or on-off source. They are the load of PABO's hop-by-hop
+//! study and of comparisons with queueing theory.
 
 mod parameters;
 
@@ -21,9 +21,9 @@ pub struct DatagramSender {
     sent_bytes: u64,
     /// Creation time of the next frame.
     due: Time,
-    /// The rate of frames on the wire, if no gap is set.
+    /// Rate of frames on the wire; it determines the gap if `gap` is not set.
     bps: u64,
-    /// Remainder of a picosecond, in 1/bps, by which `due` is early.
+    /// Part of a picosecond, in units of 1/bps, that has been omitted from `due` by rounding down.
     remainder: u64,
     /// End of the current on period.
     on_end: Time,
@@ -78,8 +78,8 @@ impl DatagramSender {
         exponential(random, mean_ps)
     }
 
-    /// Returns the gap after a frame of `wire` bytes. The remainder is added to a later gap, so that the mean is exact
-    /// even if a byte takes no whole number of picoseconds.
+    /// Returns the gap after a frame of `wire` bytes. The remainder is added to a later gap, so that the mean gap is
+    /// exact even if the serialisation delay of a byte is no whole number of picoseconds.
     fn constant_gap(&mut self, wire: u64) -> Time {
         if let Some(gap) = self.parameters.gap {
             return gap;
@@ -96,7 +96,7 @@ impl DatagramSender {
         Time::from_ps(gap)
     }
 
-    /// Schedules the frame after one of `size_bytes`.
+    /// Schedules the frame that follows a frame of `size_bytes`.
     fn advance(&mut self, random: &mut Stream, size_bytes: u16) {
         let wire = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
         let gap = match self.parameters.arrival {
@@ -179,7 +179,7 @@ impl Receiver for DatagramReceiver {
         if frame.has(flags::LAST) {
             self.size_bytes = Some(frame.seq.saturating_add(u64::from(frame.payload_bytes)));
         }
-        // Frames that overtook the last one count at their arrival. With a lost frame the flow never completes.
+        // Frames that arrive after the last one (reordering) still count. If a frame is lost, the flow never completes.
         let whole = !self.completed && self.size_bytes.is_some_and(|size| self.received_bytes >= size);
         self.completed |= whole;
         Receipt { new_bytes: u32::from(frame.payload_bytes), completed: whole }
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(DatagramParameters::default().header_bytes, HEADER_BYTES);
     }
 
-    /// Returns the stamps of a flow whose wire is always free.
+    /// Returns the timestamps of the frames of a flow whose wire is always idle.
     fn stamps(parameters: DatagramParameters, flow: &FlowStart, most: usize) -> Vec<Time> {
         let mut random = Stream::new(1, 2, 3);
         let mut sender = DatagramSender::new(&Arc::new(parameters), flow);
@@ -248,7 +248,7 @@ mod tests {
         let stamps = stamps(parameters, &flow(u64::MAX), 100_001);
         let exact = u128::from(1538u64) * 100_000 * 8_000_000_000_000 / 3_333_333_333;
         assert_eq!(u128::from((stamps[100_000] - stamps[0]).as_ps()), exact);
-        // At the line rate the gap is a frame with its overhead.
+        // At the line rate the gap is the serialisation delay of a frame with preamble and gap: 1538 bytes at 1 Gbps.
         let line = self::stamps(DatagramParameters::default(), &flow(u64::MAX), 2);
         assert_eq!(line[1] - line[0], Time::from_ns(12_304));
     }
@@ -277,7 +277,7 @@ mod tests {
         let count = 200_000;
         let stamps = stamps(parameters, &flow(u64::MAX), count);
         let load = count as f64 * 12.304e-6 / (stamps[count - 1] - stamps[0]).as_secs_f64();
-        // A period has a whole number of frames: the mean on period grows by half a gap.
+        // An on period contains a whole number of frames, so that its mean length grows by half a gap.
         assert!((load - 0.25).abs() < 0.01, "{load}");
     }
 

@@ -5,8 +5,8 @@ use crate::parameters::parameters;
 use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
-/// Bytes of a frame of a source of datagrams that are no payload: the default of `header`. A constant, because each
-/// frame needs it and a default is parsed from its text.
+/// Default number of header bytes of a datagram frame (`header`). A constant, because it is needed for each frame,
+/// whereas the defaults of parameters are parsed from text.
 pub const HEADER_BYTES: u16 = 46;
 
 /// The arrival process of frames.
@@ -14,7 +14,7 @@ pub const HEADER_BYTES: u16 = 46;
 pub enum ArrivalProcess {
     /// Equal gaps.
     Constant,
-    /// Exponential gaps with that mean.
+    /// Exponentially distributed gaps with the mean given by `gap` or `rate`.
     Poisson,
     /// Equal gaps during exponential on periods, no frames during exponential off periods; every on period begins with
     /// a frame.
@@ -32,7 +32,7 @@ parameters! {
         frame_bytes: u16 = "frame" frame_bytes, default "1518B",
             "length of a frame from destination address to FCS, 64 B to 65535 B; a flow's last frame may be shorter",
             "IEEE 802.3, 3.2.7; PABO, sec. V";
-        /// Bytes of it that are no payload.
+        /// Header bytes of a frame.
         header_bytes: u16 = "header" frame_bytes, default "46B",
             "bytes of a frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8",
             "IEEE 802.3, 3.1.1; RFC 791; RFC 768";

@@ -8,7 +8,7 @@ use crate::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::telemetry::Hop;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// Lower bound for the variance of a strain, so that a train without noise does not count as certain.
+/// Lower bound for the variance of a strain, so that a train without noise does not have infinite weight.
 const MIN_VARIANCE: f64 = 1e-8;
 
 /// Estimator of one flow.
@@ -19,7 +19,7 @@ pub struct Estimator {
     filter: Option<Filter>,
     /// Rate of the fastest unstrained train in Gbps.
     best: f64,
-    /// Telemetry of the last sample, and bytes on the wire of own probes received since.
+    /// Telemetry of the last sample, and wire bytes of own probes received since that sample.
     hops: Vec<Hop>,
     probe_wire_bytes: u64,
 }
@@ -31,7 +31,7 @@ struct Train {
     /// Last frame of the train: index, stamp, arrival.
     last: Option<(u64, Time, Time)>,
     pairs: u32,
-    /// Sums over pairs: of the departure distance, of the strain and of its square.
+    /// Sums over pairs: of the departure interval, of the strain and of its square.
     sum_in: Time,
     strain: f64,
     squares: f64,
@@ -57,7 +57,7 @@ impl Train {
 }
 
 impl Estimator {
-    /// Handles a probe. A frame of the flow's other traffic has `frame_bytes`, and `wire_bytes` on the wire.
+    /// Handles a probe. A full data frame of the flow has `frame_bytes`, and `wire_bytes` on the wire.
     pub(crate) fn on_probe(
         &mut self,
         parameters: &EccpParameters,
@@ -91,7 +91,7 @@ impl Estimator {
         }
     }
 
-    /// Evaluates the present train and sends the estimate, unless too many of its frames were lost.
+    /// Evaluates the current train and sends the estimate, unless too many of its frames were lost.
     fn finish(&mut self, parameters: &EccpParameters, ctx: &mut Ctx<'_>, frame: &Frame) {
         let after = Train { number: self.train.number, ..Train::default() };
         let train = std::mem::replace(&mut self.train, after);
@@ -121,9 +121,9 @@ impl Estimator {
         filter.available()
     }
 
-    /// Bandwidth in bits per second that was available since the last sample on the tightest link: its rate minus its
-    /// load. The load includes this flow's data but not its probes, with preambles and gaps. `None` for the first
-    /// sample and after a change of path.
+    /// Bandwidth in bits per second that was available since the last sample on the tightest link: the link rate minus
+    /// the load. The load includes this flow's data but not its probes, in wire bytes. `None` for the first sample and
+    /// after a change of path.
     fn measured(&mut self, hops: &[Hop], own_wire_bytes: u64, wire_per_byte: f64) -> Option<u64> {
         let before = std::mem::replace(&mut self.hops, hops.to_vec());
         let same = before.len() == hops.len() && !hops.is_empty();
@@ -154,15 +154,16 @@ mod tests {
     use units::Rate;
     use units::random::Stream;
 
-    /// Sends trains at 50 Mbps to `most` Gbps through a queue at 10 Gbps with `free` Gbps left, to a receiver with a
-    /// clock that is ahead. Returns the last estimate in Gbps and the number of notifications.
+    /// Sends trains at 50 Mbps to `most` Gbps through a queue of 10 Gbps of which `free` Gbps are available, to a
+    /// receiver whose clock is ahead; `lost` is the loss probability of a probe. Returns the last estimate in Gbps and
+    /// the number of notifications.
     fn through_a_queue(free: f64, most: f64, lost: f64) -> (f64, usize) {
         let p = EccpParameters::default();
         let (mut estimator, mut random, mut replies) = (Estimator::default(), Stream::new(1, 0, 0), Vec::new());
         let (mut draws, mut now_us) = (Stream::new(2, 0, 0), 1000.0);
         for train in 1..400u64 {
             let mu = 0.05 + draws.unit() * (most - 0.05);
-            // Between two probes the queue receives mu and 10 - free, and serves 10.
+            // Between two probes mu and 10 - free Gbps arrive at the queue, which is served at 10 Gbps.
             let spacing_us = 1520.0 * 8.0 / mu / 1e3;
             let growth_us = spacing_us * ((mu - free) / 10.0).max(0.0);
             for index in 0..33u64 {
@@ -189,7 +190,7 @@ mod tests {
         let (found, reported) = through_a_queue(0.4, 1.0, 0.0);
         assert!((found - 0.4).abs() < 0.04, "{found}");
         assert_eq!(reported, 399, "each train is answered once");
-        // More is available than any train needs: the estimate is the fastest train.
+        // The available bandwidth exceeds the rate of every train: the estimate is the rate of the fastest train.
         let (found, _) = through_a_queue(5.0, 1.0, 0.0);
         assert!((0.95..=1.01).contains(&found), "{found}");
     }
@@ -201,7 +202,7 @@ mod tests {
         assert!(reported > 350, "{reported}");
     }
 
-    /// A link of 10 Gbps that carried 0.9 Gbit of other traffic in a tenth of a second, and probes of the flow.
+    /// A link of 10 Gbps that carried 0.9 Gbit of other traffic in 100 ms, and probes of the flow.
     #[test]
     fn a_measured_load_leaves_out_own_probes() {
         let mut estimator = Estimator::default();
@@ -219,7 +220,7 @@ mod tests {
         assert_eq!(estimator.measured(&hops[..1], 0, 1.0), None, "another way");
     }
 
-    /// Random probes in any order with any stamps: estimates are finite, with at most one reply per train.
+    /// Random probes in any order with any timestamps: estimates are finite, with at most one reply per train.
     #[test]
     fn the_estimator_keeps_its_bounds_for_any_input() {
         for seed in 0..20 {

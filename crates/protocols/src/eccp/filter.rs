@@ -19,7 +19,7 @@ impl Filter {
         Filter { line: [slope, -slope * mu], covariance: [of_slope, 0.0, of_offset] }
     }
 
-    /// Updates the line with a train at `mu` Gbps: its `strain` and the `variance` of that, above 0.
+    /// Updates the line with a train at `mu` Gbps: its `strain` and the `variance` of that strain, above 0.
     pub fn update(&mut self, parameters: &EccpParameters, mu: f64, strain: f64, variance: f64) {
         let [aa, ab, bb] = self.covariance;
         let (aa, bb) = (aa + parameters.noise_slope, bb + parameters.noise_offset);
@@ -47,7 +47,8 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// A link of 10 Gbps with 6, 5 and 1.5 Gbps free (figure 2.19): random rates find the knee within 5 %.
+    /// A link of 10 Gbps with 6, 5 and 1.5 Gbps available (figure 2.19): with random probe rates, the estimate is
+    /// within 5 %.
     #[test]
     fn the_filter_finds_the_knee() {
         let p = EccpParameters::default();
@@ -63,7 +64,7 @@ mod tests {
         }
     }
 
-    /// At a given slope, the first train suffices for a FIFO queue: mu - C eps.
+    /// With a known slope, the first train suffices for a FIFO queue: the estimate is mu - C eps.
     #[test]
     fn the_first_train_is_taken_at_its_word() {
         let p = EccpParameters::default();

@@ -28,15 +28,15 @@ use units::{Rate, Time};
 #[derive(Clone, Debug)]
 pub struct Eccp {
     recovery: RateRecovery,
-    /// A_old, the ratio of the previous notification.
+    /// A_old, the ratio at the previous notification.
     ratio: f64,
     /// Available bandwidth of the last notification in bits per second; `u64::MAX` before the first.
     available_bps: u64,
 }
 
 impl Eccp {
-    /// Handles a notification of `available_bps`. Returns the factor by which it cuts the rate, if it does (thesis, eq.
-    /// 2.5 to 2.7). The ratio is clamped to 1, since no train is faster than the share of the rate that it refers to.
+    /// Handles a notification of `available_bps`. Returns the factor of a rate cut, if the rate must be cut (thesis,
+    /// eq. 2.5 to 2.7). The ratio is clamped to 1, since no train is faster than this share of the rate.
     fn judge(&mut self, parameters: &EccpParameters, available_bps: u64) -> Option<f64> {
         let margin_bps = self.recovery.current().as_bps() as f64 * parameters.share;
         let ratio = (available_bps as f64 / margin_bps).clamp(0.0, 1.0);

@@ -41,7 +41,7 @@ parameters! {
         weight: f64 = "weight" positive, default "2",
             "weight w of the change of that part, above 0",
             "thesis, section 2.4.1.4, as in QCN";
-        /// Gd: share of a cut per unit of feedback.
+        /// Gd: relative rate reduction per unit of feedback.
         gain: f64 = "gain" share, default "0.78125",
             "share Gd of the rate that a unit of feedback removes, above 0, up to 1; a cut removes at most half",
             "thesis, table 2.1: 100/128";
@@ -52,7 +52,7 @@ parameters! {
             "source of the available bandwidth: trains, from their strain; measured, from the load of the links, \
              reported by their switches every train_interval",
             "thesis, section 2.4.1.3 (trains) and section 2.6, for its figures (measured)";
-        /// N: frames of a train, at least 2.
+        /// N: number of frames per train, at least 2.
         train_frames: u32 = "train_frames" count, default "33",
             "probes N of a train, at least 2",
             "thesis, table 2.1";
@@ -64,7 +64,7 @@ parameters! {
         probe_bytes: u16 = "probe" frame_bytes, default "1500B",
             "length of a probe; at least 64 B on the wire",
             "thesis, table 2.1";
-        /// Class of probes; `None` for the flow's.
+        /// Class of probes; `None` for the flow's class.
         probe_class: Option<u8> = "probe_class" class, absent "that of the flow's data",
             "class of probes, 0 to 7; they measure the queue of their class: with a higher priority than the data \
              they do not measure the data's queue",
@@ -125,7 +125,7 @@ parameters! {
 }
 
 impl EccpParameters {
-    /// Whether the load of links is measured.
+    /// Returns whether the load of the links is measured by telemetry.
     pub(super) fn measures(&self) -> bool {
         self.estimate == BandwidthSource::Measured
     }

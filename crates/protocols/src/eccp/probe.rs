@@ -10,11 +10,11 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 pub struct ProbeSender {
     /// Rate of the sender's port.
     line: Rate,
-    /// Trains begun, unsent frames of the present one, and the time between those.
+    /// Number of trains begun, number of unsent frames of the current train, and the time between these frames.
     trains: u64,
     left: u32,
     spacing: Time,
-    /// Start of the present train, and earliest departure of the next frame.
+    /// Start of the current train, and earliest departure of the next frame.
     began: Time,
     next: Time,
     /// Time of the next telemetry sample; [`Time::MAX`] if bandwidth is estimated from trains.
@@ -33,7 +33,7 @@ impl ProbeSender {
         self.next.min(self.next_sample)
     }
 
-    /// Returns a probe if one is due, when the wire is free and data of the flow leaves at `rate`.
+    /// Returns the probe that is due, if any. Called when the wire is free; `rate` is the flow's sending rate for data.
     pub(crate) fn poll(&mut self, parameters: &EccpParameters, ctx: &mut Ctx<'_>, rate: Rate) -> Option<Segment> {
         let now = ctx.now;
         let probe = Segment { kind: Kind::Probe, stamp: now, class: parameters.probe_class, ..Segment::default() };
@@ -55,12 +55,12 @@ impl ProbeSender {
             self.began = now;
         }
         let frames = u64::from(parameters.train_frames);
-        // The receiver recovers number and index of the train from `seq`.
+        // The receiver computes train number and frame index from `seq`.
         let seq = self.trains * frames + (frames - u64::from(self.left));
         self.left -= 1;
         self.next = now.saturating_add(self.spacing);
         if self.left == 0 {
-            // At the interval of trains, or right after this train if it was longer.
+            // At the next multiple of the train interval, or right after this train if it took longer.
             self.next = self.next.max(self.began.saturating_add(parameters.train_interval));
         }
         let detail = Detail::number(self.line.as_bps());
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// All probes of `span`, polled when due.
+    /// Returns all probes within `span`, polled when due.
     fn probes(parameters: &EccpParameters, rate: Rate, span: Time) -> Vec<Segment> {
         let mut sender = ProbeSender::new(parameters, Rate::from_gbps(10), Time::ZERO);
         let (mut random, mut replies, mut sent) = (Stream::new(5, 0, 0), Vec::new(), Vec::new());
@@ -90,7 +90,7 @@ mod tests {
         sent
     }
 
-    /// Rates are uniform from 50 Mbps to a tenth of the rate, in disjoint trains of 33 frames.
+    /// The rates of trains are uniform from 50 Mbps to a tenth of the sending rate; trains of 33 frames do not overlap.
     #[test]
     fn trains_go_at_random_rates_one_after_the_other() {
         let p = EccpParameters::default();
@@ -112,7 +112,7 @@ mod tests {
         assert!(starts.windows(2).all(|pair| pair[1] - pair[0] >= p.train_interval));
     }
 
-    /// Equation 2.1 and after: half of a tenth of the rate on average, if trains follow each other.
+    /// Equation 2.1: if trains follow each other without a gap, probes take half of a tenth of the rate on average.
     #[test]
     fn probes_cost_a_twentieth_of_the_rate() {
         let p = EccpParameters { train_interval: Time::from_us(1), ..EccpParameters::default() };
@@ -134,7 +134,7 @@ mod tests {
         assert!(samples.iter().enumerate().all(|(at, probe)| probe.stamp == Time::from_ms(at as u64)));
     }
 
-    /// Late or too frequent polls never cause two probes at once or a missing one.
+    /// Late or too frequent polls never cause two probes at once or a missing probe.
     #[test]
     fn late_and_needless_questions_do_no_harm() {
         let p = EccpParameters { estimate: BandwidthSource::Measured, ..EccpParameters::default() };

@@ -1,4 +1,4 @@
-//! The rate controller against closed forms and random input.
+//! Compares the rate controller with closed forms, and tests it with random input.
 
 use super::*;
 use crate::frame::{Detail, Kind};
@@ -17,7 +17,7 @@ fn cnp(available_bps: u64) -> Frame {
     Frame { kind: Kind::Cnp, detail: Detail::available(available_bps), ..Frame::default() }
 }
 
-/// At 4 Gbps the margin is 400 Mbps: 200 Mbps are the equilibrium.
+/// At 4 Gbps the availability share of 0.1 is 400 Mbps, and the equilibrium is half of that: 200 Mbps.
 #[test]
 fn the_rate_is_cut_by_offset_and_fall_of_the_ratio() {
     let p = EccpParameters::default();
@@ -33,7 +33,7 @@ fn the_rate_is_cut_by_offset_and_fall_of_the_ratio() {
     let gain = 100.0 / 128.0;
     assert_eq!(factor(0.25, 100), Some(1.0 - gain * 0.25));
     assert_eq!(factor(0.5, 100), Some(0.5), "-0.25 - 2 * 0.25 would be more than half");
-    // A rising ratio does not cut, even below the equilibrium.
+    // A rising ratio does not cut the rate, even below the equilibrium.
     assert_eq!(factor(0.0, 180), None);
     assert_eq!(factor(0.5, 190), Some(1.0 + gain * (0.475 - 0.5 + 2.0 * (0.475 - 0.5))));
 }
@@ -43,14 +43,14 @@ fn a_cut_sets_the_target_and_the_stages_bring_it_back() {
     let p = EccpParameters::default();
     let mut flow = flow(&p, 8);
     (0..2).for_each(|_| flow.on_cnp(&p, Time::ZERO, &cnp(0)));
-    // A feedback of -2.5 halves; one of -0.5, when the ratio no longer falls, takes 25/64.
+    // A feedback of -2.5 halves the rate, the maximum cut; -0.5, with an unchanged ratio, removes 25/64.
     assert_eq!(
         (flow.recovery.current(), flow.recovery.target()),
         (Rate::from_bps(2_437_500_000).unwrap(), Rate::from_gbps(4))
     );
     assert_eq!(flow.next_change(), Time::from_ms(5));
     assert_eq!(flow.rate(&p, Time::from_ms(5)), Rate::from_bps(3_218_750_000).unwrap());
-    // After five stages their length is halved, and the target rises.
+    // After five stages the stage length is halved, and the target rises.
     flow.rate(&p, Time::from_ms(25));
     assert_eq!(flow.next_change(), Time::from_us(27_500));
     assert_eq!(flow.recovery.target(), Rate::from_mbps(4005));

@@ -1,6 +1,6 @@
-//! HetFlow (Bahnasy, Boughzala and Elbiaze, thesis, ETS Montreal, chapter 3): a receiver samples changes of the one-way
-//! delay and notifies the sender of congestion; the sender cuts its rate and recovers along a cubic. It needs neither
-//! switch support nor synchronised clocks: only differences of delays count.
+//! HetFlow (Bahnasy, Boughzala and Elbiaze, thesis, ETS Montreal, chapter 3): a receiver samples the gradient of the
+//! one-way delay and notifies the sender of congestion; the sender cuts its rate and recovers along a cubic function.
+//! It needs neither switch support nor synchronised clocks, because only differences of delays are used.
 //!
 //! ```text
 //!  sender: stamps each frame as it leaves, paces ──data──▶ receiver: samples (sampler.rs)
@@ -30,9 +30,9 @@ pub struct HetFlow {
     limit: Rate,
     /// Rate before the last cut.
     target: Rate,
-    /// Share of the last cut.
+    /// Relative reduction of the last cut.
     depth: f64,
-    /// Time of the last cut: updates count from here.
+    /// Time of the last cut, from which the update times count.
     climbs_from: Time,
     /// Time at which the cubic reaches the target with zero slope.
     recovers_at: Time,
@@ -54,12 +54,12 @@ impl HetFlow {
         self.climbs_from = now;
         self.recovers_at = now.saturating_add(parameters.recovery);
         self.rate = scaled(self.target, 1.0 - depth, parameters.min_rate, self.limit);
-        // The first update that is at least `timer` after the notification.
+        // The first update is at least `timer` after the notification.
         let updates = parameters.timer.as_ps().div_ceil(parameters.update.as_ps());
         self.next = now.saturating_add(Time::from_ps(parameters.update.as_ps().saturating_mul(updates)));
     }
 
-    /// Catches up with the updates up to `now`. The last one suffices, since the cubic depends on time only.
+    /// Applies the updates up to `now`. Only the last one is computed, since the cubic depends on time only.
     fn advance(&mut self, parameters: &HetFlowParameters, now: Time) {
         if now < self.next {
             return;
@@ -80,7 +80,7 @@ impl HetFlow {
 impl RateController for HetFlow {
     type Parameters = HetFlowParameters;
 
-    /// A flow that starts below its limit climbs as after a recovery from the largest cut.
+    /// A flow that starts below its limit increases its rate as from the end of a recovery after the largest cut.
     fn new(parameters: &HetFlowParameters, limits: FlowLimits) -> Self {
         let FlowLimits { most: limit, start, .. } = limits;
         let rate = parameters.initial_rate.unwrap_or(limit).min(limit);

@@ -20,7 +20,7 @@ parameters! {
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             INITIAL_RATE[0],
             INITIAL_RATE[1];
-        /// T: longest time between two samples, and the sender's time without notifications before its rate rises.
+        /// T: maximum time between two samples, and the sender's time without notifications before its rate rises.
         timer: Time = "timer" time, default "3ms",
             "longest time T between two samples, and without a notification before a rate rises",
             "thesis, table 3.2";
@@ -28,7 +28,7 @@ parameters! {
         byte_counter_bytes: u64 = "sampling_bytes" bytes, default "100KB",
             "bytes BC_r that a receiver counts before it takes a sample (frames without preamble and gap)",
             "thesis, table 3.2 (20KB in its section 3.6.2)";
-        /// N_s: frames of a sample.
+        /// N_s: number of frames per sample.
         sample: u32 = "sample" count, default "32",
             "frames N_s per sample, at least 1; no sample if they take more than twice the timer",
             "thesis, table 3.2";
@@ -41,11 +41,11 @@ parameters! {
             "weight of a new mean in the reference delay of the next sample, above 0, up to 1; 1: the \
              reference is the sample before",
             "thesis, eq. 3.7 (1); its algorithm 3 has an average of unstated weight";
-        /// Gd: share of a cut per unit of feedback.
+        /// Gd: relative rate reduction per unit of feedback.
         gain: f64 = "gain" share, default "0.0078125",
             "share Gd of the rate that a unit of feedback removes, above 0, up to 1/64",
             "thesis, table 3.2: 1/128, so that feedback of 64 halves the rate";
-        /// sigma: time of recovery.
+        /// sigma: recovery time.
         recovery: Time = "recovery" time, default "10ms",
             "time sigma from a cut until the rate has recovered",
             "thesis, table 3.2";

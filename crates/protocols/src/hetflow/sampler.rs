@@ -1,4 +1,5 @@
-//! Receiver: data sampler and notification generator (thesis, algorithm 3; omitted resets added).
+//! Receiver: sampler of data frames and generator of notifications (thesis, algorithm 3; resets that it omits are
+//! added).
 
 use super::{HetFlowParameters, MAX_FEEDBACK};
 use crate::endpoint::{Ctx, Reply};
@@ -7,15 +8,17 @@ use units::Time;
 
 /// Delay samples of one flow.
 ///
-/// A delay is the receive stamp minus the sender's stamp. It includes the offset of the two clocks and may be negative.
-/// Only differences of delays are used, so only drift matters: 10 us/s adds 1e-5 to a slope.
+/// A delay is the receive timestamp minus the sender's timestamp. It includes the offset of the two clocks and may be
+/// negative. Only differences of delays are used, so that only the clock drift matters: 10 us/s adds 1e-5 to a
+/// gradient.
 #[derive(Clone, Debug, Default)]
 pub struct Sampler {
     /// End of the last sample; `None` before the first frame.
     since: Option<Time>,
-    /// Bytes received since then.
+    /// Bytes received since `since`.
     bytes: u64,
-    /// Arrival of the first frame of the present sample, number of its frames, and sum of their delays in picoseconds.
+    /// Arrival time of the first frame of the current sample, number of its frames, and sum of their delays in
+    /// picoseconds.
     began: Time,
     frames: u32,
     sum_ps: i128,
@@ -48,7 +51,7 @@ impl Sampler {
         self.frames += 1;
         self.sum_ps += delay_ps(now, frame) - self.base_ps;
         if now.saturating_sub(self.began) > parameters.timer * 2 {
-            // Frames this far apart have unrelated delays.
+            // Delays of frames this far apart are not comparable.
             self.mean_ps = None;
             return self.start_over(now);
         }
@@ -57,7 +60,7 @@ impl Sampler {
         }
         let mean_ps = self.sum_ps as f64 / f64::from(self.frames);
         let feedback = match self.mean_ps {
-            // `now > since`: a slope needs a positive time between samples.
+            // `now > since`: a gradient needs a positive time between samples.
             Some(before_ps) if now > since => feedback(parameters, mean_ps - before_ps, now - since),
             _ => 0,
         };
@@ -88,9 +91,9 @@ impl Sampler {
     }
 }
 
-/// Feedback for a delay that rose by `rise_ps` within `eta` (thesis, eq. 3.3 and 3.4): a whole number, as in QCN. If
-/// fractions above 0 counted, noise would notify senders and keep them at their rate, since the recovery scales with
-/// the last feedback.
+/// Feedback for a delay that rose by `rise_ps` within `eta` (thesis, eq. 3.3 and 3.4), rounded down to a whole number,
+/// as in QCN. With fractional feedback, noise would cause notifications and keep senders at their rate, since the
+/// recovery scales with the last feedback.
 fn feedback(parameters: &HetFlowParameters, rise_ps: f64, eta: Time) -> u8 {
     let feedback = parameters.scaling * rise_ps / eta.as_ps() as f64;
     feedback.clamp(0.0, f64::from(MAX_FEEDBACK)) as u8
@@ -121,7 +124,8 @@ mod tests {
         (0..frames).map(move |at| (Time::from_us(1000 + at), Time::from_us(100) + Time::from_ps(growth_ps * at)))
     }
 
-    /// Fb = KC * dv: if the delay grows by s picoseconds per microsecond, dv is s / 10^6, for any sample length.
+    /// Fb = KC * gradient: a delay that grows by s picoseconds per microsecond has the gradient s / 10^6, for any
+    /// sample length.
     #[test]
     fn feedback_is_the_slope_times_its_scaling() {
         let p = HetFlowParameters::default();
@@ -129,7 +133,7 @@ mod tests {
             [(0, None), (600, None), (700, Some(1)), (10_000, Some(15)), (42_000, Some(63)), (90_000, Some(64))]
         {
             let replies_of = replies_of(&p, Time::ZERO, ramp(2000, growth_ps));
-            // Samples end every 100 + 32 frames; the first has no predecessor.
+            // Samples end every 100 + 32 frames; the first sample has no predecessor and gives no feedback.
             let expected: Vec<u8> = expected.into_iter().flat_map(|feedback| [feedback; 14]).collect();
             assert_eq!(replies_of, expected, "{growth_ps}");
         }
@@ -162,14 +166,15 @@ mod tests {
     #[test]
     fn the_timer_takes_samples_of_slow_flows_and_gives_up_on_slower_ones() {
         let p = HetFlowParameters { sample: 4, ..HetFlowParameters::default() };
-        // 40 bytes per microsecond never fill the byte counter; one frame per 500 us: 3 ms, then 4 frames.
+        // One frame of 1000 bytes per 500 us does not fill the byte counter in 3 ms, so that the timer starts a sample
+        // of 4 frames.
         let every = |us: u64| (0..100).map(move |at| (Time::from_us(10_000 + us * at), Time::from_us(1000 + 10 * at)));
         assert!(!replies_of(&p, Time::ZERO, every(500)).is_empty());
-        // Four frames take more than twice the timer.
+        // At one frame per 2.5 ms, four frames take more than twice the timer: no sample.
         assert!(replies_of(&p, Time::ZERO, every(2500)).is_empty());
     }
 
-    /// Random frames and stamps: feedback is finite and up to 64, at most one per sample.
+    /// Random frames and timestamps: feedback is finite and at most 64, with at most one notification per sample.
     #[test]
     fn the_sampler_keeps_its_bounds_for_any_input() {
         let mut replies_of = 0;

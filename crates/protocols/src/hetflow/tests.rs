@@ -1,4 +1,4 @@
-//! The recovery against closed forms and random input.
+//! Compares the recovery with closed forms, and tests it with random input.
 
 use super::*;
 use units::random::Stream;
@@ -16,7 +16,7 @@ fn message(feedback: u8) -> CongestionMessage {
     CongestionMessage { feedback, ..CongestionMessage::default() }
 }
 
-/// Figure 3.5: R^ (1 - Gd Fb) at the cut, R^ one time of recovery later, R^ (1 + Gd Fb) after two.
+/// Figure 3.5: R^ (1 - Gd Fb) at the cut, R^ one recovery time later, R^ (1 + Gd Fb) after two recovery times.
 #[test]
 fn the_climb_is_the_cubic_of_equation_3_6() {
     let p = HetFlowParameters::default();
@@ -66,7 +66,7 @@ fn late_calls_change_nothing() {
     }
 }
 
-/// Without notifications the rate climbs to its limit.
+/// Without notifications the rate rises to its limit.
 #[test]
 fn a_flow_climbs_to_its_limit_and_rests_there() {
     let p = HetFlowParameters::default();

@@ -34,7 +34,7 @@ fn a_queue_of_one_bandwidth_delay_product_halves_the_rate() {
     assert_eq!(flow.window_bytes(), 100_000, "100 Gbps for 8 us");
     report(&mut flow, &p, (1000, 100_000), &[hop(Time::ZERO, 100_000, 0)]);
     assert_eq!(flow.0.rate, LINE, "the first acknowledgement only begins the round trip");
-    // T later, 100 kB have left and 100 kB still wait.
+    // T later, 100 kB have been sent and 100 kB are still queued.
     report(&mut flow, &p, (100_001, 200_000), &[hop(RTT, 100_000, 100_000)]);
     assert_eq!(flow.0.utilisation, 2.0);
     assert_eq!(flow.0.rate.as_bps(), 100_000_000_000 * 95 / 200 + 40_000_000);
@@ -42,7 +42,7 @@ fn a_queue_of_one_bandwidth_delay_product_halves_the_rate() {
     assert_eq!(flow.0.reference, flow.0.rate, "a round trip is over");
 }
 
-/// The busier of two links counts, even if the other has the longer queue in bytes.
+/// The utilisation is that of the busier of two links, even if the other one has the longer queue in bytes.
 // [HPCC7]
 #[test]
 fn the_busiest_link_counts() {
@@ -52,12 +52,12 @@ fn the_busiest_link_counts() {
         |at: Time, queue_bytes, sent_bytes| Hop { rate: Rate::from_gbps(10), ..hop(at, queue_bytes, sent_bytes) };
     report(&mut flow, &p, (1, 10), &[hop(Time::ZERO, 20_000, 0), slow(Time::ZERO, 15_000, 0)]);
     report(&mut flow, &p, (11, 20), &[hop(RTT, 20_000, 80_000), slow(RTT, 15_000, 10_000)]);
-    // 0.8 + 0.2 of the fast link, 1 + 1.5 of the slow one.
+    // Utilisation from throughput and queue: 0.8 + 0.2 of the fast link, 1 + 1.5 of the slow link.
     assert_eq!(flow.0.utilisation, 2.5);
 }
 
-/// Within a round trip each acknowledgement starts from the rate at the beginning of the round trip, so many
-/// acknowledgements cause one cut (HPCC, sec. 3.2).
+/// Within a round trip each acknowledgement computes the rate from the rate at the beginning of the round trip, so that
+/// many acknowledgements cause a single cut (HPCC, sec. 3.2).
 // [HPCC9]
 #[test]
 fn acknowledgements_of_one_round_trip_do_not_add_up() {
@@ -71,7 +71,7 @@ fn acknowledgements_of_one_round_trip_do_not_add_up() {
         assert_eq!(flow.0.reference, LINE);
         rates.push(flow.0.rate.as_bps());
     }
-    // U moves from 1 towards 2 by a tenth of the rest each time.
+    // U moves from 1 towards 2, by a tenth of the difference per acknowledgement.
     let mut utilisation = 1.0;
     for rate in rates {
         utilisation = 0.9 * utilisation + 0.2;
@@ -85,7 +85,7 @@ fn acknowledgements_of_one_round_trip_do_not_add_up() {
     assert_eq!(plain.0.rate, before, "without fast reaction only whole round trips count");
 }
 
-/// On an idle path the rate rises by a step per round trip, and jumps after maxStage steps.
+/// On an idle path the rate rises by one step per round trip; after maxStage steps it follows the measured utilisation.
 // [HPCC8]
 #[test]
 fn after_max_stage_steps_the_rate_follows_the_measurement() {
@@ -94,7 +94,7 @@ fn after_max_stage_steps_the_rate_follows_the_measurement() {
     (flow.0.rate, flow.0.reference) = (Rate::from_gbps(10), Rate::from_gbps(10));
     let mut rates = Vec::new();
     for round in 0..6 {
-        // The utilisation is a tenth, all by this flow.
+        // The utilisation is a tenth, caused by this flow alone.
         report(&mut flow, &p, (round * 100 + 1, round * 100 + 100), &[hop(RTT * round, 0, 10_000 * round)]);
         rates.push(flow.0.rate.as_bps() / 1_000_000);
     }

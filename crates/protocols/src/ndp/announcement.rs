@@ -5,17 +5,17 @@
 pub struct Announcement {
     /// Packets sent without a pull, 1 to 65535.
     pub window: u16,
-    /// Packets of the flow, up to 2^48 - 1; 0 if only the last packet marks the end (NDP).
+    /// Packets of the flow, up to 2^48 - 1; 0 if the size is known only from the last packet (NDP).
     pub packets: u64,
 }
 
 impl Announcement {
-    /// Returns the number that a frame carries.
+    /// Packs the announcement into the detail word of a frame.
     pub fn pack(self) -> u64 {
         self.packets << 16 | u64::from(self.window)
     }
 
-    /// Reads the number of a frame.
+    /// Reads the announcement from the detail word of a frame.
     pub fn unpack(number: u64) -> Self {
         Announcement { window: number as u16, packets: number >> 16 }
     }

@@ -1,11 +1,11 @@
-//! The receiver's bitmap of packets, for the range that may arrive while one is missing.
+//! The receiver's bitmap of arrived packets, for the range of packets that may arrive while an earlier one is missing.
 
 use super::bits::run;
 
 /// Packets by number: all below `base` have arrived complete.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
-    /// A ring; a bit is set if the packet has arrived complete and is not below `base`.
+    /// A ring buffer; a bit is set if the packet has arrived complete and is not below `base`.
     words: Box<[u64]>,
     base: u64,
 }
@@ -33,7 +33,7 @@ impl Arrivals {
         Arrivals { base: packets, ..Arrivals::new(64) }
     }
 
-    /// Returns whether it has no room for packets yet.
+    /// Returns whether the bitmap has not been allocated yet.
     pub fn is_unset(&self) -> bool {
         self.words.is_empty()
     }

@@ -1,7 +1,7 @@
-//! Bitmaps of packets for both ends.
+//! Bitmaps of packets, for sender and receiver.
 
-/// Returns the maximum distance from a flow's oldest unacknowledged packet to its newest, for an initial window of
-/// `window` packets: as many again may be sent while one is missing.
+/// Returns the size of the range from a flow's oldest unacknowledged packet to its newest, for an initial window of
+/// `window` packets: twice the window, rounded up to a power of two of at least 64.
 pub(super) fn span(window: u16) -> u64 {
     (2 * u64::from(window)).next_power_of_two().max(64)
 }

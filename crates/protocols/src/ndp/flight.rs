@@ -9,19 +9,19 @@ struct Block {
     settled: u64,
     /// To be retransmitted.
     queued: u64,
-    /// In flight at the last timer tick and not sent since.
+    /// In flight at the last timer tick and not retransmitted since.
     stale: u64,
 }
 
-/// Packets by number: all below `base` are acknowledged, from `next` on none was sent. Each one between is settled,
-/// queued for retransmission, or in flight.
+/// Packets by number: those below `base` are acknowledged, those from `next` on have not been sent. Each packet between
+/// is acknowledged, queued for retransmission, or in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
     /// Ring buffer of 64 packets per block; packet `n` is in block `n / 64` modulo its length.
     blocks: Box<[Block]>,
     base: u64,
     next: u64,
-    /// Lower bound of the queued packets.
+    /// Lower bound of the numbers of queued packets.
     queued_from: u64,
     under_way: u32,
     queued: u32,
@@ -45,12 +45,12 @@ impl Flight {
         self.next
     }
 
-    /// Returns the packets in flight.
+    /// Returns the number of packets in flight.
     pub fn under_way(&self) -> u32 {
         self.under_way
     }
 
-    /// Returns the packets to be retransmitted.
+    /// Returns the number of packets queued for retransmission.
     #[cfg(test)]
     pub fn queued(&self) -> u32 {
         self.queued
@@ -101,7 +101,7 @@ impl Flight {
         }
     }
 
-    /// Records the arrival of `packet`. Returns whether it is new.
+    /// Records the acknowledgement of `packet`. Returns whether it is new.
     #[inline]
     pub fn settle(&mut self, packet: u64) -> bool {
         if !self.is_in_range(packet) {
@@ -126,7 +126,7 @@ impl Flight {
         true
     }
 
-    /// Records the arrival of all packets below `packet`. Returns how many are new.
+    /// Records the acknowledgement of all packets below `packet`. Returns the number of newly acknowledged packets.
     pub fn settle_below(&mut self, packet: u64) -> u64 {
         let (end, mut news) = (packet.min(self.next), 0);
         while self.base < end {
@@ -167,7 +167,7 @@ impl Flight {
         true
     }
 
-    /// Queues every packet in flight since before the last timer tick. Returns their number.
+    /// Queues every packet that has been in flight since before the last timer tick. Returns their number.
     pub fn tick(&mut self) -> u32 {
         let before = self.queued;
         let mut at = self.base;

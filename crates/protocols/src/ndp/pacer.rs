@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 use units::Time;
 
 /// The pull queue of one receiving port. Flows with pending pulls use its slots in round-robin order. The gap after a
-/// slot is the wire time of the pulled packets. The driver chooses the number of a flow.
+/// slot is the serialisation delay of the pulled packets. The driver assigns the flow numbers.
 #[derive(Clone, Debug)]
 pub struct PullPacer {
     round: VecDeque<u32>,
     /// Earliest time of the next slot.
     next: Time,
-    /// Wire time of one pulled packet.
+    /// Serialisation delay of one pulled packet.
     packet: Time,
 }
 
 impl PullPacer {
-    /// Creates the pacer of a port on which a full packet takes `packet`, preamble and gap included.
+    /// Creates the pacer of a port; `packet` is the serialisation delay of a full packet, preamble and gap included.
     pub fn new(packet: Time) -> Self {
         PullPacer { round: VecDeque::new(), next: Time::ZERO, packet }
     }

@@ -16,10 +16,10 @@ pub enum Window {
     Packets(u32),
 }
 
-/// The effect of a pull that arrives before the initial window has left.
+/// The effect of a pull that arrives before the initial window has been sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EarlyPulls {
-    /// Another packet may leave after the window.
+    /// The pull permits another packet after the window.
     Count,
     /// No effect.
     Lapse,
@@ -38,8 +38,8 @@ pub enum Pulls {
 pub(crate) const MOST_PACKETS: u64 = 32_768;
 
 impl Window {
-    /// Returns the window in packets, on a port of `line_rate` for a path of `round_trip`, if a full packet takes
-    /// `wire_bytes`.
+    /// Returns the window in packets, on a port of `line_rate` for a path of `round_trip`; `wire_bytes` is the size of
+    /// a full packet on the wire.
     pub(super) fn packets(self, line_rate: Rate, round_trip: Time, wire_bytes: u64) -> u16 {
         match self {
             Window::Packets(packets) => packets.min(MOST_PACKETS as u32) as u16,
@@ -78,7 +78,7 @@ parameters! {
             "packets that a flow sends without a pull, at line rate, 1 to 32768; bdp: as many as keep an otherwise \
              idle port busy for the round trip of a full packet and a pull on the flow's path",
             "NDP, sec. 3.1: the receiver controls all packets after the initial window; Popa et al. use 1000";
-        /// Effect of pulls before the initial window has left; they count in EQDS.
+        /// Effect of pulls before the initial window has been sent; with EQDS they always count.
         early_pulls: EarlyPulls = "early_pulls"
             word["count" = EarlyPulls::Count, "lapse" = EarlyPulls::Lapse],
             default "count",
@@ -86,7 +86,7 @@ parameters! {
              which bounds sending without pulls to the time of the initial window",
             "count: NDP, sec. 3.2, whose pulls carry a counter; lapse: Popa et al., sec. 6.2, whose senders are at \
              line rate for the time of 1000 packets; with counted pulls two of them would be for twice as long";
-        /// The frames that carry pulls; separate ones in EQDS.
+        /// The frames that carry pulls; always separate frames with EQDS.
         pulls: Pulls = "pulls" word["apart" = Pulls::Apart, "acks" = Pulls::Acks], default "apart",
             "frames that carry pulls: separate ones (apart), or the acknowledgement if the port's slot is due, \
              otherwise a separate one (acks)",
@@ -100,7 +100,7 @@ parameters! {
              queues of few packets";
     }
     beside {
-        /// Credit for an announced backlog instead of a pull per arrival.
+        /// EQDS: credit for an announced backlog instead of a pull per arrival.
         eqds: Option<EqdsParameters> = None;
     }
 }
@@ -128,7 +128,7 @@ impl NdpParameters {
     /// Checks that the values are consistent.
     ///
     /// # Errors
-    /// If packets would be empty or longer than a frame can be, or the timer had no period.
+    /// If packets would be empty or longer than a frame can be, or the timer period is zero.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(self.payload_bytes > 0, "payload", "a packet carries at least 1B")?;
         let fits = self.payload_bytes.checked_add(self.header_bytes).is_some();
@@ -154,7 +154,7 @@ impl NdpParameters {
         payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES)
     }
 
-    /// Returns the packets that a receiver may pull beyond its arrivals, in a flow with this window.
+    /// Returns the number of packets that a receiver may pull in addition to its arrivals, in a flow with this window.
     pub(super) fn ahead(&self, window: u16) -> u64 {
         self.eqds.map_or(0, |eqds| eqds.ahead(window))
     }

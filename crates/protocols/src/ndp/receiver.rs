@@ -24,10 +24,10 @@ pub struct NdpReceiver {
     pulled: u64,
     /// Next timer tick; [`Time::MAX`] before the first packet and after the last.
     next_tick: Time,
-    /// Arrival of the last byte; [`Time::MAX`] before.
+    /// Arrival time of the last byte; [`Time::MAX`] before.
     completed: Time,
     window: u16,
-    /// A packet arrived or was pulled since the last timer tick.
+    /// Whether a packet arrived or was pulled since the last timer tick.
     busy: bool,
 }
 
@@ -83,8 +83,8 @@ impl NdpReceiver {
         });
     }
 
-    /// Sends the count of pulled packets and the first missing byte. An acknowledgement that has not left can carry the
-    /// count.
+    /// Sends a pull with the total number of pulled packets and the first missing byte. With [`Pulls::Acks`], a pending
+    /// acknowledgement carries the number instead.
     fn send_pull(&mut self, ctx: &mut Ctx<'_>) {
         self.busy = true;
         if self.parameters.pulls == Pulls::Acks
@@ -121,7 +121,7 @@ impl Receiver for NdpReceiver {
         }
         self.busy = true;
         if frame.kind == Kind::Trimmed {
-            // A complete copy has arrived: no retransmission is needed.
+            // The packet has already arrived complete: no retransmission is needed.
             let spurious = self.seen.contains(packet);
             self.arrivals += 1;
             self.cut += u64::from(!spurious);
@@ -173,8 +173,8 @@ impl Receiver for NdpReceiver {
         if self.completed < Time::MAX {
             return 0;
         }
-        // The sender may send `allowed` packets: the initial window plus pulls. Pull no more than the flow still needs.
-        // That number is unknown if early pulls lapse. And no more than arrivals, window and `ahead` permit.
+        // The sender may send `allowed` packets: the initial window plus pulls. Pull no more packets than the flow
+        // still needs (unknown if early pulls lapse), and no more than arrivals, window and `ahead` permit.
         let allowed = u64::from(self.window) + self.pulled;
         let needed = match self.parameters.early_pulls {
             EarlyPulls::Count => self.total.saturating_add(self.cut).saturating_sub(allowed),

@@ -19,24 +19,24 @@ pub struct NdpSender {
     /// Packets of the flow.
     packets: u64,
     flight: Flight,
-    /// Packets pulled, by the receiver's count.
+    /// Total number of packets pulled, as counted by the receiver.
     pulled: u64,
-    /// Packets whose arrival was reported, complete or trimmed.
+    /// Number of packets whose arrival was reported, complete or trimmed.
     answers: u64,
     /// Number of packets among `answers` that arrived trimmed.
     nacks: u64,
     retransmitted_bytes: u64,
-    /// Arrival of the last byte.
+    /// Arrival time of the last byte.
     delivered: Time,
     /// Next timer tick.
     next_tick: Time,
-    /// Packets that may leave because of pulls.
+    /// Number of packets that may be sent because of pulls.
     credit: u32,
-    /// Returned packets: the receiver sends no pull for them.
+    /// Number of returned packets, for which the receiver sends no pull.
     returns: u32,
     timeouts: u32,
     window: u16,
-    /// Packets of the initial window that have not left.
+    /// Packets of the initial window that have not been sent.
     unsent_initial: u16,
 }
 
@@ -45,8 +45,8 @@ impl NdpSender {
     pub fn new(parameters: &Arc<NdpParameters>, flow: &FlowStart) -> Self {
         let size_bytes = flow.size_bytes.max(1);
         let packets = size_bytes.div_ceil(u64::from(parameters.payload_bytes));
-        // A short flow cannot use the rest of its window for retransmissions: many short flows to one receiver would
-        // overload its port repeatedly.
+        // The window is at most the flow size, so that a short flow cannot use the rest of it for retransmissions: many
+        // short flows to one receiver would overload its port repeatedly.
         let window = parameters.initial_window.packets(flow.line_rate, flow.round_trip, parameters.wire_bytes());
         let window = u64::from(window).min(packets) as u16;
         NdpSender {
@@ -68,12 +68,12 @@ impl NdpSender {
         }
     }
 
-    /// Returns the packets that a flow sends without a pull: at most its size.
+    /// Returns the number of packets that the flow sends without a pull: at most its size.
     pub fn window(&self) -> u16 {
         self.window
     }
 
-    /// Returns the packets in flight.
+    /// Returns the number of packets in flight.
     pub fn under_way(&self) -> u32 {
         self.flight.under_way()
     }
@@ -101,7 +101,8 @@ impl NdpSender {
     }
 
     /// Handles a pull. It carries the receiver's total count, so that the next pull replaces a lost one, and the first
-    /// missing byte, which replaces lost acknowledgements. It may have no effect before the initial window has left.
+    /// missing byte, which replaces lost acknowledgements. If early pulls lapse, a pull before the end of the initial
+    /// window has no effect.
     fn on_pull(&mut self, frame: &Frame) {
         self.on_pulls(frame.seq);
         if let Some(packet) = self.packet_at(frame.next_expected()) {
@@ -126,8 +127,8 @@ impl NdpSender {
         self.pulled < enough.min(self.answers + self.parameters.ahead(self.window))
     }
 
-    /// A returned packet is retransmitted on a pull, like any other. If no pull is due and nothing is in flight, the
-    /// receiver may have seen no packet of the flow: then one leaves without a pull (NDP, sec. 3.2.4).
+    /// A returned packet is retransmitted on a pull, like any other packet. If no pull is due and nothing is in flight,
+    /// the receiver may have received no packet of the flow, so that one is sent without a pull (NDP, sec. 3.2.4).
     fn go_on_alone(&mut self) {
         let may_send = self.credit > 0 || self.unsent_initial > 0;
         if self.returns > 0 && !may_send && self.flight.under_way() == 0 && !self.expects_pulls() {
@@ -218,7 +219,8 @@ impl Sender for NdpSender {
         self.credit == 0 && self.unsent_initial == 0 && self.flight.base() != self.packets
     }
 
-    /// The receiver controls it: after the initial window it has no rate and no window, only bytes in flight.
+    /// The receiver controls the flow: after the initial window the sender has no rate and no window, only bytes in
+    /// flight.
     fn control_state(&self, _now: Time) -> ControlState {
         let flight_bytes = u64::from(self.flight.under_way()) * u64::from(self.parameters.payload_bytes);
         ControlState { flight_bytes: Some(flight_bytes), ..ControlState::default() }

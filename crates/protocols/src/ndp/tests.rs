@@ -1,4 +1,4 @@
-//! Both ends of NDP and EQDS together: closed forms with and without trimming, and recovery from lost frames.
+//! Sender and receiver of NDP and EQDS together: closed forms with and without trimming, and recovery from lost frames.
 
 use super::*;
 use crate::endpoint::{Ctx, Offer, Receiver, Segment, Sender};
@@ -13,7 +13,7 @@ fn build(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
     TransportParameters::build(kind, settings.iter().copied()).unwrap()
 }
 
-/// 1436 bytes of payload take 1520 bytes on the wire.
+/// A packet with 1436 bytes of payload has 1520 bytes on the wire: 1.216 us at 10 Gbps.
 const PAYLOAD: u64 = 1436;
 const PACKET: Time = Time::from_ps(1_216_000);
 
@@ -55,20 +55,20 @@ fn packets(sent: &[Segment]) -> Vec<u64> {
     sent.iter().map(|segment| segment.seq / PAYLOAD).collect()
 }
 
-/// The first packet through two links, the others behind it, and the delay: the link is always busy. With a window one
-/// packet smaller it is not.
+/// Completion time: the first packet through two links, 999 packets back to back, and the one-way delay, so that the
+/// link is never idle. With a window one packet smaller it is idle at times.
 #[test]
 fn a_lone_flow_takes_what_its_bytes_take() {
     for kind in ["ndp", "eqds"] {
         let outcome = Pipe::default().run(&build(kind, &[]), 1000 * PAYLOAD - 400, |_, _| {});
         let last = Rate::from_gbps(10).serialise(1520 - 400);
-        // The last packet waits at the second link for the previous one.
+        // The last packet waits at the second link for its predecessor.
         let expected = PACKET + PACKET * 999 + last + Time::from_us(10);
         assert_eq!(outcome.completed_at, Some(expected), "{kind}");
         assert_eq!((outcome.completions, outcome.sent, outcome.replies), (1, 1000, 1000));
         assert_eq!(outcome.statistics.timeouts, 0);
-        // Round trip: a packet through both links and 20 us. A receiver with the announced size pulls no more than it
-        // needs.
+        // Round-trip time: a packet through both links and 20 us. If the size is announced, the receiver pulls only the
+        // packets that it needs.
         let window = (PACKET * 2 + Time::from_us(20)).as_ps().div_ceil(PACKET.as_ps());
         let pulls = if kind == "ndp" { 999 } else { 1000 - 19 };
         assert_eq!((window, outcome.pulls), (19, pulls), "{kind}");
@@ -77,8 +77,8 @@ fn a_lone_flow_takes_what_its_bytes_take() {
     }
 }
 
-/// A window of a thousand packets into a port of a quarter of the rate, with eight packets of buffer and trimming: the
-/// port is always busy, every trimmed packet is sent once more, and no timeout occurs.
+/// A window of a thousand packets into a port of a quarter of the line rate, with eight packets of buffer and trimming:
+/// the port is never idle, every trimmed packet is sent once more, and no timeout occurs.
 #[test]
 fn trimmed_packets_are_pulled_again_and_the_port_never_rests() {
     let pipe = Pipe { line: Rate::from_gbps(40), buffer_bytes: 8 * 1520, trims: true, ..Pipe::default() };
@@ -92,20 +92,20 @@ fn trimmed_packets_are_pulled_again_and_the_port_never_rests() {
         assert_eq!(outcome.statistics.retransmitted_bytes, outcome.cut * PAYLOAD);
         let pulled = 4000 + outcome.cut - 1000;
         let quantum_packets = quantum.parse().unwrap_or(1);
-        // NDP's receiver learns the end from the last packet, and has pulled for earlier ones.
+        // NDP's receiver knows the flow size only from the last packet, so that it pulls more than needed before.
         let most = if kind == "ndp" { outcome.sent } else { pulled };
         let pulls = pulled.div_ceil(quantum_packets)..=most;
         assert!(pulls.contains(&outcome.pulls), "{kind} {quantum}: {} of {pulls:?}", outcome.pulls);
-        // Line rate of the slow port from the first packet to the last: at most the path delay and two packets more.
+        // The slow port is busy from the first packet to the last: at most the path delay and two packets more.
         let least = Time::from_us(10) + PACKET * 4000;
         let took = outcome.completed_at.unwrap();
         assert!(took >= least && took < least + PACKET * 3, "{kind} {quantum}: {took}, at least {least}");
     }
 }
 
-/// A port of a quarter of the line rate trims three of four packets at line rate: those of the window if early pulls
-/// lapse, a third more if they count, since 4 t = 1000 + t. In both cases the flow ends without a timeout, and only the
-/// lapsed pulls are missing.
+/// A port of a quarter of the line rate trims three of four packets that arrive at line rate: 750 of the window of 1000
+/// if early pulls lapse. If they count, the t packets that pass cause t more packets: 4 t = 1000 + t, so that 3 t =
+/// 1000 are trimmed. In both cases the flow ends without a timeout and without loss.
 // [NDP4]
 #[test]
 fn pulls_that_lapse_leave_line_rate_to_the_window() {
@@ -119,7 +119,7 @@ fn pulls_that_lapse_leave_line_rate_to_the_window() {
         assert_eq!(outcome.statistics.timeouts, 0);
         cut[at] = outcome.cut;
     }
-    // Eight packets are queued at the port, and headers take a twentieth of it.
+    // Tolerance of 6 % for the queue of eight packets and the round-trip time; headers take no bandwidth in this model.
     assert!(cut[0].abs_diff(1000) <= 60 && cut[1].abs_diff(750) <= 45, "{cut:?}");
 }
 
@@ -158,7 +158,7 @@ fn a_pull_lets_the_lowest_refused_packet_go_first() {
     assert_eq!(packets(&hear(received(Kind::Ack, 0, 0))), [] as [u64; 0]);
     let sent = hear(pull(1));
     assert_eq!((packets(&sent), sent[0].flags), (vec![1], flags::RETRANSMISSION));
-    // The second pull was lost: the third covers both. An old pull has no effect.
+    // The second pull was lost: the third covers both. A reordered old pull has no effect.
     let sent = hear(pull(3));
     assert_eq!((packets(&sent), sent[1].flags), (vec![3, 5], 0));
     assert_eq!(packets(&hear(pull(2))), [] as [u64; 0]);
@@ -186,7 +186,8 @@ fn a_flow_shorter_than_its_window_waits_for_pulls_too() {
     assert_eq!(packets(&hear(pull(2))), [2]);
 }
 
-/// NDP, sec. 3.2.4: returned headers wait for pulls while any are due; the last packet does not.
+/// NDP, sec. 3.2.4: packets whose headers returned wait for pulls while pulls are due. If nothing is in flight, one
+/// packet is retransmitted without a pull.
 // [NDP10]
 #[test]
 fn the_last_unacknowledged_packet_is_retransmitted_without_a_pull() {
@@ -195,7 +196,7 @@ fn the_last_unacknowledged_packet_is_retransmitted_without_a_pull() {
     assert_eq!(packets(&hear(None)), [0, 1, 2]);
     assert_eq!(packets(&hear(received(Kind::Returned, 0, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(received(Kind::Returned, 1, 0))), [] as [u64; 0]);
-    // Nothing is in flight now, and the receiver has seen nothing.
+    // No packet is in flight now, and the receiver has received none.
     assert_eq!(packets(&hear(received(Kind::Returned, 2, 0))), [0]);
     // Packet 0 arrived, so a pull will follow.
     assert_eq!(packets(&hear(received(Kind::Ack, 0, 0))), [] as [u64; 0]);
@@ -218,11 +219,11 @@ fn packets_under_way_at_two_ticks_are_lost() {
     assert_eq!(packets(&bench(&mut sender)(received(Kind::Ack, 1, 0))), [] as [u64; 0]);
     assert_eq!(packets(&bench(&mut sender)(pull(1))), [2]);
     assert_eq!(tick(&mut sender, 2), (Time::from_us(3001), 1));
-    // Packet 0 alone: 2 has been in flight for one tick only.
+    // Only packet 0 is retransmitted: packet 2 has been in flight for one tick only.
     assert_eq!(packets(&bench(&mut sender)(None)), [0]);
 }
 
-/// A lost last pull is repeated, without a request for new packets.
+/// A receiver without arrivals repeats its last pull, which may have been lost, without a request for new packets.
 // [NDP9]
 #[test]
 fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
@@ -267,7 +268,7 @@ fn a_needless_header_is_acknowledged() {
     assert_eq!(ctx.replies.iter().map(|reply| reply.flags).collect::<Vec<_>>(), [flags::NAK, 0, 0, 0]);
 }
 
-/// Flows use slots in turn, and a slot of two packets lasts two packet times.
+/// Flows use slots in round-robin order, and a slot of two packets lasts two packet times.
 // [NDP7] [NDP8]
 #[test]
 fn the_pacer_gives_turns_one_packet_time_apart() {

@@ -8,7 +8,7 @@ const PER_BYTE: u64 = 8_000_000_000_000;
 /// The largest burst that a bucket can hold, in bytes: its level is a `u64` of bit x ps/s.
 pub const MAX_BURST_BYTES: u32 = 2_000_000;
 
-/// A token bucket, full at first. It fills at its rate, up to its burst. In the unit of its level a byte has 8 x 10^12
+/// A token bucket, full at first, which fills at its rate up to its burst. In the unit of its level a byte is 8 x 10^12
 /// and a picosecond adds `rate` in bit/s, so that no rounding occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bucket {
@@ -57,7 +57,7 @@ impl Bucket {
     }
 }
 
-/// The result of a meter.
+/// The colour of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Color {
     /// Within the committed rate.
@@ -81,8 +81,8 @@ impl TwoRateMeter {
         TwoRateMeter { peak: Bucket::new(peak, burst_bytes), committed: Bucket::new(committed, burst_bytes) }
     }
 
-    /// Returns the colour of a packet of `bytes`. A red one takes no tokens, a yellow one takes tokens of the peak rate
-    /// only.
+    /// Returns the colour of a packet of `bytes`. A red packet takes no tokens, a yellow packet takes tokens of the
+    /// peak rate only.
     #[inline]
     pub fn color(&mut self, now: Time, bytes: u32) -> Color {
         if !self.peak.take(now, bytes) {
@@ -99,7 +99,7 @@ mod tests {
 
     const FRAME: u32 = 1520;
 
-    /// Returns the frames that pass of those that arrive every `gap` until `end`.
+    /// Returns how many of the frames that arrive every `gap` until `end` pass.
     fn passed(mut bucket: Bucket, gap: Time, end: Time) -> u64 {
         let (mut now, mut count) = (Time::ZERO, 0);
         while now < end {
@@ -109,7 +109,8 @@ mod tests {
         count
     }
 
-    /// Back to back at the line rate C, a meter of C/d and burst B passes `B + C t / d` bytes, in whole frames.
+    /// Frames back to back at the line rate C: a meter of rate C/d and burst B passes `B + C t / d` bytes, in whole
+    /// frames.
     #[test]
     fn passes_its_share_of_a_line_and_its_burst() {
         let line = Rate::from_gbps(100);
@@ -141,7 +142,7 @@ mod tests {
                 now += stream.below(300_000);
                 let bytes = 64 + stream.below(1_500) as u32;
                 let fits = (0..=taken.len()).all(|from| {
-                    // From packet `from` to this one; no past means a full bucket.
+                    // The interval from packet `from` to this one; without an earlier packet the bucket is full.
                     let start = taken.get(from).map_or(now, |taken| taken.0);
                     let sum: u64 = taken[from..].iter().map(|taken| taken.1).sum::<u64>() + u64::from(bytes);
                     let allowed =
@@ -171,10 +172,10 @@ mod tests {
         let mut meter = TwoRateMeter::new(Rate::from_gbps(100), Rate::from_gbps(50), 2 * FRAME);
         let colours: Vec<Color> = (0..3).map(|_| meter.color(Time::ZERO, FRAME)).collect();
         assert_eq!(colours, [Color::Green, Color::Green, Color::Red]);
-        // One frame time at 100 Gbps later: one frame of peak tokens, half a frame of committed ones.
+        // After one frame time at 100 Gbps there are peak tokens for one frame and committed tokens for half a frame.
         let gap = Rate::from_gbps(100).serialise(u64::from(FRAME));
         assert_eq!(meter.color(gap, FRAME), Color::Yellow);
-        // At the line rate every other frame is green, all others are yellow.
+        // At the line rate every second frame is green, the others are yellow.
         let mut counts = [0; 3];
         for step in 2..10_002 {
             counts[meter.color(gap * step, FRAME) as usize] += 1;

@@ -34,11 +34,11 @@ parameters! {
         recirculation_rate: Rate = "recirculation_rate" rate, default "100Gbps",
             "rate of the recirculation port of each pipeline",
             "Popa et al., sections 3 and 6.1";
-        /// Delay between the last bit on that port and ingress of that pipeline.
+        /// Latency from the last bit on the recirculation port to the ingress of the same pipeline.
         recirculation_latency: Time = "recirculation_latency" time, default "1us",
             "from the last bit on that port to the ingress of the same pipeline",
             "Popa et al., section 6.2";
-        /// Limit of the queue of each recirculation port. `None` for no limit.
+        /// Limit of the queue of each recirculation port; `None`: no limit.
         deflect_queue: Option<QueueLimit> = "recirculation_queue" queue_limit,
             absent "no limit: its maximum is measured",
             "queue of each recirculation port; beyond it frames are lost as `recirculation queue full`",
@@ -47,7 +47,7 @@ parameters! {
         pessimistic: Time = "pessimistic" time, default "6us",
             "time after a signal in which a pipeline passes only its share of a port's rate (T0): tofino, switch-p4",
             "Popa et al., section 6.2";
-        /// T1 - T0: duration of the half mode after that.
+        /// T1 - T0: duration of the half mode after the pessimistic mode.
         half: Time = "half" time, default "18us",
             "time after that in which it passes half of the rate (T1 - T0): tofino, switch-p4",
             "Popa et al., section 6.2; section 4 says 6 us";
@@ -77,8 +77,8 @@ parameters! {
         notified: SignalScope = "notify" word["all" = SignalScope::All, "origin" = SignalScope::Origin], default "all",
             "pipelines that receive the signal of a deflected packet: all, or its ingress pipeline (origin)",
             "Popa et al., section 4";
-        /// Delay between the dequeue of a deflected frame and the reaction of the pipelines; `None`: the latency of
-        /// recirculation.
+        /// Delay from the dequeue of a deflected frame to the reaction of the pipelines; `None`: the recirculation
+        /// latency.
         signal_delay: Option<Time> = "signal_delay" time, absent "as recirculation_latency",
             "time from the departure of a packet from the queue of the recirculation port to the reaction of the \
              pipelines",

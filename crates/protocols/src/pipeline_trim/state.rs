@@ -5,11 +5,11 @@ use units::Time;
 /// The share of an egress port's rate that an ingress pipeline passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The full line rate: it assumes to be the only pipeline that sends there.
+    /// The full line rate: no other pipeline is assumed to send to the port.
     Optimistic,
     /// Half the line rate.
     Half,
-    /// The share of one pipeline among all.
+    /// One pipeline's share of the line rate.
     Pessimistic,
 }
 
@@ -23,20 +23,20 @@ pub enum Mode {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignalState {
-    /// Start of the current pessimistic interval, its end, and the end of the half one; all zero before the first
-    /// signal.
+    /// Start of the current pessimistic interval, its end, and the end of the half mode after it; all zero before the
+    /// first signal.
     since: Time,
     t0: Time,
     t1: Time,
     signals: u64,
-    /// Time of intervals before the current one.
+    /// Total time in each mode before the current pessimistic interval.
     pessimistic: Time,
     half: Time,
 }
 
 impl SignalState {
-    /// Handles a congestion signal: pessimistic for `pessimistic`, half until `until_optimistic` from now, at least as
-    /// long. No effect if both are zero.
+    /// Handles a congestion signal: the mode is pessimistic for `pessimistic`, then half up to `until_optimistic` after
+    /// `now`, if that is later. No effect if both are zero.
     pub fn signal(&mut self, now: Time, pessimistic: Time, until_optimistic: Time) {
         if pessimistic == Time::ZERO && until_optimistic == Time::ZERO {
             return;
@@ -50,7 +50,7 @@ impl SignalState {
         self.t1 = now.saturating_add(until_optimistic).max(self.t0);
     }
 
-    /// Returns the mode at `now`; at the instant of an expiry still the old one.
+    /// Returns the mode at `now`; at the instant of an expiry it has not changed yet.
     #[inline]
     pub fn mode(&self, now: Time) -> Mode {
         if self.signals == 0 || now > self.t1 {
@@ -62,12 +62,12 @@ impl SignalState {
         }
     }
 
-    /// Returns the signals so far.
+    /// Returns the number of signals so far.
     pub fn signals(&self) -> u64 {
         self.signals
     }
 
-    /// Returns the time that the port was pessimistic, and half, until `now`.
+    /// Returns the total times in the pessimistic and in the half mode until `now`.
     pub fn times(&self, now: Time) -> (Time, Time) {
         if self.signals == 0 {
             return (Time::ZERO, Time::ZERO);
@@ -84,8 +84,8 @@ pub enum Wrap {
     /// Compares the difference modulo 2^32, which is correct across a wrap of the clock.
     #[default]
     Handled,
-    /// Compares sums, as in the paper's listing. If a sum wraps, the signal is forgotten at once. Every wrap of the
-    /// clock makes all ports pessimistic for T0 and half until T1.
+    /// Compares sums, as in the paper's listing. If a sum wraps, the signal is ignored at once. Every wrap of the clock
+    /// makes all ports pessimistic for T0 and half until T1.
     AsListed,
 }
 
@@ -99,12 +99,12 @@ pub struct StampState {
 impl StampState {
     /// Handles a congestion signal at clock value `clock`.
     pub fn signal(&mut self, clock: u32) {
-        // 0 means no signal: at clock 0 the signal counts as a nanosecond older.
+        // 0 means no signal: a signal at clock value 0 is stored as one nanosecond older.
         self.last = if clock == 0 { u32::MAX } else { clock };
     }
 
-    /// Returns the mode, and forgets a signal older than `t1_ns`. If a port has no packet for 2^32 ns (4.3 s), an old
-    /// signal can count as new: the register has only 32 bits.
+    /// Returns the mode, and deletes a signal older than `t1_ns`. If a port has no packet for 2^32 ns (4.3 s), an old
+    /// signal can appear new, because the register has only 32 bits.
     pub fn mode(&mut self, clock: u32, t0_ns: u32, t1_ns: u32, wrap: Wrap) -> Mode {
         let (past_t0, past_t1) = match wrap {
             Wrap::Handled if self.last == 0 => return Mode::Optimistic,
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!((state.mode(Time::from_us(1)), state.signals()), (Mode::Optimistic, 0));
     }
 
-    /// Random signals: the mode depends only on the time since the last signal, and the time in each mode equals a
+    /// Random signals: the mode depends only on the time since the last signal, and the time in each mode equals the
     /// count over every nanosecond.
     #[test]
     fn agrees_with_a_sample_at_every_nanosecond() {
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// Both stores agree while the clock does not wrap.
+    /// Both state representations agree while the clock does not wrap.
     #[test]
     fn a_stamp_of_32_bits_equals_two_registers() {
         let mut stream = Stream::new(7, 0, 0);
@@ -224,8 +224,8 @@ mod tests {
         }
     }
 
-    /// The paper's listing around a wrap of the clock: a signal just before it is forgotten at once, and just after it
-    /// a port without a signal trims to a quarter, then to half.
+    /// The paper's listing around a wrap of the clock: a signal just before the wrap is ignored at once, and just after
+    /// the wrap a port without a signal trims to a quarter, then to half.
     #[test]
     fn the_listing_fails_around_a_wrap() {
         let before = u32::MAX - 2_000;

@@ -22,7 +22,7 @@ pub enum Control {
     },
     /// Like [`Control::ThreeMeters`], but a pessimistic port trims every packet.
     TrimAll,
-    /// Every signal trims this many more packets; otherwise one meter at the line rate.
+    /// Every signal causes the trimming of this number of packets; otherwise one meter at the line rate.
     TrimNext {
         /// Packets per signal.
         packets: u32,
@@ -36,13 +36,14 @@ pub struct ControlParameters {
     pub control: Control,
     /// T0: duration of the pessimistic mode after a signal.
     pub pessimistic: Time,
-    /// T1: time from a signal to the optimistic mode; half from T0 to here. At least T0.
+    /// T1: time from a signal to the optimistic mode; the mode is half between T0 and T1. At least T0.
     pub until_optimistic: Time,
     /// Bucket size of each meter in wire bytes: at least a packet, else all packets are trimmed.
     pub burst_bytes: u32,
-    /// Share of the line rate that a half port passes, as numerator and denominator, both positive.
+    /// Share of the line rate that passes in the half mode, as numerator and denominator, both positive.
     pub half: (u32, u32),
-    /// Share that a pessimistic port passes; 1/n for n pipelines, so that all of them together fill the line.
+    /// Share of the line rate that passes in the pessimistic mode; 1/n for n pipelines, so that all of them together
+    /// fill the line.
     pub share: (u32, u32),
 }
 
@@ -60,7 +61,7 @@ pub struct TrimMeter {
     meters: Meters,
     signals: SignalState,
     stamp: StampState,
-    /// Packets still to trim because of signals.
+    /// Number of packets still to be trimmed because of signals.
     owed: u64,
 }
 
@@ -102,8 +103,8 @@ impl TrimMeter {
         }
     }
 
-    /// Returns whether a packet of `bytes` wire bytes is trimmed. Every meter counts every packet, whichever meter
-    /// determines the result.
+    /// Returns whether a packet of `bytes` wire bytes is trimmed. Every meter counts every packet, not only the meter
+    /// that determines the result.
     #[inline]
     pub fn trims(&mut self, parameters: &ControlParameters, now: Time, bytes: u32) -> bool {
         match &mut self.meters {
@@ -170,7 +171,7 @@ mod tests {
         LINE.serialise(u64::from(FRAME))
     }
 
-    /// Returns the trimmed packets and all packets, back to back from `from` to `until`.
+    /// Sends packets back to back from `from` to `until`. Returns the numbers of trimmed packets and of all packets.
     fn trimmed(trim_meter: &mut TrimMeter, parameters: &ControlParameters, from: Time, until: Time) -> (u64, u64) {
         let (mut now, mut all, mut trims) = (from, 0, 0);
         while now < until {
@@ -184,8 +185,8 @@ mod tests {
     const METERED: [Control; 2] =
         [Control::ThreeMeters, Control::TwoMeters { wrap: Wrap::Handled, clock_ns: 4_294_900_000 }];
 
-    /// One signal, a sender at the line rate: three of four packets are trimmed for 6 us, every other for 18 us, none
-    /// before and after. Buckets drained at the line rate have no burst left.
+    /// One signal, a sender at the line rate: three of four packets are trimmed for 6 us, every second one for 18 us,
+    /// none before and after. Buckets drained at the line rate have no burst left.
     #[test]
     fn a_signal_trims_three_quarters_then_half_then_nothing() {
         for control in METERED {
@@ -239,7 +240,7 @@ mod tests {
         assert_eq!(trims, all);
     }
 
-    /// The timestamp comparison of the listing: around a wrap of the clock signals are ignored, and ports trim without
+    /// The timestamp comparison of the listing around a wrap of the clock: signals are ignored, and ports trim without
     /// a signal.
     #[test]
     fn an_unhandled_wrap_is_seen_in_what_is_trimmed() {
@@ -262,8 +263,8 @@ mod tests {
         assert!(before == 0 && unsignalled > 80, "{before} and {unsignalled}");
     }
 
-    /// Random packets and signals: no rule passes more than the line rate and its burst, and late or spurious calls are
-    /// harmless.
+    /// Random packets and signals: every rule passes at most the line rate and its burst, and late or spurious calls
+    /// have no effect.
     #[test]
     fn random_operations_keep_the_bounds() {
         let controls = [

@@ -1,6 +1,6 @@
-//! QCN (IEEE 802.1Qau, now 802.1Q clauses 30 to 33): congestion points at switches sample their queues and send the
-//! strength of the congestion to the sources of sampled frames. Reaction points at hosts cut their rate accordingly and
-//! recover by themselves ([`crate::rate_recovery`]).
+//! QCN (IEEE 802.1Qau, now 802.1Q clauses 30 to 33): congestion points at switches sample their queues and send
+//! quantized feedback to the sources of sampled frames. Reaction points at hosts cut their rate accordingly and recover
+//! without further messages ([`crate::rate_recovery`]).
 //!
 //! ```text
 //!  reaction point (here) ──data──▶ congestion point (point.rs): a queue of a switch
@@ -32,7 +32,7 @@ parameters! {
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             INITIAL_RATE[0],
             INITIAL_RATE[1];
-        /// Share of a cut per unit of feedback (Gd).
+        /// Relative rate reduction per unit of feedback (Gd).
         gain: f64 = "gain" share, default "0.0078125",
             "share Gd of the rate that a unit of feedback removes, above 0, up to 1; a cut removes at most half",
             "IEEE 802.1Q, rpgGd and rpgMinDecFac: 1/128 and 50 %";
@@ -112,7 +112,7 @@ impl RateController for Qcn {
         self.recovery.on_sent(&parameters.recovery, bytes);
     }
 
-    /// A message before the end of the first recovery stage keeps the target (802.1Q clause 32).
+    /// A notification message before the end of the first recovery stage keeps the target (802.1Q clause 32).
     fn on_cnm(&mut self, parameters: &QcnParameters, now: Time, message: CongestionMessage) {
         self.recovery.advance(&parameters.recovery, now);
         if message.feedback > 0 {
@@ -158,7 +158,8 @@ mod tests {
         }
     }
 
-    /// Five stages of 150 KB bring the rate back to a 32nd of the cut; then each 75 KB raise the target by 5 Mbps.
+    /// After five stages of 150 KB the rate is below the target by 1/32 of the cut; then each 75 KB raise the target by
+    /// 5 Mbps.
     #[test]
     fn bytes_alone_bring_the_rate_back_and_beyond() {
         let p = QcnParameters::default();
@@ -167,7 +168,7 @@ mod tests {
             flow.on_cnm(&p, Time::ZERO, message(32));
             flow.on_sent(&p, Time::ZERO, 150_000);
         });
-        // The second cut was after a stage: from 8.75 G, its new target.
+        // The second cut follows a completed stage, so that it sets a new target: the rate of 8.75 Gbps before the cut.
         let target = 8_750_000_000;
         assert_eq!(flow.recovery.target().as_bps(), target);
         (0..3).for_each(|_| flow.on_sent(&p, Time::ZERO, 150_000));
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!(flow.rate(&p, Time::ZERO), Rate::from_mbps(2500));
     }
 
-    /// Without messages the rate climbs to its limit, independent of the times at which it is read.
+    /// Without notification messages the rate rises to its limit, independent of the times at which it is read.
     #[test]
     fn a_flow_below_its_limit_climbs_to_it_by_time_alone() {
         let p = QcnParameters { initial_rate: Some(Rate::from_gbps(2)), ..QcnParameters::default() };

@@ -1,4 +1,4 @@
-//! Congestion point: one queue of a switch, sampled more often the stronger its last congestion was.
+//! Congestion point: one queue of a switch. The stronger the feedback of the last sample, the more often it is sampled.
 
 use crate::describe::Mechanism;
 use crate::frame::{CongestionMessage, Detail, Frame, Kind, MIN_FRAME_BYTES};
@@ -34,7 +34,7 @@ parameters! {
             "bytes between two samples after the strongest feedback, at least 1 B, up to `sample`; between the two the \
              probability rises linearly with the last feedback",
             "Alizadeh et al., Allerton 2008: 10 %";
-        /// Largest random share by which a distance differs, 0 to less than 1.
+        /// Jitter of the sampling distance: maximum random deviation as a share, 0 to less than 1.
         jitter: f64 = "jitter" share, default "0.15",
             "each distance is drawn from this share below to this share above, 0 to less than 1",
             "IEEE 802.1Q, clause 32.8: 0.85 to 1.15";
@@ -69,7 +69,8 @@ impl PointParameters {
         self.classes.unwrap_or(!(1 << self.cnm_class))
     }
 
-    /// Message of a queue of `queue_bytes` that held `old_bytes` at the last sample; `None` without congestion.
+    /// Returns the message of a queue of `queue_bytes` that held `old_bytes` at the last sample; `None` without
+    /// congestion.
     ///
     /// Fb = -((Q - Q_eq) + w (Q - Q_old)). Only negative values are sent; 0 to Q_eq (1 + 2 w) is quantized to 0 to 63
     /// (802.1Q clause 32; Bahnasy's thesis, eq. 1.1).
@@ -102,7 +103,7 @@ pub struct CongestionPoint {
     left_bytes: u64,
     /// Bytes in the queue at the last sample.
     old_bytes: u64,
-    /// Whether the first distance has been drawn.
+    /// Whether the first sampling distance has been drawn.
     counts: bool,
 }
 
@@ -125,7 +126,7 @@ impl CongestionPoint {
         message
     }
 
-    /// Counts `bytes` that passed the empty queue. A sample among them finds an empty queue.
+    /// Counts `bytes` that passed while the queue was empty. A sample within these bytes observes an empty queue.
     pub fn on_idle(&mut self, parameters: &PointParameters, bytes: u64, random: &mut Stream) {
         if self.passes(parameters, bytes, random) {
             self.old_bytes = 0;
@@ -157,7 +158,7 @@ pub struct SampledPort {
     parameters: Box<PointParameters>,
     /// Congestion point of each queue of the port.
     queues: Vec<SampledQueue>,
-    /// Bytes of each class that have waited. Counted only if more than one class is in use.
+    /// Total bytes per class that have been queued. Counted only if more than one class is in use.
     waited_bytes: Option<Box<[u64; 8]>>,
 }
 
@@ -165,14 +166,14 @@ pub struct SampledPort {
 #[derive(Clone, Copy, Debug, Default)]
 struct SampledQueue {
     point: CongestionPoint,
-    /// Bytes offered to the port at the last sample, and the part of them that waited in other classes.
+    /// Total bytes offered to the port up to the last sample, and the part of them that was queued in other classes.
     seen_bytes: u64,
     other_bytes: u64,
 }
 
 impl SampledQueue {
-    /// Returns the bytes offered to the port since the last sample, without those that waited in other classes. Both
-    /// arguments are totals since the start of the run. Frames of other classes that found the wire idle are still
+    /// Returns the bytes offered to the port since the last sample, without those that were queued in other classes.
+    /// Both arguments are totals since the start of the run. Frames of other classes that found the wire idle are still
     /// included.
     fn passed_bytes(&mut self, came_bytes: u64, other_bytes: u64) -> u64 {
         let came = came_bytes.saturating_sub(self.seen_bytes);
@@ -205,7 +206,7 @@ impl PortMechanism for SampledPort {
     }
 
     fn queued_classes(&self) -> u8 {
-        // With several classes, the bytes that wait in the others must be counted too.
+        // With several classes, the bytes queued in the other classes must be counted too.
         if self.waited_bytes.is_none() { self.parameters.sampled_classes() } else { u8::MAX }
     }
 
@@ -220,8 +221,8 @@ impl PortMechanism for SampledPort {
             return None;
         }
         let (size_bytes, queue_bytes) = (u64::from(frame.size_bytes), port.queue_bytes());
-        // Frames that found the wire idle were not sampled. They are in the bytes that the port has sent, which must
-        // exclude bytes of other classes that waited in other queues.
+        // Frames that found the wire idle were not sampled. The bytes that the port has sent include them; bytes of
+        // other classes that were queued must be subtracted.
         let came_bytes = port.sent_bytes() + port.waiting_bytes();
         let sampled = self.queues.get_mut(port.queue())?;
         let passed_bytes = sampled.passed_bytes(came_bytes, others_bytes).saturating_sub(size_bytes);
@@ -264,7 +265,7 @@ mod tests {
         assert_eq!(feedback(200_000, 200_000), None, "at its set point");
         assert_eq!((feedback(215_624, 215_624), feedback(215_625, 215_625)), (None, Some(1)));
         assert_eq!((feedback(231_249, 231_249), feedback(231_250, 231_250)), (Some(1), Some(2)));
-        // 100 KB above, and 50 KB more than before: 200 KB.
+        // 100 KB above the set point, and 50 KB more than at the last sample, with weight 2: 200 KB.
         assert_eq!(feedback(300_000, 250_000), Some(12));
         // A queue that falls fast enough is not congested; one that grows below its set point is.
         assert_eq!(feedback(300_000, 350_000), None);
@@ -281,8 +282,8 @@ mod tests {
         assert_eq!((far.offset, far.delta), (i16::MAX, i16::MAX));
     }
 
-    /// Figure 1.6 of the thesis: 1 % of frames of 1500 bytes without congestion, 10 % at the strongest, linear in
-    /// between.
+    /// Figure 1.6 of the thesis: the sampling probability of a frame of 1500 bytes is 1 % without congestion and 10 %
+    /// at the strongest feedback, with linear interpolation.
     #[test]
     fn the_probability_of_a_sample_is_linear_in_the_last_feedback() {
         for feedback in 0..=70u8 {
@@ -292,7 +293,7 @@ mod tests {
         }
     }
 
-    /// The measured mean distance of samples, with jitter, at a queue of constant length.
+    /// Compares the mean distance of samples, with jitter, with the configured one, for a queue of constant length.
     #[test]
     fn samples_come_as_often_as_they_shall() {
         for (queue, feedback) in [(100_000, 0), (700_000, 32), (2_000_000, 63)] {
@@ -309,7 +310,7 @@ mod tests {
                 }
             }
             let expected = if feedback == 0 { 0.0 } else { frames as f64 * 1000.0 / P.distance_bytes(feedback) as f64 };
-            // Whole frames are sampled: on average half a frame late.
+            // A sample takes place at the end of a frame: half a frame late on average.
             let late = 1.0 + 500.0 / P.distance_bytes(feedback) as f64;
             assert!((notified as f64 * late - expected).abs() <= 0.01 * expected, "{notified} for {expected}");
         }
@@ -325,7 +326,7 @@ mod tests {
         assert!(point.left_bytes >= 127_500, "as without congestion");
     }
 
-    /// Bytes of a busy second class do not count as frames that found the queue empty.
+    /// Bytes of a busy second class do not count as frames that passed while the queue was empty.
     #[test]
     fn frames_of_other_classes_do_not_pass_the_queue() {
         let mut sampled = SampledQueue::default();
