@@ -31,7 +31,7 @@ parameters! {
         title: "drops or marks flows above their fair share, without a queue per flow (AFD)";
         source: "Pan, Breslau, Prabhakar and Shenker, Approximate Fairness through Differential Dropping, ACM CCR \
             33(2), 2003";
-        /// Queue length that the controller aims at, in bytes, at least 1.
+        /// Target queue length of the controller, in bytes, at least 1.
         target_bytes: u64 = "target" bytes, required,
             "queue length at which the controller keeps a congested queue, at least 1 B",
             "required: depends on rate and round trip (AFD: target queue)";
@@ -52,7 +52,7 @@ parameters! {
         alpha: f64 = "alpha" positive, default "1.7",
             "gain of the queue length at the update before, above 0",
             "AFD: PI controller, after Hollot et al., INFOCOM 2001; the number is a choice of this project";
-        /// Gain of the present queue length, above `alpha`.
+        /// Gain of the current queue length, above `alpha`.
         beta: f64 = "beta" positive, default "1.8",
             "gain of the present queue length, above alpha",
             "AFD: PI controller, after Hollot et al., INFOCOM 2001; the number is a choice of this project";

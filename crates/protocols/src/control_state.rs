@@ -11,7 +11,7 @@ pub struct ControlState {
     pub target: Option<Rate>,
     /// Congestion window in bytes.
     pub window_bytes: Option<u64>,
-    /// Unacknowledged bytes; of a receiver-driven flow, those without any reply.
+    /// Unacknowledged bytes; in a receiver-driven flow, bytes of packets without an ACK or NACK.
     pub flight_bytes: Option<u64>,
     /// Round-trip time in use: TCP's SRTT (RFC 6298), TIMELY's last sample.
     pub rtt: Option<Time>,

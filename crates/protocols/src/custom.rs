@@ -48,7 +48,7 @@ impl Clone for Box<dyn AnyReceiver> {
     }
 }
 
-/// A factory of the two ends of each flow, with the properties that a host needs in advance.
+/// A factory of the two endpoints of each flow, with the properties that a host needs in advance.
 pub trait Transport: Debug + Send + Sync {
     /// Makes the sending end of `flow`.
     fn sender(&self, flow: &FlowStart) -> Box<dyn AnySender>;
@@ -62,7 +62,7 @@ pub trait Transport: Debug + Send + Sync {
     }
     /// Payload in bytes of every data frame of a flow but the last.
     fn payload_bytes(&self) -> u16;
-    /// Bytes of a data frame beside its payload, FCS included.
+    /// Bytes of a data frame other than its payload, FCS included.
     fn header_bytes(&self) -> u16;
     /// Longest retransmission timeout; zero without retransmissions.
     fn max_rto(&self) -> Time {

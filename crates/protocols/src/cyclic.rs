@@ -251,7 +251,8 @@ mod tests {
         assert_eq!(error(MAX_CYCLE, [6, 7], us(1)), CyclicError::Gates(GateListError::TooLong));
     }
 
-    /// A frame that finds its gate open on time never misses its cycle, and no class is filled while it is emptied.
+    /// A frame sent at the first sufficient opening of its gate never misses its cycle. No queue receives and sends in
+    /// the same cycle.
     #[test]
     fn queues_are_filled_and_emptied_in_turn() {
         let mut random = Stream::new(7, 0, 0);

@@ -22,7 +22,7 @@ pub enum AlphaSample {
 }
 
 parameters! {
-    /// The parameters of DCQCN beside those of its transport.
+    /// The parameters that DCQCN adds to those of its transport.
     #[derive(Clone, Debug, PartialEq)]
     pub struct DcqcnParameters: Transport "dcqcn" {
         title: "RoCE whose rate follows ECN marks";

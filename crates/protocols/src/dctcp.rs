@@ -4,7 +4,7 @@
 use crate::parameters::parameters;
 
 parameters! {
-    /// The parameters of DCTCP beside those of TCP.
+    /// The parameters that DCTCP adds to those of TCP.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct DctcpParameters: Transport "dctcp" {
         title: "TCP whose window follows the share of marked bytes";

@@ -9,7 +9,7 @@ use crate::rate_control::{AckInfo, ControlSettings, FlowLimits, RateController, 
 use units::{Rate, Time};
 
 parameters! {
-    /// The parameters of DCTCP as a rate beside those of its transport.
+    /// The parameters that DCTCP as a rate adds to those of its transport.
     #[derive(Clone, Debug, PartialEq)]
     pub struct DctcpRateParameters: Transport "dctcp-rate" {
         title: "RoCE whose rate follows the share of marked bytes";

@@ -9,9 +9,9 @@ pub enum Family {
     FlowControl,
     /// Limits on the duration of pauses.
     Watchdog,
-    /// Treatment of frames that find no room.
+    /// Treatment of frames that do not fit the buffer (overload action).
     Overload,
-    /// Treatment of frames that do not fit the buffer.
+    /// Marking of frames by a switch.
     Marking,
     /// Location of queued frames (buffer architecture).
     Buffer,

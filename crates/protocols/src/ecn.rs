@@ -90,7 +90,7 @@ impl PortMechanism for Ecn {
         self.marker.k_min_bytes.saturating_add(1)
     }
 
-    #[inline(always)] // for each frame that is queued above k_min
+    #[inline(always)] // saves a call per frame that is queued above k_min
     fn enqueue(&mut self, port: &impl PortView, _: &Frame, random: &mut Stream) -> bool {
         self.marker.marks(port.queue_bytes(), random)
     }

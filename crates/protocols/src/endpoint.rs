@@ -1,4 +1,4 @@
-//! Interfaces between a host and the two ends of a flow.
+//! Interfaces between a host and the two endpoints of a flow.
 //!
 //! A host owns clocks, timers, the wire and the frames; a [`Sender`] or [`Receiver`] owns the state of its transport.
 //! The interface covers rates (`Offer::At`), windows (`Offer::Blocked` until an acknowledgement arrives), probe trains
@@ -15,11 +15,12 @@ use units::{Rate, Time};
 
 /// Arguments of every call from a host to a state machine.
 pub struct Ctx<'a> {
-    /// The host's local time; with a frame, its arrival time. Stamps of the other end are in that end's local time.
+    /// The host's local time; with a frame, its arrival time. Timestamps of the remote endpoint are in the
+    /// remote host's local time.
     pub now: Time,
     /// The host's random stream.
     pub random: &'a mut Stream,
-    /// Control frames to send to the other end, in order: from a receiver to its sender, or from a sender to its
+    /// Control frames to send to the remote endpoint, in order: from a receiver to its sender, or from a sender to its
     /// receiver. They carry the flow's number.
     pub replies: &'a mut Vec<Reply>,
     /// Telemetry that the frame collected, in the order of its hops; empty in all other calls.
@@ -27,7 +28,7 @@ pub struct Ctx<'a> {
 }
 
 impl<'a> Ctx<'a> {
-    /// A call at `now` without telemetry.
+    /// Creates the arguments of a call at `now` without telemetry.
     pub fn new(now: Time, random: &'a mut Stream, replies: &'a mut Vec<Reply>) -> Self {
         Ctx { now, random, replies, telemetry: &[] }
     }
@@ -49,7 +50,7 @@ pub struct FlowStart {
     pub round_trip: Time,
 }
 
-/// A control frame from one end of a flow to the other: acknowledgement, notification, pull.
+/// A control frame from one endpoint of a flow to the other: acknowledgement, notification, pull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Reply {
     /// Frame kind; [`Kind::Control`] if a sender sends it.
@@ -92,8 +93,8 @@ pub struct Segment {
     pub next: Time,
     /// Value of [`Sender::waits`] after this segment. Saves a poll of a blocked sender.
     pub waits: bool,
-    /// Data for the receiver beside the payload. In data frames the host replaces [`Detail::NONE`] with the start time
-    /// of the flow.
+    /// Metadata for the receiver in addition to the payload. In data frames the host replaces [`Detail::NONE`] with the
+    /// start time of the flow.
     pub detail: Detail,
     /// Traffic class, one of [`crate::custom::Transport::classes`]; `None` for that of the flow. If the class is
     /// paused, the frame waits in its queue, and the host polls the flow again after the frame's time on the wire.
@@ -122,7 +123,8 @@ pub struct SenderStatistics {
     pub retransmitted_bytes: u64,
     /// Number of retransmission timeouts.
     pub timeouts: u32,
-    /// Time at which the receiver had every byte, from the last acknowledgement; `None` without acknowledgements.
+    /// Time at which the last byte arrived at the receiver, as an acknowledgement reports it; `None` without such a
+    /// report.
     pub delivered: Option<Time>,
 }
 

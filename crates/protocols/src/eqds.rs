@@ -8,7 +8,7 @@ use crate::parameters::parameters;
 use crate::settings::{ParameterError, require};
 
 parameters! {
-    /// Parameters of EQDS beside those of NDP. Pulls are separate frames, and early pulls always count.
+    /// The parameters that EQDS adds to those of NDP. Pulls are separate frames, and early pulls always count.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct EqdsParameters: Transport "eqds" {
         title: "EQDS-style credit: a receiver grants what senders announce";

@@ -9,7 +9,7 @@ use crate::roce::connection::INITIAL_RATE;
 use units::{Rate, Time};
 
 parameters! {
-    /// Parameters of an external rate beside those of its transport.
+    /// The parameters that an external rate adds to those of its transport.
     #[derive(Clone, Debug, PartialEq)]
     pub struct ExternalParameters: Transport "external" {
         title: "RoCE with a rate set by an external agent, step by step";

@@ -83,7 +83,7 @@ pub enum GateListError {
     TooLong,
 }
 
-/// Operation at the begin of a state, for a port with preemption (802.1Q-2022, Table 8-7).
+/// Operation at the beginning of a state, for a port with preemption (802.1Q-2022, Table 8-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateOperation {
     /// Sets the gates only; a hold or release stays in force.
@@ -109,7 +109,7 @@ pub struct GateState {
     pub open: u8,
     /// Duration.
     pub time: Time,
-    /// Operation at its start; `None` for [`GateOperation::by_default`].
+    /// Operation at the start of the state; `None` for [`GateOperation::by_default`].
     pub operation: Option<GateOperation>,
 }
 
@@ -129,7 +129,7 @@ impl GateList {
     /// Makes a list of states without operations: bitmasks of open gates, with durations.
     ///
     /// # Errors
-    /// No states, a state of no duration, a cycle beyond [`MAX_CYCLE`].
+    /// If there are no states, a state has no duration, or the cycle exceeds [`MAX_CYCLE`].
     pub fn new(states: &[(u8, Time)]) -> Result<GateList, GateListError> {
         let states = states.iter().map(|&(open, time)| GateState { open, time, operation: None });
         GateList::with_operations(&states.collect::<Vec<_>>())
@@ -227,7 +227,7 @@ impl GateList {
             return to.saturating_sub(from);
         }
         let spans = &self.open[usize::from(class)];
-        // Intervals are cut at the end of the cycle: their part beyond is also listed at the beginning.
+        // Intervals are cut at the end of the cycle, because the part beyond it is also listed at the beginning.
         let until = |phase: Time| -> u64 {
             spans.iter().map(|&(opens, shuts)| shuts.min(self.cycle).min(phase).saturating_sub(opens).as_ps()).sum()
         };

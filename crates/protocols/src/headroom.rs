@@ -19,14 +19,14 @@ use crate::frame::MIN_FRAME_BYTES;
 use crate::reaction::Reaction;
 use units::{LinkTime, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Inputs of the headroom beside the link.
+/// Inputs of the headroom computation in addition to the rate and delay of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conditions {
     /// Maximum frame in bytes, from destination address to FCS.
     pub mtu_bytes: u64,
     /// Reaction time of the neighbour.
     pub reaction: Reaction,
-    /// Lossless classes of the port: their pause frames may leave together. 1 for 802.3x.
+    /// Lossless classes of the port: their pause frames may be sent back to back. 1 for 802.3x.
     pub classes: u64,
     /// MAC and PHY at this end, sending and receiving together. The standard's reaction is measured at the neighbour's
     /// connector and includes the neighbour's own.

@@ -103,7 +103,7 @@ impl HeldGates {
         self.available.longest(class)
     }
 
-    /// Time from a hold request to its operation.
+    /// Time from a hold request to the hold operation (holdAdvance).
     pub fn hold_advance(&self) -> Time {
         self.hold_advance
     }

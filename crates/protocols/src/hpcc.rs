@@ -10,13 +10,13 @@ use crate::telemetry::Hop;
 use units::{Rate, Time};
 
 parameters! {
-    /// The parameters of HPCC beside those of its transport.
+    /// The parameters that HPCC adds to those of its transport.
     #[derive(Clone, Debug, PartialEq)]
     pub struct HpccParameters: Transport "hpcc" {
         title: "RoCE whose window and rate follow telemetry of every hop";
         source: "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019";
         over: crate::roce::connection::MECHANISM, without ["ack_every", "variable_window"];
-        /// T, the round trip without queues; `None` for that of the flow's path.
+        /// T, the round-trip time without queuing; `None` for the round-trip time of the flow's path.
         base_rtt: Option<Time> = "base_rtt" time_or["path"], default "path",
             "T, the round trip without queues, above 0; path: computed from the flow's path for a full \
              packet and its acknowledgement. The window is the rate times this",
@@ -176,7 +176,7 @@ impl RateController for Hpcc {
 
     #[inline]
     fn window_bytes(&self) -> u64 {
-        // The product fits 64 bits for any port and round trip below 1.8 s at 1 Tbps; beyond, the window is no bound.
+        // The product fits 64 bits for any port and round trip below 1.8 s at 1 Tbps; above, it is no limit.
         let bits_us = self.0.rate.as_bps().saturating_mul(self.0.base_rtt.as_ps() / 1000);
         (bits_us / 8_000_000_000).max(1)
     }

@@ -13,7 +13,7 @@ use units::random::Stream;
 /// Route of a bounced packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ReturnRoute {
-    /// A bounced packet leaves by the port at which it arrived on its forward path.
+    /// A bounced packet is sent through the port at which it arrived on its forward path.
     #[default]
     ArrivalPort,
     /// A bounced packet follows the switch's own route to its source.

@@ -82,7 +82,7 @@ pub trait Parameters: Sized {
     fn check(&self) -> Vec<ParameterError>;
 }
 
-/// Parameters of a mechanism beside those of its transport.
+/// The parameters that a mechanism adds to those of its transport.
 pub trait OwnParameters: Default {
     /// Description of the mechanism, with the parameters of its transport.
     const MECHANISM: &'static Mechanism;

@@ -88,7 +88,7 @@ pub fn quanta_time(quanta: u16, rate: Rate) -> Time {
 pub struct IngressAccount {
     /// Queued bytes. 32 bits suffice: no switch has 4 GiB of buffer.
     pub bytes: u32,
-    /// Bytes of these that count against the account's headroom instead of the shared buffer.
+    /// The part of `bytes` that counts against the account's headroom instead of the shared buffer.
     pub headroom_bytes: u32,
     /// Maximum of `headroom_bytes` so far.
     pub headroom_max_bytes: u32,

@@ -89,7 +89,7 @@ impl PortMechanism for PhantomQueue {
         Hooks::TRANSMIT
     }
 
-    /// Counts every frame, and marks those that can be marked.
+    /// Counts every frame, and marks ECN-capable frames above the threshold.
     fn transmit(&mut self, port: &impl PortView, frame: &Frame, _: &mut Stream) -> bool {
         let wire_bytes = u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES;
         self.pass(port.now(), wire_bytes) && frame.can_be_marked()

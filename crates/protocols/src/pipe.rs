@@ -164,7 +164,7 @@ impl Run<'_> {
         self.post(at + self.pipe.delay / 2, !back, frame);
     }
 
-    /// Sends the frames of a receiver.
+    /// Transmits the replies of the receiver to the sender.
     fn backward(&mut self, now: Time, replies: &mut Vec<Reply>) {
         for reply in replies.drain(..) {
             assert!(reply.size_bytes >= 64);
@@ -220,7 +220,7 @@ impl Run<'_> {
 
     /// Returns a stale or invalid acknowledgement or notification.
     fn nonsense(&mut self, now: Time, sender: &SenderState) -> Frame {
-        // Acknowledgements of single packets may be old, but must be true: NDP relies on them.
+        // Acknowledgements of single packets may be old but must be correct, because NDP relies on them.
         if matches!(sender, SenderState::Ndp(_)) && !self.frames.is_empty() {
             return self.frames[self.random.below(self.frames.len() as u64) as usize];
         }

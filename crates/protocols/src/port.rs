@@ -74,7 +74,7 @@ impl Hooks {
     }
 
     /// Returns whether the sets have a common hook.
-    #[inline(always)] // tested for each frame
+    #[inline(always)] // saves a call per frame and hook
     pub const fn meet(self, other: Hooks) -> bool {
         self.0 & other.0 != 0
     }

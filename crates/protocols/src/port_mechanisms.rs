@@ -209,7 +209,7 @@ port_mechanisms! {
         Phantom(PhantomQueue),
         /// Queues that notify the sources of sampled frames (QCN).
         CongestionPoint(SampledPort),
-        /// Drops or marks above the fair share of a flow (AFD).
+        /// Drops or marks frames of flows above the fair share (AFD).
         Afd(crate::afd::Afd),
     }
     tables {

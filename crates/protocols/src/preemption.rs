@@ -48,7 +48,7 @@ parameters! {
 }
 
 impl PreemptionParameters {
-    /// Whether a frame of `class` can be cut at all.
+    /// Whether a frame of `class` and `size_bytes` can be cut at any position.
     pub fn cuts(&self, class: u8, size_bytes: u16) -> bool {
         self.express & 1 << class == 0
             && (self.fragments == Fragments::Ideal || u64::from(size_bytes) >= 2 * LEAST_BYTES - CHECK_BYTES)
@@ -115,9 +115,10 @@ impl Rest {
             }
             Fragments::Standard => {
                 let whole = rate.bytes_in(elapsed);
-                // A byte on the wire is sent completely.
+                // A byte whose transmission has begun is completed before the cut.
                 let begun = whole + u64::from(rate.serialise(whole) < elapsed);
-                // Both fragments need the minimum length: the first waits for it, and the rest must have it.
+                // Both fragments need the minimum length: the cut is delayed until the first one has it, and the second
+                // one must have it.
                 let sent = begun.saturating_sub(PREAMBLE_BYTES).max(LEAST_BYTES - CHECK_BYTES);
                 let bytes = self.bytes.checked_sub(sent).filter(|&left| left >= LEAST_BYTES)?;
                 let free = rate.serialise(PREAMBLE_BYTES + sent + CHECK_BYTES + GAP_BYTES);
@@ -149,7 +150,7 @@ mod tests {
         assert_eq!(left.busy(RATE).0, BYTE * 1460);
         // A cut in the middle of byte 100 of the frame takes effect after that byte.
         assert_eq!(rest.cut(BYTE * 108 - Time::from_ps(40), RATE).unwrap(), (BYTE * 124, Rest { bytes: 1400, ..rest }));
-        // The last 64 bytes stay together.
+        // The last 64 bytes are the last fragment and cannot be cut.
         assert_eq!(rest.cut(BYTE * 1444, RATE).unwrap().1.bytes, 64);
         assert_eq!(rest.cut(BYTE * 1444 + Time::from_ps(1), RATE), None);
     }

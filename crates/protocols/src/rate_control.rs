@@ -8,7 +8,7 @@ use crate::settings::ParameterError;
 use crate::telemetry::Hop;
 use units::{Rate, Time};
 
-/// The parameters of a rate control, beside those of RoCE.
+/// The parameters that a rate control adds to those of RoCE.
 pub trait ControlSettings: OwnParameters {
     /// Switch support that the control needs.
     const NEEDS: SwitchSupport = SwitchSupport::Nothing;
@@ -101,9 +101,9 @@ pub trait RateController {
     }
     /// Handles the departure of a data frame of `bytes`.
     fn on_sent(&mut self, _parameters: &Self::Parameters, _now: Time, _bytes: u64) {}
-    /// Handles a congestion notification.
+    /// Handles a congestion notification packet (CNP).
     fn on_cnp(&mut self, _parameters: &Self::Parameters, _now: Time, _frame: &Frame) {}
-    /// Handles a congestion notification message.
+    /// Handles a congestion notification message (CNM).
     fn on_cnm(&mut self, _parameters: &Self::Parameters, _now: Time, _message: CongestionMessage) {}
     /// Handles an acknowledgement of new bytes.
     fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: AckInfo<'_>) {}

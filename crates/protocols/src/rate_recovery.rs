@@ -8,7 +8,7 @@
 
 use units::{Rate, Time};
 
-/// Parameters of the three phases.
+/// Parameters of fast recovery, additive increase and hyper increase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecoveryParameters {
     /// Bytes per stage of the byte counter; 0 disables it.
@@ -23,7 +23,7 @@ pub struct RecoveryParameters {
     pub hyper_increase: Rate,
     /// 802.1Qau: hyper increase grows with each stage, `i * hyper_increase` in its stage i.
     pub hyper_by_stage: bool,
-    /// 802.1Qau: after fast recovery the stages of both counters are halved.
+    /// 802.1Qau: after fast recovery the stage lengths of both counters are halved.
     pub half_after_recovery: bool,
     /// Lower bound of the rate.
     pub min_rate: Rate,

@@ -9,7 +9,7 @@ use crate::settings::require;
 use units::{Rate, Time};
 
 parameters! {
-    /// The parameters of Swift beside those of its transport.
+    /// The parameters that Swift adds to those of its transport.
     #[derive(Clone, Debug, PartialEq)]
     pub struct SwiftParameters: Transport "swift" {
         title: "RoCE whose window follows the delay of its path, also below one packet";

@@ -20,7 +20,7 @@ pub enum RttSampling {
 }
 
 parameters! {
-    /// The parameters of TIMELY beside those of its transport.
+    /// The parameters that TIMELY adds to those of its transport.
     #[derive(Clone, Debug, PartialEq)]
     pub struct TimelyParameters: Transport "timely" {
         title: "RoCE whose rate follows the gradient of the round trip time";
@@ -41,11 +41,11 @@ parameters! {
             "when a round trip is measured: segment, at each acknowledgement of one; round-trip, once in \
              a round trip, and every packet is acknowledged; rises below t_low then count for hyper_after too",
             "TIMELY, sec. 3 and algorithm 1; HPCC's ns-3 fork, CC_MODE 7: round-trip";
-        /// Weight alpha of a new difference, above 0, up to 1.
+        /// Weight alpha of a new round-trip difference in the moving average, above 0, up to 1.
         ewma: f64 = "ewma" share, default "0.875",
             "weight alpha of a new difference of round trips in their average, above 0, up to 1",
             "TIMELY, algorithm 1; Bahnasy's thesis, sec. 3.7: 0.875";
-        /// Strength beta of a cut, above 0, below 1.
+        /// Multiplicative decrease constant beta, above 0, below 1.
         beta: f64 = "beta" share, default "0.8",
             "strength of a cut, above 0, below 1",
             "TIMELY, algorithm 1 and sec. 4.3";

@@ -317,7 +317,7 @@ impl TransportParameters {
         }
     }
 
-    /// Bytes of a data frame beside its payload, FCS included.
+    /// Bytes of a data frame other than its payload, FCS included.
     pub fn header_bytes(&self) -> u16 {
         match self {
             TransportParameters::Datagram(parameters) => parameters.header_bytes,

@@ -173,7 +173,7 @@ impl Receiver for DatagramReceiver {
     #[inline]
     fn on_frame(&mut self, _ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         if frame.kind == Kind::Trimmed {
-            return Receipt::default(); // never retransmitted
+            return Receipt::default(); // no effect: datagrams are never retransmitted
         }
         self.received_bytes += u64::from(frame.payload_bytes);
         if frame.has(flags::LAST) {

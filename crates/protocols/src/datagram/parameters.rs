@@ -16,8 +16,8 @@ pub enum ArrivalProcess {
     Constant,
     /// Exponentially distributed gaps with the mean given by `gap` or `rate`.
     Poisson,
-    /// Equal gaps during exponential on periods, no frames during exponential off periods; every on period begins with
-    /// a frame.
+    /// Equal gaps during exponentially distributed on periods, no frames during exponentially distributed off periods;
+    /// every on period begins with a frame.
     OnOff,
 }
 

@@ -79,7 +79,7 @@ impl Estimator {
         let frames = u64::from(parameters.train_frames);
         let (number, index) = (frame.seq / frames, frame.seq % frames);
         if number < self.train.number {
-            return; // overtaken by a later train
+            return; // out of order: a later train has begun
         }
         if number > self.train.number {
             self.finish(parameters, ctx, frame);

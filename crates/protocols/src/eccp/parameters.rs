@@ -18,7 +18,7 @@ pub enum BandwidthSource {
 }
 
 parameters! {
-    /// The parameters of ECCP beside those of its transport.
+    /// The parameters that ECCP adds to those of its transport.
     #[derive(Clone, Debug, PartialEq)]
     pub struct EccpParameters: Transport "eccp" {
         title: "RoCE with a rate that keeps a share of the path's bandwidth available, measured by probes";

@@ -31,7 +31,7 @@ pub struct OutputBackpressure {
     fresh: Vec<HostPair>,
     /// Frames that pass before the next evaluation of the thresholds.
     patience: usize,
-    /// Start of the next search for an inactive flow.
+    /// Table entry after which the next search for an inactive flow starts.
     cursor: HostPair,
     demands: Vec<Demand>,
     rates: Vec<u64>,

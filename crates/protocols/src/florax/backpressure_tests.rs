@@ -261,7 +261,7 @@ fn one_aggressor(parameters: &BackpressureParameters) -> (OutputBackpressure, Ti
     (output, Time::from_us(150 * 40))
 }
 
-/// A next switch that holds host 9; this number of frames to host 9 waits here.
+/// A next switch that holds host 9, because of which this number of frames to host 9 waits at the output port.
 struct Holds(u64);
 impl Neighbours for Holds {
     fn held_bps(&self, to: HostPair) -> Option<u64> {

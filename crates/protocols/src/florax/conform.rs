@@ -1,4 +1,4 @@
-//! Conformance of a flow to the rate of its XOFF.
+//! Policing of a flow that has received an XOFF: conformance to the permitted rate.
 
 use units::Time;
 

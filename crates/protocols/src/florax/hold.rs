@@ -18,7 +18,7 @@ impl Hold {
         Hold { rate_bps, since: now, until: now.saturating_add(expiry), next: now }
     }
 
-    /// Replaces the XOFF by a newer one for this flow.
+    /// Replaces the XOFF by a newer XOFF for the same flow.
     pub fn on_request(&mut self, now: Time, rate_bps: u64, expiry: Time) {
         (self.rate_bps, self.until, self.next) = (rate_bps, now.saturating_add(expiry), self.next.max(now));
     }

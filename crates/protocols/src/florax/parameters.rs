@@ -1,4 +1,4 @@
-//! The parameters of an output that pauses its senders, common to all output backpressure.
+//! The parameters of backpressure at an output port, common to all its variants.
 
 use units::Time;
 

@@ -37,7 +37,7 @@ pub struct BackpressureStatistics {
     pub xoffs: u64,
     /// XOFFs for flows with an XOFF in force, with a new rate.
     pub changes: u64,
-    /// Flows that were resumed by an XON.
+    /// XONs for flows with an XOFF in force.
     pub xons: u64,
     /// XOFFs that expired.
     pub expiries: u64,
@@ -45,7 +45,7 @@ pub struct BackpressureStatistics {
     pub flows_max: u64,
     /// Maximum number of flows paused at one time.
     pub max_stopped_flows: u64,
-    /// Frames of flows that did not fit the table.
+    /// Frames of flows that did not fit the flow table.
     pub untracked: u64,
 }
 

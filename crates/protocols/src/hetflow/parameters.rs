@@ -9,7 +9,7 @@ use crate::settings::require;
 use units::{Rate, Time};
 
 parameters! {
-    /// The parameters of HetFlow beside those of its transport.
+    /// The parameters that HetFlow adds to those of its transport.
     #[derive(Clone, Debug, PartialEq)]
     pub struct HetFlowParameters: Transport "hetflow" {
         title: "RoCE whose rate follows the slope of one-way delays";
@@ -32,7 +32,7 @@ parameters! {
         sample: u32 = "sample" count, default "32",
             "frames N_s per sample, at least 1; no sample if they take more than twice the timer",
             "thesis, table 3.2";
-        /// KC: factor from the slope of the delay to feedback.
+        /// KC: feedback per unit of the delay gradient.
         scaling: f64 = "scaling" positive, default "1500",
             "KC, feedback per slope of the delay",
             "thesis, table 3.2";

@@ -27,7 +27,7 @@ pub struct Sampler {
     base_ps: i128,
 }
 
-/// Delay of the frame in picoseconds, by the clocks of both ends.
+/// One-way delay of the frame in picoseconds: difference of the receiver's and the sender's clock.
 fn delay_ps(now: Time, frame: &Frame) -> i128 {
     i128::from(now.as_ps()) - i128::from(frame.stamp.as_ps())
 }

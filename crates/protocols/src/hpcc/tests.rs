@@ -104,7 +104,8 @@ fn after_max_stage_steps_the_rate_follows_the_measurement() {
     assert_eq!(rates[5], (rates[4] + 40).min(100_000), "and the row begins again");
 }
 
-/// Telemetry of another path, or with clocks or counts that decreased, is no sample but replaces the stored one.
+/// Telemetry of another path, or with decreased timestamps or byte counts, is no sample but replaces the stored
+/// telemetry.
 // [HPCC6]
 #[test]
 fn another_path_begins_anew() {

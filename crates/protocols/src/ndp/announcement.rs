@@ -1,6 +1,6 @@
 //! The announcement of a sender in every data packet.
 
-/// The initial window and, if announced, the flow's size. [`crate::frame::Frame::detail`] carries it.
+/// The initial window and, if known, the flow's size. Carried in [`crate::frame::Frame::detail`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announcement {
     /// Packets sent without a pull, 1 to 65535.

@@ -55,7 +55,7 @@ impl Arrivals {
         packet < self.base || packet - self.base < self.words.len() as u64 * 64 && self.words[word] & bit != 0
     }
 
-    /// Records the complete `packet`.
+    /// Records the complete arrival of `packet`.
     #[inline]
     pub fn insert(&mut self, packet: u64) -> Arrival {
         if self.contains(packet) {

@@ -20,7 +20,7 @@ impl PullPacer {
         PullPacer { round: VecDeque::new(), next: Time::ZERO, packet }
     }
 
-    /// Appends `flow`, which has pending pulls; it must not be in the round.
+    /// Appends `flow`, which has pending pulls, to the round; it must not be in the round already.
     pub fn enter(&mut self, flow: u32) {
         self.round.push_back(flow);
     }

@@ -159,7 +159,7 @@ impl NdpParameters {
         self.eqds.map_or(0, |eqds| eqds.ahead(window))
     }
 
-    /// Returns the table that describes these parameters.
+    /// Returns the description of these parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
         if self.eqds.is_some() { &eqds::MECHANISM } else { &MECHANISM }
     }

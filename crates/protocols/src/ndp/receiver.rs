@@ -14,9 +14,9 @@ use units::Time;
 pub struct NdpReceiver {
     parameters: Arc<NdpParameters>,
     seen: Arrivals,
-    /// Packets of the flow; `u64::MAX` until announced or the last one has arrived.
+    /// Number of packets of the flow; `u64::MAX` until the size is announced or the last packet has arrived.
     total: u64,
-    /// Packets that arrived, complete or trimmed, without duplicates.
+    /// Number of packets that arrived, complete or trimmed, without duplicates.
     arrivals: u64,
     /// Trimmed arrivals, each of which needs a retransmission.
     cut: u64,

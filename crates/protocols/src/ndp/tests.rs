@@ -162,13 +162,13 @@ fn a_pull_lets_the_lowest_refused_packet_go_first() {
     let sent = hear(pull(3));
     assert_eq!((packets(&sent), sent[1].flags), (vec![3, 5], 0));
     assert_eq!(packets(&hear(pull(2))), [] as [u64; 0]);
-    // An acknowledgement cancels the NACK before it.
+    // An acknowledgement cancels an earlier NACK of the same packet.
     assert_eq!(packets(&hear(received(Kind::Ack, 2, flags::NAK))), [] as [u64; 0]);
     assert_eq!(packets(&hear(received(Kind::Ack, 2, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(pull(4))), [6]);
 }
 
-/// The window covers new packets only: a short flow does not use its rest for retransmissions.
+/// The window permits new packets only: a short flow cannot use the rest of the window for retransmissions.
 #[test]
 fn a_flow_shorter_than_its_window_waits_for_pulls_too() {
     let mut sender = sender("10", 4);

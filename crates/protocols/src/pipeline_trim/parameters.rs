@@ -9,7 +9,7 @@ use crate::trim;
 use units::{Bytes, Rate, Time};
 
 parameters! {
-    /// Parameters of trimming in pipelines, beside those of [`trim::TrimParameters`].
+    /// The parameters that trimming in pipelines adds to those of [`trim::TrimParameters`].
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct PipelineSettings: Overload "pipeline-trim" {
         title: "trimming by features of programmable switches: meters in ingress pipelines, deflect or mirror on drop";
@@ -92,7 +92,7 @@ parameters! {
         clock_ns: u32 = "clock" count, default "0",
             "value of the 1 ns clock at time zero, 0 to 4294967295: switch-p4",
             "choice of this project, to include a wrap in a run";
-        /// Stages between the queue sample at ingress and the queue, 0 to 64.
+        /// Number of pipeline stages between the sample of the queue length at ingress and the queue, 0 to 64.
         stages: u32 = "stages" count[0, 64], default "4",
             "stages between the read of the queue length and the queue, 0 to 64: tofino2",
             "Popa et al., section 3";

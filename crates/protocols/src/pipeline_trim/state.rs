@@ -218,8 +218,8 @@ mod tests {
                 .collect();
             let count = |mode| modes.iter().filter(|&&other| other == mode).count();
             let counts = (count(Mode::Pessimistic), count(Mode::Half), count(Mode::Optimistic));
-            // Clock value 0 means "no signal", so a signal at 0 is stored as 1 ns earlier: at the whole microseconds of
-            // both expiries, these have passed.
+            // Clock value 0 means "no signal", so that a signal at 0 is stored as 1 ns earlier, and both expiries fall
+            // 1 ns before the sampled whole microseconds.
             assert_eq!(counts, if start == 0 { (6, 18, 6) } else { (7, 18, 5) }, "start {start}");
         }
     }

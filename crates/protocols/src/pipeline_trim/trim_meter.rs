@@ -225,7 +225,7 @@ mod tests {
         for _ in 0..3 {
             trim_meter.signal(&parameters, Time::ZERO);
         }
-        // A second later, with packets that cause no congestion.
+        // The signals have no time limit: 36 packets are trimmed even a second later, without congestion.
         let later = Time::from_s(1);
         let trims = (0..100).filter(|&step| trim_meter.trims(&parameters, later + gap() * step, FRAME)).count();
         assert_eq!(trims, 36);

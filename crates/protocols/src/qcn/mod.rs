@@ -22,7 +22,7 @@ use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
 parameters! {
-    /// The parameters of a reaction point beside those of its transport.
+    /// The parameters that a reaction point adds to those of its transport.
     #[derive(Clone, Debug, PartialEq)]
     pub struct QcnParameters: Transport "qcn" {
         title: "RoCE whose rate follows notifications of switches (802.1Qau)";

@@ -1,4 +1,4 @@
-//! The parameters of RoCE's reliable connection, which the tables of its rate controls extend.
+//! The parameters of RoCE's reliable connection, to which rate controls add their own parameters.
 
 use crate::describe::{Mechanism, extended};
 use crate::parameters::parameters;
@@ -92,7 +92,7 @@ parameters! {
         rto_high: Time = "rto_high" time, default "320us",
             "selective: the timeout with more packets in flight, at least rto_low",
             "IRN, sec. 4.1: a round trip with the queue of one congested link";
-        /// Packets in flight from which `rto_high` applies.
+        /// Number of packets in flight from which `rto_high` applies.
         rto_low_packets: u32 = "rto_low_packets" count, default "3",
             "selective: below this number of packets between the oldest missing and the newest, rto_low applies",
             "IRN, sec. 3.1 and 4.1: N";

@@ -1,5 +1,5 @@
-//! The rate control of a RoCE sender. Each one is a [`RateController`] in its own file, plus one line in the list at
-//! the end of this file.
+//! The rate controls of RoCE senders. Each rate control is a [`RateController`] in its own file, plus one line in the
+//! list at the end of this file.
 
 use crate::control_state::ControlState;
 use crate::dcqcn::Dcqcn;

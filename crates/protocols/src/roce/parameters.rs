@@ -164,7 +164,7 @@ impl RoceParameters {
         self.variable_window || self.control.has_window()
     }
 
-    /// Returns the table that describes these parameters.
+    /// Returns the description of these parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
         self.control.mechanism().unwrap_or(&FIXED_RATE)
     }

@@ -11,7 +11,7 @@ use crate::roce::parameters::RoceParameters;
 use std::sync::Arc;
 use units::{Rate, Time};
 
-/// A requester, with any loss recovery, to which probes can be added.
+/// A paced requester with either loss recovery, to which probes can be added.
 pub trait Paced: Sender {
     /// Returns whether bytes remain to be sent or retransmitted.
     fn has_more(&self) -> bool;

@@ -29,7 +29,7 @@ pub struct RoceSender {
     /// Header bytes of a data frame, and the flags of every data frame.
     header_bytes: u16,
     data_flags: u8,
-    /// The window changes over time and is computed for every packet.
+    /// Whether the window varies over time and is computed for every packet.
     pub(super) moves_window: bool,
     /// Earliest start of the next packet, and the pacing rate from which it was computed.
     ready: Time,
@@ -37,8 +37,8 @@ pub struct RoceSender {
     pub(super) control: RateControl,
     /// Expiry of the retransmission timer.
     pub(super) deadline: Time,
-    /// Setting of the host's timer. It is moved to a later `deadline` only when it fires, because acknowledgements may
-    /// arrive every few nanoseconds and a timer update for each would be too expensive.
+    /// Expiry to which the host's timer is set. It is moved to a later `deadline` only when it fires, because
+    /// acknowledgements may arrive every few nanoseconds and a timer update for each would be too expensive.
     pub(super) armed: Time,
     retransmitted_bytes: u64,
     pub(super) delivered: Time,
@@ -103,7 +103,7 @@ impl RoceSender {
     }
 
     /// Returns the window at `now` if it changes over time.
-    #[inline(never)] // a constant window needs no call
+    #[inline(never)] // keeps `poll` small: only variable windows need this call
     pub(super) fn moving_window_bytes(&mut self, now: Time) -> u64 {
         let parameters = &*self.parameters;
         let mut window_bytes = parameters.window_bytes.unwrap_or(u64::MAX);
@@ -117,7 +117,7 @@ impl RoceSender {
     }
 
     /// Returns the rate of a packet that may start `now`, else the earliest time at which it may start.
-    #[inline(always)] // called for every packet
+    #[inline(always)] // saves a call per packet
     pub(super) fn pace(&mut self, now: Time) -> Result<Rate, Time> {
         let rate = self.control.rate(&self.parameters.control, now);
         if rate != self.paced_at {
@@ -136,7 +136,7 @@ impl RoceSender {
     }
 
     /// Returns the packet that begins at byte `seq` and starts `now` at `rate`, and records it as sent.
-    #[inline(always)] // called for every packet
+    #[inline(always)] // saves a call per packet
     pub(super) fn packet(&mut self, now: Time, rate: Rate, seq: u64, payload_bytes: u16) -> Segment {
         let size_bytes = payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES);
         let end = seq + u64::from(payload_bytes);

@@ -96,7 +96,7 @@ parameters! {
         advertised_window_bytes: u64 = "advertised_window" bytes, default "1MiB",
             "the receiver's window, at least one segment; it never shrinks",
             "choice of this project; PABO's study: 45535 B";
-        /// Out-of-order bytes reduce the receiver's window.
+        /// Whether out-of-order bytes reduce the advertised window.
         out_of_order_takes_window: bool = "out_of_order_takes_window" switch, default "false",
             "out-of-order bytes reduce the receiver's window, whose right edge never moves back; false: the window \
              counts from the first missing byte",
@@ -131,15 +131,15 @@ parameters! {
         vegas_gamma: f64 = "vegas_gamma" positive, default "1",
             "vegas: queued segments above which slow start ends",
             "Brakmo et al., SIGCOMM 1994";
-        /// Lost segments are retransmitted.
+        /// Whether lost segments are retransmitted.
         retransmissions: bool = "retransmissions" switch, default "true",
             "false: no retransmissions, and no reduction of the window for a loss",
             "PABO, sec. VI";
-        /// Duplicate acknowledgements cause a retransmission.
+        /// Whether duplicate acknowledgements cause a retransmission.
         fast_retransmit: bool = "fast_retransmit" switch, default "true",
             "duplicate acknowledgements cause a retransmission; false: only the timer does",
             "RFC 5681, 3.2";
-        /// Duplicate acknowledgements that indicate a loss.
+        /// Number of duplicate acknowledgements that indicate a loss.
         dupack_threshold: u32 = "dupack_threshold" count, default "3",
             "duplicate acknowledgements that indicate a loss, at least 1",
             "RFC 5681, 3.2";
@@ -258,7 +258,7 @@ impl TcpParameters {
         self.ack_frame_bytes(if self.sack { MOST_BLOCKS } else { 0 })
     }
 
-    /// Returns the table that describes these parameters.
+    /// Returns the description of these parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
         match self.ecn {
             EcnMode::Dctcp(_) => &dctcp::MECHANISM,

@@ -34,7 +34,7 @@ pub struct TcpReceiver {
     ce: CeEcho,
     /// Expiry of the delayed-acknowledgement timer.
     deadline: Time,
-    /// Setting of the host's timer; it is moved to a later `deadline` only when it fires.
+    /// Expiry to which the host's timer is set; it is moved to a later `deadline` only when it fires.
     armed: Time,
 }
 
@@ -124,7 +124,7 @@ impl TcpReceiver {
         let mut blocks = [(0, 0); MOST_BLOCKS];
         let mut count = 0;
         for block in self.recent.iter().filter_map(|&at| self.ranges.range(at)) {
-            // Two ranges may have merged since.
+            // Two ranges may have merged since they were recorded.
             if !blocks[..count].contains(&block) {
                 blocks[count] = block;
                 count += 1;

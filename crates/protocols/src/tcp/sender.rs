@@ -43,8 +43,8 @@ pub struct TcpSender {
     timed: Option<(u64, Time)>,
     /// Expiry of the retransmission timer.
     deadline: Time,
-    /// Setting of the host's timer. It is moved to a later `deadline` only when it fires, so that acknowledgements
-    /// cause no timer updates.
+    /// Expiry to which the host's timer is set. It is moved to a later `deadline` only when it fires, so that
+    /// acknowledgements cause no timer updates.
     armed: Time,
     retransmitted_bytes: u64,
     timeouts: u32,
@@ -446,8 +446,8 @@ mod tests {
         }
     }
 
-    /// The sender never passes the latest advertised edge, even if the window has room. An older acknowledgement does
-    /// not move the edge back.
+    /// The sender never passes the latest advertised edge, even if the congestion window permits it. An older
+    /// acknowledgement does not move the edge back.
     #[test]
     fn what_waits_at_the_receiver_holds_the_sender_back() {
         let sent = |takes: bool| {

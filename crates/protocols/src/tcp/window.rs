@@ -41,9 +41,10 @@ pub(crate) struct Window {
     now: Time,
     rtt: Time,
     fast_retransmit: bool,
-    /// A scoreboard repairs losses (RFC 6675). Duplicates then do not inflate the window.
+    /// Whether a scoreboard repairs losses (RFC 6675), in which case duplicate acknowledgements do not inflate the
+    /// window.
     selective: bool,
-    /// In fast recovery, and a partial acknowledgement has arrived in it.
+    /// Whether fast recovery is active, and whether a partial acknowledgement has arrived in it.
     recovering: bool,
     partial: bool,
     /// No new acknowledgement since the last timeout, so that the next timeout is a repeated one.
@@ -115,7 +116,7 @@ impl Window {
             Round::Grow if self.cwnd < self.limit => self.cwnd += self.mss,
             Round::Fall => {
                 self.cwnd = self.cwnd.saturating_sub(self.mss).max(2 * self.mss);
-                // Otherwise the window below ssthresh would be in slow start again.
+                // Otherwise the window would be below ssthresh and so in slow start.
                 self.ssthresh = self.ssthresh.min(self.cwnd);
             }
             Round::EndSlowStart => self.ssthresh = self.cwnd,

@@ -120,7 +120,7 @@ impl SelectiveSender {
         } else {
             self.roce.parameters.window_bytes.unwrap_or(u64::MAX)
         };
-        // Bytes that have arrived are no longer in flight.
+        // Bytes reported as received are no longer in flight.
         snd_max - self.arrived_bytes.min(snd_max) < window_bytes
     }
 
