@@ -10,7 +10,7 @@ use stats::summary::{Backpressure, MAX_LOSS_PLACES, OutputXoffs};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
 impl Simulation {
-    /// Returns the holds of all nodes of this rank.
+    /// Returns the held flows of each node of this rank.
     pub(crate) fn holds(&self) -> impl Iterator<Item = &HeldFlows> {
         let of_switches =
             self.switches().filter_map(|switch| switch.backpressure.as_ref()).map(|backpressure| &backpressure.held);
@@ -18,7 +18,7 @@ impl Simulation {
         of_switches.chain(of_hosts)
     }
 
-    /// Returns the counters of all outputs: sums, and maxima over outputs.
+    /// Returns the counters of all output ports: maxima of the flow-table sizes, sums of the others.
     pub(crate) fn backpressure_totals(&self, now: Time) -> BackpressureStatistics {
         let mut own = BackpressureStatistics::default();
         let backpressure = self.switches().filter_map(|switch| switch.backpressure.as_ref());
@@ -63,7 +63,7 @@ impl Simulation {
     }
 }
 
-/// Adds the counters of `one`: sums, and maxima over outputs.
+/// Adds the counters of `one` to `total`: maxima of the flow-table sizes, sums of the others.
 fn add(total: &mut BackpressureStatistics, one: &BackpressureStatistics) {
     total.xoffs += one.xoffs;
     total.changes += one.changes;

@@ -1,4 +1,4 @@
-//! Baseline of flow completion times: the flow alone on its path.
+//! Baseline of flow completion times: the flow completion time in an otherwise idle network.
 
 use crate::host::FlowEnd;
 use crate::network::Network;
@@ -13,13 +13,13 @@ use stats::flows::FlowRecord;
 use traffic::{FrameLengths, LengthDistribution, Load};
 use units::{PREAMBLE_BYTES, Rate, Time};
 
-/// Links of a path: rate and one-way delay.
+/// Rate and one-way delay of each link of a path.
 type Costs = Vec<(Rate, Time)>;
 
-/// Computes baselines, with a cache by kind of path.
+/// Computes baselines, and caches the links of paths by pair of hosts.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
-    /// Distinct paths by rates and delays. A regular fabric has few.
+    /// Paths with distinct link rates or delays. A regular fabric has few.
     paths: Vec<Costs>,
     kinds: FxHashMap<(u32, u32), u32>,
     /// Like `paths`, for flows whose frames use different paths.
@@ -27,7 +27,7 @@ pub(crate) struct Baseline {
     spread_kinds: FxHashMap<(u32, u32), u32>,
 }
 
-/// Bound on cached host pairs, which limits memory.
+/// Maximum number of cached host pairs. It bounds the memory.
 const MAX_PAIRS: usize = 1 << 20;
 
 impl Baseline {
@@ -44,7 +44,7 @@ impl Baseline {
         };
         let load = planned.map(|flow| &flow.load);
         let frames = Frames::of(network, end.traffic, load, end.size_bytes);
-        // A flow without end never completes, so it has no baseline.
+        // An endless flow never completes, so it has no baseline.
         let endless = end.size_bytes == traffic::ENDLESS;
         let costs = if endless { Costs::new() } else { costs };
         let is_spread = network.routing.spread != Spread::FlowHash && path.is_none();
@@ -89,8 +89,8 @@ impl Baseline {
         }
     }
 
-    /// Returns the links of a shortest path. In a regular fabric all shortest paths of a pair are equal. Otherwise the
-    /// flow's hash selects one.
+    /// Returns the links of a shortest path. If the source host has one port, all shortest paths of the pair are taken
+    /// to have equal links, so the first result is cached. Otherwise the hash of the flow selects the path.
     fn shortest(&mut self, network: &Network, end: &FlowEnd) -> Costs {
         let entropy = flow_hash(end.src, end.dst, network.traffic.connections.of(end.flow));
         let key = (network.routing.forwarding.row(end.src), network.routing.forwarding.row(end.dst));
@@ -101,7 +101,7 @@ impl Baseline {
         let links =
             network.routing.forwarding.lone_path(&network.fabric, end.src, end.dst, entropy).unwrap_or_default();
         let costs = network.fabric.link_costs(&links);
-        // A regular fabric has few kinds, so a linear search suffices.
+        // A regular fabric has few distinct paths, so a linear search suffices.
         if regular && self.kinds.len() < MAX_PAIRS {
             let known = self.paths.iter().position(|path| *path == costs);
             let kind = known.unwrap_or_else(|| {
@@ -113,7 +113,8 @@ impl Baseline {
         costs
     }
 
-    /// Returns the links of each hop of a flow whose frames use different paths. `path` is one of them.
+    /// Returns the parallel links of each hop of a flow whose frames are spread over several paths. `path` is one of
+    /// these paths.
     fn hops(&mut self, network: &Network, end: &FlowEnd, path: &Costs) -> &[SpreadHop] {
         // The key is per host, since hosts of one switch may have different links.
         let key = (end.src, end.dst);
@@ -134,7 +135,8 @@ impl Baseline {
     }
 }
 
-/// Returns hops for paths of different lengths: only the first and the last link can queue frames.
+/// Returns the hops for paths of different lengths: hops between the first and the last link have unlimited capacity,
+/// so only these two links can queue frames.
 fn between_unlimited(path: &[(Rate, Time)]) -> Vec<SpreadHop> {
     let ends = [0, path.len() - 1];
     let hop = |(at, &link)| if ends.contains(&at) { SpreadHop::single(link) } else { SpreadHop::unlimited(link) };

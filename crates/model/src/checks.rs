@@ -1,4 +1,4 @@
-//! Input of the checks: plain numbers from all nodes.
+//! Collects the input of the checks from all nodes, and evaluates the checks.
 
 use crate::account::Counters;
 use crate::measured::WarmUpState;
@@ -42,7 +42,8 @@ impl Simulation {
             checks.push(counters.order.verdict(counters.packets.delivered_whole.frames));
         }
         let WarmUpState { little: before, marks: at_warm_up, .. } = &self.warmed_up;
-        // Both iterators have one order: the set of marks depends only on the setup.
+        // Both iterators yield the same resources in the same order, because the set of resources depends only on the
+        // setup.
         let mut at_warm_up = at_warm_up.iter();
         let marks = self.marks().map(|mark| HighWaterMark {
             peak: at_warm_up.next().map_or(mark.peak, |it| it.peak.max(mark.peak)),
@@ -81,7 +82,7 @@ impl Simulation {
         if self.network.switch.flow_control.lossless() != 0 {
             // A collective call: all ranks must make it, whatever the verdict.
             let stalls = stall::find(self, now);
-            // Watchdogs break deadlocks.
+            // PFC watchdogs resolve deadlocks.
             let breaks = self.network.switch.flow_control.pause().is_some_and(|pause| pause.watchdog.is_some());
             let deadlocks_checked = self.detection.deadlock.is_some() || expect_deadlock || breaks;
             checks.push(match self.promise() {
@@ -121,7 +122,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the pauses that switches sent and ended. Credits send none: a sender without credits stops by itself.
+    /// Returns the number of pauses that switches started, ended and still hold. Credit-based flow control has none: a
+    /// sender without credits stops without a message.
     fn stops(&self, counters: &Counters, now: Time) -> PauseDecisions {
         if self.network.switch.flow_control.backpressure().is_some() {
             let totals = self.backpressure_totals(now);
@@ -139,7 +141,7 @@ impl Simulation {
         stops
     }
 
-    /// Returns the peak occupancy of all limited resources of this rank.
+    /// Returns the peak occupancy and the limit of all limited resources of this rank.
     fn marks(&self) -> impl Iterator<Item = HighWaterMark> {
         self.switches().flat_map(|switch| self.marks_of(switch))
     }
@@ -246,7 +248,7 @@ impl Simulation {
         })
     }
 
-    /// Returns each byte counter of each switch of this rank, and the bytes found in the queues of the switch.
+    /// Returns each byte counter of each switch of this rank, with the bytes recounted from the queues of the switch.
     fn books(&self) -> impl Iterator<Item = OccupancyRecount> {
         self.switches().flat_map(|switch| {
             let held = switch.backpressure.iter().flat_map(|backpressure| backpressure.held.frames());
@@ -266,8 +268,9 @@ impl Simulation {
         })
     }
 
-    /// Returns the length statistics of all queues of this rank for Little's law: class queues, held flows, and queues
-    /// of recirculation ports.
+    /// Returns the input of the check of Little's law for all queues of this rank (class queues, held flows, and queues
+    /// of recirculation ports): location, time integral of the queue length, length, and arrival time of each queued
+    /// frame.
     fn areas(&self) -> impl Iterator<Item = (BufferLocation, &QueueArea, u64, Vec<Time>)> {
         let slots = self.network.classes.len();
         let of_classes = self.switches().flat_map(move |switch| {
@@ -300,7 +303,8 @@ impl Simulation {
         of_classes.chain(of_flows).chain(of_pipelines)
     }
 
-    /// Returns the location of the queue at `index`: all normal queues of a switch, then those of bounced frames.
+    /// Returns the location of the queue at `index`. The normal queues of a switch have the lowest indices; the bounce
+    /// queues follow.
     fn location_of(&self, switch: &Switch, index: usize, slots: usize) -> BufferLocation {
         let (pair, ports) = (index / slots, switch.core.egress.len());
         let class = self.network.classes[index % slots];

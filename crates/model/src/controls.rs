@@ -1,4 +1,4 @@
-//! Samples the state of congestion controls at both ends of each flow.
+//! Samples the state of congestion control at the sender and the receiver of each flow.
 
 use crate::node::SimulatedNode;
 use crate::simulation::Simulation;
@@ -10,7 +10,7 @@ impl Simulation {
     /// Reports the control state of all flows in progress, by source host, then by flow.
     #[cold]
     pub(crate) fn sample_controls(&self, at: Time, watcher: &mut dyn Watcher) {
-        // Receivers measure delay, and may be at another rank.
+        // Receivers measure the delay. A receiver may belong to another rank, so its value needs a query.
         let fabric = &self.network.fabric;
         let (mut own, mut questions) = (Vec::new(), Vec::new());
         for host in self.hosts() {

@@ -24,9 +24,9 @@ use std::sync::Arc;
 use traffic::{JOIN, Load};
 use units::{Rate, Time};
 
-/// Returns one of at least two `ports`, by the frame's entropy, but not `in_port`. On a regular route only a frame that
-/// detours around a failed link could return by its ingress port, and it would then return to that link forever. A
-/// bounced frame may: it resumes its own route.
+/// Selects one of the ECMP group `ports` (at least two) by the frame's entropy, but not `in_port`. On a regular route
+/// only a frame that was rerouted around a failed link could leave by its ingress port, and it would then loop to that
+/// link forever. A bounced frame may leave by `in_port`, because it resumes its regular route.
 #[inline]
 pub(crate) fn choose(frame: &Frame, salt: u32, ports: &[PortIndex], in_port: PortIndex) -> PortIndex {
     let port = ports[select(frame.entropy, salt, ports.len())];
@@ -91,11 +91,11 @@ pub(crate) struct Measurement {
     pub reordering: Option<u32>,
     /// Whether lengths of output queues are measured.
     pub queue_lengths: bool,
-    /// Share of a queue above which time is measured. `None` if not measured.
+    /// Utilisation threshold: share of the queue limit above which the time is measured. `None` if not measured.
     pub utilisation: Option<f64>,
 }
 
-/// Parameters of hosts beside [`Network::host`].
+/// Parameters of hosts that are not in [`Network::host`].
 #[derive(Debug)]
 pub(crate) struct HostInput {
     /// Transport of each traffic entry.
@@ -116,7 +116,7 @@ pub(crate) struct Network {
     /// Planned flows and their dependencies. Hosts generate drawn flows themselves.
     pub traffic: traffic::Plan,
     pub seed: u64,
-    /// Index among the classes in use, by class.
+    /// Slot of each class: its index among the classes in use.
     pub class_slot: [u8; CLASSES],
     /// Gates, and clocks of switches.
     pub timing: Timing,
@@ -186,15 +186,15 @@ impl Network {
         self.hosts.clocks.as_ref().map(|clocks| &clocks[host as usize])
     }
 
-    /// Returns the bitmask of the queues of the neighbour at the other end of `port` that PFC of the account `class`
-    /// stops.
+    /// Returns the bitmask of the classes that pause at the neighbour on `port` if the ingress account of `class` sends
+    /// PFC.
     pub fn stops(&self, node: NodeId, port: PortIndex, class: u8) -> u8 {
         let peer = self.fabric.ports(node)[usize::from(port)];
         let far = self.fabric.port_number(peer.peer, peer.peer_port);
         self.routing.tags.as_ref().map_or(1 << class, |tags| tags.stops(far, class))
     }
 
-    /// Returns the account of the neighbour that stops queue `class` of a port.
+    /// Returns the class of the neighbour's ingress account whose PFC pauses the queue of `class` at a port.
     pub fn stopped_by(&self, node: NodeId, port: PortIndex, class: u8) -> u8 {
         let number = || self.fabric.port_number(node, port);
         self.routing.tags.as_ref().map_or(class, |tags| tags.stopped_by(number(), class))
@@ -322,7 +322,7 @@ impl Network {
         if self.has_flow_control(node) { &self.switch_of(node).flow_control } else { &FlowControl::None }
     }
 
-    /// Returns the credits of a port on `link`, if both ends use credits.
+    /// Returns the state of credit-based flow control of a port on `link`, if the nodes at both ends use it.
     pub fn credits(&self, link: &fabric::Link) -> Option<Box<CreditPort>> {
         let parameters = self.switch.flow_control.credit()?;
         if ![link.a.node, link.b.node].into_iter().all(|end| self.has_flow_control(end)) {
@@ -334,9 +334,10 @@ impl Network {
         Some(Box::new(CreditPort::new(parameters.classes & in_use, credits, update, mtu)))
     }
 
-    /// Returns the headroom in bytes of the account in `slot` of a port of `switch`, or under credits the granted room.
-    /// Lossy classes have none. The account of a neighbour outside flow control has equal headroom. Beyond it, frames
-    /// are lost, so such a neighbour takes no room from others.
+    /// Returns the headroom in bytes of the account in `slot` of a port of `switch`. Under credit-based flow control,
+    /// returns the buffer space that the credits cover. Lossy classes have no headroom. The account of a neighbour
+    /// outside flow control has the same headroom. Frames beyond it are dropped, so such a neighbour uses no buffer
+    /// space of other accounts.
     pub fn headroom(&self, switch: NodeId, rate: Rate, delay: Time, slot: usize) -> u64 {
         match *self.flow_control_of(switch) {
             FlowControl::Pfc(parameters) if parameters.classes & (1 << self.classes[slot]) == 0 => 0,

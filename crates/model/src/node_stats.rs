@@ -1,4 +1,4 @@
-//! Records of a node: counters, pause events, and trace events if it is watched.
+//! Records of a node: counters, pause events, and trace events if the node is traced.
 
 use crate::account::Counters;
 use crate::network::Network;
@@ -10,7 +10,7 @@ use protocols::frame::Frame;
 use std::sync::Arc;
 use units::Time;
 
-/// A received pause or resume, or the start or end of a wait for credits.
+/// A received pause or resume, or the start or end of a credit stall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseEvent {
     /// Time of the event.
@@ -19,7 +19,7 @@ pub struct PauseEvent {
     pub port: u16,
     /// Bitmask of classes.
     pub classes: u8,
-    /// Whether a pause or wait starts (`true`) or ends.
+    /// Whether a pause or credit stall starts (`true`) or ends.
     pub pause: bool,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct NodeStats {
     pub node: NodeId,
     pub pause_events: Vec<PauseEvent>,
     network: Arc<Network>,
-    /// Trace events, if the node is watched.
+    /// Trace events, if the node is traced.
     pub tracer: Option<Box<Tracer>>,
 }
 
@@ -52,7 +52,7 @@ impl NodeStats {
         self.count_loss(&Frame { in_port, in_class, ..*frame }, cause);
     }
 
-    /// Counts the loss of a frame whose fields hold its ingress port and class.
+    /// Counts the loss of a frame with valid `in_port` and `in_class`.
     #[cold]
     pub fn count_loss(&mut self, frame: &Frame, cause: Cause) {
         if frame.is_mac_control() {
@@ -65,21 +65,21 @@ impl NodeStats {
         }
     }
 
-    /// Records a pause or resume, or the start or end of a wait for credits.
+    /// Records a pause or resume, or the start or end of a credit stall.
     pub fn note_pause(&mut self, event: PauseEvent) {
         if self.network.measurement.record_pauses {
             self.pause_events.push(event);
         }
     }
 
-    /// Records that a frame of `class` (`None`: MAC control), eligible since `eligible_at` at `port`, starts at `at`,
-    /// or has not started at the end of the run at `at`.
+    /// Records that a frame of `class` (`None`: MAC control), eligible since `eligible_at` at `port`, starts
+    /// transmission at `at`, or has not started when the run ends at `at`.
     #[inline]
     pub fn note_start(&mut self, eligible_at: Time, at: Time, port: u16, class: Option<u8>) {
         self.counters.work.observe(LateStart { eligible_at, at, node: self.node.0, port, class });
     }
 
-    /// Records that a class starts (`waits`) or stops waiting for credits at `port`.
+    /// Records the start (`waits`) or end of a credit stall of a class at `port`.
     #[cold]
     pub fn note_wait(&mut self, now: Time, port: u16, class: u8, waits: bool) {
         self.note_pause(PauseEvent { at: now, port, classes: 1 << class, pause: waits });

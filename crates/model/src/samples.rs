@@ -56,7 +56,8 @@ impl Simulation {
             for ((port, busy), peer) in (0u16..).zip(busy).zip(network.fabric.ports(node)) {
                 let before = std::mem::replace(&mut before[network.fabric.port_number(node, port)], busy);
                 if busy > before {
-                    // Differences of totals add up to all bytes, even if a frame spans samples.
+                    // Differences of cumulative byte counts add up to the total, even if the transmission of a frame
+                    // spans two samples.
                     let rate = network.fabric.link(peer.link).rate;
                     let sent_bytes = rate.bytes_in(busy) - rate.bytes_in(before);
                     watcher.link(at, node, port, sent_bytes, share_of(busy - before, span));
@@ -66,8 +67,8 @@ impl Simulation {
         self.samples.busy_before = before;
     }
 
-    /// Samples the remainder of the run after the last full interval. A stopped run has none, since its nodes are at
-    /// different times.
+    /// Samples the remainder of the run after the last full interval. A run that was stopped early has no such sample,
+    /// because its nodes are at different times.
     pub(crate) fn sample_last_interval(&mut self, now: Time, watcher: &mut dyn Watcher) {
         if self.timeline.stopped_early {
             return;

@@ -1,4 +1,5 @@
-//! One run: advances the engine from stop to stop, and evaluates all nodes between windows if a global view is due.
+//! One run: advances the engine to the next observation time (a stop), and then samples and checks all nodes between
+//! two windows.
 
 use crate::agent_samples::AgentTable;
 use crate::baseline::Baseline;
@@ -32,17 +33,18 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use units::Time;
 
-/// Interval at which trace events of watched nodes are forwarded. It bounds their memory.
+/// Interval at which the trace events of traced nodes are passed to the watcher. It bounds the memory of the events.
 const TRACE_FLUSH_INTERVAL: Time = Time::from_us(20);
 
-/// Bound on ended flows and pause events between two collections. Each needs a frame, so link rates limit their number.
+/// Maximum number of ended flows and pause events between two collections. Each of them requires a frame, so the link
+/// rates limit their number.
 const MAX_PENDING_REPORTS: u64 = 1 << 24;
 
 /// Positions of nodes in the engine, in results and on ranks.
 pub(crate) struct Placement {
-    /// Engine index over all ranks, by node.
+    /// Engine index of each node, unique over all ranks.
     pub engine_index: Vec<u32>,
-    /// Output index by engine index, see [`BuiltNetwork`].
+    /// Output index of each node, by engine index; see [`BuiltNetwork`].
     pub output_index: Vec<u32>,
     /// Engine index of the first node of this rank.
     pub first: u32,
@@ -56,12 +58,12 @@ pub(crate) struct Timeline {
     pub duration: Time,
     pub warm_up: Time,
     pub measure_end: Time,
-    /// Whether a stop flag or a watcher stopped the run.
+    /// Whether the stop flag or the watcher ended the run before `duration`.
     pub stopped_early: bool,
     /// Interval between collections of ended flows and pause events.
     pub collect_every: Time,
     pub deadlock_every: Option<Time>,
-    /// Number of planned flows with an end. `None` unless the run ends with its flows.
+    /// Number of planned flows of finite size. `None` unless the run ends as soon as all of them have ended.
     pub ends_after: Option<u64>,
 }
 
@@ -69,9 +71,11 @@ pub(crate) struct Timeline {
 pub(crate) struct FlowResults {
     pub flows: FlowStatistics,
     pub flow_ends: FlowEnds,
-    /// Flows with an end, counted in statistics, that did not reach it. A longer run may complete them.
+    /// Flows of finite size in the statistics that are not delivered and whose sender has not finished. A longer run
+    /// may complete them.
     pub unfinished: u64,
-    /// Like `unfinished`, for flows whose sender is done without acknowledgement: a frame was lost or is in flight.
+    /// Like `unfinished`, for flows whose sender has finished, because it needs no acknowledgement: a frame was lost or
+    /// is in flight.
     pub undelivered: u64,
     /// Statistics of requests, if the traffic has any.
     pub requests: Option<Box<Requests>>,
@@ -81,7 +85,7 @@ pub(crate) struct FlowResults {
     pub last_completion: Time,
 }
 
-/// State of the time series at the last sample.
+/// Cumulative values at the last sample of each time series, from which the next sample computes differences.
 pub(crate) struct Samples {
     /// At the last sample: busy time of each port, payload bytes per traffic entry, and the sample times.
     pub busy_before: Vec<Time>,
@@ -93,7 +97,7 @@ pub(crate) struct Samples {
 
 /// State of the collection of events between windows.
 pub(crate) struct Collection {
-    /// Hops of each node at the last collection, and their sum.
+    /// Hop count of each node at the last collection, and the sum over all nodes of all ranks.
     pub hops_before: Vec<u64>,
     pub hops: u64,
     /// Nodes that ran since the last collection, and switches with a paused port.
@@ -122,7 +126,7 @@ pub struct Simulation {
     pub(crate) record: RecordParameters,
     /// State of checks and counters at the end of the warm-up.
     pub(crate) warmed_up: WarmUpState,
-    /// Rate controls outside the simulation.
+    /// External agents that control the rates of flows.
     pub(crate) agents: AgentTable,
     pub(crate) placement: Placement,
     pub(crate) timeline: Timeline,
@@ -142,8 +146,9 @@ impl Simulation {
     }
 
     /// Like [`Simulation::new`], for one of several ranks, which builds and runs its part of the network. All ranks
-    /// need an equal setup, except for the number of threads, and must make equal calls in equal order. Only rank 0
-    /// reports to its watcher and returns complete results. The return values of other ranks' watchers have no effect.
+    /// need the same setup, except for the number of threads, and must make the same calls in the same order. Only rank
+    /// 0 reports to its watcher and returns complete results. The return values of other ranks' watchers have no
+    /// effect.
     ///
     /// # Errors
     /// Like [`Simulation::new`]. Also fails if there are more ranks than nodes.
@@ -229,12 +234,13 @@ impl Simulation {
         })
     }
 
-    /// Sets a flag that ends [`Simulation::run`] soon after it becomes true.
+    /// Sets the stop flag: [`Simulation::run`] returns soon after the flag becomes true.
     pub fn set_stop_flag(&mut self, stop: Arc<AtomicBool>) {
         self.engine.set_stop_flag(stop);
     }
 
-    /// Varies the number of threads at random every few windows, for tests: no result may depend on it.
+    /// Varies the number of threads at random every few windows, for tests: no result may depend on the number of
+    /// threads.
     pub fn randomise_threads(&mut self, seed: u64) {
         self.engine.randomise_threads(seed);
     }
@@ -259,7 +265,7 @@ impl Simulation {
         self.engine.transfer_counts()
     }
 
-    /// Returns the share (0..=1) of node runs in windows that several threads executed.
+    /// Returns the share (0..=1) of node runs that belong to windows executed by several threads.
     pub fn parallel_share(&self) -> f64 {
         self.sharing().shared_runs as f64 / self.engine.statistics().runs.max(1) as f64
     }
@@ -277,11 +283,11 @@ impl Simulation {
     }
 
     /// Like [`Simulation::run`], but at most to `until`. Returns whether it reached `until` or the end. The number of
-    /// steps of a run does not affect its results.
+    /// calls that a run is split into does not affect its results.
     pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> bool {
         let collect = self.timeline.collect_every;
         let storm_every = self.detection.storms.as_ref().map(|storms| storms.every().unwrap_or(collect));
-        // Each stop costs as much as several packet-hops, so omit checks if deadlock is impossible.
+        // Each stop costs as much as several packet-hops, so there are no deadlock checks if deadlock is impossible.
         let deadlock_every = self.timeline.deadlock_every.filter(|_| self.network.switch.flow_control.can_deadlock());
         loop {
             let now = self.engine.now();
@@ -300,7 +306,8 @@ impl Simulation {
                 self.collection.collector.is_some().then_some(TRACE_FLUSH_INTERVAL),
                 storm_every,
             ];
-            // Stops are multiples of the periods since time zero, so they do not depend on the steps of a run.
+            // Stops are multiples of the periods since time zero, so they do not depend on how a run is split into
+            // calls.
             let next = |period: Time| now + period - now % period;
             let mut stop = periods.iter().flatten().map(|&period| next(period)).min().unwrap_or(self.timeline.duration);
             let sampled = self.samples.queue_samples.as_ref().map(QueueSamples::next);
@@ -371,8 +378,9 @@ impl Simulation {
         }
     }
 
-    /// Returns whether all flows with an end have ended. No sender notices lost datagrams: they count as ended when all
-    /// are sent and, unless other flows are endless, no frame is in flight.
+    /// Returns whether all flows of finite size have ended. A sender does not detect the loss of datagrams, so a
+    /// datagram flow counts as ended when all its datagrams are sent and no frame of any flow is in flight. The second
+    /// condition does not apply if there are endless flows.
     fn has_ended(&self, flows: u64, now: Time) -> bool {
         let add = |sum: (u64, bool), part: Option<(u64, bool)>| part.map(|part| (sum.0 + part.0, sum.1 | part.1));
         let of_host = |host: &Host| host.progress().map(|progress| (progress.finished, progress.endless));
@@ -413,7 +421,7 @@ impl Simulation {
         })
     }
 
-    /// Returns the hosts of this rank, except quiet ones, which have no statistics.
+    /// Returns the hosts of this rank, except dormant ones, which have no statistics.
     pub(crate) fn hosts(&self) -> impl Iterator<Item = &Host> {
         self.network.fabric.node_ids().filter_map(|node| match self.machine(node)? {
             SimulatedNode::Host(host) => Some(&**host),
@@ -457,7 +465,7 @@ impl Simulation {
 
     /// Collects ended flows and pause events of the nodes that ran, in output order.
     fn collect(&mut self, watcher: &mut dyn Watcher) {
-        // Per node: ended flows and pauses. A duplicate entry of a node adds nothing.
+        // Per node: ended flows and pause events. If the list contains a node twice, the second visit finds no entries.
         let mut own: Vec<(u32, Vec<FlowReport>, Vec<PauseEvent>)> = Vec::new();
         let (mut hops_since, mut with_deliveries) = (0, Vec::new());
         for position in 0..self.collection.ran_since_collection.len() {
@@ -509,7 +517,7 @@ impl Simulation {
         self.drop_forgotten(&with_deliveries);
     }
 
-    /// Collects the rest after a stop between two collections.
+    /// Collects the remaining ended flows and pause events after a stop between two collections.
     pub(crate) fn collect_remaining(&mut self, watcher: &mut dyn Watcher) {
         self.update_active();
         self.collect(watcher);
@@ -531,7 +539,7 @@ impl Simulation {
         let counts = |start: Time| start >= self.timeline.warm_up && start < self.timeline.measure_end;
         if counts(end.start) {
             self.results.flows.push(&record);
-            // A flow without an end cannot be late.
+            // An endless flow is neither unfinished nor undelivered.
             let lacks_bytes = record.delivered_ps.is_none() && end.size_bytes != traffic::ENDLESS;
             self.results.unfinished += u64::from(lacks_bytes && end.open);
             self.results.undelivered += u64::from(lacks_bytes && !end.open);
@@ -548,7 +556,7 @@ impl Simulation {
         watcher.flow(&record);
     }
 
-    /// Forwards the trace events of watched nodes to the watcher.
+    /// Passes the trace events and captured frames of traced nodes to the watcher.
     #[cold]
     fn flush_traces(&mut self, watcher: &mut dyn Watcher) {
         let Some(mut collector) = self.collection.collector.take() else { return };
@@ -589,11 +597,12 @@ fn add(total: &mut [u64], more: &[u64]) {
     total.iter_mut().zip(more).for_each(|(total, more)| *total += more);
 }
 
-/// Interval of the check of a run that ends with its flows.
+/// Interval at which a run that ends with its flows checks whether all flows have ended.
 const END_CHECK_INTERVAL: Time = Time::from_us(10);
 
-/// Returns the interval between collections: a thousandth of the run (the progress interval), or less if memory would
-/// not hold the entries. It determines the order of results, so it depends only on the scenario.
+/// Returns the interval between collections: a thousandth of the run (the progress interval), or less, so that at most
+/// [`MAX_PENDING_REPORTS`] entries accumulate. The interval determines the order of results, so it depends only on the
+/// scenario.
 fn collect_every(duration: Time, network: &Network) -> Time {
     let rates = network.fabric.links().iter().map(|link| 2 * u128::from(link.rate.as_bps()));
     (duration / 1000).min(min_frames_time(MAX_PENDING_REPORTS, rates.sum())).max(Time::from_us(20))

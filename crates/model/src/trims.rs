@@ -9,7 +9,7 @@ use fabric::NodeId;
 use stats::trims::{HeaderLoss, PortTrims, SwitchTrims, TrimSummary};
 use units::Time;
 
-/// Number of ports in a summary.
+/// Maximum number of ports in the summary.
 const LISTED_PORTS: usize = 10;
 
 impl Simulation {
@@ -36,7 +36,7 @@ impl Simulation {
             }
             ports.extend(of_ports);
         }
-        // The sort is stable: ties stay in order of the fabric.
+        // The sort is stable: ports with equal counts stay in the order of the fabric.
         ports.sort_by_key(|port| std::cmp::Reverse(port.trims));
         ports.truncate(LISTED_PORTS);
         let packets = &counters.packets;

@@ -43,7 +43,7 @@ pub(crate) struct Backpressure {
     mtu_bytes: u64,
     /// Output backpressure of each output port.
     pub outputs: Vec<OutputBackpressure>,
-    /// Flows that neighbours have put on hold here.
+    /// Flows that neighbours stopped or limited by XOFF at this switch.
     pub held: HeldFlows,
     requests: Vec<PauseRequest>,
 }
@@ -117,8 +117,9 @@ impl Neighbours for NeighbourView<'_> {
     fn grace(&self, port: u16, ahead: usize) -> Time {
         let state = &self.states[usize::from(port)];
         let (rate, delay) = (state.link.rate, state.link.delay);
-        // As for PFC headroom: the XOFF waits for one of our frames, the neighbour finishes one of its own, and the
-        // next may have been committed. Earlier control frames go first.
+        // As for PFC headroom: the XOFF waits for a frame of this switch in transmission, the neighbour finishes its
+        // own frame in transmission, and may have committed to a further one. Control frames that were queued earlier
+        // precede the XOFF.
         let requests = (1 + ahead + state.control_waiting() as usize) as u64;
         let call = u64::from(MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
         delay * 2 + rate.serialise(3 * self.mtu_bytes + requests * call)
@@ -142,7 +143,7 @@ impl Core {
 
 impl Backpressure {
     /// Returns the backlog of a port with held frames, in the unit of its limit.
-    #[inline(always)] // twice a packet-hop
+    #[inline(always)] // called twice per packet-hop
     fn occupancy(&self, core: &Core, egress: u16) -> u64 {
         let held = self.held.load(egress);
         let held = if matches!(self.limit, QueueLimit::Packets(_)) { held.frames } else { held.bytes };
@@ -194,7 +195,8 @@ impl Backpressure {
         outcome
     }
 
-    /// Transmits a frame, or queues it: with its flow if that is held, otherwise in its class.
+    /// Transmits a frame or enqueues it: in the queue of its flow if the flow is held, otherwise in the queue of its
+    /// class.
     fn take_in(
         &mut self,
         core: &mut Core,
@@ -270,7 +272,8 @@ impl Backpressure {
                 && rate_bps.is_none()
                 && (0..self.outputs.len()).any(still_stopped)
             {
-                // A PAUSE stops the whole port: another output still needs it, and will resume the port later.
+                // A PAUSE stops the whole port: another output port still requires the PAUSE, and will resume the
+                // neighbour later.
                 continue;
             }
             let frame = match (self.parameters.target, rate_bps) {
@@ -294,7 +297,8 @@ impl Backpressure {
         self.requests = requests;
     }
 
-    /// Renews the XOFFs of outputs that are at half of their time, if still needed.
+    /// Renews the XOFFs of the output ports whose renewal is due, after half the expiry time, if the XOFF is still
+    /// needed.
     #[cold]
     pub(super) fn renew(&mut self, core: &mut Core, now: Time, window: &mut Window<'_, OnWire>) {
         while let Some(index) = core.renewals.iter().position(|renewal| renewal.0 <= now) {

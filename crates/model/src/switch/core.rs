@@ -39,7 +39,7 @@ pub(super) mod ingress {
     pub const HOOKS: u8 = 32;
 }
 
-/// The steps beside routing, admission and departure that a switch needs. They are set at the start of the run.
+/// The steps of a switch in addition to routing, admission and departure. They are set at the start of the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EnabledHooks {
     /// Bitmask of the classes with a step besides admission: an overload decision before it or a mechanism's hook after
@@ -69,14 +69,14 @@ pub(super) struct EnabledHooks {
 pub(crate) struct Core {
     /// Pending renewals: time and key. The key is a paused account whose pause must be renewed, or
     /// [`super::pause::WATCHDOG_SAMPLE`] plus a port for the next watchdog sample. Under credits: one entry for the
-    /// next repetition of all grants. With flow control at outputs: an output with XOFFs to renew.
+    /// next repetition of all grants. With output backpressure: an output port with XOFFs to renew.
     pub(super) renewals: Vec<(Time, u32)>,
     /// Port mechanisms of the switch.
     pub(super) mechanisms: Box<Mechanisms>,
     pub(super) random: Box<Stream>,
     pub failures: Box<Failures>,
     pub egress: Egress,
-    /// Lower bound of the next timer: link change, held flow, pipeline event or renewal.
+    /// Lower bound of the time of the next timer event: link change, release of a held flow, pipeline event or renewal.
     pub(super) next_timer: Time,
     pub network: Arc<Network>,
     /// Instants with at least one arrival so far.
@@ -146,7 +146,7 @@ impl Core {
     }
 
     /// Returns the egress port of `frame`, which arrived by `in_port`. `None` without a live route.
-    #[inline(always)] // as Switch::handle
+    #[inline(always)] // called once per packet-hop, as Switch::handle
     pub fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
         let port = self.routing.port(&self.network, frame, in_port);
         let here = (self.node(), self.routing.salt);
@@ -181,7 +181,7 @@ impl Core {
     }
 
     /// Forwards a frame: directly onto an idle wire, or into the queue if there is room, or to the overload action.
-    #[inline(always)] // as Switch::handle
+    #[inline(always)] // called once per packet-hop, as Switch::handle
     pub fn forward(
         &mut self,
         overload: &mut impl Action,
@@ -197,7 +197,7 @@ impl Core {
 
     /// Transmits a frame if the wire is free and no other frame has precedence. Returns whether the frame was
     /// ECN-marked then; `None` if it was not transmitted.
-    #[inline(always)] // as forward
+    #[inline(always)] // called once per packet-hop, as forward
     pub(super) fn send_at_once(
         &mut self,
         crossing: &Crossing,
@@ -233,7 +233,7 @@ impl Core {
     }
 
     /// Queues a frame that cannot start at once, or refuses it.
-    #[inline(always)] // as forward
+    #[inline(always)] // called once per packet-hop, as forward
     pub(super) fn wait_or_refuse(
         &mut self,
         overload: &mut impl Action,
@@ -248,7 +248,7 @@ impl Core {
     }
 
     /// Admits a frame to its queue, or passes it to the overload action.
-    #[inline(always)] // as forward
+    #[inline(always)] // called once per packet-hop, as forward
     pub fn admit_or_refuse(
         &mut self,
         overload: &mut impl Action,
@@ -278,7 +278,7 @@ impl Core {
     }
 
     /// Enqueues an admitted frame, and pauses its neighbour if its account is now above XOFF.
-    #[inline(always)] // as forward
+    #[inline(always)] // called once per packet-hop, as forward
     fn queue(
         &mut self,
         index: usize,
@@ -378,7 +378,7 @@ impl Core {
     }
 
     /// Enqueues a frame, for which the caller has reserved room, at `index`.
-    #[inline(always)] // as forward
+    #[inline(always)] // called once per packet-hop, as forward
     pub fn enqueue<D: Departures>(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> FrameFate {
         let marked = self.marks_at_enqueue(crossing.egress, index, frame);
         self.buffer.push(index, crossing, frame, if marked { flags::CE } else { 0 });
@@ -446,15 +446,16 @@ impl Core {
         if reached { Cause::LosslessNoRoom } else { Cause::OutsideFlowControl }
     }
 
-    /// Returns the decision about a frame for which there is no room and no overload action.
+    /// Returns the decision to drop a frame for which there is no room and no overload action.
     #[cold]
     pub fn drop_without_room(&self, crossing: Crossing, frame: &Frame) -> Decision {
         Decision::drop(self.cause_without_room(crossing, frame))
     }
 }
 
-/// Counts the hop of `frame` in `sent`, its copy on the wire. Frames that wait are counted when they join a queue.
-#[inline(always)] // once a packet-hop
+/// Counts the hop of `frame` in `sent`, its copy on the wire. The hop of a frame that waits is counted when it joins a
+/// queue.
+#[inline(always)] // called once per packet-hop
 pub(super) fn count_hop(frame: &Frame, sent: &mut Frame) {
     (sent.ttl, sent.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
     // An idle port has empty queues, so no bounce threshold can apply and `distance` just counts down.

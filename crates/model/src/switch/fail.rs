@@ -21,7 +21,7 @@ impl Switch {
             core.egress.repair(now, port);
             return core.grant_all(now, port, window);
         }
-        // Frames that wait for the failed link are lost. Their accounts shrink, so neighbours may resume.
+        // Frames queued for the failed link are lost. Their ingress accounts shrink, so paused neighbours may resume.
         core.egress.fail(now, port, &mut core.stats);
         core.egress.cell_mut(port).waiting = 0;
         core.lose_kept(now, port);

@@ -1,4 +1,4 @@
-//! Flows that a neighbour has put on hold: each waits in a queue of its own, before the queue of its class.
+//! Flows that a neighbour holds by XOFF: each has its own queue, from which frames move to the queue of their class.
 //!
 //! ```text
 //!  frame of a held flow --> [ own queue ] --at its rate, or stopped--> [ queue of its class ] --> wire

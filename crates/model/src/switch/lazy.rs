@@ -1,8 +1,8 @@
 //! Lazy departures: departures are applied in batches, not as one event each.
 //!
 //! If no port is held and no neighbour is paused, the next departure of a port depends on that port alone: a frame
-//! leaves as soon as the wire is free. The only effect on other ports is less buffer in use. So no event is handled at
-//! the instant of a departure:
+//! leaves as soon as the wire is free. The only effect on other ports is a lower buffer occupancy. So no event is
+//! handled at the instant of a departure:
 //!
 //! ```text
 //!   a frame arrives for a port   the frames that left that port by then are dequeued, in order
@@ -11,9 +11,9 @@
 //!   any other event              as at the window's end; from then on every departure is an event
 //! ```
 //!
-//! Until then the counters include frames that have left. A frame that is admitted by these counters, without XOFF, is
-//! admitted by exact ones too. So every result equals that of exact departures. This saves the search for the port that
-//! is due next.
+//! Until then, the counters include frames that have already left. A frame that is admitted by these counters, without
+//! XOFF, is admitted by exact ones too. So every result equals that of exact departures. This avoids the search for the
+//! port with the next departure.
 
 use super::Switch;
 use super::buffer::{PacketBuffer, Transmission};
@@ -29,10 +29,10 @@ use protocols::frame::Frame;
 use protocols::port::Hooks;
 use units::Time;
 
-/// Up to this number of arrivals in a window, the catch-up costs more than it saves.
+/// Up to this number of arrivals in a window, the catch-up costs more instructions than lazy departures save.
 const MIN_ARRIVALS: usize = 3;
 
-/// Windows with exact departures before the next test for lazy ones.
+/// Number of windows with exact departures before the next test whether departures can be lazy.
 const RETRY_WINDOWS: u8 = 32;
 
 impl Switch {
@@ -94,7 +94,8 @@ impl Switch {
         }
     }
 
-    /// Ends the window, or lazy departures if the timer of the switch is due before.
+    /// Dequeues the frames that left before the window's end. If the switch timer is due before, ends lazy departures
+    /// at that time and runs the rest of the window with exact departures.
     #[inline(never)]
     fn end_lazily(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         let timer = self.core.next_timer;
@@ -107,7 +108,7 @@ impl Switch {
 
     /// Like [`Switch::handle`] with lazy departures. Returns false if they may have ended, or if the switch timer has
     /// changed.
-    #[inline(always)] // once a packet-hop
+    #[inline(always)] // called once per packet-hop
     fn handle_lazily(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         let core = &mut self.core;
         // MAC control frames have a TTL of zero, too.
@@ -132,7 +133,7 @@ impl Switch {
         false
     }
 
-    /// Slow end of [`Switch::handle_lazily`], for decisions that depend on the exact backlog.
+    /// Slow path of [`Switch::handle_lazily`], for decisions that depend on the exact backlog.
     #[cold]
     #[inline(never)]
     fn admit_exact(&mut self, crossing: Crossing, frame: &Frame, window: &mut Window<'_, OnWire>) {
@@ -187,7 +188,7 @@ impl Core {
         }
         let egress = &mut self.egress;
         let mut ports = (0u16..).zip(&egress.cells);
-        // A due time other than the end of the current frame means that the port waits for another reason.
+        // A due time other than the end of the current frame means that another reason blocks the port.
         let due = |port, waiting, busy_until| if waiting == 0 { true } else { egress.due.at(port) == busy_until };
         if self.has_release_hooks
             || ports.any(|(port, cell)| cell.block_reasons != 0 || !due(port, cell.waiting, cell.busy_until))
@@ -200,9 +201,9 @@ impl Core {
         true
     }
 
-    /// Queues a frame if the counters admit it although they may include frames that have left. Returns whether they
-    /// do.
-    #[inline(always)] // once a packet-hop
+    /// Enqueues a frame if the counters admit it, although they may include frames that have already left. Returns
+    /// whether the frame was enqueued.
+    #[inline(always)] // called once per packet-hop
     fn admit_lazily(&mut self, crossing: &Crossing, frame: &Frame) -> bool {
         let index = self.buffer.queue_index(crossing.egress, crossing.class);
         let admitted = self.steps.hook_classes & (1 << crossing.class) == 0
@@ -214,8 +215,8 @@ impl Core {
     }
 
     /// Dequeues the frames that left `port` by the arrival of `frame`, then transmits `frame` if the wire is free.
-    /// Returns whether it did. The port is indexed once, because each index costs five instructions.
-    #[inline(always)] // once a packet-hop
+    /// Returns whether `frame` was transmitted. `cells` is indexed once, because each indexing costs five instructions.
+    #[inline(always)] // called once per packet-hop
     fn send_lazily(&mut self, port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         let (now, Core { egress, buffer, .. }) = (frame.at, self);
         let cell = egress.cell_mut(port);
@@ -225,7 +226,8 @@ impl Core {
         }
         if cell.waiting != 0 {
             dequeue(cell, buffer, port, window);
-            // Separate loop: usually one frame leaves a port between two arrivals for it.
+            // The loop for further frames is a separate function, because usually only one frame leaves a port between
+            // two arrivals for it.
             if cell.busy_until <= now && cell.waiting != 0 {
                 dequeue_more(cell, buffer, (port, now), window);
             }
@@ -292,7 +294,7 @@ impl Core {
 
 /// Dequeues the head of `port`, whose state is `cell`, at the time at which the wire becomes free. Like
 /// [`Core::dequeue`], without the steps that rule out lazy departures.
-#[inline(always)] // once a packet-hop
+#[inline(always)] // called once per packet-hop
 fn dequeue(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut Window<'_, OnWire>) {
     debug_assert!(
         !cell.has_accounting && buffer.layout.bounce_offset == 0 && buffer.loads.is_none(),
@@ -317,15 +319,15 @@ struct Unscheduled<'a, 'w> {
 }
 
 impl Transmission for Unscheduled<'_, '_> {
-    #[inline(always)] // once a packet-hop
+    #[inline(always)] // called once per packet-hop
     fn start(self, frame: &Frame) {
         let at = self.cell.start::<Lazy>(self.now, frame.size_bytes, &[], self.port);
         put_on_wire(frame, self.port, at, self.window);
     }
 }
 
-/// Dequeues the further frames that left by `now`. Not inlined, because the setup of its loop would burden every
-/// arrival.
+/// Dequeues the further frames that left by `now`. Not inlined, because every arrival would execute the setup of its
+/// loop.
 #[inline(never)]
 fn dequeue_more(cell: &mut Cell, buffer: &mut PacketBuffer, (port, now): (u16, Time), window: &mut Window<'_, OnWire>) {
     while cell.waiting != 0 && cell.busy_until <= now {

@@ -107,7 +107,8 @@ impl Switch {
     /// of the next departure or timer.
     #[inline]
     pub fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
-        // Neither function is inlined here: each would pay for the registers that the other one saves.
+        // Neither function is inlined, because each call would then also save and restore the registers that only the
+        // other function uses.
         if self.core.is_lazy(window) { self.run_lazily(window) } else { self.run_eager(window) }
     }
 
@@ -117,8 +118,8 @@ impl Switch {
         if self.core.stats.tracer.is_none() { self.run_as::<false>(window) } else { self.run_as::<true>(window) }
     }
 
-    /// Tracing is selected once per window, so that no frame tests for it. `inline(always)`, because a call per window
-    /// costs 3 % of the instructions when windows are short.
+    /// `WATCHED` selects tracing once per window, so that there is no test per frame. `inline(always)`, because a call
+    /// per window costs 3 % of the instructions when windows are short.
     #[inline(always)]
     fn run_as<const WATCHED: bool>(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         loop {
@@ -161,7 +162,7 @@ impl Switch {
         }
     }
 
-    /// Sets the switch timer to the earliest link change, held flow, pipeline event or renewal.
+    /// Sets the switch timer to the earliest link change, release of a held flow, pipeline event or renewal.
     fn set_timer(&mut self) {
         let change = self.link_changes.last().map_or(Time::MAX, |change| change.0);
         let hold = self.backpressure.as_ref().map_or(Time::MAX, |backpressure| backpressure.held.next_event());
@@ -209,31 +210,32 @@ impl Switch {
         self.overload.redirections()
     }
 
-    /// The pipeline model, if the scenario has one.
+    /// Returns the pipeline model, if the scenario has one.
     pub fn pipelines(&self) -> Option<&Pipelines> {
         self.overload.trimming()?.pipelines.as_deref()
     }
 
-    /// The queue of (`port`, slot of the class).
+    /// Returns the normal queue of the class in `slot` at `port`.
     pub fn queue(&self, port: usize, slot: usize) -> &Queue {
         let buffer = &self.core.buffer;
         &buffer.queues[port * buffer.layout.slots + slot]
     }
 
-    /// Greatest length of that queue in bytes; of a pair with a queue of bounced frames, that of the longer one.
+    /// Returns the maximum length in bytes of the queue of the class in `slot` at `port`. If there are bounce queues,
+    /// returns the larger maximum of the normal queue and the bounce queue.
     pub fn longest_bytes(&self, port: usize, slot: usize) -> u32 {
         let buffer = &self.core.buffer;
         let index = port * buffer.layout.slots + slot;
         buffer.queues[index].max_bytes.max(buffer.queues[index + buffer.layout.bounce_offset].max_bytes)
     }
 
-    /// The frames of that queue, oldest first.
+    /// Returns the frames in the normal queue of the class in `slot` at `port`, oldest first.
     pub fn frames(&self, port: usize, slot: usize) -> impl Iterator<Item = &Frame> {
         let buffer = &self.core.buffer;
         buffer.queues.frames(port * buffer.layout.slots + slot)
     }
 
-    /// The queue of bounced frames of (`port`, slot of the class), if every queue has one.
+    /// Returns the bounce queue of the class in `slot` at `port`, if the switch has bounce queues.
     pub fn bounce_queue(&self, port: usize, slot: usize) -> Option<&Queue> {
         let buffer = &self.core.buffer;
         (buffer.layout.bounce_offset != 0)
@@ -246,18 +248,20 @@ impl Switch {
         self.core.buffer.loads(|port| port < egress.len() && egress.is_used(port as u16))
     }
 
-    /// Whether bytes are counted per ingress account.
+    /// Returns whether bytes are counted per ingress account.
     pub fn keeps_accounts(&self) -> bool {
         self.core.buffer.limits.lossless != 0
     }
 
-    /// Number of paused ingress accounts, and of those that hold no byte although they are paused.
+    /// Returns the number of ingress accounts that pause their neighbour, and the number of these accounts that are
+    /// empty.
     pub fn paused_accounts(&self) -> (u64, u64) {
         let stopping = || self.core.buffer.accounts.iter().filter(|account| account.paused);
         (stopping().count() as u64, stopping().filter(|account| account.bytes == 0).count() as u64)
     }
 
-    /// Headroom of the account of (`port`, `class`) in bytes; under credits, its whole room.
+    /// Returns the headroom in bytes of the account of `class` at `port`. Under credit-based flow control, returns the
+    /// whole buffer space of the account.
     pub fn room_bytes(&self, port: u16, class: u8) -> u64 {
         let buffer = &self.core.buffer;
         buffer.headroom[buffer.account_index(port, class)]

@@ -68,12 +68,12 @@ impl FrameFate {
 pub(crate) struct Redirected {
     /// The port by which the frame leaves instead.
     pub port: u16,
-    /// The queue that it joined there; `None` if it was transmitted without a wait.
+    /// Index of the queue of `port` that the frame joined; `None` if it was transmitted without a wait.
     pub queue: Option<u32>,
     /// Bounces of the frame so far.
     pub bounces: u8,
     /// Whether the frame was detoured, not bounced.
     pub detour: bool,
-    /// Whether it was ECN-marked at this switch.
+    /// Whether the frame was ECN-marked at this switch.
     pub marked: bool,
 }

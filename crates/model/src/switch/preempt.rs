@@ -1,5 +1,5 @@
-//! Departures from ports with frame preemption. Like [`super::depart`], but a frame stays with its port until it can no
-//! longer be interrupted.
+//! Departures from ports with frame preemption. Like [`super::depart`], but the port keeps a frame in transmission
+//! until it can no longer be preempted, and only then passes it to the link.
 
 use super::Switch;
 use super::buffer::Transmission;
@@ -22,7 +22,7 @@ impl Switch {
         if self.core.egress.cell(port).busy_until > now {
             return self.core.serve_while_busy(now, port, window);
         }
-        // The last frame passed its last preemption point without a further event, so its transmission is complete.
+        // The wire is free: the frame before has passed its last preemption point, so its transmission is complete.
         if let Busy::Commit(frame) = self.core.egress.serve_busy(now, port, false) {
             put_on_wire(&frame, port, frame.at, window);
         }
@@ -35,7 +35,7 @@ impl Switch {
         let ready = match egress.eligible(now, port, |class| buffer.head(port, class), stats) {
             Eligibility::Now(ready) => ready,
             Eligibility::At(at) => {
-                // A frame that may start before the rest is sent may interrupt it.
+                // A frame that becomes eligible before the resumed fragment ends may interrupt it.
                 let again = egress.resume(now, port, stats).unwrap_or(Time::MAX);
                 return egress.due.set(port, again.min(at));
             }
@@ -61,7 +61,7 @@ impl Switch {
         self.core.schedule_after_start(port);
         self.core.egress.schedule(port, certain);
         if certain < Time::MAX {
-            // A frame that is blocked now may interrupt this one later.
+            // An express frame that is blocked now may preempt this frame later.
             let Core { egress, buffer, .. } = &mut self.core;
             let at = egress.opens_at(now, port, egress.express(port), |class| buffer.head(port, class));
             egress.schedule(port, at);
@@ -70,8 +70,8 @@ impl Switch {
 }
 
 impl Core {
-    /// Serves a port with a busy wire: interrupts the frame for an express frame or a hold, or passes it to the link if
-    /// it can no longer be interrupted.
+    /// Serves a port with a busy wire: preempts the frame for an express frame or a hold request, or passes it to the
+    /// link if it can no longer be preempted.
     fn serve_while_busy(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let Core { egress, buffer, stats, .. } = self;
         let (wants, later) = if egress.pending(port).is_some() {
@@ -93,7 +93,7 @@ impl Core {
         }
     }
 
-    /// Schedules `port` for the end of the frame on its wire, if anything waits.
+    /// Schedules `port` for the end of the frame on its wire, if further frames or fragments wait.
     fn schedule_after_start(&mut self, port: u16) {
         let cell = self.egress.cell(port);
         let more = cell.waiting != 0 || cell.block_reasons & block::CONTROL != 0 || self.egress.pending(port).is_some();
@@ -111,14 +111,14 @@ impl Core {
     }
 }
 
-/// The transmission of a frame that may be interrupted.
+/// The transmission of a frame that may be preempted.
 struct Interruptible<'a, 'w> {
     now: Time,
     port: u16,
     class: u8,
     egress: &'a mut Egress,
     stats: &'a mut NodeStats,
-    /// Receives the time from which the frame can no longer be interrupted, if it can be.
+    /// Output: the time from which the frame can no longer be preempted. Unchanged if the frame is not preemptable.
     certain: &'a mut Time,
     window: &'a mut Window<'w, OnWire>,
 }

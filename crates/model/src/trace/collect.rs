@@ -10,7 +10,7 @@ use stats::trace::{PacketKind, TraceRow, TracedPacket};
 use std::sync::Arc;
 use units::Time;
 
-/// Capacity of one generation of packet numbers: as many packets as a large network holds.
+/// Maximum number of packets in one generation of the number table: the number of packets in flight in a large network.
 const REMEMBERED: usize = 1 << 19;
 
 /// Key of a packet: flow, kind, position in the flow, creation time, and details.
@@ -21,8 +21,8 @@ type PacketKey = (u64, PacketKind, u64, Time, Detail);
 pub(crate) struct Collector {
     selection: Arc<Selection>,
     next: u64,
-    /// Numbers of packets in flight, in two generations. Packets without an end in the trace are thus forgotten after a
-    /// while.
+    /// Numbers of packets in flight, in two generations. A full `young` replaces `old`, which evicts packets whose end
+    /// is not traced.
     young: FxHashMap<PacketKey, u64>,
     old: FxHashMap<PacketKey, u64>,
     events: Vec<(NodeId, RawEvent)>,
@@ -35,7 +35,8 @@ impl Collector {
         Collector { selection, next: 0, young, old, events: Vec::new(), captured: Vec::new() }
     }
 
-    /// Takes the events of `node`. Nodes must be taken in order, because the sort by time is stable.
+    /// Appends the events of `node`. Callers must append nodes in ascending order: the sort by time is stable, so
+    /// simultaneous events stay in order of nodes.
     pub fn take(&mut self, node: NodeId, events: &mut Vec<RawEvent>, captured: &mut Vec<CapturedFrame>) {
         self.events.extend(events.drain(..).map(|event| (node, event)));
         self.captured.append(captured);
@@ -59,7 +60,8 @@ impl Collector {
     fn packet(&mut self, frame: &Frame, ends: bool) -> Option<TracedPacket> {
         let kind = packet_kind(frame)?;
         let flow = self.selection.numbering().of_frame(frame);
-        // The time stamp identifies a data frame; several acknowledgements may carry the stamp of one frame.
+        // The time stamp identifies a data frame; several acknowledgements may carry the time stamp of one frame, so
+        // their key includes the detail.
         let more = if kind == PacketKind::Data || frame.record().is_some() { Detail::NONE } else { frame.detail };
         let identity = (flow, kind, frame.seq, frame.stamp, more);
         let known = self.young.get(&identity).or_else(|| self.old.get(&identity)).copied();
@@ -122,7 +124,7 @@ mod tests {
         collector.take(NodeId(1), &mut vec![event(3, 7, started()), event(5, 0, TraceEvent::Delivered)], &mut vec![]);
         collector.flush(&mut rows);
         assert_eq!(rows.0, [(3, 1, Some(0)), (5, 0, Some(1)), (5, 1, Some(1)), (9, 0, Some(0))]);
-        // A packet that ended is forgotten, the other keeps its number.
+        // The packet with seq 0 was delivered, so its key gets the new number 2. The packet with seq 7 keeps number 0.
         rows.0.clear();
         collector.take(NodeId(0), &mut vec![event(10, 0, started()), event(11, 7, started())], &mut Vec::new());
         collector.flush(&mut rows);

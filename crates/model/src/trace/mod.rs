@@ -2,7 +2,7 @@
 //! [`crate::watcher::Watcher`] writes them.
 //!
 //! Only a traced node has a [`Tracer`]. The forwarding path of a switch contains no trace calls: it returns an outcome
-//! per frame (`switch/outcome.rs`), and a traced switch records it (`switch/watch.rs`).
+//! per frame (`switch/outcome.rs`), and a traced switch records it (`switch/tracing.rs`).
 
 mod collect;
 mod ports;

@@ -14,7 +14,7 @@ pub(crate) fn traffic(fabric: &Fabric, pair: HostPair) -> TrafficSelector {
 }
 
 impl Tracer {
-    /// Traces the start or end of a wait for credits of a class at `port`.
+    /// Traces the start (`waits`) or end of a credit stall of a class at `port`.
     #[cold]
     pub fn note_wait(&mut self, now: Time, port: u16, class: u8, waits: bool) {
         let (class, from) = (Some(class), now);

@@ -29,10 +29,11 @@ pub(crate) struct Selection {
     numbering: Numbering,
 }
 
-/// Returns the kind of packet of a frame. `None` for MAC control frames: they live for one link and are no packets.
+/// Returns the kind of packet of a frame. `None` for MAC control frames: they exist on one link only and are not
+/// packets.
 pub(crate) fn packet_kind(frame: &Frame) -> Option<PacketKind> {
     match frame.kind {
-        // A trimmed or returned header remains the packet of its data frame.
+        // A trimmed or returned header keeps the packet number of its data frame.
         Kind::Data | Kind::Trimmed | Kind::Returned => Some(PacketKind::Data),
         Kind::Ack if frame.has(flags::NAK) => Some(PacketKind::Nak),
         Kind::Ack => Some(PacketKind::Ack),
@@ -60,13 +61,13 @@ impl Selection {
         Some(Selection { trace, captures: record.capture.clone(), numbering })
     }
 
-    /// Returns whether `node` records events. With a trace every node does, because pauses are followed from node to
-    /// node.
+    /// Returns whether `node` records events. With a trace, every node records events, because pauses propagate from
+    /// node to node.
     pub fn traces(&self, node: NodeId) -> bool {
         self.trace.is_some() || self.captures.iter().any(|capture| capture.node == node)
     }
 
-    /// Returns for each port of `node` whether it is selected by itself.
+    /// Returns, for each port of `node`, whether the port list of the trace contains it.
     pub(super) fn traced_ports(&self, fabric: &Fabric, node: NodeId) -> Vec<bool> {
         let mut ports = vec![false; fabric.ports(node).len()];
         for &(_, port) in self.trace.iter().flat_map(|trace| &trace.ports).filter(|chosen| chosen.0 == node) {
@@ -83,7 +84,7 @@ impl Selection {
         captures.map(|(index, &capture)| (capture.port, index, capture)).collect()
     }
 
-    /// Returns whether events of `frame` at `now` are traced at every node.
+    /// Returns whether events of `frame` at `now` are traced at all nodes.
     pub(super) fn selects(&self, now: Time, frame: &Frame) -> bool {
         let Some(trace) = &self.trace else { return false };
         if now < trace.from || now >= trace.until {
@@ -98,7 +99,8 @@ impl Selection {
         self.trace.as_ref().is_some_and(|trace| now >= trace.from && now < trace.until)
     }
 
-    /// Returns whether a pause at `now` is traced. There is no start time, because pauses last.
+    /// Returns whether a pause at `now` is traced. Pauses before the start of the trace are included, because they may
+    /// extend into it.
     pub(super) fn selects_pauses(&self, now: Time) -> bool {
         self.trace.as_ref().is_some_and(|trace| now < trace.until)
     }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::Time;
 
-/// A trace event of a node; packets are numbered later.
+/// A trace event of a node. The collector assigns the packet number.
 #[derive(Clone, Debug)]
 pub(crate) struct RawEvent {
     pub at: Time,
@@ -24,12 +24,13 @@ pub(crate) struct RawEvent {
 #[derive(Debug)]
 pub(crate) struct Tracer {
     selection: Arc<Selection>,
-    /// Whether each port is selected by itself.
+    /// For each port, whether the port list of the trace contains it.
     ports: Vec<bool>,
     captures: Vec<(u16, usize, CaptureParameters)>,
     pub events: Vec<RawEvent>,
     pub captured: Vec<CapturedFrame>,
-    /// Ports and classes with a neighbour short of this node's credits, and the time of the last event for it.
+    /// Ports and classes whose neighbour is stalled because it lacks credits of this node, with the time of the last
+    /// trace event of the stall.
     pub credit_stalls: BTreeMap<(u16, u8), Time>,
 }
 
@@ -47,7 +48,7 @@ impl Tracer {
         }))
     }
 
-    /// Returns whether events of `frame` between these ports are traced.
+    /// Returns whether events of `frame` with these ingress and egress ports are traced.
     pub fn selects(&self, now: Time, frame: &Frame, in_port: Option<u16>, out_port: Option<u16>) -> bool {
         let at = |port: Option<u16>| port.is_some_and(|port| self.ports[usize::from(port)]);
         !frame.is_mac_control()
@@ -83,9 +84,9 @@ impl Tracer {
         }
     }
 
-    /// Traces the flows ahead of `frame` in `queue`, those with most bytes first.
+    /// Traces the flows with the most bytes ahead of `frame` in `queue`, in descending order of bytes.
     pub fn note_ahead<'f>(&mut self, at: Time, frame: &Frame, port: u16, queue: impl Iterator<Item = &'f Frame>) {
-        /// Maximum number of flows.
+        /// Maximum number of traced flows.
         const NAMED: usize = 4;
         let mut flows: BTreeMap<u64, Load> = BTreeMap::new();
         for other in queue {
@@ -100,12 +101,12 @@ impl Tracer {
         }
     }
 
-    /// Captures a frame that is sent by `port`, its first bit `at`.
+    /// Captures a frame that `port` sends. `at` is the time of its first bit.
     pub fn capture_sent(&mut self, at: Time, port: u16, frame: &Frame) {
         self.capture(at, port, frame, true);
     }
 
-    /// Captures a frame that was received by `port`, its last bit `at`.
+    /// Captures a frame that `port` received. `at` is the time of its last bit.
     pub fn capture_received(&mut self, at: Time, port: u16, frame: &Frame) {
         self.capture(at, port, frame, false);
     }

@@ -6,19 +6,19 @@ use check::conservation::Cause;
 use protocols::frame::Frame;
 use protocols::port::Hooks;
 
-/// The decision about a frame that found its wire occupied. Room in a queue is reserved already.
+/// The decision about a frame that cannot start transmission at once. Space in the selected queue is already reserved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Decision {
-    /// The frame joins the queue at `index` of its egress port, with this content if it was changed.
+    /// The frame joins the queue at `index` of its egress port. `changed` is its new content, if the action changed it.
     Queue { index: usize, changed: Option<Frame> },
     /// The frame leaves by `port` instead: at once, or from the queue at `index`.
     Redirect { port: u16, index: Option<usize>, frame: Frame, detour: bool },
-    /// The frame was trimmed: its header is forwarded on the changed path.
+    /// The frame was trimmed: its header is forwarded on the path that the action wrote to the `Crossing`.
     Forward { header: Frame },
-    /// The youngest frame of the queue was removed and trimmed: its header is forwarded on its path, unless it is lost.
-    /// Then the frame is admitted, or refused again.
+    /// The youngest frame of the queue was removed and trimmed. `tail` is the path and header of that frame, or `None`
+    /// if the header is lost. Then the arriving frame is admitted, or refused again.
     Displace { tail: Option<(Crossing, Frame)> },
-    /// A pipeline of the switch holds the frame.
+    /// A pipeline of the switch keeps the frame.
     Hold,
     /// The frame is lost.
     Drop { cause: Cause },
@@ -44,13 +44,14 @@ impl Decision {
 /// of the decision. It is no [`PortMechanism`](protocols::port::PortMechanism), because it reads and reserves room at
 /// several ports: that needs the core, which `protocols` does not have.
 pub(crate) trait Action {
-    /// Returns its hooks: [`Hooks::DECIDE`], [`Hooks::REFUSE`] and [`Hooks::REDIRECT`].
+    /// Returns the hooks of the action: [`Hooks::DECIDE`], [`Hooks::REFUSE`] and [`Hooks::REDIRECT`].
     fn hooks(&self) -> Hooks;
 
     /// Returns the bitmask of the classes with [`Action::decide`].
     fn decided_classes(&self) -> u8;
 
-    /// Returns the number of frames sent by another port because of the queue at each port, if the action does so.
+    /// Returns, per port, the number of frames that were bounced or detoured because of the queue of that port. `None`
+    /// if the action does not redirect frames.
     fn redirections(&self) -> Option<&[u64]> {
         None
     }

@@ -6,8 +6,9 @@
 //!                                                                     -> bounce: bounce queue of the ingress port
 //! ```
 //!
-//! Every queue is a pair. Within a class the bounce queue has priority over the normal one. Bounce queues follow all
-//! normal ones in [`PacketBuffer::queues`](crate::switch::buffer::PacketBuffer::queues), at an offset of `pairs`.
+//! Each class of a port has two sub-queues. The bounce queue has priority over the normal queue. The bounce queues
+//! follow all normal queues in [`PacketBuffer::queues`](crate::switch::buffer::PacketBuffer::queues), at an offset of
+//! `layout.bounce_offset`.
 
 use crate::network::Network;
 use crate::parameters::{Buffer, QueueLimit};
@@ -52,8 +53,8 @@ impl Action for Bounce {
         Some(&self.redirections)
     }
 
-    /// Enqueues or bounces a frame that found its wire occupied.
-    #[inline(always)] // the decision stays in registers
+    /// Enqueues or bounces a frame that cannot start transmission at once.
+    #[inline(always)] // so that the decision stays in registers
     fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         let again = frame.bounces > 0;
         // The bytes are charged to the class of the queue.
@@ -73,7 +74,7 @@ impl Action for Bounce {
             Utilisation::Fuller => fuller((held, capacity), fill(&core.buffer.queues[other], other_limit, 0)),
         };
         let spent = self.limit != 0 && frame.bounces >= self.limit;
-        // At the limit of bounces a frame waits like any other, and is lost only if the queue is full.
+        // A frame at the bounce limit is enqueued like a frame of any other switch, and dropped if the queue is full.
         if spent && full {
             return Decision::drop(Cause::BounceLimit);
         }
@@ -81,7 +82,7 @@ impl Action for Bounce {
             return self.bounce(core, crossing, frame);
         }
         core.buffer.admit_unlimited(crossing.in_port, crossing.in_class, frame.size_bytes);
-        // Most frames are at no distance from a bounce and stay unchanged.
+        // Most frames have a bounce distance of 0 and stay unchanged.
         let changed = (frame.distance > 0).then(|| {
             let mut frame = *frame;
             pabo::go_on(&mut frame);
@@ -141,8 +142,8 @@ impl Bounce {
         counters.bounces_in_frames.made += u64::from(frame.bounces < u8::MAX);
         let mut frame = *frame;
         pabo::turn_back(&mut frame);
-        // Restores the TTL of the step forward and of the step back. TTL ends routing loops, and a bounced frame is in
-        // none.
+        // Restores the TTL of the hop forward and of the hop back, because the TTL terminates routing loops and a
+        // bounce is not a loop.
         frame.ttl = frame.ttl.saturating_add(2);
         Decision::Redirect { port: back, index: (!at_once).then_some(index), frame, detour: false }
     }
@@ -150,7 +151,7 @@ impl Bounce {
     /// Returns the port towards the previous node of `frame`.
     fn way_back(&self, core: &Core, egress: u16, in_port: u16, frame: &Frame) -> Option<u16> {
         if self.back == ReturnRoute::ArrivalPort {
-            // A frame with a route back by its ingress port was bounced into this switch.
+            // If the route leads back through the ingress port, the frame was bounced into this switch.
             if in_port != egress {
                 return Some(in_port);
             }
@@ -165,7 +166,8 @@ impl Bounce {
     }
 }
 
-/// Returns the length and capacity of a queue in the unit of its limit. It is full if `size_bytes` more do not fit.
+/// Returns the length and capacity of a queue in the unit of its limit. The queue is full (length = capacity) if
+/// `size_bytes` more do not fit.
 #[inline]
 fn fill(queue: &Queue, limit: QueueLimit, size_bytes: u16) -> (u64, u64) {
     match limit {

@@ -21,10 +21,10 @@ pub(crate) struct Custom {
     random: Stream,
     /// Ports towards switches.
     onward: Vec<u16>,
-    /// Arguments of the rule, kept so that no frame allocates.
+    /// Argument lists of the rule, reused to avoid an allocation per frame.
     others: Vec<u16>,
     waiting_bytes: Vec<u64>,
-    /// Frames sent by another port because of the queue at each port.
+    /// Frames detoured because of the queue at each port.
     redirections: Vec<u64>,
 }
 
@@ -58,7 +58,7 @@ impl Action for Custom {
         Some(&self.redirections)
     }
 
-    /// Applies the rule to a frame that found its wire occupied.
+    /// Applies the rule to a frame that cannot start transmission at once.
     #[inline(never)]
     fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
@@ -85,7 +85,7 @@ impl Action for Custom {
                 detour
             }
             OverloadDecision::Drop => core.drop_without_room(*crossing, frame),
-            // Wait; also the answer to an invalid port.
+            // Wait. Also applies if the rule returns an invalid port.
             _ if core.buffer.admit::<Exact>(index, *crossing, frame.size_bytes) => Decision::queue(index),
             _ => core.drop_without_room(*crossing, frame),
         }

@@ -1,4 +1,4 @@
-//! Detours by another port around a full queue (DIBS).
+//! Detours through another port if the queue is full (DIBS).
 //!
 //! ```text
 //!  route -> idle port: transmit at once
@@ -59,7 +59,7 @@ impl Action for Detour {
         Some(&self.redirections)
     }
 
-    /// Enqueues a frame that found its wire occupied, or detours it if the queue has no room.
+    /// Enqueues a frame that cannot start transmission at once, or detours it if the queue has no room.
     #[inline(never)]
     fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         (crossing.in_class, crossing.class) = (frame.class, frame.class);

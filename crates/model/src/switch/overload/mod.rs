@@ -62,7 +62,7 @@ macro_rules! overload_actions {
                 }
             }
 
-            #[inline(always)] // into Core::admit_with_hooks, which stays out of line
+            #[inline(always)] // inlined only into Core::admit_with_hooks, which is not inlined itself
             fn decide(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
                 match self {
                     Overload::Drop => core.drop_without_room(*crossing, frame),
@@ -89,11 +89,11 @@ macro_rules! overload_actions {
 }
 
 overload_actions! {
-    /// Bounce it (PABO).
+    /// Bounce the frame (PABO).
     Bounce(Bounce),
-    /// Send it by another port (DIBS).
+    /// Detour the frame through another port (DIBS).
     Detour(Detour),
-    /// Cut its payload (NDP, trimming switches).
+    /// Trim the payload of the frame (NDP, trimming switches).
     Trim(Trimming),
     /// Apply the rule of a library user.
     Custom(Custom),

@@ -1,4 +1,4 @@
-//! Packet trimming of frames that find no room (NDP, trimming switches).
+//! Packet trimming of frames that the queue does not admit (NDP, trimming switches).
 //!
 //! ```text
 //!  route -> no room -> cut the arriving or the youngest frame -> header
@@ -7,7 +7,7 @@
 //!                                                                  +-> no: return it to its source, or drop it
 //! ```
 //!
-//! Frames that find room are forwarded as in any other switch.
+//! Admitted frames are forwarded as in any other switch.
 
 use super::action::{Action, Decision};
 use super::pipeline::Pipelines;
@@ -29,7 +29,7 @@ use units::random::{Stream, purpose};
 #[derive(Debug)]
 pub(crate) struct Trimming {
     pub(super) trim: TrimParameters,
-    /// Limit of the header queue, if queues have limits of their own.
+    /// Limit of the header queue, if the buffer has per-queue limits.
     header_queue: QueueLimit,
     random: Stream,
     /// Frames trimmed because of the queue at each port, and the bytes cut.
@@ -58,7 +58,7 @@ impl Trimming {
         })
     }
 
-    /// Trims `frame`, which found no room: its header is forwarded, or returned to its source.
+    /// Trims `frame`, which was not admitted: its header is forwarded, or returned to its source.
     pub(super) fn cut(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         let header = self.header_of(core, *crossing, frame);
         if self.trim.scheme == HeaderDestination::Source {
@@ -76,7 +76,8 @@ impl Trimming {
         let trimmed_bytes = frame.size_bytes - header.size_bytes;
         self.trimmed[usize::from(egress)].count(trimmed_bytes.into());
         core.stats.counters.packets.cut.count(trimmed_bytes.into());
-        // The header bypasses the queue, so it carries the ECN mark that the frame would have received there.
+        // The header bypasses the data queue, so it carries the ECN mark that the frame would have received in that
+        // queue.
         let marked = core.marks_at_enqueue(egress, index, &header);
         core.note(crossing, frame, TraceEvent::Trimmed { port: egress, trimmed_bytes });
         if marked {
@@ -123,7 +124,7 @@ impl Trimming {
         Some(Decision::Displace { tail })
     }
 
-    /// Decides about a frame of the header class for which the limits of data have no room.
+    /// Decides about a frame of the header class that the limits of data frames do not admit.
     fn queue_header(&mut self, core: &mut Core, crossing: &mut Crossing, frame: &Frame) -> Decision {
         let index = core.buffer.queue_index(crossing.egress, crossing.class);
         let queue = &core.buffer.queues[index];
@@ -144,7 +145,7 @@ impl Trimming {
         let header = give_back(frame);
         let full_port = crossing.egress;
         self.returned[usize::from(full_port)] += 1;
-        // The header starts a new path: no ingress port to avoid.
+        // The header takes a new route, so no port is excluded as ingress port.
         let Some(egress) = core.route(&header, u16::MAX) else {
             return Decision::DropHeader { cause: Cause::NoRoute, header };
         };

@@ -11,8 +11,9 @@
 //!                                                         after it: cut, header to the queue of e
 //! ```
 //!
-//! Each station has one pending time. Its events are timers of the switch, after departures and arrivals of that
-//! instant. Frames that no queue refuses and no meter trims pass as in any switch.
+//! Each station has one pending event time. Events of stations are timer events of the switch: they follow the
+//! departures and arrivals of the same instant. Frames that the queue admits and no meter trims are forwarded as in any
+//! other switch.
 
 mod report;
 mod stages;
@@ -50,19 +51,20 @@ struct Signal {
     egress: u16,
 }
 
-/// The stations of one pipeline, each first in, first out.
+/// The stations of one pipeline. Each station is a FIFO queue.
 #[derive(Debug)]
 struct Pipeline {
     /// Frames that wait for their clock cycle, in which the depth of their queue is read.
     entering: Ring<PipelineFrame>,
-    /// Frames between that cycle and the traffic manager.
+    /// Frames between the read of the queue depth and the traffic manager.
     staged: Ring<PipelineFrame>,
-    /// Time of the next free cycle.
+    /// Start of the next free clock cycle.
     next_cycle: Time,
     /// Frames that wait for the recirculation port, which is occupied until `busy_until`.
     waiting: Ring<PipelineFrame>,
     waiting_bytes: u64,
-    /// Maximum backlog there; `area` is its length over time, with the waits of frames.
+    /// Maximum length of the recirculation queue `waiting`; `area` is the time integral of its length, with the sojourn
+    /// times of its frames.
     most_frames: HighWater,
     most_bytes: HighWater,
     area: QueueArea,
@@ -93,12 +95,12 @@ impl Pipeline {
 /// Counters of one pipeline since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PipelineCounts {
-    /// Frames trimmed by its meters or by its read of the queue depth.
+    /// Frames trimmed by the meters of the pipeline or by its read of the queue depth.
     pub ingress_trims: u64,
-    /// Frames or headers sent to its recirculation port.
+    /// Frames or headers sent to the recirculation port of the pipeline.
     pub recirculated: u64,
     pub recirculated_bytes: u64,
-    /// Maximum number of frames waiting there, and the time at which it was first reached.
+    /// Maximum number of frames in the recirculation queue, and the time at which it was first reached.
     pub max_waiting: u64,
     pub most_waiting_at: Time,
     /// Time of the first recirculation.
@@ -152,8 +154,8 @@ impl Pipelines {
         }))
     }
 
-    /// Returns the pipeline of a port. Ports beyond the last pipeline wrap around: a scenario can give the sending and
-    /// the receiving side of a port a host each.
+    /// Returns the pipeline of a port. Ports beyond the last pipeline wrap around: a scenario can model the sending and
+    /// the receiving side of one physical port as two ports with a host each.
     #[inline]
     fn of(&self, port: u16) -> usize {
         usize::from(port / self.ports_per_pipeline) % self.pipelines.len()
@@ -184,7 +186,8 @@ impl Pipelines {
         self.parameters.deflect_queue.is_none_or(fits)
     }
 
-    /// Returns, for each recirculation queue: its length over time, its frames, and the arrival time of each frame.
+    /// Returns, for each recirculation queue: the time integral of its length, the number of frames, and the arrival
+    /// time of each frame.
     pub fn areas(&self) -> impl Iterator<Item = (&QueueArea, u64, impl Iterator<Item = Time>)> {
         self.pipelines.iter().map(|line| {
             let pipes = line.waiting.iter().map(|passing| passing.at);
@@ -268,7 +271,7 @@ impl Trimming {
         }
     }
 
-    /// Sends a frame without room, or its header, to the recirculation port of its ingress pipeline.
+    /// Sends a frame that was not admitted, or its header, to the recirculation port of its ingress pipeline.
     pub(super) fn recirculate(&mut self, core: &mut Core, crossing: &Crossing, frame: &Frame) -> Decision {
         let now = frame.at;
         let &Crossing { in_port, egress, in_class, .. } = crossing;
