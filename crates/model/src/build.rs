@@ -37,7 +37,7 @@ pub enum ModelError {
         switch: String,
         /// Size of its buffer.
         buffer: Bytes,
-        /// Headroom of all its accounts.
+        /// Total headroom of its accounts.
         headroom: Bytes,
     },
     /// The limit of a queue exceeds the range of its counter.
@@ -68,7 +68,7 @@ pub enum ModelError {
     Engine(#[from] engine::EngineError),
 }
 
-/// Nodes of one rank, and the wires of all.
+/// Nodes of one rank, and the wires of all ranks.
 pub(crate) struct BuiltNetwork {
     pub network: Arc<Network>,
     /// Nodes of this rank.
@@ -81,7 +81,7 @@ pub(crate) struct BuiltNetwork {
     pub borders: RankPartition,
 }
 
-/// Builds the nodes that `rank`, of `ranks`, runs.
+/// Builds the nodes that rank `rank` of `ranks` ranks simulates.
 pub(crate) fn build(setup: Setup, (rank, ranks): (usize, usize)) -> Result<BuiltNetwork, ModelError> {
     let Setup {
         fabric,
@@ -287,8 +287,8 @@ fn check_buffers(network: &Network) -> Result<(), ModelError> {
     Ok(())
 }
 
-/// Returns the planned starts, drawn arrivals and pending dependencies of each host for which `own` holds. `None` for
-/// hosts without any.
+/// Returns the flow schedule of each host for which `own` returns true: planned starts, random arrivals and pending
+/// dependencies. `None` for hosts without flows.
 fn plan_starts(
     network: &Network,
     arrivals: Vec<traffic::Arrivals>,
@@ -324,8 +324,8 @@ fn plan_starts(
 
 /// Returns all nodes in an order that places neighbours close to each other, so that few links cross threads. The
 /// position of a node is the mean position of its neighbours one tier below. Nodes with equal neighbours, such as the
-/// core switches of a fat-tree, would all be in the middle, and some threads would have nothing else. `spread`
-/// distributes them over the range of those neighbours.
+/// core switches of a fat-tree, would all have a position in the middle, so that some threads would have only core
+/// switches. `spread` distributes such nodes evenly over the range of positions of their neighbours.
 fn locality_order(fabric: &Fabric, spread: bool) -> Vec<NodeId> {
     let mut position = vec![0.0f64; fabric.nodes().len()];
     let mut nodes: Vec<NodeId> = fabric.node_ids().collect();
@@ -346,7 +346,7 @@ fn locality_order(fabric: &Fabric, spread: bool) -> Vec<NodeId> {
         let groups = alike.chunk_by(|a, b| a.0 == b.0);
         let count = groups.clone().count() as f64;
         for (number, group) in groups.enumerate() {
-            // Interleave groups that are spread over one range.
+            // Interleave groups that are spread over the same range.
             let offset = (number as f64 + 0.5) / count;
             for (index, &(mean, node, low, high)) in group.iter().enumerate() {
                 let share = (index as f64 + offset) / group.len() as f64;
@@ -358,8 +358,8 @@ fn locality_order(fabric: &Fabric, spread: bool) -> Vec<NodeId> {
     nodes
 }
 
-/// Returns the output index of each node, by engine index. It ignores `spread`, so results do not depend on the
-/// placement of nodes on threads.
+/// Returns the output index of each node, by engine index. The order is that without `spread`, so that results do not
+/// depend on the placement of nodes on threads.
 fn output_order(fabric: &Fabric, order: &[NodeId]) -> Vec<u32> {
     let mut rank = vec![0; order.len()];
     for (index, node) in (0..).zip(locality_order(fabric, false)) {
@@ -394,7 +394,8 @@ mod tests {
         }
     }
 
-    /// A rank stores no starts of other ranks' hosts.
+    /// A rank stores only the flow starts of its own hosts: `own` selects every third host, and the others have no
+    /// schedule.
     #[test]
     fn starts_are_those_of_own_hosts() {
         let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));

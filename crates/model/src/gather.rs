@@ -1,13 +1,13 @@
-//! Collective operations over ranks: small values of nodes are gathered at rank 0.
+//! Collective operations over ranks (gather, all-gather, broadcast) for small values of nodes.
 //!
 //! ```text
 //!   rank 0:  value of node 3, value of node 8 ---+
 //!   rank 1:  value of node 1, value of node 9 ---+--> rank 0: values of nodes 1, 3, 8, 9
 //! ```
 //!
-//! Rank 0 writes the results; the other ranks get empty collections. If a decision depends on values, all ranks get
-//! them. All ranks must make the calls in one order, so a call must never depend on data of a single rank. A single
-//! process iterates over its nodes without copying.
+//! Rank 0 writes the results, so a gather returns an empty collection at the other ranks. If a decision depends on the
+//! values, an all-gather returns them at all ranks. All ranks must make the same calls in the same order, so a call
+//! must never depend on data of a single rank. A single process iterates over its nodes without copying.
 
 use crate::host::Host;
 use crate::node::SimulatedNode;
@@ -22,12 +22,12 @@ use units::pack::{Pack, packed, unpacked};
 /// The group of ranks of a simulation.
 pub(crate) struct RankGroup(pub Arc<dyn Ranks>);
 
-/// First byte of each message, followed by the line of its call, to detect ranks that are out of step.
+/// First byte of each message. The source line of the call follows, to detect ranks that make different calls.
 const GATHERING: u8 = b'g';
 
 impl RankGroup {
-    /// Exchanges `own`: sends it to the ranks in `to`, receives from those in `from`. Returns the values by rank,
-    /// including this rank's.
+    /// Sends `own` to the ranks in `to` and receives values from the ranks in `from`. Returns the received values and
+    /// `own`, by rank.
     fn exchange<T: Pack>(&self, own: T, to: &[usize], from: &[usize], caller: &'static Location<'static>) -> Vec<T> {
         let (rank, count) = (self.0.rank(), self.0.count());
         let mark = packed(&(GATHERING, caller.line()));
@@ -74,12 +74,12 @@ impl Simulation {
         self.placement.rank_group.as_ref().is_none_or(|group| group.0.rank() == 0)
     }
 
-    /// Gathers numbers of all ranks, by rank, at rank 0. Other ranks get nothing. All ranks must call it.
+    /// Gathers numbers of all ranks, by rank, at rank 0. Returns an empty list at other ranks. All ranks must call it.
     pub fn gather_numbers(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
         self.gather(own)
     }
 
-    /// Gathers `own` of all ranks, by rank, at rank 0. Other ranks get nothing.
+    /// Gathers `own` of all ranks, by rank, at rank 0. Returns an empty list at other ranks.
     #[track_caller]
     pub(crate) fn gather<T: Pack>(&self, own: T) -> Vec<T> {
         match &self.placement.rank_group {

@@ -64,7 +64,7 @@ pub enum FlowControl {
     Pause(PauseParameters),
     /// 802.1Qbb PFC, for the classes in `classes`.
     Pfc(PauseParameters),
-    /// Credits: a neighbour sends only into reserved room.
+    /// Credit-based: a neighbour sends only frames for which it has credits.
     Credit(CreditParameters),
     /// Output backpressure by flow (FLORAX). Requires [`Buffer::PerQueue`], whose limit then covers the backlog of a
     /// port.
@@ -87,7 +87,7 @@ pub struct CommittedRate {
 }
 
 impl FlowControl {
-    /// Returns the parameters of the kinds that pause by ingress account.
+    /// Returns the parameters of the kinds that pause a neighbour by ingress account.
     pub fn pause(&self) -> Option<&PauseParameters> {
         match self {
             FlowControl::Pause(parameters) | FlowControl::Pfc(parameters) => Some(parameters),
@@ -126,7 +126,7 @@ impl FlowControl {
     }
 
     /// Returns the headroom of a lossless account of a port on a link of `rate` and `delay`, computed from the time
-    /// that a neighbour needs to stop. `None` without PAUSE or PFC.
+    /// between XOFF and the last frame of the neighbour. `None` without PAUSE or PFC.
     pub fn computed_headroom(&self, rate: Rate, delay: Time, mtu_bytes: u16, used: u8) -> Option<Headroom> {
         let conditions = Conditions::new(mtu_bytes.into(), self.reaction()?, self.lossless_accounts(used));
         Some(Headroom::of(rate, delay, &conditions))
@@ -137,8 +137,8 @@ impl FlowControl {
         if let FlowControl::Credit(parameters) = self { Some(parameters) } else { None }
     }
 
-    /// Returns whether a backlog blocks neighbours until it drains. Only then can a cycle of buffers deadlock: pauses
-    /// by output backpressure always expire.
+    /// Returns whether a backlog blocks neighbours until it drains. Only then can a cyclic buffer dependency deadlock:
+    /// pauses by output backpressure always expire.
     pub fn can_deadlock(&self) -> bool {
         self.pause().is_some() || self.credit().is_some()
     }
@@ -157,22 +157,22 @@ impl FlowControl {
     }
 }
 
-/// Action for a frame that finds no room.
+/// Action for a frame that its queue does not admit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Overload {
     /// Drops the frame.
     Drop,
-    /// Bounces the frame, with some probability before its queue is full (PABO). Each queue is a pair: `queue` limits
-    /// the frames that were bounced before, [`Buffer::PerQueue`] the others.
+    /// Bounces the frame, with some probability before its queue is full (PABO). Each class of a port has two queues:
+    /// `queue` limits the queue of bounced frames, [`Buffer::PerQueue`] limits the other queue.
     Bounce {
         /// Probability, direction and classes of bounces.
         pabo: BounceParameters,
         /// Limit of each bounce queue.
         queue: QueueLimit,
     },
-    /// Sends the frame by another random port towards a switch (DIBS).
+    /// Detours the frame by another random port towards a switch (DIBS).
     Detour,
-    /// Cuts the payload. The header uses a separate queue (NDP).
+    /// Trims the payload. The header uses a separate queue (NDP).
     Trim {
         /// Size of the remainder, and destination and class of headers.
         trim: TrimParameters,
@@ -201,13 +201,13 @@ pub struct PipelineParameters {
     /// Number of consecutive ports per pipeline. Ports beyond the last pipeline wrap to the first. `None` divides the
     /// ports evenly.
     pub ports_per_pipeline: Option<u16>,
-    /// Action for a frame that its queue refuses.
+    /// Action for a frame that its queue does not admit.
     pub overflow: Overflow,
-    /// Control at ingress, before any queue.
+    /// Trim control at ingress, before the queues.
     pub control: ControlParameters,
     /// Rate of the recirculation port of each pipeline.
     pub recirculation_rate: Rate,
-    /// Delay between the last bit on that port and ingress of that pipeline.
+    /// Delay between the last bit at the recirculation port and the ingress of the pipeline.
     pub recirculation_latency: Time,
     /// Limit of the queue of each recirculation port. `None` for no limit.
     pub deflect_queue: Option<QueueLimit>,
@@ -261,7 +261,7 @@ pub struct SwitchParameters {
     pub buffer: Buffer,
     /// Flow control.
     pub flow_control: FlowControl,
-    /// Action for frames that find no room.
+    /// Action for frames that their queue does not admit.
     pub overload: Overload,
     /// Congestion marking.
     pub marking: Marking,
@@ -286,7 +286,7 @@ pub struct HostParameters {
     pub trim_aware: bool,
     /// A host with the pause-storm fault: its network card pauses its switch continuously.
     pub pause_storm: Option<PauseStorm>,
-    /// Reaction of senders to their own frames that switches bounced back.
+    /// Reaction of senders to frames that switches bounced back to them.
     pub on_bounce: OnBounce,
     /// Reaction of hosts and senders to pauses.
     pub stopping: PauseReaction,
@@ -383,7 +383,7 @@ pub struct Setup {
     pub forwarding: Forwarding,
     /// Explicit paths that flows may use.
     pub paths: PathTable,
-    /// Manual routes, which precede those of `forwarding`.
+    /// Manual routes, which take precedence over the routes of `forwarding`.
     pub static_routes: Vec<StaticRoute>,
     /// Tag rewriting at switches. `None` keeps the class of each frame.
     pub tags: Option<TagRules>,
@@ -395,14 +395,14 @@ pub struct Setup {
     pub reroute: Reroute,
     /// Parameters of all switches.
     pub switch: SwitchParameters,
-    /// Deviations of some switches. If several match a switch, the last one applies.
+    /// Overrides for some switches. If several overrides set the same value of a switch, the last one applies.
     pub overrides: Vec<SwitchOverride>,
     /// User-defined overload action, which replaces that of `switch`.
     pub overload_rule: Option<CustomOverload>,
     /// User-defined rule for XOFF and XON of accounts under PAUSE or PFC.
     pub pause_rule: Option<CustomPause>,
     /// Switches outside flow control, ascending: they neither send nor obey its frames, and drop frames of any class
-    /// that find no room.
+    /// that the buffer does not admit.
     pub without_flow_control: Vec<NodeId>,
     /// Gates of ports and clocks of switches.
     pub timing: Timing,
@@ -416,7 +416,7 @@ pub struct Setup {
     pub notification_delay: Option<Time>,
     /// End of the run.
     pub duration: Time,
-    /// Whether the run ends early, when all flows with an end have ended.
+    /// Whether the run ends before `duration`, as soon as all flows of finite size have ended.
     pub ends_with_flows: bool,
     /// End of the warm-up. Statistics exclude earlier events.
     pub warm_up: Time,

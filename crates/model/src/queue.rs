@@ -15,7 +15,7 @@ pub(crate) struct LengthStats {
     pub bytes: u32,
     /// Largest length in bytes since the last reset.
     pub max_bytes: u32,
-    /// Length over time and waiting times since the last reset, for Little's law.
+    /// Time integral of the length and sojourn times since the last reset, for Little's law.
     pub area: QueueArea,
 }
 
@@ -38,7 +38,7 @@ impl Queues {
     }
 
     /// Returns the queue at `index` for modification.
-    #[inline(always)] // once per packet-hop
+    #[inline(always)] // called once per packet-hop
     pub fn at(&mut self, index: usize) -> QueueMut<'_> {
         QueueMut(self.0.at(index))
     }
@@ -71,7 +71,7 @@ impl Deref for QueueMut<'_> {
 
 impl QueueMut<'_> {
     /// Appends a copy of `frame`, which arrived at `frame.at`, after applying `change`.
-    #[inline(always)] // once per packet-hop
+    #[inline(always)] // called once per packet-hop
     pub fn push(&mut self, frame: &Frame, change: impl FnOnce(&mut Frame)) {
         let length = self.0.len() as u64;
         let watch = self.0.owner_data();
@@ -83,20 +83,20 @@ impl QueueMut<'_> {
         change(slot);
     }
 
-    /// Returns the oldest frame. Its length must not be changed.
+    /// Returns the oldest frame. The caller must not change the length of the frame.
     pub fn front_mut(&mut self) -> Option<&mut Frame> {
         self.0.front_mut()
     }
 
     /// Removes the oldest frame at `now`. It arrived at `at` and has `size_bytes`.
-    #[inline(always)] // once per packet-hop
+    #[inline(always)] // called once per packet-hop
     pub fn pop_front_known(&mut self, now: Time, at: Time, size_bytes: u16) {
         self.end_wait(now, at, size_bytes);
         self.0.drop_front();
     }
 
-    /// Ends the wait of a frame that arrived at `at`. The frame must still be in the queue.
-    #[inline(always)] // once per packet-hop
+    /// Updates the statistics for the departure of a frame that arrived at `at`. The frame must still be in the queue.
+    #[inline(always)] // called once per packet-hop
     fn end_wait(&mut self, now: Time, at: Time, size_bytes: u16) {
         let length = self.0.len() as u64;
         let watch = self.0.owner_data();
@@ -126,7 +126,7 @@ impl QueueMut<'_> {
     /// Moves the frames that match `moves` to `to`, in order, at `now`.
     #[cold]
     pub fn take_matching(&mut self, now: Time, moves: impl Fn(&Frame) -> bool, mut to: impl FnMut(Frame)) {
-        // Rotates the whole queue once, so that the remaining frames keep their order.
+        // Rotates the whole queue once, so that the remaining frames keep their order. Their sojourn times continue.
         for _ in 0..self.0.len() {
             let Some(&frame) = self.0.front() else { return };
             if moves(&frame) {

@@ -1,4 +1,4 @@
-//! Lengths of output queues: mean and maximum from the integral over time, quantiles from samples.
+//! Lengths of output queues: time average and maximum from the time integral, quantiles from samples.
 
 use crate::queue_samples::QueueSamples;
 use crate::simulation::Simulation;
@@ -9,7 +9,7 @@ use stats::summary::{Lengths, PortLengths, QueueLengths};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Statistics of one port's queue: length over time and samples.
+/// Statistics of the queues of one port: time integral of the length, and samples.
 type PortSample = ((u32, u16), (PortLength, Histogram));
 
 impl Simulation {
@@ -69,7 +69,7 @@ impl Simulation {
                 lengths: Lengths::of(samples_of, *samples, mean(length.area_byte_ps, 1), length.max_bytes),
             }
         };
-        // The first of queues with equal lengths.
+        // The port with the largest time integral; the first one if several are equal.
         let longest =
             found.iter().reduce(|most, port| if port.1.0.area_byte_ps > most.1.0.area_byte_ps { port } else { most });
         let all = Lengths::of(&all, samples * ports, mean(area, ports), max_bytes);

@@ -16,10 +16,10 @@ pub struct Cut {
     pub ranks: usize,
     /// Number of links and notification wires between different ranks.
     pub wires: u64,
-    /// Least lookahead of these: delay plus serialisation of the smallest frame. While there is work, ranks synchronise
-    /// about once per window.
+    /// Minimum lookahead of these wires: one-way delay plus serialisation delay of a minimum-size frame. While there is
+    /// work, ranks synchronise about once per window.
     pub window: Time,
-    /// Upper bound of full-size frames on all links in one window.
+    /// Upper bound of the number of full-size frames on all links in one window.
     pub max_frames: u64,
 }
 
@@ -34,7 +34,7 @@ impl Cut {
     }
 }
 
-/// Number of frames per rank and window below which a barrier takes longer than the work.
+/// Number of frames per rank and window below which a barrier takes longer than the simulation of the window.
 const MIN_FRAMES_PER_BARRIER: u64 = 100;
 
 impl Cut {
@@ -94,14 +94,14 @@ mod tests {
             // Building does not communicate with other ranks.
             Simulation::of_rank(setup, in_one_process(ranks).swap_remove(0)).unwrap().cut().unwrap()
         };
-        // The smallest frame lasts 5.76 ns with its preamble. In 105.76 ns 48 links carry 1322 bytes in each direction.
-        // The largest frame has 1058 bytes.
+        // The serialisation delay of a minimum-size frame with preamble is 5.76 ns. In 105.76 ns 48 links carry 1322
+        // bytes in each direction. The largest frame has 1058 bytes.
         let short = cut(Time::from_ns(100), 2);
         assert_eq!((short.window, short.max_frames), (Time::from_ps(105_760), 119));
         let warning = short.warning().unwrap();
         assert!(warning.contains("the shortest of 105.76ns, and meet as often"), "{warning}");
         assert!(warning.starts_with(&format!("2 ranks cut {} wires", short.wires)), "{warning}");
-        // One network may have enough work for two ranks, but not for sixteen.
+        // With links of 1 us, two ranks have enough work per window, sixteen do not.
         assert_eq!(cut(Time::from_us(1), 2).warning(), None);
         assert!(cut(Time::from_us(1), 16).warning().is_some());
     }

@@ -1,4 +1,4 @@
-//! Latency of requests until their reply has arrived, computed from ended flows.
+//! Request latency: time from the start of a request to the arrival of its reply, computed from ended flows.
 
 use crate::host::FlowEnd;
 use rustc_hash::FxHashMap;
@@ -8,7 +8,7 @@ use stats::summary::Distribution;
 use traffic::Exchange;
 use units::Time;
 
-/// A request of which one end is missing.
+/// A request whose start or reply has not been reported yet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pending {
     /// Start of the request.

@@ -37,7 +37,7 @@ pub trait Watcher {
     fn flow(&mut self, _flow: &FlowRecord) {}
     /// Reports a sample of a queue that is not empty or is paused.
     fn queue(&mut self, _sample: QueueSample) {}
-    /// Reports the bytes that left `node` by `port` since the last sample, and their share of the link's rate.
+    /// Reports the bytes that `node` sent by `port` since the last sample, and the utilisation of the link (0 to 1).
     fn link(&mut self, _at: Time, _node: NodeId, _port: u16, _bytes: u64, _share: f64) {}
     /// Reports the payload bytes delivered for the entry `traffic` since the last sample.
     fn throughput(&mut self, _at: Time, _traffic: u8, _bytes: u64) {}
@@ -45,23 +45,25 @@ pub trait Watcher {
     fn control(&mut self, _sample: &ControlSample) {}
     /// Reports a pause or resume that a node received.
     fn pause(&mut self, _at: Time, _node: NodeId, _port: u16, _classes: u8, _pause: bool) {}
-    /// Reports a trace event of a frame or, in a run with a trace, of a port.
+    /// Reports a trace event of a frame or of a port.
     fn trace(&mut self, _row: &TraceRow) {}
     /// Reports a frame at a captured port.
     fn captured(&mut self, _frame: &CapturedFrame) {}
-    /// Reports that `frames` of `of` data frames arrived `displacement` positions late (negative: early). Called by
-    /// ascending displacement, at the end of a run that measures it.
+    /// Reports the reordering density: `frames` of `of` data frames arrived `displacement` positions late (negative:
+    /// early). Called in ascending order of displacement, at the end of a run that measures reordering.
     fn reordering(&mut self, _displacement: i64, _frames: u64, _of: u64) {}
     /// Reports the end-to-end delays of frames in the measurement window, in picoseconds, at the end of a run.
     fn delays(&mut self, _delays: &Histogram) {}
     /// Reports the start of the run. Any thread may read its progress from `clock`.
     fn started(&mut self, _clock: &Arc<Clock>) {}
-    /// Reports progress: the run has reached `now` after `hops` packet-hops. Returning false stops it. Called about a
-    /// thousand times per run, at instants that depend only on the setup, so that an early stop is reproducible.
+    /// Reports progress: the run has reached `now` after `hops` packet-hops. The run ends if the result is false.
+    /// Called about a thousand times per run, at instants that depend only on the setup, so that an early stop is
+    /// reproducible.
     fn progress(&mut self, _now: Time, _hops: u64) -> bool {
         true
     }
-    /// Returns whether the run should end, for example after an output error. Called after each stop of the engine.
+    /// Returns whether the run should end, for example after an output error. Called after each observation time of the
+    /// run.
     fn should_abort(&self) -> bool {
         false
     }

@@ -4,23 +4,23 @@ use super::{Buffer, FlowControl, Marking, QueueLimit, Scheduler, SwitchParameter
 use fabric::{NodeId, PortIndex};
 use std::collections::BTreeMap;
 
-/// Deviations of some switches from [`Setup::switch`](super::Setup::switch); `None` keeps the common value. The kinds
-/// of buffer and flow control cannot differ.
+/// Overrides of [`Setup::switch`](super::Setup::switch) for some switches; `None` keeps the common value. The kinds of
+/// buffer and flow control cannot be overridden.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SwitchOverride {
     /// The switches, ascending.
     pub switches: Vec<NodeId>,
-    /// Switch ports, ascending. Only marking and the scheduler can differ per port.
+    /// Switch ports, ascending. Only the marking and the scheduler can be overridden per port.
     pub ports: Vec<(NodeId, PortIndex)>,
     /// Size of a shared buffer in bytes.
     pub buffer_bytes: Option<u64>,
     /// Threshold of a lossy egress queue in a shared buffer.
     pub egress: Option<Threshold>,
-    /// Limit of each egress queue, if queues have limits of their own.
+    /// Limit of each egress queue, if the buffer has per-queue limits.
     pub queue: Option<QueueLimit>,
     /// XOFF threshold of an ingress account, under PAUSE or PFC.
     pub xoff: Option<Threshold>,
-    /// Bytes below XOFF at which an account resumes, under PAUSE or PFC.
+    /// Offset of the XON threshold below the XOFF threshold in bytes, under PAUSE or PFC.
     pub xon_offset_bytes: Option<u64>,
     /// Headroom of each account in bytes, under PAUSE or PFC; `Some(None)` computes it.
     pub headroom_bytes: Option<Option<u64>>,
@@ -31,7 +31,7 @@ pub struct SwitchOverride {
 }
 
 impl SwitchOverride {
-    /// Applies these deviations to `switch`. Values for another kind of buffer or flow control have no effect.
+    /// Applies these overrides to `switch`. Values for another kind of buffer or flow control have no effect.
     pub fn apply(&self, switch: &mut SwitchParameters) {
         match &mut switch.buffer {
             Buffer::Shared { bytes, egress } => {
@@ -49,7 +49,7 @@ impl SwitchOverride {
         switch.scheduler = self.scheduler.unwrap_or(switch.scheduler);
     }
 
-    /// Returns the parameters of each switch that `overrides` name; later ones replace earlier ones.
+    /// Returns the parameters of each switch that `overrides` name; later overrides replace earlier ones.
     pub fn resolve(overrides: &[SwitchOverride], switch: &SwitchParameters) -> BTreeMap<NodeId, SwitchParameters> {
         let mut own = BTreeMap::new();
         for it in overrides {

@@ -3,11 +3,11 @@
 use fabric::{NodeId, PortIndex};
 use units::Time;
 
-/// Definition of a bounce storm: this many samples in a row at which switches have bounced, since the sample before,
-/// more than `ratio` times as many frames as hosts received.
+/// Definition of a bounce storm: in each of `samples` consecutive sampling intervals, switches bounced more than
+/// `ratio` times as many frames as hosts received.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StormParameters {
-    /// Samples in a row, at least 1.
+    /// Number of consecutive sampling intervals, at least 1.
     pub samples: u32,
     /// Time between samples; `None` for a thousandth of the run, at least 20 us.
     pub every: Option<Time>,
@@ -21,7 +21,7 @@ impl Default for StormParameters {
     }
 }
 
-/// Records beside the summary, and parts of the summary with a cost per frame.
+/// Records in addition to the summary, and parts of the summary that cost time per frame.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordParameters {
     /// Sampling interval of queue lengths.
@@ -49,14 +49,14 @@ pub struct RecordParameters {
     pub capture: Vec<CaptureParameters>,
 }
 
-/// Selection of traced frames: those of `flows`, those at `ports`, or all if both are empty.
+/// Selection of traced frames: the frames of `flows`, the frames at `ports`, or all frames if both lists are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceParameters {
     /// Flows, by their numbers in results.
     pub flows: Vec<u64>,
     /// Ports of switches or hosts.
     pub ports: Vec<(NodeId, PortIndex)>,
-    /// Start of the trace. Pauses are traced from the start of the run, because they may last.
+    /// Start of the trace. Pauses are traced from the start of the run, because they may extend into the trace.
     pub from: Time,
     /// End of the trace, exclusive.
     pub until: Time,

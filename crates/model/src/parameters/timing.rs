@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// Parameters of time-dependent transmission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Timing {
-    /// Gates of host and switch ports. A list begins at time zero of the node's clock.
+    /// Gates of host and switch ports. A gate control list starts at time zero of the node's clock.
     pub gates: BTreeMap<(NodeId, PortIndex), Arc<GateList>>,
-    /// Switch ports with cyclic queuing. They have no other gates.
+    /// Switch ports with cyclic queuing. These ports have no entry in `gates`.
     pub cycles: BTreeMap<(NodeId, PortIndex), Cycles>,
     /// Shaped classes of host and switch ports.
     pub shaping: BTreeMap<(NodeId, PortIndex), IdleSlopes>,

@@ -5,11 +5,11 @@
 //!     -> pipeline | backpressure -> forward (core.rs)
 //! ```
 //!
-//! The order decides which mechanism handles a frame first. Most ports need none of these steps: their frames are
+//! The order decides which mechanism handles a frame first. Most ports need none of these steps, so their frames are
 //! routed directly.
 //!
-//! A frame stays in the ring of its wire until it is copied to its destination, and only the copy is changed. Changing
-//! a few bytes and then copying the whole frame would stall on store forwarding.
+//! A frame stays in the ring of its wire until it is copied to its destination, and only the copy is changed. A copy of
+//! the whole frame directly after a change of a few bytes would stall, because store forwarding fails.
 
 use super::Switch;
 use super::core::ingress;
@@ -27,7 +27,7 @@ impl Switch {
     }
 
     /// Handles a frame whose last bit arrived by `in_port`.
-    #[inline(always)] // the traced switch calls it too, which must not prevent inlining for the others
+    #[inline(always)] // forced, because the second caller (the traced switch) would otherwise prevent inlining
     pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> FrameFate {
         self.core.stats.counters.hops += 1;
         // MAC control frames have a TTL of zero, too.
@@ -58,14 +58,14 @@ impl Switch {
         if features & ingress::CREDITED == 0 {
             return self.forward_by_stages(features, in_port, frame, window);
         }
-        // The frame takes room; the part that it does not keep is granted again.
+        // The frame occupies granted buffer space. If it leaves the buffer at once, its space is granted again.
         core.take_room(in_port, frame);
         let outcome = self.forward_by_stages(features, in_port, frame, window);
         self.core.grant_free_room(in_port, frame, window);
         outcome
     }
 
-    /// The steps from TTL on.
+    /// Runs the steps of a data frame from the TTL check on.
     fn forward_by_stages(
         &mut self,
         features: u8,

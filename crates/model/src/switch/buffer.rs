@@ -59,7 +59,7 @@ impl Limit {
     }
 }
 
-/// A custom stop rule of a library user, with the data that its calls need.
+/// A custom XOFF and XON rule of a library user, with the data that its calls need.
 #[derive(Debug)]
 pub(super) struct CustomPauseRule {
     node: NodeId,
@@ -73,9 +73,9 @@ pub(super) struct CustomPauseRule {
 pub(crate) struct Layout {
     /// Slot of each class.
     class_slot: [u8; 8],
-    /// Queues of a port without bounce queues: the classes in use.
+    /// Number of normal queues of a port: one per class in use.
     pub slots: usize,
-    /// Accounts of a port: one under 802.3x, else as many as queues.
+    /// Number of accounts of a port: one under 802.3x, otherwise one per class in use.
     pub account_slots: usize,
     /// Offset from a queue to its bounce queue; 0 without bounce queues.
     pub bounce_offset: usize,
@@ -86,13 +86,13 @@ pub(crate) struct Layout {
 pub(crate) struct Limits {
     /// Bitmask of the lossless classes.
     pub lossless: u8,
-    /// Limit of each queue, without a shared buffer.
+    /// Limit of each queue; `None` with a shared buffer.
     pub(super) queue: Option<QueueLimit>,
     /// Limit of a lossy queue in a shared buffer.
     pub(super) egress: Limit,
-    /// Bytes above which an account stops its neighbour.
+    /// XOFF threshold of an account.
     pub(super) xoff: Limit,
-    /// Bytes below XOFF at which an account resumes its neighbour.
+    /// Offset of the XON threshold below the XOFF threshold, in bytes.
     pub xon_offset_bytes: u64,
     /// Custom rule that replaces XOFF and XON, if a library user supplies one.
     pub(super) pause_rule: Option<Box<CustomPauseRule>>,
@@ -101,7 +101,7 @@ pub(crate) struct Limits {
 /// Bytes of the buffer in use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occupancy {
-    /// Bytes of the shared pool without headroom; `shared_used` is its used part.
+    /// Size of the shared pool, which excludes headroom, in bytes. `shared_used` is its occupancy.
     shared_bytes: u64,
     pub shared_used: u64,
     pub used: u64,
@@ -109,7 +109,8 @@ pub(crate) struct Occupancy {
     pub max: u64,
 }
 
-/// The transmission of a frame that leaves the buffer. No closure, because a closure cannot be declared inline.
+/// The transmission of a frame that leaves the buffer. A trait and not a closure, because a closure cannot be declared
+/// `inline(always)`.
 pub(super) trait Transmission {
     /// Puts `frame`, the head of its queue, onto the wire.
     fn start(self, frame: &Frame);
@@ -134,7 +135,7 @@ pub(crate) struct PacketBuffer {
     pub occupancy: Occupancy,
     /// Ingress accounts by port, then slot of the class (one slot for 802.3x).
     pub accounts: Vec<IngressAccount>,
-    /// Headroom of each account in bytes; under credits, its whole room.
+    /// Headroom of each account in bytes. Under credit-based flow control, the whole buffer space of the account.
     pub(super) headroom: Vec<u64>,
     /// Maximum length of each queue in frames, if a limit counts frames.
     pub max_frames: Option<Box<[u32]>>,
@@ -168,7 +169,8 @@ impl PacketBuffer {
             | FlowControl::PauseAtOutput(..) => Limit::NONE,
             FlowControl::Pause(_) | FlowControl::Pfc(_) if network.switches.pause_rule.is_some() => Limit::RULE,
             FlowControl::Pause(pause) | FlowControl::Pfc(pause) => Limit::new(pause.xoff),
-            // Frames under credits have reserved room; none of their bytes count against the shared pool.
+            // Frames under credit-based flow control use reserved buffer space, so none of their bytes count against
+            // the shared pool.
             FlowControl::Credit(_) => Limit::new(Threshold::Static { bytes: 0 }),
         };
         let normal = rules.len() * slots;
@@ -236,7 +238,8 @@ impl PacketBuffer {
         self.accounts[self.account_index(port, class)].bytes.into()
     }
 
-    /// Returns the queue that the next frame of `class` leaves by `port`. Bounced frames go first.
+    /// Returns the index of the queue from which the next frame of `class` leaves by `port`. Bounced frames have
+    /// priority.
     #[inline]
     pub fn next_queue(&self, port: u16, class: u8) -> usize {
         let index = self.queue_index(port, class);
@@ -280,8 +283,9 @@ impl PacketBuffer {
         self.queues[other].is_empty()
     }
 
-    /// Appends a copy of `frame`, with `mark` added to its flags, to the queue at `index`.
-    #[inline(always)] // as Core::forward
+    /// Appends a copy of `frame` to the queue at `index`, with TTL and hops of the next hop and with `mark` added to
+    /// its flags.
+    #[inline(always)] // called once per packet-hop, as Core::forward
     pub fn push(&mut self, index: usize, crossing: Crossing, frame: &Frame, mark: u8) {
         let mut queue = self.queues.at(index);
         queue.push(frame, |slot| {
@@ -295,7 +299,7 @@ impl PacketBuffer {
         self.note_load(frame.at, index);
     }
 
-    /// Removes the head of the queue at `index` and releases its room.
+    /// Removes the head of the queue at `index` and releases its buffer space.
     pub fn drop_front(&mut self, now: Time, index: usize) -> Option<Frame> {
         let mut queue = self.queues.at(index);
         let frame = *queue.front()?;
@@ -310,7 +314,7 @@ impl PacketBuffer {
         self.occupancy.shared_bytes - self.occupancy.shared_used
     }
 
-    /// Returns whether a frame of `size_bytes` does not fit the lossy queue at `index`.
+    /// Returns whether a frame of `size_bytes` does not fit into the lossy queue at `index`.
     pub fn is_full(&self, index: usize, size_bytes: u16) -> bool {
         let queue = &self.queues[index];
         match self.limits.queue {
@@ -368,10 +372,10 @@ impl PacketBuffer {
     /// Reserves room for a frame in the queue at `index`. Returns false if the frame does not fit. The egress class
     /// selects the lossless or lossy limits; the bytes are charged to the ingress account.
     ///
-    /// With [`Lazy`](crate::departures::Lazy) departures, also returns false if the exact counters could decide
-    /// otherwise or an account would cross XOFF. If it returns true, the exact counters admit the frame, too. The
-    /// maximum of the buffer is left to the caller.
-    #[inline(always)] // once a packet-hop
+    /// With [`Lazy`](crate::departures::Lazy) departures, also returns false if exact counters could admit the frame,
+    /// or if an account would cross XOFF. If it returns true, exact counters admit the frame, too. The caller updates
+    /// the maximum of the buffer occupancy.
+    #[inline(always)] // called once per packet-hop
     pub(super) fn admit<D: Departures>(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
         let Crossing { in_port, in_class, class, .. } = crossing;
         let bytes = u64::from(size_bytes);
@@ -404,10 +408,11 @@ impl PacketBuffer {
 
     /// Reserves `bytes` for a lossless frame of the account at `index`: in the shared pool up to XOFF, then in
     /// headroom.
-    #[inline(always)] // as admit
+    #[inline(always)] // called once per packet-hop, as admit
     fn reserve_lossless<D: Departures>(&mut self, index: usize, bytes: u64) -> bool {
         let free = self.free_bytes();
-        // Lazy admission must not cross XOFF, which is tested after admission, when a dynamic threshold is lower.
+        // Lazy admission must not cross XOFF. XOFF is tested after admission, when a dynamic threshold is lower because
+        // fewer bytes are free.
         let xoff = if !D::LAZY {
             self.xoff_bytes(index)
         } else if bytes <= free {
@@ -428,27 +433,27 @@ impl PacketBuffer {
         true
     }
 
-    /// Returns whether the maximum stays unchanged after a frame of `size_bytes`. The counters may include frames that
-    /// have left, so false is not exact.
+    /// Returns whether a frame of `size_bytes` leaves the maximum occupancy unchanged. The counters may include frames
+    /// that have left, so false may be wrong.
     #[inline(always)]
     pub fn stays_below_peak(&self, size_bytes: u16) -> bool {
         self.occupancy.used + u64::from(size_bytes) <= self.occupancy.max
     }
 
-    /// Updates the maximum; the counters must be exact.
-    #[inline(always)] // as admit
+    /// Updates the maximum occupancy. The counters must be exact.
+    #[inline(always)] // called once per packet-hop, as admit
     pub fn update_peak(&mut self) {
         self.occupancy.max = self.occupancy.max.max(self.occupancy.used);
     }
 
-    /// Charges a frame that its mechanism has admitted by its own limits.
+    /// Charges a frame that a mechanism hcalled once per packet-hop, as admitted by limits of the mechanism.
     pub fn admit_unlimited(&mut self, in_port: u16, class: u8, size_bytes: u16) {
         self.charge(in_port, class, size_bytes);
         self.update_peak();
     }
 
     /// Charges an admitted frame to its account and the buffer.
-    #[inline(always)] // as admit
+    #[inline(always)] // called once per packet-hop, as admit
     fn charge(&mut self, in_port: u16, class: u8, size_bytes: u16) {
         if self.limits.lossless != 0 {
             let index = self.account_index(in_port, class);
@@ -457,9 +462,9 @@ impl PacketBuffer {
         self.occupancy.used += u64::from(size_bytes);
     }
 
-    /// Removes the first frame of the queue at `index`, whose transmission starts at `now`, and releases its room.
-    /// `None` if the queue is empty.
-    #[inline(always)] // once a packet-hop
+    /// Removes the first frame of the queue at `index`, whose transmission starts at `now`, and releases its buffer
+    /// space. `None` if the queue is empty.
+    #[inline(always)] // called once per packet-hop
     pub(super) fn dequeue<D: Departures>(
         &mut self,
         now: Time,
@@ -479,7 +484,7 @@ impl PacketBuffer {
         Some(Departed { in_port, in_class, is_last: is_empty && (D::LAZY || self.class_is_empty(index)) })
     }
 
-    /// Releases the room of a frame whose transmission starts, headroom first.
+    /// Releases the buffer space of a frame whose transmission starts, headroom first.
     #[inline]
     pub fn release(&mut self, in_port: u16, in_class: u8, size_bytes: u16) {
         let bytes = u32::from(size_bytes);

@@ -1,4 +1,4 @@
-//! Credit-based flow control at a switch: a departure from the buffer makes room, which is granted to the neighbour.
+//! Credit-based flow control at a switch: buffer space that a departure releases is granted to the neighbour.
 
 use super::core::Core;
 use crate::egress::PortState;
@@ -8,20 +8,20 @@ use protocols::frame::Frame;
 use units::Time;
 
 impl Core {
-    /// Charges the room of a frame that arrived by a port under credits.
+    /// Charges a frame that arrived by a credited port to the granted buffer space.
     pub(super) fn take_room(&mut self, in_port: u16, frame: &Frame) {
         if let Some(credit) = &mut self.egress.state_mut(in_port).credit {
             credit.receive(frame.class, u64::from(frame.size_bytes));
         }
     }
 
-    /// Grants the room that `frame` did not keep.
+    /// Grants the buffer space again if `frame` has already left the buffer.
     pub(super) fn grant_free_room(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         self.grant_if_due(frame.at, in_port, frame.class, window);
         self.trace_credit_stall(frame.at, in_port, frame.class);
     }
 
-    /// Grants the room of (`in_port`, `class`) that has become free, if it is enough for a message.
+    /// Grants the free buffer space of (`in_port`, `class`), if it is large enough for a credit message.
     pub(super) fn grant_if_due(&mut self, now: Time, in_port: u16, class: u8, window: &mut Window<'_, OnWire>) {
         let held_bytes = self.buffer.account_bytes(in_port, class);
         if self.egress.note_room(in_port, class, held_bytes) {
@@ -38,7 +38,7 @@ impl Core {
         self.note_granted(now, port, granted);
     }
 
-    /// Traces the effect of a grant for `class` that left by `port`, if one did.
+    /// Traces the effect on the credit stall of a grant that `port` sent for `class`, if any.
     pub(super) fn note_granted(&mut self, now: Time, port: u16, class: Option<u8>) {
         if let Some(class) = class {
             self.trace_credit_stall(now, port, class);
@@ -52,11 +52,11 @@ impl Core {
         if goes_on && self.egress.cell(in_port).waiting & 1 << class != 0 {
             self.egress.schedule_when_free(now, in_port);
         }
-        // The message may also report frames that were lost on the link: their room is free again.
+        // The message may also report frames that were lost on the link. Their buffer space is free again.
         self.grant_if_due(now, in_port, class, window);
     }
 
-    /// Repeats the grants of all ports. Those that have just been sent do no harm.
+    /// Repeats the grants of all ports. Grants are idempotent, so a repetition of a recent grant has no effect.
     #[cold]
     pub(super) fn regrant(&mut self, now: Time, window: &mut Window<'_, OnWire>) {
         let Some(parameters) = self.network.switch.flow_control.credit().copied() else { return };
@@ -75,8 +75,9 @@ impl Core {
         }
     }
 
-    /// Traces the start or end of a period in which waiting frames of (`port`, `class`) keep the sender from using its
-    /// link. These correspond to XOFF and XON under PFC.
+    /// Traces the start or end of a credit stall: the buffer is so full with frames of (`port`, `class`) that the
+    /// remaining credits limit the sender's utilisation of its link. Start and end correspond to XOFF and XON under
+    /// PFC.
     fn trace_credit_stall(&mut self, now: Time, port: u16, class: u8) {
         if self.stats.tracer.is_none() {
             return;
@@ -86,8 +87,8 @@ impl Core {
         let PortState { link, credit, .. } = self.egress.state(port);
         let Some(credit) = credit else { return };
         let (lacks, credits_bytes) = (credit.holds_back(class, link.rate, link.delay), credit.credits_bytes());
-        // Traced again after a round trip plus the time of the whole buffer: by then all waiting frames may be other
-        // ones.
+        // A lasting stall is traced again after one RTT plus the serialisation delay of the whole credited buffer,
+        // because all waiting frames may have been replaced by then.
         let again = link.delay * 2 + link.rate.serialise(credits_bytes);
         let Some(tracer) = &mut self.stats.tracer else { return };
         let stalled_at = tracer.credit_stalls.get(&(port, class)).copied();

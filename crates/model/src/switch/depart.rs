@@ -14,7 +14,7 @@ use units::Time;
 
 impl Switch {
     /// Serves a due port: control frames first, then the class that the scheduler picks.
-    #[inline(always)] // the traced switch calls it too, which must not prevent inlining for the others
+    #[inline(always)] // forced, because the second caller (the traced switch) would otherwise prevent inlining
     pub(super) fn depart<const TRACED: bool>(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let first = if TRACED { self.core.events_noted() } else { 0 };
         let cell = self.core.egress.cell(port);
@@ -89,7 +89,8 @@ impl Core {
         Some((departed.in_port, departed.in_class))
     }
 
-    /// Drops frames if a watchdog requires it, and sends the next control frame. Returns whether one was sent.
+    /// Drops frames if a watchdog requires it, and sends the next control frame, if any. Returns whether a control
+    /// frame was sent.
     #[cold]
     pub(super) fn send_control_or_drop(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
         if self.egress.cell(port).block_reasons & block::STORM != 0 {
@@ -124,7 +125,8 @@ impl Core {
         }
     }
 
-    /// Drops all frames of a queue of `port`, and sends the resumes or grants that this permits.
+    /// Drops all frames of a queue of `port`, and sends the XON frames or credit grants that the released buffer space
+    /// permits.
     #[cold]
     pub(super) fn drop_queue(
         &mut self,
@@ -135,7 +137,7 @@ impl Core {
     ) {
         while let Some(frame) = self.buffer.drop_front(now, index) {
             self.stats.count_loss(&frame, cause);
-            // Only a link failure reports the backlog that is left in the queue.
+            // The trace contains the remaining backlog of the queue only after a link failure.
             let left = if cause == Cause::LinkDown { self.load_of_class(port, frame.class) } else { Load::default() };
             if let Some(tracer) = &mut self.stats.tracer {
                 tracer.note_loss(&frame, now, cause, (Some(frame.in_port), Some(port)), left, None);

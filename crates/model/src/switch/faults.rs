@@ -49,7 +49,7 @@ impl Switch {
         true
     }
 
-    /// Takes all room from lossless frames.
+    /// Removes the headroom and sets XOFF to zero, so that lossless frames are dropped.
     pub(crate) fn forget_headroom(&mut self, _: Time) -> bool {
         self.core.buffer.headroom.fill(0);
         self.core.buffer.limits.xoff = Limit::new(Threshold::Static { bytes: 0 });
@@ -94,7 +94,7 @@ impl Switch {
         true
     }
 
-    /// Disables flow control at outputs, and their limits.
+    /// Disables output backpressure and the queue limits.
     pub(crate) fn forget_guards(&mut self, now: Time) -> bool {
         let Some(backpressure) = &mut self.backpressure else { return false };
         let never =
@@ -104,7 +104,7 @@ impl Switch {
         self.forget_limits(now)
     }
 
-    /// Keeps all flows on hold for ever.
+    /// Keeps all flows held for ever.
     pub(crate) fn keep_holds(&mut self, _: Time) -> bool {
         self.backpressure.as_mut().is_some_and(|backpressure| backpressure.held.keep_all())
     }
@@ -117,7 +117,7 @@ impl Switch {
         })
     }
 
-    /// Disables PAUSE and PFC, with headroom for all frames that follow.
+    /// Disables PAUSE and PFC, with headroom for all frames that neighbours then send.
     pub(crate) fn forget_to_stop(&mut self, _: Time) -> bool {
         self.core.steps.pausing_classes = 0;
         self.core.buffer.headroom.iter_mut().for_each(|room| *room *= 100);
@@ -193,7 +193,7 @@ impl Switch {
             .is_some_and(|inside| inside.lose_in_silence())
     }
 
-    /// Discards a control frame that has been counted as sent.
+    /// Discards a control frame or credit grant that has been counted as sent.
     pub(crate) fn drop_pause_notification(&mut self, _: Time) -> bool {
         let credited = self.core.steps.has_credits;
         let Core { egress, stats, .. } = &mut self.core;

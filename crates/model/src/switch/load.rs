@@ -23,7 +23,7 @@ impl LoadScale {
         scale
     }
 
-    /// Capacity in frames or bytes, as the limit.
+    /// Returns the capacity in the unit of the limit.
     fn capacity(&self) -> u64 {
         match self.limit {
             QueueLimit::Packets(most) => u64::from(most),
@@ -43,7 +43,7 @@ impl LoadScale {
 /// Load measurements of all queues of a switch.
 #[derive(Clone, Debug)]
 pub(super) struct Loads {
-    /// Present if utilisation is measured and queues have limits of their own.
+    /// Present if utilisation is measured and the buffer has per-queue limits.
     utilisation: Option<Utilisations>,
     /// Queue lengths of each port; empty if lengths are not measured.
     lengths: Vec<PortLength>,
@@ -56,16 +56,16 @@ struct Utilisations {
     queues: Vec<QueueLoad>,
     normal: LoadScale,
     bounce: LoadScale,
-    /// Number of queues that are no bounce queues.
+    /// Number of normal queues.
     normals: usize,
 }
 
-/// Total length of the queues of a port over time.
+/// Total length of the queues of a port, with its time integral.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PortLength {
     bytes: u64,
     last_change: Time,
-    /// Integral of the length since the last reset.
+    /// Time integral of the length since the last reset.
     pub area_byte_ps: u128,
     /// Maximum length since the last reset.
     pub max_bytes: u64,
@@ -84,8 +84,8 @@ impl PortLength {
 units::pack_fields!(PortLength { bytes, last_change, area_byte_ps, max_bytes });
 
 impl Loads {
-    /// Creates the measurements for `ports` ports with `normals` queues and `pairs` bounce queues; `None` if none is
-    /// enabled.
+    /// Creates the measurements for `ports` ports with `normals` queues and `pairs` bounce queues; `None` if no
+    /// measurement is enabled.
     pub fn new(network: &Network, node: NodeId, ports: usize, normals: usize, pairs: usize) -> Option<Box<Loads>> {
         let utilisation = Utilisations::new(network, node, normals, pairs);
         let lengths = vec![PortLength::default(); if network.measurement.queue_lengths { ports } else { 0 }];
@@ -124,7 +124,8 @@ impl PacketBuffer {
     fn watch_load(&mut self, now: Time, index: usize) {
         let waiting_bytes = |port: usize| self.waiting_bytes(port as u16);
         let Some(loads) = &self.loads else { return };
-        // All normal queues, then all bounce queues: the port index repeats.
+        // The normal queues of all ports precede the bounce queues of all ports, so the port is taken modulo the number
+        // of ports.
         let port = index / self.layout.slots % loads.lengths.len().max(1);
         let bytes = if loads.lengths.is_empty() { 0 } else { waiting_bytes(port) };
         let Some(loads) = &mut self.loads else { return };
@@ -158,7 +159,7 @@ impl PacketBuffer {
         self.loads.as_ref()?.utilisation.as_ref()
     }
 
-    /// Returns the lengths of each port up to `now`, if measured.
+    /// Returns the length statistics of each port up to `now`, if measured.
     pub(crate) fn port_lengths(&self, now: Time) -> impl Iterator<Item = PortLength> {
         self.loads.iter().flat_map(|loads| &loads.lengths).map(move |length| {
             let mut length = *length;
@@ -187,14 +188,15 @@ impl PacketBuffer {
         }
     }
 
-    /// Returns load, capacity and watched length of each queue; `is_used` returns whether frames left a port.
+    /// Returns utilisation statistics, capacity and threshold length of each queue. `is_used` returns whether a port
+    /// has sent frames.
     pub fn loads(&self, is_used: impl Fn(usize) -> bool) -> impl Iterator<Item = (QueueLoad, u64, u64)> {
         self.utilisations()
             .into_iter()
             .flat_map(|loads| loads.queues.iter().enumerate().map(move |at| (loads, at)))
             .map(move |(loads, (index, load))| {
                 let (mut load, scale) = (*load, loads.scale(index));
-                // The queues of a used port count, even if no frame waited in them.
+                // The statistics include all queues of a used port, even if no frame waited in them.
                 if is_used(index / self.layout.slots) {
                     load.offer();
                 }

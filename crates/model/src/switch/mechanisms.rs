@@ -23,9 +23,9 @@ use units::random::{Stream, purpose};
 pub(crate) struct Mechanisms {
     /// Bitmask of the classes with [`Hooks::QUEUED`].
     pub queued_classes: u8,
-    /// Random streams of mechanisms with one of their own, by [`AnyPortMechanism::kind`]. Empty if none has.
+    /// Random streams of mechanisms with a separate stream, by [`AnyPortMechanism::kind`]. Empty if there are none.
     random: Box<[Stream]>,
-    /// Clock of the switch; `None` for an exact one.
+    /// Clock of the switch; `None` if the clock is exact.
     clock: Option<NodeClock>,
     /// The notification caused by the frame in admission, under output backpressure.
     pending_notification: Option<Box<(Crossing, Frame)>>,
@@ -49,13 +49,13 @@ impl Mechanisms {
         }
     }
 
-    /// Returns the stream of `mechanism`: its own, or that of the switch.
+    /// Returns the random stream of `mechanism`: its separate stream, or the common stream of the switch.
     fn stream<'a>(random: &'a mut [Stream], common: &'a mut Stream, mechanism: &AnyPortMechanism) -> &'a mut Stream {
         if mechanism.random().is_none() { common } else { &mut random[mechanism.kind()] }
     }
 }
 
-/// A port at a hook.
+/// The state of a port that a hook can read.
 struct View<'a> {
     now: Time,
     port: u16,
@@ -100,8 +100,8 @@ impl PortView for View<'_> {
     }
 }
 
-/// Calls `$call` of each mechanism of `$port` with one of `$hooks`, for a frame of the queue at `$index` in which
-/// `$queue_bytes` wait: `$each` receives the result.
+/// Evaluates `$body` for each mechanism of `$port` that has one of `$hooks`. The view is that of a frame of the queue
+/// at `$index`, in which `$queue_bytes` wait.
 macro_rules! for_each_mechanism {
     ($core:ident, ($now:expr, $port:expr, $index:expr, $queue_bytes:expr), $hooks:expr,
         |$mechanism:ident, $view:ident, $random:ident| $body:expr) => {{
@@ -129,14 +129,15 @@ macro_rules! for_each_mechanism {
 
 impl Core {
     /// Returns whether the mechanisms of the port mark `frame`, which is about to join the queue at `index`.
-    #[inline(always)] // for each frame that is queued
+    #[inline(always)] // called for each enqueued frame
     pub(super) fn marks_at_enqueue(&mut self, port: u16, index: usize, frame: &Frame) -> bool {
         frame.can_be_marked()
             && self.buffer.queues[index].bytes >= self.egress.cell(port).enqueue_from_bytes
             && self.run_enqueue_hooks(port, index, frame)
     }
 
-    /// Slow part of [`Core::marks_at_enqueue`]. Not inlined: its registers would burden frames without the hook.
+    /// Slow path of [`Core::marks_at_enqueue`]. Not inlined, because frames without the hook would then also save the
+    /// registers that it uses.
     #[inline(never)]
     fn run_enqueue_hooks(&mut self, port: u16, index: usize, frame: &Frame) -> bool {
         let mut mark = false;
@@ -149,7 +150,7 @@ impl Core {
     }
 
     /// Runs the hooks of a frame that arrived for `crossing.egress`, before it is forwarded: selects its queue, marks
-    /// it, or drops it, which is the error. Returns whether it was marked.
+    /// it, or drops it. A drop is the `Err` result. Returns whether it was marked.
     #[cold]
     #[inline(never)]
     pub(super) fn run_arrival_hooks(&mut self, crossing: &mut Crossing, frame: &mut Frame) -> Result<bool, FrameFate> {
@@ -179,8 +180,8 @@ impl Core {
         Ok(self.mark(frame, mark))
     }
 
-    /// Runs the hooks of `frame` of the queue of `class`, which is transmitted by `port` without a wait. Returns
-    /// whether it was marked.
+    /// Runs the transmit hooks of `frame`, which `port` transmits without enqueueing it in the queue of `class`.
+    /// Returns whether it was marked.
     pub(super) fn run_transmit_hooks(&mut self, port: u16, class: u8, frame: &mut Frame) -> bool {
         let mut mark = false;
         if self.steps.hooks.meet(Hooks::TRANSMIT) {
@@ -201,7 +202,7 @@ impl Core {
         let (mut marked, was_marked) = (false, frame.flags & flags::CE != 0);
         if self.steps.hooks.meet(Hooks::DEPARTURE) {
             for_each_mechanism!(self, (now, port, index, behind_bytes), Hooks::DEPARTURE, |it, view, random| {
-                // Marks add up: the next mechanism sees a marked frame.
+                // A mark is visible to the mechanisms that run later.
                 let hooks = it.hooks();
                 let mark = hooks.meet(Hooks::DEQUEUE) && it.dequeue(&view, &frame, random);
                 if (hooks.meet(Hooks::TRANSMIT) && it.transmit(&view, &frame, random) || mark) && frame.can_be_marked()
@@ -232,8 +233,8 @@ impl Core {
         marks
     }
 
-    /// Handles a frame of a class with an overload decision before admission, or a hook after it, that found its wire
-    /// occupied.
+    /// Handles a frame that cannot start transmission at once, in a class with an overload decision before admission or
+    /// a hook after admission.
     #[inline(never)]
     pub(super) fn admit_with_hooks(
         &mut self,
@@ -305,7 +306,7 @@ impl Core {
         };
         let class = frame.class;
         self.stats.counters.packets.created_in_network.count(u64::from(frame.size_bytes));
-        // The notification starts its own path: no ingress port to avoid.
+        // The notification takes a new route, so no port is excluded as ingress port.
         let Some(egress) = self.route(&frame, u16::MAX) else {
             self.lose(crossing, &frame, Cause::NoRoute);
             return;

@@ -1,4 +1,4 @@
-//! PAUSE and PFC at a switch: accounts that stop neighbours, and ports that obey them.
+//! PAUSE and PFC at a switch: ingress accounts that pause neighbours, and egress ports that neighbours pause.
 
 use super::core::Core;
 use crate::on_wire::OnWire;
@@ -29,7 +29,7 @@ impl Core {
         self.send_pause(now, account, &parameters, false, window);
     }
 
-    /// After a frame left the buffer: sends the grant or XON that its room permits.
+    /// After a frame left the buffer: sends the credit grant or XON that the released buffer space permits.
     pub(super) fn after_release(&mut self, now: Time, in_port: u16, in_class: u8, window: &mut Window<'_, OnWire>) {
         if self.steps.has_credits {
             self.grant_if_due(now, in_port, in_class, window);
@@ -52,8 +52,8 @@ impl Core {
         }
     }
 
-    /// Returns the bytes at or below which the account of (`port`, `class`) resumes. Headroom must be empty, and its
-    /// bytes are released first.
+    /// Returns the bytes at or below which the account of (`port`, `class`) resumes. XON also requires that the
+    /// headroom is empty; a departure releases headroom first.
     pub(crate) fn resumes_at_bytes(&self, port: u16, class: u8) -> u64 {
         let index = self.buffer.account_index(port, class);
         let account = self.buffer.accounts[index];
@@ -83,8 +83,8 @@ impl Core {
     ) {
         self.trace_pause(now, account, self.buffer.xoff_bytes(account), renewal);
         let (port, control) = self.control_frame(account, parameters.quanta);
-        // Renewal at half the pause time: even behind one frame on the wire the new pause arrives before the old one
-        // ends.
+        // Renewal at half the pause time: even if the new pause waits for a frame on the wire, it arrives before the
+        // old pause expires.
         let half = quanta_time(parameters.quanta, self.link_rate(port)) / 2;
         self.renewals.push((now + half.max(Time::from_ps(1)), account as u32));
         self.update_timer();

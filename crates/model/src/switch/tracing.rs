@@ -15,7 +15,7 @@ use units::Time;
 pub(super) struct DepartingFrame {
     frame: Frame,
     marked: bool,
-    /// Number of trace events before.
+    /// Number of trace events before the departure.
     first: usize,
 }
 
@@ -33,7 +33,8 @@ impl Switch {
         }
     }
 
-    /// Traces the result of a frame that arrived by `in_port`; `first` is the number of events before it.
+    /// Traces the result of a frame that arrived by `in_port`; `first` is the number of trace events before the
+    /// arrival.
     fn note_arrival(&self, tracer: &mut Tracer, in_port: u16, frame: &Frame, outcome: FrameFate, first: usize) {
         let now = frame.at;
         let Some(egress) = outcome.egress() else {
@@ -51,7 +52,7 @@ impl Switch {
         };
         tracer.capture_received(now, in_port, frame);
         let wanted = tracer.selects(now, frame, Some(in_port), Some(egress));
-        // Events that the frame caused, such as a pause, follow its own events.
+        // Events that the frame caused, such as a pause, must follow the events of the frame in the trace.
         let caused = if wanted { tracer.events.split_off(first) } else { Vec::new() };
         if wanted {
             tracer.note(now, frame, TraceEvent::Arrived { in_port });
@@ -105,7 +106,7 @@ impl Core {
         }
     }
 
-    /// Traces the result of a frame that the switch itself forwarded, such as a header.
+    /// Traces the result of a frame that did not arrive but originates at the switch, such as a trimmed header.
     #[inline]
     pub(super) fn trace_outcome(&mut self, crossing: Crossing, frame: &Frame, outcome: FrameFate) -> FrameFate {
         if let Some(mut tracer) = self.stats.tracer.take() {
@@ -187,7 +188,7 @@ impl Core {
     }
 
     /// Captures the head of the queue at `index` before it leaves; `marked` if it was ECN-marked at dequeue, `first` is
-    /// the number of trace events before.
+    /// the number of trace events before the departure.
     pub(super) fn note_leaving(&self, index: usize, marked: bool, first: usize) -> Option<DepartingFrame> {
         let frame = *self.buffer.queues[index].front()?;
         Some(DepartingFrame { frame, marked, first })
