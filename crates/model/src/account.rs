@@ -1,4 +1,4 @@
-//! Counters of a node, always on: the input of the packet account and the checks.
+//! Counters of a node, which are always enabled: the input of the packet account and the checks.
 
 use crate::mechanism_counts::MechanismCounts;
 use check::bounces::BounceLedger;
@@ -34,7 +34,7 @@ pub struct Counters {
     pub bounced_to_source: u64,
     /// Number of times that a sender slowed down because one of its frames bounced back.
     pub source_slowdowns: u64,
-    /// Bounces counted in the frames themselves, at most 255 per frame: of frames that ended and of frames in flight.
+    /// Bounces by the counters in the frames, at most 255 per frame, for frames that ended and frames in flight.
     pub bounces_in_frames: BounceLedger,
     /// Retransmitted data frames.
     pub retransmissions: u64,
@@ -82,8 +82,8 @@ impl Counters {
     /// Counts a lost frame. `lossless` is the bitmask of lossless classes.
     pub fn lose(&mut self, node: u32, frame: &Frame, cause: Cause, lossless: u8) {
         self.packets.drop_frame(cause, u64::from(frame.size_bytes));
-        // A frame may be lost after its tag becomes lossy. Lack of room is charged to the ingress class, which owns the
-        // account.
+        // The class of a frame may become lossy when its tag is rewritten. A loss for lack of room is attributed to the
+        // ingress class, because the ingress account lacks the room.
         let room = matches!(cause, Cause::LosslessNoRoom | Cause::OutsideFlowControl);
         if room || lossless >> (frame.class & 7) & 1 == 1 {
             let class = if room { frame.in_class } else { frame.class };
@@ -98,7 +98,7 @@ impl Counters {
         }
     }
 
-    /// Adds the counters of another node. Of the first losses, the earlier one stays.
+    /// Adds the counters of another node. The first loss is the earlier one of both.
     pub fn merge(&mut self, other: &Counters) {
         self.hops += other.hops;
         self.packets.merge(&other.packets);

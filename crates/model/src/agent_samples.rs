@@ -28,23 +28,23 @@ pub struct AgentSample {
     pub under_way: u32,
     /// Whether no flow is in progress or still to start.
     pub done: bool,
-    /// Pacing rate of each flow, including preamble and gap; before its start, the initial rate.
+    /// Pacing rate of each flow, including preamble and gap. Before the start of a flow, its initial rate.
     pub rate: Rate,
-    /// Rate of the host's first port.
+    /// Line rate of the host's first port.
     pub line: Rate,
     /// Sent bytes, including preamble and gap.
     pub sent_bytes: u64,
     /// Payload bytes acknowledged for the first time.
     pub acknowledged_bytes: u64,
-    /// Payload bytes of `acknowledged_bytes` in marked packets.
+    /// The part of `acknowledged_bytes` in ECN-marked packets.
     pub marked_bytes: u64,
     /// Number of acknowledgements for `acknowledged_bytes`.
     pub acknowledgements: u64,
-    /// Sum of the round-trip times of these acknowledgements.
+    /// Sum of the RTTs of these acknowledgements.
     pub rtt_sum: Time,
-    /// Sum of the round-trip times that these acknowledgements would have in an idle network.
+    /// Sum of the idle RTTs (in an otherwise idle network) of these acknowledgements.
     pub idle_rtt_sum: Time,
-    /// Least ratio of round trip to idle round trip. Infinite without acknowledgements.
+    /// Minimum ratio of RTT to idle RTT. Infinite without acknowledgements.
     pub least_rtt_ratio: f64,
     /// Packets reported as missing, plus timeouts.
     pub losses: u64,
@@ -88,7 +88,7 @@ impl AgentSample {
     }
 }
 
-/// Agents of a simulation, with their positions and last rates.
+/// Agents of a simulation, with their locations and last rates.
 #[derive(Debug, Default)]
 pub(crate) struct AgentTable {
     /// Engine index of the host, agent index at the host, and last share of the line rate.

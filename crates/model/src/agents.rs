@@ -4,8 +4,8 @@
 //!   set_rates(shares) -> run_until(next step) -> sample_agents() -> set_rates(shares) -> ...
 //! ```
 //!
-//! An agent that sets the current rate of its flows changes nothing: results equal those without agents to the byte, on
-//! any number of threads.
+//! If each agent sets the current rate of its flows, the results are byte-identical to a run without agents, on any
+//! number of threads.
 
 use crate::agent_samples::{Agent, AgentSample, AgentScope};
 use crate::build::ModelError;
@@ -31,7 +31,7 @@ impl Simulation {
         }
         let network = std::sync::Arc::clone(&self.network);
         let external = |traffic: u8| network.transport(traffic).is_external();
-        // Planned flows with their traffic entries, and an entry with drawn flows.
+        // Planned flows of a host with their traffic entries, and the traffic entry of its drawn flows, if any.
         type Own = (Vec<(u32, u8)>, Option<u8>);
         let mut by_host: BTreeMap<u32, Own> = BTreeMap::new();
         for (number, flow) in (0u32..).zip(&network.traffic.flows) {
@@ -85,8 +85,8 @@ impl Simulation {
         Ok(agents.into_iter().map(|(agent, ..)| agent).collect())
     }
 
-    /// Sets the rates of the agents' flows from [`Simulation::now`] on: per agent a share (0 to 1) of its port's rate,
-    /// which its transport may limit further.
+    /// Sets the rates of the agents' flows from [`Simulation::now`] on. Each share (0 to 1) is relative to the line
+    /// rate of the host's port. The transport may limit the rate further.
     ///
     /// # Panics
     /// Panics unless there is one share per agent.

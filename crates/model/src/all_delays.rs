@@ -3,11 +3,11 @@
 use stats::histogram::Histogram;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of hosts per histogram. One per host would dominate a host's memory and miss the cache at each arrival.
-/// Neighbours mostly run on one thread, so the lock is rarely contended.
+/// Number of hosts per histogram. A histogram per host would need most of the memory of a host and cause a cache miss
+/// at each arrival. Neighbouring hosts mostly run on the same thread, so the lock is rarely contended.
 pub(crate) const HOSTS: u32 = 64;
 
-/// Delays at all hosts. Their sum does not depend on the order in which they are added.
+/// Delays measured at all hosts. The merged histogram does not depend on the order of additions.
 #[derive(Debug)]
 pub(crate) struct AllDelays(Box<[Mutex<Histogram>]>);
 
@@ -19,7 +19,8 @@ impl AllDelays {
 
     /// Returns the histogram that counts delays at `host`.
     pub fn of(&self, host: u32) -> MutexGuard<'_, Histogram> {
-        // A panic ends the run, and no update leaves a histogram inconsistent.
+        // A poisoned lock is safe to use: a panic ends the run, and an interrupted update does not leave the histogram
+        // inconsistent.
         self.0[(host / HOSTS) as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -5,7 +5,7 @@
 //! | MAC address of a host | `02:00` and its number in 32 bits |
 //! | MAC address of a port, in MAC control frames | `06`, its node in 24 bits, its number in 16 bits |
 //! | IPv4 address of a host | 10.0.0.0 + its number + 1 |
-//! | DSCP, and PCP if the configured headers leave room for a VLAN tag | the class: `8 * class`, `class` |
+//! | DSCP, and PCP if the configured headers have room for a VLAN tag | the class: `8 * class`, `class` |
 //! | source port | 49152 + the number of the connection (its first flow) modulo 16384 |
 //! | RoCEv2 queue pair, of data and replies | 2 + the connection's number modulo 2^24 - 2 |
 //! | sequence numbers | TCP: 1 + the offset in the connection; RoCEv2: the packets before it in the connection |
@@ -14,10 +14,10 @@
 //! A frame has its simulated length. If configured headers are longer than real ones, zeros follow the IP packet. If
 //! they are shorter, payload is omitted.
 //!
-//! A trimmed frame consists of the first bytes of the original, with the DSCP of its new class and a new FCS. Lengths
-//! and checksums of IP and above stay those of the original, as switches that trim leave them. The capture reports the
-//! length before the cut as the original length. A returned header has MAC and IP addresses swapped; ports and all
-//! later bytes stay.
+//! A trimmed frame consists of the first bytes of the original frame, with the DSCP of its new class and a new FCS.
+//! Lengths and checksums of IP and higher layers are those of the original frame, because trimming switches do not
+//! update them. The capture reports the length before trimming as the original length. In a returned header the MAC and
+//! IP addresses are swapped; the ports and all later bytes are unchanged.
 
 use crate::numbering::{DRAWN, Numbering, source_port};
 use crate::parameters::Setup;
@@ -102,7 +102,8 @@ impl Headers {
 pub struct FrameBytes {
     numbering: Numbering,
     connections: Connections,
-    /// First byte of each message and number of its first packet, by connection with several messages.
+    /// For each connection with several messages: offset of the first byte and number of the first packet of each
+    /// message.
     messages: BTreeMap<u32, Vec<(u64, u64)>>,
     /// Headers of the default transport, and of traffic entries with their own transport.
     usual: Headers,
@@ -111,7 +112,7 @@ pub struct FrameBytes {
     planned: Vec<(bool, u16)>,
     /// Destination port of drawn flows, by traffic entry.
     drawn: BTreeMap<u8, u16>,
-    /// Captured port, and port at the other end of its link, by capture.
+    /// Captured port and its link peer, by capture.
     ends: Vec<[(NodeId, u16); 2]>,
 }
 
@@ -143,7 +144,7 @@ impl FrameBytes {
         }
     }
 
-    /// Replaces `out` by the frame, from destination address to FCS. Returns its length in bytes before any cut.
+    /// Writes the frame to `out`, from the destination address to the FCS. Returns its length in bytes before trimming.
     ///
     /// # Errors
     /// Fails if fields of the frame contradict each other, which would be a bug of this module.
@@ -175,7 +176,8 @@ impl FrameBytes {
         let (frame, left_bytes) = (&whole, usize::from(frame.size_bytes));
         let overhead = carrier.overhead_bytes() + if tagged { VlanTag::BYTES as u16 } else { 0 };
         let room = usize::from(frame.size_bytes.saturating_sub(overhead));
-        // RoCE payload is a multiple of four bytes, so that padding never exceeds the frame's length.
+        // RoCE payload is a multiple of four bytes, so that RoCE padding does not make the frame longer than its
+        // simulated length.
         let most = if carrier == Carrier::Roce { room & !3 } else { room };
         let mut payload = Vec::new();
         let messages = self.messages.get(&frame.flow).map_or(&[][..], |messages| messages);
@@ -296,7 +298,8 @@ impl Headers {
     }
 }
 
-/// Returns the first byte of each message of the connection `first`, and the number of its first packet.
+/// Returns, for each message of the connection `first`, the offset of its first byte and the number of its first
+/// packet.
 fn messages_of(setup: &Setup, first: u32, packet_bytes: u64) -> Vec<(u64, u64)> {
     let numbers = std::iter::successors(Some(first), |&flow| setup.traffic.connections.next(flow));
     let begin = numbers.scan((0u64, 0u64), |(bytes, packets), flow| {
@@ -354,8 +357,9 @@ fn mac_control<'a>(node: NodeId, port: u16, frame: &Frame) -> Packet<'a> {
     Packet { destination, source, vlan: None, content: Content::MacControl(control) }
 }
 
-/// Returns a congestion notification message, with a priority tag for its class. [`Frame::seq`] of a switch's message
-/// identifies the port and class. A receiver's message covers the whole path, and identifies the receiver.
+/// Returns a congestion notification message, with a priority tag for its class. In a message of a switch,
+/// [`Frame::seq`] identifies the port and class. A message of a receiver covers the whole path, and its congestion
+/// point is the receiver.
 fn congestion_notification<'a>(frame: &Frame) -> Packet<'a> {
     let notified = frame.congestion_message();
     let own = host_mac(frame.src);
@@ -473,7 +477,8 @@ fn lengthen(frame: &mut Vec<u8>, size_bytes: usize) {
 mod tests {
     use super::*;
 
-    /// The last packet of a message may be short, so packets are counted, not bytes.
+    /// Messages of 1500, 200 and more bytes with 1000-byte packets: the last packet of a message may be short, so the
+    /// sequence number counts packets.
     #[test]
     fn packets_of_a_connection_are_numbered_through_its_messages() {
         let messages = [(0, 0), (1500, 2), (1700, 3)];

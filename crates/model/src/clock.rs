@@ -9,7 +9,8 @@ use units::random::{Stream, purpose};
 pub use units::clock::{MAX_DRIFT_PPB, NodeClock};
 pub(crate) use units::clock::{global, local};
 
-/// Returns a frame with its arrival time on this clock. `copy` holds the frame if the clock is not exact.
+/// Returns `frame` with its arrival time converted to the local time of `clock`. `copy` stores the converted frame if
+/// the clock is not exact.
 #[inline]
 pub(crate) fn as_seen<'f>(clock: Option<&NodeClock>, frame: &'f Frame, copy: &'f mut Option<Frame>) -> &'f Frame {
     match clock {
@@ -18,13 +19,14 @@ pub(crate) fn as_seen<'f>(clock: Option<&NodeClock>, frame: &'f Frame, copy: &'f
     }
 }
 
-/// Converts an offer from `clock` to true time. Time stamps in the frame stay on `clock`.
+/// Converts the times of an offer from the local time of `clock` to simulation time. Time stamps in the frame remain in
+/// local time.
 #[cold]
 pub(crate) fn in_true_time(clock: &NodeClock, offer: Offer) -> Offer {
     match offer {
         Offer::At(at) => Offer::At(clock.global(at)),
         Offer::Send(segment) if segment.next > Time::ZERO => {
-            // A `next` of zero means that the sender must be polled, so it is not a time to convert.
+            // A `next` of zero means that the sender must be polled. It is not a time, so it must not be converted.
             Offer::Send(Segment { next: clock.global(segment.next), ..segment })
         }
         other => other,
@@ -34,8 +36,8 @@ pub(crate) fn in_true_time(clock: &NodeClock, offer: Offer) -> Offer {
 /// Clocks of all hosts, or of all switches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeClocks {
-    /// Bounds of random clocks, drawn per node from the run's seed: offset from zero to the bound, drift up to the
-    /// bound in both directions. `None` for exact clocks.
+    /// Bounds of random clocks, drawn per node from the seed of the run: the offset is between zero and its bound, the
+    /// absolute value of the drift at most its bound. `None` for exact clocks.
     pub drawn: Option<NodeClock>,
     /// Explicit clocks, which replace random ones: hosts by host index, switches by node number.
     pub stated: BTreeMap<u32, NodeClock>,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use traffic::Collection;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// State of an iteration.
+/// State of one iteration of a collective operation.
 #[derive(Clone, Copy, Debug)]
 struct Iteration {
     /// Flows that have not been reported as delivered.
@@ -78,8 +78,8 @@ impl Collectives {
     }
 }
 
-/// Returns a lower bound for an iteration: the largest time that a port needs for the bytes of the connections through
-/// it. It is equal for all iterations.
+/// Returns a lower bound of the duration of an iteration: the maximum over ports of the serialisation delay of all
+/// bytes of the connections through the port. The bound is equal for all iterations.
 fn least_time(network: &Network, of: &Collection) -> Time {
     let fabric = &network.fabric;
     let mut bytes_by_connection = BTreeMap::<u32, u64>::new();
@@ -104,7 +104,7 @@ fn least_time(network: &Network, of: &Collection) -> Time {
         }
         ports.into_iter().for_each(|port| *bytes_by_port.entry(port).or_default() += wire_bytes);
     }
-    // The gap after the last frame does not delay its arrival.
+    // Preamble and gap of one frame are excluded, because the gap after the last frame does not delay its arrival.
     let time = |((node, port), bytes): ((NodeId, PortIndex), u64)| {
         let link = fabric.ports(node)[usize::from(port)].link;
         fabric.link(link).rate.serialise(bytes.saturating_sub(WIRE_OVERHEAD_BYTES))

@@ -1,5 +1,5 @@
-//! User-defined mechanisms of switches: actions for frames that cannot leave at once, and XOFF and XON of ingress
-//! accounts. They cost nothing if the setup has none.
+//! User-defined mechanisms of switches: actions for frames that cannot start transmission at once, and XOFF and XON of
+//! ingress accounts. They have no cost if the setup does not use them.
 //!
 //! ```text
 //!  Setup::overload_rule ──at──▶ Box<dyn OverloadState>, per switch ◀────Waiting────── a frame whose wire is occupied
@@ -28,19 +28,19 @@ pub trait OverloadRule: Debug + Send + Sync {
 
 /// State of an [`OverloadRule`] at one switch.
 pub trait OverloadState: Debug + Send {
-    /// Returns the treatment of a frame that found its wire occupied, before the frame is queued. `random` is the
-    /// switch's stream for this.
+    /// Returns the decision about a frame that cannot start transmission at once, before the frame is queued. `random`
+    /// is a random stream of the switch for this purpose.
     fn decide(&mut self, waiting: &Waiting<'_>, frame: &Frame, random: &mut Stream) -> OverloadDecision;
 }
 
 /// Decision about a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverloadDecision {
-    /// Enqueue it. It is lost if its queue has no room.
+    /// Enqueue the frame. The frame is dropped if its queue has no room.
     Wait,
-    /// Drop it.
+    /// Drop the frame.
     Drop,
-    /// Send it by another port of this switch. It counts as a detour, and is lost if that queue has no room.
+    /// Detour the frame by another port of this switch. The frame is dropped if the queue of that port has no room.
     Detour(PortIndex),
 }
 
@@ -55,7 +55,7 @@ pub struct Waiting<'s> {
     pub egress: PortIndex,
     /// Class of the egress queue.
     pub class: u8,
-    /// Whether that queue has room for the frame.
+    /// Whether the egress queue has room for the frame.
     pub has_room: bool,
     /// Live ports towards other switches except `egress`, ascending.
     pub others: &'s [PortIndex],
@@ -63,11 +63,12 @@ pub struct Waiting<'s> {
     pub waiting_bytes: &'s [u64],
 }
 
-/// XOFF and XON thresholds of ingress accounts, in place of those of PAUSE or PFC. Still sent as PAUSE or PFC frames.
+/// XOFF and XON thresholds of ingress accounts, which replace the thresholds of PAUSE or PFC. XOFF and XON are still
+/// PAUSE or PFC frames.
 pub trait PauseRule: Debug + Send + Sync {
     /// Returns the threshold in bytes above which the account sends XOFF. Bytes above it use headroom.
     fn xoff_bytes(&self, account: &Account) -> u64;
-    /// Returns the threshold in bytes down to which the account must fall to send XON, at most that of XOFF.
+    /// Returns the XON threshold in bytes: the account sends XON at or below it. Limited to the XOFF threshold.
     fn xon_bytes(&self, account: &Account) -> u64;
 }
 

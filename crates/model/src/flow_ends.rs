@@ -1,4 +1,4 @@
-//! One row per started flow, assembled from the reports of its two ends.
+//! One row per started flow, joined from the reports of its sender and its receiver.
 //!
 //! | sender | receiver | time of the row |
 //! |---|---|---|
@@ -12,7 +12,7 @@ use crate::host::{Delivery, FlowEnd, FlowReport};
 use crate::network::Network;
 use std::collections::BTreeMap;
 
-/// Reports of one end of a flow that wait for those of the other end. Held at rank 0.
+/// Reports of a sender or receiver whose counterpart has not reported yet. Only rank 0 stores reports.
 #[derive(Debug, Default)]
 pub(crate) struct FlowEnds {
     /// Reports of senders without acknowledgements, by source and flow.
@@ -22,8 +22,8 @@ pub(crate) struct FlowEnds {
 }
 
 impl FlowEnds {
-    /// Stores the sender's `report` if its row needs the receiver's. Must be called for all reports of a collection
-    /// before [`FlowEnds::join`], so that the row appears in the order of receivers' reports.
+    /// Stores the sender's `report` if its row requires a report of the receiver. Must be called for all reports of a
+    /// collection before [`FlowEnds::join`], so that rows appear in the order of the receivers' reports.
     pub fn note(&mut self, report: &FlowReport, network: &Network) {
         if let FlowReport::Sender(end) = report
             && awaits_receiver(end, network)
@@ -57,20 +57,20 @@ impl FlowEnds {
         std::mem::take(&mut self.sent).into_values()
     }
 
-    /// Returns whether the row of the flow `key` waits for its receiver.
+    /// Returns whether the row of the flow `key` waits for the report of the receiver.
     pub fn awaits_delivery(&self, key: (u32, u32)) -> bool {
         self.sent.contains_key(&key)
     }
 }
 
-/// Returns whether the receiver reports the delivery: for flows without acknowledgements, and for messages of a
-/// connection, since an acknowledgement does not contain the arrival time of the last byte.
+/// Returns whether the row requires a report of the receiver. This applies to flows without acknowledgements, and to
+/// messages of a connection, because an acknowledgement does not contain the arrival time of the last byte.
 fn awaits_receiver(end: &FlowEnd, network: &Network) -> bool {
     end.acked.is_none() || network.carries_messages(end.flow, end.traffic)
 }
 
-/// Returns `end` with its delivery. For datagrams, which may be padded or stop at a time, the receiver's count of
-/// payload bytes applies.
+/// Returns `end` with the time of its delivery. For datagrams, the size is the number of payload bytes that the
+/// receiver counted, because datagrams may be padded and their source may stop at a given time.
 pub(crate) fn deliver(end: FlowEnd, delivery: Delivery, network: &Network) -> FlowEnd {
     let carried = network.is_datagram(end.flow, end.traffic).then_some(delivery.size_bytes);
     FlowEnd { delivered: Some(delivery.at), size_bytes: carried.unwrap_or(end.size_bytes), ..end }

@@ -1,4 +1,5 @@
-//! The check "work conservation" in networks that lose wake-ups, and in random networks that lose none.
+//! Tests of the work-conservation check: it must fail in networks with injected lost wake-ups, and pass in random
+//! networks without faults.
 
 use crate::faults::bench::{datagrams, flow, link, pause, plan, setup, transport};
 use crate::faults::packets;
@@ -19,7 +20,7 @@ use traffic::{ENDLESS, Flow, Process, Start};
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Nodes that lose wake-ups.
+/// Nodes with the injected fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
     Hosts,
@@ -30,7 +31,8 @@ fn check(outcome: &Outcome) -> &Check {
     outcome.checks.iter().find(|check| check.name == "work conservation").expect("always on")
 }
 
-/// From `at` on, a node ignores for 3 us that its ports are due, or, with lazy departures, that frames wait.
+/// Injects the fault into all nodes of the kind `at`: postpones the due time of each port by 3 us and, with lazy
+/// departures, clears the set of backlogged ports.
 fn delay_wake_ups(simulation: &mut Simulation, at: At) {
     for index in 0..simulation.engine.len() {
         let egress = match (simulation.engine.node_mut(index), at) {
@@ -60,7 +62,7 @@ fn run(setup: Setup, faulty: Option<At>) -> Outcome {
     simulation.finish(&mut NullWatcher, false)
 }
 
-/// Constant datagrams of several classes to one host.
+/// Three hosts send constant-rate datagrams (2.1, 3.3 and 3.9 Gbps) to host 3 through a switch with 10 Gbps links.
 fn converging(classes: [u8; 3]) -> Setup {
     let source = |src: usize, mbps| Flow {
         class: classes[src],
@@ -95,7 +97,7 @@ const CASES: &[Case] = &[
     }),
     ("switch, lazy departures", At::Switches, || {
         let mut setup = converging([3, 3, 3]);
-        // Congested, with enough arrivals per window for lazy departures.
+        // Three senders at 9 Gbps congest the 10 Gbps link, with enough arrivals per window for lazy departures.
         let process = Process::Constant { rate: Rate::from_gbps(9) };
         setup.traffic = plan(4, (0..3).map(|src| datagrams(src, 3, process, 200, 110_000)));
         setup
@@ -260,7 +262,7 @@ fn random_setup(seed: u64) -> Setup {
     }
     if any(3) == 0 {
         let fragments = [Fragments::Standard, Fragments::Ideal][any(2) as usize];
-        // Of the gate states above, only those of express classes hold preemptable frames.
+        // Of the gate states above, only the states that open only express classes hold preemptable frames.
         let express = [any(256) as u8, 0xf0, 0x0f][any(3) as usize];
         setup.timing.preemption = Some(PreemptionParameters { express, fragments });
     }
@@ -278,7 +280,7 @@ fn random_setup(seed: u64) -> Setup {
 fn no_random_network_loses_a_wake_up() {
     let mut judged = 0;
     for seed in 0..400 {
-        // Some combinations are invalid and refused.
+        // Some random combinations of parameters are invalid; `Simulation::new` rejects them.
         let Ok(mut simulation) = Simulation::new(random_setup(seed)) else { continue };
         assert!(simulation.run(&mut NullWatcher));
         let outcome = simulation.finish(&mut NullWatcher, false);

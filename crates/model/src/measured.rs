@@ -1,4 +1,4 @@
-//! Measurements of the measurement window, and state at the end of the warm-up.
+//! Results of the measurement window, and state at the end of the warm-up.
 
 use crate::host::HopCounts;
 use check::buffer::HighWaterMark;
@@ -25,11 +25,11 @@ pub(crate) struct WindowMeasurements {
     pub load: Option<Verdict>,
     /// Payload bytes delivered since the start of the run, by traffic entry.
     pub payload_bytes: Vec<u64>,
-    /// Last arrival of payload, each byte once.
+    /// Time of the last arrival of new payload (not a duplicate).
     pub last_payload: Time,
 }
 
-/// State at the end of the warm-up. Measurements restart there, checks continue.
+/// State at the end of the warm-up. Measurements restart at this time, checks continue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WarmUpState {
     pub little: LittleFindings,

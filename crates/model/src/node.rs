@@ -17,16 +17,16 @@ use units::Time;
 pub(crate) enum SimulatedNode {
     Switch(Box<Switch>),
     Host(Box<Host>),
-    /// A host that starts no flow and has received nothing. Large fabrics may have few active hosts, so idle ones take
-    /// no memory beyond this. The first arrival creates the host.
+    /// A host that starts no flow and has received nothing. In a large fabric few hosts may be active, so dormant hosts
+    /// need no memory beyond this variant. The first arrival creates the host.
     Dormant(NodeId, Arc<Network>),
 }
 
-/// Counters of a node without counts.
+/// Counters of dormant hosts: all are zero.
 static EMPTY_COUNTERS: LazyLock<Counters> = LazyLock::new(Counters::default);
 
 impl SimulatedNode {
-    /// Creates the host `node`, which starts `flows`.
+    /// Creates the host `node`, which starts the flows of `flow_schedule`.
     pub fn host(node: NodeId, network: &Arc<Network>, flow_schedule: FlowSchedule) -> SimulatedNode {
         if flow_schedule.is_empty() && Host::can_be_lazy_allocated(node, network) {
             SimulatedNode::Dormant(node, Arc::clone(network))
@@ -35,7 +35,7 @@ impl SimulatedNode {
         }
     }
 
-    /// Turns a quiet host into a full one.
+    /// Converts a dormant host into a [`SimulatedNode::Host`].
     #[cold]
     pub fn activate(&mut self) {
         if let SimulatedNode::Dormant(node, network) = self {
@@ -43,7 +43,7 @@ impl SimulatedNode {
         }
     }
 
-    /// Runs a window of a quiet host.
+    /// Runs a window of a dormant host.
     #[cold]
     #[inline(never)]
     fn run_dormant(&mut self, window: &mut Window<'_, OnWire>) -> Time {
@@ -51,7 +51,7 @@ impl SimulatedNode {
             return Time::MAX;
         }
         self.activate();
-        // Not `host.run`: a single call site of it is inlined in `run`.
+        // Calls `self.run` and not `host.run`, because `host.run` is inlined only if it has a single call site.
         self.run(window)
     }
 
@@ -59,7 +59,7 @@ impl SimulatedNode {
         self.stats().map_or(&EMPTY_COUNTERS, |stats| &stats.counters)
     }
 
-    /// Returns the records of a node, or `None` for a quiet host.
+    /// Returns the records of a node, or `None` for a dormant host.
     pub fn stats(&self) -> Option<&NodeStats> {
         match self {
             SimulatedNode::Switch(switch) => Some(&switch.core.stats),
@@ -77,7 +77,7 @@ impl SimulatedNode {
         }
     }
 
-    /// Returns the ports, or `None` for a quiet host, which has sent nothing.
+    /// Returns the ports, or `None` for a dormant host, which has sent nothing.
     pub fn egress(&self) -> Option<&Egress> {
         match self {
             SimulatedNode::Switch(switch) => Some(&switch.core.egress),
@@ -127,7 +127,8 @@ mod tests {
     use traffic::{Entry, Pairs, Pattern, PlanBuilder, Workload};
     use units::Rate;
 
-    /// Only a frame for a host wakes it.
+    /// Host 3 sends to host 9 over six links of 500 ns. Host 9 is dormant after 2 us and active at the end of the run;
+    /// all other hosts remain dormant.
     #[test]
     fn a_host_is_dormant_until_its_first_arrival() {
         let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));

@@ -27,7 +27,7 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// Number of ports in each list of a summary.
+/// Maximum number of ports in each list of the summary.
 const LISTED_PORTS: usize = 10;
 
 impl Simulation {
@@ -70,7 +70,7 @@ impl Simulation {
 
     /// Summarises the run at the current time. Passes unfinished flows to `watcher`; they count as completed if their
     /// last byte has arrived. `expect_deadlock` inverts the deadlock check. All ranks must call it: rank 0 returns the
-    /// result, the others a result of an empty network.
+    /// result, the other ranks return the result of an empty network.
     pub fn finish(&mut self, watcher: &mut dyn Watcher, expect_deadlock: bool) -> Outcome {
         let now = self.now();
         let own = self.hosts().map(|host| host.measured.flows_started).sum::<u64>();
@@ -81,7 +81,7 @@ impl Simulation {
         for end in &unfinished {
             self.flow_ended(end, watcher);
         }
-        // Lost datagrams are not retransmitted, so they do not keep their flow open.
+        // Lost datagrams are not retransmitted, so a datagram flow with losses counts as complete.
         let all_complete = unfinished.iter().all(|end| end.delivered.is_some() || !end.open);
         self.check_backlog_at_end(now);
         let counters = self.counters(now);
@@ -169,7 +169,7 @@ impl Simulation {
     /// Runs the work-conservation check on the backlog of this rank's ports at `now`, the end of the run: see
     /// [`check::work`].
     fn check_backlog_at_end(&mut self, now: Time) {
-        // Nodes of a stopped run may be behind `now`.
+        // In a run that was stopped early, nodes may not have reached `now`.
         let nodes = if self.timeline.stopped_early { 0 } else { self.engine.len() };
         for index in 0..nodes {
             match self.engine.node_mut(index) {
@@ -180,13 +180,14 @@ impl Simulation {
         }
     }
 
-    /// Returns the payload of the measurement window, which ends at the last arrival of payload if no flow is open.
+    /// Returns the goodput of the measurement window. If all flows are complete, the window ends at the last arrival of
+    /// payload.
     fn goodput(&self, measured: &WindowMeasurements, all_complete: bool) -> Goodput {
         let before = self.warmed_up.payload_bytes.iter().chain(std::iter::repeat(&0));
         let payload_bytes = measured.payload_bytes.iter().zip(before).map(|(bytes, before)| bytes - before).collect();
         let start = self.timeline.warm_up.min(measured.end);
         let last = if all_complete && self.results.last_completion > start {
-            // Datagrams of flows without a completion may arrive later.
+            // Datagrams of flows that never complete may arrive after the last flow completion.
             self.results.last_completion.max(measured.last_payload)
         } else {
             measured.end
@@ -197,7 +198,8 @@ impl Simulation {
     /// Returns the jitter per traffic entry, if measured.
     fn jitter(&self) -> Vec<JitterSummary> {
         let mut flows: BTreeMap<u8, Vec<FlowDelays>> = BTreeMap::new();
-        // In node order, not engine order: sums of floats depend on the order.
+        // In node order, because sums of floating-point numbers depend on the order, and the engine order depends on
+        // the partition.
         let of_host = |host: &Host| Some(host.measured.jitter.as_ref()?.flows().collect::<Vec<_>>());
         for (traffic, delays) in self.map_hosts(of_host).flat_map(|(_, flows)| flows) {
             flows.entry(traffic).or_default().push(delays);
@@ -205,9 +207,9 @@ impl Simulation {
         flows.iter().map(|(traffic, flows)| JitterSummary::of(u32::from(*traffic), flows)).collect()
     }
 
-    /// Returns the losses by node and cause: most packets first, ties by node and cause.
+    /// Returns the losses by node and cause, in descending order of packets, then by node and cause.
     fn losses(&self) -> Vec<NodeLosses> {
-        // In node order, not engine order, which depends on the partition.
+        // In node order, because the engine order depends on the partition.
         let dropped_at = |machine: &SimulatedNode| {
             let packets = &machine.counters().packets;
             (packets.dropped_total().frames > 0).then_some(packets.dropped)
@@ -241,8 +243,8 @@ impl Simulation {
     /// Like [`Simulation::counters`], for this rank only.
     pub(crate) fn own_counters(&self, now: Time) -> Counters {
         let mut total = Counters::default();
-        // A frame is counted exactly once: on a wire, in a queue, hold or pipeline, at a host, or kept by a preempting
-        // port.
+        // Each frame in flight is counted exactly once: on a wire, in a queue, in a held flow, in a pipeline, at a
+        // host, or at a port with preemption.
         let can_bounce = self.network.can_bounce();
         for index in 0..self.engine.len() {
             let machine = self.engine.node(index);
@@ -312,7 +314,7 @@ impl Simulation {
         for index in 0..self.engine.len() {
             let state = self.engine.node(index).egress().into_iter().flat_map(|egress| &egress.states);
             for PortState { pause, credit, .. } in state {
-                // PAUSE stops the whole port, so count its time once, not per class.
+                // PAUSE stops the whole port, so its duration counts once, not once per class.
                 total += if by_port { pause.port_stopped_time(now) } else { pause.total_stopped(now) };
                 longest = longest.max(pause.longest_stop(now));
                 if let Some(credit) = credit {
@@ -374,9 +376,10 @@ impl Simulation {
     fn links(&self, now: Time) -> LinkSummary {
         let fabric = &self.network.fabric;
         let span = now.saturating_sub(self.timeline.warm_up);
-        // Ports that sent nothing and had no backlog are left out: the summary treats them as idle.
+        // Excludes ports that sent nothing and had no backlog. The mean utilisation includes them with a utilisation of
+        // 0.
         let active_ports = |machine: &SimulatedNode| {
-            // Ports of a quiet host never sent a frame.
+            // Ports of a dormant host have not sent a frame.
             let (egress, node) = (machine.egress()?, machine.stats()?.node);
             let used = |port: usize| {
                 let PortTotals { bytes, busy, blocked, .. } = egress.measured(now, port as u16);
@@ -388,11 +391,11 @@ impl Simulation {
                 let utilisation = share_of(busy, span);
                 (busy > Time::ZERO || bytes > 0 || queue > 0).then_some((port, bytes, utilisation, queue, blocked))
             };
-            // Each link port has a cell. Notification ports have none.
+            // Link ports have a cell; ports for notifications between hosts have none.
             let ports: Vec<_> = (0..egress.len().min(fabric.ports(node).len())).filter_map(used).collect();
             (!ports.is_empty()).then_some(ports)
         };
-        // Each list keeps only a few of up to half a million ports.
+        // Each list contains only the highest-ranked ports, because a fabric may have half a million ports.
         let (mut busiest, mut longest_queues) = (Vec::new(), Vec::new());
         let (mut total, count) = (0.0, fabric.port_count());
         for (node, ports) in self.map_machines(active_ports) {

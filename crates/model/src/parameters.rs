@@ -38,7 +38,7 @@ pub const CLASSES: usize = 8;
 /// a queue fits in one cache line. No switch has 4 GiB of packet buffer.
 pub const MAX_BUFFER_BYTES: u64 = u32::MAX as u64;
 
-/// Packet memory of a switch.
+/// Packet buffer of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
     /// One buffer for all ports.
@@ -257,7 +257,7 @@ pub enum Scheduler {
 /// Parameters of all switches of a fabric, except for overrides.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SwitchParameters {
-    /// Packet memory.
+    /// Packet buffer.
     pub buffer: Buffer,
     /// Flow control.
     pub flow_control: FlowControl,

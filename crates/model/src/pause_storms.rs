@@ -33,7 +33,7 @@ impl Simulation {
         let storms = ports.iter().map(|at| at.storms).sum();
         let restored = ports.iter().map(|at| at.restored).sum();
         let total_ps = ports.iter().map(|at| at.storm_ps).sum();
-        // The sort is stable: ties stay in order of nodes, ports and classes.
+        // The sort is stable: ports with equal storm times stay in order of nodes, ports and classes.
         ports.sort_by_key(|at| std::cmp::Reverse(at.storm_ps));
         ports.truncate(MAX_LOSS_PLACES);
         let dropped_packets = counters.packets.dropped_by(Cause::PauseStorm).frames;

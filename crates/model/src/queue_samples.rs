@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// Sampler of queue lengths after the warm-up: one sample per interval, at a random instant of it. Periodic sampling
-/// would alias with periodic traffic.
+/// Sampler of queue lengths after the warm-up: one sample per interval, at a random instant within the interval
+/// (stratified sampling), because periodic sampling would alias with periodic traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueSamples {
     pub every: Time,
@@ -35,7 +35,7 @@ impl QueueSamples {
         self.next
     }
 
-    /// Draws an instant within the interval, including its end.
+    /// Draws the sampling instant uniformly from the interval, excluding its start and including its end.
     fn draw(&mut self) {
         let offset = Time::from_ps(1 + self.random.below(self.every.as_ps().max(1)));
         self.next = self.interval.saturating_add(offset);
@@ -47,7 +47,7 @@ impl QueueSamples {
         self.draw();
     }
 
-    /// Starts the measurement window at `now`. A sample that is due at `now` belongs to the time before.
+    /// Starts the measurement window at `now`. A sample that is due at `now` belongs to the warm-up.
     pub fn reset(&mut self, now: Time) {
         (self.samples, self.ports) = (0, BTreeMap::new());
         if self.next <= now {

@@ -8,13 +8,13 @@ use rustc_hash::FxHashSet;
 use std::hint::select_unpredictable;
 use std::sync::Arc;
 
-/// Count of a group whose destination is attached to this switch.
+/// Value of `Group::count` for destinations that are attached to this switch.
 const LOCAL: u16 = u16::MAX;
 
-/// No row.
+/// Row number for the absence of a row.
 const NONE: u32 = u32::MAX;
 
-/// Ports towards one group of destinations: index of the first, and count.
+/// ECMP group of one row of destinations: index of its first port in [`Routes::ports`], and number of ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Group {
     start: u16,
@@ -37,7 +37,7 @@ pub(crate) struct Routes {
     chooses: bool,
 }
 
-/// Tables of other switches, for sharing.
+/// Tables of the switches built so far, for sharing.
 #[derive(Debug, Default)]
 pub(crate) struct RouteTables(FxHashSet<Shared>);
 
@@ -97,7 +97,8 @@ impl Routes {
             _ => NONE,
         };
         if own != NONE {
-            // `port` ignores this entry. A copy of the adjacent one makes tables of switches of one tier equal.
+            // [`Routes::port`] ignores this entry. A copy of the adjacent entry makes the tables of switches of one
+            // tier equal, so that they can be shared.
             groups[own as usize] = groups[if own == 0 { 1 } else { own as usize - 1 }];
         }
         let chooses = groups.iter().any(|group| (2..LOCAL).contains(&group.count));
@@ -110,9 +111,9 @@ impl Routes {
         engine::prefetch(&self.ports);
     }
 
-    /// Returns the egress port for a frame that arrived by `in_port`. `None` defers to the shared tables, also if there
-    /// is no route.
-    #[inline(always)] // like Switch::handle
+    /// Returns the egress port for a frame that arrived by `in_port`. `None` if the caller must use the shared tables,
+    /// also if there is no route.
+    #[inline(always)] // called once per packet-hop, as Switch::handle
     pub fn port(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
         let Attachment { row, port: local } = network.routing.forwarding.attachment(frame.dst);
         let group = self.groups.get(row as usize)?;
@@ -120,7 +121,8 @@ impl Routes {
         let Some(&onward) = self.ports.get(usize::from(group.start) + chosen) else {
             return (row == self.own || group.count == LOCAL).then_some(local);
         };
-        // A branch on up or down would be mispredicted, so read both ports.
+        // A branch on the direction (up or down) would often be mispredicted, so both ports are read and one is
+        // selected.
         let port = select_unpredictable(row == self.own, local, onward);
         if port == in_port && self.chooses {
             self.port_except_ingress(network, frame, salt, in_port)

@@ -1,4 +1,4 @@
-//! Projected distribution of a run's work over threads, also for more threads than the machine has.
+//! Projected distribution of the work of a run over any number of threads, also more than the machine has.
 
 use crate::simulation::Simulation;
 use engine::Node;
@@ -74,7 +74,7 @@ mod tests {
             assert!(split.crossing > before && split.crossing < split.frames, "{split:?}");
             before = split.crossing;
         }
-        // Frames in flight have not arrived.
+        // `frames` exceeds `hops` only by the frames in flight, which have not arrived yet.
         assert!(one.frames >= one.hops[0] && one.frames < one.hops[0] + 1_000, "{one:?}");
         assert!(simulation.windows() >= 50);
     }
@@ -84,7 +84,7 @@ mod tests {
         let fabric = fat_tree(4, TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)))).unwrap();
         let mut plan = PlanBuilder::new();
         let pairs = Pairs { pattern: Pattern::Permutation, workload: Workload::Endless };
-        // Two of four pods.
+        // Only hosts 0 to 7, in two of four pods, send.
         traffic::pairs(&pairs, &(0..8).collect::<Vec<u32>>(), &Entry::new(1, 0), &mut plan).unwrap();
         let plan = plan.build(fabric.hosts().len() as u32).unwrap();
         let duration = Time::from_us(30);

@@ -7,7 +7,8 @@ use fabric::{Fabric, NodeId, PortIndex};
 /// Changes of a frame's class at switches.
 ///
 /// With Tagger's rules (Hu et al., CoNEXT 2017) the class of a frame is its tag, and class 0 is the lossy tag. A frame
-/// without a lossless tag keeps its class. With QoS maps, account, queue and next class have their own tables.
+/// without a lossless tag keeps its class. With QoS maps, the ingress account, the egress queue and the class on the
+/// next link come from separate tables.
 #[derive(Clone, Debug)]
 pub struct TagRules {
     table: Table,
@@ -25,7 +26,7 @@ enum Table {
 /// Reason why rules cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TagError {
-    /// Tags must be classes 0 to 7, with 0 for the lossy one.
+    /// Tags must be classes 0 to 7, and the lossy tag is 0.
     #[error("tag {tag} has no class: a simulated frame has classes 0 to 7, and 0 is the lossy one")]
     TagWithoutClass {
         /// Invalid tag.
@@ -35,8 +36,8 @@ pub enum TagError {
 
 impl TagRules {
     /// Creates the tables of these lossless tags and rules. With `by_new_tag` a frame uses the egress queue of its new
-    /// tag, as correct operation requires. Without it, the frame uses the queue of its old tag, which pauses of its new
-    /// class do not stop.
+    /// tag, as correct operation requires. Without it, the frame uses the queue of its old tag, which is not paused by
+    /// PFC of the new class.
     ///
     /// # Errors
     /// Fails for a tag above 7.
@@ -57,7 +58,7 @@ impl TagRules {
         Ok(TagRules { table: Table::Rules { lookup, by_new_tag }, lossless })
     }
 
-    /// Uses QoS maps in place of rules.
+    /// Creates rules from QoS maps.
     pub fn of_maps(maps: QosMaps) -> TagRules {
         TagRules { lossless: maps.lossless(), table: Table::Maps(maps) }
     }
@@ -67,19 +68,20 @@ impl TagRules {
         self.lossless
     }
 
-    /// Returns all classes that a frame, a queue or an account may have.
+    /// Returns all classes that a frame, an egress queue or an ingress account may have.
     pub(crate) fn classes(&self) -> impl Iterator<Item = u8> + '_ {
         let rules = matches!(self.table, Table::Rules { .. });
         (0..CLASSES as u8).filter(move |&class| !rules || class == LOSSY_TAG || self.lossless & (1 << class) != 0)
     }
 
-    /// Returns the class with which a frame leaves.
+    /// Returns the class of a frame on the next link.
     #[inline]
     pub(crate) fn new_class(&self, node: NodeId, class: u8, in_port: PortIndex, out_port: PortIndex) -> u8 {
         self.treatment(node, class, in_port, out_port).2
     }
 
-    /// Returns the account and the queue of a frame, and the class with which it leaves.
+    /// Returns the class of the ingress account of a frame, the class of its egress queue, and its class on the next
+    /// link.
     #[inline]
     pub(crate) fn treatment(&self, node: NodeId, class: u8, in_port: PortIndex, out_port: PortIndex) -> (u8, u8, u8) {
         match &self.table {
@@ -92,7 +94,8 @@ impl TagRules {
         }
     }
 
-    /// Returns the bitmask of the queues that the account `class` of the neighbour stops at the port with this number.
+    /// Returns the bitmask of the classes at the port with this number that PFC of the neighbour's ingress account
+    /// `class` pauses.
     pub(crate) fn stops(&self, port: usize, class: u8) -> u8 {
         match &self.table {
             Table::Rules { .. } => 1 << class,
@@ -100,7 +103,8 @@ impl TagRules {
         }
     }
 
-    /// Returns the account of the neighbour that stops queue `class` of the port with this number.
+    /// Returns the class of the neighbour's ingress account whose PFC pauses the queue `class` of the port with this
+    /// number.
     pub(crate) fn stopped_by(&self, port: usize, class: u8) -> u8 {
         match &self.table {
             Table::Rules { .. } => class,

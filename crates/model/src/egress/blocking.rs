@@ -13,7 +13,8 @@ impl PortState {
 
 impl Egress {
     /// Updates the mechanisms of `port` that charge transmissions to `now`. Required before and after each change of
-    /// the waiting classes. At a switch a frame waits from its arrival on; at a host, from the service of its port on.
+    /// the waiting classes. At a switch a frame counts as waiting from its arrival on; at a host, from the service of
+    /// its port on.
     #[cold]
     pub(super) fn settle_mechanisms(&mut self, now: Time, port: u16) {
         let waiting = self.cell(port).waiting;
@@ -28,8 +29,8 @@ impl Egress {
         state.mechanisms.start(now, class, busy);
     }
 
-    /// Returns whether the mechanisms of `port` allow a frame to start now. False for frames that can be interrupted,
-    /// because these must be kept at the port.
+    /// Returns whether the mechanisms of `port` allow a frame to start now. False for preemptable frames, because the
+    /// port must keep these.
     #[cold]
     pub(super) fn mechanisms_allow(&self, now: Time, port: u16, (class, size_bytes): (u8, u16)) -> bool {
         let state = self.state(port);

@@ -1,4 +1,4 @@
-//! State of a port: the part that every frame uses, and the rest.
+//! State of a port: the hot part that every frame uses ([`Cell`]), and the rest ([`PortState`]).
 
 use super::link::Attachment;
 use super::mechanisms::PortMechanisms;
@@ -22,17 +22,18 @@ use units::Time;
 pub(crate) struct Cell {
     /// End of the current occupation of the wire.
     pub busy_until: Time,
-    /// Picoseconds per byte, or 0 if that is no whole number: then the [`Attachment`] computes times.
+    /// Picoseconds per byte, or 0 if this is not an integral number: then the [`Attachment`] computes the times.
     pub(super) per_byte_ps: u64,
-    /// Time of preamble and gap, which occupy the wire in addition to the frame.
+    /// Serialisation delay of preamble and gap, which occupy the wire in addition to the frame.
     pub(super) overhead: Time,
-    /// Time of preamble and propagation, which delay the arrival in addition to the frame's bytes.
+    /// Serialisation delay of the preamble plus propagation delay, which delay the arrival in addition to the
+    /// serialisation delay of the frame.
     pub(super) latency: Time,
     pub sent_frames: u64,
     pub sent_bytes: u64,
     /// Bitmask of the classes with waiting frames.
     pub waiting: u8,
-    /// Bitmask of reasons that [`PortState`] must be checked before a frame leaves: see [`block`].
+    /// Bitmask of the reasons to check [`PortState`] before a frame starts: see [`block`].
     pub block_reasons: u8,
     /// Whether departures are charged to credits, a port mechanism or a class scheduler.
     pub has_accounting: bool,
@@ -44,8 +45,9 @@ pub(crate) struct Cell {
 
 impl Cell {
     /// Occupies the free wire with a frame and returns its arrival time. Every transmission starts here. `states` are
-    /// those of all ports, used if the byte time is no whole number of picoseconds: never with lazy departures.
-    #[inline(always)] // once a packet-hop
+    /// the states of all ports. They are read only if the byte time is not an integral number of picoseconds, which
+    /// excludes lazy departures.
+    #[inline(always)] // called once per packet-hop
     pub fn start<D: Departures>(&mut self, now: Time, size_bytes: u16, states: &[PortState], port: u16) -> Time {
         debug_assert!(!D::LAZY || self.has_integral_byte_time());
         if !D::LAZY && self.per_byte_ps == 0 {
@@ -56,13 +58,13 @@ impl Cell {
         self.occupy(now, size_bytes, frame + self.overhead, frame + self.latency)
     }
 
-    /// Returns whether the byte time is a whole number of picoseconds.
+    /// Returns whether the byte time is an integral number of picoseconds.
     pub fn has_integral_byte_time(&self) -> bool {
         self.per_byte_ps != 0
     }
 
     /// Occupies the free wire for `busy`; the frame arrives after `arrives`. Returns the arrival time.
-    #[inline(always)] // as Egress::start
+    #[inline(always)] // called once per packet-hop, as Egress::start
     fn occupy(&mut self, now: Time, size_bytes: u16, busy: Time, arrives: Time) -> Time {
         debug_assert!(self.busy_until <= now, "two frames on one wire");
         self.busy_until = now + busy;
@@ -72,7 +74,7 @@ impl Cell {
     }
 }
 
-/// Like [`Attachment::wire_time`], for ports without a whole byte time.
+/// Returns [`Attachment::wire_time`], for ports whose byte time is not an integral number of picoseconds.
 #[cold]
 fn occupy_exactly(states: &[PortState], port: u16, size_bytes: u16) -> (Time, Time) {
     states[usize::from(port)].link.wire_time(size_bytes)
@@ -87,7 +89,7 @@ pub(crate) struct PortTotals {
     pub bytes: u64,
     /// Time in which the wire was occupied, preamble and gap included.
     pub busy: Time,
-    /// Time in which some class was held by a pause or for lack of credits.
+    /// Time in which a pause or a credit stall blocked at least one class.
     pub blocked: Time,
 }
 
@@ -115,7 +117,7 @@ pub(crate) mod block {
     pub const STORM: u8 = 8;
     /// The link has failed.
     pub const DOWN: u8 = 16;
-    /// Frames collect telemetry. This does not hold frames, but needs a step for each.
+    /// Frames collect telemetry. This does not block frames, but requires a step for each frame.
     pub const TELEMETRY: u8 = 32;
     /// The port has mechanisms that block classes.
     pub const TIMED: u8 = 64;
@@ -125,7 +127,7 @@ pub(crate) mod block {
     pub const BLOCKS: u8 = PAUSE | CREDIT | TIMED | PREEMPTS;
 }
 
-/// A queue that is empty at most ports, most of the time.
+/// A queue without an allocation while it has never been used, because most ports never queue a control frame.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ControlQueue(Option<Box<Ring<Frame>>>);
 
@@ -167,12 +169,12 @@ pub(crate) struct PortState {
     /// Totals at the end of the warm-up, unless all were zero.
     pub(super) at_warm_up: Option<Box<PortTotals>>,
     pub(super) scheduler: ClassScheduler,
-    /// Own MAC control frames, which precede all other frames.
+    /// Waiting MAC control frames of this node, which precede all other frames.
     pub(super) control: ControlQueue,
 }
 
 impl PortState {
-    /// Creates the rules of the port `at` towards `peer`; `fails` if its link may fail.
+    /// Creates the state of the port `at` towards `peer`. `fails`: whether its link may fail.
     pub fn new(network: &Network, at: (NodeId, PortIndex), peer: &PortPeer, fails: bool) -> PortState {
         let link = network.fabric.link(peer.link);
         let preemption = network.preemption_at(at.0);
@@ -193,7 +195,7 @@ impl PortState {
         }
     }
 
-    /// Creates the cell of this port; `collects` if frames collect telemetry.
+    /// Creates the cell of this port. `collects`: whether frames collect telemetry.
     pub fn cell(&self, collects: bool) -> Cell {
         let (per_byte_ps, overhead, latency) = self.link.per_byte_ps();
         let hooks = self.mechanisms.hooks();
@@ -227,7 +229,7 @@ impl PortState {
         self.control.len() as u64
     }
 
-    /// Returns whether a class waits for credits.
+    /// Returns whether a class has a credit stall.
     pub fn lacks_credit(&self) -> bool {
         self.credit.as_ref().is_some_and(|credit| credit.short() != 0)
     }
@@ -239,7 +241,7 @@ impl PortState {
         stopped.into_iter().chain(short).min()
     }
 
-    /// Returns the time up to `now` in which some class was blocked. A link has either pauses or credits, never both.
+    /// Returns the time up to `now` in which some class was blocked. A link uses either pauses or credits, never both.
     pub fn blocked_time(&self, now: Time) -> Time {
         let short = self.credit.as_ref().map_or(Time::ZERO, |credit| credit.short_time(now));
         self.pause.port_stopped_time(now).max(short)

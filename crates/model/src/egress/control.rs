@@ -1,4 +1,4 @@
-//! Own MAC control frames of a node. They live for one link and precede all waiting frames.
+//! MAC control frames that a node sends. They exist on one link only and precede all waiting frames.
 
 use super::{Egress, block};
 use crate::node_stats::NodeStats;
@@ -8,7 +8,7 @@ use protocols::frame::Frame;
 use units::Time;
 
 impl Egress {
-    /// Sends a MAC control frame by `port`: at once if the wire is free, otherwise when it is.
+    /// Sends a MAC control frame by `port`: at once if the wire is free, otherwise when it becomes free.
     pub fn send_control(
         &mut self,
         now: Time,
@@ -26,7 +26,7 @@ impl Egress {
             self.transmit_control(now, port, frame, stats, window);
             let free = self.cell(port).busy_until;
             if self.due.at(port) < free {
-                // A frame was due at this instant; it waits for the control frame now.
+                // A frame was due at this instant. It must now wait for the control frame.
                 self.due.set(port, free);
             }
         } else {
@@ -38,7 +38,8 @@ impl Egress {
     }
 
     /// Transmits the next control frame of `port` on its free wire, if any: queued frames first, then pending credit
-    /// messages. `held_bytes` returns the used room of a class. Returns the class of a credit message.
+    /// messages. `held_bytes` returns the buffer occupancy of the ingress account of a class. If the frame is a credit
+    /// message, returns its class.
     pub fn send_next_control(
         &mut self,
         now: Time,
@@ -48,7 +49,8 @@ impl Egress {
         window: &mut Window<'_, OnWire>,
     ) -> Option<u8> {
         let waiting = self.state_mut(port).control.pop().map(|frame| (None, frame));
-        // A credit message is sent as it becomes due, unless the wire is busy.
+        // A pending credit message could have started as soon as the wire became free, so its waiting time starts at
+        // zero.
         self.check_control(now, port, waiting.as_ref().map_or(Time::ZERO, |(_, frame)| frame.at), stats);
         let next = waiting.or_else(|| {
             let owed = self.next_grant(port, held_bytes, stats);

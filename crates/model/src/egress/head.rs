@@ -7,7 +7,7 @@ use units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub size_bytes: u16,
-    /// Start of its wait for this port.
+    /// Time at which the frame started to wait for this port.
     pub since: Time,
 }
 

@@ -1,5 +1,5 @@
-//! The mechanisms of a port ([`protocols::port`]). The hooks of frames are called by the switch, the hook that blocks
-//! classes by the port.
+//! The mechanisms of a port ([`protocols::port`]). The switch calls the hooks of frames; the port calls the hook that
+//! blocks classes.
 
 use crate::network::Network;
 use fabric::{NodeId, PortIndex};
@@ -23,9 +23,9 @@ pub(crate) struct Installed {
 pub(crate) struct PortMechanisms(Box<[Installed]>);
 
 impl PortMechanisms {
-    /// Creates the mechanisms of the port `at`, which has a link of `rate`. Marking and cycles are those of switches.
-    /// The order is that of a frame's path: cyclic queuing selects the queue that the others observe, and the shaper is
-    /// in front of the gates (802.1Q-2022, figure 8-14).
+    /// Creates the mechanisms of the port `at`, which has a link of `rate`. Only switches have marking and cyclic
+    /// queuing. The order of the mechanisms follows the path of a frame: cyclic queuing selects the queue that the
+    /// others observe, and the shaper is in front of the gates (802.1Q-2022, figure 8-14).
     pub fn new(network: &Network, at: (NodeId, PortIndex), rate: Rate) -> PortMechanisms {
         let classes = network.classes.iter().fold(0, |classes, class| classes | 1 << class);
         let is_switch = network.fabric.host_index(at.0).is_none();
@@ -89,13 +89,13 @@ impl PortMechanisms {
         self.with_mut(Hooks::CHARGE).for_each(|it| it.start(now, class, busy));
     }
 
-    /// Handles the interruption of the frame of `class`: the wire is free at `end`.
+    /// Handles the preemption of a frame of `class`: the wire becomes free at `end`.
     pub fn interrupt(&mut self, class: u8, end: Time) {
         self.with_mut(Hooks::CHARGE).for_each(|it| it.interrupt(class, end));
     }
 
-    /// Returns a time from `now` on before which no frame of `class` that occupies the wire for `busy` may start, and
-    /// `now` if it may start then; [`Time::MAX`] for never. Each mechanism is evaluated from `now` on.
+    /// Returns `now` if a frame of `class` that occupies the wire for `busy` may start now. Otherwise returns a later
+    /// lower bound of its start; [`Time::MAX`] for never. Each mechanism is evaluated from `now` on.
     pub fn starts_at(&self, now: Time, class: u8, busy: Time) -> Time {
         self.blocking().map(|it| it.starts_at(now, class, busy)).max().unwrap_or(now)
     }
@@ -107,13 +107,14 @@ impl PortMechanisms {
         self.blocking().fold(from, later)
     }
 
-    /// Like [`could_start_at`](Self::could_start_at), for the rest of an interrupted frame.
+    /// Like [`could_start_at`](Self::could_start_at), for the rest of a preempted frame.
     pub fn resumes_at(&self, from: Time, class: u8, busy: Time) -> Time {
         let later = |at, it: &AnyPortMechanism| if at == Time::MAX { at } else { it.resumes_at(at, class, busy) };
         self.blocking().fold(from, later)
     }
 
-    /// Returns the time of the next hold of preemptable frames; `now` during a hold, [`Time::MAX`] for none.
+    /// Returns the start of the next hold of preemptable frames (802.1Qbu); `now` during a hold, [`Time::MAX`] for
+    /// none.
     pub fn holds_at(&self, now: Time) -> Time {
         self.blocking().map(|it| it.holds_at(now)).min().unwrap_or(Time::MAX)
     }

@@ -1,4 +1,4 @@
-//! Transmission at the ports of a switch or host: wires, and the reasons that delay frames.
+//! Transmission at the ports of a switch or host: occupation of the wire, and the reasons that block frames.
 //!
 //! ```text
 //!   frames wait, of these classes ------> eligible: classes that may start now, or the time of the next test
@@ -13,8 +13,8 @@
 //!   work.rs      check that frames wait for no other reason (work conservation)
 //! ```
 //!
-//! Only this module starts frames and evaluates reasons to wait. The queues belong to the owner of the port. It
-//! provides the classes with waiting frames ([`Cell::waiting`]), and the first frame of a class on request.
+//! Only this module starts frames and evaluates reasons to block them. The owner of the port (switch or host) has the
+//! queues. It provides the classes with waiting frames ([`Cell::waiting`]) and, on request, the first frame of a class.
 
 mod blocking;
 mod cell;
@@ -47,7 +47,8 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 pub(crate) enum Eligibility {
     /// Bitmask of classes that may start now.
     Now(u8),
-    /// Earliest time at which a waiting class may start, unless more is received; [`Time::MAX`] for never.
+    /// Earliest time at which a waiting class may start if no further control frame or frame arrives; [`Time::MAX`] for
+    /// never.
     At(Time),
 }
 
@@ -67,7 +68,7 @@ pub(crate) struct Egress {
     strict: bool,
     /// Whether the watchdog drops the frames of a class with a pause storm.
     drops_in_storms: bool,
-    /// Whether frames wait for credits. False for hosts that ignore flow control.
+    /// Whether frames require credits. False for hosts that ignore flow control.
     obeys_credits: bool,
 }
 
@@ -121,7 +122,7 @@ impl Egress {
 
     /// Returns the waiting classes of `port` that may start a frame on its free wire. `head` returns the first frame of
     /// a class.
-    #[inline(always)] // as start
+    #[inline(always)] // called once per packet-hop, as start
     pub fn eligible(
         &mut self,
         now: Time,
@@ -137,7 +138,8 @@ impl Egress {
         if ready != 0 { Eligibility::Now(ready) } else { Eligibility::At(self.opens_at(now, port, u8::MAX, head)) }
     }
 
-    /// Returns the earliest time at which one of these blocked `classes` may start, unless more is received.
+    /// Returns the earliest time at which one of the blocked `classes` may start if no further control frame or frame
+    /// arrives.
     #[cold]
     pub fn opens_at(&self, now: Time, port: u16, classes: u8, head: impl Fn(u8) -> Option<Head>) -> Time {
         let cell = self.cell(port);
@@ -153,14 +155,15 @@ impl Egress {
         }
     }
 
-    /// Returns whether `port` has no waiting frame, no reason to delay one, and strict priority.
+    /// Returns whether `port` has no waiting frame, no reason to block a frame, and strict priority.
     #[inline]
     pub fn is_unconstrained(&self, port: u16) -> bool {
         let cell = self.cell(port);
         cell.waiting == 0 && cell.block_reasons & !block::TELEMETRY == 0 && self.strict
     }
 
-    /// Returns the next service time of `port` after a transmission started: the end of the frame if others wait.
+    /// Returns the next service time of `port` after a transmission started: the end of the frame if others wait,
+    /// [`Time::MAX`] otherwise.
     #[inline]
     pub fn next_service(&self, port: u16) -> Time {
         let cell = self.cell(port);
@@ -168,7 +171,7 @@ impl Egress {
     }
 
     /// Returns the bitmask of classes that `reasons` blocks at `port` now.
-    #[inline(always)] // as start
+    #[inline(always)] // called once per packet-hop, as start
     fn blocked(
         &mut self,
         now: Time,
@@ -180,7 +183,7 @@ impl Egress {
         if reasons & block::BLOCKS == 0 { 0 } else { self.blocked_by(now, port, reasons, head, stats) }
     }
 
-    /// Slow part of [`Egress::blocked`].
+    /// Slow path of [`Egress::blocked`].
     #[cold]
     fn blocked_by(
         &mut self,
@@ -197,7 +200,7 @@ impl Egress {
         timed | stopped | short
     }
 
-    /// Returns the bitmask of classes blocked by mechanisms or an interrupted frame at `port` now.
+    /// Returns the bitmask of classes that mechanisms or a preempted frame block at `port` now.
     #[cold]
     #[inline(never)]
     fn blocked_by_time(&mut self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>) -> u8 {
@@ -207,15 +210,15 @@ impl Egress {
         shut | self.state(port).preemption.as_ref().map_or(0, |preemption| preemption.blocked())
     }
 
-    /// Returns the scheduler's choice among the `ready` classes, of which there must be at least one.
-    #[inline(always)] // as start
+    /// Returns the class that the scheduler picks among the `ready` classes (at least one).
+    #[inline(always)] // called once per packet-hop, as start
     pub fn pick(&mut self, port: u16, ready: u8) -> u8 {
         if self.strict { ready.ilog2() as u8 } else { self.state_mut(port).scheduler.pick(ready).unwrap_or(0) }
     }
 
     /// Starts the frame of `class` selected by [`pick`](Self::pick) on the free wire of `port`. Returns its arrival
     /// time.
-    #[inline(always)] // as start
+    #[inline(always)] // called once per packet-hop, as start
     pub fn commit(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) -> Time {
         let cell = &mut self.cells[usize::from(port)];
         if cell.has_accounting {
@@ -233,7 +236,7 @@ impl Egress {
         self.state_mut(port).scheduler.charge(class, u64::from(size_bytes) + WIRE_OVERHEAD_BYTES);
     }
 
-    /// Returns the telemetry of `port` for a frame that starts now, with `queue_bytes` behind it.
+    /// Returns the telemetry of `port` for a frame that starts now and leaves a backlog of `queue_bytes`.
     pub fn hop(&self, now: Time, port: u16, queue_bytes: u64) -> Hop {
         Hop { at: now, rate: self.state(port).link.rate, queue_bytes, sent_bytes: self.cell(port).sent_bytes }
     }
@@ -242,7 +245,8 @@ impl Egress {
     /// frame.
     pub fn busy_time(&self, now: Time, port: u16) -> Time {
         let (cell, state) = (self.cell(port), self.state(port));
-        // Not exact if the byte time is no whole number of picoseconds: each frame is rounded up, the sum only once.
+        // Not exact if the byte time is not an integral number of picoseconds, because the transmission time of each
+        // frame is rounded up, but this sum is rounded only once.
         let frames = state.link.rate.serialise(cell.sent_bytes + cell.sent_frames * WIRE_OVERHEAD_BYTES);
         let (cut, resumed) = state.preemption.as_ref().map_or((Time::ZERO, Time::ZERO), |it| it.cut_and_resumed());
         (frames + resumed).saturating_sub(cut).saturating_sub(cell.busy_until.saturating_sub(now))
@@ -264,7 +268,7 @@ impl Egress {
         self.totals(now, port).since(self.before(port))
     }
 
-    /// Returns whether `port` has started a frame since the warm-up.
+    /// Returns whether `port` hcalled once per packet-hop, as started a frame since the warm-up.
     pub fn is_used(&self, port: u16) -> bool {
         self.cell(port).sent_frames > self.before(port).frames
     }
@@ -275,8 +279,8 @@ impl Egress {
 
     /// Starts a frame of `class` that has just arrived, if the wire of `port` is free and no other frame has
     /// precedence. Returns its arrival time. `collect` receives the telemetry of the port, without the backlog. The
-    /// scheduler had no choice, so the class is not charged.
-    #[inline(always)] // as start
+    /// scheduler is not charged, because no other class competed.
+    #[inline(always)] // called once per packet-hop, as start
     pub fn send_at_once(
         &mut self,
         now: Time,
@@ -325,7 +329,7 @@ impl Egress {
         }
     }
 
-    /// Returns whether a frame of `class` may start now. All waiting frames must be blocked.
+    /// Returns whether a frame of `class` may start now. This requires that all waiting frames are blocked.
     #[cold]
     fn may_precede(
         &mut self,
@@ -347,13 +351,13 @@ impl Egress {
     }
 
     /// Occupies the free wire of `port` with a frame and returns its arrival time.
-    #[inline(always)] // the cell is already loaded wherever a frame starts
+    #[inline(always)] // because callers have already loaded the cell
     pub fn start(&mut self, now: Time, port: u16, size_bytes: u16) -> Time {
         self.cells[usize::from(port)].start::<Exact>(now, size_bytes, &self.states, port)
     }
 
     /// Records that a frame of `class` waits for `port`, and schedules the port.
-    #[inline(always)] // as start
+    #[inline(always)] // called once per packet-hop, as start
     pub fn wait(&mut self, now: Time, port: u16, class: u8) {
         if self.lazy {
             return self.wait_lazily(port, class);
@@ -364,7 +368,8 @@ impl Egress {
         }
         let waited = cell.waiting & 1 << class != 0;
         cell.waiting |= 1 << class;
-        // A port with only blocked classes is due later than its wire is free: too late for this class.
+        // If all earlier classes are blocked, the port is due after its wire becomes free, which may be too late for
+        // this class.
         let free_at = cell.busy_until.max(now);
         if free_at < self.due.at(port) {
             if free_at > now {
@@ -375,8 +380,8 @@ impl Egress {
         }
     }
 
-    /// End of [`wait`](Self::wait) for a free wire and a class without earlier frames: schedules the port for the
-    /// earliest start of the class.
+    /// Last step of [`wait`](Self::wait) if the wire is free and no earlier frame of the class waits: schedules the
+    /// port for the earliest start of the class.
     #[cold]
     #[inline(never)]
     fn wait_unblocked(&mut self, now: Time, port: u16, class: u8) {
@@ -392,15 +397,15 @@ impl Egress {
     }
 
     /// Like [`wait`](Self::wait), during lazy departures.
-    #[inline(always)] // as start
+    #[inline(always)] // called once per packet-hop, as start
     pub fn wait_lazily(&mut self, port: u16, class: u8) {
         self.cells[usize::from(port)].waiting |= 1 << class;
-        // No test, as the bit is mostly set: a mispredicted branch costs more than the store.
+        // Stores without a test, because a mispredicted branch costs more than a redundant store.
         self.backlogged_ports |= 1 << (port % 64);
     }
 
-    /// Like [`wait`](Self::wait), for ports with more reasons than pauses: a watchdog may drop the frame, its gate may
-    /// open first, or it may interrupt the frame on the wire.
+    /// Like [`wait`](Self::wait), for ports with a pause storm, timed mechanisms or preemption: a watchdog may drop the
+    /// frame, its gate may open first, or it may preempt the frame on the wire.
     #[cold]
     #[inline(never)]
     fn wait_and_schedule(&mut self, now: Time, port: u16, class: u8) {
@@ -414,7 +419,7 @@ impl Egress {
         self.schedule_preemption(now, port, class);
     }
 
-    /// Schedules `port` no later than `at`. Too early does no harm.
+    /// Schedules `port` no later than `at`. A service that is too early has no effect.
     pub fn schedule(&mut self, port: u16, at: Time) {
         if at < self.due.at(port) {
             self.due.set(port, at);
@@ -422,14 +427,14 @@ impl Egress {
     }
 
     /// Schedules `port` for the first instant from `from` on at which a frame may start: when the wire is free, or at
-    /// once if its frame may be interrupted.
+    /// once if the port preempts frames.
     pub fn schedule_when_free(&mut self, from: Time, port: u16) {
         let cell = self.cell(port);
         let at = if cell.block_reasons & block::PREEMPTS != 0 { from } else { cell.busy_until.max(from) };
         self.schedule(port, at);
     }
 
-    /// Returns whether a port is paused, will be, or waits for credits.
+    /// Returns whether a port is paused, will be paused, or has a credit stall.
     pub fn has_stopped_port(&self) -> bool {
         let held = |(cell, state): (&Cell, &PortState)| {
             cell.block_reasons & block::PAUSE != 0 || (cell.block_reasons & block::CREDIT != 0 && state.lacks_credit())
@@ -450,7 +455,7 @@ impl Egress {
         self.state_mut(port).link.repair();
         let cell = self.cell_mut(port);
         cell.block_reasons &= !block::DOWN;
-        // The wire was not usable until now.
+        // Frames could not start before the repair.
         cell.busy_until = cell.busy_until.max(now);
     }
 

@@ -14,9 +14,9 @@ use units::Time;
 pub(crate) struct Received {
     /// Bitmask of the classes.
     pub classes: u8,
-    /// Duration of the pause from its reception on; zero resumes.
+    /// Duration of the pause, from its reception on. Zero means XON.
     pub span: Time,
-    /// Time at which it takes effect.
+    /// Time at which the pause or resume takes effect.
     pub effect: Time,
 }
 
@@ -55,7 +55,7 @@ impl Egress {
         stopped
     }
 
-    /// Passes a received pause to the watchdog of `port`. Returns the time of its next sample.
+    /// Passes a received pause to the watchdog of `port`. Returns the time of the next watchdog sample.
     pub fn watch(&mut self, now: Time, port: u16, received: Received, watchdog: &WatchdogParameters) -> Time {
         let Received { classes, span, effect } = received;
         self.state_mut(port).watchdog.on_pause(classes, now.saturating_add(span).max(effect));
@@ -76,7 +76,7 @@ impl Egress {
         let stopped = std::array::from_fn(|class| state.pause.stopped_since(class as u8));
         let mut sample = state.watchdog.update(now, watchdog, stopped);
         if sample.again == Time::MAX && !state.pause.is_clear() {
-            // A pause is pending that has not taken effect yet.
+            // A received pause has not taken effect yet.
             sample.again = now + watchdog.detection_time;
         }
         let stormed = state.watchdog.stormed();
@@ -97,7 +97,7 @@ impl Egress {
         sample.again
     }
 
-    /// Returns the bitmask of classes with frames to drop at `port` by the watchdog.
+    /// Returns the bitmask of classes whose frames the watchdog drops at `port`.
     pub fn dropped_classes(&self, port: u16) -> u8 {
         let stormed = self.cell(port).block_reasons & block::STORM != 0;
         if stormed && self.drops_in_storms { self.state(port).watchdog.stormed() } else { 0 }

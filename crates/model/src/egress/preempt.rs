@@ -1,5 +1,5 @@
-//! Frame preemption (IEEE 802.1Qbu). A preemptable frame stays at its port until it can no longer be interrupted. Only
-//! then its arrival time is final, and it is passed to the link.
+//! Frame preemption (IEEE 802.1Qbu). The port keeps a preemptable frame in transmission until it can no longer be
+//! preempted. Only then is its arrival time final, and the port passes it to the link.
 
 use super::{Egress, Eligibility, Head, block};
 use crate::node_stats::NodeStats;
@@ -21,9 +21,9 @@ struct PendingFrame {
 pub(crate) struct Preemption {
     parameters: PreemptionParameters,
     pending: Option<PendingFrame>,
-    /// The fragment that was passed to the link last.
+    /// The frame that was passed to the link last, for [`Egress::check_interruption`].
     last_passed: Option<PendingFrame>,
-    /// Wire time saved by interruptions (`cut`), and wire time of resumed fragments.
+    /// Wire time that preemption removed from frames (`cut`), and wire time of resumed fragments.
     cut: Time,
     resumed: Time,
 }
@@ -33,12 +33,12 @@ impl Preemption {
         Preemption { parameters, pending: None, last_passed: None, cut: Time::ZERO, resumed: Time::ZERO }
     }
 
-    /// Returns the bitmask of classes that cannot start: all but express ones while a frame is interrupted.
+    /// Returns the bitmask of blocked classes: all classes except the express classes while a frame is preempted.
     pub(super) fn blocked(&self) -> u8 {
         if self.is_interrupted() { !self.parameters.express } else { 0 }
     }
 
-    /// Returns the class of the interrupted frame.
+    /// Returns the class of the preempted frame.
     pub(super) fn interrupted_class(&self) -> Option<u8> {
         self.pending.filter(|kept| kept.since.is_none()).map(|kept| kept.frame.class)
     }
@@ -47,17 +47,17 @@ impl Preemption {
         self.pending.is_some_and(|kept| kept.since.is_none())
     }
 
-    /// Returns whether a frame must be kept at the port when it starts.
+    /// Returns whether a frame is preemptable, so that the port must keep it when it starts.
     pub(super) fn is_preemptable(&self, class: u8, size_bytes: u16) -> bool {
         self.parameters.cuts(class, size_bytes)
     }
 
-    /// Returns the wire time saved by interruptions, and that of resumed fragments.
+    /// Returns the wire time that preemption removed from frames, and the wire time of resumed fragments.
     pub(super) fn cut_and_resumed(&self) -> (Time, Time) {
         (self.cut, self.resumed)
     }
 
-    /// Returns the frame in transmission.
+    /// Returns the preemptable frame in transmission, including a preempted frame.
     pub fn kept(&self) -> Option<&Frame> {
         self.pending.as_ref().map(|kept| &kept.frame)
     }
@@ -65,9 +65,9 @@ impl Preemption {
 
 /// The next step of a port with a busy wire.
 pub(crate) enum Busy {
-    /// None before this time.
+    /// No step before this time.
     Until(Time),
-    /// The frame can no longer be interrupted: pass it to the link.
+    /// The frame can no longer be preempted: pass it to the link.
     Commit(Frame),
 }
 
@@ -76,12 +76,12 @@ impl Egress {
         self.state_mut(port).preemption.as_deref_mut()
     }
 
-    /// Returns the frame in transmission at `port` that may be interrupted.
+    /// Returns the preemptable frame in transmission at `port`, including a preempted frame.
     pub fn pending(&self, port: u16) -> Option<&Frame> {
         self.state(port).preemption.as_ref()?.kept()
     }
 
-    /// Returns whether a frame that starts now at `port` may be interrupted.
+    /// Returns whether a frame at `port` is preemptable.
     pub fn is_preemptable(&self, port: u16, class: u8, size_bytes: u16) -> bool {
         self.state(port).preemption.as_ref().is_some_and(|preemption| preemption.is_preemptable(class, size_bytes))
     }
@@ -91,8 +91,8 @@ impl Egress {
         self.state(port).preemption.as_ref().map_or(0, |preemption| preemption.parameters.express)
     }
 
-    /// Returns the express classes that may interrupt the frame on the wire of `port` now, or the earliest time for
-    /// one.
+    /// Returns the express classes that may preempt the frame on the wire of `port` now, or the earliest time at which
+    /// one of them may.
     pub fn eligible_express(
         &mut self,
         now: Time,
@@ -107,8 +107,8 @@ impl Egress {
         }
     }
 
-    /// Keeps `frame`, which has just started by `port`. Returns the time at which it can no longer be interrupted, or
-    /// at which a hold interrupts it.
+    /// Keeps `frame`, which has just started by `port`. Returns the time at which it can no longer be preempted, or at
+    /// which a hold request preempts it, whichever is earlier.
     pub fn set_pending(&mut self, now: Time, port: u16, frame: Frame) -> Time {
         let rate = self.state(port).link.rate;
         if let Some(preemption) = self.preemption(port) {
@@ -118,13 +118,13 @@ impl Egress {
         self.certain_at(port).min(self.holds_at(now, port))
     }
 
-    /// Returns the time of the next hold of preemptable frames at `port`; `now` during a hold.
+    /// Returns the start of the next hold of preemptable frames (802.1Qbu) at `port`; `now` during a hold.
     pub fn holds_at(&self, now: Time, port: u16) -> Time {
         self.state(port).mechanisms.holds_at(now)
     }
 
-    /// Returns the time from which the frame on the wire of `port` is uninterruptible; [`Time::MAX`] without such a
-    /// frame.
+    /// Returns the time from which the frame on the wire of `port` can no longer be preempted; [`Time::MAX`] without a
+    /// preemptable frame.
     fn certain_at(&self, port: u16) -> Time {
         let state = self.state(port);
         let Some(preemption) = &state.preemption else { return Time::MAX };
@@ -136,8 +136,8 @@ impl Egress {
         }
     }
 
-    /// Serves `port` while its wire is busy: an express frame waits or a hold is requested (`wants_to_cut`), or the
-    /// frame on the wire can no longer be interrupted.
+    /// Serves `port` while its wire is busy: preempts the frame on the wire if an express frame waits or a hold is
+    /// requested (`wants_to_cut`), or commits the frame if it can no longer be preempted.
     pub fn serve_busy(&mut self, now: Time, port: u16, wants_to_cut: bool) -> Busy {
         let certain = self.certain_at(port);
         let busy_until = self.cell(port).busy_until;
@@ -160,9 +160,9 @@ impl Egress {
         Busy::Until(certain)
     }
 
-    /// Resumes the interrupted frame of `port`, with a free wire and no express frame that may start. Returns the time
-    /// of the next step: the frame is uninterruptible, a hold interrupts it again, or its gate opens. `None` without
-    /// such a frame.
+    /// Resumes the preempted frame of `port`. The wire must be free, and no express frame may start. Returns the time
+    /// of the next step: the frame can no longer be preempted, a hold preempts it again, or its gate opens. `None`
+    /// without a preempted frame.
     pub fn resume(&mut self, now: Time, port: u16, stats: &mut NodeStats) -> Option<Time> {
         self.check_resumption(now, port, stats);
         let link = &self.state(port).link;
@@ -183,7 +183,7 @@ impl Egress {
         Some(self.certain_at(port).min(self.holds_at(now, port)))
     }
 
-    /// Checks that the interrupted frame of `port`, if any, could not have resumed before `now`.
+    /// Checks that the preempted frame of `port`, if any, could not have resumed before `now`.
     pub(super) fn check_resumption(&self, now: Time, port: u16, stats: &mut NodeStats) {
         let state = self.state(port);
         let Some(PendingFrame { frame, rest, since: None }) = state.preemption.as_ref().and_then(|it| it.pending)
@@ -196,8 +196,8 @@ impl Egress {
         stats.note_start(eligible_at, now, port, Some(frame.class));
     }
 
-    /// Checks that an express frame of `class` that starts at `now`, directly after another, could not have interrupted
-    /// it.
+    /// Checks that an express frame of `class` that starts at `now`, directly after a preemptable frame, could not have
+    /// preempted that frame.
     pub fn check_interruption(&mut self, now: Time, port: u16, class: u8, head: Head, stats: &mut NodeStats) {
         let rate = self.state(port).link.rate;
         let Some(preemption) = self.preemption(port) else { return };
@@ -216,12 +216,12 @@ impl Egress {
         }
     }
 
-    /// Removes the kept frame of a port with a failed link.
+    /// Removes the preemptable frame in transmission of a port with a failed link.
     pub fn lose_pending(&mut self, port: u16) -> Option<Frame> {
         self.preemption(port)?.pending.take().map(|kept| kept.frame)
     }
 
-    /// Schedules `port` for a possible interruption if `class` is express.
+    /// Schedules `port` for a possible preemption if `class` is express.
     #[cold]
     pub(super) fn schedule_preemption(&mut self, now: Time, port: u16, class: u8) {
         if self.cell(port).block_reasons & block::PREEMPTS != 0 && self.express(port) & 1 << class != 0 {

@@ -9,8 +9,9 @@
 //!   and then the first time at which the mechanisms of the port let it start  PortMechanism::starts_at
 //! ```
 //!
-//! This is independent of [`Egress::due`], the schedule under test. A frame that starts as its wire becomes free is on
-//! time, so only wires that were free for a while are checked: the common case costs one comparison.
+//! The computation does not use [`Egress::due`], because the check tests that schedule. A frame that starts at the
+//! instant at which its wire becomes free is on time, so only ports whose wire was idle are checked: the common case
+//! costs one comparison.
 
 use super::{Cell, Egress, Head, PortState};
 use crate::node_stats::NodeStats;
@@ -18,11 +19,11 @@ use units::Time;
 
 impl PortState {
     /// Returns the earliest time from `from` on at which a frame of `class` could start on a free wire; [`Time::MAX`]
-    /// for never. Pauses and the shaper must be up to date.
+    /// if it never could. Pauses and the shaper must be up to date.
     pub(super) fn could_start_at(&self, from: Time, class: u8, size_bytes: u16, obeys_credits: bool) -> Time {
         let mut at = from;
         loop {
-            // Reasons can overlap: repeat until none delays the frame further.
+            // Blocking periods can overlap, so repeat until no reason delays the frame further.
             let next = self.unblocked_at(at, class, size_bytes, obeys_credits);
             if next == at || next == Time::MAX {
                 return next;
@@ -31,9 +32,10 @@ impl PortState {
         }
     }
 
-    /// Returns the end of all reasons that block a frame of `class` at `from`, evaluated one after the other.
+    /// Returns the time at which the last of the reasons to block a frame of `class` ends, each evaluated from the end
+    /// of the previous one.
     fn unblocked_at(&self, from: Time, class: u8, size_bytes: u16, obeys_credits: bool) -> Time {
-        // A watchdog that forwards frames ignores the pause.
+        // During a pause storm, a watchdog with the action "forward" ignores the pause.
         let stormed_at = self.watchdog.stormed_since(class).map_or(Time::MAX, |at| from.max(at));
         let mut at = self.pause.free_at(class, from).min(stormed_at);
         if let Some(credit) = self.credit.as_ref().filter(|_| obeys_credits) {
@@ -44,15 +46,15 @@ impl PortState {
 }
 
 impl Egress {
-    /// Checks that the frames waiting for `port` could not have started before `now`. Its wire must be free, pauses and
-    /// the shaper up to date. `head` returns the first frame of a class.
+    /// Checks that the frames waiting for `port` could not have started before `now`. Its wire must be free, and pauses
+    /// and the shaper must be up to date. `head` returns the first frame of a class.
     #[cold]
     #[inline(never)]
     pub fn check_waiting(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, stats: &mut NodeStats) {
         self.check_with(now, port, self.state(port), head, stats);
     }
 
-    /// Checks waiting frames before `port` sends a MAC control frame at once, which occupies the wire.
+    /// Checks the waiting frames before `port` occupies its wire with a MAC control frame.
     #[inline]
     pub fn check_before_control(
         &mut self,
@@ -69,7 +71,7 @@ impl Egress {
         }
     }
 
-    /// Like [`check_waiting`](Self::check_waiting), for a port with these `state`.
+    /// Like [`check_waiting`](Self::check_waiting), for a port with this `state`.
     fn check_with(
         &self,
         now: Time,
@@ -119,9 +121,9 @@ impl Egress {
         self.check_resumption(now, port, stats);
     }
 
-    /// Returns the time, from `from` on, since which neither pause, credits nor shaper block `head`, the next frame of
-    /// `class` at `port`, and how long up to `now` its gate was available. The former is [`Time::MAX`] if no gate
-    /// opening is long enough.
+    /// Returns the earliest time from `from` on at which no pause, credit stall or mechanism blocks `head`, the next
+    /// frame of `class` at `port`; [`Time::MAX`] if no gate opening is long enough. Also returns how long the class was
+    /// available (gate open and no hold) between this time and `now`.
     pub fn blocked_since(&self, now: Time, port: u16, (class, head): (u8, Head), from: Time) -> (Time, Time) {
         let mut state = self.state(port).clone();
         state.pause.settle(now);

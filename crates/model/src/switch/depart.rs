@@ -23,7 +23,7 @@ impl Switch {
             return self.depart_preempting(now, port, window);
         }
         if busy_until > now {
-            // A pause ended before the wire was free: a frame of another class had started.
+            // The port is due because a pause ended, but a frame of another class still occupies the wire.
             return self.core.egress.due.set(port, busy_until);
         }
         if holds & (block::CONTROL | block::STORM) != 0 && self.core.send_control_or_drop(now, port, window) {

@@ -204,7 +204,7 @@ impl Core {
         let Some(DepartingFrame { frame, marked, first }) = leaving else { return };
         let Some(mut tracer) = self.stats.tracer.take() else { return };
         let wanted = tracer.selects(now, &frame, Some(frame.in_port), Some(egress));
-        // Events that the departure caused follow it.
+        // Events that the departure caused must follow the departure in the trace.
         let caused = if wanted { tracer.events.split_off(first) } else { Vec::new() };
         if wanted && marked {
             tracer.note(now, &frame, TraceEvent::Marked { port: egress });
@@ -214,15 +214,16 @@ impl Core {
         self.stats.tracer = Some(tracer);
     }
 
-    /// Traces an XOFF or renewal of an account that holds more than `limit_bytes`. Under credits: the account holds so
-    /// many of the `limit_bytes` that the sender cannot use its link in full.
+    /// Traces an XOFF or renewal of an account that holds more than `limit_bytes`. Under credit-based flow control,
+    /// traces the start of a credit stall: `limit_bytes` are the credited bytes.
     #[cold]
     pub(super) fn trace_pause(&mut self, now: Time, account: usize, limit_bytes: u64, renewal: bool) {
         let Some(mut tracer) = self.stats.tracer.take() else { return };
         let (port, class) = self.account_name(account);
         let account_bytes = u64::from(self.buffer.accounts[account].bytes);
         tracer.note_port(now, TraceEvent::PauseSent { port, class, account_bytes, limit_bytes, renewal });
-        // The queues that hold the bytes of the account: the congested ports that cause this pause.
+        // Finds the queues that contain the frames of the account: their ports are the congested ports that cause the
+        // pause.
         let mut behind: Vec<(u16, u8, Load)> = Vec::new();
         for index in 0..self.buffer.queues.len() {
             let mut load = Load::default();
@@ -265,7 +266,7 @@ impl Core {
         }
     }
 
-    /// Returns port and class of an account. An 802.3x account has no single class.
+    /// Returns the port and class of an account. The class is `None` under 802.3x, where an account covers all classes.
     fn account_name(&self, account: usize) -> (u16, Option<u8>) {
         let all = matches!(self.network.switch.flow_control, crate::parameters::FlowControl::Pause(_));
         let class = (!all).then(|| self.network.classes[account % self.buffer.layout.account_slots]);

@@ -1,4 +1,4 @@
-//! Timed events in the pipeline model: frames move from station to station, and signals reach pipelines.
+//! Timed events in the pipeline model: movement of frames between stations, and delivery of congestion signals.
 
 use super::{
     ENTERING, PipelineFrame, Pipelines, RECIRCULATING, SIGNALS, STAGED, STATIONS, Signal, WAITING, wire_bytes,
@@ -51,7 +51,8 @@ impl Trimming {
         }
     }
 
-    /// Handles a frame after recirculation: cuts it if that has not happened, and sends the header to its queue.
+    /// Handles a frame after recirculation: trims the frame if it is not yet trimmed, and forwards the header to its
+    /// queue.
     fn after_recirculation(&mut self, core: &mut Core, pipeline: usize, now: Time, window: &mut Window<'_, OnWire>) {
         let Some(pipes) = self.pipelines.as_deref_mut() else { return };
         let passing = pipes.pipelines[pipeline].round.pop();
@@ -67,7 +68,8 @@ impl Trimming {
         core.carry_out(self, &crossing, &frame, decision, window);
     }
 
-    /// Handles the clock cycle of a frame: reads the depth of its queue, and cuts the frame if that is full.
+    /// Handles the clock cycle of a frame: reads the depth of its egress queue, and trims the frame if the queue is
+    /// full.
     fn read_depth(&mut self, core: &mut Core, pipeline: usize, now: Time) {
         let Some(pipes) = self.pipelines.as_deref_mut() else { return };
         let passing = pipes.pipelines[pipeline].entering.pop();
@@ -113,7 +115,7 @@ impl Pipelines {
             line.waiting_bytes -= u64::from(first.frame.size_bytes);
             let (rate, bytes) = (parameters.recirculation_rate, u64::from(wire_bytes(&first.frame)));
             line.busy_until = now + rate.serialise(bytes);
-            // The gap occupies the port, but does not delay the frame.
+            // The inter-packet gap occupies the port, but does not delay the frame.
             let last_bit = now + rate.serialise(bytes - GAP_BYTES);
             line.round.push(PipelineFrame { at: last_bit + parameters.recirculation_latency, ..first });
             if parameters.uses_signals() {
