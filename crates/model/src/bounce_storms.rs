@@ -14,7 +14,7 @@ pub(crate) struct Storms {
     /// Bounces and arrivals in the current interval.
     bounced: u64,
     received: u64,
-    /// Current run of consecutive bad intervals.
+    /// Current sequence of consecutive intervals that exceed the ratio (`bad_intervals`).
     current: BounceStorm,
     bad_intervals: u32,
     longest: BounceStorm,
@@ -31,7 +31,7 @@ impl Storms {
         self.parameters.every
     }
 
-    /// Adds the counts of one node since its last sample.
+    /// Adds the bounces and arrivals of one node since its last sample.
     pub fn add(&mut self, index: usize, counters: &Counters) {
         let packets = &counters.packets;
         let now = (counters.bounces + counters.detours, packets.delivered_whole.frames + packets.consumed.frames);
@@ -48,7 +48,7 @@ impl Storms {
     /// Evaluates the interval that ends at `now`, from the counts of all ranks.
     pub fn evaluate(&mut self, now: Time, parts: Vec<(u64, u64)>) {
         let (bounced, received) = parts.into_iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
-        // Counts are below 2^53, so they are exact as floats, with one rounded multiplication.
+        // Counts are below 2^53, so they are exact as `f64`; only the multiplication rounds.
         if bounced as f64 > self.parameters.ratio * received as f64 {
             if self.bad_intervals == 0 {
                 self.current = BounceStorm { start_ps: self.last_sample.as_ps(), ..BounceStorm::default() };

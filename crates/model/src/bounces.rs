@@ -9,11 +9,11 @@ use crate::switch::Switch;
 use check::conservation::Cause;
 use stats::bounces::{BounceSummary, PortBounces, SwitchBounces};
 
-/// Number of ports in a summary.
+/// Maximum number of ports in the summary.
 const LISTED_PORTS: usize = 10;
 
 impl Simulation {
-    /// Returns the number of frames that were dropped although all classes bounce.
+    /// Returns the number of frames that were dropped for lack of room, if all classes bounce. Otherwise returns 0.
     pub(crate) fn wrong_drops(&self, counters: &Counters) -> u64 {
         match self.network.switch.overload {
             Overload::Bounce { pabo, .. }
@@ -41,7 +41,7 @@ impl Simulation {
                 ports.push(PortBounces { node: fabric.name(node).to_owned(), port: port as u32, peer, bounces });
             }
         }
-        // The sort is stable: ties stay in order of the fabric.
+        // The sort is stable: ports with equal counts stay in the order of the fabric.
         ports.sort_by_key(|port| std::cmp::Reverse(port.bounces));
         ports.truncate(LISTED_PORTS);
         let delivered: u64 = hop_counts.bounces.iter().sum();

@@ -22,19 +22,19 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Option<Deadlock> {
     deadlock(&queues, &accounts)
 }
 
-/// Returns the queues that may block each other and the accounts of their bytes, at all ranks. `own` are the paused
-/// queues of this rank.
+/// Returns, at all ranks, the queues that may be part of a cyclic buffer dependency, and the accounts of their bytes.
+/// `own` are the paused queues of this rank.
 pub(crate) fn dependency_inputs(simulation: &Simulation, own: Vec<PausedBy>) -> (Vec<PausedQueue>, Vec<Account>) {
     let mut stopped: Vec<PausedBy> = simulation.all_gather(own).into_iter().flatten().collect();
     prune_acyclic(&mut stopped);
-    // All ranks have an equal list here, so either all return or all make the collective calls below.
+    // All ranks have the same list at this point, so either all ranks return or all make the collective calls below.
     if stopped.is_empty() {
         return (Vec::new(), Vec::new());
     }
     let network = &simulation.network;
     let by_port = pauses_whole_ports(simulation);
     let mut queues = Vec::new();
-    // Only bytes of accounts in these queues can sustain a deadlock.
+    // Only the bytes of accounts in these paused queues can sustain a deadlock.
     let mut waiting: BTreeMap<AccountId, BTreeMap<QueueId, u64>> = BTreeMap::new();
     for (id, paused_since, paused_by) in stopped {
         let switch = match simulation.machine(NodeId(id.node)) {
@@ -64,7 +64,7 @@ pub(crate) fn dependency_inputs(simulation: &Simulation, own: Vec<PausedBy>) -> 
         .filter_map(|(id, waiting)| match simulation.machine(NodeId(id.node)) {
             Some(SimulatedNode::Switch(switch)) => {
                 let xon_bytes = match network.switch.flow_control {
-                    // Occupancy at or below which the frame waiting upstream gets credits.
+                    // Occupancy at or below which the credits cover the frame that waits upstream.
                     FlowControl::Credit(_) => {
                         let waits = fronts.next().flatten().unwrap_or(network.host.mtu_bytes);
                         switch.room_bytes(id.port, id.class).saturating_sub(waits.into())
@@ -84,7 +84,8 @@ pub(crate) fn dependency_inputs(simulation: &Simulation, own: Vec<PausedBy>) -> 
     (all_queues, all_accounts)
 }
 
-/// Under credits: returns the size in bytes of the first frame that waits upstream for each account, if any.
+/// For credit-based flow control: returns the size in bytes of the first frame that waits upstream for each account, if
+/// any.
 fn waiting_upstream<'a>(simulation: &Simulation, accounts: impl Iterator<Item = &'a AccountId>) -> Vec<Option<u16>> {
     let network = &simulation.network;
     let question = |account: &AccountId| {
@@ -133,8 +134,8 @@ pub(crate) fn paused_queues(simulation: &Simulation, indices: impl Iterator<Item
     stopped
 }
 
-/// Removes queues from which paused queues lead to no cycle of switches. Congestion without a deadlock forms a tree and
-/// vanishes entirely, so its frames are never scanned.
+/// Removes the paused queues from which the pauses do not lead to a cycle of nodes. The pauses of congestion without a
+/// deadlock form a tree, which is removed completely, so its frames are never scanned.
 fn prune_acyclic(stopped: &mut Vec<PausedBy>) {
     loop {
         let sources: BTreeSet<u32> = stopped.iter().map(|stopped| stopped.0.node).collect();

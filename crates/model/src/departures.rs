@@ -1,9 +1,9 @@
-//! When departures are applied: the policy over which the steps of a frame are generic.
+//! Policy for the time at which departures are applied. The steps of a frame are generic over it.
 
-/// The policy of departures, a type so that each step is compiled for both.
+/// The policy of departures. It is a type parameter, so that each step is compiled for both policies.
 pub(crate) trait Departures {
     /// Whether departures are applied in batches, see [`crate::switch::lazy`]: counters may include frames that have
-    /// left, and no port is held, has accounting or measures its load.
+    /// left, and no port is blocked, has accounting or measures its utilisation.
     const LAZY: bool;
 }
 

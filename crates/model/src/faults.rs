@@ -1,6 +1,6 @@
-//! Fault injection for the checks: each check must detect its faults in each kind of switch. A fault is injected while
-//! a congested network runs; the check must fail at the end, and all checks must pass without a fault. The faults are
-//! in `switch/faults.rs`, which exists in test builds only.
+//! Fault injection for the checks: each check must detect its faults in each kind of switch. A fault is injected during
+//! a run of a congested network; the check must fail at the end of the run, and all checks must pass without a fault.
+//! The functions that inject faults into switches are in `switch/faults.rs`, which is part of test builds only.
 
 #[allow(dead_code, reason = "physics uses more of its bench than these tests do")]
 #[path = "../tests/physics/bench.rs"]
@@ -24,7 +24,7 @@ use stats::Outcome;
 use traffic::{ENDLESS, Flow, Process};
 use units::{Rate, Time};
 
-/// Kinds of switches, and the checks that must apply to their congested networks.
+/// The lists of checks that must apply to the congested networks of [`CASES`], by kind of switch.
 const PLAIN: &[&str] = &["conservation", "order", "buffer", "little's law", "work conservation", "reorder"];
 const PLAIN_LOAD: &[&str] =
     &["conservation", "order", "buffer", "little's law", "work conservation", "reorder", "load"];
@@ -55,7 +55,8 @@ const STOPPED_BY_OUTPUT: &[&str] = &[
 const BOUNCING: &[&str] =
     &["conservation", "bounces", "buffer", "little's law", "work conservation", "reorder", "load"];
 
-/// Two hosts at each of three switches in a line, overloaded in both directions.
+/// Three switches in a line with two hosts each and 10 Gbps links. Five constant-rate datagram flows overload the links
+/// between switches in both directions.
 fn congested(buffer: Buffer, flow_control: FlowControl) -> Setup {
     congested_over(500, buffer, flow_control)
 }
@@ -125,7 +126,7 @@ fn pipelines() -> PipelineParameters {
     }
 }
 
-/// PFC by tags. Tags change from 1 to 2 on the last link of the line.
+/// PFC by Tagger tags: S2 rewrites tag 1 to tag 2 for frames to S3.
 fn tagged() -> Setup {
     let mut setup = congested(shared(), FlowControl::Pfc(PauseParameters { classes: 0b110, ..pause(60_000) }));
     setup.traffic.flows.iter_mut().for_each(|flow| flow.class = 1);
@@ -199,7 +200,8 @@ const ALL: &[&str] = &[
     "pipelines",
     "tagger",
 ];
-/// Ports under credits mostly wait for credits, so lost wake-ups do not show there.
+/// All kinds except "cbfc": ports with credit-based flow control mostly wait for credits, so a lost wake-up has no
+/// effect.
 const WOKEN: &[&str] = &[
     "plain, shared buffer",
     "plain, queues in bytes",
@@ -263,11 +265,11 @@ struct Fault {
 }
 
 enum Make {
-    /// At the first switch that is in a suitable state.
+    /// Injected at the first switch that is in a suitable state.
     OneSwitch(fn(&mut Switch, Time) -> bool),
-    /// At all switches.
+    /// Injected at all switches.
     Switches(fn(&mut Switch, Time) -> bool),
-    /// At the receivers.
+    /// Injected at all hosts.
     Hosts(fn(&mut crate::host::Host)),
 }
 use Make::{Hosts, OneSwitch, Switches};
@@ -329,7 +331,7 @@ const FAULTS: &[Fault] = &[
     fault("a queue is taken for longer than it is", "load", MEASURED, Switches(Switch::overrate_load)),
 ];
 
-/// Injects the fault if a node is in a suitable state. Returns whether it did.
+/// Injects the fault if a node is in a suitable state. Returns whether a fault was injected.
 fn make(simulation: &mut Simulation, make: &Make) -> bool {
     let now = simulation.now();
     let (mut made, first_only) = (false, matches!(make, OneSwitch(_)));
@@ -349,8 +351,8 @@ fn make(simulation: &mut Simulation, make: &Make) -> bool {
     made
 }
 
-/// Runs to the end, and injects a fault as soon as possible after the first quarter. Returns `None` if that was
-/// impossible.
+/// Runs to the end, and injects a fault as soon as possible after a quarter of the run. Returns `None` if no node was
+/// in a suitable state up to three quarters of the run.
 fn run_with(setup: Setup, fault: Option<&Make>) -> Option<Outcome> {
     let (duration, mut simulation) = (setup.duration, Simulation::new(setup).unwrap());
     let mut made = fault.is_none();
@@ -418,7 +420,8 @@ fn every_check_of_every_kind_has_a_fault() {
     assert_eq!(known, ALL);
 }
 
-/// Four switches in a ring. Each host sends clockwise to the third host after it.
+/// Four switches in a ring with one host each and 40 Gbps links. Each host sends 40 Gbps clockwise to the third host
+/// after it, over four switches, so the buffers of the ring have a cyclic dependency.
 fn ring(flow_control: FlowControl) -> Setup {
     let fabric: Fabric = generate::ring(4, 1, link(40, 1000), link(40, 1000)).unwrap();
     let mut paths = PathTable::new();
@@ -453,13 +456,15 @@ fn a_deadlocked_ring_fails_its_checks_and_is_unjudged_without_a_deadlock_check()
     }
 }
 
-/// The other checks treat an occupied wire as a sending one.
+/// The fault occupies a wire for ever. Only the stall check can detect it, because the other checks treat an occupied
+/// wire as a transmission.
 #[test]
 fn a_port_that_never_sends_again_is_a_stall_in_every_kind_of_lossless_switch() {
     for (kind, setup, _) in CASES.iter().filter(|kind| KEEPS_ALL.contains(&kind.0)) {
         for (fault, pass) in [(None, true), (Some(&OneSwitch(Switch::seize_wire)), false)] {
             let mut setup = setup();
-            // Twice the time that a port needs for all that its switch can hold, after the fault.
+            // After the fault, the run lasts twice the time that a port needs to send the maximum backlog of its
+            // switch.
             setup.duration = Time::from_ms(24);
             let summary = run_with(setup, fault).unwrap();
             let stall = check(&summary, "stall").unwrap();
@@ -469,7 +474,8 @@ fn a_port_that_never_sends_again_is_a_stall_in_every_kind_of_lossless_switch() {
     }
 }
 
-/// A hold ends by XON or by its expiry. Other flows go on meanwhile, so that no queue of a class is blocked.
+/// The fault keeps holds beyond XON and expiry. Other flows continue, so no class queue is blocked, and the stall check
+/// must report the held flow.
 #[test]
 fn a_hold_that_never_ends_is_a_stall() {
     for kind in ["florax", "destination"] {
@@ -485,7 +491,8 @@ fn a_hold_that_never_ends_is_a_stall() {
     }
 }
 
-/// The warm-up is not measured, but checked.
+/// The fault is injected from 100 us on, before the end of the warm-up at 300 us. Checks must cover the warm-up,
+/// although measurements exclude it.
 #[test]
 fn a_fault_of_the_warm_up_is_found_at_the_end() {
     let kinds =

@@ -1,4 +1,5 @@
-//! Flows that a neighbour paused individually (FLORAX): each has a queue ahead of that of its class.
+//! Held flows: a neighbour stopped or rate-limited them individually by XOFF (FLORAX). Each held flow has its own
+//! queue, from which frames move to the queue of their class.
 
 use check::little::QueueArea;
 use check::pauses::PauseLedger;
@@ -9,11 +10,11 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// One paused flow.
+/// One held flow.
 #[derive(Debug)]
 struct HeldFlow {
     hold: Hold,
-    /// Frames in order of arrival. They do not yet count as forwarded by this switch.
+    /// Frames in order of arrival. Their TTL and hop count do not yet include this switch.
     frames: VecDeque<Frame>,
     /// Time of the flow's entry in `timers`.
     timer_at: Time,
@@ -31,7 +32,7 @@ struct HoldStatistics {
     begun: u64,
     resumed: u64,
     expired: u64,
-    /// Hold time of all ended holds: sum and maximum.
+    /// Duration of the ended holds: sum and maximum.
     total: Time,
     longest: Time,
 }
@@ -45,14 +46,14 @@ impl HoldStatistics {
     }
 }
 
-/// All paused flows of a node, by port.
+/// All held flows of a node, by port.
 #[derive(Debug)]
 pub(crate) struct HeldFlows {
     flows: BTreeMap<(u16, HostPair), HeldFlow>,
     timers: BTreeSet<(Time, u16, HostPair)>,
     /// Backlog by port.
     loads: Vec<Load>,
-    /// Queue length over time by port, for Little's law.
+    /// Time integral of the queue length by port, for Little's law.
     areas: Vec<QueueArea>,
     statistics: HoldStatistics,
     /// Fault injection: whether no hold ends.
@@ -80,14 +81,15 @@ impl HeldFlows {
         self.loads[usize::from(port)]
     }
 
-    /// Returns the backlog of one hold at `port`.
+    /// Returns the backlog of one held flow at `port`.
     pub fn load_of(&self, port: u16, pair: HostPair) -> Load {
         let Some(flow) = self.flows.get(&(port, pair)) else { return Load::default() };
         let bytes = flow.frames.iter().map(|frame| u64::from(frame.size_bytes)).sum();
         Load { frames: flow.frames.len() as u64, bytes }
     }
 
-    /// Returns per port: length over time, number of frames, and start of the wait of each frame.
+    /// Returns per port: time integral of the queue length, number of frames, and time at which each frame joined the
+    /// queue.
     pub fn areas(&self) -> impl Iterator<Item = (&QueueArea, u64, Vec<Time>)> {
         let mut waiting = vec![Vec::new(); self.areas.len()];
         for ((port, _), flow) in &self.flows {
@@ -107,13 +109,13 @@ impl HeldFlows {
         stopped.map(|(&(port, pair), flow)| (port, pair, flow.hold.since(), flow.frames.front()))
     }
 
-    /// Returns the holds of flows with frames here: port, start, expiry and first frame.
+    /// Returns the holds of flows with queued frames: port, start, expiry and first frame.
     pub fn with_frames(&self) -> impl Iterator<Item = (u16, Time, Time, &Frame)> {
         let held = self.flows.iter().filter_map(|(key, flow)| Some((key.0, flow.hold, flow.frames.front()?)));
         held.map(|(port, hold, first)| (port, hold.since(), hold.until(), first))
     }
 
-    /// Fault injection: keeps all holds for ever, if a frame waits for one.
+    /// Fault injection: if a held flow has a queued frame, keeps all holds for ever. Returns whether it does.
     #[cfg(test)]
     pub fn keep_all(&mut self) -> bool {
         self.kept = self.flows.values().any(|flow| !flow.frames.is_empty());
@@ -173,7 +175,7 @@ impl HeldFlows {
         PauseLedger { pauses: begun, resumes: resumed, expiries: expired, still_paused: self.flows.len() as u64 }
     }
 
-    /// Returns the hold time up to `now`: sum and maximum over flows.
+    /// Returns the duration of all holds up to `now`: sum and maximum.
     pub fn time_held(&self, now: Time) -> (Time, Time) {
         let running = self.flows.values().map(|flow| now.saturating_sub(flow.hold.since()));
         let HoldStatistics { total, longest, .. } = self.statistics;
@@ -190,7 +192,7 @@ impl HeldFlows {
         (load, flow.hold.ask_again_at())
     }
 
-    /// Appends a frame to the queue of its paused flow, as of `now`.
+    /// Appends a frame to the queue of its held flow at `now`.
     pub fn push(&mut self, now: Time, port: u16, frame: &Frame) {
         let Some(pair) = self.pair_of(port, frame.src, frame.dst) else { return };
         if let Some(flow) = self.flows.get_mut(&(port, pair)) {

@@ -1,4 +1,4 @@
-//! Kinds of links: parameters and frame durations that several links share.
+//! Kinds of links: parameters and transmission times that several links share.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct LinkKind {
     pub log_byte_survival: f64,
 }
 
-/// Kinds of links of a fabric: few kinds for hundreds of thousands of ports.
+/// Kinds of links of a fabric. They are shared, because hundreds of thousands of ports have few distinct kinds.
 #[derive(Debug)]
 pub(crate) struct LinkKinds(BTreeMap<[u64; 4], Arc<LinkKind>>);
 
@@ -47,7 +47,7 @@ impl LinkKinds {
 impl LinkKind {
     fn new(link: &fabric::Link) -> LinkKind {
         let bps = link.rate.as_bps();
-        // A byte takes 8e12 / bps picoseconds.
+        // The serialisation delay of a byte is 8e12 / bps picoseconds.
         let per_byte = 8_000_000_000_000u64;
         let ps_per_byte = if per_byte.is_multiple_of(bps) { per_byte / bps } else { 0 };
         LinkKind {
@@ -86,7 +86,7 @@ impl LinkKind {
         (self.ps_per_byte, self.fixed_wire_time, self.fixed_latency)
     }
 
-    /// Returns the least time between the start of any frame and its arrival.
+    /// Returns the minimum time between the start of any frame and its arrival.
     pub fn lookahead(&self) -> Time {
         self.latency(protocols::frame::MIN_FRAME_BYTES)
     }

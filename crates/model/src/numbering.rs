@@ -2,16 +2,17 @@
 
 use protocols::frame::Frame;
 
-/// Bit in the numbers of flows that are drawn during the run. The plan numbers all other flows.
+/// Bit in the numbers of flows that are drawn (generated at random) during the run. The plan numbers all other flows.
 pub(crate) const DRAWN: u32 = 1 << 31;
 
-/// Returns the UDP or TCP source port of a connection, in tables and captures: the dynamic ports (RFC 6335) in turn.
+/// Returns the UDP or TCP source port of a connection, in tables and captures: connections use the dynamic ports (RFC
+/// 6335) cyclically.
 pub(crate) fn source_port(connection: u64) -> u16 {
     49_152 + (connection % 16_384) as u16
 }
 
-/// Numbers of flows in results: first planned flows, then drawn ones, interleaved by host. A number does not depend on
-/// the end of its flow.
+/// Numbers of flows in results: planned flows first, then random flows, interleaved by host. The number of a flow does
+/// not depend on the time at which the flow ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Numbering {
     pub planned: u64,

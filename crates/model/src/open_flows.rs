@@ -13,7 +13,7 @@ impl Simulation {
         let of_host = |host: &Host| host.unfinished().map(|end| (host.identity.node.0, end)).collect::<Vec<_>>();
         let mut own: Vec<(u32, FlowEnd)> = self.hosts().flat_map(of_host).collect();
         own.extend(undelivered.map(|end| (u32::MAX, end)));
-        // The last byte may have arrived nevertheless. The receiver may be at another rank.
+        // The last byte may already have arrived, so query the receiver, which may belong to another rank.
         let receiver = |end: &FlowEnd| self.network.fabric.host_node(end.dst).0;
         let queries = own.iter().map(|(_, end)| (receiver(end), end.key())).collect();
         let deliveries = self.query_nodes(queries, |machine, &key: &(u32, u32)| match machine {
@@ -30,8 +30,8 @@ impl Simulation {
         all.into_iter().map(|(_, end)| end).collect()
     }
 
-    /// Drops deliveries of flows that have a row at the hosts at `indices`. With several ranks all are kept, since a
-    /// rank cannot check senders of other ranks.
+    /// At the hosts with these engine indices, drops the deliveries of flows that already have a row. With several
+    /// ranks it keeps all deliveries, because a rank cannot check senders of other ranks.
     pub(crate) fn drop_forgotten(&mut self, indices: &[u32]) {
         if self.placement.rank_group.is_some() {
             return;

@@ -577,7 +577,7 @@ fn lossless_warning(counters: &Counters, cause: Cause) -> Option<String> {
     Some(format!("{frames} frames of lossless classes were lost {why}"))
 }
 
-/// Inserts `item` into a list that is sorted by `compare` and keeps its first [`LISTED_PORTS`] entries.
+/// Inserts `item` into a list that is sorted by `compare`, and truncates the list to [`LISTED_PORTS`] entries.
 fn insert_ranked<T>(listed: &mut Vec<T>, item: T, compare: impl Fn(&T, &T) -> Ordering) {
     let at = listed.partition_point(|before| compare(before, &item).is_le());
     if at < LISTED_PORTS {

@@ -29,7 +29,7 @@ pub(crate) fn find(simulation: &Simulation, now: Time) -> Stalls {
         let indices = 0..simulation.engine.len() as u32;
         own.extend(paused_queues(simulation, indices, now));
         own.extend(stopped_hosts(simulation, now));
-        // Blocked queues are the roots of a stall. They are not counted as paused too.
+        // Blocked queues are the roots of a stall, so they do not also count as paused.
         own.retain(|stopped| all.iter().all(|root| root.queue != stopped.0));
     }
     let stopped = simulation.all_gather(own.len() as u64).into_iter().sum();
@@ -62,7 +62,7 @@ fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQu
                 }
                 continue;
             }
-            // Classes that a watchdog drops are not blocked.
+            // Classes whose frames a watchdog drops are not blocked.
             if egress.dropped_classes(port) >> class & 1 == 1 {
                 continue;
             }
@@ -79,7 +79,8 @@ fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQu
                 _ => BlockCause::Unknown,
             };
             if cause == BlockCause::Gate || open > most {
-                // The first frame may have arrived before the last change of the queue.
+                // The first frame may have waited since before the last change of the queue length, so evaluate from
+                // time zero.
                 let since = egress.blocked_since(now, port, (class, Head::of(frame)), Time::ZERO).0;
                 let since = if since == Time::MAX { frame.at } else { since };
                 found.push(BlockedQueue { since, queue: id, bytes, cause });
@@ -89,8 +90,8 @@ fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQu
     found
 }
 
-/// Returns the longest legitimate wait of a first frame without a pause: the port sends the largest possible backlog of
-/// its switch in the smallest frames, and the scheduler serves all other classes once.
+/// Returns the maximum legitimate waiting time of the head of a queue without a pause: the serialisation delay of the
+/// maximum backlog of the switch in minimum-size frames, plus one scheduler round of all other classes.
 fn longest_wait(simulation: &Simulation, switch: &Switch, port: u16, class: u8) -> Time {
     let network = &simulation.network;
     let queues = switch.core.buffer.queues_of(port).count() as u64;
@@ -99,7 +100,7 @@ fn longest_wait(simulation: &Simulation, switch: &Switch, port: u16, class: u8) 
     smallest_frames_time(state, held_bytes(network, switch.node(), queues).saturating_add(round_bytes))
 }
 
-/// Returns the largest backlog of a port with `queues` queues, in bytes.
+/// Returns the maximum backlog of a port with `queues` queues, in bytes.
 fn held_bytes(network: &Network, switch: NodeId, queues: u64) -> u64 {
     match network.switch_of(switch).buffer {
         Buffer::Shared { bytes, .. } => bytes,
@@ -110,15 +111,15 @@ fn held_bytes(network: &Network, switch: NodeId, queues: u64) -> u64 {
     }
 }
 
-/// Returns the serialisation time of `bytes` in frames of the minimum size.
+/// Returns the serialisation delay of `bytes` in frames of the minimum size.
 fn smallest_frames_time(state: &PortState, bytes: u64) -> Time {
     let least = u64::from(MIN_FRAME_BYTES);
     let wire_bytes = u128::from(bytes) * u128::from(least + WIRE_OVERHEAD_BYTES);
     state.link.rate.serialise(u64::try_from(wire_bytes / u128::from(least)).unwrap_or(u64::MAX))
 }
 
-/// Returns lossless classes of this rank's hosts whose next frame was eligible longer than the port needs for the whole
-/// buffer of its switch plus one turn of each waiting flow.
+/// Returns lossless classes of this rank's hosts whose next frame has been eligible for longer than the port needs to
+/// send the maximum backlog of its switch plus one scheduler round per waiting frame or flow.
 fn starved_hosts(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     let network = &simulation.network;
     let lossless = network.switch.flow_control.lossless();
@@ -203,7 +204,7 @@ fn stopped_hosts(simulation: &Simulation, now: Time) -> Vec<(QueueId, Time, Acco
 }
 
 /// Under flow control per flow or destination: returns flows of this rank that wait although their hold has expired, or
-/// although it has lasted longer than an expiry and the switch that holds them is empty.
+/// although the hold has lasted longer than the expiry time and the switch that sent the XOFF is empty.
 fn ended_holds(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     let network = &simulation.network;
     let Some(parameters) = network.switch.flow_control.backpressure() else { return Vec::new() };
@@ -236,15 +237,16 @@ fn ended_holds(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     found.into_iter().zip(empty).filter_map(without_reason).collect()
 }
 
-/// Under backpressure by destination or by output: returns queues and flows of this rank that are paused longer than
-/// their output needs for its largest backlog, while that output holds frames of hosts that ignore pauses.
+/// Under backpressure by destination or by output: returns queues and flows of this rank that have been paused for
+/// longer than the pausing output port needs to send its maximum backlog, while that port queues frames of hosts that
+/// ignore pauses.
 fn futile_holds(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     let network = &simulation.network;
     let control = &network.switch.flow_control;
     let ignores =
         |host: u32| !network.host.obeys_pause || network.host.stopping.ignore_pause.binary_search(&host).is_ok();
     let anybody = !network.host.obeys_pause || !network.host.stopping.ignore_pause.is_empty();
-    // FLORAX separates flows, and drops frames above their rates.
+    // Not under FLORAX, which separates flows and drops frames above the permitted rate.
     let by_output = matches!(control, FlowControl::PauseAtOutput(..));
     if !anybody || !(by_output || matches!(control, FlowControl::Destination(_))) {
         return Vec::new();

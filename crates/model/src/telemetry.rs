@@ -2,9 +2,9 @@
 //! not carry it.
 //!
 //! A record belongs to one frame, and a frame to one node at a time, since frames move only between windows. So a
-//! record has no concurrent users, and its content does not depend on threads. Its number may, but reaches no result.
-//! The records of each source host share a lock, which only nodes with frames of that host take. A second mailbox per
-//! link for records would avoid the lock, but add a queue to each link.
+//! record has no concurrent users, and its content does not depend on the number of threads. The record number may
+//! depend on it, but does not affect any result. The records of each source host share a lock, which only nodes with
+//! frames of that host take. A second mailbox per link for records would avoid the lock, but add a queue to each link.
 
 use protocols::telemetry::{Hop, RecordId};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,11 +29,12 @@ impl Telemetry {
     }
 
     fn of(&self, host: u32) -> MutexGuard<'_, Records> {
-        // A panic ends the run, and no update leaves the records inconsistent.
+        // A poisoned lock is safe to use: a panic ends the run, and an interrupted update does not leave the records
+        // inconsistent.
         self.hosts[host as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Allocates a record for a frame of `host`, with `hops` in it.
+    /// Allocates a record with the content `hops` for a frame of `host`.
     pub fn open(&self, host: u32, hops: &[Hop]) -> RecordId {
         let mut of = self.of(host);
         let slot = of.free.pop().unwrap_or_else(|| {
@@ -44,7 +45,7 @@ impl Telemetry {
         RecordId { host, slot }
     }
 
-    /// Appends a hop when the frame of `record` starts to leave a switch.
+    /// Appends a hop when the frame of `record` starts transmission at a switch.
     pub fn append(&self, record: RecordId, hop: Hop) {
         self.of(record.host).records[record.slot as usize].push(hop);
     }
@@ -77,7 +78,7 @@ mod tests {
     use units::random::Stream;
     use units::{Rate, Time};
 
-    /// Compares with a map from records to hops, over random operations.
+    /// Compares random operations with a map from records to hops.
     #[test]
     fn a_record_has_the_hops_of_its_frame() {
         let mut random = Stream::new(1, 0, 0);

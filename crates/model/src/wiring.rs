@@ -9,7 +9,8 @@ use std::sync::Arc;
 use traffic::FlowEvent;
 use units::Time;
 
-/// Limit of the frames that a node handles between two points at which a run can be stopped: some tenths of a second.
+/// Maximum number of frames that a node handles between two points at which a run can be stopped. It bounds the
+/// reaction time of a stop to some tenths of a second.
 const MAX_FRAMES_PER_WINDOW: u64 = 1 << 19;
 
 /// Links, and wires for notifications between hosts.
@@ -32,7 +33,7 @@ struct NotificationWire {
 }
 
 impl Wiring {
-    /// Creates the wires of nodes in this order.
+    /// Creates the wires of all nodes. `order` lists the nodes by engine index.
     pub fn new(network: &Arc<Network>, order: Vec<NodeId>) -> Wiring {
         let fabric = &network.fabric;
         let mut engine_index = vec![0u32; order.len()];
@@ -99,7 +100,8 @@ impl Wires for Wiring {
         for peer in fabric.ports(node) {
             let link = fabric.link(peer.link);
             let least = match preemption {
-                // An interruptible frame is held back until it can no longer be preempted.
+                // A preemptable frame is passed to the link only when it can no longer be preempted, so the lookahead
+                // is shorter.
                 Some(preemption) => preemption.lookahead(link.rate, link.delay),
                 None => network.links.of(link).lookahead(),
             };

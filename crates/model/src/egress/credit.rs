@@ -1,5 +1,5 @@
-//! Ports under credit-based flow control (CBFC): frames leave if the far end has room for them, and departures make
-//! room.
+//! Ports under credit-based flow control (CBFC): a frame starts only if the credits of its class cover it, and credit
+//! messages grant released buffer space to the neighbour.
 
 use super::{Egress, Head, block};
 use crate::node_stats::NodeStats;
@@ -17,7 +17,7 @@ impl Egress {
         }
     }
 
-    /// Spends the credits of a frame, if there are enough. Returns whether there were.
+    /// If the credits cover a frame, spends them. Returns whether they did.
     #[cold]
     pub(super) fn take_credit(&mut self, now: Time, port: u16, frame: (u8, u16), stats: &mut NodeStats) -> bool {
         let fits = self.has_credit(now, port, frame, stats);
@@ -27,7 +27,8 @@ impl Egress {
         fits
     }
 
-    /// Returns whether the credits cover a frame. If not, the class waits for credits from now on.
+    /// Returns whether the credits cover a frame. If not, a credit stall of the class starts, unless it has already
+    /// started.
     fn has_credit(&mut self, now: Time, port: u16, (class, size_bytes): (u8, u16), stats: &mut NodeStats) -> bool {
         let Some(credit) = &mut self.state_mut(port).credit else { return true };
         let waited = credit.waits_since(class).is_some();
@@ -65,8 +66,8 @@ impl Egress {
         short
     }
 
-    /// Handles a credit message that arrived by `port`. Returns its class, and whether that class was waiting for
-    /// credits.
+    /// Handles a credit message that arrived by `port`. Returns its class, and whether it ended a credit stall of the
+    /// class.
     pub fn on_credit(&mut self, port: u16, frame: &Frame, stats: &mut NodeStats) -> (u8, bool) {
         stats.counters.control_received += 1;
         let (now, CreditMessage { class, sent_bytes, limit_bytes }) = (frame.at, frame.credit_message());
@@ -78,8 +79,8 @@ impl Egress {
         (class, goes_on)
     }
 
-    /// Records that room of `class` may have become free; `held_bytes` are used. Returns whether it must be granted
-    /// now.
+    /// Records that buffer space of `class` may have become free; `held_bytes` are in use. Returns whether a grant must
+    /// be sent now.
     pub fn note_room(&mut self, port: u16, class: u8, held_bytes: u64) -> bool {
         self.state_mut(port).credit.as_mut().is_some_and(|credit| credit.note_room(class, held_bytes))
     }
@@ -91,8 +92,9 @@ impl Egress {
         true
     }
 
-    /// Sends the pending grants of `port`, at the latest when its wire is free. `held_bytes` returns the used room of a
-    /// class. Returns the class of a message that left at once.
+    /// Sends the pending grants of `port`: one at once if the wire is free, the others when the wire becomes free.
+    /// `held_bytes` returns the buffer occupancy of the ingress account of a class. Returns the class of a message that
+    /// was sent at once.
     pub fn send_pending_grants(
         &mut self,
         now: Time,
@@ -104,7 +106,7 @@ impl Egress {
         let idle = self.cell(port).busy_until <= now;
         let state = self.state_mut(port);
         if state.link.down {
-            // The repair grants all room again.
+            // The repair of the link queues grants for all classes.
             if let Some(credit) = &mut state.credit {
                 credit.owe_nothing();
             }
@@ -148,7 +150,7 @@ impl Egress {
         Some((class, Frame::credit(class, sent_bytes, limit_bytes)))
     }
 
-    /// Cancels waits for credits and pending grants of a port with a failed link.
+    /// Ends the credit stalls and cancels the pending grants of a port with a failed link.
     #[cold]
     pub(super) fn cancel_credit_waits(&mut self, now: Time, port: u16, stats: &mut NodeStats) {
         let Some(credit) = &mut self.state_mut(port).credit else { return };

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use units::Time;
 use units::random::Stream;
 
-/// The end of a link at a port.
+/// The endpoint of a link at a port.
 #[derive(Clone, Debug)]
 pub(crate) struct Attachment {
     kind: Arc<LinkKind>,

@@ -39,7 +39,8 @@ impl Host {
         for slot in self.flows_of_agent(agent) {
             let flow = &mut self.senders.flows[slot as usize];
             let FlowSource::Transport(sender) = &mut flow.source else { continue };
-            // A paced flow is polled anew. Its earlier entry polls it once more, without effect.
+            // A paced flow is polled again at `now`. Its earlier entry in the heap causes one more poll, which has no
+            // effect.
             if sender.set_share(share) && flow.state == FlowState::Paced {
                 let (port, generation) = (flow.port, flow.generation);
                 self.port_queues[usize::from(port)].paced.push((now, slot, generation));

@@ -16,7 +16,7 @@ pub(crate) struct AgentFlows {
     pub share: Option<f64>,
     /// Planned flows of this agent that have not ended.
     pub left: u64,
-    /// Measurements of its flows that have ended since the last read.
+    /// Measurements of the flows of this agent that have ended since the last sample.
     pub seen: AgentSample,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct AgentFlows {
 #[derive(Debug)]
 pub(crate) struct AgentControl {
     pub agents: Vec<AgentFlows>,
-    /// Index of the agent of each flow; `None` if the first agent has all flows.
+    /// Index of the agent of each flow; `None` if the first agent controls all flows.
     pub of_flow: Option<FxHashMap<u32, u32>>,
 }
 
@@ -37,7 +37,7 @@ impl AgentControl {
         }
     }
 
-    /// Applies the share of its agent to a flow that starts.
+    /// Applies the share that its agent has set to the sender of a flow that starts.
     #[cold]
     pub fn begin(&self, flow: u32, sender: &mut SenderState) {
         if let Some(share) = self.agent_of(flow).and_then(|agent| self.agents[agent].share) {

@@ -20,8 +20,8 @@ use protocols::transport::{ReceiverState, TransportParameters};
 use traffic::{FlowEvent, FrameLengths, LengthDistribution, Load};
 use units::Time;
 
-/// Time, after twice the longest timeout of the transport, for which a complete flow is remembered: the maximum time of
-/// a frame in the network.
+/// A complete flow is remembered for twice the longest timeout of its transport plus this time, which is the maximum
+/// lifetime of a frame in the network.
 const LINGER: Time = Time::from_ms(10);
 
 /// Destination of replies, and the port by which they leave.
@@ -75,7 +75,7 @@ impl Host {
         }
     }
 
-    #[inline(never)] // as on_event
+    #[inline(never)] // see Host::on_event
     fn on_pause(&mut self, in_port: u16, frame: &Frame) {
         self.stats.counters.control_received += 1;
         if !self.obeys_pause() {
@@ -91,7 +91,7 @@ impl Host {
     }
 
     /// Forwards a frame of another host, at hosts with several links (BCube).
-    #[inline(never)] // as on_event
+    #[inline(never)] // see Host::on_event
     fn relay(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
         if frame.src == self.identity.index {
             return self.resend_bounced(frame, in_port, window);
@@ -227,8 +227,8 @@ impl Host {
         }
     }
 
-    /// Handles a duplicate of data of a complete flow: its sender missed the last acknowledgement. The answer is that
-    /// of a receiver in the complete state, created on demand.
+    /// Handles a duplicate of data of a complete flow: its sender missed the last acknowledgement. A receiver in the
+    /// complete state, created on demand, replies.
     #[cold]
     pub(super) fn on_duplicate(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
@@ -238,7 +238,8 @@ impl Host {
             self.scratch.hops.clear(); // an acknowledgement of the whole flow carries no telemetry
         }
         if self.network.is_datagram(frame.flow, frame.traffic) {
-            // A flow of datagrams is complete with its last frame; frames that it overtook are still new.
+            // A datagram flow is complete when its last frame arrives. Frames that arrive later are out of order, not
+            // duplicates.
             if frame.kind == Kind::Data {
                 self.measured.goodput_bytes[usize::from(frame.traffic)] += u64::from(frame.payload_bytes);
                 self.measured.last_payload = now;
@@ -301,8 +302,9 @@ impl Host {
         }
     }
 
-    /// Completes a flow, of which every byte has arrived. It is remembered for as long as its sender may retransmit.
-    #[inline(never)] // as on_event
+    /// Completes a flow whose bytes have all arrived. The host remembers the flow for as long as its sender may
+    /// retransmit.
+    #[inline(never)] // see Host::on_event
     fn complete(&mut self, now: Time, slot: u32, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let silence = self.network.transport(frame.traffic).max_rto();
         let forget_at = now.saturating_add(silence * 2 + LINGER);
@@ -329,7 +331,7 @@ impl Host {
         }
     }
 
-    #[inline(always)] // as enter_round
+    #[inline(always)] // called for every packet, as Host::make_ready
     pub(super) fn update_receiver_timer(&mut self, slot: u32) {
         let at = global(self.identity.clock.as_ref(), self.receivers.flows[slot as usize].receiver.next_timer());
         if at < self.receivers.flows[slot as usize].timer {
@@ -424,8 +426,8 @@ impl Host {
         }
     }
 
-    /// Returns detail word and flags of a reply that carries the collected telemetry. Without telemetry if there is
-    /// none, or if the reply completes the flow.
+    /// Returns detail word and flags of a reply that carries the collected telemetry. If no telemetry was collected or
+    /// the reply completes the flow, clears the telemetry flag.
     #[cold]
     fn attach_telemetry(&self, detail: Detail, flags: u8) -> (Detail, u8) {
         match &self.network.telemetry {
@@ -493,7 +495,7 @@ impl Host {
         Some(Box::new(ReorderState::new(piece_bytes)))
     }
 
-    /// Adds the reordering so far to `total`, as if no more frames arrived.
+    /// Adds the reordering density so far to `total`, as if no more frames arrived.
     pub(crate) fn add_reordering(&self, total: &mut ReorderDensity) {
         let Some(density) = &self.measured.reordering else { return };
         total.merge(density);

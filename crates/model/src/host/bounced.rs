@@ -1,4 +1,5 @@
-//! Bounced frames at a host: returned frames are sent again, and bounces of received frames are counted.
+//! Bounced frames at a host: the source retransmits returned frames, and the destination counts bounces of received
+//! frames.
 
 use super::Host;
 use super::flows::{FlowSource, with_ctx};
@@ -24,8 +25,8 @@ impl Host {
         }
     }
 
-    /// Reports a returned data frame to its sender, which may slow down. Further offers are polled as usual, when the
-    /// wire is free.
+    /// Reports a returned data frame to its sender, which may slow down. The sender is polled again when the wire
+    /// becomes free.
     fn report_bounce(&mut self, frame: &Frame, every: u32) {
         let Some(&slot) = self.senders.by_flow.get(&frame.flow) else { return };
         let FlowSource::Transport(sender) = &mut self.senders.flows[slot as usize].source else { return };
@@ -37,11 +38,12 @@ impl Host {
         }
     }
 
-    /// Sends a returned frame of this host again, ahead of all new data. It is never dropped here.
+    /// Retransmits a returned frame of this host ahead of all new data. This host never drops it, because a host has no
+    /// queue limit.
     #[cold]
     pub(super) fn resend_bounced(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
         if self.measured.hop_counts.is_none() {
-            // Without bouncing, only a route that leads back to its source does this.
+            // If switches do not bounce frames, a frame returns to its source only because of a wrong route.
             self.note_loss(&frame, Some(in_port), Cause::NoRoute);
             return self.stats.count_loss(&frame, Cause::NoRoute);
         }

@@ -8,8 +8,8 @@ use stats::control::ControlSample;
 use units::{Rate, Time};
 
 impl Host {
-    /// Returns flow, destination and a sample of the congestion control for each flow that sends and has one. All
-    /// events before `at` must have happened. Values of the receiving end are left open.
+    /// Returns flow, destination and a sample of the congestion control for each active flow with congestion control.
+    /// All events before `at` must have been handled. Values that the receiver measures are `None`.
     pub fn controls(&self, at: Time) -> impl Iterator<Item = (u32, u32, ControlSample)> + '_ {
         let now = local(self.identity.clock.as_ref(), at);
         self.senders.flows.iter().filter(|flow| flow.active).filter_map(move |flow| {

@@ -1,4 +1,5 @@
-//! Credit-based flow control at a host: arriving frames are consumed at once, and frames leave if the switch has room.
+//! Credit-based flow control at a host: the buffer space of arriving frames is released at once, and frames start only
+//! if the credits from the switch cover them.
 
 use super::Host;
 use super::timers::Event;
@@ -8,7 +9,7 @@ use protocols::frame::Frame;
 use units::Time;
 
 impl Host {
-    /// Charges a frame that arrived by a port under credits, and frees its room at once.
+    /// Charges a frame that arrived by a credited port, and releases its buffer space at once.
     pub(super) fn take_room(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let Some(credit) = &mut self.egress.state_mut(in_port).credit else { return };
         credit.receive(frame.class, u64::from(frame.size_bytes));
@@ -17,14 +18,14 @@ impl Host {
         }
     }
 
-    /// Sends the pending grants of `port`, at the latest when its wire is free.
+    /// Sends the pending grants of `port`: at once if the wire is free, otherwise when it becomes free.
     pub(super) fn send_pending_grants(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         self.judge_before_control(now, port);
         self.egress.send_pending_grants(now, port, |_| 0, &mut self.stats, window);
     }
 
     /// Handles a credit message that arrived by `in_port`.
-    #[inline(never)] // as on_event
+    #[inline(never)] // see Host::on_event
     pub(super) fn on_credit(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         let (class, goes_on) = self.egress.on_credit(in_port, frame, &mut self.stats);

@@ -7,7 +7,7 @@ use units::Time;
 /// Delays collected before they are added to a histogram.
 const BATCH: usize = 16;
 
-/// The last delays of a host, not in a histogram yet.
+/// The most recent delays of a host, which are not yet in a histogram.
 #[derive(Debug, Default)]
 pub(crate) struct Delays {
     recent: Vec<u64>,
@@ -23,7 +23,7 @@ impl Delays {
         }
     }
 
-    // Not inlined: called once per batch.
+    // Not inlined, because it runs only once per batch.
     #[inline(never)]
     fn sort_in(&mut self, histogram: &mut Histogram) {
         for delay_ps in self.recent.drain(..) {

@@ -1,4 +1,4 @@
-//! Flows that a host will start: planned, drawn during the run, or after other flows.
+//! Flows that a host will start: planned, random during the run, or after other flows.
 
 use rustc_hash::FxHashMap;
 use traffic::Arrivals;
@@ -10,12 +10,12 @@ pub(crate) struct FlowSchedule {
     /// Planned flows with a fixed start, by time.
     pub planned: Vec<(Time, u32)>,
     pub next_planned: usize,
-    /// Sources of drawn flows, each with its next flow.
+    /// Sources of random arrivals, each with its next flow.
     pub arrivals: Vec<(Arrivals, Option<traffic::Arrival>)>,
     pub drawn_flows: u32,
     /// Number of notifications still missing, by waiting flow or join of this host.
     pub missing_notifications: FxHashMap<u32, u32>,
-    /// Hosts that this one notifies, ascending, with the egress port of the wire to each.
+    /// Hosts that this host notifies, ascending, with the egress port of the wire to each of them.
     pub notified_hosts: Vec<(u32, u16)>,
 }
 

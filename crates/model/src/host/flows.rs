@@ -1,4 +1,4 @@
-//! The sending and receiving ends of flows at a host.
+//! Senders and receivers of flows at a host.
 
 use super::agents::AgentControl;
 use super::messages::{Inbox, Outbox};
@@ -25,7 +25,7 @@ pub(super) enum FlowState {
     Ready,
     /// In the heap of paced flows of its port.
     Paced,
-    /// In that heap because its flow is held: an XON ends this early.
+    /// In the heap of paced flows until the hold of the flow permits its next frame. An XON ends the wait earlier.
     Held,
     /// Waits for a frame or timer.
     Idle,
@@ -47,14 +47,15 @@ pub(super) struct SourceState {
     lengths: FrameLengths,
     /// Clock of the departures, if the source follows its host's clock and that is not exact.
     clock: Option<NodeClock>,
-    /// Due time of the next frame, in true time, and its length in bytes.
+    /// Due time of the next frame, in simulation time, and its length in bytes.
     next: Option<Time>,
     next_bytes: u16,
     seq: u64,
 }
 
 impl SourceState {
-    /// Creates the source of `flow`, with departures from the true time `start` on; `seed` is that of the run.
+    /// Creates the source of `flow`, with departures from the simulation time `start` on. `seed` is the seed of the
+    /// run.
     pub fn new(
         source: DatagramSource,
         (flow, size_bytes): (u32, u64),
@@ -69,7 +70,7 @@ impl SourceState {
         SourceState { departures, next, next_bytes: lengths.draw(), lengths, clock, seq: 0 }
     }
 
-    #[inline(always)] // once for each frame of a source
+    #[inline(always)] // called for each frame of a source
     pub fn poll(&mut self, now: Time, header_bytes: u16) -> Offer {
         let Some(due) = self.next else { return Offer::Done };
         if due > now {
@@ -90,7 +91,7 @@ impl SourceState {
     }
 }
 
-/// The sending end of a flow.
+/// The sender of a flow.
 #[derive(Debug)]
 pub(super) struct Outgoing {
     pub active: bool,
@@ -111,20 +112,21 @@ pub(super) struct Outgoing {
     /// Path selection per frame, if senders select paths.
     pub paths: Option<Box<Paths>>,
     pub entropy: u32,
-    /// Messages, if this is a connection with several; `flow` is the number of the first.
+    /// Messages, if this is a connection with several messages. `flow` is then the number of the first message.
     pub outbox: Option<Box<Outbox>>,
     pub start: Time,
     pub size_bytes: u64,
-    /// Time of its entry in the host's timers.
+    /// Time of the entry of this sender in the host's timers.
     pub timer: Time,
 }
 
 /// Progress of the flows of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Planned flows with an end that have ended: all sent and, if the transport promises it, acknowledged.
+    /// Number of planned flows of finite size that have ended: all bytes are sent and, if the transport uses
+    /// acknowledgements, acknowledged.
     pub finished: u64,
-    /// Whether flows without end are active.
+    /// Whether endless flows are active.
     pub endless: bool,
 }
 
@@ -165,7 +167,7 @@ impl FlowEnd {
         self.flow & DRAWN != 0
     }
 
-    /// Returns source and number, which identify a flow.
+    /// Returns the source host and the number at this host, which identify a flow.
     pub fn key(&self) -> (u32, u32) {
         (self.src, self.flow)
     }
@@ -180,11 +182,11 @@ pub struct Delivery {
     pub flow: u32,
     /// Arrival of the last byte.
     pub at: Time,
-    /// Payload of the flow in bytes. Receivers that count packets round it up to whole ones.
+    /// Payload of the flow in bytes. Receivers that count packets round it up to full packets.
     pub size_bytes: u64,
 }
 
-/// Report of a host on a flow that has ended at one of its ends.
+/// Report of a host that a flow has ended at its sender or at its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowReport {
     /// The sender of the flow ended. If senders receive no acknowledgements, the receiver reports too.
@@ -194,7 +196,7 @@ pub enum FlowReport {
 }
 
 impl Outgoing {
-    /// Returns whether this is still the flow of `generation`, and waits for its due time.
+    /// Returns whether this slot still has the flow of `generation`, and the flow waits for its due time.
     #[inline]
     pub fn is_paced(&self, generation: u32) -> bool {
         self.active && self.generation == generation && matches!(self.state, FlowState::Paced | FlowState::Held)
@@ -220,7 +222,8 @@ impl Outgoing {
         }
     }
 
-    /// Returns the record of the flow, without the final acknowledgement; `clock` is that of its destination.
+    /// Returns the record of the flow, without the time of the final acknowledgement. `clock` is the clock of the
+    /// destination host.
     pub fn end(&self, src: u32, clock: Option<&NodeClock>) -> FlowEnd {
         let statistics = match &self.source {
             FlowSource::Transport(sender) => sender.statistics(),
@@ -244,7 +247,7 @@ impl Outgoing {
     }
 }
 
-/// The receiving end of a flow.
+/// The receiver of a flow.
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub receiver: ReceiverState,
@@ -252,10 +255,10 @@ pub(super) struct Incoming {
     pub flow: u32,
     pub class: u8,
     pub traffic: u8,
-    /// Ingress port of its last frame; replies leave by it.
+    /// Ingress port of the last frame of the flow. Replies leave by this port.
     pub port: u16,
     pub order: OrderWatch,
-    /// Messages, if this is a connection with several, some of them incomplete.
+    /// Messages, if this is a connection with several messages of which at least one is incomplete.
     pub inbox: Option<Box<Inbox>>,
     /// Reordering state, if measured.
     pub reorder: Option<Box<ReorderState>>,
@@ -278,13 +281,14 @@ pub(super) struct Senders {
     pub by_flow: FxHashMap<u32, u32>,
     /// Slot found by the last lookup.
     pub last_slot: u32,
-    /// Messages that may start, but wait for an earlier one of their connection; with the time since which they may.
+    /// Messages that may start, but wait for an earlier message of their connection, with the time from which they may
+    /// start.
     pub waiting_messages: BTreeMap<u32, Time>,
     /// Entropies of distinct paths by forwarding row of the destination, if senders select paths.
     pub path_entropies: FxHashMap<u32, Box<[u32]>>,
-    /// Planned flows with an end that have ended.
+    /// Number of planned flows of finite size that have ended.
     pub finished: u64,
-    /// Bounced frames that returned, by flow, if senders react to them.
+    /// State of the reaction to bounced frames and pauses, by flow.
     pub returns: BTreeMap<u32, BouncedFlow>,
     /// External agents that set rates, if any.
     pub agent_control: Option<Box<AgentControl>>,
@@ -296,7 +300,7 @@ pub(super) struct Senders {
 pub(super) struct Completed {
     pub delivery: Delivery,
     pub class: u8,
-    /// Created for the first duplicate, to answer it.
+    /// Created when the first duplicate arrives, to reply to it.
     pub receiver: Option<Box<ReceiverState>>,
 }
 
@@ -335,8 +339,8 @@ impl Senders {
 }
 
 impl Receivers {
-    /// Replaces the receiver of a flow by `completed`. Of earlier complete flows with an elapsed memory time, only the
-    /// delivery is kept.
+    /// Replaces the receiver of a flow by `completed`. Forgets earlier complete flows whose expiry time has passed,
+    /// except for their delivery.
     pub fn complete(&mut self, now: Time, completed: Completed, forget_at: Time) {
         while let Some(&(_, src, flow)) = self.expiry.front().filter(|(until, ..)| *until <= now) {
             self.expiry.pop_front();

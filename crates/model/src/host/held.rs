@@ -1,5 +1,5 @@
-//! Flows on hold at a host (FLORAX, backpressure by destination): senders wait, and queued frames move to a queue of
-//! their own.
+//! Held flows at a host (FLORAX, backpressure by destination): senders wait, and queued frames move to a separate
+//! queue.
 
 use crate::holds::HeldFlows;
 use protocols::florax::HostPair;
@@ -10,10 +10,10 @@ use units::Time;
 #[derive(Debug)]
 pub(crate) struct HostHolds {
     pub held: HeldFlows,
-    /// Time of the earliest timer entry for them.
+    /// Time of the earliest entry for held flows in the timers of the host.
     pub due: Time,
     /// Slots of the flows that wait for a hold, ascending, by port and hold, so that an XON need not scan all flows.
-    /// Some may have become ready for another reason.
+    /// Listed flows may have become ready for another reason.
     pub waiting: BTreeMap<(u16, HostPair), Vec<u32>>,
 }
 
@@ -28,7 +28,7 @@ impl HostHolds {
         self.held.stopped().map(move |(port, pair, since, _)| (port, pair, since, slot(port, pair)))
     }
 
-    /// Registers the flow in `slot` for the hold that covers frames from `src` to `dst`.
+    /// Adds the flow in `slot` to the flows that wait for the hold that covers frames from `src` to `dst`.
     pub fn wait(&mut self, port: u16, (src, dst): (u32, u32), slot: u32) {
         let Some(pair) = self.held.pair_of(port, src, dst) else { return };
         let waiting = self.waiting.entry((port, pair)).or_default();

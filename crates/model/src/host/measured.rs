@@ -14,10 +14,10 @@ pub(crate) struct Measured {
     pub flows_started: u64,
     /// Payload bytes that arrived for the first time, by traffic entry, since the start of the run.
     pub goodput_bytes: Vec<u64>,
-    /// Last arrival of payload, each byte once.
+    /// Time of the last arrival of new payload (not a duplicate).
     pub last_payload: Time,
-    /// One-way delays of data frames, from creation to arrival, since the last reset: those that [`Network::delays`]
-    /// does not contain yet.
+    /// One-way delays of data frames, from creation to arrival, since the last reset, that are not yet in the shared
+    /// histograms ([`crate::all_delays::AllDelays`]).
     pub delays: Delays,
     /// Hops and bounces of frames that arrived since the last reset, if switches bounce frames.
     pub hop_counts: Option<Box<HopCounts>>,
@@ -25,9 +25,10 @@ pub(crate) struct Measured {
     pub jitter: Option<Box<Jitter>>,
     /// Whether arrivals of data frames need more measurements than the delay.
     pub measures_arrivals: bool,
-    /// Data frames of complete flows since the last reset, excluded from reordering.
+    /// Data frames that arrived after the completion of their flow since the last reset. The reordering density
+    /// excludes them.
     pub order_late: u64,
-    /// Data frames before the last reset whose displacement was not yet determined at the reset.
+    /// Data frames that arrived before the last reset and whose displacement was undetermined at the reset.
     pub order_carried: u64,
     /// Reordering density since the last reset, if measured.
     pub(super) reordering: Option<Box<ReorderDensity>>,

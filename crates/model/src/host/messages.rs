@@ -1,5 +1,5 @@
-//! Connections that carry several messages. One sender and one receiver share a byte stream with all messages in
-//! sequence, so that window, rate, order and path are those of the connection.
+//! Connections that carry several messages. One sender and one receiver transfer a byte stream that contains all
+//! messages one after the other, so that window, rate, order and path are common to all messages of the connection.
 //!
 //! ```text
 //!  message may start -> early -> in order of the connection -> Outbox -> Sender::extend after the previous one is sent
@@ -7,7 +7,7 @@
 //!  data in order up to the end of a message -> Inbox -> delivered; acknowledged up to there -> sent
 //! ```
 //!
-//! Both ends take order and sizes of the messages from the plan.
+//! Sender and receiver take the order and the sizes of the messages from the traffic plan.
 
 use super::flows::{Delivery, FlowEnd, FlowReport, FlowSource, FlowState, Outgoing};
 use super::{Host, HostIdentity};
@@ -25,13 +25,13 @@ use units::Time;
 /// The messages of a connection at its sender.
 #[derive(Debug)]
 pub(super) struct Outbox {
-    /// The first message not fully acknowledged, and its end in the stream in bytes.
+    /// The first message that is not fully acknowledged, and the offset of its end in the byte stream.
     current: u32,
     end: u64,
     /// Start times of the messages from `current` to `last`.
     starts: VecDeque<Time>,
     last: u32,
-    /// The message passed to the sender last, and the number of `starts` passed to it.
+    /// The last message passed to the sender, and the number of `starts` passed to the sender.
     sending: u32,
     passed: usize,
     /// Whether all bytes passed to the sender have been sent at least once.
@@ -60,14 +60,14 @@ impl Outbox {
         (!self.starts.is_empty()).then_some(self.current)
     }
 
-    /// Returns the messages that have started and are not acknowledged, with their start times.
+    /// Returns the messages that have started but are not acknowledged, with their start times.
     pub fn messages<'a>(&'a self, network: &'a Network) -> impl Iterator<Item = (u32, Time)> + 'a {
         let numbers = std::iter::successors(Some(self.current), |&flow| network.traffic.connections.next(flow));
         numbers.zip(self.starts.iter().copied())
     }
 }
 
-/// The messages of a connection at its receiver: the one in transfer, and its end in the stream in bytes.
+/// The messages of a connection at its receiver: the message in transfer, and the offset of its end in the byte stream.
 #[derive(Debug)]
 pub(super) struct Inbox {
     current: u32,
@@ -84,7 +84,7 @@ fn bytes_of(network: &Network, flow: u32) -> u64 {
     network.traffic.flows[flow as usize].size_bytes.max(1)
 }
 
-/// Returns the record of an active `message` that started at `start`, with its own `statistics`.
+/// Returns the record of an active `message` that started at `start`, with the `statistics` of this message only.
 fn message_end(network: &Network, (message, start): (u32, Time), statistics: SenderStatistics) -> FlowEnd {
     let flow = &network.traffic.flows[message as usize];
     FlowEnd {
@@ -123,8 +123,8 @@ fn since(now: SenderStatistics, before: &SenderStatistics) -> SenderStatistics {
 }
 
 impl Host {
-    /// Queues the message `number`, which may start at `now`, on its connection. Returns false if it is the first
-    /// message: then the connection must be opened.
+    /// Queues the message `number`, which may start at `now`, on its connection. If it is the first message, does
+    /// nothing and returns false: the caller must open the connection.
     pub(super) fn enqueue_message(&mut self, now: Time, number: u32, window: &mut Window<'_, OnWire>) -> bool {
         let connection = self.network.traffic.connections.of(number);
         if connection == number {
@@ -137,13 +137,14 @@ impl Host {
         true
     }
 
-    /// Returns the messages that may start, but wait for an earlier one that may not.
+    /// Returns the messages that may start, but wait for an earlier message of their connection that may not start yet.
     pub(super) fn waiting_messages(&self) -> impl Iterator<Item = FlowEnd> + '_ {
         let waiting = self.senders.waiting_messages.iter().map(|(&flow, &start)| (flow, start));
         waiting.map(|message| message_end(&self.network, message, SenderStatistics::default()))
     }
 
-    /// Moves messages from `waiting` to the connection in `slot`, in order, up to the first that may not start.
+    /// Moves messages from `waiting_messages` to the connection in `slot`, in order, up to the first message that may
+    /// not start.
     pub(super) fn start_waiting_messages(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let Host { senders, network, .. } = self;
         let Some(outbox) = &mut senders.flows[slot as usize].outbox else { return };
@@ -158,7 +159,7 @@ impl Host {
         }
     }
 
-    /// Passes the next message to the sender in `slot`, which has sent all previous ones.
+    /// Passes the next message to the sender in `slot`, which has sent all previous messages.
     pub(super) fn extend_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let Host { senders, network, identity: HostIdentity { clock, .. }, .. } = self;
         let flow = &mut senders.flows[slot as usize];
@@ -177,8 +178,8 @@ impl Host {
         }
     }
 
-    /// Handles `segment`, the last one passed to the sender in `slot`: its message ends. The flow ends with the last
-    /// message of the connection only.
+    /// Handles the last segment of a message of the connection in `slot`. Unless it is the last message, replaces the
+    /// flag `LAST` by `PUSH`, because the flow ends only with the last message.
     #[cold]
     pub(super) fn end_message(&mut self, slot: u32, segment: &mut Segment) {
         let Some(outbox) = &mut self.senders.flows[slot as usize].outbox else { return };
@@ -188,7 +189,7 @@ impl Host {
         }
     }
 
-    /// Ends the acknowledged messages of the connection in `slot`, and the connection after its last one.
+    /// Ends the acknowledged messages of the connection in `slot`, and closes the connection after its last message.
     pub(super) fn finish_messages(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let network = Arc::clone(&self.network);
         let connections = &network.traffic.connections;

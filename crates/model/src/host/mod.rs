@@ -1,4 +1,4 @@
-//! A host: flows with their two ends, and the ports to the fabric.
+//! A host: senders and receivers of flows, and the ports to the fabric.
 //!
 //! ```text
 //!  start (planned, drawn, or after others) -> Outgoing --ready--> port: class scheduler -> wire
@@ -78,17 +78,17 @@ pub(crate) struct HostIdentity {
     /// Index of the host among the hosts.
     index: u32,
     salt: u32,
-    /// Clock of the host; `None` for an exact one.
+    /// Clock of the host; `None` if the clock is exact.
     clock: Option<NodeClock>,
 }
 
-/// Buffers that are emptied again and again, and keep their memory.
+/// Buffers that are reused, to avoid allocations.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     replies: Vec<Reply>,
-    /// Telemetry of the frame in process.
+    /// Telemetry of the frame that is being handled.
     hops: Vec<Hop>,
-    /// Reports of flow ends since the last collection.
+    /// Reports of flows that ended since the last collection.
     pub completed_flows: Vec<FlowReport>,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct Host {
     pub(crate) scratch: Scratch,
     pub(crate) stats: NodeStats,
     pub(crate) measured: Measured,
-    /// Flows on hold.
+    /// Held flows.
     pub(crate) flow_blocks: Option<Box<HostHolds>>,
 }
 
@@ -149,7 +149,8 @@ impl Host {
         host
     }
 
-    /// Returns whether the host `node`, if it starts nothing, has no event before its first arrival and is not traced.
+    /// Returns whether the host `node` can be created at its first arrival, provided that it starts no flow: it must
+    /// not be traced and must have no earlier event.
     pub fn can_be_lazy_allocated(node: NodeId, network: &Network) -> bool {
         let storms = network.host.pause_storm.is_some_and(|storm| storm.node == node);
         let traced = network.measurement.selection.as_ref().is_some_and(|selection| selection.traces(node));
@@ -209,7 +210,7 @@ impl Host {
         }
     }
 
-    // Not inlined: what it needs in registers would burden every frame.
+    // Not inlined, because every frame would otherwise save and restore the registers that it uses.
     #[inline(never)]
     fn on_event(&mut self, now: Time, event: Event, window: &mut Window<'_, OnWire>) {
         match event {
@@ -247,12 +248,12 @@ impl Host {
         self.port_queues.iter().flat_map(PortQueues::waiting_frames).chain(held)
     }
 
-    /// Returns the delivery of the flow `key`, if all of it arrived here.
+    /// Returns the delivery of the flow `key`, if this host has received all of its bytes.
     pub fn delivery(&self, key: (u32, u32)) -> Option<Delivery> {
         self.receivers.delivery(key)
     }
 
-    /// Returns whether the sender of the own flow `flow` is active.
+    /// Returns whether the sender of `flow` at this host is active.
     pub fn sends(&self, flow: u32) -> bool {
         let slot_of = |flow: u32| self.senders.by_flow.get(&flow);
         let slot = slot_of(flow).or_else(|| slot_of(self.network.traffic.connections.of(flow)));
@@ -275,7 +276,7 @@ impl Host {
         &mut self.receivers.expired_deliveries
     }
 
-    /// Returns the records of flows that have started here and not ended.
+    /// Returns the records of flows that this host has started and that have not ended.
     pub fn unfinished(&self) -> impl Iterator<Item = FlowEnd> + '_ {
         let active = self.senders.flows.iter().filter(|flow| flow.active);
         let unfinished = active.flat_map(|flow| {
@@ -285,7 +286,7 @@ impl Host {
         unfinished.chain(self.waiting_messages())
     }
 
-    /// Returns the progress of the flows; `None` while one with an end is active or yet to be drawn.
+    /// Returns the progress of the flows; `None` while a flow of finite size is active or random arrivals are pending.
     pub fn progress(&self) -> Option<Progress> {
         let mut flows = self.senders.flows.iter().filter(|flow| flow.active);
         let draws = self.flow_schedule.arrivals.iter().any(|(_, next)| next.is_some());
@@ -294,7 +295,7 @@ impl Host {
         (!draws && !flows.any(unfinished)).then_some(Progress { finished: self.senders.finished, endless })
     }
 
-    /// Discards the reordering measured so far, for tests of the checks.
+    /// Discards the reordering density measured so far, for tests of the checks.
     #[cfg(test)]
     pub(crate) fn forget_order(&mut self) {
         self.measured.reordering = reorder::density(&self.network);

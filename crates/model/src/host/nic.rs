@@ -7,8 +7,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
 
-/// Flows that wait for their due time: time, slot, generation; ascending. The first is kept outside the heap, because
-/// most ports have one paced flow, and the heap would cost more.
+/// Flows that wait for their due time: time, slot, generation; ascending. The first flow is kept outside the heap,
+/// because most ports have only one paced flow, and a heap operation costs more.
 #[derive(Debug, Default)]
 pub(super) struct Paced {
     first: Option<(Time, u32, u32)>,
@@ -100,7 +100,7 @@ impl PortQueues {
     #[cold]
     pub fn take_frames(&mut self, pair: HostPair, mut to: impl FnMut(Frame)) {
         for ring in self.classes.iter_mut().map(|class_queues| &mut class_queues.frames) {
-            // One full rotation keeps the order of the frames that stay.
+            // One full rotation keeps the order of the remaining frames.
             for _ in 0..ring.len() {
                 match ring.pop() {
                     Some(frame) if pair.covers(frame.src, frame.dst) => to(frame),

@@ -1,8 +1,9 @@
 //! Senders that select the path of each packet by its entropy, which switches hash.
 //!
 //! With `spread = "path"` a sender has one entropy for each path. It uses all of them in random order, then again in a
-//! new order (NDP, sec. 3.1.1). With `spread = "entropy"` it uses all its entropy values in turn, as Ultra Ethernet's
-//! oblivious spraying does. Their paths are not determined: some paths get more packets than others.
+//! new order (NDP, sec. 3.1.1). With `spread = "entropy"` it uses all its entropy values once per round, as Ultra
+//! Ethernet's oblivious spraying does. Switches hash the values, so several values may select the same path, and some
+//! paths get more packets than others.
 
 use crate::network::Network;
 use fabric::routing::{Hop, mix32};
@@ -29,7 +30,7 @@ pub(super) enum Paths {
         values: u32,
         /// Values used in this round.
         next: u32,
-        /// Number combined with the index by exclusive or, new in each round.
+        /// Random number that is XORed with the index of the value. Drawn again in each round.
         order: u32,
     },
 }

@@ -66,8 +66,8 @@ impl Host {
         })
     }
 
-    /// Reports an XOFF or pause to the senders of the flows by `port` that it concerns, if senders reduce their rate on
-    /// pauses.
+    /// If senders reduce their rate on pauses, reports an XOFF or pause to the senders of the flows at `port` for which
+    /// `concerns` returns true.
     pub(super) fn report_stop(&mut self, now: Time, port: u16, concerns: impl Fn(u32, u8) -> bool) {
         if !self.network.host.stopping.halves_rate {
             return;
@@ -88,7 +88,8 @@ impl Host {
         }
     }
 
-    /// Returns the time until which the flow in `slot`, to `dst`, must wait, and registers it; `None` if it may send.
+    /// Returns the time until which the flow in `slot`, to `dst`, must wait, and adds the flow to the flows that wait
+    /// for the hold. `None` if the flow may send.
     #[cold]
     pub(super) fn hold_time(&mut self, now: Time, port: u16, slot: u32, dst: u32) -> Option<Time> {
         let holds = self.flow_blocks.as_mut()?;
@@ -105,7 +106,7 @@ impl Host {
         }
     }
 
-    /// Moves a complete frame to the queue of its flow, if that is held. Returns whether it did.
+    /// If the flow of a complete frame is held, appends the frame to the queue of the flow and returns true.
     #[cold]
     pub(super) fn queue_if_held(&mut self, now: Time, port: u16, frame: &Frame) -> bool {
         let Some(holds) = &mut self.flow_blocks else { return false };
@@ -126,7 +127,7 @@ impl Host {
         }
     }
 
-    /// Makes the flows ready that waited for the hold of `pair`.
+    /// Makes the flows ready that waited for the end of the hold of `pair`.
     fn wake_held(&mut self, now: Time, port: u16, pair: HostPair) {
         let waiting = self.flow_blocks.as_mut().and_then(|holds| holds.waiting.remove(&(port, pair)));
         for slot in waiting.unwrap_or_default() {

@@ -12,7 +12,7 @@ use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 #[derive(Debug)]
 pub(super) struct Pulls {
     pub pacer: PullPacer,
-    /// Time of its entry in the host's timers.
+    /// Time of the earliest entry of this pull queue in the host's timers.
     pub armed: Time,
 }
 
@@ -29,8 +29,8 @@ fn full_bytes(transport: &TransportParameters) -> u64 {
     u64::from(transport.payload_bytes()) + u64::from(transport.header_bytes())
 }
 
-/// Returns the time of a full packet to the destination of a flow and of the answer back, which waits for one frame of
-/// its length. Zero if the transport does not need it.
+/// Returns the idle RTT of a flow: a full packet to the destination and a control packet back, which waits for one
+/// frame of its own length at the slowest link. Zero if the transport does not need the RTT.
 #[cold]
 pub(super) fn round_trip(network: &Network, flow: &traffic::Flow, src: u32, number: u32) -> Time {
     let transport = network.transport(flow.traffic);

@@ -42,7 +42,7 @@ impl Host {
     /// Enters the flow in `slot` into the pull queue after an arrival, if it needs packets.
     fn after_receiver(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         if self.receivers.pull_queues.is_empty() {
-            return; // trimmed headers also arrive at hosts of other transports
+            return; // hosts without a receiver-driven transport also receive trimmed headers
         }
         let incoming = &mut self.receivers.flows[slot as usize];
         let port = incoming.port;

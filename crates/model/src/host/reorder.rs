@@ -4,30 +4,30 @@ use crate::network::Network;
 use check::{ReorderDensity, ReorderWatch};
 use traffic::FrameLengths;
 
-/// Reordering state of one flow. The pieces of a flow are first sent in order, so the offset of a piece determines its
-/// index in that order, also for retransmissions.
+/// Reordering state of one flow. The segments of a flow are first sent in order, so the offset of a segment determines
+/// its index in the sending order, also for retransmissions.
 #[derive(Clone, Debug)]
 pub(super) struct ReorderState {
     watch: ReorderWatch,
     chunks: Chunks,
 }
 
-/// Boundaries of the pieces of a flow.
+/// Boundaries of the segments (or datagrams) of a flow.
 #[derive(Clone, Debug)]
 enum Chunks {
-    /// Pieces of equal size, as transports send them.
+    /// Segments of equal size, as transports send them.
     Equal { bytes: u64 },
-    /// Pieces of the messages of a connection.
+    /// Segments of the messages of a connection.
     OfMessages(Box<MessagePieces>),
-    /// Datagrams with lengths drawn by the source.
+    /// Datagrams with random lengths.
     Drawn(Box<DrawnPieces>),
 }
 
-/// Pieces of a connection: of equal size, except the last of each message.
+/// Segments of a connection: of equal size, except for the last segment of each message.
 #[derive(Clone, Debug)]
 struct MessagePieces {
     bytes: u64,
-    /// Offset and index of the first piece of each message.
+    /// Offset and index of the first segment of each message.
     starts: Vec<(u64, u64)>,
 }
 
@@ -39,12 +39,12 @@ impl MessagePieces {
     }
 }
 
-/// Pieces with drawn lengths, drawn again from the random stream of their source.
+/// Datagrams with random lengths. The lengths are drawn again from a copy of the random stream of the source.
 #[derive(Clone, Debug)]
 struct DrawnPieces {
     lengths: FrameLengths,
     header_bytes: u16,
-    /// Offsets of the pieces drawn so far; `end` is that of the next one.
+    /// Offsets of the datagrams drawn so far; `end` is the offset of the next datagram.
     starts: Vec<u64>,
     end: u64,
 }
@@ -65,13 +65,13 @@ pub(super) fn payload_bytes(frame_bytes: u16, header_bytes: u16) -> u16 {
 }
 
 impl ReorderState {
-    /// Creates the state of a flow in pieces of `piece_bytes`.
+    /// Creates the state of a flow in segments of `piece_bytes`.
     pub fn new(piece_bytes: u16) -> ReorderState {
         let bytes = u64::from(piece_bytes.max(1));
         ReorderState { watch: ReorderWatch::default(), chunks: Chunks::Equal { bytes } }
     }
 
-    /// Creates the state of a connection with messages of these sizes in bytes, in pieces of `piece_bytes`.
+    /// Creates the state of a connection with messages of these sizes in bytes, in segments of `piece_bytes`.
     pub fn of_messages(piece_bytes: u16, sizes_bytes: impl Iterator<Item = u64>) -> ReorderState {
         let bytes = u64::from(piece_bytes.max(1));
         let start_of = |next: &mut (u64, u64), size_bytes: u64| {
@@ -84,7 +84,8 @@ impl ReorderState {
         ReorderState { watch: ReorderWatch::default(), chunks }
     }
 
-    /// Creates the state of a flow of datagrams; `lengths` must be at their start, with `header_bytes` per frame.
+    /// Creates the state of a datagram flow with `header_bytes` per frame. No length may have been drawn from `lengths`
+    /// yet.
     pub fn drawn(lengths: FrameLengths, header_bytes: u16) -> ReorderState {
         let chunks = DrawnPieces { lengths, header_bytes, starts: Vec::new(), end: 0 };
         ReorderState { watch: ReorderWatch::default(), chunks: Chunks::Drawn(Box::new(chunks)) }
@@ -95,7 +96,7 @@ impl ReorderState {
         self.watch.clone().finish(total);
     }
 
-    /// Returns the number of arrivals with a displacement not yet determined.
+    /// Returns the number of arrivals whose displacement is not yet determined.
     pub fn pending(&self) -> u64 {
         self.watch.pending()
     }
@@ -105,8 +106,8 @@ impl ReorderState {
         self.watch.finish(density);
     }
 
-    /// Records the arrival of the piece at this offset.
-    #[inline(never)] // as Host::on_event
+    /// Records the arrival of the segment at this offset.
+    #[inline(never)] // see Host::on_event
     pub fn observe(&mut self, offset: u64, density: &mut ReorderDensity) {
         let index = match &mut self.chunks {
             Chunks::Equal { bytes } => offset / *bytes,

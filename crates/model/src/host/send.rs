@@ -109,7 +109,7 @@ impl Host {
         }
     }
 
-    /// Ends the flow in `slot`, which has sent all bytes and, if its transport promises it, is acknowledged.
+    /// Ends the flow in `slot`, which has sent all bytes and, if its transport uses acknowledgements, is acknowledged.
     pub(super) fn finish(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let flow = &mut self.senders.flows[slot as usize];
         if !flow.active {
@@ -145,7 +145,7 @@ impl Host {
     }
 
     /// Polls the flow in `slot` for its next frame.
-    #[inline(always)] // as enter_round
+    #[inline(always)] // called for every packet, as Host::make_ready
     pub(super) fn poll(&mut self, now: Time, slot: u32) -> Offer {
         if self.identity.clock.is_none()
             && let FlowSource::Source(source) = &mut self.senders.flows[slot as usize].source
@@ -155,7 +155,7 @@ impl Host {
         self.poll_further(now, slot)
     }
 
-    /// Like [`Host::poll`], for transports, and for sources under a clock.
+    /// Like [`Host::poll`], for transports, and for sources of datagrams at a host with an inexact clock.
     #[inline(never)]
     fn poll_further(&mut self, now: Time, slot: u32) -> Offer {
         let flow = &mut self.senders.flows[slot as usize];
@@ -182,8 +182,8 @@ impl Host {
         }
     }
 
-    /// Keeps the timer entry of the sender no later than its next timer.
-    #[inline(always)] // as enter_round
+    /// Ensures that the host's timers have an entry for the sender no later than its next timer.
+    #[inline(always)] // called for every packet, as Host::make_ready
     pub(super) fn update_sender_timer(&mut self, slot: u32) {
         if let Some(at) = self.senders.flows[slot as usize].earlier_timer(self.identity.clock.as_ref()) {
             self.set_sender_timer(slot, at);
@@ -212,7 +212,8 @@ impl Host {
         }
     }
 
-    /// Follows up a call of a sender: updates its timer, and lets it send if it may.
+    /// Applies the effects of a call of a sender: queues its control frames, ends acknowledged messages, updates its
+    /// timer, and polls it if it was idle and may send.
     pub(super) fn after_sender(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         if !self.scratch.replies.is_empty() {
             self.queue_controls(now, slot);
@@ -235,7 +236,7 @@ impl Host {
         flow.end(self.identity.index, self.network.clock(flow.dst))
     }
 
-    /// Queues the control frames of the sender in `slot`, addressed as frames of its flow.
+    /// Queues the control frames of the sender in `slot`, with the addresses, class and path of its flow.
     ///
     /// # Panics
     /// Panics if a frame is no control frame.

@@ -19,7 +19,7 @@ impl Host {
     }
 
     /// Appends the flow in `slot` to its ready ring; it has been ready since `since`.
-    #[inline(always)] // for every packet of a paced flow
+    #[inline(always)] // called for every packet of a paced flow
     pub(super) fn make_ready(&mut self, since: Time, slot: u32) {
         let Host { senders, port_queues, egress, network, .. } = self;
         let flow = &mut senders.flows[slot as usize];
@@ -27,7 +27,7 @@ impl Host {
         make_ready(flow, slot, port_queues, egress, network);
     }
 
-    /// Queues a complete frame, with its flow if that is held.
+    /// Queues a complete frame: in the queue of its flow if the flow is held, otherwise in the queue of its class.
     pub(super) fn queue_frame(&mut self, now: Time, port: u16, frame: Frame) {
         if self.stats.tracer.is_some() {
             self.note_created(now, port, &frame);
@@ -62,7 +62,7 @@ impl Host {
         }
     }
 
-    /// Like [`Host::serve`], for a free wire and several flows or frames that may use it.
+    /// Like [`Host::serve`], for a free wire for which several flows or frames may compete.
     #[inline(never)]
     fn serve_queues(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let &Cell { block_reasons, busy_until, .. } = self.egress.cell(port);
@@ -140,7 +140,7 @@ impl Host {
         )
     }
 
-    /// Returns the number of frames and ready flows that wait for `port`.
+    /// Returns the number of complete frames and ready flows that wait for `port`.
     pub(crate) fn backlog(&self, port: u16) -> u64 {
         self.port_queues[usize::from(port)]
             .classes
@@ -166,7 +166,7 @@ impl Host {
     }
 
     /// Schedules `port` for `again`, or earlier for its first paced flow.
-    #[inline(always)] // as enter_round
+    #[inline(always)] // called for every packet, as make_ready
     fn schedule_port(&mut self, port: u16, mut again: Time) {
         if let Some((at, ..)) = self.port_queues[usize::from(port)].paced.first() {
             again = again.min(at.max(self.egress.cell(port).busy_until));
@@ -195,14 +195,15 @@ impl Host {
         window: &mut Window<'_, OnWire>,
     ) {
         let at = self.egress.commit(now, port, class, size_bytes);
-        // The frame is built in place: a copy would stall on the stores just made.
+        // The frame is built in place, because a copy directly after the stores of its fields would stall (failed store
+        // forwarding).
         *window.send_slot(port, at) = OnWire(make(at));
         self.schedule_port(port, Time::MAX);
     }
 
-    /// Sends a frame of the only paced flow of `port`, if it is due. Returns whether a frame was sent; if not, the flow
-    /// is in the state after an ordinary poll.
-    #[inline(always)] // as enter_round
+    /// Sends a frame of the only paced flow of `port`, if it is due. Returns whether a frame was sent; if not, the
+    /// state of the flow is that after a poll from the ready ring.
+    #[inline(always)] // called for every packet, as make_ready
     fn send_only_paced(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
         if self.flow_blocks.is_some() {
             return false;
@@ -228,7 +229,7 @@ impl Host {
     }
 
     /// Lets the flow in `slot`, which was idle, send. It is polled directly if the wire is free and no other frame
-    /// waits; the result equals that of a poll by the ready ring.
+    /// waits; the result equals that of a poll from the ready ring.
     pub(super) fn resume_flow(&mut self, now: Time, slot: u32, window: &mut Window<'_, OnWire>) {
         let flow = &self.senders.flows[slot as usize];
         let (port, class) = (flow.port, flow.class);
@@ -261,7 +262,7 @@ impl Host {
         }
     }
 
-    /// Sends one frame of `class`. Returns false if the selected flow had none.
+    /// Sends one frame of `class`. Returns false if the selected flow had no frame to send.
     fn send_one(&mut self, now: Time, port: u16, class: u8, window: &mut Window<'_, OnWire>) -> bool {
         let class_slot = self.slot_of(class);
         let class_queues = &mut self.port_queues[usize::from(port)].classes[class_slot];
@@ -298,8 +299,9 @@ impl Host {
         self.send_flow(now, port, class, slot, window)
     }
 
-    /// Polls the flow in `slot`, selected in its `class`, and sends its frame. Returns false if it has none.
-    #[inline(always)] // as enter_round
+    /// Polls the flow in `slot`, which was selected in `class`, and sends the frame that it offers. Returns false if no
+    /// frame was sent.
+    #[inline(always)] // called for every packet, as make_ready
     fn send_flow(&mut self, now: Time, port: u16, class: u8, slot: u32, window: &mut Window<'_, OnWire>) -> bool {
         match self.poll(now, slot) {
             Offer::Send(segment) if segment.class.is_some_and(|own| own != class) => {
@@ -315,7 +317,7 @@ impl Host {
                 true
             }
             Offer::At(at) => {
-                // At least 1 ps later: a second poll at this instant would repeat the answer.
+                // At least 1 ps later, because a second poll at the same instant would return the same offer.
                 self.pace(slot, at.max(now + Time::from_ps(1)));
                 self.update_sender_timer(slot);
                 false
@@ -342,8 +344,8 @@ impl Host {
         }
     }
 
-    /// Sends the frame of `segment` of the flow in `slot`. Not inlined: the segment need not be copied before the frame
-    /// is written.
+    /// Sends the frame of `segment` of the flow in `slot`. Not inlined, because inlining would copy the segment before
+    /// the frame is written.
     #[inline(never)]
     fn send_segment(&mut self, now: Time, port: u16, slot: u32, segment: &Segment, window: &mut Window<'_, OnWire>) {
         if self.flow_blocks.is_some() {
@@ -357,7 +359,7 @@ impl Host {
         if let Some(paths) = &mut flow.paths {
             entropy = paths.take(random);
         } else if network.routing.spread == Spread::PerPacket && !flow.path {
-            // A Weyl sequence gives every frame a new number, which the switches hash.
+            // A Weyl sequence gives each frame a new entropy value, which the switches hash.
             flow.entropy = entropy.wrapping_add(0x9e37_79b9);
         }
         if let Some(chosen) = segment.entropy
@@ -367,7 +369,8 @@ impl Host {
         }
         let class = flow.class;
         let at = egress.commit(now, port, class, segment.size_bytes);
-        // The frame is built in place: a copy would stall on the stores just made.
+        // The frame is built in place, because a copy directly after the stores of its fields would stall (failed store
+        // forwarding).
         let OnWire(frame) = window.send_slot(port, at);
         *frame = Frame { at, ..frame_of(network, *index, flow, segment, (class, entropy)) };
         if let Some(tracer) = &mut stats.tracer {
@@ -393,8 +396,9 @@ impl Host {
         }
     }
 
-    /// Queues a segment of the flow in `slot` in another class than the flow's. The flow then waits for the
-    /// transmission time of the frame, so that no flow fills that queue faster than the line rate.
+    /// Queues a segment of the flow in `slot` whose class differs from that of the flow. The flow is then paced by the
+    /// serialisation delay of the frame, so that it does not fill the queue of the other class faster than the line
+    /// rate.
     #[cold]
     fn send_in_other_class(&mut self, now: Time, slot: u32, segment: &Segment) {
         let flow = &self.senders.flows[slot as usize];
@@ -410,14 +414,15 @@ impl Host {
     }
 
     /// Paces the flow in `slot` until `at`.
-    #[inline(always)] // as enter_round
+    #[inline(always)] // called for every packet, as make_ready
     fn pace(&mut self, slot: u32, at: Time) {
         pace(&mut self.senders.flows[slot as usize], slot, at, &mut self.port_queues);
     }
 }
 
 /// Returns the first frame of each class at a port with these `reasons`. The next frame of a transport is created by a
-/// poll, so its length is assumed to be the maximum. Gates need the exact length, which sources of datagrams provide.
+/// poll, so its length is assumed to be the maximum. For gates the exact length matters, which sources of datagrams
+/// provide.
 fn head_of(queues: &PortQueues, reasons: u8, senders: &Senders, network: &Network) -> impl Fn(u8) -> Option<Head> {
     move |class| {
         let class_queues = &queues.classes[usize::from(network.class_slot[usize::from(class)])];
@@ -432,14 +437,14 @@ fn head_of(queues: &PortQueues, reasons: u8, senders: &Senders, network: &Networ
 }
 
 /// Paces `flow`, which is in `slot`, until `at`.
-#[inline(always)] // as Host::make_ready
+#[inline(always)] // called for every packet, as Host::make_ready
 fn pace(flow: &mut Outgoing, slot: u32, at: Time, port_queues: &mut [PortQueues]) {
     flow.state = FlowState::Paced;
     port_queues[usize::from(flow.port)].paced.push((at, slot, flow.generation));
 }
 
 /// Appends `flow`, which is in `slot`, to its ready ring.
-#[inline(always)] // as Host::make_ready
+#[inline(always)] // called for every packet, as Host::make_ready
 fn make_ready(flow: &mut Outgoing, slot: u32, port_queues: &mut [PortQueues], egress: &mut Egress, network: &Network) {
     flow.state = FlowState::Ready;
     let class_slot = usize::from(network.class_slot[usize::from(flow.class)]);
@@ -448,7 +453,7 @@ fn make_ready(flow: &mut Outgoing, slot: u32, port_queues: &mut [PortQueues], eg
 }
 
 /// Returns the frame of `segment` of `flow` of host `index`, in `class`, with `entropy` for the path.
-#[inline(always)] // once a segment
+#[inline(always)] // called once per segment
 fn frame_of(network: &Network, index: u32, flow: &Outgoing, segment: &Segment, (class, entropy): (u8, u32)) -> Frame {
     Frame {
         stamp: segment.stamp,

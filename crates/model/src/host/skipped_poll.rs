@@ -1,8 +1,8 @@
 //! Skipped polls of blocked senders.
 //!
-//! A flow that has just sent stays in the ready ring and is polled when the wire becomes free, since it may be
-//! unblocked until then. If no other frame waits for the wire, and the flow is blocked, that poll only makes the flow
-//! idle. So the host does not wake up for it:
+//! A flow that has just sent stays in the ready ring and is polled when the wire becomes free, because an arrival may
+//! unblock it until then. If no other frame waits for the wire, and the flow is blocked, that poll only makes the flow
+//! idle. So the host skips the poll:
 //!
 //! ```text
 //!   a flow becomes blocked              it stays in the ready ring, and the port is not scheduled
@@ -69,7 +69,7 @@ impl Host {
     }
 
     /// Ends a skipped poll. Must be called before any event is handled, at `now`.
-    #[inline(always)] // several times in every run of a host
+    #[inline(always)] // called several times per run of a host
     pub(super) fn resume_poll(&mut self, now: Time) {
         if self.senders.skipped_poll.poll_at != Time::MAX {
             self.end_skip(now);
@@ -83,7 +83,8 @@ impl Host {
         let (cell, queues) = (egress.cell_mut(0), &mut port_queues[0]);
         let class_queues =
             &mut queues.classes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize & 7])];
-        // Later events of the instant of the transmission may need the poll too: then the port is scheduled.
+        // Frames or flows that joined the queues at the instant of the transmission also require the poll, so the port
+        // is scheduled.
         let alone = cell.waiting.is_power_of_two() && class_queues.ready.len() == 1 && class_queues.frames.is_empty();
         if now < poll_at || !alone || queues.paced.first().is_some() {
             debug_assert!(now <= poll_at, "a required poll was skipped");
@@ -141,7 +142,8 @@ mod tests {
         (found, runs)
     }
 
-    /// Flows with starts close together or far apart, in one class or several, from one host or any, to one or any.
+    /// Returns 1 to 14 random flows between eight hosts: starts within 1 or 60 us, one to three classes, one or several
+    /// sources, one or several destinations.
     fn flows(random: &mut Stream) -> Vec<Flow> {
         let (count, spread_us) = (1 + random.below(14), [1, 60][random.below(2) as usize]);
         let (classes, to_one, from_one) = (1 + random.below(3), random.below(3) == 0, random.below(3) == 0);
@@ -156,7 +158,7 @@ mod tests {
         (0..count).map(some).collect()
     }
 
-    /// A leaf-spine fabric with two of each, and a receiver-driven transport.
+    /// A random setup: a leaf-spine fabric with two leaves and two spines, and a receiver-driven transport.
     fn some(round: u64) -> Setup {
         let mut random = Stream::new(17, round, 0);
         let flows = flows(&mut random);

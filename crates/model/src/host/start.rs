@@ -1,4 +1,4 @@
-//! Start of flows: planned, drawn, or after other flows.
+//! Start of flows: planned, random, or after other flows.
 
 use super::Host;
 use super::timers::Event;
@@ -34,7 +34,7 @@ impl Host {
     }
 
     pub(super) fn start_planned(&mut self, now: Time, flow: u32, window: &mut Window<'_, OnWire>) {
-        // Planned starts form a chain, in which each schedules the next; others are not part of it.
+        // Each planned start with a fixed time schedules the next one. Starts that depend on other flows do not.
         if matches!(self.network.traffic.flows[flow as usize].start, Start::At(_)) {
             self.schedule_next_planned();
         }
@@ -92,7 +92,8 @@ impl Host {
         }
     }
 
-    /// Counts an event for which `target`, a flow or a join, waits. The last one starts its delay.
+    /// Counts one of the events for which `target` (a flow or a join) waits. The last event starts the delay of
+    /// `target`.
     pub(super) fn notified(&mut self, now: Time, target: u32) {
         let Some(left) = self.flow_schedule.missing_notifications.get_mut(&target) else { return };
         *left -= 1;
@@ -108,7 +109,7 @@ impl Host {
         }
     }
 
-    /// Counts a complete join for its flows, all of this host.
+    /// Counts the completion of a join as an event for each flow that waits for it. All these flows start at this host.
     pub(super) fn joined(&mut self, now: Time, join: u32) {
         let network = std::sync::Arc::clone(&self.network);
         for &flow in &network.traffic.joins[join as usize].flows {

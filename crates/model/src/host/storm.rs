@@ -1,4 +1,4 @@
-//! Pause-storm fault: a network card that pauses its switch without end.
+//! Pause-storm fault: a network card that pauses its switch continuously.
 
 use super::Host;
 use super::timers::Event;

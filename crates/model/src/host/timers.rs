@@ -9,7 +9,7 @@ use units::Time;
 pub(super) enum Event {
     /// A planned flow starts.
     Start(u32),
-    /// All events of a join have happened, and its delay has passed: number of the join.
+    /// All events of a join have occurred, and the delay of the join has passed: number of the join.
     Joined(u32),
     /// The next flow of a source of arrivals starts.
     Arrival(u32),
@@ -34,8 +34,8 @@ type Entry = (Time, u64, Event);
 
 /// The timer queue.
 ///
-/// One event is kept outside the heap. An earlier one replaces it, so it is usually the earliest. Pulls of receivers
-/// mostly use this wheel, and the heap holds distant events such as timeouts.
+/// One event is kept outside the heap (`first`). An earlier event replaces it, so it is usually the earliest. Pull
+/// slots mostly use `first`, while the heap contains distant events such as timeouts.
 #[derive(Debug)]
 pub(super) struct Timers {
     /// Time of the next event.
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Compares with a list sorted by time, then by creation.
+    /// Compares random operations with a list that is sorted by time, then by creation.
     // [M25]
     #[test]
     fn events_come_by_time_and_then_as_they_were_created() {
@@ -99,7 +99,8 @@ mod tests {
         let (mut timers, mut known) = (Timers::default(), Vec::<(Time, Event)>::new());
         for number in 0..20_000 {
             if random.below(2) == 0 {
-                // Few instants, so that many events share one; some are scheduled for never.
+                // Few distinct instants, so that many events are simultaneous. Some events are scheduled for
+                // `Time::MAX` (never).
                 let at = if random.below(20) == 0 { Time::MAX } else { Time::from_ps(random.below(30)) };
                 timers.schedule(at, Event::Start(number));
                 if at < Time::MAX {

@@ -39,7 +39,8 @@ impl Host {
         }
     }
 
-    /// Traces a reply that this host has just made for `port`, before it waits in a queue or for the end of a hold.
+    /// Traces a reply that this host has just created for `port`, before the reply waits in a queue or for the end of a
+    /// hold.
     #[cold]
     pub(super) fn note_created(&mut self, now: Time, port: u16, frame: &Frame) {
         if frame.src == self.identity.index

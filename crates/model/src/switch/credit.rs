@@ -29,7 +29,7 @@ impl Core {
         }
     }
 
-    /// Sends the pending grants of `port`, at the latest when its wire is free.
+    /// Sends the pending grants of `port`: at once if the wire is free, otherwise when it becomes free.
     fn send_pending_grants(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) {
         let Core { egress, buffer, stats, .. } = self;
         egress.check_before_control(now, port, |class| buffer.head(port, class), stats);
