@@ -22,7 +22,7 @@ pub(crate) struct Baseline {
     /// Paths with distinct link rates or delays. A regular fabric has few.
     paths: Vec<Costs>,
     kinds: FxHashMap<(u32, u32), u32>,
-    /// Like `paths`, for flows whose frames use different paths.
+    /// Like `paths`, for flows whose frames are spread over several paths.
     spreads: Vec<Vec<SpreadHop>>,
     spread_kinds: FxHashMap<(u32, u32), u32>,
 }
@@ -156,7 +156,7 @@ fn drawn_lengths(mut lengths: FrameLengths, payload_bytes: u64) -> impl Iterator
     })
 }
 
-/// Frames of a flow without losses: count and lengths in bytes.
+/// Frames of a flow if no frame is lost: count and lengths in bytes.
 pub(crate) struct Frames {
     pub full: u64,
     pub full_bytes: u64,

@@ -49,7 +49,7 @@ impl Simulation {
             peak: at_warm_up.next().map_or(mark.peak, |it| it.peak.max(mark.peak)),
             ..mark
         });
-        // A network may have half a million ports, so each rank evaluates its own.
+        // A network may have half a million ports, so each rank evaluates its own ports.
         let parts = self.gather(buffer::OccupancyFindings::of(marks, self.books()));
         checks.push(
             parts
@@ -80,9 +80,9 @@ impl Simulation {
             checks.push(verdict);
         }
         if self.network.switch.flow_control.lossless() != 0 {
-            // A collective call: all ranks must make it, whatever the verdict.
+            // A collective call, so all ranks must make it, even if its result is not used.
             let stalls = stall::find(self, now);
-            // PFC watchdogs resolve deadlocks.
+            // PFC watchdogs resolve deadlocks, so queues in a deadlock at the end of the run are no fault.
             let breaks = self.network.switch.flow_control.pause().is_some_and(|pause| pause.watchdog.is_some());
             let deadlocks_checked = self.detection.deadlock.is_some() || expect_deadlock || breaks;
             checks.push(match self.promise() {

@@ -40,7 +40,8 @@ pub enum OverloadDecision {
     Wait,
     /// Drop the frame.
     Drop,
-    /// Detour the frame by another port of this switch. The frame is dropped if the queue of that port has no room.
+    /// Detour the frame by another port of this switch. The frame is dropped if the queue of that port has no room. An
+    /// invalid port, or the egress port itself, is treated as `Wait`.
     Detour(PortIndex),
 }
 

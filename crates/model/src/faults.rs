@@ -200,8 +200,8 @@ const ALL: &[&str] = &[
     "pipelines",
     "tagger",
 ];
-/// All kinds except "cbfc": ports with credit-based flow control mostly wait for credits, so a lost wake-up has no
-/// effect.
+/// All kinds except "cbfc": ports with credit-based flow control mostly wait for credits, so a lost wake-up is not
+/// detected.
 const WOKEN: &[&str] = &[
     "plain, shared buffer",
     "plain, queues in bytes",

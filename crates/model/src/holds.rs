@@ -14,7 +14,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 #[derive(Debug)]
 struct HeldFlow {
     hold: Hold,
-    /// Frames in order of arrival. Their TTL and hop count do not yet include this switch.
+    /// Frames in order of arrival. Their TTL and hop count do not yet include this node.
     frames: VecDeque<Frame>,
     /// Time of the flow's entry in `timers`.
     timer_at: Time,

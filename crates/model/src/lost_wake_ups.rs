@@ -62,7 +62,8 @@ fn run(setup: Setup, faulty: Option<At>) -> Outcome {
     simulation.finish(&mut NullWatcher, false)
 }
 
-/// Three hosts send constant-rate datagrams (2.1, 3.3 and 3.9 Gbps) to host 3 through a switch with 10 Gbps links.
+/// Three hosts send constant-rate datagrams (2.1, 3.3 and 3.9 Gbps) in these classes to host 3 through a switch with 10
+/// Gbps links.
 fn converging(classes: [u8; 3]) -> Setup {
     let source = |src: usize, mbps| Flow {
         class: classes[src],
@@ -176,7 +177,8 @@ fn a_lost_wake_up_turns_the_check_red() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// A network of several classes, with random flow control, scheduler, gates, shaper and preemption.
+/// A random network with several classes: random topology, flows, transport, scheduler, flow control, gates, shaper,
+/// preemption and link failure.
 fn random_setup(seed: u64) -> Setup {
     let mut random = Stream::new(seed, 5, 0);
     let mut any = |below: u64| random.below(below);

@@ -55,7 +55,7 @@ pub(crate) struct RoutingInput {
     pub reroute: Reroute,
 }
 
-/// Deviations of switches and ports from [`Network::switch`], and rules of library users.
+/// Overrides of [`Network::switch`] for switches and ports, and rules of library users.
 #[derive(Debug)]
 pub(crate) struct SwitchInput {
     /// Parameters of switches with overrides.
@@ -79,7 +79,7 @@ pub(crate) struct Measurement {
     pub jitter: Box<[bool]>,
     /// Delays that hosts measured since the last reset.
     pub delays: AllDelays,
-    /// Whether frames of a flow cannot overtake each other.
+    /// Whether the frames of a flow must arrive in order, because they take the same path and queues.
     pub in_order: bool,
     /// Selection of the trace and the captures.
     pub selection: Option<Arc<Selection>>,
@@ -87,7 +87,7 @@ pub(crate) struct Measurement {
     pub numbering: Numbering,
     /// Whether pauses are recorded.
     pub record_pauses: bool,
-    /// Largest displacement of the reordering statistics, in frames. `None` if not measured.
+    /// Maximum displacement of the reordering density (RFC 5236: `D_T`), in frames. `None` if not measured.
     pub reordering: Option<u32>,
     /// Whether lengths of output queues are measured.
     pub queue_lengths: bool,
@@ -113,7 +113,7 @@ pub(crate) struct Network {
     pub links: LinkKinds,
     pub switch: SwitchParameters,
     pub host: HostParameters,
-    /// Planned flows and their dependencies. Hosts generate drawn flows themselves.
+    /// Planned flows and their dependencies. Hosts generate random flows themselves.
     pub traffic: traffic::Plan,
     pub seed: u64,
     /// Slot of each class: its index among the classes in use.
@@ -206,7 +206,7 @@ impl Network {
         self.timing.gates.get(&(node, port)).cloned().or_else(of_cycles)
     }
 
-    /// Returns the number of queues of a switch port: one per class in use, two if frames bounce.
+    /// Returns the number of queues of a switch port: one per class in use, or two per class if switches bounce frames.
     pub fn queues_per_port(&self) -> usize {
         let pairs = matches!(self.switch.overload, Overload::Bounce { .. });
         self.classes.len() * if pairs { 2 } else { 1 }

@@ -1,4 +1,4 @@
-//! Flows without a row at the end of a run: their receivers report the delivery of the last byte.
+//! Flows without a row at the end of a run: queries their receivers for the delivery of the last byte.
 
 use crate::flow_ends::deliver;
 use crate::host::{FlowEnd, Host};

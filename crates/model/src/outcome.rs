@@ -345,7 +345,7 @@ impl Simulation {
         }
     }
 
-    /// Returns the displacement statistics so far, if measured.
+    /// Returns the reordering density so far, if measured.
     fn reordering(&self) -> Option<ReorderDensity> {
         let threshold = self.network.measurement.reordering?;
         let mut own = ReorderDensity::new(threshold);

@@ -69,7 +69,7 @@ pub enum FlowControl {
     /// Output backpressure by flow (FLORAX). Requires [`Buffer::PerQueue`], whose limit then covers the backlog of a
     /// port.
     Florax(BackpressureParameters),
-    /// Like `Florax`, per destination.
+    /// Like `Florax`, but by destination.
     Destination(BackpressureParameters),
     /// Like `Florax`, but pauses whole ports with 802.3x PAUSE.
     PauseAtOutput(BackpressureParameters, Reaction),
@@ -339,7 +339,7 @@ pub enum Spread {
 pub enum Reroute {
     /// Drops the frame.
     None,
-    /// Sends the frame to the live neighbours nearest to the destination in the healthy fabric.
+    /// Sends the frame to the live neighbours nearest to the destination in the fabric without failures.
     Local,
 }
 
@@ -391,7 +391,7 @@ pub struct Setup {
     pub spread: Spread,
     /// Link failures.
     pub failures: Vec<Failure>,
-    /// Rerouting next to a failed link.
+    /// Rerouting by the switch next to a failed link.
     pub reroute: Reroute,
     /// Parameters of all switches.
     pub switch: SwitchParameters,

@@ -58,7 +58,7 @@ pub(crate) struct Timeline {
     pub duration: Time,
     pub warm_up: Time,
     pub measure_end: Time,
-    /// Whether the stop flag or the watcher ended the run before `duration`.
+    /// Whether the stop flag ended the run before `duration`. Nodes may then be at different times.
     pub stopped_early: bool,
     /// Interval between collections of ended flows and pause events.
     pub collect_every: Time,
@@ -103,7 +103,7 @@ pub(crate) struct Collection {
     /// Nodes that ran since the last collection, and switches with a paused port.
     pub ran_since_collection: Vec<u32>,
     pub paused_switches: BTreeSet<u32>,
-    /// Trace events of watched nodes, and the list of these nodes.
+    /// Collector of the trace events of traced nodes, and the list of the traced nodes of this rank.
     pub collector: Option<Collector>,
     pub traced_nodes: Vec<NodeId>,
 }
@@ -121,7 +121,7 @@ pub(crate) struct Detection {
 pub struct Simulation {
     pub(crate) engine: Engine<SimulatedNode>,
     pub(crate) network: Arc<Network>,
-    /// Results of a measurement that ended before the run.
+    /// Results of the measurement window, if the window ends before the run.
     pub(crate) measured: Option<WindowMeasurements>,
     pub(crate) record: RecordParameters,
     /// State of checks and counters at the end of the warm-up.
@@ -245,7 +245,7 @@ impl Simulation {
         self.engine.randomise_threads(seed);
     }
 
-    /// Calls [`Engine::rebalance`].
+    /// Repartitions the nodes by their work since the last call: see [`Engine::rebalance`].
     pub fn repartition_by_work(&mut self) {
         self.engine.rebalance();
     }

@@ -91,7 +91,7 @@ fn blocked(simulation: &Simulation, switch: &Switch, now: Time) -> Vec<BlockedQu
 }
 
 /// Returns the maximum legitimate waiting time of the head of a queue without a pause: the serialisation delay of the
-/// maximum backlog of the switch in minimum-size frames, plus one scheduler round of all other classes.
+/// maximum backlog of the port in minimum-size frames, plus one scheduler round of all other classes.
 fn longest_wait(simulation: &Simulation, switch: &Switch, port: u16, class: u8) -> Time {
     let network = &simulation.network;
     let queues = switch.core.buffer.queues_of(port).count() as u64;

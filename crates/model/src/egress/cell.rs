@@ -37,7 +37,7 @@ pub(crate) struct Cell {
     pub block_reasons: u8,
     /// Whether departures are charged to credits, a port mechanism or a class scheduler.
     pub has_accounting: bool,
-    /// Bitmask of extra steps for frames that arrive by this port, defined by the node.
+    /// Bitmask of extra steps for frames that arrive by this port. Switches and hosts define their own bits.
     pub ingress: u8,
     /// Queue length in bytes from which a mechanism acts on a frame that joins a queue; `u32::MAX` for none.
     pub enqueue_from_bytes: u32,

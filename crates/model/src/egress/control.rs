@@ -49,8 +49,8 @@ impl Egress {
         window: &mut Window<'_, OnWire>,
     ) -> Option<u8> {
         let waiting = self.state_mut(port).control.pop().map(|frame| (None, frame));
-        // A pending credit message could have started as soon as the wire became free, so its waiting time starts at
-        // zero.
+        // A pending credit message could have started as soon as the wire became free, so the check starts from the end
+        // of the previous frame (`since` is zero).
         self.check_control(now, port, waiting.as_ref().map_or(Time::ZERO, |(_, frame)| frame.at), stats);
         let next = waiting.or_else(|| {
             let owed = self.next_grant(port, held_bytes, stats);

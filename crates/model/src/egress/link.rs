@@ -45,7 +45,7 @@ impl Attachment {
     /// otherwise loss and bit errors are random.
     #[cold]
     pub fn verdict(&self, frame: &Frame, random: &mut Stream) -> Option<Cause> {
-        // `frame.at` is the arrival; a failure at or after the start of the transmission loses the frame.
+        // `frame.at` is the arrival time. A failure at or after the start of the transmission loses the frame.
         let sent = frame.at.saturating_sub(self.latency(frame.size_bytes));
         if self.down || (self.failed_at != Time::MAX && self.failed_at >= sent) {
             return Some(Cause::LinkDown);

@@ -1,14 +1,14 @@
 //! Transmission at the ports of a switch or host: occupation of the wire, and the reasons that block frames.
 //!
 //! ```text
-//!   frames wait, of these classes ------> eligible: classes that may start now, or the time of the next test
+//!   frames of some classes wait ---------> eligible: classes that may start now, or the time of the next test
 //!                                          --> pick: scheduler --> commit: transmit
 //!   a frame arrives at an idle port ----> send_at_once: transmit, if no other frame has precedence
 //!
 //!   pause.rs     a neighbour pauses classes; watchdog
-//!   credit.rs    the far end has no room
-//!   control.rs   own MAC control frames precede all others
-//!   preempt.rs   a frame on the wire is interrupted for another
+//!   credit.rs    a class has too few credits for its next frame
+//!   control.rs   MAC control frames of this node precede all others
+//!   preempt.rs   an express frame preempts the frame on the wire
 //!   blocking.rs  a port mechanism blocks a class: a shaper without credit, a gate that closes before the frame ends
 //!   work.rs      check that frames wait for no other reason (work conservation)
 //! ```
@@ -268,7 +268,7 @@ impl Egress {
         self.totals(now, port).since(self.before(port))
     }
 
-    /// Returns whether `port` hcalled once per packet-hop, as started a frame since the warm-up.
+    /// Returns whether `port` has started a frame since the warm-up.
     pub fn is_used(&self, port: u16) -> bool {
         self.cell(port).sent_frames > self.before(port).frames
     }

@@ -2,11 +2,11 @@
 //!
 //! ```text
 //!   the latest of
-//!     its arrival                                 Head::since
-//!     the end of the frame before it              Cell::busy_until, at least the repair of its link
-//!     the end of the last pause of its class      PauseState::free_at
-//!     the arrival of its credits                  CreditPort::has_credits_at
-//!   and then the first time at which the mechanisms of the port let it start  PortMechanism::starts_at
+//!     the arrival of the frame                    Head::since
+//!     the end of the previous frame               Cell::busy_until, at least the repair of the link
+//!     the end of the last pause of the class      PauseState::free_at
+//!     the arrival of sufficient credits           CreditPort::has_credits_at
+//!   and then the first time at which the mechanisms of the port permit it     PortMechanism::starts_at
 //! ```
 //!
 //! The computation does not use [`Egress::due`], because the check tests that schedule. A frame that starts at the

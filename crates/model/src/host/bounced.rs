@@ -38,8 +38,8 @@ impl Host {
         }
     }
 
-    /// Retransmits a returned frame of this host ahead of all new data. This host never drops it, because a host has no
-    /// queue limit.
+    /// Retransmits a returned frame of this host ahead of all new data. A host has no queue limit, so the frame is
+    /// never dropped.
     #[cold]
     pub(super) fn resend_bounced(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
         if self.measured.hop_counts.is_none() {

@@ -8,7 +8,7 @@ const VALUES: usize = 256;
 pub struct HopCounts {
     /// Data frames by number of switches crossed, in either direction.
     pub hops: Vec<u64>,
-    /// Data frames by their greatest distance, in hops, from the furthest switch reached.
+    /// Data frames by their maximum bounce distance: hops back from the furthest switch that the frame had reached.
     pub max_distance: Vec<u64>,
     /// Data frames by number of bounces and detours.
     pub bounces: Vec<u64>,

@@ -1,4 +1,4 @@
-//! Delay variation of flows at the receiving host.
+//! Delay variation (jitter) of flows at the receiving host.
 
 use crate::network::Network;
 use protocols::frame::Frame;

@@ -2,9 +2,9 @@
 //! messages one after the other, so that window, rate, order and path are common to all messages of the connection.
 //!
 //! ```text
-//!  message may start -> early -> in order of the connection -> Outbox -> Sender::extend after the previous one is sent
+//!  message may start -> waiting_messages -> Outbox, in order -> Sender::extend after the previous message is sent
 //!  frames carry the number of the connection (its first message) and positions in its stream
-//!  data in order up to the end of a message -> Inbox -> delivered; acknowledged up to there -> sent
+//!  in-order data up to the end of a message -> Inbox -> message delivered; acknowledged up to its end -> message sent
 //! ```
 //!
 //! Sender and receiver take the order and the sizes of the messages from the traffic plan.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  start (planned, drawn, or after others) -> Outgoing --ready--> port: class scheduler -> wire
-//!                                                ^  paced, blocked or done, as its sender offers
+//!                                                ^  Offer of its sender: paced, blocked or done
 //!  data arrives -> Incoming -> reply queue of the port, ahead of data of its class
 //!  acknowledgement or notification arrives -> Outgoing
 //! ```

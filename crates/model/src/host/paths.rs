@@ -1,4 +1,4 @@
-//! Senders that select the path of each packet by its entropy, which switches hash.
+//! Path selection by senders: each packet carries an entropy value, which switches hash to select the path.
 //!
 //! With `spread = "path"` a sender has one entropy for each path. It uses all of them in random order, then again in a
 //! new order (NDP, sec. 3.1.1). With `spread = "entropy"` it uses all its entropy values once per round, as Ultra

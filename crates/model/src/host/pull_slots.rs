@@ -24,7 +24,7 @@ impl Host {
         self.network.transport(self.receivers.flows[slot as usize].traffic).pulls_with_acks()
     }
 
-    /// Adds a pull to the reply in preparation, if the next pull slot is due and belongs to its flow.
+    /// If the next pull slot is due and belongs to the flow of the pending reply, adds a pull to the reply.
     fn attach_pull(&mut self, now: Time, slot: u32) {
         let incoming = &mut self.receivers.flows[slot as usize];
         let port = usize::from(incoming.port);

@@ -94,7 +94,7 @@ impl Host {
         };
         if slot as usize == self.senders.flows.len() {
             if self.senders.flows.is_empty() {
-                self.senders.flows.reserve_exact(1); // as in `open_incoming`
+                self.senders.flows.reserve_exact(1); // many hosts send one flow only
             }
             self.senders.flows.push(outgoing);
         } else {

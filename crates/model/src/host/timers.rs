@@ -7,11 +7,11 @@ use units::Time;
 /// A timer event of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
-    /// A planned flow starts.
+    /// A planned flow starts: number of the flow.
     Start(u32),
     /// All events of a join have occurred, and the delay of the join has passed: number of the join.
     Joined(u32),
-    /// The next flow of a source of arrivals starts.
+    /// The next flow of a source of random arrivals starts: index of the source.
     Arrival(u32),
     /// A sender's timer: slot and generation.
     Sender(u32, u32),

@@ -102,7 +102,7 @@ impl Switch {
         if marked { fate.with_mark() } else { fate }
     }
 
-    /// Handles a MAC control frame, which ends at this switch.
+    /// Handles a MAC control frame, which this switch consumes.
     #[cold]
     fn on_control(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         match (frame.kind, &mut self.backpressure) {

@@ -53,7 +53,7 @@ impl Backpressure {
     pub fn new(node: NodeId, network: &Network, ports: usize) -> Option<Box<Backpressure>> {
         let mut parameters = *network.flow_control_of(node).backpressure()?;
         if parameters.renewed {
-            // The pause field limits the time on each link; the fastest link has the shortest.
+            // The 16-bit pause field limits the duration of a pause. The limit is shortest on the fastest link.
             let links = network.fabric.ports(node).iter().map(|peer| network.fabric.link(peer.link).rate);
             let longest = links.map(|rate| quanta_time(u16::MAX, rate)).min().unwrap_or(Time::MAX);
             parameters.expiry = parameters.expiry.min(longest);
@@ -78,13 +78,13 @@ impl Backpressure {
         self.outputs[usize::from(egress)].stops(in_port, now)
     }
 
-    /// Returns the statistics of each output, and its number of flows that are paused at `now`.
+    /// Returns the statistics of each output port, and the number of flows that the output port pauses at `now`.
     pub fn statistics(&self, now: Time) -> impl Iterator<Item = (BackpressureStatistics, u64)> + '_ {
         self.outputs.iter().map(move |output| output.statistics(now))
     }
 }
 
-/// The view of the switch that output backpressure needs.
+/// The state of the switch that output backpressure reads.
 struct NeighbourView<'a> {
     network: &'a Network,
     states: &'a [PortState],
@@ -150,7 +150,7 @@ impl Backpressure {
         core.queued_at(egress, self.limit) + held
     }
 
-    /// Forwards a frame under flow control at the output.
+    /// Forwards a frame under output backpressure.
     #[inline(never)]
     pub(super) fn forward(
         &mut self,

@@ -109,8 +109,8 @@ pub(crate) struct Occupancy {
     pub max: u64,
 }
 
-/// The transmission of a frame that leaves the buffer. A trait and not a closure, because a closure cannot be declared
-/// `inline(always)`.
+/// The start of the transmission of a frame that leaves the buffer. A trait and not a closure, because a closure cannot
+/// be declared `inline(always)`.
 pub(super) trait Transmission {
     /// Puts `frame`, the head of its queue, onto the wire.
     fn start(self, frame: &Frame);
@@ -125,7 +125,7 @@ pub(super) struct Departed {
     pub is_last: bool,
 }
 
-/// All frames that wait in a switch, and the limits for more.
+/// All queued frames of a switch, and the limits for the admission of further frames.
 #[derive(Debug)]
 pub(crate) struct PacketBuffer {
     /// Queues by port, then slot of the class. The bounce queues follow in the same order.
@@ -446,7 +446,7 @@ impl PacketBuffer {
         self.occupancy.max = self.occupancy.max.max(self.occupancy.used);
     }
 
-    /// Charges a frame that a mechanism hcalled once per packet-hop, as admitted by limits of the mechanism.
+    /// Charges a frame that a mechanism has admitted by its own limits.
     pub fn admit_unlimited(&mut self, in_port: u16, class: u8, size_bytes: u16) {
         self.charge(in_port, class, size_bytes);
         self.update_peak();

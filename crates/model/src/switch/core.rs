@@ -294,7 +294,7 @@ impl Core {
     }
 
     /// Carries out the decision about a frame.
-    #[inline(always)] // for each frame of a class with an overload decision
+    #[inline(always)] // called for each frame of a class with an overload decision
     pub(super) fn carry_out(
         &mut self,
         overload: &mut impl Action,
@@ -311,8 +311,8 @@ impl Core {
         }
     }
 
-    /// Carries out decisions other than to queue the frame. The steps of headers are traced here, because several
-    /// frames may move.
+    /// Carries out decisions other than to queue the frame. Traces the steps of trimmed headers, because one decision
+    /// may move several frames.
     #[inline(never)]
     fn carry_out_other(
         &mut self,
@@ -433,8 +433,8 @@ impl Core {
         FrameFate::Dropped { egress: None, cause }
     }
 
-    /// Returns the loss cause of a frame without room. A lossless loss is a violation only if both ends of the ingress
-    /// link use the flow control.
+    /// Returns the loss cause of a frame without room. The loss of a lossless frame is a violation only if the nodes at
+    /// both ends of the ingress link take part in flow control.
     #[cold]
     pub fn cause_without_room(&self, crossing: Crossing, frame: &Frame) -> Cause {
         let network = &self.network;

@@ -1,6 +1,6 @@
 //! Lazy departures: departures are applied in batches, not as one event each.
 //!
-//! If no port is held and no neighbour is paused, the next departure of a port depends on that port alone: a frame
+//! If no port is blocked and no neighbour is paused, the next departure of a port depends on that port alone: a frame
 //! leaves as soon as the wire is free. The only effect on other ports is a lower buffer occupancy. So no event is
 //! handled at the instant of a departure:
 //!

@@ -8,7 +8,7 @@ use check::load::{QueueLoad, watched_length};
 use fabric::NodeId;
 use units::Time;
 
-/// The unit and threshold of a queue's load.
+/// The unit and threshold of the utilisation of a queue.
 #[derive(Clone, Copy, Debug)]
 struct LoadScale {
     limit: QueueLimit,
@@ -40,7 +40,7 @@ impl LoadScale {
     }
 }
 
-/// Load measurements of all queues of a switch.
+/// Utilisation and length measurements of all queues of a switch.
 #[derive(Clone, Debug)]
 pub(super) struct Loads {
     /// Present if utilisation is measured and the buffer has per-queue limits.
@@ -168,12 +168,12 @@ impl PacketBuffer {
         })
     }
 
-    /// Returns whether the load of the queue at `index` is measured in frames.
+    /// Returns whether the utilisation of the queue at `index` is measured in frames.
     pub(crate) fn load_counts_frames(&self, index: usize) -> bool {
         self.utilisations().is_some_and(|loads| matches!(loads.scale(index).limit, QueueLimit::Packets(_)))
     }
 
-    /// Restarts the load measurements at `now`.
+    /// Restarts the utilisation and length measurements at `now`.
     pub(super) fn reset_loads(&mut self, now: Time) {
         let lengths = (0..self.loads.as_ref().map_or(0, |loads| loads.lengths.len())).map(|port| {
             let bytes = self.waiting_bytes(port as u16);

@@ -27,7 +27,7 @@ pub(crate) struct Mechanisms {
     random: Box<[Stream]>,
     /// Clock of the switch; `None` if the clock is exact.
     clock: Option<NodeClock>,
-    /// The notification caused by the frame in admission, under output backpressure.
+    /// Under output backpressure: the notification that the frame in admission caused, until it is admitted.
     pending_notification: Option<Box<(Crossing, Frame)>>,
 }
 
@@ -256,7 +256,7 @@ impl Core {
         fate
     }
 
-    /// Runs the hooks of `frame` after it joined a queue, if that is its `fate`.
+    /// If the `fate` of `frame` is that it joined a queue, runs the hooks for queued frames.
     pub(super) fn run_queued_hooks(
         &mut self,
         overload: &mut impl Action,
@@ -283,7 +283,7 @@ impl Core {
     }
 
     /// Sends a notification to the source of a frame. The notification is admitted to the buffer like an arriving
-    /// frame; under output backpressure, to that of its egress port.
+    /// frame. Under output backpressure, the caller admits it later, to the output port of the notification.
     #[cold]
     fn notify_source(
         &mut self,

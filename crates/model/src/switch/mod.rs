@@ -8,8 +8,8 @@
 //! ```
 //!
 //! [`Core`] holds the state that every frame uses. Each mechanism is a struct beside it that owns its own state and
-//! receives `&mut Core`. Mechanisms do not see each other, with one exception: backpressure forwards frames through the
-//! overload action.
+//! receives `&mut Core`. Mechanisms do not access each other, with one exception: backpressure forwards frames through
+//! the overload action.
 
 mod arrive;
 mod backpressure;
@@ -79,8 +79,8 @@ impl Switch {
         switch
     }
 
-    /// Prefetches the memory that the next run uses. `distance` is the distance, 2 or 1 nodes ahead: first the arrays,
-    /// then the frames in waiting queues.
+    /// Prefetches the memory that the next run uses. `distance` is the prefetch distance in nodes: 2 prefetches the
+    /// arrays, 1 prefetches the frames of non-empty queues.
     pub fn prefetch(&self, distance: usize) {
         let Core { egress, buffer, routing, .. } = &self.core;
         if distance == 2 {
@@ -242,7 +242,8 @@ impl Switch {
             .then(|| &buffer.queues[port * buffer.layout.slots + slot + buffer.layout.bounce_offset])
     }
 
-    /// Load, capacity and watched length of every queue, the latter two in the unit of the queue limit.
+    /// Returns utilisation statistics, capacity and threshold length of each queue. Capacity and threshold are in the
+    /// unit of the queue limit.
     pub fn loads(&self) -> impl Iterator<Item = (QueueLoad, u64, u64)> {
         let egress = &self.core.egress;
         self.core.buffer.loads(|port| port < egress.len() && egress.is_used(port as u16))

@@ -15,13 +15,13 @@ pub(crate) struct Crossing {
 /// The result of handling a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameFate {
-    /// A MAC control frame, which ends here.
+    /// A MAC control frame, which the switch consumed.
     Consumed,
-    /// On the wire of `egress` without a wait; `marked` if ECN-marked at this switch.
+    /// Transmitted by `egress` without queuing; `marked` if ECN-marked at this switch.
     Sent { egress: u16, marked: bool },
-    /// In the queue at `index` of `egress`; `marked` if ECN-marked at this switch.
+    /// Appended to the queue at `index` of `egress`; `marked` if ECN-marked at this switch.
     Queued { egress: u16, index: u32, marked: bool },
-    /// In the queue of its flow, which is held.
+    /// Appended to the queue of its flow, because the flow is held.
     Held { egress: u16 },
     /// The queue of `egress` had no room: the frame was bounced or detoured.
     Redirected { egress: u16, redirected: Redirected },

@@ -109,7 +109,8 @@ impl Core {
     pub(super) fn on_pause(&mut self, in_port: u16, frame: &Frame) {
         self.stats.counters.control_received += 1;
         let Some(reaction) = self.network.flow_control_of(self.node()).reaction() else {
-            // Consumed nevertheless: bridges do not forward its destination address (802.1Q, 8.6.3).
+            // The frame is consumed nevertheless, because bridges do not forward its destination address (802.1Q,
+            // 8.6.3).
             self.stats.counters.control_ignored += 1;
             return;
         };

@@ -22,7 +22,8 @@ impl Switch {
         if self.core.egress.cell(port).busy_until > now {
             return self.core.serve_while_busy(now, port, window);
         }
-        // The wire is free: the frame before has passed its last preemption point, so its transmission is complete.
+        // The wire is free, so the transmission of the previous frame is complete. If the port still keeps the frame,
+        // pass it to the link.
         if let Busy::Commit(frame) = self.core.egress.serve_busy(now, port, false) {
             put_on_wire(&frame, port, frame.at, window);
         }

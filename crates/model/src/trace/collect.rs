@@ -1,4 +1,4 @@
-//! Merges the trace events of the nodes into rows: one order, one number per packet.
+//! Merges the trace events of the nodes into rows in order of time, with one number per packet.
 
 use super::selection::{CapturedFrame, Selection, packet_kind};
 use super::tracer::RawEvent;
@@ -13,7 +13,7 @@ use units::Time;
 /// Maximum number of packets in one generation of the number table: the number of packets in flight in a large network.
 const REMEMBERED: usize = 1 << 19;
 
-/// Key of a packet: flow, kind, position in the flow, creation time, and details.
+/// Key of a packet: flow, kind, sequence number, creation time, and detail.
 type PacketKey = (u64, PacketKind, u64, Time, Detail);
 
 /// Collector of the trace events of all nodes.

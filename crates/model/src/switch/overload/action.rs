@@ -1,4 +1,4 @@
-//! The interface of overload actions: they decide, and [`Core::carry_out`] executes.
+//! The interface of overload actions: an action returns a decision, and [`Core::carry_out`] executes it.
 
 use crate::switch::core::Core;
 use crate::switch::outcome::Crossing;
@@ -11,7 +11,8 @@ use protocols::port::Hooks;
 pub(crate) enum Decision {
     /// The frame joins the queue at `index` of its egress port. `changed` is its new content, if the action changed it.
     Queue { index: usize, changed: Option<Frame> },
-    /// The frame leaves by `port` instead: at once, or from the queue at `index`.
+    /// The frame is redirected to `port`: transmitted at once if `index` is `None`, otherwise appended to the queue at
+    /// `index`.
     Redirect { port: u16, index: Option<usize>, frame: Frame, detour: bool },
     /// The frame was trimmed: its header is forwarded on the path that the action wrote to the `Crossing`.
     Forward { header: Frame },
@@ -41,8 +42,8 @@ impl Decision {
 
 /// An overload action at one switch: PABO, DIBS, trimming, or the rule of a library user. It owns its state and
 /// receives the core of the switch. It may change the path of the frame that it decides about; changed content is part
-/// of the decision. It is no [`PortMechanism`](protocols::port::PortMechanism), because it reads and reserves room at
-/// several ports: that needs the core, which `protocols` does not have.
+/// of the decision. It is not a [`PortMechanism`](protocols::port::PortMechanism), because it reads and reserves buffer
+/// space at several ports, which requires the core. The core is not part of `protocols`.
 pub(crate) trait Action {
     /// Returns the hooks of the action: [`Hooks::DECIDE`], [`Hooks::REFUSE`] and [`Hooks::REDIRECT`].
     fn hooks(&self) -> Hooks;

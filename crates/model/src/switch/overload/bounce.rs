@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  route -> idle port: transmit at once
-//!        -> utilisation of the sub-queue for the frame -> random draw -> enqueue there
+//!        -> utilisation of the sub-queue for the frame -> random draw -> enqueue
 //!                                                                     -> bounce: bounce queue of the ingress port
 //! ```
 //!

@@ -35,7 +35,7 @@ use protocols::pipeline_trim::TrimMeter;
 use stats::trace::{Load, TraceEvent};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// A frame in a pipeline: the time at which it continues, and its egress port.
+/// A frame at a station of a pipeline: the time at which it leaves the station, and its egress port.
 #[derive(Clone, Copy, Debug, Default)]
 struct PipelineFrame {
     at: Time,
@@ -109,7 +109,7 @@ pub(crate) struct PipelineCounts {
     pub notified: u64,
 }
 
-/// Stations with pending times in each pipeline.
+/// Number of stations with an event time in each pipeline.
 const STATIONS: usize = 4;
 const ENTERING: usize = 0;
 const STAGED: usize = 1;
@@ -255,7 +255,7 @@ impl Trimming {
             line.entering.push(PipelineFrame { at, egress, frame });
             pipes.update_station(pipeline, ENTERING);
             core.wake_at(pipes.next());
-            // Traced when it leaves the stages.
+            // The frame is traced when it leaves the stages.
             return FrameFate::Recorded { egress };
         }
         let PipelineParameters { control, .. } = pipes.parameters;

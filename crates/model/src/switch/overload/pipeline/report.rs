@@ -32,7 +32,8 @@ impl Pipelines {
         })
     }
 
-    /// Returns the modes of the ports with signals, as means over the pipelines.
+    /// Returns, for each port with congestion signals, the share of time in the pessimistic and in the half mode,
+    /// averaged over the pipelines.
     pub(crate) fn modes(&self, now: Time, peer: impl Fn(usize) -> String) -> Vec<PortMode> {
         let count = self.pipelines.len();
         let mut modes = Vec::new();
