@@ -54,7 +54,8 @@ fn random_fabric(case: u64, stream: &mut Stream) -> Result<Fabric, FabricError> 
 /// Egress port by switch and host.
 type Tables = Vec<Vec<PortIndex>>;
 
-/// Builds a tree towards each destination: one spanning tree for all, shortest paths, or random.
+/// Builds a forwarding tree towards each destination: along one spanning tree shared by all destinations, along
+/// shortest paths, or along random paths.
 fn random_tables(fabric: &Fabric, stream: &mut Stream) -> Tables {
     let detours = [0, 0, 10, 30, 100][stream.below(5) as usize];
     let one_tree = (stream.below(4) == 0).then(|| spanning_tree(fabric, stream));
@@ -80,8 +81,8 @@ fn spanning_tree(fabric: &Fabric, stream: &mut Stream) -> Vec<bool> {
     chosen
 }
 
-/// Returns the port of each node towards `target`, along a tree that grows from there over the links of `only`: first
-/// in, first out for shortest paths, else in random order.
+/// Returns each node's port towards `target`, along a tree grown from `target` over the links of `only` (`None`: all
+/// links). The order of growth is FIFO (breadth-first) for shortest paths, else random.
 fn in_tree(
     fabric: &Fabric,
     target: NodeId,
@@ -130,12 +131,12 @@ fn paths(fabric: &Fabric, tables: &Tables) -> String {
     text
 }
 
-/// Local identifier: from 1, hosts first.
+/// InfiniBand local identifier (LID): from 1, hosts first.
 fn lid(node: NodeId) -> u32 {
     node.0 + 1
 }
 
-/// Formats one end of a link like OpenSM's subnet list. Ports are numbered from 1; port 0 is the switch itself.
+/// Formats one endpoint of a link as in OpenSM's subnet list. Ports are numbered from 1; port 0 is the switch itself.
 fn end(fabric: &Fabric, node: NodeId, port: PortIndex) -> String {
     let (name, count) = (fabric.name(node), fabric.ports(node).len());
     let (kind, node_guid, port_guid) = match fabric.host_index(node) {
@@ -150,7 +151,7 @@ fn end(fabric: &Fabric, node: NodeId, port: PortIndex) -> String {
     )
 }
 
-/// Lists every link from both ends.
+/// Lists every link twice, once per direction.
 fn subnet(fabric: &Fabric) -> String {
     let mut text = String::new();
     for link in fabric.links() {

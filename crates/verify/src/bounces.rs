@@ -5,8 +5,8 @@ use crate::paths::Hop;
 use crate::proof::{Verifier, host_ports};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 
-/// Up to this number of switches every path is followed separately. In larger fabrics queues are followed by number of
-/// bounces, which includes paths that visit a switch twice.
+/// Maximum number of switches for which each path is followed separately. In larger fabrics the search follows states
+/// of queue and number of bounces, which includes paths that visit a switch twice.
 const MOST_SWITCHES_BY_PATH: usize = 24;
 
 /// Depth-first enumeration of the paths between two switches with hosts.
@@ -24,7 +24,7 @@ enum Reachability {
     No,
 }
 
-/// Movement of frames through the tiers.
+/// Memoised search for the states (ingress port, number of bounces) from which a host is reachable.
 struct TierReachability<'f> {
     fabric: &'f Fabric,
     /// Maximum number of bounces, plus one.
@@ -60,8 +60,8 @@ impl TierReachability<'_> {
         (bounced < self.levels).then_some(bounced)
     }
 
-    /// Whether a frame can still reach a host; paths that cannot are not expected. The recursion ends because each hop
-    /// climbs or descends, and bounces are bounded.
+    /// Whether a frame can still reach a host; paths that cannot reach one are not required to be lossless. The
+    /// recursion terminates because each hop climbs or descends, and bounces are bounded.
     fn ends(&mut self, node: NodeId, ingress: PortIndex, used: usize) -> bool {
         let at = self.fabric.port_number(node, ingress) * self.levels + used;
         if self.ends[at] == Reachability::Unknown {
@@ -79,12 +79,13 @@ impl TierReachability<'_> {
 
 impl Verifier<'_> {
     /// Requires every path up and down the tiers with at most `bounces` bounces to be lossless for every class. A
-    /// bounce is a turn from down to up, or a hop within a tier. Paths visit no node twice. In fabrics of more than 24
-    /// switches paths that do are included, except those that return by the port of arrival.
+    /// bounce is a turn from down to up, or a hop within a tier. In fabrics of at most 24 switches paths visit no
+    /// node twice. In larger ones paths that visit a node twice are included, except paths that leave a node by the
+    /// ingress port.
     ///
     /// # Errors
-    /// [`PathFault::NoTiers`] if links join switches of one tier, and a host then has no such path to another;
-    /// [`PathFault::Relays`] if hosts forward.
+    /// [`PathFault::NoTiers`] if links join switches of one tier, and some host has no path with at most `bounces`
+    /// bounces to another host; [`PathFault::Relays`] if hosts forward.
     pub fn expect_bounces(&mut self, bounces: u8) -> Result<(), PathFault> {
         self.expected = true;
         let fabric = self.fabric;
@@ -169,7 +170,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Follows every queue that frames of a class can reach, with every number of bounces before.
+    /// Follows every queue that frames of a class can reach, for each number of bounces so far.
     fn follow_heights(&mut self, bounces: u8, class: usize) {
         let (fabric, first) = (self.fabric, self.first_slot(class));
         let levels = usize::from(bounces) + 1;

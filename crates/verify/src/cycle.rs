@@ -1,4 +1,4 @@
-//! Search for the shortest cycle, which is the easiest to read.
+//! Search for the shortest cycle of a dependency graph, because the shortest is the easiest to read.
 
 use crate::graph::Graph;
 use std::collections::VecDeque;
@@ -59,8 +59,9 @@ impl Search {
     }
 }
 
-/// Returns the shortest cycle of a graph that contains the cycle `known`; of several, the one with the lowest vertex,
-/// rotated to start there. If the fabric is too large to try every vertex, returns the shortest found.
+/// Returns the shortest cycle of a graph in which the cycle `known` exists. Of several shortest cycles, returns the
+/// one with the lowest vertex, rotated to start at this vertex. If the graph is too large to search from every
+/// vertex, returns the shortest cycle found.
 pub(crate) fn shortest(graph: &Graph, known: Vec<u32>) -> Short {
     let mut search =
         Search { seen: vec![0; graph.len()], from: vec![0; graph.len()], queue: VecDeque::new(), number: 0, edges: 0 };
@@ -71,7 +72,7 @@ pub(crate) fn shortest(graph: &Graph, known: Vec<u32>) -> Short {
             best = cycle;
         }
     }
-    // One longer, so that a cycle of equal length with a lower vertex is also found, once.
+    // One vertex longer than the best cycle, so that a cycle of equal length with a lower vertex is also found, once.
     let mut bound = best.len() as u32 + 1;
     let mut shortest = true;
     for start in 0..graph.len() as u32 {

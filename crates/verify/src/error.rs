@@ -7,7 +7,7 @@ use fabric::{FabricError, NameFault};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyError {
-    /// The fabric is no network: disconnected, a host without link, a link without delay.
+    /// The fabric is not a valid network: disconnected, a host without link, a link without delay.
     #[error("the fabric: {0}")]
     Fabric(#[from] FabricError),
     /// Invalid JSON in a rule file.
@@ -250,7 +250,7 @@ pub enum PathFault {
         /// The node expected.
         to: String,
     },
-    /// Two nodes joined by several links, without a port.
+    /// Two nodes joined by parallel links, without the port that selects one of these.
     #[error(
         "`{from}` and `{to}` are joined by {count} parallel links: write `{from}:{port}` for the one at port {port}"
     )]

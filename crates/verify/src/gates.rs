@@ -1,7 +1,7 @@
-//! Checks time slots and gate lists of any origin, frame by frame over a cycle, with its own readers.
+//! Checks transmission slots and gate lists of any origin, frame by frame over a hyperperiod, with its own readers.
 //!
-//! Files of `tidegate schedule --to json` have the start of each frame: [`judge`] checks them as stated. Other gate
-//! lists have none: [`follow`] simulates frames that wait in the queues of their classes until gates open.
+//! Files of `tidegate schedule --to json` state the start time of each frame, which [`judge`] checks. Other gate
+//! lists state none: [`follow`] simulates frames that wait in the queues of their classes until gates open.
 
 mod disciplines;
 mod faults;

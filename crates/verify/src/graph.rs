@@ -4,9 +4,10 @@
 //! if there is one class). An edge from one queue to another means that frames of the first may enter the second next:
 //! the first cannot drain while the second is paused.
 //!
-//! The successors of a vertex are, per slot, a set of egress ports of its node, in a few words of bits. The visited set
-//! has the same layout, by the egress port upstream. So a search takes time proportional to vertices and words, not to
-//! edges: a fabric of 10,000 switches with 64 ports has 2 million vertices and up to 60 million edges.
+//! The successors of a vertex are, per slot, a set of egress ports of its node, stored as a bitmap of a few words.
+//! The visited set has the same layout: each vertex is the bit of the upstream egress port. So a search takes time
+//! proportional to vertices and words, not to edges: a fabric of 10,000 switches with 64 ports has 2 million vertices
+//! and up to 60 million edges.
 
 use fabric::{Fabric, NodeId};
 
@@ -113,7 +114,7 @@ pub(crate) struct Graph {
 pub(crate) struct Walked {
     /// Number of vertices reachable from the roots, with the roots.
     pub vertices: u64,
-    /// Number of edges that leave them.
+    /// Number of edges from these vertices.
     pub edges: u64,
     /// Vertices of a cycle in order, if there is one.
     pub cycle: Option<Vec<u32>>,

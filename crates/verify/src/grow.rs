@@ -17,7 +17,7 @@ pub enum TreeRoots {
 
 const FAR: u16 = u16::MAX;
 
-/// Shortest paths to one root at a time. Each node takes its lowest port that leads closer.
+/// Shortest-path tree to one root at a time. Each node forwards by its lowest port that leads closer to the root.
 pub(crate) struct Trees<'f> {
     fabric: &'f Fabric,
     /// Forwarding nodes, by node number. A *slot* is an index into this list.
@@ -60,8 +60,9 @@ impl<'f> Trees<'f> {
         self.starts[slot as usize] as usize..self.starts[slot as usize + 1] as usize
     }
 
-    /// Finds shortest paths to `root`, level by level. A narrow level is expanded to its neighbours. Once levels are
-    /// wide, each node not reached yet searches its own neighbours from the lowest port on, and mostly finds one soon.
+    /// Finds shortest paths to `root` by direction-optimising breadth-first search. A narrow frontier is expanded to
+    /// its neighbours (top-down). Once the frontier is wide, each unvisited node searches its own neighbours for a
+    /// node of the frontier, from the lowest port on, and usually finds one early (bottom-up).
     fn grow(&mut self, root: NodeId) {
         self.distance.fill(FAR);
         self.nodes.iter().for_each(|node| self.towards[node.index()] = None);
@@ -120,7 +121,7 @@ impl<'f> Trees<'f> {
     }
 }
 
-/// A tree's root, with the ports by which frames leave it.
+/// Root of a tree, with its egress ports to destination hosts.
 pub(crate) struct Root {
     pub node: NodeId,
     pub exits: Vec<PortIndex>,
@@ -148,7 +149,7 @@ impl Verifier<'_> {
     /// receives the number of finished trees and of all trees.
     ///
     /// # Errors
-    /// None if the fabric is a network: a [`PathFault`] is a defect of this crate.
+    /// None on a valid fabric: a [`PathFault`] is a defect of this crate.
     pub fn expect_trees(&mut self, kind: TreeRoots, mut each: impl FnMut(u64, u64)) -> Result<(), PathFault> {
         self.expected = true;
         let fabric = self.fabric;

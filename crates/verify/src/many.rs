@@ -1,9 +1,9 @@
-//! Trees of shortest paths towards 64 roots at a time, checked on all threads.
+//! Shortest-path trees towards 64 roots at a time, checked on all threads.
 //!
-//! A word per node has a bit per root that the search has reached. Queues are then followed from the leaves, node by
-//! node: the rules that apply at a node are looked up together, while they are in the nearest cache, and once for all
-//! roots whose frames arrive by one port with one tag. Trees that are lossless are counted here. The caller checks any
-//! other tree again on its own, to report the lossy path.
+//! Each node has a word with one bit per root whose breadth-first search has reached the node. Queues are then
+//! followed from the leaves, node by node: the rules of a node are looked up together, while they are in the L1
+//! cache, and once for all roots whose frames arrive by one port with one tag. Lossless trees are counted here. The
+//! caller checks every other tree again on its own, to report the lossy path.
 
 use crate::grow::{Root, Trees};
 use crate::paths::Hop;
@@ -12,10 +12,10 @@ use crate::table::Table;
 use fabric::{Fabric, PortIndex};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bitmap of the roots of one batch.
+/// Number of roots in a batch: the bits of a word.
 const ROOTS: usize = 64;
 
-/// Slots at one distance from some of the roots.
+/// A BFS level: the slots at one distance from at least one root.
 struct Level {
     /// In ascending order.
     slots: Vec<u32>,
@@ -184,7 +184,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         level
     }
 
-    /// Lists the slots of the last level. Removes an empty level and returns false.
+    /// Lists the slots of the last level. If there are none, removes the level and returns false.
     fn close_level(&mut self) -> bool {
         let level = &mut self.levels[self.depth - 1];
         level.slots.clear();
@@ -249,7 +249,8 @@ impl<'a, 'f> Judge<'a, 'f> {
         self.entering[class][edge]
     }
 
-    /// Forwards frames of a queue towards these roots. Returns the roots for which they become lossy.
+    /// Forwards frames of a queue towards the roots of the bitmap `coming`. Returns the roots for which the frames
+    /// become lossy.
     fn pass(&mut self, slot: usize, vertex: u32, mut coming: u64) -> u64 {
         let ports = &self.port[slot * ROOTS..][..ROOTS];
         for (tag, egress) in self.table.graph.leaving(vertex) {
@@ -261,7 +262,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         coming
     }
 
-    /// Returns those of these roots at which frames of a queue do not reach all hosts losslessly.
+    /// Returns the roots of the bitmap `coming` at which frames of a queue do not reach all hosts losslessly.
     fn withheld(&self, roots: &[Root], vertex: u32, coming: u64) -> u64 {
         let delivers = |exit: &PortIndex| self.table.graph.onward_slot(vertex, *exit).is_some();
         bits(coming).filter(|&root| !roots[root].exits.iter().all(delivers)).fold(0, |all, root| all | 1 << root)

@@ -4,7 +4,7 @@ use crate::error::{PathFault, VerifyError};
 use fabric::{Fabric, LinkId, NodeId, PortIndex};
 use std::io::{BufRead, Read};
 
-/// Longer than any path of 65,536 nodes. Bounds the memory for a file without line ends.
+/// Maximum length of a line, longer than any path of 65,536 nodes. Bounds the memory for a file without line breaks.
 const MAX_LINE_BYTES: u64 = 1 << 22;
 
 /// One hop of a path: a node and its egress port.

@@ -20,9 +20,9 @@ pub enum Traffic<'a> {
         routes: &'a Forwarding,
         /// Failed links. The tables may still use them.
         failed: &'a [LinkId],
-        /// Upper bound of local detours per frame. A frame takes a detour at a switch whose ports towards its
-        /// destination have all just failed: it leaves by those of the other ports that are nearest to the destination,
-        /// except the port of arrival.
+        /// Upper bound of local detours per frame. A switch detours a frame if its ports towards the destination have
+        /// all just failed: the frame leaves by the ports nearest to the destination among the others, except the
+        /// ingress port.
         bounces: u8,
     },
     /// Frames follow the paths of a list, in the format of [`PathList`].
@@ -53,8 +53,8 @@ pub struct PfcVerdict {
     pub shortest: bool,
 }
 
-/// Searches for a cycle of queues that wait for each other, if all lossless frames share one class. A queue waits for
-/// the queues that its frames enter next. Hosts consume all arrivals, so no queue waits for a host.
+/// Searches for a cyclic buffer dependency, if all lossless frames share one class. A queue waits for the queues that
+/// its frames enter next. Hosts consume all arrivals, so no queue waits for a host.
 ///
 /// ```
 /// use fabric::generate::ring;
@@ -272,7 +272,7 @@ impl<'a> RouteWalk<'a> {
         }
     }
 
-    /// Finds the ports nearest to the destination if those of the group have failed.
+    /// If all ports of the ECMP group have failed, finds the detour: the usable ports nearest to the destination.
     fn find_detour(&mut self, node: NodeId, ingress: PortIndex, host: u32, group: &[PortIndex]) {
         self.detour.clear();
         let mut nearest = UNREACHABLE;

@@ -65,7 +65,7 @@ impl<'f> Verifier<'f> {
         Ok(Verifier { fabric, table, expected: false, counts, lost: Vec::new(), edge, leaves, switches })
     }
 
-    /// Sets the switches that apply the rules; the default is those that Tagger requires.
+    /// Sets the behaviour of the switches that apply the rules; the default is the behaviour that Tagger requires.
     #[must_use]
     pub fn on(self, switches: Switches) -> Verifier<'f> {
         Verifier { switches, ..self }
@@ -89,7 +89,7 @@ impl<'f> Verifier<'f> {
     /// path that starts or ends at a switch represents the paths of all its hosts. `line` is used in messages.
     ///
     /// # Errors
-    /// [`PathFault`] if ports and nodes do not form a path, or a switch at an end has no host.
+    /// [`PathFault`] if ports and nodes do not form a path, or the path starts or ends at a switch without hosts.
     pub fn expect_path(&mut self, line: Option<u64>, hops: &[Hop], last: NodeId) -> Result<(), PathFault> {
         self.expected = true;
         self.counts.paths += 1;
@@ -224,7 +224,8 @@ impl<'f> Verifier<'f> {
             }
         };
         let stranded = (self.switches.scheduler == Scheduler::Strict)
-            // A frame that turns lossy starves under strict priority, yet counts in its lossless ingress queue.
+            // Under strict priority a frame that becomes lossy can starve, and it still counts in its lossless
+            // ingress queue.
             .then(|| stranded(fabric, graph, &self.reachable(), |slot| tags[usize::from(slot)]));
         (self.counts.queues, self.counts.dependencies) = (all.queues, all.dependencies);
         (self.counts.reachable_queues, self.counts.reachable_dependencies) = (reached.queues, reached.dependencies);
@@ -361,8 +362,8 @@ fn follow_from(
     Ok(edge.withheld(fabric, table, vertex, last)?.map(|egress| LossPoint { entry, egress }))
 }
 
-/// Cache of the rules between hosts and their switch. Lists of paths between switches need them for every path, and a
-/// switch has about as many hosts as uplinks.
+/// Cache of rule lookups for frames from and to the hosts of a switch, because lists of paths between switches need
+/// these lookups for every path.
 #[derive(Debug)]
 pub(crate) struct Edge {
     /// Per class and egress port: index into `entrances`; 0 if not computed.
@@ -374,7 +375,7 @@ pub(crate) struct Edge {
     pub delivers: Vec<bool>,
 }
 
-/// Bit above all slots of [`Edge::entrance_bits`].
+/// Bit of [`Edge::entrance_bits`] above all slots: frames of some host become lossy.
 pub(crate) const LOST: u64 = 1 << 62;
 const KNOWN: u64 = 1 << 63;
 
@@ -454,7 +455,7 @@ impl Edge {
                 None => lost = lost.or(Some(entry)),
                 Some(slot) => {
                     let vertex = graph.vertex(graph.ports.peer(egress as u32), slot);
-                    // Most hosts of a switch share one tag from here on.
+                    // Most hosts of a switch enter the same next queue.
                     if next.iter().all(|(other, _)| *other != vertex) {
                         next.push((vertex, entry));
                     }

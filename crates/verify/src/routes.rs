@@ -87,7 +87,8 @@ impl Verifier<'_> {
         let graph = &self.table.graph;
         for &other in alike {
             entries(fabric, routes, other, |entry| passed.visit(graph.vertex(entry, first), u32::MAX));
-            // Hosts of one row have equal sources, except that each is no source for itself. Two of them cover all.
+            // The hosts of one row have the same sources, except that no host sends to itself. Two hosts of a row
+            // therefore cover all sources.
             if row_switch.is_none() || other != host {
                 break;
             }

@@ -30,7 +30,7 @@ pub enum Scheduler {
     Strict,
 }
 
-/// The switches that apply the rules. The default is those that Tagger requires.
+/// Behaviour of the switches that apply the rules. The default is the behaviour that Tagger requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Switches {
     /// Queue of a frame whose tag has changed: step 3 of Tagger.
@@ -64,7 +64,7 @@ pub(crate) fn by_arriving_tag(fabric: &Fabric, rules: &Graph, queues: &[bool], t
     graph
 }
 
-/// Returns the first of these queues whose frames become lossy by some port.
+/// Returns the first queue of `queues` whose frames become lossy at some egress port.
 pub(crate) fn stranded(
     fabric: &Fabric,
     rules: &Graph,

@@ -215,7 +215,7 @@ struct TableBuilder {
     width: usize,
     /// Number of lossless tags.
     slots: usize,
-    /// Per port and slot: the lossless slots, then the lossy one.
+    /// Per ingress port and arriving slot (the lossless slots, then the lossy one): egress ports by new slot.
     given: Vec<Vec<Given>>,
     words: Vec<u64>,
     /// The last list of ports that was read.

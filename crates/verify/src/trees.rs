@@ -138,7 +138,7 @@ impl Verifier<'_> {
                 };
             }
         }
-        // Nodes that never ran out of branches are on a loop.
+        // Nodes with unprocessed branches are on a forwarding loop, or behind one.
         if left < leaves.nodes {
             let circle = (0..towards.len()).find(|&at| leaves.waiting[at] > 0 && at != target.index()).unwrap_or(0);
             return Err(PathFault::Loop { node: fabric.name(NodeId(circle as u32)).to_owned() });

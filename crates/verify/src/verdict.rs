@@ -1,4 +1,4 @@
-//! Verdicts, in names and ports.
+//! Verdicts, with node names and port numbers.
 
 use crate::cycle::Short;
 use crate::graph::Graph;
@@ -40,7 +40,7 @@ impl fmt::Display for TaggedLink {
     }
 }
 
-/// Queues that wait for each other: each for the next, the last for the first.
+/// A cyclic buffer dependency: each queue waits for the next, the last for the first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cycle {
     /// The links into the ports of these queues, in order.
@@ -192,7 +192,7 @@ pub struct Verdict {
     pub switches: Switches,
     /// All conditions, in order.
     pub checks: Vec<Check>,
-    /// Size of the verified input. A search that found a cycle stopped there.
+    /// Size of the verified input. A search stops at the first cycle, so its counts are then incomplete.
     pub counts: Counts,
     /// The first rule that lowers a tag.
     pub decrease: Option<DecreasingRule>,

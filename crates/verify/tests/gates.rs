@@ -60,7 +60,8 @@ fn a_schedule_that_holds_passes_and_is_measured() {
     let judgement = judge(&Gates::parse(&valid().to_string()).unwrap(), &fabric());
     assert_eq!(failed(&valid()), [""; 0]);
     assert!(judgement.pass());
-    // One frame per microsecond at two ports, one per two microseconds at two.
+    // One frame per cycle on each host link; on the shared link, per 2 us, two frames of `one` and one frame of
+    // `two`.
     assert_eq!((judgement.frames, judgement.longest_wait_ps, judgement.longest_latency_ps), (1 + 1 + 3, 0, 373_400));
     assert_eq!(judgement.warnings, [""; 0]);
 }

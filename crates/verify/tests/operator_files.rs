@@ -80,7 +80,7 @@ impl Known {
         let knowable = spines > 1 || !words[0].starts_with("node");
         let hosts_each = if random.one_in(5) && knowable { 0 } else { 1 + random.below(3) };
         let host_word = random.of(&["h", "host-", "server", "srv", "client"]);
-        // Without hosts on most leaves these could not be told from cores.
+        // Only a few leaves have no hosts, otherwise leaves could not be distinguished from cores.
         let empty = if three && hosts_each > 0 { random.below(5) } else { usize::MAX };
         let mut uppers = vec![Vec::new(); spines];
         let mut cores = Vec::new();
@@ -339,7 +339,7 @@ fn netlab(known: &Known, random: &mut Random) -> String {
 }
 
 fn gns3(known: &Known, random: &mut Random) -> String {
-    // A machine may be a server, so without servers in the file its kind is that of a router.
+    // `qemu` and `docker` nodes may be servers, so if the file has no servers the switches are `dynamips` routers.
     let kind = if known.hosts.is_empty() { "dynamips" } else { random.of(&["qemu", "dynamips", "docker"]) };
     let node = |(name, tier): (&String, Option<u8>)| {
         let kind = if tier.is_some() { kind } else { "vpcs" };

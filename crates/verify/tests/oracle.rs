@@ -97,7 +97,7 @@ fn next(fabric: &Fabric, file: &RuleFile, (node, ingress, tag): Queue) -> Vec<Qu
     found
 }
 
-/// Whether some walk from here reaches a queue twice; `None` after `budget` steps.
+/// Whether some continuation of `walk` reaches a queue of the walk again; `None` after `budget` steps.
 fn comes_back(fabric: &Fabric, file: &RuleFile, walk: &mut Vec<Queue>, budget: &mut u64) -> Option<bool> {
     for queue in next(fabric, file, walk[walk.len() - 1]) {
         *budget = budget.checked_sub(1)?;
@@ -114,7 +114,7 @@ fn comes_back(fabric: &Fabric, file: &RuleFile, walk: &mut Vec<Queue>, budget: &
     Some(false)
 }
 
-/// Whether some walk from any of these queues returns.
+/// Whether some walk from any of these queues reaches a queue twice.
 fn any_comes_back(fabric: &Fabric, file: &RuleFile, starts: &[Queue]) -> Option<bool> {
     let mut budget = 200_000;
     for &start in starts {
@@ -216,7 +216,7 @@ fn cycles_are_those_of_brute_force_over_all_walks() {
             }
         }
     }
-    // The comparison is meaningful only if the generator makes both kinds.
+    // The comparison is meaningful only if the generator produces both safe and unsafe rules.
     assert!(compared > 5_500 && unsafe_ones > 1_000 && compared - unsafe_ones > 1_000, "{compared} {unsafe_ones}");
     assert!(only_unreachable > 50, "{only_unreachable}");
 }

@@ -90,7 +90,7 @@ fn turns(fabric: &Fabric, routes: &Forwarding, failed: &[LinkId], bounces: u8) -
     turns
 }
 
-/// Whether queues wait in a cycle, by the transitive closure of a matrix.
+/// Whether there is a cyclic dependency among queues, by the transitive closure of a matrix.
 fn circle(fabric: &Fabric, turns: &Turns) -> bool {
     let count = fabric.port_count();
     let mut reach = vec![false; count * count];

@@ -138,7 +138,7 @@ fn what_is_lossy_stays_lossy() {
 #[test]
 fn frames_sent_back_by_the_port_they_came_by_are_a_circle_of_two() {
     let fabric = line(2, 1, LINK, LINK).unwrap();
-    // A bitmap of ports allows more than intended: in {0, 1}, out {0, 1}.
+    // Port bitmaps match more pairs than intended: both ingress ports {0, 1} with both egress ports {0, 1}.
     let mut file = rules(&fabric, 1, &[("S1", &[]), ("S2", &[])]);
     for switch in &mut file.switches {
         switch.rules.push(Rule { tag: 1, ingress: vec![0, 1], egress: vec![0, 1], new_tag: 1 });

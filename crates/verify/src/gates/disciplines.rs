@@ -1,18 +1,18 @@
 //! Queue disciplines of interfaces while a script runs: which `tc qdisc` commands the kernel executes and which it
-//! refuses (`tc_modify_qdisc`, `tc_get_qdisc` of `sch_api.c`). Interfaces begin as after boot, with the default queue
-//! discipline, whose handle is zero. A test compares random sequences with the kernel.
+//! refuses (`tc_modify_qdisc`, `tc_get_qdisc` of `sch_api.c`). Interfaces start in their state after boot, with the
+//! default queue discipline, whose handle is zero. A test compares random sequences of commands with the kernel.
 
 use super::file::GateFileError;
 use super::shell::{Word, at};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether a command succeeds.
+/// Outcome of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     Succeeds,
-    /// The reason.
+    /// Reason of the failure.
     Fails(String),
-    /// The reason why it is not known.
+    /// Reason why the outcome cannot be determined.
     Unknown(String),
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Request<'a> {
     pub options: &'a [Word],
 }
 
-/// Place of a queue discipline.
+/// Parent of a queue discipline.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parent<'a> {
     Root,
@@ -39,7 +39,7 @@ pub(super) enum Parent<'a> {
     Class(&'a str),
 }
 
-/// Parses a handle like `tc`: `100`, `100:`, `100:5`, of which the number after `:` is not used.
+/// Parses a handle as `tc` does: `100`, `100:` or `100:5`. The minor number, after `:`, is ignored.
 fn handle_of(text: &str) -> Option<u16> {
     let major = text.split_once(':').map_or(text, |(major, _)| major);
     let good = !major.is_empty() && major.chars().all(|c| c.is_ascii_hexdigit());
@@ -47,7 +47,7 @@ fn handle_of(text: &str) -> Option<u16> {
 }
 
 impl<'a> Request<'a> {
-    /// Parses the arguments after `tc qdisc`; `None` if they change nothing.
+    /// Parses the arguments after `tc qdisc`; `None` if the command changes nothing.
     ///
     /// # Errors
     /// Arguments that `tc` refuses, with their line.
@@ -122,7 +122,7 @@ impl<'a> Request<'a> {
         Ok(Some(found))
     }
 
-    /// Whether the arguments of a simple kind are valid; those of others are not followed.
+    /// Whether the options of the kind are valid. Returns false for kinds whose options are not parsed.
     fn has_valid_options(&self) -> bool {
         let words: Vec<&str> = self.options.iter().map(|(_, word)| word.as_str()).collect();
         let number = |text: &str| (1..=9).contains(&text.len()) && text.chars().all(|c| c.is_ascii_digit());
@@ -150,11 +150,11 @@ const ARRIVAL_HANDLE: u16 = 0xffff;
 
 #[derive(Clone, Debug)]
 struct Device {
-    /// Possible states.
+    /// Possible root queue disciplines at this point of the script.
     roots: Vec<Root>,
     /// Handles of queue disciplines below the root.
     below: BTreeSet<u16>,
-    /// Whether it has `ingress` or `clsact`; `None` if not known.
+    /// Whether the device has `ingress` or `clsact`; `None` if not known.
     arrival: Option<bool>,
 }
 
@@ -165,7 +165,7 @@ pub(super) struct Disciplines {
 }
 
 impl Disciplines {
-    /// Follows a command. `certain`: whether it runs in any case.
+    /// Applies a command. `certain`: whether the command runs unconditionally.
     pub fn follow(&mut self, request: &Request<'_>, line: usize, certain: bool) -> Outcome {
         let Some(name) = request.device else { return Outcome::Unknown("it has no `dev`".to_owned()) };
         let fresh = || Device { roots: vec![Root::Default], below: BTreeSet::new(), arrival: Some(false) };

@@ -1,5 +1,6 @@
-//! The kernel agrees with the outcomes of random sequences of `tc qdisc` commands, in a network namespace of the test.
-//! Where none can be made the test prints it and passes, unless `TIDEGATE_REQUIRE_NAMESPACES` is set.
+//! Compares the predicted outcomes of random sequences of `tc qdisc` commands with the kernel, in a network namespace
+//! that the test creates. If it cannot create one, the test prints the reason and passes, unless
+//! `TIDEGATE_REQUIRE_NAMESPACES` is set.
 
 use super::*;
 use std::process::{Command, Stdio};

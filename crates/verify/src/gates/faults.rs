@@ -1,4 +1,4 @@
-//! Formatting of faults: names of the fabric's file, times with units, each fault once.
+//! Formatting of faults: node and port names as in the fabric's file, times with units, duplicates counted.
 
 use fabric::{Fabric, NodeId};
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub(super) fn port_of(fabric: &Fabric, node: &str, port: u16) -> String {
     }
 }
 
-/// Formats a time exactly, in the largest unit that it reaches: `1.012492ms`.
+/// Formats a time exactly, in the largest unit that does not exceed it: `1.012492ms`.
 pub(super) fn shown(ps: u64) -> String {
     const UNITS: [(u64, &str); 5] =
         [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns"), (1, "ps")];

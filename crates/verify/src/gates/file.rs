@@ -1,4 +1,4 @@
-//! Reader of JSON files with streams, the start of each hop, and the gates of ports.
+//! Reader of JSON files with streams, the start time of each hop, and the gates of ports.
 
 use serde::Deserialize;
 
@@ -71,7 +71,7 @@ struct Raw {
     gates: Vec<Port>,
 }
 
-/// Time that a frame occupies the wire: with preamble and gap, or without.
+/// Whether the wire time of a frame includes the preamble and the inter-packet gap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Wire {

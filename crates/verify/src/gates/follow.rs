@@ -1,5 +1,5 @@
-//! Simulation of gate lists without time slots. Frames wait in the queue of their class, first in, first out, until the
-//! gate is open for the whole frame. The simulation ends when its state repeats.
+//! Simulation of gate lists without transmission slots. Frames wait in the FIFO queue of their class until the gate
+//! is open for the whole transmission. The simulation ends when its state repeats.
 
 use super::faults::{Faults, port_of, shown};
 use super::judge::{Check, Judgement, Windows, common, link_of, times};
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 /// Maximum number of simulated transmissions.
 const MOST_FRAMES: u64 = 5_000_000;
-/// Maximum number of common cycles until the state must repeat.
+/// Maximum number of hyperperiods until the state must repeat.
 const MOST_CYCLES: u64 = 32;
 
 /// A frame in flight: its flow, next hop, and release time in picoseconds.
@@ -21,7 +21,7 @@ struct Frame {
     released_ps: u64,
 }
 
-/// An event. At equal times releases and arrivals precede transmissions, in order of flows.
+/// An event. Of events at the same time, releases and arrivals precede transmissions; ties are ordered by flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     Release { flow: usize, instance: u64 },
@@ -29,8 +29,8 @@ enum Due {
     Try { port: usize },
 }
 
-/// Intervals in which the gate of a class is open, over two cycles, so that an interval across the end of a cycle is
-/// whole.
+/// Intervals in which the gate of a class is open, over two gating cycles, so that an interval across the cycle
+/// boundary is not split.
 struct GateWindows {
     cycle_ps: u64,
     open: Vec<(u64, u64)>,
@@ -233,7 +233,8 @@ impl<'a> Run<'a> {
                 }
             }
             let state = self.state(end);
-            // Both states are at multiples of the common cycle, so equal states repeat for ever.
+            // Both states are at multiples of the hyperperiod, so if they are equal, all later hyperperiods are
+            // equal.
             if before.as_ref() == Some(&state) {
                 return Ok(());
             }
@@ -251,7 +252,7 @@ impl<'a> Run<'a> {
         let ago = |at: u64| i128::from(at) - i128::from(end);
         let mut all = Vec::new();
         for (number, port_state) in self.port_states.iter().enumerate() {
-            // A port that is free since long equals one that becomes free at `end`.
+            // A port that became free before `end` is equivalent to one that becomes free at `end`.
             let free = port_state.free_ps.max(end);
             all.push((ago(free), number, usize::MAX, 0, 0));
             for (class, queue) in port_state.queues.iter().enumerate() {
@@ -313,7 +314,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Schedules the next transmission of the port. A frame that no gate interval can hold is reported and dropped.
+    /// Schedules the next transmission of the port. A frame that is longer than every gate interval is reported and
+    /// dropped.
     fn plan(&mut self, port: usize) {
         let mut first: Option<u64> = None;
         for class in 0..8 {
@@ -338,7 +340,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Sends the head of the highest class that can start now.
+    /// Sends the head-of-line frame of the highest class that can start now.
     fn send(&mut self, port: usize) {
         let ready = (0..8).rev().find(|&class| self.starts(&self.port_states[port], class) == Some(self.now));
         let Some((class, frame)) =
@@ -441,7 +443,7 @@ mod tests {
 
     #[test]
     fn frames_wait_for_their_gate_and_latencies_are_reported() {
-        // Arrives at the switch at 900 ns, and may leave from 2 us on: 1.1 us of waiting.
+        // The frame arrives at the switch at 900 ns (800 ns + 100 ns). The gate opens at 2 us: it waits 1.1 us.
         let gates = "sched-entry S 7f 2000 sched-entry S 80 1000 sched-entry S 7f 7000";
         let found = follow(&lists(&[("a", 0, 7)], gates), &fabric());
         assert_eq!(faults(&found), Vec::<&str>::new(), "{:?}", found.checks);
@@ -453,18 +455,19 @@ mod tests {
     fn a_gate_that_is_too_short_is_reported() {
         let gates = "sched-entry S 7f 2000 sched-entry S 80 700 sched-entry S 7f 7300";
         assert_eq!(faults(&follow(&lists(&[("a", 0, 7)], gates), &fabric())), ["gates-open"]);
-        // Across the end of a cycle the interval is long enough.
+        // Across the cycle boundary the two intervals of 500 ns form one of 1,000 ns, longer than the frame (800 ns).
         let gates = "sched-entry S 80 500 sched-entry S 7f 9000 sched-entry S 80 500";
         assert_eq!(faults(&follow(&lists(&[("a", 4000, 7)], gates), &fabric())), Vec::<&str>::new());
     }
 
     #[test]
     fn a_frame_that_comes_first_leaves_first_and_the_other_misses_its_window() {
-        // Two windows of one frame each. The second frame arrives during the first window, and waits for its own.
+        // The window of 1,600 ns has room for two frames. The second frame arrives 100 ns after the first and waits
+        // 700 ns.
         let gates = "sched-entry S 7f 900 sched-entry S 80 1600 sched-entry S 7f 7500";
         let found = follow(&lists(&[("a", 0, 7), ("b", 100, 7)], gates), &fabric());
         assert_eq!((faults(&found), found.longest_wait_ps), (vec![], 700_000));
-        // With one window per cycle for two frames the queue grows.
+        // A window of 900 ns has room for only one of the two frames per cycle, so the queue grows.
         let gates = "sched-entry S 7f 900 sched-entry S 80 900 sched-entry S 7f 8200";
         let found = follow(&lists(&[("a", 0, 7), ("b", 100, 7)], gates), &fabric());
         assert_eq!(faults(&found), ["settles", "deadlines"]);
@@ -480,7 +483,7 @@ mod tests {
 
     #[test]
     fn jitter_is_what_changes_from_frame_to_frame() {
-        // A frame every 10 us, a window every 7.5 us.
+        // A frame every 10 us and a window every 7.5 us: the waiting time varies between frames.
         let gates = "sched-entry S 80 3000 sched-entry S 7f 4500 sched-entry S 80 3000 sched-entry S 7f 4500";
         let found = follow(&lists(&[("a", 0, 7)], gates), &fabric());
         assert!(found.jitter_ps > 0 && faults(&found).is_empty(), "{found:?}");
@@ -491,7 +494,7 @@ mod tests {
         let gates = "sched-entry S 7f 2000 sched-entry S 80 1000 sched-entry S 7f 7000";
         let with =
             |sdu: &str| follow(&lists(&[("a", 0, 7)], &format!("{gates} max-sdu 0 0 0 0 0 0 0 {sdu}")), &fabric());
-        // 100 bytes with 18 of addresses, type and FCS.
+        // A frame of 100 bytes has 82 bytes of payload and 18 bytes of addresses, type and FCS.
         assert_eq!(faults(&with("82")), Vec::<&str>::new());
         assert!(with("82").checks.iter().any(|check| check.name == "max-sdu"));
         let dropped = with("81");

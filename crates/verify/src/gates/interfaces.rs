@@ -42,20 +42,20 @@ const VALUED: [&str; 25] = [
 ];
 /// Actions of a filter that neither change nor drop frames.
 const NEUTRAL: [&str; 5] = ["pass", "ok", "continue", "reclassify", "pipe"];
-/// Parents of filters for frames that arrive: their priority is an input of the judgement, like that of streams.
+/// Parents of ingress filters. The priority of received frames is an input of the check, like that of streams.
 const ARRIVAL: [&str; 4] = ["ingress", "ffff:", "ffff:fff1", "ffff:fff2"];
 
-/// State of interfaces at the end of the commands so far.
+/// State of the interfaces after the commands followed so far.
 #[derive(Debug, Default)]
 pub(super) struct Interfaces {
     /// Line of the command that takes an interface down, by name.
     down: BTreeMap<String, usize>,
-    /// Line, interface and effect of filters for frames that leave.
+    /// Line, interface and effect of egress filters.
     filters: Vec<(usize, String, String)>,
 }
 
 impl Interfaces {
-    /// Follows a command other than `tc`. `certain`: whether it runs in any case.
+    /// Applies a command other than `tc`. `certain`: whether the command runs unconditionally.
     ///
     /// # Errors
     /// A command that moves or renames an interface of `known`, or whose interfaces are not in the script.
@@ -161,7 +161,7 @@ impl Interfaces {
         let Some(device) = after("dev").filter(|_| !arrives) else { return };
         let mut kinds = words.iter().enumerate().filter(|(_, word)| matches!(**word, "action" | "actions"));
         let kind = kinds.find_map(|(at, _)| words.get(at + 1).filter(|kind| !NEUTRAL.contains(kind)));
-        // Actions that a filter kind has itself.
+        // Filter kinds and options that act without the keyword `action`.
         let own = words.iter().find(|word| matches!(**word, "bpf" | "police" | "flowid" | "classid"));
         let Some(kind) = kind.or(own) else { return };
         let effect = match (*kind, words.contains(&"priority")) {

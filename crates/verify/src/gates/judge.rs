@@ -1,4 +1,4 @@
-//! Checks of every frame of a cycle: paths, order in time, wires, gates, deadlines.
+//! Checks of every frame of a hyperperiod: path, order of hops in time, overlap on the wire, gates, deadline.
 
 use super::faults::{Faults, port_of, shown};
 use super::file::{Gates, Port, Stream, Wire};
@@ -216,7 +216,8 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
     }
 }
 
-/// Reports a frame that leaves before one that arrived earlier: in a shared queue the earlier one would take its slot.
+/// Reports a frame that leaves before a frame that arrived earlier: a shared FIFO queue would send the earlier frame
+/// in the slot of the later one.
 fn overtaken(all: &[(u128, u128, &Found<'_>)], cycle: u128, location: &str) -> Option<String> {
     let mut last: Option<(i128, &Found<'_>)> = None;
     // Two rounds, for frames that wait across the end of the cycle.
@@ -250,7 +251,7 @@ fn warnings(gates: &Gates, fabric: &Fabric, used: &[(&str, u16)]) -> Vec<String>
     all
 }
 
-/// States of a port over its cycle, with their begins.
+/// Gate states of a port over its cycle, with the start time of each state.
 pub(super) struct Windows<'a> {
     list: &'a Port,
     begins: Vec<u64>,
@@ -267,7 +268,7 @@ impl Windows<'_> {
         Windows { list, begins: list.entries.iter().map(begin).collect() }
     }
 
-    /// Whether all states in the interval of `length` from `at`, below the cycle, satisfy `such`.
+    /// Whether all gate states in the interval of `length` from `at` satisfy `such`. `at` is less than the cycle.
     pub fn is(&self, at: u64, length: u64, such: impl Fn(u8) -> bool) -> bool {
         let mut entry = self.begins.partition_point(|&begin| begin <= at).saturating_sub(1);
         let mut left = length;

@@ -151,8 +151,8 @@ impl Lists {
         Ok(())
     }
 
-    /// Adds the gates of ports. A port has its name in the fabric, or `eth` and its number. Time zero is the begin of
-    /// the earliest first cycle.
+    /// Adds the gates of ports. A port is named as in the fabric, or `eth` followed by its number. Time zero is the
+    /// earliest start of a first cycle.
     ///
     /// # Errors
     /// The node, with the fault: an undefined node or port, a duplicate port, cycles of different clocks.
@@ -170,7 +170,7 @@ impl Lists {
         Ok(())
     }
 
-    /// Begins of cycles can be compared only on one clock.
+    /// Checks that all lists use one clock: start times of cycles on different clocks cannot be compared.
     fn check_clocks(&mut self, nodes: &[(String, Vec<PortGates>)]) -> Result<(), (String, GateFileError)> {
         let mut all = nodes.iter().flat_map(|(node, lists)| lists.iter().map(move |list| (node, list)));
         let Some((first, of_first)) = all.next() else { return Ok(()) };
@@ -266,7 +266,7 @@ impl Lists {
     }
 }
 
-/// Rotates a list that begins `by` later, less than a cycle, to time zero.
+/// Rotates a list whose cycle starts at time `by` (less than a cycle), so that it starts at time zero.
 fn rotated(states: Vec<State>, by: u64) -> Vec<State> {
     let mut tail = Vec::new();
     let mut head = states;

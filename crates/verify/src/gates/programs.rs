@@ -14,13 +14,13 @@ const DECIDES: [&str; 15] = [
     "test", "grep", "ls", "cat", "date", "uname", "id", "whoami", "hostname", "lsmod", "which", "type", "command",
     "false", "ifdown",
 ];
-/// Programs whose presence is taken for granted.
+/// Programs that are assumed to be installed.
 const PRESENT: [&str; 6] = ["tc", "ip", "ethtool", "modprobe", "sysctl", "sudo"];
 /// Programs that change frames or their priority, and so their class.
 const CHANGE_FRAMES: [&str; 8] =
     ["iptables", "ip6tables", "iptables-restore", "nft", "ebtables", "arptables", "bpftool", "tcpreplay"];
 
-/// Returns the name of a program without its folder; `None` if it is not a program of the system.
+/// Returns the name of a program without its folder; `None` if the folder is not a system folder.
 pub(super) fn name(program: &str) -> Option<&str> {
     match program.rsplit_once('/') {
         None => Some(program),

@@ -13,7 +13,7 @@ pub type Word = (usize, String);
 #[derive(Clone, Debug)]
 pub struct Command {
     pub words: Vec<Word>,
-    /// Number of the command that must succeed for this one to run; `None` if it always runs.
+    /// Index of the command that must succeed for this one to run; `None` if it always runs.
     pub after: Option<usize>,
     /// Whether the script ends if this command fails: by `set -e` or `|| exit`.
     pub ends: bool,
@@ -30,24 +30,24 @@ struct Reader<'a> {
     chars: std::iter::Peekable<std::str::Chars<'a>>,
     line: usize,
     variables: BTreeMap<String, String>,
-    /// Variables that cannot change any more, with the line of `readonly`.
+    /// Read-only variables, with the line of `readonly`.
     fixed: BTreeMap<String, usize>,
-    /// Shells of this script differ from `sh`: they know `NAME+=VALUE` and `set -o pipefail`.
+    /// Whether the script's shell may be more than plain `sh`: it then accepts `NAME+=VALUE` and `set -o pipefail`.
     extended: bool,
     /// `set -e`.
     errexit: bool,
     commands: Vec<Command>,
     command: Vec<Word>,
     word: Option<Word>,
-    /// Index in the word of its first quoted or expanded part. A word with one is no keyword; if the part precedes `=`,
-    /// the word is no assignment.
+    /// Offset in the word of its first quoted or expanded part. A word with such a part is no keyword; if the part
+    /// precedes `=`, the word is no assignment.
     quoted_from: Option<usize>,
     /// Per word of the command: whether it is an assignment.
     assigns: Vec<bool>,
     /// Line and sign of a redirection whose file is the next word.
     redirects: Option<(usize, char)>,
-    /// Whether the command runs only if the previous one succeeds; and the number of that command, unless it is an
-    /// assignment.
+    /// Whether the command runs only if the previous one succeeds (after `&&`); and the index of the previous
+    /// command, unless that is an assignment.
     conditional: bool,
     condition: Option<usize>,
     /// Line after the last continuation by `\` within the command.
@@ -411,7 +411,7 @@ impl Reader<'_> {
         if any { Ok(()) } else { at(line, format!("`set`: {ONLY_OPTIONS}")) }
     }
 
-    /// Sets whether the script ends if the last command fails, or one before it in its list of `&&`.
+    /// Sets whether the script ends if any command of the last `&&` list fails.
     fn list_ends(&mut self, ends: bool) {
         let mut number = self.commands.len().checked_sub(1);
         while let Some(command) = number.and_then(|number| self.commands.get_mut(number)) {
@@ -496,7 +496,7 @@ impl Reader<'_> {
 /// Commands that end a script; `exec` does so only with a command.
 pub const ENDS: [&str; 2] = ["exit", "exec"];
 
-/// Commands that change variables, or the commands that run.
+/// Commands that change variables or select which commands run, with the reason of the refusal.
 const CHANGES: [(&str, &str); 20] = [
     ("unset", VARIABLES),
     ("read", VARIABLES),
@@ -536,7 +536,7 @@ struct Interpreter {
     errexit: bool,
 }
 
-/// Follows the first line of a script. Without `#!` it is for any shell.
+/// Parses the first line of a script. A script without `#!` may run in any shell.
 fn interpreter(first: &str) -> Result<Interpreter, GateFileError> {
     let Some(line) = first.strip_prefix("#!") else { return Ok(Interpreter { extended: false, errexit: false }) };
     if first.ends_with('\r') {

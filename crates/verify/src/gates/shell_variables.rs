@@ -20,7 +20,7 @@ pub fn assignment(word: &str) -> Option<Assignment<'_>> {
     is_name(name).then_some(Assignment { name, value, appends })
 }
 
-/// Variables that shells or programs read, or that a shell sets itself; those of the second list by their beginning.
+/// Variables that shells or programs read, or that a shell sets itself. The second list has prefixes of names.
 const SPECIAL: [&str; 30] = [
     "IFS",
     "ENV",

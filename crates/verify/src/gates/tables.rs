@@ -27,7 +27,7 @@ fn at<T>(table: Table, line: usize, message: impl Into<String>) -> Result<T, Wro
     Err((table, GateFileError::Line { line, message: message.into() }))
 }
 
-/// The ends of a link.
+/// Names of the two nodes of a link.
 type Ends = (String, String);
 
 /// Splits a line into cells. Quoted cells may contain commas.

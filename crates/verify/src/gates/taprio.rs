@@ -77,11 +77,11 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
 /// State while the commands of a script run.
 struct Script<'a> {
     commands: &'a [Command],
-    /// Per command: why it is not known whether it succeeds.
+    /// Per command: reason why its outcome is unknown; `None` if it succeeds.
     unknown: Vec<Option<String>>,
     /// Whether a later command runs only if this one succeeds.
     decides: Vec<bool>,
-    /// Line and reason of a command whose failure, which is not excluded, ends the script.
+    /// Line and reason of a command that may fail and would then end the script.
     may_end: Option<(usize, String)>,
     all: Vec<PortGates>,
     interfaces: Interfaces,
@@ -123,7 +123,7 @@ impl<'a> Script<'a> {
         }
         let certain = self.runs(number).is_ok();
         self.interfaces.follow(words, certain, &self.all)?;
-        // Also inside a quoted command of another shell.
+        // Also search inside quoted arguments, such as the command of `sh -c`.
         let mut parts = words.iter().flat_map(|(_, word)| word.split([' ', '\t', ';', '&', '|', '(', ')']));
         let name = programs::name(program).unwrap_or_default();
         let prints = PRINTERS.contains(&name)
@@ -204,7 +204,7 @@ impl<'a> Script<'a> {
         Ok(())
     }
 
-    /// Refuses a command that runs only if a command succeeds of which this is not known.
+    /// Refuses a command whose execution depends on a command with an unknown outcome.
     fn runs(&self, number: usize) -> Result<(), GateFileError> {
         let mut command = &self.commands[number];
         while let Some(before) = command.after {

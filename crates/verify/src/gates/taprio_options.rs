@@ -234,7 +234,8 @@ impl Options {
         if self.entries.is_empty() {
             return at(first, format!("`sched-entry` is missing: the intervals of `{device}` add up to nothing"));
         }
-        // A mask with undefined gates is mostly a decimal one: 128 opens gates 3, 5 and 8.
+        // A mask that opens undefined gates was probably written in decimal: `128`, read as hexadecimal, opens gates
+        // 3, 5 and 8.
         if let Some((entry, mask)) =
             self.entries.iter().zip(&self.masks).find(|(entry, _)| entry.1 >> classes.max(8) != 0)
         {

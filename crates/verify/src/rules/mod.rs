@@ -91,7 +91,8 @@ impl RuleFile {
     /// # Errors
     /// [`VerifyError::Json`] with line and column; [`VerifyError::Format`] if it is JSON of another kind.
     pub fn parse(bytes: &[u8]) -> Result<RuleFile, VerifyError> {
-        /// Read first: a wrong format is a more helpful message than a missing key.
+        /// Header, checked before other faults are reported: a wrong format is a more helpful message than a missing
+        /// key.
         #[derive(Deserialize)]
         struct Head {
             #[serde(default)]
@@ -105,7 +106,7 @@ impl RuleFile {
             VerifyError::Json { line: error.line(), column: error.column(), message }
         };
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        // serde reads a large file again only if its shape is unusual, or to report a fault.
+        // If the fast reader fails, serde reads the file again: for an unusual shape, or to report a fault.
         let file = quick::read(bytes, quick::PART).or_else(|| serde_json::from_slice::<RuleFile>(bytes).ok());
         if let Some(file) = file
             && (file.format.as_str(), file.version) == (FORMAT, VERSION)

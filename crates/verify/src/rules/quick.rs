@@ -11,7 +11,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{available_parallelism, scope};
 
-/// Bytes of a part. Small, so that threads read many parts each and finish together.
+/// Size of a part in bytes; small, so that each thread reads many parts and the load is balanced.
 pub(super) const PART: usize = 1 << 20;
 
 /// Returns the result of serde for the bytes of a file, or nothing.
@@ -72,7 +72,7 @@ fn read_switches(bytes: &[u8], begin: usize, part: usize) -> Option<(Vec<SwitchR
             let Some(part) = parts.get(number) else { break own };
             let read = read_part(bytes, part);
             if read.as_ref().is_none_or(|read| read.closes) {
-                // Parts behind need not be read; parts before are taken already.
+                // Later parts need not be read; earlier parts are already assigned to threads.
                 taken.store(parts.len(), Ordering::Relaxed);
             }
             own.push((number, read));
@@ -287,7 +287,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Stores a value that was read; fails if there is one already.
+/// Stores the value of a key; fails if the key is a duplicate.
 fn once<T>(slot: &mut Option<T>, value: Option<T>) -> Option<()> {
     slot.replace(value?).is_none().then_some(())
 }

@@ -5,7 +5,7 @@ use fabric::{Fabric, FabricBuilder, LinkSpec};
 use units::{Rate, Time};
 use verify::{Class, FORMAT, FabricHeader, Rule, RuleFile, SwitchRules, VERSION, fabric_hash};
 
-/// Any link.
+/// Specification of every link.
 pub const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
 /// Tag, ingress port, egress port, new tag.
