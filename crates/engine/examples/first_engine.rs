@@ -13,7 +13,7 @@ struct Ball(Time);
 #[rustfmt::skip]
 impl Message for Ball { fn at(&self) -> Time { self.0 } }
 
-/// Whether it serves, and its number of hits.
+/// Whether the player serves, and its number of hits.
 struct Player(bool, u32);
 impl Node for Player {
     type Message = Ball;

@@ -25,14 +25,14 @@ impl Barrier {
         }
     }
 
-    /// Waits for all threads. Returns false if one of them panicked: the run must end.
+    /// Waits for all threads. Returns false if one of them panicked; the caller must then end the run.
     pub(crate) fn wait(&self) -> bool {
         let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Release);
             // Reset `arrived` before the release of the others: they may enter the next generation at once.
             {
-                // Under the lock, so that a thread about to sleep cannot miss the change.
+                // Under the lock, so that a thread about to sleep cannot miss the new generation.
                 let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
                 self.generation.store(generation.wrapping_add(1), Ordering::Release);
             }
@@ -59,7 +59,7 @@ impl Barrier {
     }
 }
 
-/// Breaks the barrier when its thread unwinds, so that the others do not wait for ever.
+/// Breaks the barrier when its thread unwinds, so that the other threads do not wait for ever.
 pub(crate) struct Breaker<'a>(pub(crate) &'a Barrier);
 
 impl Drop for Breaker<'_> {

@@ -1,7 +1,7 @@
 //! Alternate windows for the two sides of a bipartite network, and the time that each side has reached.
 //!
-//! Nodes of one side influence each other only through the other side. So the sides run alternately, each as far as the
-//! next events of the other allow, which in a busy network is two lookaheads:
+//! Nodes of one side influence each other only through the other side. So the sides run alternately, each up to the
+//! earliest effect of the other side's next events. In a busy network this is two lookaheads:
 //!
 //! ```text
 //!   time        0       1       2       3       4       5   lookaheads
@@ -16,7 +16,7 @@
 use crate::mail::{Slot, Wire};
 use units::Time;
 
-/// Longest window, from the first event of its nodes, so that a time within it fits 40 bits.
+/// Maximum length of a window, from the first event of its nodes, so that a time within the window fits 40 bits.
 pub(crate) const MAX_WINDOW: Time = Time::from_s(1);
 
 /// Upper bound of a lookahead: a window ends at most two lookaheads after its first event.
@@ -25,8 +25,8 @@ pub(crate) const MAX_LOOKAHEAD: Time = Time::from_ms(500);
 /// With fewer nodes than this, alternate windows cost more than they save.
 const MIN_NODES: usize = 17;
 
-/// With more nodes, alternate windows gained nothing on one thread and cost time on two: docs/performance.md, "Sides in
-/// turn".
+/// With more nodes, alternate windows gained nothing on one thread and were slower on two: docs/performance.md,
+/// "Sides in turn".
 const MAX_NODES: usize = 512;
 
 /// Returns the side (0 or 1) of each of `count` nodes if the graph of `wires`, pairs of nodes, is bipartite. Nodes
@@ -41,7 +41,7 @@ fn bipartition_of(count: usize, wires: impl Iterator<Item = (u32, u32)>) -> Opti
     (apart && any).then(|| (0..count as u32).map(|node| groups.find(node).1).collect())
 }
 
-/// Union-find over nodes, each with its side relative to its parent.
+/// Union-find over nodes, with the parity (relative side) of each node to its parent.
 struct UnionFind {
     parents: Vec<u32>,
     /// Side relative to the parent: 1 if opposite.
@@ -66,7 +66,7 @@ impl UnionFind {
         (first, odd)
     }
 
-    /// Puts two nodes on opposite sides. Returns false if they are already on one side.
+    /// Puts two nodes on opposite sides. Returns false if earlier calls have put them on the same side.
     fn separate(&mut self, one: u32, other: u32) -> bool {
         let ((first, odd), (second, other_odd)) = (self.find(one), self.find(other));
         if first == second {
@@ -131,8 +131,8 @@ impl NextEvents {
 pub(crate) struct SideSchedule {
     /// Time before which all events of each side have run; [`Time::MAX`] for the second side if there is only one.
     reached: [Time; 2],
-    /// Least lookahead of the other side, by side. An effect of a side on the other returns no sooner than this. 0 with
-    /// one side, as its nodes reach each other directly.
+    /// Least lookahead of the other side, by side: the minimum time until an effect on the other side can return. 0
+    /// with one side, because its nodes reach each other directly.
     return_delay: [Time; 2],
 }
 
@@ -152,7 +152,7 @@ impl SideSchedule {
         self.return_delay[0] == Time::ZERO
     }
 
-    /// Returns the side that runs next: the one behind the other.
+    /// Returns the side that runs next: the side that has reached the earlier time.
     #[inline]
     pub(crate) fn side(&self) -> usize {
         usize::from(self.reached[0] > self.reached[1])
@@ -172,7 +172,8 @@ impl SideSchedule {
     /// Returns the time up to which a side could run now.
     #[inline]
     fn end_of(&self, side: usize, next_events: &[NextEvents; 2]) -> Time {
-        // Two limits: events of the other side, and events of its own that return from there.
+        // Two limits: effects of the other side's events, and effects of own events that return through the other
+        // side.
         next_events[1 - side]
             .earliest_effect
             .min(next_events[side].earliest_effect.saturating_add(self.return_delay[side]))
@@ -204,11 +205,11 @@ impl SideSchedule {
         }
     }
 
-    /// Records that the side to run has run up to `end`.
+    /// Records that the side that runs next has run up to `end`.
     #[inline]
     pub(crate) fn advance(&mut self, end: Time) {
         let side = self.side();
-        // The other side therefore runs next, and every message of this side is for it.
+        // The other side therefore runs next, and every message of this side is for the other side.
         debug_assert!(self.has_one_side() || end >= self.reached[1 - side], "sides alternate");
         self.reached[side] = end;
     }
@@ -232,8 +233,8 @@ mod tests {
         assert_eq!(bipartition_of(3, std::iter::empty()), None, "without wires there is nothing to wait for");
     }
 
-    /// Bipartite graphs over random sides are recognised with wires in any order. So is one added wire within a side,
-    /// if other wires connect its ends.
+    /// Bipartite graphs over random sides are recognised with wires in any order. One added wire within a side makes
+    /// the graph not bipartite if other wires connect its two nodes.
     #[test]
     fn bipartitions_are_found() {
         let mut random = Stream::new(3, 0, 0);
@@ -303,7 +304,7 @@ mod tests {
     fn a_side_without_events_lets_the_other_run() {
         let mut schedule = SideSchedule::two_sides([ns(2), ns(5)]);
         let far = NextEvents { first: ns(1_000), earliest_effect: ns(1_002) };
-        // The only limit is its own event at 1,000, returning from the other side.
+        // The only limit is the side's own event at 1,000, whose effect returns from the other side.
         assert_eq!(schedule.skip_idle(&[far, NextEvents::NONE], ns(9_000)), ns(1_007));
         assert_eq!((schedule.side(), schedule.now()), (0, ns(0)));
         // Events of the other side only: the first side advances to the time of their effect, then the other runs.

@@ -1,5 +1,5 @@
-//! Division of a network among ranks, and the wires between them. Wires are visited one node at a time, so a rank never
-//! holds those of the others.
+//! Division of a network among ranks, and the wires between ranks. Wires are visited one node at a time, so that a
+//! rank never stores the wires of other ranks.
 
 use crate::division::weight;
 use crate::execution::{EngineError, WireSpec};
@@ -99,9 +99,9 @@ impl RankPartition {
 /// Tolerance of a boundary for a better cut, as a fraction of the mean weight of a partition.
 const CUT_TOLERANCE: f64 = 0.1;
 
-/// Divides the nodes among ranks in contiguous ranges with about equal numbers of wires. Returns the first node of each
-/// rank, and the number of nodes. Within a tenth of a share, a boundary maximises the shortest wire that it cuts, then
-/// minimises the number of cut wires.
+/// Divides the nodes among ranks in contiguous ranges with about equal numbers of wires. Returns the first node of
+/// each rank, and the number of nodes. Within a tenth of the mean weight of a rank, each boundary is moved to
+/// maximise the least lookahead of the cut wires, then to minimise their number.
 ///
 /// # Errors
 /// If there are more ranks than nodes.
@@ -140,7 +140,7 @@ fn cuts(wires: &(impl Wires + ?Sized)) -> (Vec<Time>, Vec<i64>) {
     let nodes = wires.nodes();
     let mut crossings = vec![0i64; nodes + 2];
     // A segment tree over the boundaries: the value of an inner node applies to all leaves below. A wire crosses a
-    // range of boundaries, which a few nodes cover.
+    // range of boundaries, which a few nodes of the tree cover.
     let leaves = nodes + 1;
     let mut least = vec![Time::MAX; 2 * leaves];
     for node in 0..nodes as u32 {
@@ -192,10 +192,10 @@ pub(crate) mod tests {
         assert_eq!(divide_ranks(&row(&lookaheads), 2), Ok(vec![0, 20, 40]));
         lookaheads[20] = 500;
         assert_eq!(divide_ranks(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
-        // Outside the tolerance: the halves would differ too much.
+        // A boundary at the longest wire is outside the tolerance: the two ranks would differ too much in weight.
         lookaheads[30] = 900;
         assert_eq!(divide_ranks(&row(&lookaheads), 2), Ok(vec![0, 21, 40]));
-        // Among equally long wires, the boundary with the fewest.
+        // Among equally long wires, the boundary that cuts the fewest wires is chosen.
         let mut wires = row(&[10; 39]);
         (0..39).filter(|node| *node != 17).for_each(|node| wires[node].push(wire(node as u32 + 1, 10)));
         assert_eq!(divide_ranks(&wires, 2), Ok(vec![0, 18, 40]));

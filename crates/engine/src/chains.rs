@@ -1,4 +1,4 @@
-//! Many FIFO queues in one store, which is sized by their common content.
+//! Many FIFO queues in one block store, sized by their total content.
 //!
 //! ```text
 //!   chain 0:  [a b c d] -> [e f . .]         blocks of four values, each of one chain
@@ -6,13 +6,14 @@
 //!   spare:    [. . . .] -> [. . . .]
 //! ```
 //!
-//! With a [`Ring`](crate::Ring) each, every queue would keep the capacity of its longest time, rounded up to a power of
-//! two: over a switch three times the content at any time.
+//! With one [`Ring`](crate::Ring) per queue, every queue would keep the capacity of its maximum length, rounded up to
+//! a power of two: over all queues of a switch three times the maximum total content.
 //!
 //! Accesses are unchecked as in a ring, and by pointer, which is cheapest. The invariant of a chain with a block:
-//! `last` is its youngest block, whose successor is the oldest, so its blocks form a circle; `head` points into the
-//! oldest; `tail` points into the youngest or at its end. Blocks are neither freed nor moved while their store lives,
-//! chains stay in the [`Chains`] that made them, and only the methods below access any of it.
+//! `last` is its youngest block, whose successor is the oldest, so its blocks form a circular list; `head` points
+//! into the oldest block; `tail` points into the youngest block or at its end. Blocks are neither freed nor moved
+//! while their store exists, chains stay in the [`Chains`] that created them, and only the methods below access these
+//! fields.
 
 use std::hint::select_unpredictable;
 use std::ops::Deref;
@@ -74,8 +75,9 @@ impl<T, E> Chain<T, E> {
         if self.length == 0 { None } else { Some(unsafe { &*self.tail.sub(1) }) }
     }
 
-    /// Returns whether the next value needs a new block: the last one is full, or there is none. An empty chain is at
-    /// the begin of its block (offset 0, as a full one), so its tail is compared with `NO_TAIL`.
+    /// Returns whether the next value needs a new block: the last block is full, or there is none. An empty chain has
+    /// its tail at the begin of its block (offset 0, as at the end of a full block), so its tail is compared with
+    /// `NO_TAIL`.
     #[inline(always)]
     fn needs_block(&self) -> bool {
         const { assert!(NO_TAIL == 1) };
@@ -138,7 +140,8 @@ impl<T: Copy + Default> Store<T> {
         self.spare = block;
     }
 
-    /// Adds a quarter more blocks, so that little exceeds the largest need.
+    /// Adds a quarter of the present number of blocks, so that the store is at most slightly larger than its peak
+    /// content.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
@@ -166,8 +169,8 @@ pub struct Chains<T, E> {
     store: Store<T>,
 }
 
-// SAFETY: the pointers of chains lead into the store beside them, which is not shared, so sending or sharing all is
-// sound if it is for the values.
+// SAFETY: the pointers of chains lead into the store of the same `Chains`, which is not shared. So it may be sent or
+// shared if its values may.
 unsafe impl<T: Send, E: Send> Send for Chains<T, E> {}
 // SAFETY: as above; a shared reference changes nothing.
 unsafe impl<T: Sync, E: Sync> Sync for Chains<T, E> {}
@@ -234,7 +237,7 @@ impl<T: Copy + Default, E> Chains<T, E> {
     }
 }
 
-/// Returns whether a slot after a value is beyond the end of its block.
+/// Returns whether `slot`, the successor of a value, is beyond the end of that value's block.
 #[inline(always)]
 fn is_end<T>(slot: *mut T) -> bool {
     offset_of(slot) == 0
@@ -305,8 +308,8 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
             return;
         }
         chain.length -= 1;
-        // An emptied chain restarts at the begin of its block, so that a short queue stays in hot cache lines. Whether
-        // it is empty is unpredictable, so there is no branch.
+        // An emptied chain restarts at the begin of its block, so that a short queue stays in hot cache lines. The
+        // check for an empty chain is unpredictable, so it has no branch.
         let empty = chain.length == 0;
         let begin = begin_of(chain.tail.wrapping_sub(1));
         chain.head = select_unpredictable(empty, begin, chain.head.wrapping_add(1));
@@ -410,7 +413,7 @@ mod tests {
         }
         assert!(most as u64 > STEPS / 600, "{most}");
         assert_eq!(chains.iter().map(|chain| **chain).sum::<u64>(), pushed);
-        // Two blocks of each queue may be filled in part, and a quarter may be spare.
+        // Two blocks of each queue may be partially filled, and a quarter of the blocks may be spare.
         let (blocks, bound) = (chains.store.next.len(), (most / BLOCK + 2 * QUEUES) * 5 / 4 + 8);
         assert!(blocks <= bound, "{blocks} blocks for {most} values");
         // Every block belongs either to one queue or to the spare list.

@@ -9,10 +9,10 @@ use crate::mail::{Slot, Wire};
 use crate::node::Message;
 use std::collections::VecDeque;
 
-/// Tolerance of the heaviest partition above its least possible weight, to cut fewer wires.
+/// Tolerance of the heaviest partition's weight above the least possible, used to cut fewer wires.
 const IMBALANCE_TOLERANCE: f64 = 0.01;
 
-/// The heaviest partition must become lighter by this factor for a new division.
+/// A new division must reduce the weight of the heaviest partition to this fraction.
 const REBALANCE_GAIN: f64 = 0.95;
 
 /// The nodes in contiguous partitions, one per thread, and the shared state of their threads.
@@ -99,7 +99,7 @@ impl LoadModel {
         work.zip(&mut self.work_before).map(|(work, done)| work.saturating_sub(std::mem::replace(done, work))).collect()
     }
 
-    /// Adopts the weights if they lead to a sufficiently better division than `in_force`. Returns whether they do.
+    /// Adopts the weights if their division is sufficiently better than `in_force`. Returns whether it is.
     pub(crate) fn adopt_if_better(&mut self, weights: Vec<u64>, in_force: &[u32]) -> bool {
         let wanted = self.divide(&weights, in_force.len() - 1);
         let better = heaviest(&weights, &wanted) as f64 <= heaviest(&weights, in_force) as f64 * REBALANCE_GAIN;
@@ -120,20 +120,21 @@ impl LoadModel {
         self.divide_within(&before, parts, least + (least as f64 * IMBALANCE_TOLERANCE) as u64)
     }
 
-    /// Of all divisions with partitions of at most `most`, returns the one with the least cost: wires cut, plus
-    /// distance of the boundaries from equal shares. `before` is the weight of all nodes before each node, and the
+    /// Of all divisions into partitions of weight at most `most`, returns the one with the least cost: number of cut
+    /// wires, plus distance of the boundaries from equal shares. `before` has the prefix sums of the weights, and the
     /// total.
     fn divide_within(&self, before: &[u64], parts: usize, most: u64) -> Vec<u32> {
         let nodes = before.len() - 1;
         let share = before[nodes] as f64 / parts as f64;
-        // A frame across a boundary costs about twice one within, so both terms are relative to a partition's share.
+        // A frame across a boundary costs about twice a frame within a partition, so both terms are relative to a
+        // partition's share.
         let wires = f64::from(self.wires.max(1)) / parts as f64;
         let cut_cost = |part: usize, cut: usize| {
             let ideal = share * part as f64;
             (before[cut] as f64 - ideal).abs() / share.max(1.0) + f64::from(self.crossings[cut]) / wires
         };
-        // The last position of each boundary for which no partition before it is too heavy, and the first one for those
-        // after it.
+        // The last position of each boundary for which no partition before it is too heavy, and the first position
+        // for which no partition after it is too heavy.
         let mut last = vec![0];
         for part in 1..=parts {
             let up_to = before.partition_point(|&weight| weight <= before[last[part - 1]] + most) - 1;
@@ -181,8 +182,8 @@ impl LoadModel {
     }
 }
 
-/// Returns the least possible weight of the heaviest of `parts` partitions, by binary search; `before` is the weight of
-/// all nodes before each node, and the total.
+/// Returns the least possible weight of the heaviest of `parts` partitions, by binary search. `before` has the prefix
+/// sums of the weights, and the total.
 fn min_heaviest_weight(before: &[u64], parts: usize) -> u64 {
     let fits = |most: u64| {
         let mut at = 0;
@@ -211,7 +212,7 @@ mod tests {
     use units::Time;
     use units::random::Stream;
 
-    /// Creates nodes with wires to these ends.
+    /// Creates nodes; node i has wires to the nodes `ends[i]`.
     fn load_model(ends: &[Vec<u32>]) -> LoadModel {
         let (mut slots, mut flat) = (Vec::new(), Vec::new());
         for ends in ends {
@@ -248,7 +249,8 @@ mod tests {
                 assert_eq!((firsts.len(), firsts[0], firsts[parts]), (parts + 1, 0, nodes as u32));
                 assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
                 assert!(firsts.windows(2).all(|pair| (pair[1] - pair[0]) as usize <= nodes.div_ceil(parts) + 1));
-                // With random weights, some of them zero, a partition exceeds its share by at most two nodes.
+                // With random weights, some of them zero, a partition exceeds its share by at most the weight of two
+                // nodes.
                 let weights: Vec<u64> = (0..nodes).map(|_| random.below(5) * random.below(40)).collect();
                 let firsts = model.divide(&weights, parts);
                 assert!(firsts.windows(2).all(|pair| pair[0] < pair[1]), "{firsts:?}");
@@ -332,7 +334,7 @@ mod tests {
         done[..10].fill(900);
         let recent_work = load_model.work_since_last(done.into_iter());
         assert_eq!(recent_work, done);
-        // The first ten did all the work.
+        // The first ten nodes did all the work.
         let before = load_model.firsts(2);
         assert!(load_model.adopt_if_better(recent_work.clone(), &before));
         let first_half = load_model.firsts(2);

@@ -1,16 +1,17 @@
-//! The earliest of one time per port, for updates of one port at a time.
+//! The minimum of one time per port, with updates of one port at a time.
 
 use units::Time;
 
-/// A time per port and the least of them: a complete binary tree, each inner node the least of its two children.
+/// A time per port and their minimum: a complete binary tree in which each inner node is the minimum of its two
+/// children.
 ///
 /// ```text
 ///   tree:  [_, least, least of left half, least of right half, ... , time of port 0, time of port 1, ...]
 /// ```
 ///
-/// The path from a port to the root has as many steps as the number of ports has bits, whatever the times are, so no
-/// step depends on an unpredictable comparison. Accesses are unchecked: a frame takes some ten steps per hop, and a
-/// check would add two instructions to some eight.
+/// The path from a port to the root always has log2(ports) steps, so no step depends on an unpredictable comparison.
+/// Accesses are unchecked: a frame takes some ten steps per hop, and a check would add two instructions to some eight
+/// per step.
 #[derive(Clone, Debug)]
 pub struct EarliestTimes {
     tree: Box<[Time]>,

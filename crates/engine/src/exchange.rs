@@ -15,8 +15,8 @@ struct CacheAligned<T>(T);
 /// Messages from one partition to another.
 type OutgoingSlot<M> = CacheAligned<Mutex<Vec<CrossPartMessage<M>>>>;
 
-/// State of one window. There are two, by parity of the window: while one thread writes that of the next window, others
-/// may still read this one.
+/// State of one window. There are two, selected by the parity of the window, because some threads may still read the
+/// state of one window while others write that of the next.
 #[derive(Debug)]
 struct WindowState<M> {
     messages: Vec<OutgoingSlot<M>>,
@@ -50,7 +50,7 @@ impl<M: Message> Exchange<M> {
         }
     }
 
-    /// Leaves the messages of partition `from` for partition `to`, and takes back an empty list.
+    /// Moves the messages of partition `from` to the slot of partition `to`, and returns an empty list in `messages`.
     pub(crate) fn send(&self, parity: usize, from: usize, to: usize, messages: &mut Vec<CrossPartMessage<M>>) {
         let cell = &self.states[parity].messages[from * self.parts + to].0;
         std::mem::swap(&mut *cell.lock().unwrap_or_else(PoisonError::into_inner), messages);
@@ -64,7 +64,7 @@ impl<M: Message> Exchange<M> {
         }
     }
 
-    /// Reports the next events of each side, as far as partition `from` has them.
+    /// Reports the next events of each side among the nodes and messages of partition `from`.
     pub(crate) fn report_next(&self, parity: usize, from: usize, next_events: &[NextEvents; 2]) {
         for (reported, NextEvents { first, earliest_effect }) in
             self.states[parity].next_events[from].0.iter().zip(next_events)
@@ -86,7 +86,8 @@ impl<M: Message> Exchange<M> {
         })
     }
 
-    /// Reports that not all nodes have run in the preceding window. All partitions read it after the next barrier.
+    /// Reports that not all nodes have run in the preceding window. All partitions read the flag after the next
+    /// barrier.
     pub(crate) fn report_cut(&self, parity: usize) {
         self.states[parity].cut.store(true, Ordering::Release);
     }

@@ -1,4 +1,4 @@
-//! Nodes on their wires, and the loop over windows.
+//! Engine: nodes, their wires, and the loop over windows.
 
 use crate::bipartition::{MAX_LOOKAHEAD, SideSchedule, bipartite_schedule};
 use crate::borders::Wires;
@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// Least work per thread for a new division: less is too little to predict the load.
+/// Least work per thread that justifies a new division: less work is too little to predict the load.
 const LEAST_WORK: u64 = 1_000;
 
 /// A wire from one node's egress port to another's ingress port.
@@ -54,8 +54,8 @@ pub enum EngineError {
         /// Egress port of the sender.
         port: usize,
     },
-    /// A wire from a node to itself. While a node handles a message in place, no message may be pushed to the ring that
-    /// contains it.
+    /// A wire from a node to itself (self-loop). While a node handles a message in place, no message may be pushed to
+    /// the ring that contains the message.
     #[error("wire {port} of node {node} leads back to it: a node reaches itself without a wire")]
     OwnWire {
         /// The node.
@@ -90,7 +90,7 @@ pub struct Statistics {
     pub runs: u64,
 }
 
-/// Division of the work among threads; no result depends on it.
+/// Statistics of the division of work among threads; no result depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadStatistics {
     /// Maximum number of threads that ran nodes concurrently.
@@ -113,13 +113,13 @@ pub struct Engine<N: Node> {
     lookahead: Option<Time>,
     first_rings: Vec<u32>,
     load_model: LoadModel,
-    /// The division in force.
+    /// The current division.
     division: Partitioning<N::Message>,
     max_parts: usize,
     parts: Vec<(PartMail<N::Message>, Part)>,
     pool: Pool,
     thread_policy: ThreadPolicy,
-    /// Windows until the next decision of the pace; windows and runs since the last one.
+    /// Windows until the next decision of the thread policy; windows and runs since the last decision.
     windows_left: u64,
     since_decision: (u64, u64),
     stop: Arc<AtomicBool>,
@@ -134,10 +134,9 @@ pub struct Engine<N: Node> {
 
 impl<N: Node> Engine<N> {
     /// Creates an engine over `nodes`, connected by `wires`.
-    ///
-    /// At most `threads` threads (at least one), and no more than the machine has cores, run contiguous ranges of nodes
-    /// of about equal work (by [`Node::work`], else by wires), so neighbours should have adjacent indices. Fewer
-    /// threads run if that is faster. Every node runs once at time zero to return its first event.
+    /// At most `threads` threads (at least one), and no more than the machine has cores, run contiguous ranges of
+    /// nodes of about equal work (by [`Node::work`], else by number of wires), so neighbours should have adjacent
+    /// indices. Fewer threads run if that is faster. Every node runs once at time zero to return its first event.
     ///
     /// # Errors
     /// If a wire ends at no node, has no delay, leads back to its node, or shares its ingress port with another.
@@ -215,7 +214,7 @@ impl<N: Node> Engine<N> {
             }
             least
         };
-        // Nodes of other ranks follow the own ones, each once, and have no slot.
+        // Nodes of other ranks follow this rank's nodes in the numbering, each once, and have no slot.
         let mut lookaheads: Vec<Time> = own.clone().map(lookahead_of).collect();
         let mut slot_of_remote = BTreeMap::new();
         let mut taken = vec![false; ring_count];
@@ -267,7 +266,7 @@ impl<N: Node> Engine<N> {
         if let Some(mistake) = shared {
             return Err(mistake);
         }
-        // Not for ranks: they synchronise after each lookahead of the cut wires, which may be longer.
+        // Ranks do not use it: they synchronise after each lookahead of the cut wires, which may be longer.
         let schedule =
             if remote_ranks.is_none() { bipartite_schedule(&mut slots, &flat) } else { SideSchedule::ONE_SIDE };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -305,8 +304,8 @@ impl<N: Node> Engine<N> {
         Ok(engine)
     }
 
-    /// Chooses the number of threads, up to the limit whatever the number of cores, and the division at random every
-    /// few windows. Tests use it to show that results depend on neither.
+    /// Every few windows, chooses the division and the number of threads at random, up to `max_parts` even on fewer
+    /// cores. Tests use this to show that results depend on neither.
     pub fn randomise_threads(&mut self, seed: u64) {
         self.thread_policy = ThreadPolicy::Random(Stream::new(seed, 0, purpose("threads")), self.max_parts);
         self.windows_left = 0;
@@ -342,14 +341,14 @@ impl<N: Node> Engine<N> {
         &self.nodes[index]
     }
 
-    /// Returns node `index` for changes between two calls of [`Engine::run_until`]. It runs again in the next window,
-    /// so a change may create an event at or after [`Engine::now`].
+    /// Returns node `index` for changes between two calls of [`Engine::run_until`]. The node runs again in the next
+    /// window, so a change may create an event at or after [`Engine::now`].
     pub fn node_mut(&mut self, index: usize) -> &mut N {
         let slot = &mut self.slots[index];
         slot.next = slot.next.min(self.schedule.now());
         if !slot.in_pool {
             slot.in_pool = true;
-            // The reset outdates an entry among the timers: the node is in its pool now.
+            // The reset invalidates the node's entry among the timers, because the node is now in its pool.
             slot.timer = Time::MAX;
             let part = usize::from(self.division.part_of[index]);
             self.parts[part].0.pools[slot.pool()].push(index as u32 - self.division.nodes[part]);
@@ -362,8 +361,8 @@ impl<N: Node> Engine<N> {
         self.nodes.iter()
     }
 
-    /// Returns the nodes that ran since the last call, each once, in no order; the set is independent of the number of
-    /// threads. A view of a large network need update only these.
+    /// Returns the nodes that ran since the last call, each once, in unspecified order; the set is independent of the
+    /// number of threads. A display of a large network needs to update only these nodes.
     pub fn take_active(&mut self) -> Vec<u32> {
         let mut taken = Vec::new();
         for ((_, part), first) in self.parts.iter_mut().zip(&self.division.nodes) {
@@ -427,7 +426,7 @@ impl<N: Node> Engine<N> {
         while self.now() < stop {
             // With ranks a stop must take effect on all of them: the next batches carry it.
             if self.cut || (self.remote_ranks.is_none() && self.stop.load(Ordering::Relaxed)) {
-                // One side may be ahead, even if all of its nodes have run.
+                // One side may be ahead of the other even if all of its nodes have run.
                 self.cut = true;
                 self.clock.set(self.now());
                 return false;
@@ -476,8 +475,8 @@ impl<N: Node> Engine<N> {
         }
     }
 
-    /// Measures the recent work of the nodes, if it is time for it. Returns whether a new division among `threads` is
-    /// needed.
+    /// Measures the recent work of the nodes, if a measurement is due. Returns whether a new division among `threads`
+    /// threads is needed.
     fn measure_work(&mut self, threads: usize) -> bool {
         let (model, nodes) = (&mut self.load_model, &self.nodes);
         let Some(recent_work) =
@@ -497,7 +496,7 @@ impl<N: Node> Engine<N> {
 
     /// Divides the nodes among this many threads.
     fn divide(&mut self, threads: usize) {
-        // Temporarily numbered in the whole network, as the partitions change.
+        // Nodes are temporarily numbered in the whole network, because the partitions change.
         let (mut pool, mut active, mut timers) = (Vec::new(), Vec::new(), Vec::new());
         for ((mail, part), first) in self.parts.drain(..).zip(&self.division.nodes) {
             pool.extend(mail.pools.into_iter().flatten().map(|slot| first + slot));

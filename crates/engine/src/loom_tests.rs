@@ -21,7 +21,7 @@ impl Message for Token {
 
 fn model(check: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    // More preemptions than this find nothing new, but take hours.
+    // A higher bound on preemptions finds nothing new, but takes hours.
     builder.preemption_bound = Some(3);
     builder.check(check);
 }
@@ -75,8 +75,9 @@ fn next_events_of(window: u64, index: usize) -> [NextEvents; 2] {
     if index == 0 { [at(0, 1), NextEvents::NONE] } else { [at(1, 0), at(2, 3)] }
 }
 
-/// One barrier per window and two alternating sets of cells, as in the engine. Every message arrives once, in the
-/// window after its own. Both partitions read the earliest times of both, and the cut that only one of them sets.
+/// One barrier per window and two alternating window states suffice, as in the engine. Every message arrives once, in
+/// the window after the one in which it was sent. Both partitions read the earliest times of both, and the cut flag
+/// that only one of them sets.
 #[test]
 fn two_sets_of_cells_and_one_barrier_a_window_are_enough() {
     model(|| {

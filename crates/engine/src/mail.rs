@@ -1,4 +1,4 @@
-//! Mailboxes, and the view of them for a running node.
+//! Mailboxes, and a running node's view of them.
 
 use crate::node::Message;
 use crate::order::Sorter;
@@ -6,13 +6,13 @@ use crate::prefetch::prefetch;
 use crate::ring::Ring;
 use units::Time;
 
-/// The receiving end of an outgoing wire.
+/// The receiving endpoint of an outgoing wire.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
-    /// Index of the receiving ring. A wire to another rank has no ring here: see [`Wire::to_remote_rank`].
+    /// Index of the receiving ring. A wire to another rank has no ring in this rank: see [`Wire::to_remote_rank`].
     pub(crate) ring: u32,
     pub(crate) slot: u32,
-    /// Bit of its ingress port in [`Slot::nonempty_ports`].
+    /// Bit of the wire's ingress port in [`Slot::nonempty_ports`].
     bit: u64,
 }
 
@@ -21,7 +21,7 @@ impl Wire {
         Wire { ring, slot, bit: 1 << (port & 63) }
     }
 
-    /// Creates a wire to a node of another rank, which numbers its rings itself; `ring` encodes the port.
+    /// Creates a wire to a node of another rank, where the ring index is not known; `ring` encodes the port instead.
     pub(crate) fn to_remote_rank(slot: u32, port: u16) -> Self {
         Wire::new(u32::MAX - u32::from(port), slot, port)
     }
@@ -36,15 +36,15 @@ impl Wire {
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Slot {
-    /// Time of its next event, own or arrival.
+    /// Time of the node's next event: an own event or an arrival.
     pub(crate) next: Time,
-    /// Time of its valid timer; [`Time::MAX`] without one. For a node outside the pools, at most `next`.
+    /// Time of the node's valid timer; [`Time::MAX`] without one. For a node outside the pools, at most `next`.
     pub(crate) timer: Time,
-    /// Least lookahead of its outgoing wires.
+    /// Least lookahead of the node's outgoing wires.
     pub(crate) lookahead: Time,
     /// First incoming ring of the node.
     pub(crate) first_ring: u32,
-    /// Range of its outgoing wires.
+    /// Range of the node's outgoing wires.
     pub(crate) wires: (u32, u32),
     /// Side of the bipartition: see [`crate::bipartition`].
     pub(crate) side: u8,
@@ -82,8 +82,8 @@ fn for_each_port(ports_mask: u64, ports: u16, mut visit: impl FnMut(usize)) {
 pub(crate) const POOLS: usize = 4;
 
 impl Slot {
-    /// Returns the node's pool: by side, then by one port or more. Nodes with one port (hosts) mostly execute one code
-    /// path, the others (switches) another.
+    /// Returns the node's pool: by side, then by number of ports (one, or more). Nodes with one port (hosts) mostly
+    /// execute one code path, nodes with several ports (switches) another.
     #[inline]
     pub(crate) fn pool(&self) -> usize {
         usize::from(self.side & 1) * 2 + usize::from(self.ports <= 1)
@@ -104,14 +104,15 @@ pub(crate) struct CrossPartMessage<M> {
     pub(crate) message: M,
 }
 
-/// Low bits of a key: index of the arrival among those of the window, by port, then by age. The high bits are its time,
-/// which [`MAX_WINDOW`](crate::bipartition::MAX_WINDOW) keeps below 2^40 ps.
+/// Low bits of a key: index of the arrival among those of the window, by port, then by age. The high bits are the
+/// time of the arrival since the window's base, which [`MAX_WINDOW`](crate::bipartition::MAX_WINDOW) keeps below 2^40
+/// ps.
 const KEY_INDEX_BITS: u32 = 24;
 
 /// Maximum number of arrivals of a node per window: see [`KEY_INDEX_BITS`].
 const MAX_ARRIVALS: usize = 1 << KEY_INDEX_BITS;
 
-/// Sentinel after all arrivals: no arrival is so late in its window.
+/// Sentinel after all arrivals: greater than the key of any arrival.
 const SENTINEL: u64 = u64::MAX;
 
 /// Returns the low bits of `key`.
@@ -135,14 +136,14 @@ impl<M> Clone for ArrivalRef<M> {
 
 impl<M> Copy for ArrivalRef<M> {}
 
-// SAFETY: the pointer is read only in the window that made it, by the thread that has the rings of its partition: see
-// `Window::take_in_place`.
+// SAFETY: the pointer is read only in the window that created it, by the thread that has the rings of the partition:
+// see `Window::take_in_place`.
 unsafe impl<M: Send> Send for ArrivalRef<M> {}
 
 /// Mail state of a partition that persists between windows. Slots are numbered from the first of the partition.
 #[derive(Debug)]
 pub(crate) struct PartMail<M> {
-    /// Nodes with an event in this window or soon: see [`Slot::pool`].
+    /// Nodes with an event in this window or the next few, by pool: see [`Slot::pool`].
     pub(crate) pools: [Vec<u32>; POOLS],
     /// Messages to other partitions, by partition.
     pub(crate) outgoing: Vec<Vec<CrossPartMessage<M>>>,
@@ -159,7 +160,7 @@ struct Scratch<M> {
 /// Number of sentinels after the keys of arrivals: see [`Window::rotate_ties`].
 const SENTINELS: usize = 2;
 
-/// The arrivals of the running node. Both lists have one length, which exceeds that of their content.
+/// The arrivals of the running node. Both lists have the same length, which exceeds the number of arrivals.
 #[derive(Debug)]
 struct Lists<M> {
     /// (time since its first event) << [`KEY_INDEX_BITS`] | index, ascending, then [`SENTINEL`] [`SENTINELS`] times.
@@ -205,7 +206,7 @@ pub(crate) struct PartNodes<'a> {
 }
 
 impl PartNodes<'_> {
-    /// Records an arrival at `at` for the node at the end of `wire`, one of this partition.
+    /// Records an arrival at `at` for the receiving node of `wire`, which is in this partition.
     #[inline]
     fn record_arrival(&mut self, wire: &Wire, at: Time) {
         let index = wire.slot - self.first_slot;
@@ -223,8 +224,9 @@ impl PartNodes<'_> {
     }
 }
 
-/// Takes from `ring` the messages that arrive in [base, end) by `port`, and lists them after the first `count`. Returns
-/// the new count and the time of the first message left in the ring; [`Time::MAX`] if there is none.
+/// Takes from `ring` the messages that arrive in [base, end) by `port`, and lists them after the first `count`
+/// arrivals. Returns the new count and the time of the first message that remains in the ring; [`Time::MAX`] if none
+/// remains.
 #[inline(always)] // once per nonempty ring
 fn list_arrivals<M: Message>(
     ring: &mut Ring<M>,
@@ -233,7 +235,7 @@ fn list_arrivals<M: Message>(
     lists: &mut Lists<M>,
     count: usize,
 ) -> (usize, Time) {
-    // Room for the whole ring: its arrival times have not been compared with the end yet.
+    // Space for the whole ring, because its arrival times have not been compared with the end yet.
     let most = count + ring.len() + SENTINELS;
     if most > lists.keys.len() {
         lists.grow(most);
@@ -271,8 +273,8 @@ fn export<M: Message>(outgoing: &mut Vec<CrossPartMessage<M>>, wire: Wire) -> &m
 
 /// One node's view of one window: its arrivals, and its outgoing wires.
 ///
-/// It holds all mailboxes of a partition, is created once for many windows, and is reopened for each node, so that
-/// little has to be set per run.
+/// It has all mailboxes of a partition, is created once for many windows, and is reopened for each node, so that few
+/// fields are set per run.
 #[derive(Debug)]
 pub struct Window<'a, M> {
     lists: Lists<M>,
@@ -304,7 +306,8 @@ impl<M> Drop for Window<'_, M> {
 }
 
 impl<'a, M: Message> Window<'a, M> {
-    /// Creates the view of the partition with these slots and rings; `firsts` are the indices of the first of each.
+    /// Creates the view of the partition with these slots and rings; `first_slot` and `first_ring` are their first
+    /// indices.
     pub(crate) fn new(
         (slots, rings): (&'a mut [Slot], &'a mut [Ring<M>]),
         (first_slot, first_ring): (u32, u32),
@@ -346,8 +349,8 @@ impl<'a, M: Message> Window<'a, M> {
         self.end = end;
     }
 
-    /// Prefetches the mail state of node `index`, which runs `distance` nodes from now: its `wires`, then its ring
-    /// headers, then its messages and the rings at the other ends of its wires.
+    /// Prefetches the mail state of node `index`, which runs `distance` nodes later: at 3 its `wires`, at 2 its ring
+    /// headers, at 1 its messages and the rings at the other ends of its wires.
     #[inline]
     pub(crate) fn prefetch(&self, index: usize, wires: &[Wire], distance: usize) {
         let slot = &self.nodes.slots[index];
@@ -368,8 +371,8 @@ impl<'a, M: Message> Window<'a, M> {
     }
 
     /// Opens the window for node `index`, whose first event is at `base` or later: takes the messages that arrive
-    /// before the end from its rings, and lists them. The messages remain valid in their rings until the next push.
-    /// Returns the time of the earliest message left.
+    /// before the end of the window from the node's rings, and lists them. The messages remain valid in their rings
+    /// until the next push. Returns the time of the earliest message that remains.
     ///
     /// # Safety
     /// `index` must be a valid slot; it is not checked, as this runs for every run of a node.
@@ -380,7 +383,8 @@ impl<'a, M: Message> Window<'a, M> {
         let slot = unsafe { self.nodes.slots.get_unchecked_mut(index) };
         let (mut count, mut left) = (0, Time::MAX);
         if slot.nonempty_ports != 0 {
-            // Fast path: a host has one port, and a switch often has messages from one. Those are already in order.
+            // Fast path: a host has one port, and a switch often has messages from only one port. Messages of one
+            // port are already in order.
             if slot.nonempty_ports.is_power_of_two() && slot.ports <= 64 {
                 let port = slot.nonempty_ports.trailing_zeros() as u16;
                 let ring = &mut self.rings[(slot.first_ring - self.first_ring) as usize + usize::from(port)];
@@ -402,8 +406,8 @@ impl<'a, M: Message> Window<'a, M> {
         left
     }
 
-    /// Implements [`Window::open`] for a node with messages on several ports: lists them in order. Returns their number
-    /// and the time of the earliest message left.
+    /// Implements [`Window::open`] for a node with messages on several ports: lists the arrivals in order. Returns
+    /// their number and the time of the earliest message that remains.
     #[inline(never)] // a loop of its own, with all registers available
     fn list_all_ports(&mut self, index: usize, base: Time) -> (usize, Time) {
         let end = self.end;
@@ -439,7 +443,7 @@ impl<'a, M: Message> Window<'a, M> {
         if key == SENTINEL { Time::MAX } else { Time::from_ps(self.base.as_ps() + (key >> KEY_INDEX_BITS)) }
     }
 
-    /// Returns the first instant after the window.
+    /// Returns the end of the window (exclusive).
     #[inline]
     pub fn end(&self) -> Time {
         self.end
@@ -470,7 +474,7 @@ impl<'a, M: Message> Window<'a, M> {
         }
     }
 
-    // Outlined: inlined, both calls would leave the loop of a switch, in which the check alone costs two instructions.
+    // Outlined because inlined calls in the loop of a switch would cost more; the check alone costs two instructions.
     #[cold]
     #[inline(never)]
     fn rotate(&mut self, start: u32) {
@@ -480,7 +484,7 @@ impl<'a, M: Message> Window<'a, M> {
         let ties = keys.iter().take_while(|&&key| key >> KEY_INDEX_BITS == instant).count();
         let (keys, offset) = (&mut keys[..ties], start as usize % ties);
         let port = |key: u64| refs[index_of(key)].port;
-        // Messages of one port stay in order. The rotation can split only those of the port at its start.
+        // Messages of one port stay in order. The rotation can split only the messages of the port at its start.
         let parted = offset > 0 && port(keys[offset - 1]) == port(keys[offset]);
         let own: Vec<u64> = keys.iter().copied().filter(|&key| parted && port(key) == port(keys[offset])).collect();
         keys.rotate_left(offset);
@@ -533,7 +537,8 @@ impl<'a, M: Message> Window<'a, M> {
     #[inline(always)] // a call costs a dozen instructions, once per packet-hop
     pub fn send_slot(&mut self, port: u16, at: Time) -> &mut M {
         let wire = &self.wires[usize::from(port)];
-        // The ring of another partition is beyond the end, or below the first and so wraps beyond the end.
+        // The ring index of another partition is out of range: above the end, or below the first and so wrapped above
+        // the end.
         match self.rings.get_mut(wire.ring.wrapping_sub(self.first_ring) as usize) {
             Some(ring) => {
                 self.nodes.record_arrival(wire, at);

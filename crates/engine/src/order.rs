@@ -6,14 +6,14 @@ const MAX_BUCKET_KEYS: usize = 1024;
 /// Fewer keys than this are sorted by insertion.
 const MIN_BUCKET_KEYS: usize = 8;
 
-/// If a bucket has more keys than this, sorting by comparisons is cheaper.
+/// If a bucket has more keys than this, a comparison sort is cheaper.
 const MAX_PER_BUCKET: u16 = 12;
 
-/// Sorts keys into buckets by their leading bits, then by insertion.
+/// Sorts keys into buckets by their leading bits, then finishes with an insertion sort.
 ///
-/// Arrivals from several wires at link rates spread over the window, so the leading bits of a key nearly determine its
-/// position. This takes half the instructions of a comparison sort. Keys of one instant are already in order of their
-/// ports, and remain so.
+/// Arrivals from several wires at link rates spread over the window, so the leading bits of a key nearly determine
+/// its position. This takes half the instructions of a comparison sort. Keys of equal time are already in order of
+/// their ports, and remain so (the low bits of a key are the index by port).
 #[derive(Clone, Debug)]
 pub(crate) struct Sorter {
     /// First position of each bucket.
@@ -45,7 +45,7 @@ impl Sorter {
     #[inline]
     fn distribute(&mut self, keys: &[u64], bits: u32) -> bool {
         let Sorter { starts, scratch } = self;
-        // One key or two per bucket: more buckets cost more than the insertion saves.
+        // One to two keys per bucket: more buckets cost more than they save in the insertion sort.
         let buckets = keys.len().next_power_of_two() / 2;
         let shift = bits.saturating_sub(buckets.ilog2());
         let bucket = |key: u64| (key >> shift) as usize & (MAX_BUCKET_KEYS - 1);
@@ -77,7 +77,7 @@ impl Sorter {
     }
 }
 
-/// Sorts by insertion the keys that `key` returns for each position: for few keys, or keys almost in order.
+/// Sorts by insertion the keys that `key` returns for each position. Efficient for few keys, or keys almost in order.
 #[inline(always)] // used twice, each time with another `key`
 fn insert_each(keys: &mut [u64], key: impl Fn(&[u64], usize) -> u64) {
     let mut greatest = 0;
@@ -88,7 +88,7 @@ fn insert_each(keys: &mut [u64], key: impl Fn(&[u64], usize) -> u64) {
             keys[end] = key;
             continue;
         }
-        // All keys before it are in order, and the last of them is greater.
+        // All keys before position `end` are in order, and the last of them is greater than `key`.
         let mut at = end;
         while at > 0 && keys[at - 1] > key {
             keys[at] = keys[at - 1];
@@ -111,7 +111,7 @@ mod tests {
         for round in 0..ROUNDS {
             let bits = 1 + random.below(40) as u32;
             let count = random.below([10, 60, 300, 1_500][(round % 4) as usize]) as usize;
-            // Uniform, or concentrated at the lower end.
+            // Keys are uniformly distributed, or concentrated at the lower end.
             let most = if round % 3 == 0 { (1 << bits) / 50 + 1 } else { 1 << bits };
             let mut keys: Vec<u64> = (0..count).map(|_| random.below(most)).collect();
             let mut expected = keys.clone();

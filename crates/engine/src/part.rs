@@ -1,4 +1,4 @@
-//! A partition of the nodes, run by one thread; with one thread the partition is all nodes.
+//! A partition of the nodes, run by one thread. With one thread, the partition contains all nodes.
 
 use crate::bipartition::{MAX_WINDOW, NextEvents, SideSchedule};
 use crate::mail::{PartNodes, Slot, Window, Wire};
@@ -7,7 +7,7 @@ use crate::timers::Timers;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
 
-/// Timers per node above which outdated ones are removed.
+/// Number of timers per node above which outdated timers are removed.
 const MAX_TIMERS_PER_NODE: usize = 2;
 
 /// Pools of at most this many nodes are scanned in every window without eviction.
@@ -16,15 +16,15 @@ const MIN_EVICTED_POOL: usize = 16;
 /// Windows of a side between evictions of idle nodes from its pools.
 const EVICTION_PERIOD: u8 = 8;
 
-/// Up to this many nodes, most of the state is still in the second-level cache from the last window, and a prefetch
-/// costs more than it saves.
+/// Up to this many nodes, most of the state is still in the L2 cache from the last window, and a prefetch costs more
+/// than it saves.
 const CACHED_NODES: usize = 256;
 
 /// Distance of the prefetch in nodes: one per level of indirection.
 const PREFETCH_DISTANCE: usize = 3;
 
-/// State of a partition that persists between windows, beside its [`crate::mail::PartMail`]. Nodes are numbered from
-/// the first of the partition.
+/// State of a partition that persists between windows, in addition to its [`crate::mail::PartMail`]. Nodes are
+/// numbered from the first node of the partition.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) timers: Timers,
@@ -39,8 +39,8 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Removes outdated timers if there are many; `slots` are those of this partition. Without this they remain until
-    /// their time, which may be far away.
+    /// Removes outdated timers if there are many; `slots` are the slots of this partition. Otherwise outdated timers
+    /// would remain until their time, which may be far in the future.
     pub(crate) fn remove_outdated_timers(&mut self, slots: &[Slot]) {
         if self.timers.len() > MAX_TIMERS_PER_NODE * slots.len() {
             self.timers.keep(|at, index| slots[index as usize].timer == at);
@@ -126,8 +126,8 @@ impl<N: Node> View<'_, N> {
             self.part.windows_since_eviction[side] += 1;
             if self.part.windows_since_eviction[side] == EVICTION_PERIOD {
                 self.part.windows_since_eviction[side] = 0;
-                // A node with an event in the next few windows remains in the pool: a scan of it is cheaper than a
-                // timer.
+                // A node with an event in the next few windows remains in the pool, because scanning it is cheaper
+                // than a timer.
                 self.evict_idle(side, end.saturating_add((end - base).min(MAX_WINDOW) * 4));
             }
         }
@@ -149,8 +149,8 @@ impl<N: Node> View<'_, N> {
         }
     }
 
-    /// Runs every node of the side to run next that has an event before `end`. Returns false if `stop` was set before
-    /// all of them had run.
+    /// Runs every node with an event before `end` on the side that runs next. Returns false if `stop` was set before
+    /// all of these nodes had run.
     pub(crate) fn run(&mut self, schedule: &SideSchedule, end: Time, stop: &AtomicBool) -> bool {
         self.list_ready(schedule.side(), schedule.now(), end);
         let View { nodes, wires: all_wires, window, part, .. } = self;
@@ -181,7 +181,7 @@ impl<N: Node> View<'_, N> {
             }
             let index = index as usize;
             let slot = &mut window.nodes.slots[index];
-            // The node's events are not earlier than this: a base for short keys.
+            // A lower bound of the node's event times: the base of short keys.
             let first = slot.next.min(end);
             slot.next = Time::MAX;
             if !slot.active {
@@ -203,8 +203,8 @@ impl<N: Node> View<'_, N> {
     }
 }
 
-/// Ensures that node `index`, which leaves the pool, returns no later than its next event. A postponed event, such as a
-/// retransmit timer at each acknowledgement, keeps the earlier timer and needs no new one.
+/// Ensures that node `index`, which leaves the pool, returns no later than its next event. After an event is
+/// postponed, such as a retransmit timer at each acknowledgement, the earlier timer remains and no new one is needed.
 #[inline]
 fn set_timer(slot: &mut Slot, timers: &mut Timers, index: u32) {
     if slot.next < slot.timer {

@@ -1,4 +1,4 @@
-//! Worker threads that live as long as an engine and sleep between jobs.
+//! Worker threads that exist as long as their engine and sleep between jobs.
 
 use crate::sync::{Arc, AtomicUsize, Condvar, JoinHandle, Mutex, Ordering, SPINS, spawn, spin_loop};
 use std::any::Any;
@@ -24,7 +24,7 @@ struct JobState {
 #[derive(Default)]
 struct Shared {
     state: Mutex<JobState>,
-    /// Incremented with every job and at the end.
+    /// Incremented with every job, and when the pool quits.
     jobs: AtomicUsize,
     /// Copy of [`JobState::busy`] for spinning without the lock.
     busy: AtomicUsize,
@@ -32,7 +32,7 @@ struct Shared {
     idle: Condvar,
 }
 
-/// Threads 1, 2, ... beside the owning thread, which is 0.
+/// Threads 1, 2, ...; the owning thread is thread 0.
 pub(crate) struct Pool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,

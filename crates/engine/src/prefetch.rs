@@ -1,10 +1,10 @@
 //! Prefetch instructions.
 //!
-//! A window visits every active node once. The state of all nodes exceeds the second-level cache, so most lines of a
-//! node are in the third level or in memory. A prefetch during the run of the preceding node hides this latency;
-//! measured on the dense case of `docs/performance.md`.
+//! A window visits every active node once. The state of all nodes exceeds the L2 cache, so most lines of a node are
+//! in the L3 cache or in memory. A prefetch during the run of the preceding node hides this latency; measured on the
+//! dense case of `docs/performance.md`.
 
-/// Bytes of a cache line on every measured machine; a wrong value elsewhere costs little.
+/// Bytes of a cache line on every measured machine. A wrong value on other machines costs little.
 const LINE_BYTES: usize = 64;
 
 /// Prefetches the first 32 cache lines of `value` at most. Affects only speed.

@@ -1,5 +1,5 @@
 //! Distributed execution: each rank (process) runs a contiguous range of the nodes. All ranks synchronise at equal
-//! instants, at which each sends one batch of messages to each rank that its nodes can reach.
+//! simulated times. At each synchronisation a rank sends one batch of messages to each rank that its nodes can reach.
 //!
 //! ```text
 //!   rank 0: nodes 0..a          batch:  lookahead bounds of 0,     rank 1: nodes a..b
@@ -8,15 +8,15 @@
 //! ```
 //!
 //! A batch without messages is a null message: it guarantees that no message arrives before the next synchronisation.
-//! Two bounds are safe for that instant, and the later one is used. First, no message arrives anywhere before the end
-//! of the window that all nodes together allow. Second, no message crosses ranks before the earliest event of any rank
-//! plus the least lookahead of the cut wires; until then each rank runs windows of its own. So cuts should be at long
-//! wires.
+//! Two times are safe for the next synchronisation, and the later one is used. First, no message arrives anywhere
+//! before the earliest effect of the next events of all nodes (the horizon). Second, no message crosses ranks before
+//! the earliest event of any rank plus the least lookahead of the cut wires; until then each rank runs its own
+//! windows. So the wires cut should have long lookaheads.
 //!
-//! Both bounds and the stop flag are reductions over all ranks. If each rank writes to each, the batches carry them.
-//! Otherwise each writes to its neighbours, and a dissemination reduction (votes) follows: in step k each rank sends
-//! its partial result to the rank 2^k after it, for as many steps as the number of ranks has bits. The scheme with
-//! fewer batches and votes is used; at a tie, the one without votes.
+//! Both bounds and the stop flag are reductions over all ranks. If each rank writes to all others, the batches carry
+//! the values. Otherwise each rank writes to its neighbours, and a dissemination reduction (votes) follows: in step k
+//! each rank sends its partial result to the rank 2^k after it, until 2^k reaches the number of ranks. The scheme
+//! with fewer batches and votes is used; at a tie, the scheme without votes.
 //!
 //! [`Ranks`] abstracts the transport: channels between threads for tests, MPI between machines.
 
@@ -30,7 +30,7 @@ use units::pack::{Pack, packed, unpacked};
 
 pub use crate::borders::{RankPartition, divide_ranks};
 
-/// The ranks of one simulation, from the view of one of them.
+/// The ranks of one simulation, from the view of one rank.
 pub trait Ranks: Send + Sync + Debug {
     /// Returns the index of this rank, from 0.
     fn rank(&self) -> usize;
@@ -39,20 +39,20 @@ pub trait Ranks: Send + Sync + Debug {
     fn count(&self) -> usize;
 
     /// Sends `batches[r]` to each rank `r` of `to`, and replaces `batches[r]` by the data received from each rank `r`
-    /// of `from`; other entries are unspecified afterwards. Neither list contains this rank. Every batch in `to` has
-    /// an entry in `from` at its receiver, and batches from one rank to another stay in order. If a rank is gone this
-    /// does not return, as the simulation cannot continue.
+    /// of `from`; other entries are unspecified afterwards. Neither list contains this rank. If `to` of rank a
+    /// contains b, `from` of rank b must contain a. Batches from one rank to another stay in order. If a rank has
+    /// ended, this function does not return, because the simulation cannot continue.
     fn exchange(&self, batches: &mut [Vec<u8>], to: &[usize], from: &[usize]);
 }
 
-/// Returns all ranks but this one, starting after it, so that not all ranks write first to one.
+/// Returns all other ranks, starting with the next one, so that not all ranks write to the same rank first.
 pub fn others(ranks: &dyn Ranks) -> Vec<usize> {
     (1..ranks.count()).map(|step| (ranks.rank() + step) % ranks.count()).collect()
 }
 
 /// Serialisation of messages to other ranks.
 pub trait MessageCodec<M>: Send + Sync {
-    /// Appends `message`, which leaves this rank.
+    /// Appends `message`, which is sent to another rank.
     fn pack(&self, message: &M, to: &mut Vec<u8>);
 
     /// Takes a message from the beginning of `from`. Returns `None` if the bytes are invalid.
@@ -82,7 +82,7 @@ pub struct TransferCounts {
     pub messages: u64,
 }
 
-/// First byte of a batch, by which ranks that are out of step detect it.
+/// First byte of a batch, by which a rank detects that another rank is out of step.
 const WINDOW: u8 = b'w';
 
 /// First byte of a vote.
@@ -91,11 +91,11 @@ const VOTE: u8 = b'v';
 /// Ranks that a rank exchanges data with at each synchronisation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct ExchangePlan {
-    /// Receivers: ranks of nodes at the ends of its nodes' wires, or all.
+    /// Receivers: ranks that the wires of this rank's nodes reach, or all.
     to: Vec<usize>,
-    /// Senders: ranks whose wires lead to its nodes, or all.
+    /// Senders: ranks whose wires lead to nodes of this rank, or all.
     from: Vec<usize>,
-    /// Steps of the reduction after that: (receiver, sender) of each vote.
+    /// Steps of the reduction after the batches: (receiver, sender) of each vote.
     votes: Vec<(usize, usize)>,
 }
 
@@ -106,7 +106,8 @@ impl ExchangePlan {
         let others = || (1..count).map(|step| (rank + step) % count);
         let steps = || std::iter::successors(Some(1), |step| Some(2 * step)).take_while(|&step| step < count);
         let neighbours: usize = (0..count).map(|from| (0..count).filter(|&to| borders.reaches(from, to)).count()).sum();
-        // All to all: neighbours plus votes, or at most as many batches without votes, which are sequential.
+        // All-to-all is used if it needs no more batches than neighbour exchange needs batches and votes: votes are
+        // sequential.
         let all_to_all = neighbours + count * steps().count() >= count * (count - 1);
         let steps = steps().filter(|_| !all_to_all);
         ExchangePlan {
@@ -117,26 +118,26 @@ impl ExchangePlan {
     }
 }
 
-/// A node of another rank at the end of a wire of this one.
+/// A node of another rank that is the receiver of a wire of this rank.
 #[derive(Clone, Copy, Debug)]
 struct RemoteNode {
     rank: u32,
-    /// Number of the node in its rank.
+    /// Index of the node in its rank.
     node: u32,
-    /// Least lookahead of its wires.
+    /// Least lookahead of the node's wires.
     lookahead: Time,
 }
 
-/// Data that the threads of a rank pass to the thread that writes batches, and receive from it.
+/// Data exchanged between the threads of a rank and the thread that writes batches.
 pub(crate) struct RemoteRanks<M> {
     ranks: Arc<dyn Ranks>,
     codec: Box<dyn MessageCodec<M>>,
     plan: ExchangePlan,
     borders: RankPartition,
     nodes: Vec<RemoteNode>,
-    /// First ring of each node here, and the number of rings.
+    /// First ring of each node of this rank, and the number of rings.
     first_rings: Vec<u32>,
-    /// Packed messages by partition and rank.
+    /// Packed messages, by partition and rank.
     outbox: Vec<Mutex<Outbox>>,
     /// Received messages, by partition.
     inbox: Vec<Mutex<Vec<CrossPartMessage<M>>>>,
@@ -149,7 +150,7 @@ pub(crate) struct RemoteRanks<M> {
 struct Outbox {
     bytes: Vec<u8>,
     messages: u64,
-    /// Earliest arrival, and earliest arrival of an effect of one of these messages.
+    /// Earliest arrival of these messages, and earliest arrival of an effect of these messages at a further node.
     next: Time,
     horizon: Time,
 }
@@ -161,7 +162,7 @@ impl Default for Outbox {
 }
 
 impl Outbox {
-    /// Moves the content of `later` to the end of this one.
+    /// Moves the content of `later` to the end of this outbox.
     fn append(&mut self, later: &mut Outbox) {
         self.bytes.append(&mut later.bytes);
         self.messages += std::mem::take(&mut later.messages);
@@ -174,14 +175,14 @@ impl Outbox {
 struct SyncBuffers {
     batches: Vec<Vec<u8>>,
     sent: TransferCounts,
-    /// State agreed in the last batches.
+    /// State agreed at the last synchronisation.
     agreed: SyncState,
 }
 
 /// State agreed by all ranks at a synchronisation.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SyncState {
-    /// No message arrives anywhere before this.
+    /// Lower bound of the arrival times of all messages.
     pub(crate) horizon: Time,
     /// Time of the next synchronisation.
     pub(crate) until: Time,
@@ -192,7 +193,7 @@ pub(crate) struct SyncState {
 /// Lookahead bounds of a rank.
 #[derive(Clone, Copy, Debug)]
 struct LookaheadBounds {
-    /// No message from its nodes arrives anywhere before this.
+    /// Lower bound of the arrival times of messages from the rank's nodes.
     horizon: Time,
     /// Time of the rank's earliest event.
     next: Time,
@@ -238,7 +239,7 @@ impl<M> RemoteRanks<M> {
     }
 
     /// Registers node `node` (network index, of another rank), which a wire of this rank reaches. `lookahead` is the
-    /// least of the node's own wires.
+    /// least lookahead of the node's own wires.
     pub(crate) fn register(&mut self, node: u32, lookahead: Time) {
         let rank = self.borders.rank_of(node);
         let node = node - self.borders.nodes_of(rank).start;
@@ -255,8 +256,8 @@ impl<M> RemoteRanks<M> {
         lock(&self.buffers).sent
     }
 
-    /// Prepares for a new division: moves waiting messages before those that nodes send from their new partitions, so
-    /// that each wire stays in order.
+    /// Prepares for a new division: moves waiting messages to the first partition's outbox, before the messages that
+    /// nodes send from their new partitions, so that each wire stays in order.
     pub(crate) fn prepare_division(&self) {
         for to in 0..self.count() {
             let mut boxes = self.outbox[to..].iter().step_by(self.count()).map(lock);
@@ -287,21 +288,24 @@ impl<M> RemoteRanks<M> {
         }
     }
 
-    /// Records the earliest event of partition `from`, over its nodes and its messages just sent to other partitions.
+    /// Records the earliest event of partition `from`, over its nodes and the messages that it just sent to other
+    /// partitions.
     pub(crate) fn set_next(&self, from: usize, next: Time) {
         *lock(&self.next[from]) = next;
     }
 
-    /// Synchronises with the other ranks. No message from nodes of this rank arrives before `horizon`; `cut` reports a
-    /// stop. Received messages go to the partition of their node in `part_of`. No rank goes beyond `stop`. Call on one
-    /// thread while the others of its `parts` wait.
+    /// Synchronises with the other ranks. `horizon` is a lower bound of the arrival times of messages from this rank;
+    /// `cut` reports a stop. Received messages are stored for the partition of their receiver in `part_of`. The next
+    /// synchronisation is at `stop` at the latest. Must be called on one thread while the other threads of the
+    /// `parts` wait.
     pub(crate) fn synchronise(&self, (horizon, cut): (Time, bool), stop: Time, parts: usize, part_of: &[u16]) {
         let mut buffers = lock(&self.buffers);
         let SyncBuffers { batches, sent, agreed } = &mut *buffers;
         let ExchangePlan { to, from, votes } = &self.plan;
         let next = self.next[..parts].iter().map(|next| *lock(next)).min().unwrap_or(Time::MAX);
         let mut bounds = LookaheadBounds { horizon, next, cut };
-        // The bounds must cover messages sent since the last synchronisation: other ranks have not received them yet.
+        // The bounds must include messages sent since the last synchronisation, because other ranks have not received
+        // them yet.
         for outbox in &self.outbox {
             let outbox = lock(outbox);
             bounds = bounds.and(LookaheadBounds { horizon: outbox.horizon, next: outbox.next, cut });
@@ -332,7 +336,7 @@ impl<M> RemoteRanks<M> {
             let received = unpacked::<(u8, LookaheadBounds)>(&batches[from]).filter(|vote| vote.0 == VOTE);
             bounds = bounds.and(received.unwrap_or_else(|| self.out_of_step(from)).1);
         }
-        // The later of two safe bounds: see the module.
+        // The later of two safe bounds: see the module documentation.
         let until = bounds.horizon.max(bounds.next.saturating_add(self.borders.cut_lookahead())).min(stop);
         *agreed = SyncState { horizon: bounds.horizon, until, cut: bounds.cut };
     }
@@ -433,7 +437,7 @@ mod tests {
 
     #[test]
     fn a_rank_writes_to_those_that_its_wires_reach() {
-        // Six ranks of two nodes in a row: wires lead upwards only, and the last node's to the first.
+        // Six ranks of two nodes in a row: each node has a wire to the next one, and the last node to the first.
         let mut wires = row(&[10; 11]);
         wires[11].push(wire(0, 10));
         let firsts = [0, 2, 4, 6, 8, 10, 12];
@@ -443,7 +447,7 @@ mod tests {
             assert_eq!((plan.to, plan.from), (vec![around(1)], vec![around(5)]));
             assert_eq!(plan.votes, [(around(1), around(5)), (around(2), around(4)), (around(4), around(2))]);
         }
-        // With two ranks, each writes to the other, with or without a wire between them.
+        // With two ranks, each rank writes to the other, with or without a wire between them.
         let both = plan(&[vec![wire(1, 10)], vec![wire(0, 10)]], &[0, 1, 2], 1);
         assert_eq!(both, ExchangePlan { to: vec![0], from: vec![0], votes: Vec::new() });
         assert_eq!(plan(&row(&[10]), &[0, 1, 2], 1), both);

@@ -1,10 +1,10 @@
-//! A growing ring buffer, as small and as hot in the cache as its content allows.
+//! A growing ring buffer that uses as few cache lines as its content allows.
 
 /// A FIFO queue of values in one power-of-two buffer.
 ///
-/// Accesses are unchecked: every frame passes through two rings per hop, and checks would cost a tenth of that.
-/// Soundness rests on a local invariant, which only the methods below maintain: `buffer.len()` is zero (then `length`
-/// is) or a power of two, `head < buffer.len()`, `length <= buffer.len()`.
+/// Accesses are unchecked: every frame passes through two rings per hop, and checks would add a tenth to the cost of
+/// a push and pop. Soundness rests on a local invariant, which only the methods below maintain: `buffer.len()` is
+/// zero (then `length` is zero) or a power of two, `head < buffer.len()`, `length <= buffer.len()`.
 #[derive(Debug, Clone, Default)]
 pub struct Ring<T> {
     buffer: Box<[T]>,
@@ -69,7 +69,7 @@ impl<T: Copy + Default> Ring<T> {
         // SAFETY: as in `front`.
         let value = unsafe { *self.buffer.get_unchecked(self.head as usize) };
         self.length -= 1;
-        // An empty ring restarts at the begin, so that a short one stays in hot cache lines.
+        // An empty ring restarts at the begin of the buffer, so that a short ring stays in hot cache lines.
         self.head = if self.length == 0 { 0 } else { (self.head + 1) & self.mask() };
         Some(value)
     }
@@ -84,7 +84,8 @@ impl<T: Copy + Default> Ring<T> {
         }
     }
 
-    /// Removes the oldest values up to the first that `takes` refuses. They remain in the buffer until the next push.
+    /// Removes the oldest values, up to the first one for which `takes` returns false. The removed values remain in
+    /// the buffer until the next push.
     #[inline(always)] // once per nonempty ring
     pub(crate) fn take_while(&mut self, mut takes: impl FnMut(&T) -> bool) {
         let (mask, head) = (self.mask(), self.head);
@@ -108,7 +109,8 @@ impl<T: Copy + Default> Ring<T> {
     }
 
     /// Appends a slot with arbitrary old content, for the caller to overwrite. Use it for values that are copied from
-    /// memory and then changed: changed on the stack first, the copy would stall on store forwarding.
+    /// memory and then changed: if they were changed on the stack first, the copy into the ring would stall on store
+    /// forwarding.
     #[inline]
     pub fn push_slot(&mut self) -> &mut T {
         if self.length as usize == self.buffer.len() {
@@ -135,13 +137,13 @@ impl<T: Copy + Default> Ring<T> {
         self.length += 1;
     }
 
-    /// Returns the values from the oldest to the youngest, as two slices: the buffer wraps.
+    /// Returns the values from the oldest to the youngest, as two slices because the buffer wraps.
     #[inline]
     pub fn pieces(&self) -> [&[T]; 2] {
         let (head, length, capacity) = (self.head as usize, self.length as usize, self.buffer.len());
         let first = length.min(capacity - head);
-        // SAFETY: head <= capacity (both are 0 without a buffer) and first <= capacity - head. The rest of the length,
-        // which is at most the capacity, ends before head.
+        // SAFETY: head <= capacity (both are 0 without a buffer) and first <= capacity - head. The second slice ends
+        // before head, because the length is at most the capacity.
         unsafe { [self.buffer.get_unchecked(head..head + first), self.buffer.get_unchecked(..length - first)] }
     }
 

@@ -1,4 +1,4 @@
-//! Synchronisation primitives: those of the standard library, or of loom, which explores all interleavings
+//! Synchronisation primitives of the standard library, or of loom, which explores all interleavings
 //! (`scripts/loom.sh`).
 
 #[cfg(loom)]
@@ -16,6 +16,6 @@ pub(crate) use std::{
     thread::{JoinHandle, spawn},
 };
 
-/// Polls of an atomic before a thread sleeps: about two microseconds. A window of a busy network takes a few times as
-/// long; longer spinning would waste a core that is shared with other processes.
+/// Number of polls of an atomic before a thread sleeps: about two microseconds. A window of a busy network takes a
+/// few times as long; longer spinning would waste a core that is shared with other processes.
 pub(crate) const SPINS: u32 = if cfg!(any(loom, miri)) { 1 } else { 4_000 };

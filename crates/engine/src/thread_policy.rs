@@ -1,38 +1,38 @@
-//! Number of threads for the next windows, by measurement.
+//! Chooses the number of threads for the next windows by measurement.
 //!
 //! ```text
 //!   |<- one thread ->|<-try 2->|<- one thread, for twice as long as before ->|<-try 2->|<- two threads ...
 //!                      slower                                                  faster: stay
 //! ```
 //!
-//! Threads pay for a barrier after every window. Whether this is worth it depends on the machine, on its other load,
-//! and on the work per window, which changes during a run. So it is measured: from time to time a neighbouring number
-//! of threads runs for a trial of two milliseconds, and the faster one stays. After a failed trial the wait doubles, so
-//! trials cost a few percent at most. Before a trial, and while several threads run, the work of the nodes is measured
-//! from time to time, to balance the threads. No result depends on any of this.
+//! Several threads need a barrier after every window. Whether they are faster depends on the machine, on its other
+//! load, and on the work per window, which changes during a run. So it is measured: from time to time the next higher
+//! or lower level of threads runs for a trial of two milliseconds, and the faster one is kept. After a failed trial
+//! the wait doubles, so trials cost a few percent at most. Before a trial, and while several threads run, the work of
+//! the nodes is measured from time to time, to balance the threads. No result depends on any of this.
 
 use std::time::{Duration, Instant};
 use units::random::Stream;
 
 /// Interval between readings of the clock, which cost tens of nanoseconds each.
 const CLOCK_INTERVAL: Duration = Duration::from_micros(500);
-/// Length of a measurement.
+/// Duration of a measurement.
 const TRIAL: Duration = Duration::from_millis(2);
-/// Wait before the first trial and at least before others: shorter runs gain little by threads.
+/// Wait before the first trial, and minimum wait before later ones: several threads gain little in shorter runs.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 /// Longest wait before a trial.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 /// Wait after a successful trial.
 const WAIT_AFTER_SUCCESS: Duration = Duration::from_millis(100);
-/// The wait is at least this many times the length of the last trial.
+/// The wait is at least this multiple of the duration of the last trial.
 const WAIT_PER_TRIAL: u32 = 25;
 /// Time of a barrier if no thread sleeps: shorter windows are not worth a trial.
 const SHORT_WINDOW_NS: f64 = 2_000.0;
-/// A trial must be cheaper by this factor.
+/// The cost of a successful trial, relative to the cost before, is at most this.
 const TRIAL_GAIN: f64 = 0.97;
 /// Least interval between measurements of the nodes' work.
 const WORK_INTERVAL: Duration = Duration::from_millis(100);
-/// The interval is also at least this many times the duration of a measurement.
+/// The interval is also at least this multiple of the duration of a measurement.
 const WAIT_PER_MEASUREMENT: u32 = 100;
 /// A rise of the cost between two measurements by this factor triggers an early trial.
 const COST_JUMP: f64 = 1.5;
@@ -42,7 +42,7 @@ const COST_JUMP: f64 = 1.5;
 pub(crate) enum ThreadPolicy {
     /// Selects the number of threads by measured time.
     Measured(Measured),
-    /// At random, any number of threads up to this, for a few windows each.
+    /// Chooses any number of threads up to this at random, for a few windows each.
     Random(Stream, usize),
 }
 
@@ -75,11 +75,11 @@ pub(crate) struct Measured {
     windows: Vec<u64>,
     last_reading: Option<Instant>,
     measurement: Measurement,
-    /// Skips the next measurement, as caches adapt to a change.
+    /// Skips the next measurement, because caches adapt after a change of threads.
     warming_up: bool,
     /// During a trial: the level to return to, and its cost.
     fallback_level: Option<(usize, f64)>,
-    /// The preceding measurement, if it had this number of threads.
+    /// The preceding measurement, if it was made with the same number of threads.
     last_measurement: Option<Measurement>,
     since_trial: Duration,
     wait: Duration,
@@ -124,7 +124,7 @@ impl ThreadPolicy {
         }
     }
 
-    /// Returns the recent work of each node, if it is due: measured by `read_work`, or random.
+    /// Returns the recent work of each node, if a measurement is due: measured by `read_work`, or random.
     #[expect(clippy::disallowed_methods, reason = "who runs what is measured, and no result depends on it")]
     pub(crate) fn measure_work(&mut self, nodes: usize, read_work: impl FnOnce() -> Vec<u64>) -> Option<Vec<u64>> {
         match self {
@@ -142,7 +142,7 @@ impl ThreadPolicy {
         }
     }
 
-    /// Reports that `windows` windows with `runs` node runs are over.
+    /// Reports that `windows` windows with `runs` node runs have been executed.
     pub(crate) fn report(&mut self, windows: u64, runs: u64) {
         if let ThreadPolicy::Measured(measured) = self {
             #[expect(
@@ -160,7 +160,7 @@ impl Measured {
     /// Reports the duration of a measurement of the nodes' work.
     fn finish_work_measurement(&mut self, took: Duration) {
         self.until_work_measurement = WORK_INTERVAL.max(took * WAIT_PER_MEASUREMENT);
-        // Exclude this time, and the effect of a new division on the caches.
+        // Exclude the duration of this measurement, and the effect of a new division on the caches.
         self.warming_up = true;
     }
 
@@ -207,14 +207,14 @@ impl Measured {
         if !hurried && self.since_trial < self.wait {
             return;
         }
-        // The shorter of two, as one measurement may be long because another process had the core.
+        // The shorter of two window times, because one measurement may be long while another process has the core.
         let long = measurement.window_ns().min(before.window_ns()) >= SHORT_WINDOW_NS;
         let up = (self.level + 1 < self.levels.len() && long).then_some(self.level + 1);
         let down = self.level.checked_sub(1);
         self.probe_up = !self.probe_up && !hurried;
         let choice = if self.probe_up { up.or(down) } else { down.or(up) };
         if let Some(level) = choice {
-            // As above: otherwise a single long measurement would favour more threads.
+            // The lower of two costs, for the same reason: a single long measurement would favour more threads.
             let cost = if level > self.level { cost.min(before.cost()) } else { cost };
             self.fallback_level = Some((self.level, cost));
             self.set_level(level);
@@ -280,7 +280,7 @@ mod tests {
         let record = |policy: &mut Measured, cost: u64| {
             policy.record(Measurement { time: Duration::from_nanos(cost * 40_000), windows: 40, runs: 40_000 });
         };
-        // Every other measurement takes twice as long on one thread, and all take 1.5 times as long on two.
+        // On one thread, every other measurement takes twice as long (100, 200); on two threads, all take 150.
         let mut shares = [0, 0];
         for number in 0..20_000 {
             shares[policy.level] += 1;
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(policy.measure_work(3, || vec![1, 2, 3]), Some(vec![1, 2, 3]));
         assert_eq!(policy.measure_work(3, || unreachable!("it is too early")), None);
         let ThreadPolicy::Measured(measured) = &mut policy else { unreachable!() };
-        // A long measurement is not repeated soon.
+        // After a measurement of 30 ms, the next one is due after 100 times that (3 s).
         measured.finish_work_measurement(Duration::from_millis(30));
         let measurement = |ms| Measurement { time: Duration::from_millis(ms), windows: 1, runs: 1 };
         measured.record(measurement(2_900));
@@ -315,7 +315,7 @@ mod tests {
     fn it_follows_a_network_that_falls_quiet_and_wakes_up() {
         let mut policy = measured(2, 2);
         assert!(play(&mut policy, 5_000, 1000, |level| [100.0, 60.0][level])[1] > 0.9);
-        // Now windows hold little work, and the barrier dominates.
+        // Now windows have little work, and the barrier dominates.
         assert!(play(&mut policy, 5_000, 3, |level| [100.0, 4000.0][level])[0] > 0.95);
         assert!(play(&mut policy, 20_000, 1000, |level| [100.0, 60.0][level])[1] > 0.8);
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
 
-/// A heap of (time, node). Entries may be outdated: the caller compares each with the node's slot.
+/// A heap of (time, node). Entries may be outdated: the caller compares each entry with the node's slot.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Time, u32)>>,

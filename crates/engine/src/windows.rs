@@ -1,4 +1,4 @@
-//! Consecutive windows that several threads run together.
+//! A sequence of windows that several threads run together.
 
 use crate::barrier::Breaker;
 use crate::bipartition::SideSchedule;
@@ -25,18 +25,18 @@ impl Clock {
     }
 }
 
-/// Result of consecutive windows.
+/// Result of a sequence of windows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WindowSequence {
-    /// End of the windows, by side.
+    /// Time that each side has reached.
     pub(crate) schedule: SideSchedule,
     pub(crate) windows: u64,
-    /// Whether a stop interrupted them: not every node has run in the last one.
+    /// Whether a stop interrupted the sequence: not every node has run in the last window.
     pub(crate) cut: bool,
 }
 
 impl WindowSequence {
-    /// Creates the result of no windows.
+    /// Creates the result of a sequence without windows.
     pub(crate) fn from(schedule: SideSchedule) -> WindowSequence {
         WindowSequence { schedule, windows: 0, cut: false }
     }
@@ -46,7 +46,7 @@ impl WindowSequence {
 pub(crate) struct Plan<'a, M> {
     pub(crate) from: SideSchedule,
     pub(crate) stop: Time,
-    /// Limit of windows.
+    /// Maximum number of windows.
     pub(crate) windows: u64,
     pub(crate) division: &'a Partitioning<M>,
     pub(crate) lookaheads: &'a [Time],
@@ -70,7 +70,7 @@ impl<M: Message> Plan<'_, M> {
             let mut next_events = view.next_events(&sequence.schedule);
             for (to, messages) in view.window.outgoing.iter_mut().enumerate() {
                 for CrossPartMessage { wire, message } in messages.iter() {
-                    // Messages always go to the side that runs next.
+                    // Messages are always for the side that runs next.
                     next_events[sequence.schedule.side()].add(message.at(), self.lookaheads[wire.slot as usize]);
                 }
                 if messages.is_empty() {
@@ -82,7 +82,7 @@ impl<M: Message> Plan<'_, M> {
                 }
             }
             if let Some(remote_ranks) = self.remote_ranks.filter(|_| sequence.schedule.now() >= agreed.until) {
-                // The earliest event of all nodes is in the pool, as it is before the horizon.
+                // The earliest event of all nodes is an event of a node in a pool, because it is before the horizon.
                 remote_ranks.set_next(index, next_events[0].first.min(view.first(0)));
             }
             exchange.report_next(parity, index, &next_events);
@@ -102,7 +102,7 @@ impl<M: Message> Plan<'_, M> {
                 Some(remote_ranks) => {
                     let mut end = next_events[0].earliest_effect.min(self.stop);
                     if sequence.cut || sequence.schedule.now() >= agreed.until {
-                        // A rank that was cut waits for the others at their next synchronisation.
+                        // A rank that was cut waits for the other ranks at their next synchronisation.
                         sequence.schedule.advance(sequence.schedule.now().max(agreed.until));
                         if index == 0 {
                             remote_ranks.synchronise(
@@ -118,8 +118,8 @@ impl<M: Message> Plan<'_, M> {
                         remote_ranks.receive(index, |sent| view.window.deliver(sent.wire, sent.message));
                         agreed = remote_ranks.agreed();
                         sequence.cut = agreed.cut;
-                        // `next_events` does not include the messages just received; `horizon` includes them, as
-                        // sent by the others.
+                        // `next_events` does not include the messages just received; `horizon` does, because their
+                        // senders included them.
                         end = agreed.horizon;
                     }
                     end.min(agreed.until)
@@ -130,7 +130,7 @@ impl<M: Message> Plan<'_, M> {
             }
             sequence.cut = !view.run(&sequence.schedule, end, self.stopped);
             if self.remote_ranks.is_some() {
-                // `run` polls the flag before each node, so not at all in a window without nodes.
+                // `run` polls the flag before each node, and therefore not at all in a window without nodes.
                 sequence.cut |= self.stopped.load(Ordering::Relaxed);
             }
             sequence.windows += 1;

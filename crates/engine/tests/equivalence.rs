@@ -1,6 +1,6 @@
 //! Compares the engine with a minimal reference: one global queue ordered by (time, node, rotated port). Random
-//! networks of nodes that forward, split and delay tokens must log equal events, for any number of threads and any
-//! interruptions of a run.
+//! networks of nodes that forward, split and delay tokens must log the same events as the reference, for any number
+//! of threads and any interruptions of a run.
 
 use engine::ranks::{Membership, MessageCodec, RankPartition, Ranks, TransferCounts, divide_ranks, in_one_process};
 use engine::{Engine, EngineError, Message, Node, Window, WireSpec};
@@ -29,7 +29,7 @@ impl Message for Token {
 #[derive(Clone)]
 struct Relay {
     wires: Vec<WireSpec>,
-    /// Arrival of the last message on each wire, as a wire is FIFO.
+    /// Arrival time of the last message on each wire, because a wire is FIFO.
     last: Vec<Time>,
     rotation: u32,
     signature: u64,
@@ -44,7 +44,7 @@ impl Relay {
         self.events += 1;
     }
 
-    /// Answers a token by at most one message and one timer, determined by its value alone.
+    /// Answers a token by at most one message and one timer, which depend only on the value of the token.
     fn answer(&mut self, now: Time, value: u64, life: u32) -> Option<(u16, Token)> {
         if life == 0 || self.wires.is_empty() {
             return None;
@@ -55,7 +55,7 @@ impl Relay {
             self.timers.push(Reverse((now + Time::from_ps(draw % 5_000), draw, life - 1)));
         }
         let port = (draw >> 8) as usize % self.wires.len();
-        // A coarse grid of departures makes ties frequent.
+        // Departures on a coarse time grid make simultaneous arrivals frequent.
         let extra = Time::from_ps((draw >> 40) % 4 * 500);
         self.last[port] = self.last[port].max(now + self.wires[port].lookahead + extra);
         Some((port as u16, Token { at: self.last[port], value: draw, life: life - 1 }))
@@ -123,13 +123,14 @@ fn between(seed: u64) -> Network {
     })
 }
 
-/// Creates a network of at least `least` nodes; `ends` draws the ends of each wire, and equal ends make none.
+/// Creates a network of at least `least` nodes. `ends` draws the two nodes of each wire; if they are equal, no wire
+/// is added.
 fn network_of(seed: u64, least: usize, ends: impl Fn(&mut Stream, u64) -> (usize, usize)) -> Network {
     let mut stream = Stream::new(seed, 0, 0);
     let nodes = least + stream.below(12) as usize;
     let mut wires = vec![Vec::new(); nodes];
     let mut ports = vec![0u16; nodes];
-    // Lookaheads from short to long, all multiples of 500 ps for ties. Some nodes have more ports than a word has bits.
+    // Lookaheads from short to long, all multiples of 500 ps, so that ties occur. Some nodes have more than 64 ports.
     let wires_a_node = if seed % 5 == 4 { 140 } else { 3 };
     for _ in 0..nodes * wires_a_node {
         let (from, to) = ends(&mut stream, nodes as u64);
@@ -180,7 +181,7 @@ fn reference(mut network: Network, stop: Time) -> Log {
             if !here.is_empty() {
                 here.sort_by_key(|m| (m.2, m.3));
                 let ties = here.len();
-                // The ports rotate; messages of one wire stay in order.
+                // The order of ports is rotated; messages of one wire stay in order.
                 let mut ports: Vec<u16> = here.iter().map(|m| m.2).collect();
                 ports.rotate_left(relay.rotation as usize % ties);
                 let mut left = std::mem::take(&mut here);
@@ -266,8 +267,8 @@ fn statistics_and_active_nodes_do_not_depend_on_threads() {
     }
 }
 
-/// A separate cycle of three nodes without events makes the network not bipartite: each window is then for all nodes,
-/// and nodes run more often for equal results.
+/// A separate cycle of three nodes without events makes the network not bipartite. Each window is then for all nodes,
+/// and nodes run more often, with equal results.
 #[test]
 fn alternating_sides_run_less_often_with_equal_results() {
     let run = |seed, with_circle| {
@@ -291,13 +292,13 @@ fn alternating_sides_run_less_often_with_equal_results() {
     assert!(alternating * 10 < together * 9 || cfg!(miri), "{alternating} runs in turn, {together} together");
 }
 
-/// Passes tokens round a ring of nodes for ever; sets the flag at its `stop_at_run`-th run.
+/// Passes tokens round a ring of nodes for ever; the node sets the stop flag at its `stop_at_run`-th run.
 struct Runner {
     wires: usize,
     sent: u64,
     taken: u64,
     runs: u64,
-    /// Time that it has reached.
+    /// Time that the node has reached.
     until: Time,
     stop_at_run: u64,
     stop: Arc<AtomicBool>,
@@ -330,7 +331,7 @@ impl Node for Runner {
     }
 }
 
-/// Creates wires from each node to those `steps` further on.
+/// Creates wires from each node to the nodes `steps` further on in the ring.
 fn ring(nodes: u32, steps: &[u32], lookahead: Time) -> Vec<Vec<WireSpec>> {
     let wires_of = |node| {
         (0..).zip(steps).map(move |(port, step)| WireSpec { node: (node + step) % nodes, port, lookahead }).collect()
@@ -346,7 +347,7 @@ fn a_stop_takes_effect_after_one_node_a_thread_and_loses_no_message() {
             let stop = Arc::new(AtomicBool::new(false));
             let lookahead = Time::from_ps(lookahead_ps);
             let runner = |node| {
-                // One of them, anywhere in the window's order.
+                // One node, at varying positions in the order of a window, sets the flag.
                 let stop_at_run = if node == (stop_at_run * 7 % nodes) as u32 { stop_at_run } else { 0 };
                 Runner {
                     wires: 2,
@@ -379,13 +380,13 @@ fn a_stop_takes_effect_after_one_node_a_thread_and_loses_no_message() {
     }
 }
 
-/// The sides run alternately, so one is mostly ahead. Includes a stop that is seen between two calls, after all nodes
-/// of the last window have run.
+/// The sides run alternately, so one side is usually ahead. Includes a stop that is detected between two calls, after
+/// all nodes of the last window have run.
 #[test]
 fn after_a_stop_no_node_is_beyond_the_reported_time() {
     let (nodes, lookahead) = (20u32, Time::from_ns(1));
     for stop_at_run in if cfg!(miri) { 1..3 } else { 1..60 } {
-        // Either side ends with one of these, so no stop is checked after it in its window.
+        // Each of these is the last node of a side, so that no check of the flag follows it in its window.
         for last in [nodes - 2, nodes - 1] {
             let stop = Arc::new(AtomicBool::new(false));
             let runner = |node| {
@@ -444,7 +445,7 @@ fn on_ranks<N: Node<Message = Token>, R: Send>(
     })
 }
 
-/// Returns, by rank, the number of others that the wires of its nodes reach.
+/// Returns, by rank, the number of other ranks that the wires of its nodes reach.
 fn reached(wires: &[Vec<WireSpec>], ranks: usize) -> Vec<u64> {
     let firsts = divide_ranks(wires, ranks).unwrap();
     let rank_of = |node: u32| firsts.iter().rposition(|&first| first <= node).unwrap();
@@ -470,7 +471,7 @@ fn any_number_of_ranks_equals_a_global_queue() {
             let reached = reached(&wires, ranks);
             let found = on_ranks(ranks, threads, relays, &wires, |mut engine| {
                 if threads > 1 {
-                    // Threads change at different windows on each rank.
+                    // The number of threads changes at different windows on each rank.
                     engine.randomise_threads(seed + engine.len() as u64);
                 }
                 let mut cuts = Stream::new(seed, ranks as u64, 2);
@@ -494,12 +495,13 @@ fn any_number_of_ranks_equals_a_global_queue() {
                 assert_eq!(bytes, batches * 18 + messages * (6 + 20));
                 sent_messages += messages;
                 voted += votes;
-                // Some wires between ranks are longer than those within.
+                // Some wires between ranks are longer than wires within a rank, so ranks can run windows of their
+                // own.
                 alone += ran.saturating_sub(barriers);
             }
         }
     }
-    // A run as short as under miri proves less.
+    // Under miri the run is too short for these bounds.
     assert!(alone > 100 || cfg!(miri), "ranks must run windows of their own: {alone}");
     assert!(sent_messages > 1_000 || cfg!(miri), "ranks must exchange messages: {sent_messages}");
     assert!(voted > 10 || cfg!(miri), "some ranks must not reach each other: {voted}");
@@ -525,7 +527,7 @@ fn a_stop_at_one_rank_is_one_at_all_and_loses_no_message() {
                 }
             };
             let found = on_ranks(ranks, threads, (0..nodes as u32).map(runner).collect(), &wires, |mut engine| {
-                // Each rank has a stop of its own.
+                // Each rank has its own stop flag.
                 let stop = engine.nodes().find(|node| node.stop_at_run > 0).map(|node| Arc::clone(&node.stop));
                 engine.set_stop_flag(stop.unwrap_or_default());
                 assert!(!engine.run_until(Time::from_s(100)), "an endless run ends only if it is stopped");

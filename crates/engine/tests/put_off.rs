@@ -5,7 +5,7 @@ use engine::{Engine, Message, Node, Window, WireSpec};
 use units::Time;
 use units::random::Stream;
 
-/// Longest gap between beats before a watch raises an alarm.
+/// Maximum gap between beats; after a longer gap a watch raises an alarm.
 const PATIENCE: Time = Time::from_ns(900);
 
 const LOOKAHEAD: Time = Time::from_ns(40);
@@ -22,7 +22,7 @@ impl Message for Beat {
 /// Sends beats at given times, or raises an alarm after a gap.
 enum Player {
     Heart {
-        /// Latest first.
+        /// Times of the beats, latest first.
         beats: Vec<Time>,
     },
     Watch {
@@ -66,7 +66,7 @@ impl Node for Player {
     }
 }
 
-/// Returns the alarms of the watch of two such hearts: at each gap longer than the limit.
+/// Returns the alarms of the watch of two such hearts: one at each gap longer than `PATIENCE`.
 fn alarms_of(hearts: &[Vec<Time>]) -> Vec<Time> {
     let mut arrivals: Vec<Time> = hearts.iter().flatten().map(|&at| at + LOOKAHEAD).collect();
     arrivals.sort_unstable();
@@ -80,7 +80,7 @@ fn an_event_that_is_put_off_comes_at_its_last_time_and_no_sooner() {
     const WATCHES: usize = if cfg!(miri) { 8 } else { 70 };
     const BEATS: usize = if cfg!(miri) { 8 } else { 200 };
     let mut random = Stream::new(23, 0, 0);
-    // Most gaps are short, so that alarms are postponed again and again; some exceed the limit of the watch.
+    // Most gaps are short, so that alarms are postponed many times; some exceed `PATIENCE`.
     let mut gap = || Time::from_ns(1 + if random.below(20) == 0 { random.below(9_000) } else { random.below(150) });
     let mut heart = || {
         let mut now = Time::ZERO;
@@ -90,7 +90,7 @@ fn an_event_that_is_put_off_comes_at_its_last_time_and_no_sooner() {
         };
         (0..BEATS).map(|_| beat()).collect::<Vec<Time>>()
     };
-    // Two hearts, then their watch, so that some nodes have two ingress ports and some have none.
+    // Two hearts, then their watch, so that some nodes have two ingress ports and some none.
     let hearts: Vec<[Vec<Time>; 2]> = (0..WATCHES).map(|_| [heart(), heart()]).collect();
     let expected: Vec<Vec<Time>> = hearts.iter().map(|two| alarms_of(two)).collect();
     assert!(expected.iter().all(|alarms| !alarms.is_empty()), "at least after the last beat");
