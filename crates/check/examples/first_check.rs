@@ -1,4 +1,4 @@
-//! Every frame must end in exactly one way; one is missing here.
+//! Every frame must have exactly one fate. In this example one frame is missing, so the check fails.
 //!
 //! ```text
 //!  10 injected ---> [ network ] ---> 7 delivered

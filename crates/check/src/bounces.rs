@@ -1,5 +1,5 @@
-//! Checks bounced (PABO) and detoured (DIBS) frames: counts of switches equal the counters in frames, and no such frame
-//! is lost uncounted.
+//! Checks bounced (PABO) and detoured (DIBS) frames: the bounces counted by switches equal the sum of the frames'
+//! bounce counters, the counters are consistent, and no frame is tail-dropped where it must bounce instead.
 //!
 //! ```text
 //! bounces made by switches = bounces of frames that ended + bounces of frames in flight
@@ -14,9 +14,9 @@ use crate::verdict::Verdict;
 pub struct BounceLedger {
     /// Bounces and detours that raised a frame's counter, counted at the switch.
     pub made: u64,
-    /// Counters of frames that ended: delivered, consumed or lost.
+    /// Sum of the counters of frames that ended: delivered, consumed or lost.
     pub ended: u64,
-    /// Counters of frames in flight, counted at the end.
+    /// Sum of the counters of frames in flight, counted at the end of the run.
     pub in_flight: u64,
     /// Frames with inconsistent counters.
     pub impossible: u64,

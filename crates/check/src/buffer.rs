@@ -45,7 +45,7 @@ impl HighWater {
 /// A high-water mark and its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HighWaterMark {
-    /// Place that it belongs to.
+    /// Location of the buffer, queue or account.
     pub location: BufferLocation,
     /// The highest level, in `unit`.
     pub peak: u64,
@@ -58,7 +58,7 @@ pub struct HighWaterMark {
 /// Occupancy counter of a node, and the recounted value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OccupancyRecount {
-    /// Place that it belongs to.
+    /// Location of the buffer.
     pub location: BufferLocation,
     /// Bytes according to the node's counter.
     pub counted_bytes: u64,
@@ -66,21 +66,21 @@ pub struct OccupancyRecount {
     pub found_bytes: u64,
 }
 
-/// Aggregated marks and books, of one part of the network or of all ranks.
+/// Aggregated high-water marks and occupancy recounts, of one part of the network or of all ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OccupancyFindings {
-    /// Number of marks, and of marks above their limit.
+    /// Number of high-water marks, and of marks above their limit.
     locations: u64,
     over: u64,
-    /// The mark that exceeds its limit most; of equal ones the lowest location.
+    /// The mark with the largest excess over its limit; of equal ones, the mark with the lowest location.
     worst: Option<HighWaterMark>,
-    /// Number of occupancies that differ from a recount, and the first such recount.
+    /// Number of occupancy counters that differ from their recount, and the first of them.
     wrong: u64,
     first_wrong: Option<OccupancyRecount>,
 }
 
 impl OccupancyFindings {
-    /// Aggregates marks and books; their order does not matter.
+    /// Aggregates high-water marks and recounts (`books`), in any order.
     pub fn of(
         marks: impl IntoIterator<Item = HighWaterMark>,
         books: impl IntoIterator<Item = OccupancyRecount>,
@@ -111,8 +111,9 @@ impl OccupancyFindings {
         }
     }
 
-    /// Returns the verdict "buffer": no mark is above its limit, and every book equals the recount. A failure names the
-    /// mark with the largest excess and the lowest wrong book; `name` returns the name of a node.
+    /// Returns the verdict "buffer": no mark is above its limit, and every occupancy counter equals its recount. A
+    /// failure names the mark with the largest excess and the wrong counter with the lowest location; `name` returns
+    /// the name of a node.
     pub fn verdict(&self, name: impl Fn(u32) -> String) -> Verdict {
         let OccupancyFindings { locations, over, wrong, .. } = *self;
         let mut faults = Vec::new();
@@ -219,7 +220,7 @@ mod tests {
         assert_eq!(verdict(marks, []).detail, expected);
     }
 
-    /// Without buffers the check must not report "ok".
+    /// If nothing has a limit, the check must be "not applicable", not passed.
     #[test]
     fn over_nothing_there_is_nothing_to_say() {
         let none = verdict([], []);
@@ -230,7 +231,7 @@ mod tests {
         assert!(verdict([one], []).applicable);
     }
 
-    /// Bytes freed twice, or never.
+    /// An occupancy counter is wrong because bytes were freed twice, or never.
     #[test]
     fn a_book_that_is_wrong_by_a_byte_is_noticed() {
         let book = |node, counted_bytes| OccupancyRecount {

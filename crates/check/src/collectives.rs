@@ -1,5 +1,5 @@
-//! Checks that no collective operation is faster than its links allow: a sum of bytes over a rate, computed from plan
-//! and routes only.
+//! Checks that no collective operation is faster than its links allow. The lower bound is a sum of bytes over a link
+//! rate, computed from plan and routes only.
 
 use crate::verdict::Verdict;
 use units::Time;
@@ -7,10 +7,10 @@ use units::Time;
 /// A completed iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Iteration {
-    /// From the start of its first flow to the arrival of its last byte.
+    /// Duration, from the start of the first flow to the arrival of the last byte.
     pub took: Time,
-    /// Lower bound: the largest over all ports of the bytes that its connections send by the port, over the port's
-    /// rate.
+    /// Lower bound of the duration: the maximum over all ports of the bytes that the iteration sends through the
+    /// port, divided by the port's rate.
     pub least: Time,
 }
 
@@ -18,7 +18,7 @@ pub struct Iteration {
 pub fn verdict(iterations: impl IntoIterator<Item = Iteration>) -> Verdict {
     const NAME: &str = "collectives";
     let (mut count, mut faster) = (0u64, 0u64);
-    // The iteration with the lowest ratio of time to bound.
+    // The iteration with the lowest ratio of duration to lower bound.
     let mut tightest: Option<Iteration> = None;
     for one in iterations {
         count += 1;

@@ -5,9 +5,9 @@
 //!                               + consumed + dropped (by cause) + in_flight
 //! ```
 //!
-//! This holds in frames; in bytes, the payload cut from trimmed frames is added on the right. Frames in flight must be
-//! *counted* at the end, in queues, on links and in hosts: computed as a difference, they would always balance the
-//! account.
+//! This holds in frames; in bytes, the payload cut from trimmed frames is added on the right. Frames in flight must
+//! be *counted* at the end, in queues, on links and in hosts: if their number were computed as a difference, the
+//! account would always balance.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -24,13 +24,13 @@ pub enum Cause {
     LosslessNoRoom,
     /// No room for a trimmed header.
     HeaderNoRoom,
-    /// A watchdog dropped frames held by a pause storm.
+    /// A watchdog dropped frames that a pause storm kept in a queue.
     PauseStorm,
     /// The link was down, or failed with the frame on it.
     LinkDown,
     /// Configured loss of the link.
     LinkLoss,
-    /// A bit error: the frame check sequence was wrong.
+    /// A bit error: the frame check sequence (FCS) was wrong.
     BitError,
     /// The hop limit was reached.
     TtlExpired,
@@ -46,8 +46,8 @@ pub enum Cause {
     Nonconforming,
     /// No room in the recirculation queue of a pipeline.
     RecirculationQueueFull,
-    /// No room for a frame of a lossless class beyond the reach of flow control: at a switch without flow control, or
-    /// from a neighbour without it.
+    /// No room for a frame of a lossless class that flow control does not protect: at a switch without flow control,
+    /// or from a neighbour without it.
     OutsideFlowControl,
     /// A queue management mechanism dropped the frame although there was room.
     QueueManagement,
@@ -83,7 +83,7 @@ impl Cause {
         self as usize
     }
 
-    /// Returns the name in results. It is stable: results of different versions are compared by it.
+    /// Returns the name in results. It is stable, so that results of different versions can be compared.
     pub const fn name(self) -> &'static str {
         match self {
             Cause::NoRoom => "queue full",
@@ -197,8 +197,8 @@ impl PacketLedger {
         self.in_flight += other.in_flight;
     }
 
-    /// Returns the verdict "conservation": both sides of the account agree in frames and in bytes, and at most the
-    /// trimmed frames arrived as headers.
+    /// Returns the verdict "conservation": both sides of the account agree in frames and in bytes, and at most as
+    /// many frames were delivered as headers as were trimmed.
     pub fn verdict(&self) -> Verdict {
         let came = [self.injected, self.created_in_network];
         let kept = [self.delivered_whole, self.delivered_trimmed, self.returned_to_source, self.consumed];

@@ -1,5 +1,5 @@
 //! Invariants of every run, checked outside the model. The model supplies plain numbers; the crate does not depend on
-//! the model, so that a fault in one does not hide in the other.
+//! the model, so that a fault of one cannot mask a fault of the other.
 //!
 //! | check | invariant |
 //! |---|---|
@@ -17,8 +17,8 @@
 //! | [`stall`] | every stopped lossless queue waits for a queue that drains |
 //! | [`mod@deadlock`] | no set of paused queues blocks itself forever |
 //!
-//! Two modules also measure, if a run requests it: [`mod@reorder`] the displacement of packets, [`load`] the
-//! utilisation of queues. The checks verify these measurements.
+//! Two modules also measure, if the scenario requests it: [`mod@reorder`] measures the displacement of packets,
+//! [`load`] the utilisation of queues. The checks verify these measurements.
 //!
 //! Every check ends in a [`Verdict`], possibly "not applicable". Functions called per frame ([`PacketLedger`],
 //! [`OrderWatch`], [`QueueArea`], [`HighWater::raise`]) are a few integer operations, without hashing or allocation.

@@ -1,6 +1,6 @@
-//! Little's law as an identity: over any interval, the integral of a queue's length equals the sum of the times that
-//! frames spent in it, both of departed frames and of those still inside. Exact in integers, in frames times
-//! picoseconds; a frame that is lost, doubled or stamped wrongly inside the queue violates it.
+//! Little's law as an identity: over any interval, the time integral of the queue length equals the sum of the
+//! sojourn times of the frames, both of departed frames and of frames still in the queue. Exact in integers, in
+//! frames times picoseconds. A frame that is lost, duplicated or timestamped wrongly in the queue violates it.
 //!
 //! ```text
 //! integral of length dt  =  sum over departed (departure - arrival)  +  sum over inside (now - arrival)
@@ -15,7 +15,8 @@ use crate::verdict::Verdict;
 /// from the frames' timestamps, so that the two are independent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueArea {
-    /// [`Time::MAX`] after an event earlier than its predecessor, or a departure before its arrival.
+    /// Start of the interval. [`Time::MAX`] marks a fault: an event earlier than its predecessor, or a departure
+    /// before its arrival.
     since: Time,
     last_change: Time,
     /// Both sums wrap around: equal sums are equal modulo 2^64. In frames times seconds, the range is 18 million.
@@ -24,18 +25,18 @@ pub struct QueueArea {
 }
 
 impl QueueArea {
-    /// Starts the interval at `since`; for frames already inside, waiting counts from then on.
+    /// Starts the interval at `since`; the sojourn times of frames already in the queue count from then on.
     pub fn starting(since: Time) -> Self {
         QueueArea { since, last_change: since, area_frame_ps: 0, departed_wait_ps: 0 }
     }
 
-    /// Records a change of length at `now`; it was `len_before` frames since the previous change.
+    /// Records a change of the queue length at `now`; it was `len_before` frames since the previous change.
     #[inline]
     pub fn on_change(&mut self, now: Time, len_before: u64) {
         if now < self.last_change {
             self.since = Time::MAX;
         }
-        // After a decrease of time, the sums are not used.
+        // If the time decreased, the sums are not used.
         let span_ps = now.as_ps().wrapping_sub(self.last_change.as_ps());
         self.area_frame_ps = self.area_frame_ps.wrapping_add(span_ps.wrapping_mul(len_before));
         self.last_change = now;
@@ -66,7 +67,7 @@ impl QueueArea {
         self.area_frame_ps
     }
 
-    /// Returns the violation at `now`, if any; `inside` are the arrival times of the frames still in the queue.
+    /// Returns the violation at `now`, if any. `inside` has the arrival times of the frames still in the queue.
     fn fault(&self, now: Time, len: u64, inside: impl IntoIterator<Item = Time>) -> Option<String> {
         let mut end = *self;
         end.on_change(now, len);
@@ -91,7 +92,7 @@ impl QueueArea {
 pub struct LittleFindings {
     /// Number of queues with waiting frames.
     used: u64,
-    /// These queues, if several intervals are merged.
+    /// Locations of the queues with waiting frames; only if several intervals are merged.
     used_places: Vec<BufferLocation>,
     watched: u64,
     faults: u64,
@@ -149,7 +150,7 @@ impl LittleFindings {
         self.first = self.first.take().into_iter().chain(first).min();
     }
 
-    /// Merges the findings of other queues in this interval.
+    /// Merges the findings of other queues in the same interval.
     pub fn beside(mut self, other: LittleFindings) -> LittleFindings {
         self.used += other.used;
         self.used_places.extend(other.used_places);
@@ -158,7 +159,7 @@ impl LittleFindings {
         self
     }
 
-    /// Merges the findings of these queues in another interval.
+    /// Merges the findings of the same queues in another interval.
     pub fn and_then(mut self, other: LittleFindings) -> LittleFindings {
         self.used_places.extend(other.used_places);
         self.used_places.sort_unstable();
@@ -169,8 +170,8 @@ impl LittleFindings {
         self
     }
 
-    /// Returns the verdict "little's law". A failure names the lowest queue; the order of queues does not matter.
-    /// `name` returns the name of a node.
+    /// Returns the verdict "little's law". A failure names the queue with the lowest location; the order of queues
+    /// does not matter. `name` returns the name of a node.
     pub fn verdict(&self, name: impl Fn(u32) -> String) -> Verdict {
         let LittleFindings { used, watched, faults, .. } = *self;
         let detail = match &self.first {
@@ -281,7 +282,7 @@ mod tests {
             [Fault::MissedChange, Fault::MissedDeparture, Fault::WrongStamp, Fault::WrongLength, Fault::Vanished];
         let mut injected = [0; 5];
         for round in 0..300 {
-            // From the start, and from a time with frames already inside.
+            // Checked from time 0, and from a time at which frames are already in the queue.
             let since = Time::from_ns([0, 30][round % 2]);
             let (honest, _) = run(&mut random, since, Fault::None);
             assert!(honest.pass, "{honest}");
@@ -294,7 +295,8 @@ mod tests {
         assert!(injected.iter().all(|&count| count > 200), "{injected:?}");
     }
 
-    /// Two frames: one inside from 0 to 30 ns, the other from 10 ns; at 50 ns the area is 30 + 40 frame ns.
+    /// Two frames: one in the queue from 0 to 30 ns, the other from 10 ns on. At 50 ns the time integral of the
+    /// length is 30 + 40 = 70 frame ns.
     #[test]
     fn a_sum_by_hand() {
         let at = Time::from_ns;

@@ -12,7 +12,7 @@ pub struct QueueLoad {
     since: Time,
     last_change: Time,
     length: u64,
-    /// Integrals of length and of its square, and time at or above the threshold length.
+    /// Time integrals of the length and of its square, and time at or above the threshold length.
     area: u128,
     square: u128,
     above: Time,
@@ -25,7 +25,7 @@ impl QueueLoad {
         QueueLoad { since, last_change: since, length, area: 0, square: 0, above: Time::ZERO, offered: false }
     }
 
-    /// Records that the queue has `length` from `now` on; `watched` is the smallest length above the threshold.
+    /// Records that the queue has `length` from `now` on. `watched` is the smallest length above the threshold.
     #[inline]
     pub fn on_change(&mut self, now: Time, length: u64, watched: u64) {
         let span = now.saturating_sub(self.last_change);
@@ -50,11 +50,11 @@ impl QueueLoad {
     }
 }
 
-/// Returns the smallest length with a utilisation of `capacity` above `threshold`.
+/// Returns the smallest length whose utilisation (length over `capacity`) exceeds `threshold`.
 pub fn watched_length(threshold: f64, capacity: u64) -> u64 {
     let share = |length: u64| length as f64 / capacity as f64;
     let mut length = (threshold.clamp(0.0, 1.0) * capacity as f64) as u64;
-    // The product is rounded: correct `length` by the exact quotient.
+    // The product is rounded, so `length` is corrected by the exact quotient.
     while length > 0 && share(length - 1) > threshold {
         length -= 1;
     }
@@ -112,9 +112,9 @@ pub fn summary<'a>(now: Time, queues: impl IntoIterator<Item = (&'a QueueLoad, u
     }
 }
 
-/// Returns the verdict "load" at `now`. No queue's mean length exceeds its capacity; if lengths are in frames, the
-/// integral equals that of Little's law, over the interval that began with this one. A failure names the first queue;
-/// `name` returns the name of a node.
+/// Returns the verdict "load" at `now`: no queue's mean length exceeds its capacity and, if lengths are in frames,
+/// the time integral equals that of the check of Little's law over the same interval. A failure names the queue with
+/// the lowest location; `name` returns the name of a node.
 pub fn verdict<'a>(
     now: Time,
     queues: impl IntoIterator<Item = (BufferLocation, &'a QueueLoad, u64, Option<(&'a QueueArea, u64)>)>,
@@ -134,7 +134,7 @@ pub fn verdict<'a>(
             area.and_then(|(area, len)| {
                 let mut area = *area;
                 area.on_change(now, len);
-                // The other integral wraps around.
+                // The integral of the check of Little's law wraps around at 2^64.
                 let (ours, theirs) = (load.area as u64, area.area_frame_ps());
                 (ours != theirs)
                     .then(|| format!("the integral of the length is {ours} frame ps here and {theirs} by Little's law"))
@@ -181,7 +181,8 @@ mod tests {
         let found = summary(at(100), [(&quarter, 100, 81), (&half, 100, 81), (&idle, 100, 81)]);
         assert_eq!((found.queues, found.offered), (3, 2));
         assert!((found.mean - 0.25).abs() < 1e-12);
-        // E[u^2] = (0.25 + 0.25 + 0) / 3; of the means (0.0625 + 0.25 + 0) / 3.
+        // Variance = E[u^2] - E[u]^2 with E[u] = 0.25. E[u^2] = (0.25 + 0.25 + 0) / 3; of the means (0.0625 + 0.25 +
+        // 0) / 3.
         assert!((found.variance - (0.5 / 3.0 - 0.0625)).abs() < 1e-12);
         assert!((found.variance_of_means - (0.3125 / 3.0 - 0.0625)).abs() < 1e-12);
         assert!((found.time_ratio - 0.125).abs() < 1e-12);
@@ -219,7 +220,7 @@ mod tests {
         assert_eq!(watched_length(1.0, 100), 101, "never: no queue is fuller than full");
     }
 
-    /// Compared with samples at every nanosecond.
+    /// Compares the integrals with sums of samples at every nanosecond.
     #[test]
     fn integrals_agree_with_looking_all_the_time() {
         let mut random = Stream::new(1, 0, purpose("load"));

@@ -1,4 +1,4 @@
-//! Places in a network that a number refers to.
+//! Identifiers of queues, ingress accounts and buffers.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub struct AccountId {
     pub class: u8,
 }
 
-/// A location that holds frames and has a limit.
+/// A buffer, queue or account that contains frames and has a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BufferLocation {
     /// The shared buffer of a node.
@@ -46,7 +46,7 @@ pub enum BufferLocation {
         /// Egress port of the node.
         port: u16,
     },
-    /// Queue of the flows that a downstream neighbour holds, before an egress port.
+    /// Queue, at an egress port, of the flows that a downstream neighbour holds (pauses per flow).
     Held {
         /// Switch or host.
         node: u32,

@@ -1,6 +1,6 @@
-//! Checks that a lossless class loses no frame for want of room. Losses by a broken or lossy link, a watchdog or a
-//! missing route are not failures of flow control and fail no run, but they are listed by class and cause. A run is
-//! called lossless only without any loss in a lossless class.
+//! Checks that a lossless class loses no frame to a full queue or buffer. Losses by a broken or lossy link, a
+//! watchdog or a missing route are not failures of flow control and fail no run, but they are listed by class and
+//! cause. A run is called lossless only if no frame of a lossless class was lost for any cause.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::verdict::Verdict;
 pub enum LosslessGuarantee {
     /// No class in use is lossless, or no switch uses flow control.
     Nothing,
-    /// Some classes: a full queue may drop frames of the others.
+    /// Some classes: a full queue may drop frames of the other classes.
     SomeClasses,
     /// All classes: no full queue may drop any frame.
     AllClasses,
@@ -73,8 +73,8 @@ impl LosslessLosses {
     }
 }
 
-/// Returns the verdict "lossless": no frame of a lossless class met a full queue or buffer. `losses` are those of
-/// lossless classes for any cause; `first` describes the first frame lost for want of room.
+/// Returns the verdict "lossless": no frame of a lossless class was dropped at a full queue or buffer. `losses` has
+/// the losses of lossless classes by any cause; `first` describes the first frame lost at a full queue or buffer.
 pub fn verdict(
     ledger: &PacketLedger,
     losses: &LosslessLosses,
@@ -84,7 +84,7 @@ pub fn verdict(
     let all = promise == LosslessGuarantee::AllClasses;
     let mut lost = ledger.dropped_by(Cause::LosslessNoRoom);
     lost += if all { ledger.dropped_by(Cause::NoRoom) } else { losses.by(Cause::NoRoom) };
-    // Bytes without a frame are impossible, so they count as a violation too.
+    // Lost bytes without a lost frame are impossible, so they count as a violation too.
     let pass = lost.frames == 0 && lost.bytes == 0;
     let otherwise = losses.otherwise(|cause| !matches!(cause, Cause::LosslessNoRoom | Cause::NoRoom));
     if pass && promise == LosslessGuarantee::Nothing {
@@ -142,7 +142,8 @@ mod tests {
         assert_eq!((verdict.pass, verdict.applicable), (true, false));
     }
 
-    /// A run with frames of a lossless class dropped by the watchdog must not print the sentence.
+    /// A run in which any cause, such as the watchdog, dropped frames of a lossless class must not be reported as
+    /// lossless.
     #[test]
     fn a_run_is_called_lossless_only_if_no_cause_took_a_frame_of_a_lossless_class() {
         const SENTENCE: &str = "no lossless frame dropped";

@@ -12,11 +12,11 @@ use crate::verdict::Verdict;
 /// arrive after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrderWatch {
-    /// Smallest number allowed for a frame that is sent for the first time.
+    /// Smallest number in order for a frame that is sent for the first time.
     pub next: u64,
 }
 
-/// A frame that arrived too late.
+/// A frame that arrived out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OrderViolation {
     /// Smallest number in order.
@@ -45,7 +45,7 @@ impl OrderWatch {
 pub struct OrderLog {
     /// Frames out of order.
     pub violations: u64,
-    /// The earliest, with its time and flow number; of several at one instant, that of the lowest flow.
+    /// The earliest violation, with its time and flow number; of simultaneous ones, that of the lowest flow number.
     pub first: Option<(Time, u64, OrderViolation)>,
 }
 
@@ -94,8 +94,8 @@ mod tests {
         assert_eq!(size_of::<OrderWatch>(), 8);
     }
 
-    /// Go-back-N over a channel that loses but does not reorder passes; a swap of two neighbours or a duplicate fails,
-    /// unless a retransmission is involved.
+    /// Go-back-N over a channel that loses but does not reorder frames passes. A swap of adjacent frames or a
+    /// duplicate fails, unless a retransmission is involved.
     #[test]
     fn losses_and_retransmissions_pass_and_every_swap_is_seen() {
         let mut random = Stream::new(1, 0, purpose("order"));

@@ -1,5 +1,5 @@
-//! Checks pauses: each ends by a resume or an expiry, each pause decision is ended by its node, and control frames
-//! arrive.
+//! Checks pauses: each pause ends by a resume or an expiry, each decision to pause is ended by the deciding node, and
+//! no control frame disappears.
 
 use crate::verdict::Verdict;
 
@@ -15,7 +15,7 @@ pub struct PauseLedger {
     pub resumes: u64,
     /// Pauses ended because their time ran out (802.3 annex 31B, 802.1Qbb).
     pub expiries: u64,
-    /// Pauses in effect at the end, counted there.
+    /// Pauses in effect at the end of the run, counted at the sender.
     pub still_paused: u64,
 }
 
@@ -28,7 +28,7 @@ pub struct ControlLedger {
     pub received: u64,
     /// Lost with their link.
     pub lost: u64,
-    /// Waiting to be sent or on a link at the end, counted there.
+    /// Waiting to be sent or on a link at the end of the run, counted in queues and on links.
     pub in_flight: u64,
 }
 
@@ -39,7 +39,7 @@ pub struct PauseDecisions {
     pub stops: u64,
     /// Decisions to resume, and pauses that expired at the deciding node.
     pub ended: u64,
-    /// Pauses in effect at the end, counted at the deciding node.
+    /// Pauses in effect at the end of the run, counted at the deciding node.
     pub standing: u64,
     /// Pauses in effect without a backlog that justifies them.
     pub idle: u64,
@@ -54,9 +54,9 @@ impl PauseLedger {
         self.still_paused += other.still_paused;
     }
 
-    /// Returns the verdict "pauses". Pauses = resumes + expiries + still paused; every control frame was received, was
-    /// lost with its link or is in flight; every stop was ended by its node or is in effect, and has a backlog that
-    /// justifies it.
+    /// Returns the verdict "pauses". Pauses = resumes + expiries + still paused; every control frame was received,
+    /// was lost with its link or is in flight; every decision to pause was ended by its node, or is in effect with a
+    /// backlog that justifies it.
     pub fn verdict(&self, control: &ControlLedger, decisions: &PauseDecisions) -> Verdict {
         let PauseLedger { pauses, resumes, expiries, still_paused } = *self;
         let sum = |parts: &[u64]| parts.iter().copied().map(u128::from).sum::<u128>();

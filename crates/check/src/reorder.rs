@@ -2,13 +2,13 @@
 //!
 //! A packet that is the `s`-th sent and the `r`-th received of its flow has the displacement `d = r - s`: late if
 //! positive, early if negative. The density is the share of packets at each displacement up to a threshold `D_T`;
-//! packets displaced further count as lost. Duplicates are not counted in the order of reception, and a lost packet
-//! leaves its index unused, so that one loss does not make all later packets early.
+//! packets displaced further count as lost. Duplicates get no receive index, and a lost packet leaves its index
+//! unused, so that one loss does not make all later packets early.
 //!
 //! ```text
 //!  arrivals --> [ window: up to D_T + 1 pending packets ] --> RD[d]
-//!                  if the packet of the current receive index is here, or was early, then the oldest of
-//!                  the window gets this index; else, if the window is full, that packet is lost
+//!                  if the packet of the current receive index is in the window, or was early, then the oldest
+//!                  packet of the window gets this index; else, if the window is full, it is counted as lost
 //! ```
 
 use crate::verdict::Verdict;
@@ -42,7 +42,8 @@ impl ReorderWatch {
     }
 
     fn observe_unordered(&mut self, index: u64, density: &mut ReorderDensity) {
-        // A packet before the current index was received, or counted as lost: then it is later than the threshold.
+        // A packet with an index below the current one was received already, or was counted as lost because it is
+        // later than the threshold.
         if index < self.next_index || self.window.contains(&index) || self.early.binary_search(&index).is_ok() {
             density.ignored += 1;
             return;
@@ -61,7 +62,8 @@ impl ReorderWatch {
         self.window.len() as u64
     }
 
-    /// Assigns indices to the oldest of the window while the packet of the current index has arrived.
+    /// Assigns receive indices to the oldest packets of the window, as long as the packet of the current index has
+    /// arrived.
     fn judge(&mut self, density: &mut ReorderDensity) {
         while let Some(&oldest) = self.window.front() {
             let held = self.early.binary_search(&self.next_index);
@@ -71,16 +73,16 @@ impl ReorderWatch {
             self.window.pop_front();
             let displacement = self.next_index.wrapping_sub(oldest) as i64;
             if displacement.unsigned_abs() > u64::from(density.threshold) {
-                // Too early: discarded, and the index stays free.
+                // The packet is earlier than the threshold: it is discarded, and the index stays unassigned.
                 density.beyond += 1;
                 continue;
             }
             density.count(displacement);
-            // The packet of this index was received before: its entry is no longer needed.
+            // The packet of this index was received earlier: its entry is no longer needed.
             if let Ok(at) = held {
                 self.early.remove(at);
             }
-            // Received early: kept until its own index is reached.
+            // A packet received early is kept until its own index is reached.
             if displacement < 0 {
                 let at = self.early.binary_search(&oldest).unwrap_or_else(|at| at);
                 self.early.insert(at, oldest);
@@ -96,7 +98,7 @@ impl ReorderWatch {
         self.judge(density);
     }
 
-    /// Processes the pending packets at the end. Packets sent after the last arrival do not count as lost.
+    /// Processes the pending packets at the end of the run. Packets sent after the last arrival do not count as lost.
     pub fn finish(&mut self, density: &mut ReorderDensity) {
         while !self.window.is_empty() {
             self.give_up(density);
@@ -236,8 +238,8 @@ mod tests {
         density.iter().collect()
     }
 
-    /// Runs the procedure of RFC 5236 with all arrivals available; packets that arrive after they were counted as lost
-    /// take no room in the window.
+    /// Runs the procedure of RFC 5236 with all arrivals available. Packets that arrive after they were counted as
+    /// lost do not enter the window.
     fn oracle(threshold: u64, arrivals: &[u64]) -> Vec<(i64, u64)> {
         let mut seen = BTreeSet::new();
         let unique: Vec<u64> = arrivals.iter().copied().filter(|&index| seen.insert(index)).collect();
@@ -278,7 +280,8 @@ mod tests {
             let (lose, double, delay) = (random.below(3), random.below(3), 1 + random.below(30));
             let mut sent: Vec<(u64, u64)> = Vec::new();
             for index in 0..random.below(80) {
-                // For copies, the RFC remembers packets discarded as too early; this implementation does not.
+                // The RFC detects duplicates of packets that were discarded as too early, this implementation does
+                // not. So packets are duplicated only if their delay is within the threshold.
                 for _ in 0..1 + u64::from(delay <= threshold && random.below(10) < double) {
                     if random.below(10) >= lose {
                         sent.push((index + random.below(delay), index));
@@ -296,7 +299,7 @@ mod tests {
         }
     }
 
-    /// Without loss and within the threshold, the displacement is position received minus position sent.
+    /// Without loss and within the threshold, the displacement is the receive index minus the send index.
     #[test]
     fn a_permutation_is_judged_by_its_definition() {
         let mut random = Stream::new(2, 0, purpose("permutation"));
@@ -318,7 +321,7 @@ mod tests {
     fn closed_forms() {
         let ordered = density(100, &(0..1000).collect::<Vec<_>>());
         assert_eq!((counts(&ordered), ordered.entropy()), (vec![(0, 1000)], 0.0));
-        // Neighbours swapped: half one early, half one late: ln 2.
+        // Adjacent packets are swapped: half have displacement -1, half +1, so the entropy is ln 2.
         let swapped: Vec<u64> = (0..1000).map(|index| index ^ 1).collect();
         let swapped = density(100, &swapped);
         assert_eq!(counts(&swapped), [(-1, 500), (1, 500)]);
@@ -337,10 +340,10 @@ mod tests {
     fn a_lost_packet_leaves_its_place_and_a_duplicate_has_none() {
         let lost = density(3, &[0, 1, 3, 4, 5, 6, 7]);
         assert_eq!((counts(&lost), lost.lost()), (vec![(0, 7)], 1));
-        // A retransmission within the threshold: it is late, and those before it are early.
+        // A retransmission within the threshold is late, and the packets that arrived before it are early.
         let again = density(5, &[0, 2, 3, 1, 4, 5]);
         assert_eq!(counts(&again), [(-1, 2), (0, 3), (2, 1)]);
-        // Beyond the threshold, it was already counted as lost.
+        // A retransmission beyond the threshold was already counted as lost.
         let late = density(2, &[0, 2, 3, 4, 5, 1, 6]);
         assert_eq!((counts(&late), late.lost(), late.ignored()), (vec![(0, 6)], 1, 1));
         let doubled = density(3, &[0, 1, 1, 2, 2, 0, 3]);

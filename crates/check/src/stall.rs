@@ -1,11 +1,12 @@
 //! Checks that every lossless queue that is stopped at the end of a run waits for a queue that drains.
 //!
-//! A queue is *blocked* in four cases. It holds a frame of a lossless class, no pause, credit or gate stops it, and
-//! its port has not sent from it for the time in which the port sends the whole buffer of its switch. Or a faulty host
-//! pauses it permanently. Or its flow is held after the hold has expired, or while the neighbour that holds it is
-//! empty. Or a downstream output stops it, and hosts that ignore the XOFF of that output have kept it full for the
-//! time in which it sends its whole capacity. The model lists these queues. For every other stopped queue, the check
-//! follows the accounts that stop it to the queues that hold their bytes:
+//! A queue is *blocked* in four cases. First, it contains a frame of a lossless class, no pause, credit or gate stops
+//! it, and its port has not sent from it for the time in which the port can send the whole buffer of its switch.
+//! Second, a faulty host pauses it permanently. Third, its flow is still held although the hold has expired, or
+//! although the neighbour that requested the hold is empty. Fourth, a downstream output stops it, and hosts that
+//! ignore the XOFF of this output have kept the output full for the time in which it can send its whole capacity. The
+//! model lists these queues. For every other stopped queue, the check follows the accounts that stop it to the queues
+//! that contain their bytes:
 //!
 //! ```text
 //!   stopped queue --> account downstream, above XON --> queues that hold its bytes --+--> drains: will be resumed
@@ -13,9 +14,9 @@
 //!        +---------------------------------- is stopped itself <---------------------+
 //! ```
 //!
-//! The fixpoint is that of [`mod@crate::deadlock`], with a blocked queue counted as stopped by itself. A run that ends
-//! while queues drain has no stall. A cycle of stopped queues without a blocked one is a deadlock and is left to that
-//! check; if the detector was off or did not find it, it is a stall.
+//! The fixpoint is that of [`mod@crate::deadlock`], in which each blocked queue is paused by an artificial account of
+//! its own. A run that ends while queues drain has no stall. A cycle of stopped queues without a blocked one is a
+//! deadlock, which is left to the deadlock check; if the detector was off or did not find it, the cycle is a stall.
 
 use crate::deadlock::{Account, PausedQueue, stuck};
 use crate::location::{AccountId, QueueId};
@@ -70,10 +71,10 @@ impl fmt::Display for BlockCause {
     }
 }
 
-/// A queue that is not paused and sends nothing.
+/// A blocked queue: see the [module](self).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockedQueue {
-    /// Instant from which it could have sent.
+    /// Time from which it could have sent.
     pub since: Time,
     /// The queue.
     pub queue: QueueId,
@@ -86,8 +87,8 @@ pub struct BlockedQueue {
 units::pack_fields!(BlockedQueue { since, queue, bytes, cause });
 
 impl BlockedQueue {
-    /// Returns an artificial account that pauses a blocked queue in the deadlock graph and holds its bytes. No port has
-    /// accounts of such a class.
+    /// Returns the artificial account that pauses a blocked queue in the deadlock graph and contains the queue's
+    /// bytes. No port has accounts of such a class.
     pub fn account(&self) -> AccountId {
         let QueueId { node, port, class } = self.queue;
         AccountId { node, port, class: 8 | class }
@@ -107,9 +108,9 @@ pub struct Stalls {
 }
 
 impl Stalls {
-    /// Finds the stalls of a network with this number of paused queues (`stopped`). `paused` are those that an account
-    /// pauses and that may be stalled, with each blocked queue paused by its [own account](BlockedQueue::account);
-    /// `accounts` are those with bytes in paused or blocked queues.
+    /// Finds the stalls of a network with this number of paused queues (`stopped`). `paused` has the queues that an
+    /// account pauses and that may be stalled, and each blocked queue as paused by its [own
+    /// account](BlockedQueue::account). `accounts` has the accounts with bytes in paused or blocked queues.
     pub fn find(
         stopped: u64,
         paused: &[PausedQueue],
@@ -119,7 +120,7 @@ impl Stalls {
         blocked.sort_unstable();
         let roots: BTreeSet<QueueId> = blocked.iter().map(|root| root.queue).collect();
         let others: Vec<PausedQueue> = paused.iter().filter(|it| !roots.contains(&it.queue)).copied().collect();
-        // Without the blocked queues, only cycles and their waiters are stuck.
+        // Without the blocked queues, only cycles, and queues that wait for them, are stuck.
         let deadlocked = stuck(&others, &accounts);
         accounts.extend(blocked.iter().map(|root| Account {
             id: root.account(),
@@ -213,7 +214,7 @@ mod tests {
         (root, paused)
     }
 
-    /// Queue 1 is paused by node 2, and queue 2 by node 3.
+    /// Queue 1 is paused by node 2, and queue 2 by node 3. This is a stall only if queue 3 is blocked.
     #[test]
     fn a_chain_of_stops_stalls_if_and_only_if_its_end_is_blocked() {
         let accounts = || vec![account(2, 500), account(3, 700)];
@@ -228,7 +229,7 @@ mod tests {
         assert_eq!((verdict.pass, verdict.detail.as_str()), (false, expected));
     }
 
-    /// The blocked queue holds only XON bytes of the account: the rest drains, and the pause ends.
+    /// The blocked queue contains only XON bytes of the account: the account's other bytes drain, and the pause ends.
     #[test]
     fn a_stop_whose_account_falls_to_xon_ends() {
         let (root, paused) = root(3, BlockCause::Unknown);

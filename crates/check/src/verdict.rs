@@ -7,11 +7,11 @@ use std::fmt;
 pub struct Verdict {
     /// Name of the check; stable, so that results of different versions can be compared.
     pub name: String,
-    /// The invariant held; `true` if the check does not apply to the run.
+    /// Whether the invariant held; `true` if the check does not apply to the run.
     pub pass: bool,
-    /// The check applies to the run.
+    /// Whether the check applies to the run.
     pub applicable: bool,
-    /// Underlying numbers; for a failure also location and extent.
+    /// Measured numbers; for a failure also its location and extent.
     pub detail: String,
 }
 

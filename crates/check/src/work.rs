@@ -7,12 +7,12 @@
 use crate::verdict::Verdict;
 use units::Time;
 
-/// A frame that started later than possible, or has not started.
+/// A frame that started later than possible, or had not started by the end of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LateStart {
     /// Earliest possible start.
     pub eligible_at: Time,
-    /// Start, or end of the run.
+    /// Actual start, or the end of the run.
     pub at: Time,
     /// Switch or host.
     pub node: u32,
@@ -25,9 +25,9 @@ pub struct LateStart {
 /// Late starts of one node, or of a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WorkLog {
-    /// Frames that waited for an idle link.
+    /// Frames that waited although the link was idle.
     pub late: u64,
-    /// The frame with the earliest possible start.
+    /// The late frame with the earliest possible start.
     pub first: Option<LateStart>,
 }
 

@@ -1,5 +1,5 @@
-//! The wait-for graph in dense numbers. Queues and accounts are numbered in the order of their ids, so that results do
-//! not depend on the order of the input.
+//! The wait-for graph. Queues and accounts are numbered densely in the order of their ids, so that results do not
+//! depend on the order of the input.
 
 use units::Time;
 
@@ -65,7 +65,7 @@ pub(super) struct Graph {
     waits_in_queue: Groups,
 }
 
-/// The stuck part of a graph after the release of all queues that can move.
+/// Queues that remain blocked after all queues that can drain have been released.
 #[derive(Clone)]
 pub(super) struct BlockedSubgraph {
     /// Whether each account was released.
@@ -100,7 +100,7 @@ impl BlockedSubgraph {
         }
     }
 
-    /// Resumes the accounts in `work`, and all that resume in consequence.
+    /// Resumes the accounts in `work`, and transitively all accounts that resume as a consequence.
     fn settle(&mut self, graph: &Graph, floor: impl Fn(usize) -> u64, mut work: Vec<u32>) {
         while let Some(account) = work.pop() {
             for pause in graph.pauses_by_account.of(account) {
@@ -168,8 +168,8 @@ impl Graph {
         }
     }
 
-    /// Assumes that everything is stuck, and releases until nothing changes: the result is the greatest set of queues
-    /// that block each other forever.
+    /// Computes the greatest fixpoint: assumes that all paused queues are stuck, and releases queues until nothing
+    /// changes. The result is the greatest set of queues that block each other for ever.
     pub(super) fn stuck(&self) -> BlockedSubgraph {
         let mut held_by = vec![0; self.queues.len()];
         for pause in &self.pauses {
@@ -192,8 +192,8 @@ impl Graph {
         self.queues.iter().zip(&stuck.held_by).filter(|(_, accounts)| **accounts > 0).map(|(queue, _)| *queue)
     }
 
-    /// Returns the shortest cycle among the stuck queues, from its smallest queue on; of several, the first in the
-    /// order of their queues. `None` only if nothing is stuck.
+    /// Returns the shortest cycle among the stuck queues, starting at its smallest queue. Of several shortest cycles,
+    /// returns the lexicographically first. `None` only if nothing is stuck.
     pub(super) fn shortest_cycle(&self, stuck: &BlockedSubgraph) -> Option<Vec<CycleEdge>> {
         let mut left = stuck.clone();
         let mut search = Search::new(self);
@@ -206,8 +206,9 @@ impl Graph {
             if let Some(length) = search.cycle_length(&left, start, limit) {
                 shortest = Some(search.walk(&left, start, length));
             }
-            // `start` is finished: release it, and all queues that lead only to it. The floor is zero, since a queue is
-            // part of a cycle while one byte leads on. A large ring is finished after one search.
+            // All cycles through `start` have been searched: release it, and all queues that wait only for it. The
+            // floor is zero bytes, because a queue can be part of a cycle while one byte waits in the next queue. So
+            // a large ring needs only one search.
             let mut work = Vec::new();
             left.release(self, start, |_| 0, &mut work);
             left.settle(self, |_| 0, work);
@@ -216,8 +217,8 @@ impl Graph {
     }
 }
 
-/// Breadth-first searches against the direction of the holds. Marks have the number of their search, so that nothing is
-/// cleared between searches.
+/// Breadth-first searches against the direction of the dependencies. Visited marks store the number of their search,
+/// so that they need not be cleared between searches.
 struct Search<'a> {
     graph: &'a Graph,
     /// Per queue: the last search that reached the queue, and its distance to the start in steps.
@@ -227,7 +228,8 @@ struct Search<'a> {
     frontier: Vec<u32>,
 }
 
-/// No search: searches are numbered by their start, and there are fewer queues than this.
+/// Initial mark. No search has this number: searches are numbered by their start, and there are fewer queues than
+/// this.
 const NEVER: u32 = u32::MAX;
 
 impl<'a> Search<'a> {
@@ -275,8 +277,8 @@ impl<'a> Search<'a> {
         None
     }
 
-    /// Returns the first cycle of the last search, in the order of queues: every step goes to the smallest queue that
-    /// still closes the cycle in the remaining steps.
+    /// Returns the lexicographically first shortest cycle through `start`, by the distances of the last search: each
+    /// step leads to the smallest queue from which the cycle can still be closed in the remaining steps.
     fn walk(&self, left: &BlockedSubgraph, start: u32, length: usize) -> Vec<CycleEdge> {
         let graph = self.graph;
         let mut cycle = Vec::with_capacity(length);

@@ -1,13 +1,13 @@
 //! Deadlock under PAUSE and PFC, as opposed to a cycle of pauses that will drain.
 //!
-//! A paused queue is released when the ingress account that paused it (at the downstream node) falls to `xon_bytes` *or
-//! below*. An account drains with the queues that hold its bytes. Let S be a set of paused non-empty queues. While all
-//! of S is blocked, an account with **more than** `xon_bytes` in queues of S cannot resume; an account with at most
-//! `xon_bytes` there resumes once all other queues have drained. S is a deadlock if each of its queues is paused by an
-//! account of the first kind: then nothing in S ever moves.
+//! A paused queue is released when the ingress account that paused it (at the downstream node) falls to `xon_bytes`
+//! *or below*. An account drains with the queues that contain its bytes. Let S be a set of paused non-empty queues.
+//! While all of S is blocked, an account with **more than** `xon_bytes` in queues of S cannot resume; an account with
+//! at most `xon_bytes` in queues of S resumes once all other queues have drained. S is a deadlock if each of its
+//! queues is paused by an account that cannot resume: then no queue of S ever sends.
 //!
-//! The union of two such sets is such a set (an account has no fewer bytes in the union), so there is a greatest one.
-//! To find it, assume that everything paused is stuck, and release queues until nothing changes; each pause and each
+//! The union of two deadlocks is a deadlock (an account has no fewer bytes in the union), so there is a greatest one.
+//! To find it, assume that all paused queues are stuck, and release queues until nothing changes; each pause and each
 //! entry of an account is visited once.
 //!
 //! A non-empty greatest set always contains a cycle: each of its queues is paused by an account with more than
@@ -45,7 +45,7 @@ pub struct PausedQueue {
     pub bytes: u64,
 }
 
-/// An ingress account and the queues that hold its bytes.
+/// An ingress account and the queues that contain its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
     /// The account.
@@ -72,20 +72,20 @@ pub struct CycleEdge {
     pub held_in_next_bytes: u64,
 }
 
-/// A cycle of queues that never move again.
+/// A cyclic buffer dependency whose queues never drain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// The shortest cycle, from its smallest [`QueueId`] on; of several, the one with the smallest ids.
     pub cycle: Vec<CycleEdge>,
-    /// Start of the cycle's last pause.
+    /// Time at which the cycle closed: the start of its last pause.
     pub closed: Time,
-    /// Number of stuck queues: those of the cycle, of other cycles, and all that wait for them.
+    /// Number of stuck queues: those of the cycle, of other cycles, and all queues that wait for them.
     pub set_size: usize,
 }
 
 /// Finds the deadlock among `queues`, if there is one (see the [module](self)). The order of the arguments does not
-/// matter. An account that is not listed holds nothing, so it resumes. If an account is listed twice, its bytes add up
-/// and its higher `xon_bytes` counts; if a pause is, its earliest start counts.
+/// matter. An account that is not listed has no bytes, so it resumes. If an account is listed twice, its bytes add up
+/// and the higher `xon_bytes` applies; if a pause is listed twice, the earlier start applies.
 ///
 /// Apart from sorting, the stuck set takes one visit to each pause and each entry of an account. Only if something is
 /// stuck, a search for the shortest cycle follows, at most one from each stuck queue.

@@ -41,7 +41,8 @@ fn a_ring_that_holds_itself_is_reported() {
     assert!(verdict(Some(&found), true, 1).pass);
 }
 
-/// All four queues of a cycle are paused, but switch 3 waits for a queue that is free to drain.
+/// All four queues of a ring are paused, but the account of switch 3 has only 2,000 bytes (XON) in the paused queue.
+/// Its other bytes are in a queue that drains.
 #[test]
 fn a_cycle_that_is_about_to_drain_is_not_a_deadlock() {
     let (queues, mut accounts) = ring();
@@ -50,10 +51,10 @@ fn a_cycle_that_is_about_to_drain_is_not_a_deadlock() {
     assert_eq!(deadlock(&queues, &accounts), None);
     assert!(verdict(None, false, 1).pass && verdict(None, false, 1).applicable);
     assert!(!verdict(None, true, 1).pass);
-    // A detector that never ran is different from no deadlock.
+    // A detector that never ran must not report the absence of a deadlock.
     assert!(!verdict(None, false, 0).applicable);
     assert!(!verdict(None, true, 0).pass);
-    // With one byte more behind the paused queue, the account stays above XON forever.
+    // With one byte more in the paused queue, the account stays above XON for ever.
     accounts[2].waiting[0].1 = 2_001;
     assert_eq!(deadlock(&queues, &accounts).unwrap().set_size, 4);
 }
@@ -96,7 +97,7 @@ fn huge_counts_do_not_overflow() {
     assert_eq!(found.cycle[3].held_in_next_bytes, u64::MAX);
 }
 
-/// Duplicate entries count as documented, in either order.
+/// Duplicate entries have the documented effect, in either order.
 #[test]
 fn the_higher_xon_level_the_sum_of_the_bytes_and_the_earliest_start_count() {
     let (mut queues, mut accounts) = ring();
@@ -113,8 +114,8 @@ fn the_higher_xon_level_the_sum_of_the_bytes_and_the_earliest_start_count() {
     }
 }
 
-/// A long chain of accounts that resume one after the other, and such a chain closed to a ring, numbered with the flow
-/// and against it: linear in its length, including the search for the cycle.
+/// A long chain of accounts that resume one after the other, and such a chain closed to a ring, numbered along the
+/// flow of frames and against it. Takes time linear in its length, including the search for the cycle.
 #[test]
 fn a_chain_of_fifty_thousand_releases_in_one_pass() {
     let nodes = 50_000;
@@ -142,7 +143,7 @@ fn random_instance(random: &mut Stream) -> (Vec<PausedQueue>, Vec<Account>) {
         let account = AccountId { node, port, class: 0 };
         let (xon_bytes, mut waiting) = (random.below(if sparse { 2 } else { 4 }), Vec::new());
         if sparse {
-            // One of two queues alone may hold at most XON, both together always hold more.
+            // The bytes in one of two queues may be at most XON; in both together they always exceed XON.
             let successors = 1 + random.below(4) / 3;
             (0..successors).for_each(|_| waiting.push((id(random.below(2)), 3 - successors)));
         } else {
