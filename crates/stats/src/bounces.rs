@@ -13,10 +13,11 @@ pub struct BounceSummary {
     pub bounced_share: f64,
     /// Mean number of switches that the delivered frames crossed, in either direction (PABO's totalHop).
     pub mean_total_hops: f64,
-    /// Number of delivered frames by crossed switches 0, 1, 2, ...; the last of 256 counts all beyond.
+    /// Number of delivered frames by crossed switches 0, 1, 2, ...; the last of the 256 entries counts all larger
+    /// numbers.
     pub by_total_hops: Vec<u64>,
-    /// Number of delivered frames by greatest distance, 0, 1, 2, ... hops, from the furthest switch that they had
-    /// reached (PABO's maxBouncedDistance).
+    /// Number of delivered frames by the greatest number of hops, 0, 1, 2, ..., that a frame was away from the
+    /// farthest switch that it had reached (PABO's maxBouncedDistance).
     pub by_max_distance: Vec<u64>,
     /// Number of delivered frames by bounces 0, 1, 2, ...
     #[serde(alias = "by_turns")]
@@ -29,10 +30,10 @@ pub struct BounceSummary {
     /// Reductions of a sender's window or rate by half because of returned frames.
     #[serde(alias = "slowed_down")]
     pub rate_reductions: u64,
-    /// Bytes of frames on links because of bounces: each bounce costs its hop and the hop repeated.
+    /// Bytes sent on links because of bounces: each bounce adds its hop and the repeated hop.
     #[serde(alias = "spent_bytes")]
     pub overhead_bytes: u64,
-    /// The cost in packet-hops, as a share of all, 0..=1.
+    /// Packet-hops because of bounces, as a share of all packet-hops, 0..=1.
     #[serde(alias = "spent_share_of_hops")]
     pub overhead_share_of_hops: f64,
     /// Switches with bounces, in the order of the fabric.
@@ -67,17 +68,17 @@ pub struct PortBounces {
     pub bounces: u64,
 }
 
-/// A span in which more frames bounced than arrived.
+/// A span in which switches bounced more frames than hosts received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BounceStorm {
     /// Start of the span, in ps.
     pub start_ps: u64,
     /// End of the span, in ps.
     pub end_ps: u64,
-    /// Bounces within it.
+    /// Bounces in the span.
     #[serde(alias = "turned")]
     pub bounced: u64,
-    /// Frames that reached their hosts within it.
+    /// Frames that reached their hosts in the span.
     pub received: u64,
 }
 

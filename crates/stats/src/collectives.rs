@@ -28,8 +28,8 @@ pub struct CollectiveSummary {
     pub time_ns: Option<CollectiveTime>,
     /// Size over mean time, in bit/s: `algbw` of nccl-tests.
     pub algorithm_bps: Option<f64>,
-    /// `algorithm_bps` times the least load of the busiest direction of a host's link per byte, in bit/s: `busbw` of
-    /// nccl-tests.
+    /// `algorithm_bps` times the bus factor: the minimum number of bytes, per byte of `size_bytes`, on the busiest
+    /// direction of a host's link. In bit/s: `busbw` of nccl-tests.
     pub bus_bps: Option<f64>,
 }
 

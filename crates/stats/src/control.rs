@@ -19,7 +19,7 @@ pub struct ControlSample {
     pub window_bytes: Option<u64>,
     /// Bytes sent and not acknowledged.
     pub flight_bytes: Option<u64>,
-    /// Round trip used by the sender, in ps.
+    /// RTT used by the sender, in ps.
     pub rtt_ps: Option<u64>,
     /// Mean one-way delay used by the receiver, in ps; includes the offset between the two clocks.
     pub delay_ps: Option<i64>,

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::iter::Sum;
 
-/// Share of the flows that a statistic over completed flows covers; the others are mostly slow ones. Every front end
-/// prints it beside the statistic. Requests and iterations of collectives have one, too.
+/// Share of the flows that a statistic over completed flows covers; the unfinished flows are mostly slow ones. Every
+/// front end prints it beside the statistic. Statistics of requests and of iterations of collectives have a coverage,
+/// too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Completed flows, requests or iterations, which the statistic covers.
     pub completed: u64,
-    /// Started ones. Flows without an end do not count, as they cannot complete.
+    /// Started flows, requests or iterations. Flows of unlimited size do not count, because they cannot complete.
     pub started: u64,
 }
 

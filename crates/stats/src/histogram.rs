@@ -1,6 +1,6 @@
 //! A mergeable histogram of integers with a bounded relative error.
 
-/// Each power of two is divided into 2^7 = 128 equal parts.
+/// Each octave (from a power of two to the next) is divided into 2^7 = 128 equal buckets.
 const SUB_BUCKET_BITS: u32 = 7;
 /// Values below this have a bucket of their own and are exact.
 const EXACT: u64 = 1 << (SUB_BUCKET_BITS + 1);
@@ -14,7 +14,7 @@ const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
 /// integers, so the order of merges does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Counts for whole powers of two, from bucket `first` on.
+    /// Counts of the buckets from `first` on, for whole octaves.
     counts: Vec<u64>,
     first: usize,
     count: u64,
@@ -232,7 +232,7 @@ mod tests {
         histogram.record(600_000);
         assert_eq!(histogram.counts.len(), 128);
         histogram.record(100);
-        // 0 to 127, and those from 2^7 to 2^20.
+        // One block of 128 buckets for the values 0 to 127, and one per octave from 2^7 to 2^20.
         assert_eq!((histogram.first, histogram.counts.len()), (0, 14 * 128));
     }
 

@@ -41,8 +41,8 @@ impl FlowDelays {
     }
 }
 
-/// Variation of the one-way delay of one traffic entry's flows in the measured window, within each flow: delays differ
-/// between flows with other paths or frame sizes.
+/// Variation of the one-way delay of one traffic entry's flows in the measured window. It is computed within each
+/// flow, because delays differ between flows with different paths or frame sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JitterSummary {
     /// The entry, from 0.
@@ -62,7 +62,7 @@ pub struct JitterSummary {
     /// Standard deviation of delays from the mean of their flow, in ps.
     #[serde(alias = "deviation_ps")]
     pub standard_deviation_ps: f64,
-    /// Greatest minus least delay of a flow, of the flow with the largest difference, in ps.
+    /// Maximum over the flows of greatest minus least delay, in ps.
     pub jitter_ps: u64,
     /// Mean over frames of the delay minus the least delay of their flow, in ps.
     pub mean_jitter_ps: f64,
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!((summary.traffic, summary.flows, summary.frames), (3, 2, 6));
         assert_eq!((summary.min_delay_ps, summary.max_delay_ps, summary.jitter_ps), (100, 1001, 4));
         assert!((summary.mean_delay_ps - 4204.0 / 6.0).abs() < 1e-9);
-        // Deviations: 2 and 2 of one flow, 1 and 1 of the other.
+        // Deviations from the mean of the flow: 2 and 2 in one flow, 1 and 1 in the other; 6 frames: sqrt(10 / 6).
         assert!((summary.standard_deviation_ps - (10.0f64 / 6.0).sqrt()).abs() < 1e-9);
         assert!((summary.mean_jitter_ps - 8.0 / 6.0).abs() < 1e-9);
     }

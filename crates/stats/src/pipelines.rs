@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct PipelineSummary {
     /// Frames trimmed by pipelines at ingress, before any queue.
     pub ingress_trims: u64,
-    /// Frames refused by queues that passed a recirculation port, or whose headers did.
+    /// Frames refused by queues that were sent through a recirculation port, whole or as headers.
     pub recirculated: u64,
     /// Maximum number of frames that waited for a recirculation port at once.
     #[serde(alias = "most_waiting")]
@@ -44,9 +44,9 @@ pub struct PipelineStatistics {
     /// Time at which this maximum was first reached, in ps.
     #[serde(alias = "most_waiting_at_ps")]
     pub max_waiting_at_ps: u64,
-    /// Time of the first of them, in ps, or null.
+    /// Time of the first recirculation, in ps, or null.
     pub first_recirculated_ps: Option<u64>,
-    /// Congestion signals that it received.
+    /// Congestion signals that the pipeline received.
     #[serde(alias = "signals_heard")]
     pub signals_received: u64,
 }
@@ -58,11 +58,11 @@ pub struct PortMode {
     pub port: u32,
     /// The node at its other end.
     pub peer: String,
-    /// Signals about it received by all pipelines together.
+    /// Congestion signals about the port, summed over all receiving pipelines.
     pub signals: u64,
-    /// Share of the run in which pipelines were pessimistic about it, 0..=1.
+    /// Share of the run in which pipelines were pessimistic about the port, 0..=1.
     pub pessimistic_share: f64,
-    /// Share of the run in which they admitted half of its rate, 0..=1.
+    /// Share of the run in which pipelines admitted half of the port's rate, 0..=1.
     pub half_share: f64,
 }
 

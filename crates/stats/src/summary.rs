@@ -404,7 +404,7 @@ pub struct Backpressure {
     /// Maximum number of entries of the flow table of one output.
     #[serde(alias = "table_max")]
     pub max_table_flows: u64,
-    /// Memory of so many entries, in bytes.
+    /// Memory of `max_table_flows` entries, in bytes.
     pub table_bytes: u64,
     /// Maximum number of flows paused by one output at once.
     #[serde(alias = "stopped_max")]
@@ -459,7 +459,7 @@ pub struct PortLoad {
     pub paused_ps: u64,
 }
 
-/// A cycle of queues that wait for each other for ever.
+/// A cyclic buffer dependency whose queues wait for each other for ever.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadlock {
     /// Time at which the cycle closed, in ps.
@@ -477,7 +477,7 @@ pub struct DeadlockEdge {
     pub port: u32,
     /// Class of the queue.
     pub class: u8,
-    /// The node that pauses it.
+    /// The node that pauses the queue.
     pub peer: String,
 }
 

@@ -1,5 +1,5 @@
-//! Events of single frames, and pauses between ports. Rows are in order of time; at one instant by node, and at a node
-//! causes before effects.
+//! Events of single frames, and pauses between ports. Rows are in order of time. Simultaneous rows are in order of
+//! nodes and, at one node, causes precede effects.
 
 use std::borrow::Cow;
 use units::Time;
@@ -53,7 +53,7 @@ pub struct TracedPacket {
     pub size_bytes: u16,
     /// Traffic class of the packet at the event.
     pub class: u8,
-    /// Whether its payload was sent before.
+    /// Whether the packet's payload was sent before.
     pub retransmission: bool,
 }
 
@@ -97,7 +97,7 @@ pub enum TraceEvent {
         /// End of the transmission in progress.
         wire_free: Time,
     },
-    /// Part of the frames ahead of it in the queue.
+    /// Frames of one flow among the frames ahead of the packet in the queue.
     Ahead {
         /// The egress port.
         port: u16,
@@ -137,7 +137,7 @@ pub enum TraceEvent {
     Delivered,
     /// The packet was processed: an acknowledgement or notification took effect.
     Consumed,
-    /// No room: it was bounced.
+    /// The egress queue had no room: the packet was bounced.
     Bounced {
         /// Port by which it leaves.
         port: u16,
@@ -146,7 +146,7 @@ pub enum TraceEvent {
         /// Bounces of the packet so far.
         bounces: u8,
     },
-    /// No room: it was detoured by another port.
+    /// The egress queue had no room: the packet was detoured by another port.
     Detoured {
         /// Port by which it leaves.
         port: u16,
@@ -155,36 +155,36 @@ pub enum TraceEvent {
         /// Detours of the packet so far.
         bounces: u8,
     },
-    /// No room: its payload was trimmed.
+    /// The egress queue had no room: the packet's payload was trimmed.
     Trimmed {
         /// Port of the full queue.
         port: u16,
         /// Payload cut, in bytes.
         trimmed_bytes: u16,
     },
-    /// No room for its header, which was returned to its source.
+    /// The egress queue had no room for the packet's header, which was returned to its source.
     Returned {
         /// Port by which it leaves.
         port: u16,
         /// Port of the full queue.
         full_port: u16,
     },
-    /// A pipeline of the switch will trim it at ingress.
+    /// A pipeline of the switch will trim the packet at ingress.
     Metered {
         /// Egress port of the packet.
         port: u16,
         /// The pipeline.
         pipeline: u16,
     },
-    /// No room: it goes through a recirculation port.
+    /// The egress queue had no room: the packet was sent to a recirculation port.
     Deflected {
         /// Port of the full queue.
         port: u16,
         /// Pipeline of the recirculation port.
         pipeline: u16,
-        /// Load waiting there now, including this frame.
+        /// Load waiting at the recirculation port, including this frame.
         waiting: Load,
-        /// Whether only its header goes.
+        /// Whether only the packet's header is sent to the recirculation port.
         mirrored: bool,
     },
     /// Pipelines were notified of deflected frames for a port.
@@ -194,8 +194,8 @@ pub enum TraceEvent {
         /// The pipeline that notified them.
         pipeline: u16,
     },
-    /// An ingress account paused the neighbour. With credits: the credits left to the neighbour cover less than rate x
-    /// round trip.
+    /// An ingress account paused the neighbour. With credit-based flow control: the neighbour's remaining credits are
+    /// less than the bandwidth-delay product.
     PauseSent {
         /// The account's port.
         port: u16,
@@ -221,7 +221,7 @@ pub enum TraceEvent {
         /// Load of the account in that queue.
         load: Load,
     },
-    /// An ingress account resumed the neighbour. With credits: the credits suffice again.
+    /// An ingress account resumed the neighbour. With credit-based flow control: the credits suffice again.
     ResumeSent {
         /// The account's port.
         port: u16,
@@ -250,7 +250,7 @@ pub enum TraceEvent {
         /// Time at which it takes effect.
         from: Time,
     },
-    /// An output port sent XOFF to a neighbour: slow or pause frames of one flow, one destination, or all.
+    /// An output port sent XOFF to a neighbour, which must slow or pause frames of one flow, one destination, or all.
     Xoff {
         /// The port towards that neighbour.
         port: u16,

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 pub struct TrimSummary {
     /// Number of trimmed frames.
     pub trims: u64,
-    /// Bytes cut from them.
+    /// Bytes cut from the trimmed frames.
     #[serde(alias = "cut_bytes")]
     pub trimmed_bytes: u64,
-    /// Headers of payload that had already arrived in another copy; a retransmission is needless.
+    /// Trimmed headers whose payload had already arrived in another copy, so that a retransmission is spurious.
     pub spurious: u64,
     /// Bytes of headers that reached their destination.
     pub header_bytes: u64,

@@ -33,12 +33,13 @@ pub struct FlowRecord {
     pub class: u8,
     /// Payload to be carried, in bytes.
     pub size_bytes: u64,
-    /// Time at which the sender got it, in ps.
+    /// Start: time at which the flow became available at the sender, in ps.
     pub start_ps: u64,
-    /// Time at which the receiver had the last byte, in ps, acknowledged or not; `None` if it did not by the end.
+    /// Time at which the last byte arrived at the receiver, in ps, acknowledged or not; `None` if it had not arrived
+    /// by the end of the run.
     pub delivered_ps: Option<u64>,
-    /// Time at which the sender received the last acknowledgement, in ps; `None` if it did not by the end, or without
-    /// acknowledgements.
+    /// Time at which the sender received the last acknowledgement, in ps; `None` if it had not by the end of the run,
+    /// or if the transport sends no acknowledgements.
     pub acked_ps: Option<u64>,
     /// Whether the flow was delivered, but its last acknowledgement had not reached the sender by the end. Not in
     /// `flows.parquet`.
@@ -47,8 +48,8 @@ pub struct FlowRecord {
     pub retransmitted_bytes: u64,
     /// Retransmission timeouts.
     pub timeouts: u32,
-    /// Completion time that the flow would have alone in the network, from start to delivery of the last byte, in ps:
-    /// the denominator of the slowdown. 0 if not computed.
+    /// Completion time (FCT) that the flow would have alone in the network, from start to delivery of the last byte,
+    /// in ps: the denominator of the slowdown. 0 if not computed.
     pub baseline_fct_ps: u64,
     /// The standalone time of `fct.txt`: base RTT + (size + packets * header) * 8 / bottleneck rate, in ns.
     pub fct_txt_standalone_ns: u64,
@@ -60,7 +61,7 @@ impl FlowRecord {
         self.delivered_ps.map(|delivered| delivered.saturating_sub(self.start_ps))
     }
 
-    /// Returns max(1, completion time / time alone); `None` without one of them.
+    /// Returns the slowdown: max(1, FCT / baseline FCT). `None` if the flow has not completed or has no baseline.
     pub fn slowdown(&self) -> Option<f64> {
         let fct = self.fct_ps()?;
         (self.baseline_fct_ps > 0).then(|| (fct as f64 / self.baseline_fct_ps as f64).max(1.0))

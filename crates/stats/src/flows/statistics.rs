@@ -43,10 +43,10 @@ pub struct FlowSummary {
     pub fct_ns: Option<Distribution>,
     /// Completion times by size; sizes without a completed flow are omitted.
     pub fct_by_size: Vec<FctOfSize>,
-    /// Completion time over time alone; null without any.
+    /// Slowdowns (FCT over baseline FCT); null without any.
     pub slowdown: Option<SlowdownSummary>,
-    /// Jain's index of the completed flows' rates, each over the flow's rate alone: 1 if all have one slowdown; null as
-    /// `slowdown`.
+    /// Jain's fairness index of the completed flows' normalised rates (1 / slowdown): 1 if all slowdowns are equal;
+    /// null if `slowdown` is null.
     pub jain: Option<f64>,
     /// Retransmission timeouts, over all flows.
     pub timeouts: u64,
@@ -59,7 +59,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl FlowSummary {
-    /// Returns the coverage of flows with an end by the statistics over completed flows.
+    /// Returns the share of flows of limited size that the statistics over completed flows cover.
     pub fn coverage(&self) -> Coverage {
         let unfinished = self.unfinished.as_ref().map_or(0, |of| of.count);
         Coverage { completed: self.completed, started: self.completed + unfinished }
@@ -99,7 +99,7 @@ impl FlowSummary {
     }
 }
 
-/// Slowdowns of all completed flows: max(1, completion time / time alone).
+/// Slowdowns of all completed flows: max(1, FCT / baseline FCT).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SlowdownSummary {
     /// Mean.
@@ -147,12 +147,12 @@ pub struct TrafficSummary {
 }
 
 impl TrafficSummary {
-    /// Returns the coverage of its flows with an end by the statistics over completed flows.
+    /// Returns the share of the entry's flows of limited size that the statistics over completed flows cover.
     pub fn coverage(&self) -> Coverage {
         Coverage { completed: self.completed, started: self.completed + self.unfinished }
     }
 
-    /// Returns whether a flow of it started, or payload arrived.
+    /// Returns whether a flow of the entry started, or payload of the entry arrived.
     pub fn has_something(&self) -> bool {
         self.started > 0 || self.labelled.as_ref().is_some_and(|labelled_summary| labelled_summary.payload_bytes > 0)
     }
@@ -163,15 +163,15 @@ impl TrafficSummary {
 pub struct LabelledSummary {
     /// The label.
     pub label: String,
-    /// Completion time over time alone; null without any.
+    /// Slowdowns (FCT over baseline FCT); null without any.
     pub slowdown: Option<SlowdownOfLabel>,
-    /// Payload that arrived in the span of the goodput, in bytes, each byte once.
+    /// Payload that arrived in the span of [`Goodput`], in bytes, each byte once.
     pub payload_bytes: u64,
     /// Payload rate over the span, in bit/s.
     pub goodput_bps: f64,
-    /// Bytes retransmitted by its flows.
+    /// Bytes retransmitted by the entry's flows.
     pub retransmitted_bytes: u64,
-    /// Retransmission timeouts of its flows.
+    /// Retransmission timeouts of the entry's flows.
     pub timeouts: u64,
 }
 
@@ -220,11 +220,11 @@ pub struct FlowStatistics {
     by_traffic: BTreeMap<u32, TrafficAccumulator>,
     by_size: [Histogram; SIZE_BOUNDS_BYTES.len()],
     slowdowns: SlowdownSamples,
-    /// Sums of the rates relative to those alone, and of their squares.
+    /// Sums of the normalised rates (1 / slowdown) and of their squares, for Jain's index.
     rates: (f64, f64),
     timeouts: u64,
     unacknowledged: u64,
-    /// Unfinished flows by the bound of their sizes.
+    /// Number of unfinished flows by the upper bound of their size range.
     unfinished: BTreeMap<u64, u64>,
     faster_than_alone: u64,
 }
@@ -264,8 +264,8 @@ impl FlowStatistics {
         }
     }
 
-    /// Returns the number of flows faster than alone. Anything but 0 shows an error of the baseline or the simulator;
-    /// slowdowns hide it, as they are clamped to 1.
+    /// Returns the number of flows that completed faster than their baseline. Any number but 0 indicates an error of
+    /// the baseline or the simulator; slowdowns do not show it, because they are clamped to 1.
     pub fn faster_than_alone(&self) -> u64 {
         self.faster_than_alone
     }
@@ -399,7 +399,7 @@ mod tests {
         let summary = statistics.summary();
         let sizes: Vec<_> = summary.fct_by_size.iter().map(|of| (of.to_bytes, of.count, of.mean_ns)).collect();
         assert_eq!(sizes, [(10_000, 1, 100.0), (100_000, 1, 200.0), (u64::MAX, 1, 200.0)]);
-        // Rates of 1, 1/2 and 1/2: 4 / (3 * 1.5).
+        // Normalised rates 1, 1/2 and 1/2: Jain's index is 2^2 / (3 * (1 + 1/4 + 1/4)) = 4 / (3 * 1.5).
         assert!((summary.jain.unwrap() - 4.0 / 4.5).abs() < 1e-12);
         assert_eq!(summary.timeouts, 4);
     }

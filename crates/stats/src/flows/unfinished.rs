@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::slowdown::decade_bounds;
 
-/// Size of a flow without an end: it cannot complete, and does not count as unfinished.
+/// Size of a flow of unlimited size: it cannot complete, and does not count as unfinished.
 pub const ENDLESS_BYTES: u64 = u64::MAX;
 
 /// Flows of the measured window that had not completed at the end of the run; statistics over completed flows exclude
 /// them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unfinished {
-    /// Number of flows, except those without an end.
+    /// Number of flows, except those of unlimited size.
     pub count: u64,
     /// Greatest of the size bounds 1, 3, 10, 30 ... KB, in bytes, that at least three quarters of them exceed; 0
     /// without one.
@@ -41,7 +41,8 @@ impl Unfinished {
         (count > 0).then(|| Unfinished { count, size_p25_bytes: mostly.unwrap_or(0), by_decade })
     }
 
-    /// Returns the number larger than `above_bytes` and at most `to_bytes`, both bounds of [`Unfinished::by_decade`].
+    /// Returns the number of flows larger than `above_bytes` and at most `to_bytes`, both bounds of
+    /// [`Unfinished::by_decade`].
     pub fn between(&self, above_bytes: u64, to_bytes: u64) -> u64 {
         let within = |of: &&UnfinishedOfSize| of.to_bytes > above_bytes && of.to_bytes <= to_bytes;
         self.by_decade.iter().filter(within).map(|of| of.count).sum()
