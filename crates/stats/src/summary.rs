@@ -173,7 +173,7 @@ pub struct EventCounts {
     pub marks: u64,
     /// Payloads cut.
     pub trims: u64,
-    /// Packets sent out of another port than their route's (DIBS).
+    /// Packets detoured to a port that is not on their route (DIBS).
     pub detours: u64,
     /// Packets retransmitted by hosts.
     pub retransmissions: u64,

@@ -16,8 +16,8 @@ pub(crate) use slowdown::decade_bounds;
 /// One flow (a message, a request, a file) at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowRecord {
-    /// The flow's number, independent of the end of flows: planned flows in the order of the scenario, then flows drawn
-    /// during the run, round robin over the hosts.
+    /// The flow's number, independent of the order of completion: planned flows in the order of the scenario, then
+    /// flows drawn during the run, round robin over the hosts.
     pub flow: u64,
     /// Index of the flow's traffic entry in the scenario, from 0.
     pub traffic: u32,
