@@ -19,7 +19,7 @@
 //! solve(&mut model, 0.1, 1e-3, &Options::default(), |_time, state| last = state[0])?;
 //! assert!((last / 5e9 - 1.0).abs() < 0.1, "each gets half of the link");
 //!
-//! // The split between two flows is not fed back: a root of the linearised equation is 0.
+//! // The difference between the rates of two flows is not fed back: the linearised equation has a root at 0.
 //! let report = fluid::stability::report(&model).expect("it has a fixed point");
 //! assert!(report.roots.iter().any(|root| root.re.abs() < 1.0 && root.im == 0.0));
 //! # Ok::<(), fluid::solver::SolveError>(())

@@ -10,8 +10,8 @@
 //!  (2.8)  TR grows by R_AI each T_BC / 2              after five cycles
 //! ```
 //!
-//! A cut sets the target TR to the rate before it. The continuous decrease has no such rate, so the rate of one control
-//! cycle before the end of the decrease is used.
+//! A rate cut sets the target TR to the rate before the cut. The continuous decrease has no such rate, so the rate of
+//! one control cycle before the end of the decrease is used.
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, Past, System, Variable};
@@ -51,9 +51,9 @@ impl Parameters {
     }
 }
 
-/// Number of delays of a kind of flows: tau, T + tau, T.
+/// Number of delays of a group of flows: tau, T + tau, T.
 const DELAYS: usize = 3;
-/// Number of switches of a kind of flows: increasing, and beyond fast recovery.
+/// Number of switches of a group of flows: increasing, and beyond fast recovery.
 const SWITCHES: usize = 2;
 
 /// ECCP flows over one link.
@@ -76,14 +76,14 @@ impl Eccp {
         Eccp { shared: Shared::new(bottleneck, flows, bottleneck.rate * 10e-6, kind), parameters }
     }
 
-    /// Equation (2.10) at this delay.
+    /// Returns A_r by equation (2.10), at this delay.
     fn available(&self, flows: usize, kind_of_delay: usize, past: &dyn Past) -> f64 {
         let delay = DELAYS * flows + kind_of_delay;
         let total = self.shared.total(|at| past.value(delay, self.rate(at)));
         (self.shared.bottleneck.rate - total) / (self.parameters.available * past.value(delay, self.rate(flows)))
     }
 
-    /// Slope of equation (2.10).
+    /// Returns the time derivative of A_r by equation (2.10), at this delay.
     fn available_slope(&self, flows: usize, kind_of_delay: usize, past: &dyn Past) -> f64 {
         let (delay, own) = (DELAYS * flows + kind_of_delay, self.rate(flows));
         let total = self.shared.total(|at| past.slope(delay, self.rate(at)));
@@ -92,7 +92,7 @@ impl Eccp {
             - self.available(flows, kind_of_delay, past) * past.slope(delay, own) / rate
     }
 
-    /// Equation (2.11) or (2.6), tau ago.
+    /// Returns Fb by equation (2.11) or (2.6), delayed by tau.
     fn feedback(&self, flows: usize, past: &dyn Past) -> f64 {
         let Parameters { weight, equilibrium, cycle, slope, largest_cut, gain, .. } = self.parameters;
         let now = self.available(flows, 0, past);

@@ -10,10 +10,10 @@
 //!  (3.6)  R    = R^ (1 + Gd Fb^ ((t - t^ - sigma) / sigma)^3)
 //! ```
 //!
-//! R^, Fb^ and t^ are those of the last notification. A continuous Fb is 0 at the end of the decrease, and with Fb^ = 0
-//! the rate would never change again. Therefore notifications need at least a quantum of Fb, as in QCN, and Fb^ is the
-//! quantum then. A quantum of 0 is the thesis as printed. In (3.7) the age of a slope is the time between two samples;
-//! `slope_age` is a factor for it.
+//! R^, Fb^ and t^ are rate, feedback and time of the last notification. A continuous Fb is 0 at the end of the
+//! decrease, and with Fb^ = 0 the rate would never change again. Therefore notifications require an Fb of at least a
+//! quantum, as in QCN, and Fb^ is then the quantum. With a quantum of 0 the model is the thesis as printed. In (3.7)
+//! the age of a slope is the time between two samples; `slope_age` is a factor for it.
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, Past, System, Variable};
@@ -81,12 +81,12 @@ impl HetFlow {
         HetFlow { shared, parameters, climbs }
     }
 
-    /// Equation (3.3).
+    /// Returns eta by equation (3.3).
     fn sampling(&self, rate: f64) -> f64 {
         (self.parameters.byte_counter / rate).min(self.parameters.timer)
     }
 
-    /// Equations (3.7) and (3.9), tau ago.
+    /// Returns Fb by equations (3.7) and (3.9), delayed by tau.
     fn feedback(&self, flows: usize, past: &dyn Past) -> f64 {
         let total = self.shared.total(|at| past.value(flows, self.rate(at)));
         (self.parameters.scaling * (total / self.shared.bottleneck.rate - 1.0)).min(MOST_FEEDBACK)
@@ -113,7 +113,7 @@ impl System for HetFlow {
         });
     }
 
-    /// Switches, one per kind of flows: on during the decrease.
+    /// Switches, one per group of flows: on during the decrease.
     fn switches(&self) -> usize {
         self.climbs.len()
     }
@@ -135,7 +135,7 @@ impl System for HetFlow {
 impl Model for HetFlow {
     model!();
 
-    /// Lemma 3.1: R = C / N. Only the slope of the queue is fed back.
+    /// Lemma 3.1: R = C / N. The feedback depends only on the derivative of the queue, not on its length.
     fn fixed_point(&self) -> Result<FixedPoint, String> {
         let kinds = self.climbs.len();
         let state = self.shared.alike(&[self.shared.fair_share()], 0.0);
@@ -187,7 +187,7 @@ mod tests {
         }
     }
 
-    /// Regression: delays reach previous jumps at distances below the shortest step.
+    /// Regression test: delays reach earlier discontinuities that are closer together than the shortest step.
     #[test]
     fn flows_with_delays_of_their_own_are_solved_to_the_end() {
         let flow = |rate, rtt| Flows { count: 1, start: 0.0, rtt, rate };

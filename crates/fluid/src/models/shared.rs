@@ -1,4 +1,4 @@
-//! Common parts of all models: flows of several kinds over one queue, and fixed points.
+//! Common parts of all models: groups of flows over one queue, and fixed points.
 //!
 //! ```text
 //!   state:  [ rate, other variables of the control ] of the first kind of flows, of the second, ..., queue
@@ -28,7 +28,7 @@ pub struct Flows {
     pub rate: f64,
 }
 
-/// Variables and delays of a kind of flows.
+/// State variables and delays of a group of flows.
 pub(super) struct Kind<const EACH: usize> {
     /// Variables, the rate first, with initial values.
     pub variables: [(Variable, f64); EACH],
@@ -44,7 +44,7 @@ pub struct Shared {
     /// Flows over the link.
     pub flows: Vec<Flows>,
     started: Vec<bool>,
-    /// Number of variables of a kind of flows.
+    /// Number of state variables of a group of flows.
     each: usize,
     variables: Vec<Variable>,
     delays: Vec<Delay>,
@@ -86,7 +86,7 @@ impl Shared {
         self.bottleneck.rate / self.count()
     }
 
-    /// Returns the state index of the rate of these flows; other variables of their control follow.
+    /// Returns the state index of the rate of this group of flows; the other variables of the control follow.
     pub fn rate(&self, flows: usize) -> usize {
         self.each * flows
     }
@@ -134,18 +134,19 @@ impl Shared {
         Variable::new(name, line / self.count()).within(least, line)
     }
 
-    /// Returns the sum of the rates of started flows; `rate` returns that of one flow of each kind.
+    /// Returns the sum of the rates of started flows; `rate` returns the rate of one flow of each group.
     pub(super) fn total(&self, rate: impl Fn(usize) -> f64) -> f64 {
         let begun = (0..self.flows.len()).filter(|&at| self.started[at]);
         begun.map(|at| f64::from(self.flows[at].count) * rate(at)).sum()
     }
 
-    /// Returns the variables of flows of this kind in the state.
+    /// Returns the variables of this group of flows in the state.
     pub(super) fn own<'a>(&self, flows: usize, state: &'a [f64]) -> &'a [f64] {
         &state[self.rate(flows)..][..self.each]
     }
 
-    /// Computes the slope of the queue and, with `control`, those of started flows; all others are 0.
+    /// Computes the time derivative of the queue and, with `control`, the derivatives of the variables of started
+    /// flows; all other derivatives are 0.
     pub(super) fn slopes(&self, now: &Now<'_>, slopes: &mut [f64], control: impl Fn(usize, &mut [f64])) {
         slopes.fill(0.0);
         slopes[self.queue()] = self.total(|at| now.state[self.rate(at)]) - self.bottleneck.rate;
@@ -154,7 +155,7 @@ impl Shared {
         }
     }
 
-    /// Returns a state with equal flows and this queue.
+    /// Returns a state in which all flows have the variables `own`, with this queue.
     pub(super) fn alike(&self, own: &[f64], queue: f64) -> Vec<f64> {
         let mut state = own.repeat(self.flows.len());
         state.push(queue);

@@ -3,7 +3,8 @@
 use super::Model;
 use crate::solver::{Now, Options, solve};
 
-/// Returns means over the second half (rate of each kind of flows, queue), and the last state.
+/// Returns time averages over the second half of the solution (rate of each group of flows; queue), and the last
+/// state.
 pub fn means(model: &mut dyn Model, end: f64) -> (Vec<f64>, f64, Vec<f64>) {
     let kinds = model.shared().flows.len();
     let locations: Vec<usize> = (0..kinds).map(|at| model.rate(at)).chain([model.queue()]).collect();
@@ -21,7 +22,7 @@ pub fn means(model: &mut dyn Model, end: f64) -> (Vec<f64>, f64, Vec<f64>) {
     (sums.iter().map(|sum| sum / samples).collect(), queue, last)
 }
 
-/// Checks that the slopes of all moving variables vanish at the fixed point.
+/// Checks that the time derivatives of all moving variables vanish at the fixed point.
 pub fn rests(model: &dyn Model) {
     struct Still<'a>(&'a [f64]);
     impl crate::solver::Past for Still<'_> {

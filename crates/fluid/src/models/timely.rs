@@ -14,8 +14,8 @@
 //!  (g) w    = 0 up to g = -1/4, 1 from g = 1/4, 2 g + 1/2 between
 //! ```
 //!
-//! With (c) there is no fixed point, or infinitely many if the slope is 0 at g = 0: flows may keep any rates. With (f)
-//! there is one, q* = q_ref (1 + N d / (b C)).
+//! With (c) there is no fixed point, or infinitely many if R' is 0 at g = 0: flows may keep any rates. With (f) there
+//! is one fixed point, q* = q_ref (1 + N d / (b C)).
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, System, Variable};
@@ -23,15 +23,15 @@ use crate::solver::{Delay, Now, System, Variable};
 /// Parameters of each flow's control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// Weight alpha of a new difference in the gradient, above 0, up to 1.
+    /// EWMA weight alpha of a new RTT difference in the gradient, above 0, up to 1.
     pub ewma: f64,
-    /// Cut beta, above 0, below 1.
+    /// Multiplicative decrease factor beta, above 0, below 1.
     pub beta: f64,
-    /// Step delta, in bit/s.
+    /// Additive increase step delta, in bit/s.
     pub additive_increase: f64,
-    /// Round trip below which rates rise, in s.
+    /// RTT below which rates rise, in s.
     pub t_low: f64,
-    /// Round trip above which rates fall, in s.
+    /// RTT above which rates fall, in s.
     pub t_high: f64,
     /// D_minRTT, the unit of gradients, in s, above 0.
     pub min_rtt: f64,
@@ -45,9 +45,9 @@ pub struct Parameters {
     pub patched: bool,
 }
 
-/// Number of delays of a kind of flows: tau' and tau' + tau*.
+/// Number of delays of a group of flows: tau' and tau' + tau*.
 const DELAYS: usize = 2;
-/// Number of switches of a kind of flows.
+/// Number of switches of a group of flows.
 const SWITCHES: usize = 5;
 
 /// TIMELY flows over one queue.
@@ -72,7 +72,7 @@ impl Timely {
         Timely { shared: Shared::new(bottleneck, flows, bottleneck.rate * parameters.t_low, kind), parameters }
     }
 
-    /// Equation (d).
+    /// Returns tau* by equation (d).
     fn interval(&self, rate: f64) -> f64 {
         (self.parameters.segment / rate).max(self.parameters.min_rtt)
     }
@@ -81,7 +81,7 @@ impl Timely {
         [self.parameters.t_low, self.parameters.t_high].map(|time| time * self.shared.bottleneck.rate)
     }
 
-    /// Equation (c) or (f), by the state of the switches.
+    /// Evaluates equation (c) or (f), with the case selected by the state of the switches.
     fn climb(&self, rate: f64, gradient: f64, queue: f64, modes: &[bool]) -> f64 {
         let Parameters { beta, additive_increase, patched, .. } = self.parameters;
         let [low, high] = self.thresholds();
@@ -109,7 +109,7 @@ impl Timely {
 impl System for Timely {
     system!();
 
-    /// Equation (e), for odd indices plus (d).
+    /// Returns tau' by equation (e) for even indices, and tau' + tau* with (d) for odd ones.
     fn delay(&self, index: usize, _: f64, state: &[f64]) -> f64 {
         let flows = index / DELAYS;
         let feedback = (state[self.queue()] + self.parameters.packet) / self.shared.bottleneck.rate;

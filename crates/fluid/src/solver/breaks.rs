@@ -1,18 +1,19 @@
-//! Breaking points, at which the solution is not smooth. A step must end at each and never cross one.
+//! Breaking points, at which the solution is not smooth. A step must end at each breaking point and never cross one.
 //!
-//! A jump of the k-th derivative at t causes one of the (k + 1)-st at t + d for each delay d, and of the k-th again in
-//! a neutral equation (Bellen and Zennaro, Numerical Methods for Delay Differential Equations, 2.2).
+//! A discontinuity of the k-th derivative at t causes a discontinuity of the (k + 1)-st derivative at t + d for each
+//! delay d; in a neutral equation, a discontinuity of the k-th derivative again (Bellen and Zennaro, Numerical
+//! Methods for Delay Differential Equations, 2.2).
 
 use super::system::Delay;
 use std::collections::VecDeque;
 
-/// Jumps of this or a higher derivative do not affect a method of order 5.
+/// Discontinuities of derivatives of this or a higher order do not affect a method of order 5.
 const SMOOTH: u8 = 6;
-/// Maximum number of pending points before only jumps of low derivatives are tracked, because sums of many delays are
-/// very numerous. The error control handles the others.
+/// Number of pending points from which only discontinuities of low derivatives are added, because the sums of many
+/// delays are very numerous. The error control handles the other discontinuities.
 const MANY: usize = 4096;
 
-/// Breaking point: time, and the lowest derivative that jumps (0 for the state itself).
+/// Breaking point: time, and the lowest discontinuous derivative (0 for the state itself).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Break {
     /// Time, in s.
@@ -21,7 +22,7 @@ pub struct Break {
     pub derivative: u8,
 }
 
-/// Pending breaking points, and past ones that varying delays may still reach.
+/// Pending breaking points, and past ones that state-dependent delays may still reach.
 #[derive(Clone, Debug, Default)]
 pub struct Breaks {
     /// Future breaking points, by descending time.
@@ -31,7 +32,7 @@ pub struct Breaks {
 }
 
 impl Breaks {
-    /// Records a jump at `at` and adds the breaking points that it causes.
+    /// Records a discontinuity at `at`, and adds the breaking points that it causes.
     pub fn happened(&mut self, at: Break, delays: &[Delay], neutral: bool) {
         let derivative = if neutral && at.derivative > 0 { at.derivative } else { at.derivative + 1 };
         for delay in delays {
@@ -69,7 +70,8 @@ impl Breaks {
         self.pending.pop()
     }
 
-    /// Returns the first point that a varying delay passes if its delayed time moves from `from` to `to`.
+    /// Returns the first past breaking point that the delayed time of a varying delay crosses while it moves from
+    /// `from` to `to`.
     pub fn met(&self, from: f64, to: f64) -> Option<Break> {
         let index = self.recent.partition_point(|at| at.time <= from);
         self.recent.get(index).copied().filter(|at| at.time < to)

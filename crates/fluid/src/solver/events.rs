@@ -1,5 +1,5 @@
 //! Events: times within a step at which the right-hand side changes because a variable reaches or leaves a limit, a
-//! switch changes, or a varying delay reaches a previous jump.
+//! switch changes, or a varying delay reaches an earlier discontinuity.
 
 use super::SolveError;
 use super::history::Piece;
@@ -23,7 +23,7 @@ pub(super) enum Held {
 }
 
 impl Held {
-    /// Returns the limit for a variable with this value and this slope without limits.
+    /// Returns the limit at which a variable with this value and this unlimited derivative is clamped.
     pub fn by(variable: &Variable, value: f64, slope: f64) -> Held {
         if value <= variable.floor && slope < 0.0 {
             Held::Floor
@@ -44,7 +44,8 @@ pub(super) enum What {
     Left { variable: usize },
     /// A switch changes.
     Switch { index: usize, on: bool },
-    /// A varying delay reaches a jump, of this derivative here.
+    /// A varying delay reaches a discontinuity, so that this derivative of the solution is discontinuous at the
+    /// event.
     Break { derivative: u8 },
 }
 
@@ -92,9 +93,10 @@ impl<S: System + ?Sized> Stepper<'_, S> {
         Ok([first, self.first_break(piece)].into_iter().flatten().min_by(|a, b| a.time.total_cmp(&b.time)))
     }
 
-    /// Returns the first time in a step at which a varying delay reaches a jump.
+    /// Returns the first time in a step at which a varying delay reaches a discontinuity.
     pub(super) fn first_break(&self, piece: &Piece) -> Option<Event> {
-        // A jump reached within the shortest step counts as reached at its start, because no step can end there.
+        // A discontinuity reached within the shortest step counts as reached at its start, because no step can end
+        // there.
         let near = (1e-9 * piece.length).max(4.0 * self.shortest());
         let mut state = vec![0.0; self.state.len()];
         let mut first: Option<Event> = None;
@@ -137,8 +139,8 @@ impl<S: System + ?Sized> Stepper<'_, S> {
         None
     }
 
-    /// Returns the time at which the slope of a held variable, times `sign`, becomes positive and leads away from its
-    /// limit.
+    /// Returns the time at which the derivative of a clamped variable, times `sign`, becomes positive, so that the
+    /// variable leaves its limit.
     fn leaves(&self, piece: &Piece, at: usize, sign: f64) -> Result<Option<(f64, What)>, SolveError> {
         let slope = |share: f64| {
             let mut slopes = vec![0.0; self.state.len()];
@@ -187,7 +189,8 @@ impl<S: System + ?Sized> Stepper<'_, S> {
     }
 }
 
-/// Returns the point in 0..=`end` at which a function becomes negative that is negative at `end` only.
+/// Returns the point in 0..=`end` at which a function becomes negative. It must be negative at `end`, and must change
+/// its sign only once.
 fn first_below(end: f64, mut function: impl FnMut(f64) -> f64) -> f64 {
     let (mut low, mut high) = (0.0, end);
     for _ in 0..HALVINGS {

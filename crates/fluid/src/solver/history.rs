@@ -19,7 +19,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Creates a constant state, the only knowledge at the start of a step.
+    /// Creates a piece of constant state, for the start of a step, when its stages are not known.
     pub fn rest(start: f64, state: &[f64]) -> Piece {
         Piece { start, length: 1.0, coefficients: state.iter().flat_map(|x| [*x, 0.0, 0.0, 0.0, 0.0]).collect() }
     }
@@ -72,7 +72,7 @@ impl Piece {
         state.iter_mut().enumerate().for_each(|(variable, x)| *x = self.value(variable, share));
     }
 
-    /// Returns the slope of a variable at fraction `share` of the step.
+    /// Returns the time derivative of a variable at fraction `share` of the step.
     pub fn slope(&self, variable: usize, share: f64) -> f64 {
         let c = &self.coefficients[COEFFICIENTS * variable..][..COEFFICIENTS];
         let rest = 1.0 - share;
@@ -158,7 +158,7 @@ impl<S: System + ?Sized> Past for Seen<'_, S> {
     }
 
     fn slope(&self, delay: usize, variable: usize) -> f64 {
-        // A history that is not constant has slopes too, but no equation here uses them.
+        // A non-constant history before the start also has derivatives, but no equation of this crate uses them.
         self.evaluate(delay, |piece, share| piece.slope(variable, share), |_| 0.0)
     }
 }

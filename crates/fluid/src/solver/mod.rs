@@ -6,10 +6,10 @@
 //!                 └── history (polynomials for delays), breaks (instants that no step may cross) <── accepted
 //! ```
 //!
-//! Steps use the pair of Dormand and Prince of orders 5(4) with a continuous extension of order 4. Jumps of derivatives
-//! propagate along the delays, and steps end at each. Variables with limits are saturated integrals. Steps end at the
-//! times at which a queue empties, a rate reaches the link rate or a switch of the right-hand side changes, so that the
-//! right-hand side is smooth within a step.
+//! Steps use the pair of Dormand and Prince of orders 5(4) with a continuous extension of order 4. Discontinuities of
+//! derivatives propagate along the delays, and a step ends at each of them. Variables with limits are saturated
+//! integrals. Steps also end at the times at which a queue empties, a rate reaches the link rate or a switch of the
+//! right-hand side changes, so that the right-hand side is smooth within a step.
 
 mod breaks;
 mod events;
@@ -41,7 +41,7 @@ impl Default for Options {
     }
 }
 
-/// Error of the solver; the solution may end at a time.
+/// Error of the solver: the solution cannot be continued beyond a time.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SolveError {
     /// A variable exceeds every bound.
@@ -116,8 +116,8 @@ pub struct Work {
     pub events: u64,
 }
 
-/// Solves `system` from 0 to `end`, in s. Calls `sample` with the state at 0, `every`, 2 `every` and so on; at a jump
-/// with the state before it.
+/// Solves `system` from 0 to `end`, in s. Calls `sample` with the state at 0, `every`, 2 `every` and so on; at a
+/// discontinuity, with the state before it.
 ///
 /// # Errors
 /// [`SolveError`]; samples up to its time are valid.

@@ -8,9 +8,10 @@ use super::tableau::{ERROR, NODES, STAGES, WEIGHTS};
 use super::{Options, SolveError, Work};
 use std::cell::Cell;
 
-/// A variable above this many of its scales has diverged.
+/// A variable whose magnitude exceeds this multiple of its scale has diverged.
 const DIVERGED: f64 = 1e12;
-/// Maximum number of iterations of a step into which delays reach. A step that does not converge is too long.
+/// Maximum number of iterations of a step whose delays reach into the step itself. A step that does not converge is
+/// too long.
 const ROUNDS: usize = 12;
 /// Maximum number of events without a step between them.
 const MOST_AT_ONCE: u32 = 1000;
@@ -27,8 +28,8 @@ pub(super) struct Stepper<'s, S: ?Sized> {
     pub(super) state: Vec<f64>,
     pub(super) modes: Vec<bool>,
     pub(super) held: Vec<Held>,
-    /// Slopes at the stages as the system returns them. Those of held variables count for the error, so that steps are
-    /// short enough to detect their release.
+    /// Derivatives at the stages as the system returns them. The derivatives of clamped variables count for the
+    /// error, so that steps are short enough to detect their release.
     stages: [Vec<f64>; STAGES],
     /// Step length by the error control.
     length: f64,
@@ -103,7 +104,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         self.work
     }
 
-    /// Shorter steps do not change the time because of rounding.
+    /// Returns the shortest step: because of rounding, shorter steps would not change the time.
     pub(super) fn shortest(&self) -> f64 {
         32.0 * f64::EPSILON * self.time.abs().max(1e-3 * self.end)
     }
@@ -215,7 +216,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         let factor = 0.9 * libm::pow(tried.error.max(1e-8), -0.17) * libm::pow(self.last_error, 0.04);
         self.last_error = tried.error.max(1e-4);
         let grown = attempted * factor.clamp(0.2, 5.0);
-        // A step that was cut short is no measure for the next length.
+        // The error of a step that was shortened for an event or a breaking point does not determine the next length.
         self.length = if at_break || event.is_some() { self.length.max(grown.min(self.length)) } else { grown };
         let oldest = self.time - self.memory * (1.0 + 1e-9);
         self.history.push(tried.piece.clone(), oldest);
@@ -269,7 +270,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         self.breaks.happened(at, self.system.delays(), self.system.is_neutral());
         self.settle(switched)?;
         if let What::Left { variable } = event.what {
-            // The slope is 0 except for rounding, which must not hold the variable again.
+            // The derivative is 0 except for rounding, which must not clamp the variable again.
             self.held[variable] = Held::Free;
         }
         Ok(())
@@ -282,8 +283,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         let current = Piece::rest(self.time, &self.state);
         let overlapped = Cell::new(false);
         let mut state = self.state.clone();
-        // The past is tabulated first because the system changes during the call. The past does not depend on the
-        // system beyond the start.
+        // The delayed values are tabulated first because the call changes the system. The tabulated values depend on
+        // the system only before the start of the solution.
         let delayed: Vec<(f64, f64)> = {
             let seen = Seen {
                 system: &*self.system,
@@ -303,8 +304,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    /// Updates switches and held variables for the current state. The value of the switch `switched` is 0 except for
-    /// rounding, so its sign is ignored.
+    /// Updates switches and clamped variables for the current state. The value of the switch `switched` is 0 except
+    /// for rounding, so its sign is ignored.
     fn settle(&mut self, switched: Option<usize>) -> Result<(), SolveError> {
         for index in (0..self.modes.len()).filter(|index| Some(*index) != switched) {
             let value = self.with_now(None, |system, now| system.switch(index, now))?;
@@ -320,7 +321,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    /// Computes the slopes at the start of a step.
+    /// Computes the derivatives at the start of a step.
     fn first_stage(&mut self) -> Result<(), SolveError> {
         let (time, state) = (self.time, self.state.clone());
         let mut slopes = std::mem::take(&mut self.stages[0]);
@@ -445,7 +446,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         variables.map(share).fold((0.0, 0), |most, next| if next.0 > most.0 { next } else { most })
     }
 
-    /// Returns the slope of a variable at the end of the last attempt, without limits.
+    /// Returns the derivative of a variable at the end of the last attempt, without limits.
     pub(super) fn last_slope(&self, variable: usize) -> f64 {
         self.stages[STAGES - 1][variable]
     }

@@ -7,9 +7,9 @@ pub struct Variable {
     pub name: String,
     /// Typical magnitude, above 0: errors below the tolerance times this are ignored.
     pub scale: f64,
-    /// Lower limit: a negative slope counts as 0 there.
+    /// Lower limit: at the limit, a negative derivative counts as 0.
     pub floor: f64,
-    /// Upper limit: a positive slope counts as 0 there.
+    /// Upper limit: at the limit, a positive derivative counts as 0.
     pub ceiling: f64,
 }
 
@@ -50,7 +50,7 @@ impl Delay {
 pub trait Past {
     /// Returns a variable at this delay.
     fn value(&self, delay: usize, variable: usize) -> f64;
-    /// Returns its slope at this delay, for neutral equations.
+    /// Returns the time derivative of a variable at this delay, for neutral equations.
     fn slope(&self, delay: usize, variable: usize) -> f64;
 }
 
@@ -80,13 +80,14 @@ pub trait System {
         0.0
     }
 
-    /// Computes the state up to the start.
+    /// Computes the state at times up to the start: the initial history.
     fn history(&self, time: f64, state: &mut [f64]);
 
     /// Computes the right-hand side.
     fn derivative(&self, now: &Now<'_>, slopes: &mut [f64]);
 
-    /// Returns `true` if the equation uses past slopes, whose jumps are never smoothed.
+    /// Returns `true` if the equation is neutral: it uses delayed derivatives, whose discontinuities are never
+    /// smoothed.
     fn is_neutral(&self) -> bool {
         false
     }
@@ -96,7 +97,8 @@ pub trait System {
         0
     }
 
-    /// Returns the value of a switch, which is on while this is above 0. Scaled so that 1 is large and 1e-9 negligible.
+    /// Returns the value of a switch, which is on while the value is above 0. Scaled so that 1 is large and 1e-9
+    /// negligible.
     fn switch(&self, _index: usize, _now: &Now<'_>) -> f64 {
         0.0
     }
@@ -109,6 +111,6 @@ pub trait System {
         Vec::new()
     }
 
-    /// Handles a scheduled time: the state may jump.
+    /// Handles a scheduled time, at which the state may change discontinuously.
     fn appointment(&mut self, _time: f64, _state: &mut [f64]) {}
 }

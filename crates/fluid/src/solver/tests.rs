@@ -211,7 +211,8 @@ fn a_saturated_queue_stays_between_empty_and_full_and_leaves_at_the_right_instan
     assert_eq!(work.events, 7, "full, from full, empty, from empty, full, from full, empty");
 }
 
-/// x'(t) = 1 + x(t - d) with d = 1 + x(t) / 2: the slope of the past jumps at 0, which the delay reaches later.
+/// x'(t) = 1 + x(t - d) with d = 1 + x(t) / 2: the derivative is discontinuous at 0, which the delayed time reaches
+/// later.
 #[test]
 fn a_delay_by_the_state_meets_the_jumps_of_the_past() {
     struct ByState(Vec<Variable>);

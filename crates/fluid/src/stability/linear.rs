@@ -124,8 +124,8 @@ impl Linear {
         self.delay_terms.iter().map(|term| term.delay).fold(0.0, f64::max)
     }
 
-    /// Returns the spectral radius of the matrices that multiply past slopes: exact for one delay, a bound for several,
-    /// `None` if there are none.
+    /// Returns the spectral radius of the matrices that multiply delayed derivatives: exact for one delay, a bound
+    /// for several, `None` if there are none.
     pub fn neutral_radius(&self) -> Option<f64> {
         let mut slopes = self.delay_terms.iter().map(|term| &term.slopes).filter(|slopes| slopes.amax() > 0.0);
         let first = slopes.next()?.clone();

@@ -36,12 +36,12 @@ pub struct Report {
     pub queue: f64,
     /// Rightmost roots, in 1/s; complex pairs only with positive imaginary part.
     pub roots: Vec<Complex<f64>>,
-    /// For a neutral equation, the spectral radius of the matrix that multiplies past slopes. Above 1 there are
-    /// infinitely many roots to the right of 0, for arbitrarily short delays.
+    /// For a neutral equation, the spectral radius of the matrix that multiplies delayed derivatives. Above 1 there
+    /// are infinitely many roots to the right of 0, for arbitrarily short delays.
     pub neutral_radius: Option<f64>,
     /// Result.
     pub verdict: Verdict,
-    /// Factor for all round trips at which the verdict changes; `None` if it does not change between 0.01 and 100.
+    /// Factor for all RTTs at which the verdict changes; `None` if it does not change between 0.01 and 100.
     pub rtt_factor: Option<f64>,
 }
 
@@ -50,7 +50,7 @@ const ZERO: f64 = 1e-6;
 /// Number of roots in a report.
 const TOLD: usize = 4;
 
-/// Analyses `model` at its fixed point. One flow of each kind is separated, to include the dynamics between flows in
+/// Analyses `model` at its fixed point. One flow of each group is separated, to include the dynamics between flows in
 /// addition to their common dynamics.
 ///
 /// # Errors
@@ -81,7 +81,7 @@ pub fn report(model: &dyn Model) -> Result<Report, String> {
 /// Rightmost roots, neutral radius, verdict.
 type Judged = (Vec<Complex<f64>>, Option<f64>, Verdict);
 
-/// Returns the result with all round trips times `factor`.
+/// Returns the result with all RTTs multiplied by `factor`.
 fn at_factor(model: &dyn Model, factor: f64, thorough: bool) -> Result<Judged, String> {
     let apart = |flows: &Flows| {
         let flows = Flows { rtt: flows.rtt * factor, ..*flows };
@@ -93,7 +93,8 @@ fn at_factor(model: &dyn Model, factor: f64, thorough: bool) -> Result<Judged, S
     let neutral_radius = linear.neutral_radius();
     let roots = if thorough { rightmost(&linear, TOLD) } else { roughly_rightmost(&linear) };
     let roots = match roots {
-        // A chain of roots has no rightmost one, and extends to the right of 0 anyway.
+        // An infinite chain of roots has no rightmost root. With a neutral radius above 1 it extends to the right of
+        // 0.
         Err(RootError::Unsettled) if neutral_radius.is_some_and(|radius| radius > 1.0) => Vec::new(),
         roots => roots.map_err(|error| error.to_string())?,
     };

@@ -17,7 +17,8 @@ fn scalar(now: f64, delay: f64, value: f64, slope: f64) -> Linear {
 
 #[test]
 fn the_roots_of_a_pure_delay_are_lambert_s() {
-    // a d = 1 / e: a double root at -1 / d; pi / 2: a pair on the axis; above: to the right of it.
+    // a d = 1 / e: a double root at -1 / d; a d = pi / 2: a pair on the imaginary axis; above: a pair to the right of
+    // it.
     let root = |product: f64| rightmost(&scalar(0.0, 2.0, -product / 2.0, 0.0), 3).unwrap()[0] * 2.0;
     assert!((root(1.0 / E).re + 1.0).abs() < 1e-3, "{}", root(1.0 / E));
     let edge = root(PI / 2.0);
@@ -176,7 +177,7 @@ fn equation_3_18_by_table_3_2_and_by_the_design_that_lemma_3_2_assumes() {
     assert!((of(64.0, 90e-6) / 1e5 - 1.0).abs() < 0.05, "{}", of(64.0, 90e-6));
 }
 
-/// The verdict of the roots agrees with the solution, for both models with feedback of the queue.
+/// The verdict of the roots agrees with the solution over time, for both models with feedback of the queue length.
 #[test]
 fn verdicts_agree_with_solutions() {
     use crate::models::testing::means;
@@ -207,7 +208,7 @@ fn verdicts_agree_with_solutions() {
         let mut model = dcqcn(rtt);
         let (_, queue, last) = means(&mut model, 0.4);
         let off = (last[3] / queue - 1.0).abs();
-        // A cycle may pass through its mean at the end, but not at all three times.
+        // A limit cycle may pass through its mean at one end time, but not at all three.
         let (_, _, earlier) = means(&mut dcqcn(rtt), 0.3931);
         let (_, _, between) = means(&mut dcqcn(rtt), 0.3967);
         let off = off.max((earlier[3] / queue - 1.0).abs()).max((between[3] / queue - 1.0).abs());

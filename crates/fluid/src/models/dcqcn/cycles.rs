@@ -1,9 +1,10 @@
-//! DCQCN cycle by cycle, which the papers' fluid model averages away.
+//! DCQCN averaged cycle by cycle, from rate cut to rate cut. The papers' fluid model does not represent these cycles.
 //!
-//! A receiver sends a notification with the first marked packet that arrives tau or more after the previous one. Marks
-//! arrive at rate m = -R ln(1 - p), so a cycle from cut to cut takes tau plus a time E that is exponential with mean 1
-//! / m. In the papers' (d) and (e) any mark ends a stage of recovery and cuts and stages are interleaved in any order,
-//! so that a late stage of a cycle recovers as much as the first. Here:
+//! A receiver sends a CNP for the first ECN-marked packet that arrives tau or more after the previous CNP. Marked
+//! packets arrive at rate m = -R ln(1 - p), so a cycle (from one rate cut to the next) takes tau plus a time E that
+//! is exponentially distributed with mean 1 / m. In the papers' equations (d) and (e) any mark ends a recovery stage,
+//! and cuts and stages occur in any order, so that a late stage of a cycle recovers as much as the first. In this
+//! module:
 //!
 //! ```text
 //!  S            = tau + 1/m                   mean length of a cycle
@@ -43,7 +44,7 @@ impl Cycle {
         if time <= self.wait { 1.0 } else { libm::exp(-self.marks * (time - self.wait)) }
     }
 
-    /// Returns the number of stages of this length that every cycle has.
+    /// Returns the number of stages of this length that every cycle has: those within tau.
     fn sure(&self, stage: f64) -> f64 {
         libm::floor(self.wait / stage * (1.0 + 1e-12))
     }
@@ -74,7 +75,7 @@ impl Cycle {
     }
 }
 
-/// Returns the slopes of rate, rate before a cut, and alpha.
+/// Returns the time derivatives of rate, rate before a cut, and alpha.
 pub(super) fn control(p: &Parameters, [rate, before, alpha]: [f64; 3], seen: f64, mark: f64) -> [f64; 3] {
     let cycle = Cycle::new(p.cnp_interval, -seen / p.packet * libm::log1p(-mark));
     let (by_time, by_bytes) = (p.increase_timer, p.byte_counter / seen);

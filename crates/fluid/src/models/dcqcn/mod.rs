@@ -13,15 +13,16 @@
 //!             + (R_T - R_C) / 2 * R_C * (p / ((1-p)^(-B) - 1) + p / ((1-p)^(-T R_C) - 1))
 //! ```
 //!
-//! p, and R_C as a count of possibly marked packets, are delayed by tau*, the delay of the control loop. There R_C and
-//! R_T are in packets per second; here all rates are in bit/s, and [`Parameters::packet`] converts between the two.
+//! p, and R_C where it counts packets that may be marked, are delayed by tau*, the delay of the control loop. In
+//! these equations R_C and R_T are in packets per second; in the code all rates are in bit/s, and
+//! [`Parameters::packet`] converts between the two.
 
 mod cycles;
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, System, Variable};
 
-/// Parameters of each flow's control, and of the marking.
+/// Parameters of each flow's control, and of the ECN marking.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// Weight g of a new sample in alpha, 0 to 1.
@@ -42,20 +43,20 @@ pub struct Parameters {
     pub min_rate: f64,
     /// Packet size on the wire, in bits, above 0.
     pub packet: f64,
-    /// Queue up to which nothing is marked, in bits.
+    /// Queue length up to which no packet is marked, in bits.
     pub k_min: f64,
-    /// Queue above which everything is marked, in bits, more than `k_min`.
+    /// Queue length above which every packet is marked, in bits, more than `k_min`.
     pub k_max: f64,
-    /// Probability of a mark at `k_max`, above 0, up to 1.
+    /// Marking probability at `k_max`, above 0, up to 1.
     pub p_max: f64,
-    /// Set if a packet is marked when it joins the queue, so that its mark is older by its waiting time; in the papers
-    /// it is marked when it leaves.
+    /// Set for ECN marking at enqueue, so that a mark is also delayed by the packet's waiting time; the papers mark
+    /// at dequeue.
     pub at_enqueue: bool,
-    /// Set for averages cycle by cycle, from cut to cut, as in the module `cycles`; not in the papers.
+    /// Set for the equations of the module `cycles`, averaged from rate cut to rate cut; not in the papers.
     pub cycles: bool,
 }
 
-/// Number of variables of a kind of flows.
+/// Number of state variables of a group of flows.
 const EACH: usize = 3;
 
 /// DCQCN flows over one marking queue.
@@ -109,7 +110,8 @@ impl Dcqcn {
         }
     }
 
-    /// Returns the slopes of rate, target and alpha, by equations (e), (d) and (c) or cycle by cycle.
+    /// Returns the time derivatives of rate, target and alpha, by equations (e), (d) and (c) or by the module
+    /// `cycles`.
     fn control(&self, state: [f64; EACH], rate_before: f64, p: f64) -> [f64; EACH] {
         if self.parameters.cycles {
             return cycles::control(&self.parameters, state, rate_before, p);
@@ -161,7 +163,7 @@ impl System for Dcqcn {
         });
     }
 
-    /// Switches at the kink and the jump of equation (a).
+    /// Two switches: at the kink (`k_min`) and at the discontinuity (`k_max`) of equation (a).
     fn switches(&self) -> usize {
         2
     }
@@ -175,7 +177,8 @@ impl Model for Dcqcn {
     model!();
 
     fn fixed_point(&self) -> Result<FixedPoint, String> {
-        // Bisection over log p: the target falls with many marks and rises with few.
+        // Bisection over log p: at the fixed point of the rate, the target falls with a high p and rises with a low
+        // p.
         let (mut low, mut high) = (libm::log(1e-15), 0.0);
         for _ in 0..200 {
             let middle = 0.5 * (low + high);
@@ -254,7 +257,8 @@ pub(crate) mod tests {
         assert!((last[2] / rest[2] - 1.0).abs() < 1e-2);
     }
 
-    /// Queues of packet simulations with these parameters, in bytes, from `tidegate reproduce fluid/dcqcn`.
+    /// Compares the mean queue with packet simulations (`packets`, in bytes) of these parameters, from `tidegate
+    /// reproduce fluid/dcqcn`.
     #[test]
     fn cycle_by_cycle_the_queue_is_that_of_packets() {
         for (count, packets) in [(2, 16_200.0), (10, 97_100.0), (50, 679_200.0)] {
