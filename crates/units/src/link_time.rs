@@ -6,10 +6,10 @@ use std::str::FromStr;
 
 /// Bits of a pause quantum (IEEE 802.3, annex 31B.2).
 const QUANTUM_BITS: u64 = 512;
-/// Above all standards, and small enough for sums.
+/// Maximum number of bit times: above all standards, and small enough for sums.
 const MOST_BIT_TIMES: u64 = 1_000_000_000;
 
-/// A time on a link: absolute, or in bit times, which are shorter on a faster link.
+/// A duration on a link: absolute, or in bit times, which are shorter on a faster link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkTime {
     /// Equal on every link, at most a second.
@@ -22,7 +22,7 @@ impl LinkTime {
     /// Zero time.
     pub const ZERO: LinkTime = LinkTime::Time(Time::ZERO);
 
-    /// Returns the serialisation time at `rate`, rounded up to a picosecond.
+    /// Returns the duration on a link of `rate`, rounded up to a picosecond.
     pub fn on(self, rate: Rate) -> Time {
         match self {
             LinkTime::Time(time) => time,

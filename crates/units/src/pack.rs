@@ -1,5 +1,5 @@
-//! Binary encoding of values for messages between ranks of one simulation. Both ends run one program, so there are
-//! neither versions nor names; integers are little-endian.
+//! Binary encoding of values for messages between ranks of one simulation. Sender and receiver run the same program,
+//! so the encoding has neither versions nor names; integers are little-endian.
 //!
 //! ```
 //! use units::{Time, pack::Pack};

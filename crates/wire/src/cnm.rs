@@ -27,7 +27,7 @@ pub struct Cnm {
     pub congestion_point: u64,
     /// Queue length minus the set point, in units of 64 bytes.
     pub offset: i16,
-    /// Queue length minus that at the previous sample, in units of 64 bytes.
+    /// Queue length minus the length at the previous sample, in units of 64 bytes.
     pub delta: i16,
     /// Priority of the sampled frame.
     pub priority: Pcp,

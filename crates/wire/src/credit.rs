@@ -1,4 +1,5 @@
-//! Credit (a MAC control frame of this project): bytes sent in a class, and the limit of the other end.
+//! Credit (a MAC control frame of this project): bytes sent so far in a class, and the limit of the bytes that the
+//! peer may send.
 //!
 //! | bytes | field |
 //! |---|---|
@@ -24,7 +25,7 @@ pub struct Credit {
     pub class: Pcp,
     /// Bytes that the sender of this frame has sent so far.
     pub sent_bytes: u64,
-    /// Limit of the bytes that its receiver may send.
+    /// Limit of the bytes that the receiver of this frame may send.
     pub limit_bytes: u64,
 }
 

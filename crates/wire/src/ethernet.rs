@@ -115,7 +115,7 @@ impl Ethernet {
     }
 }
 
-/// Checks length and frame check sequence of a complete frame. Returns the frame without the sequence.
+/// Checks the length and the FCS of a complete frame. Returns the frame without the FCS.
 ///
 /// # Errors
 /// If the frame is shorter than [`MIN_FRAME_BYTES`] or damaged.
@@ -138,8 +138,8 @@ pub fn check_fcs(frame: &[u8]) -> Result<&[u8], Error> {
     }
 }
 
-/// Completes the frame from `start_bytes` of `out` to its end: pads it with zeros to the minimum and appends its frame
-/// check sequence. A start beyond the end is an empty frame.
+/// Completes the frame from `start_bytes` of `out` to its end: pads it with zeros to the minimum length and appends
+/// its FCS. If `start_bytes` is beyond the end, the frame is empty before padding.
 pub fn finish_frame(out: &mut Vec<u8>, start_bytes: usize) {
     let start_bytes = start_bytes.min(out.len());
     let unpadded_bytes = out.len() - start_bytes;
@@ -186,7 +186,7 @@ mod tests {
         // CRC-32 of 60 zero bytes, least significant byte first.
         assert_eq!(out[63..], crc32(&[0; 60]).to_le_bytes());
         assert_eq!(check_fcs(&out[3..]), Ok(&[0u8; 60][..]));
-        // One byte below the minimum is a fragment, even with a valid sequence.
+        // A frame one byte below the minimum is a runt, even with a valid FCS.
         let mut runt = vec![0; 59];
         runt.extend_from_slice(&crc32(&[0; 59]).to_le_bytes());
         let error = check_fcs(&runt).unwrap_err().to_string();

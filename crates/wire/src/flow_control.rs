@@ -1,6 +1,6 @@
-//! XOFF and XON for one flow or one destination: frames of backpressure by flow (FLORAX) and by destination. No
-//! standard defines such frames. They use the extension of 802.3 annex 31C: opcode 0xFFFE (EXTENSION), an organisation,
-//! then bytes that this organisation defines.
+//! XOFF and XON for one flow or one destination: the control frames of backpressure per flow (FLORAX) and per
+//! destination. No standard defines such frames. They use the extension of 802.3 annex 31C: opcode 0xFFFE
+//! (EXTENSION), an organisation, then bytes that this organisation defines.
 //!
 //! ```text
 //!  0        2            5     6                12                 18                 26               34
@@ -24,7 +24,7 @@ pub enum FlowControlAction {
     Xoff {
         /// The fair rate in bits per second, preambles and gaps included; 0 blocks the flow.
         rate_bps: u64,
-        /// Time until it ends without an XON, in nanoseconds from the frame's arrival.
+        /// Time after which the limit expires unless an XON ends it earlier, in nanoseconds from the frame's arrival.
         expiry_ns: u64,
     },
     /// End the limit.

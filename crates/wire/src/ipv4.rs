@@ -19,12 +19,12 @@ bit_field! {
 /// Explicit congestion notification (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ecn {
-    /// The transport does not support marks: a switch can only drop.
+    /// Not-ECT: the transport does not support ECN, so a switch can only drop.
     #[default]
     NotCapable = 0b00,
-    /// Capable, ECT(1).
+    /// ECN-capable transport, ECT(1).
     Capable1 = 0b01,
-    /// Capable, ECT(0).
+    /// ECN-capable transport, ECT(0).
     Capable0 = 0b10,
     /// Congestion experienced: a switch has marked the packet.
     Congestion = 0b11,
@@ -73,7 +73,7 @@ pub struct Ipv4 {
     pub destination: Ipv4Addr,
     /// Class of service.
     pub dscp: Dscp,
-    /// Congestion mark.
+    /// ECN codepoint.
     pub ecn: Ecn,
     /// Identifier common to the fragments of one packet.
     pub identification: u16,

@@ -31,7 +31,7 @@ pub enum NdpType {
     Returned = 2,
     /// A complete packet arrived.
     Ack = 3,
-    /// A packet arrived without its payload.
+    /// A packet arrived trimmed, without its payload.
     Nack = 4,
     /// Permission to send more.
     Pull = 5,
@@ -53,7 +53,7 @@ pub struct Ndp {
     pub again: bool,
     /// ACK: every byte of the flow has arrived.
     pub complete: bool,
-    /// Data, trimmed, returned: packets that the sender sends without a pull. Else 0.
+    /// Data, trimmed, returned: initial window, the number of packets that the sender sends without a pull. Else 0.
     pub window: u16,
     /// Data, trimmed, returned: payload length before trimming. Else 0.
     pub payload_bytes: u16,

@@ -3,7 +3,7 @@
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 2 | 0x7467, the mark of this format |
+//! | 2 | 0x7467, the magic number of this format |
 //! | 1 | version, 1 |
 //! | 1 | kind: 1 probe, 2 control |
 //! | 8 | number, big-endian, defined by the transport |
@@ -33,13 +33,13 @@ pub struct Probe {
 impl Probe {
     /// Length of the header.
     pub const BYTES: usize = 12;
-    /// The first two bytes.
+    /// The magic number: the first two bytes.
     pub const MAGIC: u16 = 0x7467;
 
     /// Reads the header. Returns the bytes after it too.
     ///
     /// # Errors
-    /// If the bytes end early, or mark, version or kind are unsupported.
+    /// If the bytes end early, or magic number, version or kind are unsupported.
     pub fn parse(bytes: &[u8]) -> Result<(Probe, &[u8]), Error> {
         let mut reader = Reader::new(bytes);
         let magic = reader.u16("probe's first bytes")?;

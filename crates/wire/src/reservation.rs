@@ -18,8 +18,8 @@
 //! | 2 to 14 each | from the first shift of the last interval to that of this one, and its length, in picoseconds |
 //!
 //! The two numbers of an interval are varints: seven bits per byte, the lowest first, with the highest bit set in all
-//! bytes but the last. An interval of a few microseconds takes about 7 bytes. Intervals without room are left out: then
-//! a node downstream may select a slot that is occupied upstream, and the request fails.
+//! bytes but the last. An interval of a few microseconds takes about 7 bytes. Intervals that do not fit into the
+//! message are left out. A node downstream may then select a slot that is occupied upstream, and the request fails.
 //!
 //! A request is padded to L, so that its transmission takes as long on every link as the stream's frames. A request
 //! with many intervals may be longer. Its receiver can compute the extra delay from L and the frame's length.
@@ -33,11 +33,11 @@ use crate::reader::{Reader, put_varint};
 pub enum ReservationKind {
     /// From source to receiver: reserve a slot.
     Request,
-    /// Backwards: the slot has moved.
+    /// Towards the source: the slot has moved.
     Update,
-    /// Backwards: all nodes have the slot.
+    /// Towards the source: all nodes have reserved the slot.
     Ready,
-    /// Backwards: a node has no room.
+    /// Towards the source: a node has no free slot.
     Fail,
     /// Towards the receiver, from a node that had to give up a slot: forget this sequence.
     Withdraw,
