@@ -1,4 +1,4 @@
-//! Flow arrivals drawn during the run: memory does not depend on its length.
+//! Flow arrivals drawn during the run, so that memory does not depend on the length of the run.
 
 use crate::error::PlanError;
 use crate::random::{component, exponential};
@@ -20,7 +20,7 @@ pub struct Arrivals {
     /// Destination port of the flows.
     pub dst_port: u16,
     destinations: Arc<[u32]>,
-    /// Computed once, so that the check of every source does not walk the list.
+    /// Computed once, so that the check of each source need not search the list.
     largest_destination: u32,
     /// Index of `src` among the destinations.
     own_position: Option<u32>,
@@ -77,7 +77,8 @@ impl Arrivals {
         }
     }
 
-    /// Returns the next flow; `None` from the stop time or the count on. No flow starts at or after the stop time.
+    /// Returns the next flow; `None` when the maximum number of flows or the stop time is reached. No flow starts at
+    /// or after the stop time.
     #[allow(clippy::should_implement_trait, reason = "an `Iterator` would promise adaptors that clone the stream")]
     pub fn next(&mut self) -> Option<Arrival> {
         if self.left == 0 {
@@ -91,7 +92,7 @@ impl Arrivals {
         self.last = at;
         self.left -= u64::from(self.left != u64::MAX);
         let others = self.destinations.len() as u64 - u64::from(self.own_position.is_some());
-        // Skip the own position, so that the other destinations stay equally likely.
+        // Skip the sender's own position, so that the other destinations stay equally likely.
         let mut at_list = self.stream.below(others);
         if self.own_position.is_some_and(|own| at_list >= u64::from(own)) {
             at_list += 1;

@@ -208,7 +208,8 @@ mod tests {
         assert!(Cdf::read(&b"0 0\n\xff\xfe 1\n"[..], "x").unwrap_err().to_string().starts_with("x:2: not UTF-8"));
     }
 
-    /// Kolmogorov-Smirnov at each point, at which the distribution is exact, and the mean within four standard errors.
+    /// Kolmogorov-Smirnov test at drawn sizes, at which the distribution is exact; the mean must be within four
+    /// standard errors.
     #[test]
     fn samples_follow_their_distribution() {
         const DRAWS: usize = 100_000;

@@ -1,4 +1,4 @@
-//! htsim's connection matrices (`.cm`): flows, and triggers by which the end of some flows starts others.
+//! htsim's connection matrices (`.cm`): flows, and triggers by which the completion of some flows starts others.
 //!
 //! ```text
 //! Nodes 16                     hosts, 0 to 15
@@ -10,11 +10,11 @@
 //! trigger id 1 barrier count 2                             oneshot, multishot, barrier
 //! ```
 //!
-//! Kinds of triggers: `oneshot` starts all its flows at the first activation; `multishot` starts one more at each, in
-//! file order; `barrier` starts all at the `count`-th (without a count, when all have activated it). A flow without
-//! `size`, or of size 0, has no end, as in htsim. `prio` is the class of its frames. `msg` numbers the messages of one
-//! connection, which share its `id` and are sent in this order; without a number it is the next. A `failure` is
-//! refused: failing links are part of the scenario.
+//! Kinds of triggers: `oneshot` starts all its flows at the first activation; `multishot` starts one more flow at
+//! each activation, in file order; `barrier` starts all its flows at the `count`-th activation (without a count, when
+//! all sources have activated it). A flow without `size`, or of size 0, has no end, as in htsim. `prio` is the class
+//! of its frames. `msg` numbers the messages of one connection, which share its `id` and are sent in this order; a
+//! `msg` without a number gets the next free number. A `failure` is refused: failing links are part of the scenario.
 //!
 //! A start is in picoseconds in csg-htsim, possibly with decimals (rounded to the picosecond), and in whole
 //! microseconds in uet-htsim. Without an explicit unit, starts are microseconds if all are whole numbers below a
@@ -132,7 +132,7 @@ struct TriggerReferences {
     delivered: Option<u64>,
 }
 
-/// One trigger with its sources and targets.
+/// A trigger with its sources and targets.
 #[derive(Clone, Debug, Default)]
 struct Trigger {
     /// Line and kind of the definition.
@@ -143,14 +143,14 @@ struct Trigger {
     line: u64,
 }
 
-/// Maximum number of notifications of all triggers of a file: a gigabyte.
+/// Maximum number of notifications of all triggers of a file, to limit memory to a gigabyte.
 const MAX_NOTIFICATIONS: u64 = 1 << 26;
 
 const CONNECTION: &str = "<src>-><dst> [id <i>] [start <ps or us>] [trigger <t>] [size <bytes>] \
                           [send_done_trigger <t>] [recv_done_trigger <t>] [prio <p>] [msg [<m>]]";
 const TRIGGER: &str = "trigger id <t> oneshot | multishot | barrier [count <n>]";
 
-/// Reads a connection matrix. `file` is the name in errors; `default_class` holds for flows without `prio`.
+/// Reads a connection matrix. `file` is the name in errors; `default_class` applies to flows without `prio`.
 ///
 /// # Errors
 /// A line that is malformed, names a missing host or trigger, sends to itself, waits for a trigger that never fires or
@@ -265,7 +265,7 @@ pub fn read_connection_matrix(
     Ok(ConnectionMatrix { flows, edges, follows, warnings })
 }
 
-/// Returns the consecutive messages of each connection; or the flow and the error.
+/// Returns the pairs of consecutive messages of each connection. An error is the flow and its reason.
 fn follow(mut messages: Vec<(u64, u64, u32)>, flows: &[Flow]) -> Result<Vec<(u32, u32)>, (u32, String)> {
     messages.sort_unstable();
     let mut follows = Vec::new();
@@ -292,7 +292,7 @@ fn follow(mut messages: Vec<(u64, u64, u32)>, flows: &[Flow]) -> Result<Vec<(u32
     Ok(follows)
 }
 
-/// Connects both sides of a trigger; or the line and the error.
+/// Adds a notification from each source of a trigger to each of its targets. An error is the line and its reason.
 fn wire(
     id: u64,
     trigger: &Trigger,
@@ -306,7 +306,8 @@ fn wire(
     };
     let fires = trigger.sources.len() as u64;
     for (index, &target) in trigger.targets.iter().enumerate() {
-        // All targets count all sources: the n-th target of a multishot starts at its n-th notification.
+        // Each target counts the notifications of all sources: the n-th target of a multishot starts at its n-th
+        // notification.
         let needed = match kind {
             Kind::Oneshot => 1,
             Kind::Multishot => index as u64 + 1,

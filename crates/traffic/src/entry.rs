@@ -43,7 +43,7 @@ impl Entry {
         Start::At(self.late_start(stream))
     }
 
-    /// Like [`Entry::start_at`], as an instant.
+    /// Like [`Entry::start_at`], as a time.
     pub(crate) fn late_start(&self, stream: &mut Stream) -> Time {
         let late = if self.jitter == Time::ZERO { Time::ZERO } else { jitter(stream, self.jitter) };
         self.start.saturating_add(late)

@@ -117,7 +117,7 @@ impl StartUnit {
 pub struct FlowFile {
     /// The flows, sorted by start; in file order for equal starts.
     pub flows: Vec<Flow>,
-    /// How the file was written; `None` if it has no flow.
+    /// Format of the file; `None` if it has no flow.
     pub columns: Option<FlowColumns>,
     /// Warnings about valid input.
     pub warnings: Vec<FlowWarning>,
@@ -214,7 +214,7 @@ const EXPECTED: &str = "<src> <dst> <priority group> <destination port> <bytes> 
                         <src> <dst> <priority group> <packets> <start s> <end s>";
 const HEADER: &str = "the number of flows";
 
-/// Maximum number of flows to allocate for on the announced number alone.
+/// Maximum number of flows for which memory is allocated before they are read.
 const TRUSTED_FLOWS: u64 = 1 << 16;
 
 /// Reads a flow file; its columns are detected from the content, unless the options state them. `file` is the name in
@@ -264,7 +264,7 @@ pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOption
     }
     let expected = columns.map_or(6, FlowColumns::count);
     let mut surplus = None;
-    // Text is comment; a line of numbers like a flow may be one more flow.
+    // After the announced flows, text is a comment; a line of numbers in the format may be a surplus flow.
     while let Ok(Some(texts)) = lines.next() {
         if promised == 0 && texts[0].parse::<f64>().is_ok() {
             let expected = "no flow, as the first line states";
@@ -294,7 +294,7 @@ pub fn read_flow_file(reader: impl BufRead, file: &str, options: &FlowFileOption
     Ok(FlowFile { flows, columns, warnings })
 }
 
-/// Flows of the lines so far.
+/// Flows of the lines read so far.
 #[derive(Default)]
 struct ReadFlows {
     flows: Vec<Flow>,

@@ -36,8 +36,8 @@ impl Operation {
         }
     }
 
-    /// Bus bandwidth over algorithm bandwidth among `ranks` hosts: the least bytes on the busiest direction of a host's
-    /// link, over the operation's bytes.
+    /// Returns bus bandwidth over algorithm bandwidth among `ranks` hosts: the minimum number of bytes on the busiest
+    /// direction of a host's link, divided by the operation's bytes.
     pub fn bus_factor(self, ranks: u32) -> f64 {
         let others = f64::from(ranks.saturating_sub(1)) / f64::from(ranks.max(1));
         match self {
@@ -51,8 +51,8 @@ impl Operation {
 /// Algorithm of a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Each host sends to the next, the last to the first (Patarasuk and Yuan, 2009). With a root: a chain that begins
-    /// or ends there.
+    /// Each host sends to the next, the last to the first (Patarasuk and Yuan, 2009). With a root: a chain that
+    /// begins or ends at the root.
     Ring,
     /// Two binary trees with half of the data each; an inner node of one is a leaf of the other (Sanders, Speck and
     /// Träff, 2009).

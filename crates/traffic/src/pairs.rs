@@ -184,8 +184,8 @@ pub(crate) fn require_hosts(what: &'static str, hosts: &[u32], needed: u64) -> R
     }
 }
 
-/// Returns a uniformly random permutation of `0..len` without fixed points; `len` is at least 2. It shuffles until one
-/// fits: 2.7 times on average, since nearly one permutation in e does.
+/// Returns a uniformly random permutation of `0..len` without fixed points; `len` is at least 2. Rejection sampling:
+/// it shuffles until the permutation has no fixed point, on average e (2.7) times.
 fn derangement(stream: &mut Stream, len: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..len as u32).collect();
     loop {

@@ -42,7 +42,7 @@ pub struct Join {
     pub host: u32,
     /// Number of notifications that the join waits for, at least 1.
     pub waits_for: u32,
-    /// Compute time of the host: from the last notification until the join counts.
+    /// Compute time of the host: from the last notification until the join notifies its flows.
     pub delay: Time,
     /// Flows that the join notifies.
     pub flows: Vec<u32>,
@@ -222,7 +222,7 @@ pub struct Connections {
     messages: Vec<(u32, u32)>,
 }
 
-/// Marks the last message.
+/// Next message of the last message of a connection.
 const NONE: u32 = u32::MAX;
 
 impl Connections {
@@ -368,7 +368,7 @@ impl PlanBuilder {
     }
 
     /// Like [`PlanBuilder::notify`], without raising the target's number of awaited notifications. If the target gets
-    /// more than it waits for, it starts at the first ones.
+    /// more notifications than it waits for, it starts as soon as enough have arrived.
     ///
     /// # Panics
     /// If `from` was not added yet.

@@ -32,7 +32,7 @@ pub enum ArrivalRate {
     Load {
         /// Rate of the host's link.
         rate: Rate,
-        /// Share of it, payload only, 1e-9 or more; above 1 it overloads the host.
+        /// Load as a share of `rate`, payload only, 1e-9 or more; above 1 it overloads the host's link.
         load: f64,
     },
     /// As a mean gap, not zero.

@@ -172,9 +172,9 @@ pub struct Departures {
     stream: Stream,
     /// For rate-based sources: whole picoseconds of a gap, and the remainder in units of 1/rate.
     gap: (Time, u64),
-    /// Fraction of a picosecond owed to the gaps so far, in units of 1/rate.
+    /// Accumulated remainder of the gaps so far, below a picosecond, in units of 1/rate.
     remainder: u64,
-    /// On-time left in this on-period.
+    /// Remaining on-time of this on-period.
     on_left: Time,
     frames_in_burst: u32,
 }

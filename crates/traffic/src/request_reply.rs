@@ -1,5 +1,5 @@
-//! Closed loop: a client sends requests to servers, they reply, and after a think time it sends the next. With many
-//! servers this is partition/aggregate; with one, a client of a key-value store.
+//! Closed loop: a client sends requests to servers, they reply, and after a think time the client sends the next
+//! request. With many servers this is partition/aggregate; with one, a client of a key-value store.
 
 use crate::entry::Entry;
 use crate::error::TrafficError;
@@ -20,8 +20,8 @@ pub struct RequestReply {
     pub request_bytes: u64,
     /// Size of a reply in bytes (PABO: 1 MiB).
     pub reply_bytes: u64,
-    /// Connections to each server, each with one request outstanding: most concurrent requests of the client per server
-    /// (memslap's `--concurrency`).
+    /// Connections to each server, each with one request outstanding: the maximum number of concurrent requests of
+    /// the client per server (memslap's `--concurrency`).
     pub connections: u32,
     /// Consecutive requests per connection (PABO: 4).
     pub requests: u32,
@@ -229,14 +229,15 @@ mod tests {
         assert_eq!(plan.notifications.len(), 12 + 3 * 9);
         let finished = finish_times(&plan, duration);
         let last = finished.len() - 3;
-        // Three rounds of the slowest server, 4 ms each, then its own.
+        // Three rounds of the slowest server (1 ms + 3 ms) with a think time of 1 s each, then the server's own
+        // round.
         for server in 0..3u64 {
             let expected = Time::from_s(3) + Time::from_ms(3 * 4 + 1 + server + 1);
             assert_eq!(finished[last + server as usize], expected, "server {server}");
         }
     }
 
-    /// Two connections to each of three servers are six independent loops.
+    /// Two connections to each of three servers are six independent closed loops.
     #[test]
     fn each_connection_is_a_loop_of_its_own() {
         let parameters = RequestReply { connections: 2, persistent_connection: true, ..pabo(Rounds::Independent) };

@@ -83,7 +83,7 @@ impl Sizes {
         }
     }
 
-    /// Returns the exact mean; of a distribution, that of its linear pieces.
+    /// Returns the exact mean; for an empirical distribution, the mean of the piecewise linear CDF.
     pub fn mean(&self) -> Mean {
         match self {
             Sizes::Fixed(bytes) => Mean { numerator: u128::from(*bytes), denominator: 1 },
@@ -158,7 +158,7 @@ impl Cdf {
         from.share + (rise / u128::from(to.bytes - from.bytes)) as u64
     }
 
-    /// Returns the exact mean of the linear pieces.
+    /// Returns the exact mean of the piecewise linear CDF.
     pub fn mean(&self) -> Mean {
         let chunk =
             |pair: &[CdfPoint]| u128::from(pair[0].bytes + pair[1].bytes) * u128::from(pair[1].share - pair[0].share);

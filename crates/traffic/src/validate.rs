@@ -40,7 +40,7 @@ impl Plan {
         if target & JOIN != 0 { self.flows.len() + (target & !JOIN) as usize } else { target as usize }
     }
 
-    /// Returns the nodes that the end of a flow, or a join, notifies.
+    /// Returns the nodes that the completion of a flow, or of a join, notifies.
     fn helps(&self, node: usize) -> impl Iterator<Item = usize> {
         let flows = self.flows.len();
         let of_flow = if node < flows { self.notifications.of(node as u32) } else { &[] };
@@ -71,8 +71,8 @@ impl Plan {
                 }
             }
         }
-        // Events that each node still waits for, including the message before it on its connection. The result does not
-        // depend on the order of the sweep.
+        // Number of events that each node still waits for, including the preceding message on its connection. The
+        // result does not depend on the order of the sweep.
         let mut missing = vec![0u32; nodes];
         (0..flows as u32).filter_map(|flow| self.connections.next(flow)).for_each(|next| missing[next as usize] = 1);
         let mut ready = Vec::new();
@@ -99,7 +99,7 @@ impl Plan {
             }
             for target in self.helps(node).chain(self.follows(node)) {
                 let missing = &mut missing[target];
-                // Zero if the flow started already, since it waits for only some of its notifications.
+                // Zero if the flow has started already, because it waits for only some of its notifications.
                 if *missing > 0 {
                     *missing -= 1;
                     if *missing == 0 {
@@ -118,7 +118,7 @@ impl Plan {
     /// cycle.
     fn explain(&self, stuck: usize, missing: &[u32]) -> PlanError {
         let flows = self.flows.len();
-        // For each node, the lowest one that it waits for and that will not notify it.
+        // For each node, the lowest node that it waits for and that will not notify it.
         let mut waits_on = vec![None; missing.len()];
         for (node, missing) in missing.iter().enumerate() {
             if *missing > 0 || self.flows.get(node).is_some_and(|flow| !flow.ends()) {

@@ -1,4 +1,4 @@
-//! Collective operations of distributed training, as flows that start each other.
+//! Collective operations of distributed training, as flows that wait for each other.
 //!
 //! An algorithm writes a [`Schedule`]: messages with sender, receiver and bytes, and the messages that each waits for.
 //! It has no notion of time or flows. [`collective`] repeats the schedule for each chunk of the data and each
@@ -30,17 +30,18 @@ pub struct Collective {
     /// The algorithm.
     pub algorithm: Algorithm,
     /// Total size in bytes. All-reduce, reduce, broadcast: the data of each host, or of the root. Reduce-scatter,
-    /// all-to-all: the data of each host before. All-gather: the data of each host after.
+    /// all-to-all: the data of each host before the operation. All-gather: the data of each host after it.
     pub total_bytes: u64,
     /// Number of chunks that the data is cut into; each chunk is transferred independently.
     pub chunks: u32,
-    /// Pieces of one message that a host has in flight, at least 1.
+    /// Maximum number of chunks of one message that a host has in flight, at least 1.
     pub chunks_in_flight: u32,
-    /// Delay from the last awaited arrival at a host to its next send: reduction or software.
+    /// Delay from the last awaited arrival at a host to its next send, for reduction or software.
     pub step_delay: Time,
     /// Number of repetitions, at least 1.
     pub iterations: u32,
-    /// Compute time of a host between two iterations. It begins after all its sends and receives of the iteration.
+    /// Compute time of a host between two iterations. It begins after all sends and receives of the iteration at the
+    /// host.
     pub compute: Time,
     /// Connections that carry the messages from one host to another, round robin (queue pairs of NCCL's
     /// `NCCL_IB_QPS_PER_CONNECTION`), at least 1; `None`: one per message.
@@ -63,7 +64,8 @@ impl Collective {
         }
     }
 
-    /// Returns the number of messages of a chunk among `ranks`, and an upper bound of the events that they wait for.
+    /// Returns the number of messages of a chunk among `ranks`, and an upper bound of the number of events that they
+    /// wait for.
     fn count(&self, ranks: u32) -> (u128, u128) {
         let (n, twice) = (u128::from(ranks), 1 + u128::from(self.operation == Operation::AllReduce));
         let rooted = matches!(self.operation, Operation::Broadcast { .. } | Operation::Reduce { .. });
@@ -153,8 +155,8 @@ fn known(operation: Operation) -> &'static str {
     }
 }
 
-/// Returns for each message the length of the longest chain of messages before it. A connection carries messages in
-/// this order, as a program would send them.
+/// Returns, for each message, its depth in the schedule: the length of the longest chain of messages that it waits
+/// for. A connection carries messages in the order of depth, as a program would send them.
 fn depths(schedule: &Schedule) -> Vec<u32> {
     let mut depths = vec![0; schedule.messages.len()];
     for wait in &schedule.waits {
@@ -169,13 +171,13 @@ fn depths(schedule: &Schedule) -> Vec<u32> {
 /// by their depth in the schedule, then by chunk. A connection carries its messages in this order, even if a later one
 /// is ready first.
 ///
-/// A message starts when all its data has arrived at its sender, and the same message of `chunks_in_flight` chunks
-/// before has been sent. From the second iteration on, its sender must also have sent and received all messages of the
-/// previous iteration, and have computed.
+/// A message starts when all its data has arrived at its sender, and the same message of the chunk `chunks_in_flight`
+/// earlier has been sent. From the second iteration on, its sender must also have sent and received all messages of
+/// the previous iteration, and its compute time must have passed.
 ///
 /// # Errors
-/// Fewer than two hosts, duplicate hosts, a root that is not among them, an operation that the algorithm does not have,
-/// fewer bytes than parts, no chunks, iterations or window, more flows or notifications than a plan holds.
+/// Fewer than two hosts, duplicate hosts, a root that is not among them, an operation that the algorithm does not
+/// implement, fewer bytes than parts, no chunks, iterations or window, more flows or notifications than a plan holds.
 pub fn collective(
     what: &Collective,
     hosts: &[u32],
@@ -193,8 +195,8 @@ pub fn collective(
         }
         _ => 0,
     };
-    // Check the limits of a plan before any large allocation. Between iterations, each message counts at both ends, and
-    // each is released.
+    // Check the limits of a plan before any large allocation. Between iterations, each message notifies two joins
+    // (sender and receiver) and is released by one.
     let (messages, waits) = what.count(ranks);
     let (pieces_in_all, later) = (u128::from(what.iterations) * u128::from(chunks), u128::from(what.iterations - 1));
     let between = later * u128::from(chunks) * messages * 3;
@@ -231,8 +233,8 @@ pub fn collective(
                 // Pipelining: this message must first be sent for the chunk `chunks_in_flight` before.
                 let behind = chunk.checked_sub(what.chunks_in_flight as usize);
                 let alone = starts_alone[at] && behind.is_none();
-                // `notify` and `release` below count up `waits_for`. A message that waits for nothing in its iteration
-                // has no step delay.
+                // `notify` and `release` below increment `waits_for`. A message that waits for nothing in its
+                // iteration has no step delay.
                 let start = match &joins {
                     None if alone => entry.start_at(&mut jitter),
                     _ if alone => Start::After { waits_for: 0, delay: Time::ZERO },
@@ -262,8 +264,8 @@ pub fn collective(
                 (from, to, depths[at] + chunk / what.chunks_in_flight, flow)
             })
             .collect();
-        // Sorted by pair of hosts, then depth. A chunk waits for the one `chunks_in_flight` before, which adds to its
-        // depth.
+        // Sorted by pair of hosts, then by depth. A chunk waits for the chunk `chunks_in_flight` earlier, which adds
+        // to its depth.
         order.sort_unstable();
         for pair in order.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let all = (0..what.iterations).flat_map(|iteration| pair.iter().map(move |it| (iteration, it.3)));

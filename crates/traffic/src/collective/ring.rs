@@ -44,7 +44,7 @@ pub(super) fn all_gather(to: &mut Schedule, ranks: &[u32], parts: &[u64], ready:
     arrived
 }
 
-/// Reduces parts of `bytes` around the ring and gathers them: `2 (n - 1)` steps, the least load of a link.
+/// Reduces parts of `bytes` around the ring and gathers them: `2 (n - 1)` steps, the minimum load per link.
 pub(super) fn all_reduce(to: &mut Schedule, ranks: &[u32], bytes: u64, ready: &Ready) -> Ready {
     let parts = share(bytes, ranks.len());
     let summed = reduce_scatter(to, ranks, &parts, ready);

@@ -13,7 +13,7 @@ pub(super) struct Message {
     pub bytes: u64,
 }
 
-/// A dependency of a message on an event of an earlier one.
+/// A dependency of a message on an event of an earlier message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wait {
     /// Number of the waiting message.

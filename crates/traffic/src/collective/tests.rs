@@ -81,7 +81,8 @@ proptest! {
                     }
                     Operation::Reduce { .. } if rank != root => {}
                     Operation::Reduce { .. } => {
-                        // The chain reduces on its path, a tree in two halves that both end here.
+                        // A chain reduces hop by hop; a tree reduces two halves of the data, which both end at the
+                        // root.
                         prop_assert!(set == all && bytes == total, "{:?}: {}", what, bytes);
                     }
                     Operation::AllGather => prop_assert!(set == all && bytes == total - own, "{:?}: {}", what, bytes),
@@ -158,7 +159,8 @@ fn steps_are_those_of_the_algorithms() {
         assert_eq!(steps(Operation::Broadcast { root: ROOT }, RING, hosts), n - 1);
         assert_eq!(steps(Operation::AllReduce, HALVING, hosts), 2 * log);
         assert_eq!(steps(Operation::ReduceScatter, HALVING, hosts), log);
-        // Up and down: rank 0 is above the others, whose tree is as high as their number has binary digits.
+        // Up and down the trees: rank 0 is the root above the tree of the other ranks, so each direction takes
+        // log2(hosts) steps.
         assert_eq!(steps(Operation::AllReduce, TREE, hosts), 2 * log);
         assert_eq!(steps(Operation::AllToAll, Algorithm::Direct { window: 1 }, hosts), n - 1);
         assert_eq!(steps(Operation::AllToAll, Algorithm::Direct { window: 3 }, hosts), (n - 1).div_ceil(3));
@@ -168,8 +170,8 @@ fn steps_are_those_of_the_algorithms() {
     assert_eq!(steps(Operation::AllGather, Algorithm::Hierarchical { group: 4 }, 12), 2 + 3);
 }
 
-/// NCCL's trees as its source draws them for 14 ranks: rank 8 below the root, 4 and 12 below it, and so on; at most two
-/// children each. One rank may be an inner node of both trees.
+/// NCCL's trees as drawn in its source for 14 ranks: rank 8 below the root, ranks 4 and 12 below rank 8, and so on;
+/// at most two children per tree. One rank may be an inner node of both trees.
 #[test]
 fn both_trees_share_their_load() {
     for hosts in 2..40u32 {
@@ -279,7 +281,7 @@ fn messages_of_a_pair_go_in_the_order_of_a_program() {
     let expected = [(0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0), (0, 3), (1, 2), (2, 1), (1, 3), (2, 2), (2, 3)];
     let twice: Vec<_> = (0..2).flat_map(|iteration| expected.map(|(chunk, step)| (iteration, chunk, step))).collect();
     assert_eq!(order(&what, 0), twice);
-    // With two connections they alternate; without connections each message is separate.
+    // With two connections the messages alternate between them; without connections each message is separate.
     let two = Collective { qps_per_connection: Some(2), ..what };
     assert_eq!(order(&two, 0), twice.iter().step_by(2).copied().collect::<Vec<_>>());
     assert_eq!(order(&Collective { qps_per_connection: None, ..what }, 0), [(0, 0, 0)]);

@@ -93,7 +93,7 @@ pub(super) fn all_reduce(to: &mut Schedule, ranks: u32, bytes: u64) {
     }
 }
 
-/// Writes a broadcast; the root is above both trees, which the other ranks form.
+/// Writes a broadcast: the root sends to the roots of both trees, which the other ranks form.
 pub(super) fn broadcast(to: &mut Schedule, ranks: u32, root: u32, bytes: u64) {
     let name = |rank: u32| (root + 1 + rank) % ranks;
     for (tree, half) in Tree::pair(ranks - 1).iter().zip(share(bytes, 2)) {
