@@ -200,7 +200,7 @@ mod tests {
             assert!(!before.pass);
             assert!(before.detail.contains(&format!("S3 egress port {port} class 0")), "{before}");
             random.shuffle(&mut marks);
-            // The findings of two parts equal those of the whole.
+            // The merged findings of two parts equal the findings of the whole.
             let (some, others) = marks.split_at(random.below(marks.len() as u64) as usize);
             let [some, others] = [some, others].map(|part| OccupancyFindings::of(part.iter().copied(), []));
             assert_eq!(some.beside(others).verdict(name), before);

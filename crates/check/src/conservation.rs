@@ -147,7 +147,7 @@ pub struct PacketLedger {
     pub created_in_network: FrameCount,
     /// Delivered complete.
     pub delivered_whole: FrameCount,
-    /// Delivered as a trimmed header; the bytes are those that arrived.
+    /// Delivered as a trimmed header; only the bytes that arrived count.
     pub delivered_trimmed: FrameCount,
     /// Returned to the sender.
     pub returned_to_source: FrameCount,

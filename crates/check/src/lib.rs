@@ -4,16 +4,16 @@
 //! | check | invariant |
 //! |---|---|
 //! | [`conservation`] | every frame ended in exactly one way or is still in flight |
-//! | [`lossless`] | a lossless class lost no frame for want of room; other losses are listed |
+//! | [`lossless`] | a lossless class lost no frame to a full queue or buffer; other losses are listed |
 //! | [`order`] | flows with guaranteed order are delivered in order |
 //! | [`buffer`] | no buffer, queue or account exceeded its limit |
 //! | [`collectives`] | no collective operation is faster than its links allow |
-//! | [`pauses`] | every pause ended by a resume or an expiry, or still holds |
+//! | [`pauses`] | every pause ended by a resume or an expiry, or is still in effect |
 //! | [`little`] | queue length integrated over time equals the sum of the waits, to the picosecond |
 //! | [`load`] | measured utilisation agrees with queue lengths |
 //! | [`mod@reorder`] | the order of every arriving frame was measured once |
 //! | [`work`] | no link is idle while a frame may start on it |
-//! | [`bounces`] | bounces counted by switches equal those in the frames' counters |
+//! | [`bounces`] | bounces counted by switches equal the bounces in the frames' counters |
 //! | [`stall`] | every stopped lossless queue waits for a queue that drains |
 //! | [`mod@deadlock`] | no set of paused queues blocks itself forever |
 //!

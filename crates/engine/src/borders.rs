@@ -44,7 +44,7 @@ pub struct RankPartition {
 }
 
 impl RankPartition {
-    /// Computes the borders of ranks whose nodes begin at `firsts`, which ends with the number of nodes: see
+    /// Computes the wires between ranks whose nodes begin at `firsts`, which ends with the number of nodes: see
     /// [`divide_ranks`].
     pub fn new(wires: &(impl Wires + ?Sized), firsts: Vec<u32>) -> RankPartition {
         let count = firsts.len() - 1;

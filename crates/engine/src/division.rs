@@ -93,7 +93,7 @@ impl LoadModel {
         self.divide(&self.weights, parts)
     }
 
-    /// Returns the work of each node since the last call; `work` is its total.
+    /// Returns the work of each node since the last call; `work` has the total work of each node.
     pub(crate) fn work_since_last(&mut self, work: impl Iterator<Item = u64>) -> Vec<u64> {
         self.work_before.resize(self.weights.len(), 0);
         work.zip(&mut self.work_before).map(|(work, done)| work.saturating_sub(std::mem::replace(done, work))).collect()

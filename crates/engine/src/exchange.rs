@@ -43,7 +43,7 @@ impl<M: Message> Exchange<M> {
         Exchange { parts, states: std::array::from_fn(state) }
     }
 
-    /// Clears the cut flags of the preceding run; no thread runs meanwhile.
+    /// Clears the cut flags of the preceding run. No thread may run nodes during this call.
     pub(crate) fn begin(&self) {
         for state in &self.states {
             state.cut.store(false, Ordering::Relaxed);

@@ -144,8 +144,8 @@ impl<N: Node> Engine<N> {
         Engine::build(nodes, wires, threads, None)
     }
 
-    /// Creates an engine like [`Engine::new`], for one of several ranks: `nodes` are those of this rank, numbered from
-    /// 0, `wires` those of all nodes. Every rank must call [`Engine::run_until`] with the same instants.
+    /// Creates an engine like [`Engine::new`], for one of several ranks. `nodes` has the nodes of this rank, numbered
+    /// from 0; `wires` has the wires of all nodes. Every rank must call [`Engine::run_until`] with the same times.
     ///
     /// # Errors
     /// As [`Engine::new`].
@@ -507,7 +507,7 @@ impl<N: Node> Engine<N> {
         let remote_ranks = self.remote_ranks.as_deref();
         remote_ranks.into_iter().for_each(RemoteRanks::prepare_division);
         let mut new = Partitioning::new(self.load_model.firsts(threads), &self.first_rings);
-        // Other ranks are numbered as partitions after those of this rank.
+        // Other ranks are numbered as partitions after the partitions of this rank.
         let parts = new.parts() as u16;
         new.part_of.extend(
             remote_ranks.iter().flat_map(|remote_ranks| remote_ranks.ranks_of_nodes()).map(|it| parts + it as u16),

@@ -102,7 +102,7 @@ impl<N: Node> View<'_, N> {
         first_of(slots, &pools[2 * side..2 * side + 2])
     }
 
-    /// Lists the nodes of a side with an event in [base, end), those with one port last.
+    /// Lists the nodes of a side with an event in [base, end); nodes with one port come last.
     #[inline(never)] // a loop of its own, with all registers for itself
     fn list_ready(&mut self, side: usize, base: Time, end: Time) {
         let Part { ready, .. } = &mut *self.part;

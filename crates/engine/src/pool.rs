@@ -106,7 +106,7 @@ impl Drop for Pool {
     }
 }
 
-/// Runs the loop of worker `index`, which has seen `seen` jobs.
+/// Runs the loop of worker `index`, which ignores the first `seen` jobs of the pool.
 fn work(shared: &Shared, index: usize, mut seen: usize) {
     loop {
         for _ in 0..SPINS {
@@ -123,7 +123,7 @@ fn work(shared: &Shared, index: usize, mut seen: usize) {
             return;
         }
         seen = shared.jobs.load(Ordering::Acquire);
-        // A job for fewer threads counts as seen, too.
+        // A job for fewer threads also advances `seen`.
         let job = state.job.filter(|_| index <= state.last);
         drop(state);
         let Some(Job(job)) = job else { continue };

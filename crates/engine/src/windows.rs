@@ -65,7 +65,7 @@ impl<M: Message> Plan<'_, M> {
         let mut agreed = self.remote_ranks.map_or(SyncState::default(), RemoteRanks::agreed);
         for step in 0u64.. {
             let parity = (step & 1) as usize;
-            // Next events of this partition: those of its own nodes, and the messages that it just sent to other
+            // Next events of this partition: the events of its nodes, and the messages that it just sent to other
             // partitions.
             let mut next_events = view.next_events(&sequence.schedule);
             for (to, messages) in view.window.outgoing.iter_mut().enumerate() {

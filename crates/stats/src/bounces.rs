@@ -1,5 +1,5 @@
 //! Frames that switches bounced (PABO) or detoured (DIBS). Counts of delivered frames cover the measured window, all
-//! others the whole run.
+//! other counts the whole run.
 
 use serde::{Deserialize, Serialize};
 

@@ -325,8 +325,8 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Combines mean, maximum and the quantiles of `samples` samples; those not in `found` are 0. Quantiles are 0
-    /// without samples.
+    /// Combines mean, maximum and the quantiles of `samples` samples, of which `found` has those above 0. Quantiles
+    /// are 0 without samples.
     pub fn of(found: &Histogram, samples: u64, mean_bytes: f64, max_bytes: u64) -> Lengths {
         let mut all = found.clone();
         all.record_many(0, samples.saturating_sub(found.count()));

@@ -75,7 +75,7 @@ pub struct TrafficSelector {
     pub dst: Option<u32>,
 }
 
-/// An event; ports are those of the row's node.
+/// An event; its ports are ports of the row's node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceEvent {
     /// A host created the packet. Its payload was available at `since` and waited for transmission until now.
@@ -208,7 +208,7 @@ pub enum TraceEvent {
         /// Whether this renews a pause.
         renewal: bool,
     },
-    /// Queue that holds bytes of the account that just paused its neighbour; largest first.
+    /// A queue that contains bytes of the account that just paused its neighbour; the largest queue first.
     AccountQueue {
         /// The account's port.
         port: u16,

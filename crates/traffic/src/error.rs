@@ -20,7 +20,7 @@ pub enum PlanError {
     ToItself {
         /// The flow.
         flow: u32,
-        /// The host at both ends.
+        /// The host that is both source and destination.
         host: u32,
     },
     /// A flow without a byte never completes.

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Read};
 use thiserror::Error;
 
-/// Longest line: without a limit, a file without line ends would fill the memory.
+/// Maximum length of a line: without a limit, a file without line breaks would fill the memory.
 const MAX_LINE_BYTES: u64 = 4096;
 
 /// Error of reading a file.

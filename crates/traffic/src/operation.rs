@@ -60,7 +60,8 @@ pub enum Algorithm {
     /// Exchanges with a partner half, a quarter, an eighth of all hosts away, and back (Thakur, Rabenseifner and Gropp,
     /// 2005); the number of hosts is a power of two.
     HalvingDoubling,
-    /// Rings within groups of neighbours in the list, and rings of the hosts with equal index in their groups.
+    /// Rings within groups of hosts that are adjacent in the list, and rings of the hosts with equal index in their
+    /// groups.
     Hierarchical {
         /// Hosts per group: more than one, and a divisor of all.
         group: u32,

@@ -429,7 +429,7 @@ mod tests {
         let source = DatagramSource { process, frame_bytes: 100, lengths: LengthDistribution::Equal, stop: None };
         assert_eq!(Departures::new(source, 1001, Time::ZERO, 1, 0).count(), 11);
         let slow = DatagramSource { process: Process::Constant { rate: Rate::MIN }, ..source };
-        // 120 bytes at 1 bit/s: 960 s per frame; 213.5 days hold 19,216 of them.
+        // 120 bytes on the wire at 1 bit/s take 960 s per frame: 19,216 frames in 213.5 days, the range of `Time`.
         assert_eq!(Departures::new(slow, ENDLESS, Time::ZERO, 1, 0).count(), 19_216);
         let pause = Process::Bursts { frame_gap: Time::MAX, frames_per_burst: 2, pause: Time::MAX };
         let once = DatagramSource { process: pause, ..source };

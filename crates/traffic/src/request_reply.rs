@@ -59,7 +59,7 @@ impl Service {
 pub enum Servers {
     /// The listed hosts.
     List(Vec<u32>),
-    /// Number of the entry's hosts, drawn at random, never the client.
+    /// This number of the entry's hosts, drawn at random, never the client.
     Random(u32),
 }
 

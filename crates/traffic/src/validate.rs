@@ -35,7 +35,7 @@ impl Plan {
         self.check_starts()
     }
 
-    /// Returns the node number of a notification's target: flows first, then joins.
+    /// Returns the node index of a notification's target: flows first, then joins.
     fn node_of(&self, target: u32) -> usize {
         if target & JOIN != 0 { self.flows.len() + (target & !JOIN) as usize } else { target as usize }
     }

@@ -48,8 +48,8 @@ fn is_bounce(rise: i16, from_above: bool) -> bool {
 }
 
 impl TierReachability<'_> {
-    /// Returns the number of bounces after a frame leaves `node` by `port`. The frame arrived by `ingress` after `used`
-    /// bounces. `None` if it may not leave there.
+    /// Returns the number of bounces after a frame leaves `node` by `port`. The frame arrived by `ingress` after
+    /// `used` bounces. `None` if the frame must not leave by `port`.
     fn onward(&self, node: NodeId, ingress: PortIndex, port: PortIndex, used: usize) -> Option<usize> {
         if port == ingress {
             return None;

@@ -17,7 +17,7 @@ pub(crate) struct Short {
 
 /// Breadth-first search with reused memory.
 struct Search {
-    /// Number of the last search that saw each vertex.
+    /// Number of the last search that visited each vertex.
     seen: Vec<u32>,
     /// Predecessor of each vertex.
     from: Vec<u32>,

@@ -90,7 +90,8 @@ fn strict_priority_starves_frames_that_turn_lossy() {
 #[test]
 fn a_circle_that_no_frame_reaches_fails_too() {
     let fabric = triangle();
-    // Tag 2 goes around, but no rule gives tag 2 to a frame with tag 1: only a host that sends tag 2 could use it.
+    // The rules for tag 2 form a cycle, but no rule gives tag 2 to a frame with tag 1: only a host that sends tag 2
+    // could use it.
     let around: [Of; 3] =
         [("A", &[(1, 0, 1, 1), (2, 2, 1, 2)]), ("B", &[(1, 1, 0, 1), (2, 1, 2, 2)]), ("C", &[(2, 2, 1, 2)])];
     let verdict = verdict(&fabric, &rules(&fabric, 2, &around), "HA A B HB");
@@ -161,7 +162,7 @@ fn a_missing_rule_names_the_path_link_by_link() {
   A:1 -> B:1   tag 1
   B:0 -> HB:0  lossy";
     assert_eq!(with_paths.lost[0].to_string(), message);
-    // Without paths nothing is expected, and the other checks still hold.
+    // Without expected paths the path check is omitted, and the other three checks pass.
     let verdict = Verifier::new(&fabric, &file).unwrap().finish();
     assert!(verdict.pass() && verdict.checks.len() == 3, "{verdict:?}");
 }

@@ -16,7 +16,7 @@
 use crate::error::Error;
 use crate::reader::Reader;
 
-/// The UDP destination port of both ends; not assigned by IANA.
+/// The UDP destination port in both directions; not assigned by IANA.
 pub const UDP_PORT: u16 = 4799;
 
 /// The type of a packet.

@@ -48,7 +48,7 @@ pub enum Content<'a> {
     Other {
         /// Type of the payload.
         ethertype: EtherType,
-        /// All bytes up to the frame check sequence, with padding: only that protocol defines its length.
+        /// All bytes up to the FCS, including padding, because the payload's own protocol defines its length.
         payload: &'a [u8],
     },
 }

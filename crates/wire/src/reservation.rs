@@ -8,7 +8,7 @@
 //! | 2 | L: the longest frame of the stream, from destination address to FCS |
 //! | 8 | stream |
 //! | 4 | sequence: the request of the stream to which this message belongs |
-//! | 4 | the sequence whose slots are in use meanwhile, 0 for none |
+//! | 4 | the sequence whose slots are in use while this request is pending, 0 for none |
 //! | 8 | TW: the window, in picoseconds |
 //! | 8 | Ts: from the departure of this request to the slot, modulo TW, in picoseconds |
 //! | 8 | shift of the slot by nodes since the source's request, the sum of all ΔTs, in picoseconds |
@@ -71,7 +71,7 @@ pub struct Reservation {
     pub stream: u64,
     /// Number of the request of the stream, from 1.
     pub sequence: u32,
-    /// The sequence whose slots are in use meanwhile; 0 for none.
+    /// The sequence whose slots are in use while this request is pending; 0 for none.
     pub active: u32,
     /// The longest frame of the stream, at least 64.
     pub frame_bytes: u16,

@@ -52,8 +52,8 @@ pub struct Account {
     pub id: AccountId,
     /// Resume threshold in bytes: it resumes at this level or below.
     pub xon_bytes: u64,
-    /// Bytes of the account, by the egress queue of its node that holds them. Queues that are not paused may be left
-    /// out: they drain.
+    /// Bytes of the account, by the egress queue of its node that contains them. Queues that are not paused may be
+    /// left out: they drain.
     pub waiting: Vec<(QueueId, u64)>,
 }
 

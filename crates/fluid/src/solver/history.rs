@@ -114,7 +114,7 @@ impl History {
     }
 }
 
-/// The past as seen by a stage of a step.
+/// Past of the solution, for a stage of a step.
 pub struct Seen<'a, S: ?Sized> {
     pub system: &'a S,
     pub history: &'a History,

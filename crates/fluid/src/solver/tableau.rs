@@ -1,7 +1,7 @@
 //! Pair of Dormand and Prince of orders 5 and 4 with a continuous extension of order 4 (Dormand and Prince, 1980;
 //! Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, II.5 and II.6).
 
-/// Stages of a step; the last is the first of the next step.
+/// Stages of a step. The last stage is the first stage of the next step (FSAL).
 pub const STAGES: usize = 7;
 
 /// Time of each stage, as a fraction of the step.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::slowdown::decade_bounds;
 
-/// Size of a flow of unlimited size: it cannot complete, and does not count as unfinished.
+/// Value of the size of an unlimited flow: the flow cannot complete, and does not count as unfinished.
 pub const ENDLESS_BYTES: u64 = u64::MAX;
 
 /// Flows of the measured window that had not completed at the end of the run; statistics over completed flows exclude

@@ -24,7 +24,7 @@ pub(super) struct Wait {
     pub when: FlowEvent,
 }
 
-/// For each rank, the messages that must have arrived there before its data is complete.
+/// For each rank, the messages that must arrive at the rank before its data is complete.
 pub(super) type Ready = Vec<Vec<u32>>;
 
 /// The messages of a collective operation; each waits for earlier ones only.

@@ -178,7 +178,7 @@ fn both_trees_share_their_load() {
         let what = Collective::new(Operation::AllReduce, TREE, 4096);
         let schedule = what.schedule(hosts, 0, 4096).unwrap();
         let mut below = vec![0; hosts as usize];
-        // In each tree, the first half of its messages goes up.
+        // In each tree, the first half of the messages is sent towards the root.
         for tree in schedule.messages.chunks(2 * (hosts as usize - 1)) {
             tree[..hosts as usize - 1].iter().for_each(|message| below[message.to as usize] += 1);
         }

@@ -6,7 +6,7 @@ use super::lists::PortGates;
 use super::shell::{Word, at};
 use std::collections::BTreeMap;
 
-/// Options of `ip` that affect only its output or its namespace; those of the second list have a value.
+/// Options of `ip` that affect only its output or its namespace. The options of `WITH_VALUE` have a value.
 const PRINTING: [&str; 15] = [
     "-s", "-stats", "-d", "-details", "-4", "-6", "-0", "-o", "-oneline", "-br", "-brief", "-j", "-json", "-p",
     "-force",

@@ -4,7 +4,7 @@ use super::file::{GateFileError, MOST_PS, Port, State, Wire};
 use fabric::Fabric;
 use std::collections::BTreeMap;
 
-/// Gates of one port, with the port's name on its node.
+/// Gates of one port, identified by the name of its interface on the node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortGates {
     /// The interface.
@@ -14,7 +14,8 @@ pub struct PortGates {
     /// Begin of the first cycle, in picoseconds of `clock`.
     pub(super) base_ps: u64,
     pub(super) states: Vec<State>,
-    /// The device refuses states shorter than the transmission of a frame of so many bytes; 0 if it accepts any.
+    /// Frame size, in bytes, whose transmission time is the shortest state that the device accepts; 0 if it accepts
+    /// any.
     pub(super) shortest_frame_bytes: u64,
     /// Longest frame that the device does not drop, in bytes, by class; `u64::MAX` without a limit.
     pub(super) longest_frame_bytes: [u64; 8],

@@ -12,7 +12,7 @@ const MOST_CYCLE_NS: u64 = i32::MAX as u64;
 const SHORTEST_FRAME_BYTES: u64 = 60;
 /// Addresses, type and FCS of a frame, which `max-sdu` excludes (tc-taprio(8): the payload).
 const FRAMING_BYTES: u64 = 18;
-/// Keywords of taprio, none of which is a command.
+/// Keywords of taprio. None of them is a command, so a command that begins with one is a line that was not continued.
 pub(super) const WORDS: [&str; 12] = [
     "num_tc",
     "map",

@@ -13,7 +13,7 @@ pub const VERSION: u32 = 1;
 
 /// A rule file as written; [`crate::Verifier::new`] checks it against a fabric.
 ///
-/// Unknown keys are ignored, except in a rule: there a key could change the meaning.
+/// Unknown keys are ignored, except in a rule, because a key in a rule could change its meaning.
 #[derive(Clone, Debug, Deserialize)]
 pub struct RuleFile {
     /// [`FORMAT`].

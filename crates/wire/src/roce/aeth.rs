@@ -10,7 +10,7 @@ bit_field! {
     Msn: u32, 24 bits
 }
 bit_field! {
-    /// The lower half of a syndrome: a credit count, a timer or an error code, selected by the upper half.
+    /// The lower five bits of a syndrome: a credit count, a timer or an error code, selected by the upper three bits.
     SyndromeValue: u8, 5 bits
 }
 
