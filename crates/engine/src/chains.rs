@@ -63,7 +63,7 @@ impl<T, E> Chain<T, E> {
     }
 
     /// Returns the oldest value.
-    #[inline(always)] // once per packet-hop
+    #[inline(always)] // called once per packet-hop
     pub fn front(&self) -> Option<&T> {
         // SAFETY: the head of a nonempty chain points at a value, which cannot change while `self` is borrowed.
         if self.length == 0 { None } else { Some(unsafe { &*self.head }) }
@@ -226,7 +226,7 @@ impl<T: Copy + Default, E> Chains<T, E> {
     ///
     /// # Panics
     /// If `index` is out of range.
-    #[inline(always)] // once per packet-hop
+    #[inline(always)] // called once per packet-hop
     pub fn at(&mut self, index: usize) -> ChainMut<'_, T, E> {
         ChainMut { chain: &mut self.chains[index], store: &mut self.store }
     }
@@ -285,7 +285,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
     }
 
     /// Appends a slot with arbitrary old content, for the caller to overwrite.
-    #[inline(always)] // once per packet-hop
+    #[inline(always)] // called once per packet-hop
     pub fn push_slot(&mut self) -> &mut T {
         let ChainMut { chain, store } = self;
         if chain.needs_block() {
@@ -301,7 +301,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
     }
 
     /// Removes the value at the front of the queue (the oldest), if any.
-    #[inline(always)] // once per packet-hop
+    #[inline(always)] // called once per packet-hop
     pub fn drop_front(&mut self) {
         let ChainMut { chain, store } = self;
         if chain.length == 0 {

@@ -266,7 +266,8 @@ impl<N: Node> Engine<N> {
         if let Some(mistake) = shared {
             return Err(mistake);
         }
-        // Ranks do not use it: they synchronise after each lookahead of the cut wires, which may be longer.
+        // Ranks run all nodes as one side: they synchronise after each lookahead of the cut wires, which may be
+        // longer.
         let schedule =
             if remote_ranks.is_none() { bipartite_schedule(&mut slots, &flat) } else { SideSchedule::ONE_SIDE };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -163,7 +163,7 @@ const SENTINELS: usize = 2;
 /// The arrivals of the running node. Both lists have the same length, which exceeds the number of arrivals.
 #[derive(Debug)]
 struct Lists<M> {
-    /// (time since its first event) << [`KEY_INDEX_BITS`] | index, ascending, then [`SENTINEL`] [`SENTINELS`] times.
+    /// (arrival time - base) << [`KEY_INDEX_BITS`] | index, ascending, followed by [`SENTINELS`] times [`SENTINEL`].
     keys: Vec<u64>,
     /// Addresses of the arrivals, by the low bits of their keys.
     refs: Vec<ArrivalRef<M>>,
@@ -227,7 +227,7 @@ impl PartNodes<'_> {
 /// Takes from `ring` the messages that arrive in [base, end) by `port`, and lists them after the first `count`
 /// arrivals. Returns the new count and the time of the first message that remains in the ring; [`Time::MAX`] if none
 /// remains.
-#[inline(always)] // once per nonempty ring
+#[inline(always)] // called once per nonempty ring
 fn list_arrivals<M: Message>(
     ring: &mut Ring<M>,
     port: u16,
@@ -295,7 +295,7 @@ pub struct Window<'a, M> {
     pub(crate) outgoing: &'a mut [Vec<CrossPartMessage<M>>],
     /// Partition of each slot.
     part_of: &'a [u16],
-    /// Owner of the lists, which it gets back on drop.
+    /// Buffers to which the lists are returned on drop.
     scratch: &'a mut Scratch<M>,
 }
 
@@ -376,7 +376,7 @@ impl<'a, M: Message> Window<'a, M> {
     ///
     /// # Safety
     /// `index` must be a valid slot; it is not checked, as this runs for every run of a node.
-    #[inline(always)] // without this the compiler's decision changes with every edit
+    #[inline(always)] // otherwise the compiler inlines it or not after any edit
     pub(crate) unsafe fn open(&mut self, index: usize, wires: &'a [Wire], base: Time) -> Time {
         debug_assert!(index < self.nodes.slots.len());
         // SAFETY: guaranteed by the caller.
@@ -408,7 +408,7 @@ impl<'a, M: Message> Window<'a, M> {
 
     /// Implements [`Window::open`] for a node with messages on several ports: lists the arrivals in order. Returns
     /// their number and the time of the earliest message that remains.
-    #[inline(never)] // a loop of its own, with all registers available
+    #[inline(never)] // so that the loop has all registers available
     fn list_all_ports(&mut self, index: usize, base: Time) -> (usize, Time) {
         let end = self.end;
         let slot = &mut self.nodes.slots[index];
@@ -508,7 +508,7 @@ impl<'a, M: Message> Window<'a, M> {
     ///
     /// # Panics
     /// If no arrivals are left.
-    #[inline(always)] // once per packet-hop
+    #[inline(always)] // called once per packet-hop
     pub fn take_in_place<R>(&mut self, handle: impl FnOnce(u16, &M, &mut Self) -> R) -> R {
         let key = self.key();
         assert!(key != SENTINEL, "an arrival that is left");

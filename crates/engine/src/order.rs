@@ -78,7 +78,7 @@ impl Sorter {
 }
 
 /// Sorts by insertion the keys that `key` returns for each position. Efficient for few keys, or keys almost in order.
-#[inline(always)] // used twice, each time with another `key`
+#[inline(always)] // called twice, each time with another `key`
 fn insert_each(keys: &mut [u64], key: impl Fn(&[u64], usize) -> u64) {
     let mut greatest = 0;
     for end in 0..keys.len() {

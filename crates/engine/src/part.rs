@@ -62,7 +62,7 @@ pub(crate) struct View<'a, N: Node> {
 impl<N: Node> View<'_, N> {
     /// Returns the next events of each side of this partition, up to the farthest end of the next window. Moves every
     /// node with an event before this end from the timers into its pool.
-    #[inline(always)] // once a window
+    #[inline(always)] // called once per window
     pub(crate) fn next_events(&mut self, schedule: &SideSchedule) -> [NextEvents; 2] {
         let PartNodes { slots, pools, .. } = &mut self.window.nodes;
         let scan = |pools: &[Vec<u32>]| match self.lookahead {
@@ -103,7 +103,7 @@ impl<N: Node> View<'_, N> {
     }
 
     /// Lists the nodes of a side with an event in [base, end); nodes with one port come last.
-    #[inline(never)] // a loop of its own, with all registers for itself
+    #[inline(never)] // so that the loop has all registers available
     fn list_ready(&mut self, side: usize, base: Time, end: Time) {
         let Part { ready, .. } = &mut *self.part;
         let PartNodes { slots, pools, .. } = &mut self.window.nodes;
@@ -226,7 +226,7 @@ fn first_of(slots: &[Slot], pools: &[Vec<u32>]) -> Time {
 }
 
 /// Returns the next events of the nodes in these pools.
-#[inline(never)] // used if lookaheads differ
+#[inline(never)] // rarely called: only if lookaheads differ
 fn next_events_of(slots: &[Slot], pools: &[Vec<u32>]) -> NextEvents {
     let mut next_events = NextEvents::NONE;
     for pool in pools {
@@ -239,7 +239,7 @@ fn next_events_of(slots: &[Slot], pools: &[Vec<u32>]) -> NextEvents {
 }
 
 /// Returns the slot of a node in a pool.
-#[inline(always)] // several times per window
+#[inline(always)] // called several times per window
 fn slot_in_pool(slots: &[Slot], index: u32) -> &Slot {
     debug_assert!((index as usize) < slots.len());
     // SAFETY: a pool contains slot numbers of its partition only, and is rebuilt when the nodes are divided anew.

@@ -268,7 +268,7 @@ impl<M> RemoteRanks<M> {
     }
 
     /// Packs the messages of partition `from` for rank `to`.
-    #[inline(never)] // Not inlined, like `read` and `receive`, so that profiles show the cost of crossing ranks.
+    #[inline(never)] // so that profiles show the cost of crossing ranks, as for `read` and `receive`
     pub(crate) fn pack(&self, from: usize, to: usize, sent: &mut Vec<CrossPartMessage<M>>)
     where
         M: Message,

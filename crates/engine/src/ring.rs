@@ -86,7 +86,7 @@ impl<T: Copy + Default> Ring<T> {
 
     /// Removes the oldest values, up to the first one for which `takes` returns false. The removed values remain in
     /// the buffer until the next push.
-    #[inline(always)] // once per nonempty ring
+    #[inline(always)] // called once per nonempty ring
     pub(crate) fn take_while(&mut self, mut takes: impl FnMut(&T) -> bool) {
         let (mask, head) = (self.mask(), self.head);
         let mut count = 0;

@@ -130,7 +130,7 @@ mod tests {
     fn units_and_numbers_below_a_bound_by_hand() {
         let mut stream = Stream::new(1, 3, purpose("switch"));
         assert_eq!(stream.unit(), (0xc525_5280_ba7c_ec04_u64 >> 11) as f64 / 9_007_199_254_740_992.0);
-        assert_eq!(stream.below(10), 6); // 0x9b28... is 0.606 of 2^64
+        assert_eq!(stream.below(10), 6); // the next draw, 0x9b28..., is 0.606 of 2^64
         // 2^64 mod (2^63 + 1) is 2^63 - 1: about half of all numbers are drawn again.
         let (mut stream, mut numbers) = (Stream::new(5, 0, 0), Stream::new(5, 0, 0));
         let bound = (1u64 << 63) + 1;

@@ -25,8 +25,8 @@ pub enum Scheduler {
     /// The queue of lossy frames has a share of every link, as under WRR or DRR.
     #[default]
     Share,
-    /// Strict priority: the queue of lossy frames sends only while no other queue can. A class that is never paused
-    /// can starve it, and with it the lossless ingress queues in which its frames count.
+    /// Strict priority: the queue of lossy frames sends only while no other queue can. A class that always has frames
+    /// to send can starve it, and with it the lossless ingress queues in which its frames count.
     Strict,
 }
 

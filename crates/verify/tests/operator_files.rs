@@ -43,7 +43,7 @@ struct Known {
     tiers: BTreeMap<String, u8>,
     hosts: Vec<String>,
     links: Vec<(End, End)>,
-    /// Whether the file has a word for each tier: a group.
+    /// Whether the file states a group for each tier: the tier's word.
     groups: bool,
 }
 

@@ -26,7 +26,7 @@ pub const MOST_FEEDBACK: f64 = 64.0;
 pub struct Parameters {
     /// Gd: times `MOST_FEEDBACK` it is the largest cut, below 1.
     pub gain: f64,
-    /// Kc, the factor from a slope of the delay to feedback.
+    /// Kc, the ratio of feedback to the slope of the one-way delay.
     pub scaling: f64,
     /// T, maximum time between two samples, in s, above 0.
     pub timer: f64,

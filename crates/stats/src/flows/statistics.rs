@@ -134,7 +134,7 @@ pub struct TrafficSummary {
     pub started: u64,
     /// Completed flows.
     pub completed: u64,
-    /// Flows with an end that had not completed at the end of the run. Omitted if 0.
+    /// Flows of limited size that had not completed at the end of the run. Omitted if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unfinished: u64,
     /// Payload of the completed flows, in bytes.
