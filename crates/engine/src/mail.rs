@@ -376,7 +376,7 @@ impl<'a, M: Message> Window<'a, M> {
     ///
     /// # Safety
     /// `index` must be a valid slot; it is not checked, as this runs for every run of a node.
-    #[inline(always)] // otherwise the compiler inlines it or not after any edit
+    #[inline(always)] // otherwise unrelated edits change the inlining decision
     pub(crate) unsafe fn open(&mut self, index: usize, wires: &'a [Wire], base: Time) -> Time {
         debug_assert!(index < self.nodes.slots.len());
         // SAFETY: guaranteed by the caller.
