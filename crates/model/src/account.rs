@@ -72,7 +72,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Counts a frame that leaves by a port other than that of its route.
+    /// Counts a frame that is detoured (DIBS): it leaves by a port other than that of its route.
     pub fn note_detour(&mut self, frame: &Frame) {
         self.detours += 1;
         self.bounced_bytes += u64::from(frame.size_bytes);

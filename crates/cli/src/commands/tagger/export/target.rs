@@ -1,4 +1,4 @@
-//! Options of single formats.
+//! Format-specific options.
 
 use super::Format;
 use crate::failure::Failure;
@@ -10,9 +10,9 @@ use tagger::rules::Tag;
 /// Default of both times of the watchdog, in milliseconds.
 const USUAL_WATCHDOG_MS: u32 = 200;
 
-/// Options of single formats.
+/// Format-specific options.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "Of single formats")]
+#[command(next_help_heading = "Format-specific")]
 pub struct TargetArgs {
     /// sonic: port at which the ASIC binds TC_TO_QUEUE_MAP [default: egress]
     #[arg(long, value_enum, value_name = "PORT")]
