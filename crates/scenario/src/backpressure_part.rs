@@ -1,4 +1,4 @@
-//! Output backpressure: FLORAX, backpressure by destination, 802.3x by output.
+//! Output backpressure: FLORAX, per-destination backpressure, and IEEE 802.3x PAUSE triggered by the output queue.
 
 use crate::mechanism;
 use crate::partial_part::FlowControlScope;
@@ -69,13 +69,14 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: FlowControlScop
     room_above_upper(context, parts, reach, mtu_bytes, used);
 }
 
-/// Warns if a queue cannot hold, above `upper`, the bytes that neighbours send before they pause.
+/// Warns if a queue has too little room above `upper` for the bytes that neighbours send before XOFF stops them.
 fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: FlowControlScope<'_>, mtu_bytes: u16, used: u8) {
     let (control, fabric) = (&parts.switch.flow_control, reach.fabric);
     let (Some(backpressure), Buffer::PerQueue { limit }) = (control.backpressure(), &parts.switch.buffer) else {
         return;
     };
-    // FLORAX admits conforming flows up to `max_upper`, but at no more than the drain rate: they need no room.
+    // FLORAX admits conforming flows up to `max_upper`, but at no more than the drain rate: they need no headroom above
+    // `upper`.
     let (room, in_unit): (u64, fn(u64, u64) -> u64) = match *limit {
         QueueLimit::Packets(most) => (u64::from(most) - backpressure.upper, |bytes, mtu| bytes.div_ceil(mtu)),
         QueueLimit::Bytes(most) => (most - backpressure.upper, |bytes, _| bytes),
@@ -91,7 +92,8 @@ fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: FlowControlScop
     let needs = |switch: NodeId| {
         let links = fabric.ports(switch).iter().map(|port| fabric.link(port.link));
         let each: Vec<u64> = links.map(|link| in_unit(on_its_way(link), mtu_bytes.into())).collect();
-        // A frame never returns by its ingress port: all other ports feed an output, most if that port needs least.
+        // The switch never sends a frame back to its ingress port, so that all other ports feed an output queue. The
+        // worst case is the queue of the port with the smallest requirement.
         (each.iter().sum::<u64>() - each.iter().min().copied().unwrap_or(0), switch)
     };
     let most = reach.switches().map(needs).reduce(|most, next| if next.0 > most.0 { next } else { most });

@@ -1,5 +1,5 @@
-//! Warnings before the run: load above a link's rate, a window below the bandwidth-delay product, a timer below the
-//! round trip.
+//! Warnings before the run: load above the link rate, a window below the bandwidth-delay product, a retransmission
+//! timeout below the RTT.
 
 use crate::parts::Parts;
 use crate::section::Context;
@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use traffic::{ENDLESS, Flow, Load, Plan, Start};
 use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Maximum number of (switch, destination group) pairs whose routes are followed: some tens of milliseconds.
+/// Maximum number of (switch, destination group) pairs for which the load is propagated: this takes some tens of
+/// milliseconds.
 const MOST_STEPS: usize = 2_000_000;
-/// Maximum number of flows whose paths are followed.
+/// Maximum number of flows whose paths are computed.
 const MOST_FLOWS: usize = 10_000;
-/// Load above which a link counts as overloaded: 100 %, plus a tolerance for rounding and for random deviations of
+/// Load above which a link counts as overloaded: 100 %, plus a tolerance for rounding and for the sampling error of
 /// finite samples.
 const TOLERANCE: f64 = 1.005;
 
@@ -30,12 +31,12 @@ pub(crate) struct Bounds<'a> {
     pub mtu_bytes: u16,
 }
 
-/// Payload of one traffic entry that the hosts of each switch send to each host of a list.
+/// Offered load of one traffic entry, from the hosts of each switch to a list of destinations.
 #[derive(Default)]
 struct Drawn {
-    /// Load towards each destination in bit/s, by switch.
+    /// Load per source switch towards each destination, in bit/s.
     from: BTreeMap<NodeId, f64>,
-    /// Destinations, by host index.
+    /// Destination hosts, by index.
     hosts: BTreeSet<u32>,
     /// Number of attached destinations, by switch.
     to: BTreeMap<NodeId, usize>,
@@ -50,7 +51,7 @@ impl Bounds<'_> {
         self.warn_of_timers();
     }
 
-    /// Warns if the run ends before the access links could have carried any flow: no completion time is measured.
+    /// Warns if the run ends before any flow could complete even at the rate of its access links: no FCT is measured.
     fn warn_of_duration(&self) {
         let flows = &self.plan.flows;
         let all_can_end = flows.iter().all(|flow| flow.load == Load::Transport) && self.plan.arrivals.is_empty();
@@ -78,8 +79,8 @@ impl Bounds<'_> {
         }
     }
 
-    /// Warns of overload on links between switches, by flows drawn at a rate. Fixed transfers and datagram sources may
-    /// congest a link for a while on purpose.
+    /// Warns of overload on links between switches by flows that arrive at a rate. Fixed transfers and datagram sources
+    /// are left out, because scenarios use them to cause transient congestion on purpose.
     fn warn_of_load(&self) {
         let fabric = self.fabric;
         let mut entries = BTreeMap::<u8, Drawn>::new();
@@ -97,7 +98,7 @@ impl Bounds<'_> {
                 *drawn.from.entry(at).or_default() += bps / others as f64;
             }
         }
-        // Hosts of one switch share their routes: one host represents all.
+        // Hosts of one switch have equal routes: one host represents the group.
         let mut groups = BTreeMap::<NodeId, u32>::new();
         for host in 0..fabric.hosts().len() as u32 {
             if let Some(at) = edge(host) {
@@ -108,7 +109,7 @@ impl Bounds<'_> {
         if entries.is_empty() || groups.len() * routers.len() > MOST_STEPS {
             return;
         }
-        // bit/s by switch and egress port.
+        // Load in bit/s, by switch and egress port.
         let mut loads = BTreeMap::<(NodeId, u16), f64>::new();
         for (&group, &host) in &groups {
             let mut at = BTreeMap::<NodeId, f64>::new();
@@ -120,7 +121,8 @@ impl Bounds<'_> {
             }
             let distance = |node: NodeId| self.forwarding.distance(fabric, node, host).unwrap_or(u16::MAX);
             let mut order: Vec<(u16, NodeId)> = routers.iter().map(|&node| (distance(node), node)).collect();
-            // From far to near, so that the load of a switch is complete before it is split over its ports.
+            // Visit switches by descending distance from the destination, so that the load of a switch is complete
+            // before it is split over its ports.
             order.sort_unstable_by_key(|&(distance, node)| (std::cmp::Reverse(distance), node));
             for (_, node) in order.into_iter().filter(|(_, node)| *node != group) {
                 let (Some(bps), ports) = (at.remove(&node), self.forwarding.lookup(node, host)) else { continue };
@@ -137,7 +139,8 @@ impl Bounds<'_> {
     /// Names the tier whose busiest link has the largest load.
     fn warn_of_tiers(&self, loads: &BTreeMap<(NodeId, u16), f64>, mut entries: impl Iterator<Item = u8>) {
         let fabric = self.fabric;
-        // Load and rate of all links (bit/s), and the busiest link, by tiers of both ends.
+        // By the tiers of both endpoints: total load and total rate of all links (bit/s), and the link with the highest
+        // utilisation.
         let mut tiers = BTreeMap::<(u8, u8), (f64, f64, (f64, NodeId, NodeId))>::new();
         for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
             for (port, peer) in (0..).zip(fabric.ports(node)).filter(|(_, peer)| fabric.node(peer.peer).forwards()) {
@@ -181,7 +184,8 @@ impl Bounds<'_> {
             *of_src.entry(flow.src).or_default() += 1;
             *of_dst.entry(flow.dst).or_default() += 1;
         }
-        // Window, bandwidth-delay product for each flow of the ends (bytes), and path, by key.
+        // The worst flow per transport key: window, bandwidth-delay product divided by the number of flows on the
+        // access link (both in bytes), path, flow.
         let mut short = BTreeMap::<String, (u64, u64, Path, &Flow)>::new();
         for flow in flows().take(MOST_FLOWS) {
             let TransportParameters::Tcp(tcp) = self.parts.transport_of(flow.traffic) else { continue };
@@ -190,7 +194,8 @@ impl Bounds<'_> {
                 continue;
             }
             let Some(path) = self.path(flow.src, flow.dst) else { continue };
-            // Flows with a common end share its link: each needs only its share.
+            // Flows with a common source or destination share its access link: each needs only its share of the
+            // product.
             let sharing = of_src[&flow.src].max(of_dst[&flow.dst]);
             let holds = path.holds_bytes() / sharing;
             if window_bytes < holds {
@@ -220,7 +225,7 @@ impl Bounds<'_> {
         }
     }
 
-    /// Warns of retransmit timers below the round trip: each expiry resends data that is not lost.
+    /// Warns of retransmission timeouts below the idle RTT: each expiry retransmits data that is not lost.
     fn warn_of_timers(&self) {
         let flows = self.plan.flows.iter().filter(|flow| flow.load == Load::Transport).take(MOST_FLOWS);
         let of_flows = flows.map(|flow| (flow.traffic, flow.src, flow.dst));
@@ -228,7 +233,7 @@ impl Bounds<'_> {
             |arrivals: &traffic::Arrivals| arrivals.destinations().iter().copied().find(|&to| to != arrivals.src);
         let of_arrivals = self.plan.arrivals.iter().take(MOST_FLOWS);
         let of_arrivals = of_arrivals.filter_map(|one| Some((one.traffic, one.src, first(one)?)));
-        // Timer, and longest round trip with its hosts, by key.
+        // The worst path per timeout key: timeout, longest RTT, source and destination.
         let mut short = BTreeMap::<String, (Time, Time, u32, u32)>::new();
         for (traffic, src, dst) in of_flows.chain(of_arrivals) {
             let TransportParameters::Roce(roce) = self.parts.transport_of(traffic) else { continue };
@@ -263,7 +268,7 @@ impl Bounds<'_> {
         if own { format!("traffic.{entry}.transport") } else { "host.transport".to_owned() }
     }
 
-    /// Returns the first of the equal-cost paths, idle; `None` if there is none.
+    /// Returns the properties of the first of the equal-cost paths in an idle fabric; `None` if there is no path.
     fn path(&self, src: u32, dst: u32) -> Option<Path> {
         let fabric = self.fabric;
         let (mut node, end) = (fabric.host_node(src), fabric.host_node(dst));
@@ -289,7 +294,8 @@ impl Bounds<'_> {
 struct Path {
     /// Rate of the slowest link.
     rate: Rate,
-    /// Propagation both ways plus one full frame per link; acknowledgements take no time to serialise.
+    /// RTT: propagation in both directions plus the serialisation of one full frame per link. The serialisation of
+    /// acknowledgements is neglected.
     round_trip: Time,
 }
 

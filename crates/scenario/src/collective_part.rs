@@ -21,7 +21,7 @@ pub(crate) fn read(section: &Section<'_, '_>) -> Option<(Collective, Option<Host
     let absent = if operation == Some(Operation::AllToAll) { "direct" } else { "ring" };
     let algorithm = if section.has("algorithm") { written } else { Some(absent) };
     if operation.is_none() || algorithm.is_none() {
-        // The variant is undetermined: errors about its keys would mislead.
+        // The variant of the table is undetermined: reporting unknown keys would mislead.
         section.undecide();
     }
     let mut root = None;

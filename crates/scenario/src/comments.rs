@@ -11,7 +11,7 @@ const TABLES: [&str; 5] = ["routing", "host", "measure", "record", "check"];
 pub fn commented(text: &str) -> String {
     let mut page = Page::default();
     let mut section = Section::default();
-    // Comments and blank lines may belong to the next table: hold them until its first line.
+    // Comments and blank lines may belong to the next table: buffer them until its first line.
     let mut held: Vec<&str> = Vec::new();
     for line in text.lines() {
         let is_header = line.starts_with('[');
@@ -40,13 +40,13 @@ pub fn commented(text: &str) -> String {
     page.0
 }
 
-/// A table as far as it has been read.
+/// The part of a table that has been read so far.
 #[derive(Default)]
 struct Section {
     name: String,
     kind: Vec<String>,
     written: Vec<String>,
-    /// Inline tables in it: name, kind, keys.
+    /// Inline tables in this table: name, kind, keys.
     inner: Vec<(String, Vec<String>, Vec<String>)>,
 }
 
@@ -96,7 +96,7 @@ impl Page {
         self.0.push('\n');
     }
 
-    /// Writes wrapped words, prefixed by `first`, and by `next` on the following lines.
+    /// Writes `text`, wrapped. The first line begins with `first`, the following lines with `next`.
     fn comment(&mut self, text: &str, first: &str, next: &str) {
         let mut margin = first;
         let mut line = margin.trim_end().to_owned();

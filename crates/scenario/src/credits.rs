@@ -51,7 +51,7 @@ pub(crate) fn check(
         let sum = ports.map(|port| credits(fabric.link(port.link))).fold(0, u64::saturating_add);
         (sum.saturating_mul(classes), switch)
     };
-    // `reduce` keeps the first switch among equals.
+    // `reduce` keeps the first of several switches with equal sums.
     let neediest = reach.switches().map(total).reduce(|most, next| if next.0 > most.0 { next } else { most });
     let Some((needed, neediest)) = neediest else { return };
     derived.push((format!("credits of all ports of {}", fabric.name(neediest)), Bytes(needed).to_string()));
@@ -70,22 +70,23 @@ pub(crate) fn check(
     }
 }
 
-/// Credits in bytes for full rate, in whole frames: rate x round trip, granted frame by frame without interference.
+/// Returns the credits in bytes that full rate needs: the bandwidth-delay product in whole frames, if each frame is
+/// granted separately and no other frame delays the grants.
 fn least(link: &Link, mtu: u64) -> u64 {
     round_trip_bytes(link, mtu).div_ceil(mtu + WIRE_OVERHEAD_BYTES) * mtu
 }
 
 /// Returns the wire bytes from the start of a full frame to the arrival of the message that returns its credit.
 fn round_trip_bytes(link: &Link, mtu: u64) -> u64 {
-    // `sufficient_credits` adds one frame that delays the message, and one for the remainder.
+    // `sufficient_credits` includes one frame that delays the grant, and one frame for rounding: subtract both.
     sufficient_credits(link.rate, link.delay, mtu, 0) - 1 - 2 * (mtu + WIRE_OVERHEAD_BYTES)
 }
 
-/// Returns the throughput on the wire with `credits` bytes: whole frames per round trip.
+/// Returns the throughput on the wire with `credits` bytes per RTT, in whole frames.
 fn throughput(link: &Link, credits: u64, mtu: u64) -> Rate {
     let wire = u128::from(credits / mtu * (mtu + WIRE_OVERHEAD_BYTES));
     let share = wire * u128::from(link.rate.as_bps()) / u128::from(round_trip_bytes(link, mtu));
-    // Four digits: the value is approximate.
+    // Round down to four significant digits, because the value is approximate.
     let digits = 10u128.pow(share.max(1).ilog10().saturating_sub(3));
     Rate::from_bps(u64::try_from(share / digits * digits).unwrap_or(u64::MAX)).unwrap_or(Rate::MIN)
 }

@@ -1,4 +1,5 @@
-//! `[[cyclic]]`: ports that forward in each cycle the frames received in the cycle before.
+//! `[[cyclic]]`: ports with cyclic queuing and forwarding, which send in each cycle the frames received in the previous
+//! one.
 
 use crate::gates_part::{Gates, neighbours, ports_of};
 use crate::section::{Context, Section, list, show, whole};
@@ -12,12 +13,12 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 /// One entry as written.
 #[derive(Clone, Debug)]
 pub(crate) struct CyclicPlan {
-    /// Absent: every switch.
+    /// Node name; if absent, every switch.
     node: Option<String>,
     to: Option<Vec<String>>,
     cycle: Time,
     classes: [u8; 2],
-    /// Absent: the delay of each port's link.
+    /// Guard time at the end of a cycle; if absent, the delay of each port's link.
     guard: Option<Time>,
 }
 
@@ -51,10 +52,10 @@ fn entry(section: &Section<'_, '_>) -> Option<CyclicPlan> {
     if wrong { None } else { Some(CyclicPlan { node, to, cycle: cycle?, classes: classes?, guard }) }
 }
 
-/// Cycles of ports, by node and port.
+/// Cyclic queuing parameters of ports, by node and port.
 pub(crate) type Cyclic = BTreeMap<(NodeId, PortIndex), Cycles>;
 
-/// Resolves the cycles of all ports; `None` after an error.
+/// Resolves the cyclic queuing parameters of all ports; `None` after an error.
 pub(crate) fn lower(
     plans: &[CyclicPlan],
     context: &Context<'_>,
@@ -110,7 +111,7 @@ fn ports(context: &Context<'_>, fabric: &Fabric, key: &str, plan: &CyclicPlan) -
     ports_of(context, fabric, key, name, plan.to.as_deref())
 }
 
-/// Cycles of one port; `None` after an error.
+/// Makes the cyclic queuing parameters of one port; `None` after an error.
 fn at_port(
     context: &Context<'_>,
     fabric: &Fabric,
@@ -148,7 +149,7 @@ fn at_port(
     Some(cycles)
 }
 
-/// Merges the gate lists of ports with the gates that cycles imply.
+/// Merges the gate lists of ports with the gate lists that cyclic queuing implies.
 pub(crate) fn with_gates(cyclic: &Cyclic, gates: &Gates) -> Gates {
     let of_cycles = cyclic.iter().filter_map(|(&place, cycles)| Some((place, Arc::new(cycles.gates().ok()?))));
     gates.iter().map(|(&place, list)| (place, Arc::clone(list))).chain(of_cycles).collect()

@@ -102,13 +102,13 @@ pub(crate) struct Document {
     pub name: String,
     pub text: String,
     pub root: Table,
-    /// Byte offset of the start of each line: the line of every value is looked up.
+    /// Byte offset of the start of each line, because the line number of every value is looked up.
     line_starts: Vec<usize>,
     /// Overrides as given: `key.path=value`.
     pub overrides: Vec<String>,
-    /// Keys that were written with their former names.
+    /// Keys that were written with their deprecated names.
     pub former: Vec<FormerKey>,
-    /// Keys that overrides have set, with the names that they used.
+    /// Keys that overrides have set, with the names used by these overrides.
     set_paths: BTreeMap<String, String>,
 }
 
@@ -180,7 +180,7 @@ impl Document {
         if errors.is_empty() { Ok(document) } else { Err(errors) }
     }
 
-    /// Gives all keys their present names. Returns an error for each that stands with both names.
+    /// Renames all deprecated keys. Returns an error for each key that is written with both names.
     fn rename_former(&mut self) -> Vec<ScenarioError> {
         let (mut root, mut duplicates) = (std::mem::take(&mut self.root), Vec::new());
         former::rename(&mut root, "", &mut |key, item, is_duplicate| {
@@ -195,7 +195,7 @@ impl Document {
         duplicates.into_iter().map(error).collect()
     }
 
-    /// Returns the segments of a key path with the present names of keys.
+    /// Replaces deprecated names in a key path.
     fn present_path<'p>(&mut self, segments: &[&'p str]) -> Vec<&'p str> {
         let mut table = String::new();
         let present = |&segment: &&'p str| {
@@ -212,7 +212,7 @@ impl Document {
         let location = SourceSpan::Override(index);
         let item = match DeValue::parse(text) {
             Ok(value) => convert(value, Some(index)),
-            // Not a TOML value: a text without quotes.
+            // Not a TOML value: take it as a text without quotes.
             Err(_) => Item { value: Value::Text(text.to_owned()), location: location.clone() },
         };
         let segments: Vec<&str> = path.split('.').map(str::trim).collect();
@@ -319,7 +319,8 @@ impl Document {
         (line, self.text[line_start..byte].chars().count() as u64 + 1)
     }
 
-    /// Returns the line of a byte offset, from 1. Faster than [`Document::position`] for long lines.
+    /// Returns the line of a byte offset, from 1. Unlike [`Document::position`], it does not count the characters of
+    /// the line.
     pub fn line(&self, byte: usize) -> u64 {
         self.line_starts.partition_point(|&start| start <= byte) as u64
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// An error with its position. Prints as `file:line:column: message`, then the help.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct ScenarioError {
-    /// The scenario, a file that it names, or the override.
+    /// Path of the scenario, path of a file that it names, or the override.
     pub path: String,
     /// Line, from 1; 0 if there is none (an override).
     pub line: u64,
@@ -94,12 +94,12 @@ pub enum Origin {
         /// Source of this default.
         source: &'static str,
     },
-    /// Not written, and without a default value: [`Explained::value`] describes the effect.
+    /// Not written, and there is no default value: [`Explained::value`] describes the effect.
     Absent {
         /// Source of this effect.
         source: &'static str,
     },
-    /// Set on the command line.
+    /// Set by `--set` on the command line.
     Override,
 }
 

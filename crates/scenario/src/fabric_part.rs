@@ -231,7 +231,7 @@ impl FabricPlan {
     }
 }
 
-/// Reads node names, with `*` for any text: a list, or one text with commas.
+/// Reads patterns of node names, in which `*` matches any text: a list, or one text separated by commas.
 fn patterns(section: &Section<'_, '_>, key: &'static str) -> Vec<NamePattern> {
     let read = section.read(key, |value| {
         if let Ok(text) = text(value, "names of nodes") {
@@ -242,7 +242,7 @@ fn patterns(section: &Section<'_, '_>, key: &'static str) -> Vec<NamePattern> {
     read.unwrap_or_default().into_iter().map(NamePattern::new).collect()
 }
 
-/// Warns of keys that the file overrides: read with other values, it gives an equal fabric.
+/// Warns of keys that the file overrides: with other values of these keys, reading the file gives an equal fabric.
 fn warn_of_idle(context: &Context<'_>, plan: &FilePlan, fabric: &Fabric, read: impl Fn(&Options) -> Option<Fabric>) {
     if plan.link.is_none() && plan.hosts_per_switch == 0 || fabric.links().is_empty() {
         return;
@@ -297,7 +297,7 @@ fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan)
         in_file(1, format!("this is {known}, not a topology"));
         return None;
     }
-    // If neither the file nor the scenario states a link, its zero delay is refused below.
+    // If neither the file nor the scenario states a link, its delay is 0, which is refused below.
     let options = Options { link: link.unwrap_or(Options::NONE.link), hosts_per_switch, roles, ..Options::NONE };
     let read = match format {
         None => formats::read(file, content, &options),
@@ -350,7 +350,7 @@ fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan)
     }
 }
 
-/// Link properties of one table; none is required here.
+/// Link properties of one table; all are optional.
 #[derive(Clone, Copy, Default)]
 struct Partial {
     rate: Option<Rate>,
@@ -378,7 +378,7 @@ fn partial(section: &Section<'_, '_>) -> Partial {
     Partial { rate, delay, loss, bit_error_rate, wrong }
 }
 
-/// Builds a link from the tier's own values, or else from those of all links.
+/// Builds a link from the properties of its tier, falling back to those of all links.
 fn complete(section: &Section<'_, '_>, tier: &str, base: &Partial, own: &Partial) -> Option<LinkSpec> {
     let (rate, delay) = (own.rate.or(base.rate), own.delay.or(base.delay));
     for (name, missing, example) in [("rate", rate.is_none(), "100Gbps"), ("delay", delay.is_none(), "500ns")] {
@@ -425,7 +425,7 @@ fn tiers(section: &Section<'_, '_>, kind: &'static str) -> Option<TierLinks> {
     Some(TierLinks { host: host?, edge: edge?, core: core? })
 }
 
-/// Reads the links for a file that states none.
+/// Reads the link properties for a topology file that states none.
 fn one_link(section: &Section<'_, '_>) -> Option<LinkSpec> {
     let table = section.table("link", "fabric.link", false);
     table.tag("file");

@@ -10,17 +10,18 @@ use std::path::{Path, PathBuf};
 /// Reads a file.
 pub type Load = dyn Fn(&Path) -> io::Result<Vec<u8>> + Send + Sync;
 
-/// Largest file: most machines cannot hold a larger one twice in memory.
+/// Maximum size of a file: most machines cannot hold a larger file twice in memory.
 const MAX_BYTES: u64 = 1 << 32;
 
-/// Largest pipe: its length is only found by reading, so that an endless one is read up to this bound.
+/// Maximum size of a pipe. The length of a pipe is unknown before it is read, so that an endless pipe is read up to
+/// this limit.
 const MAX_PIPE_BYTES: u64 = 1 << 28;
 
-/// Largest hand-written file (a scenario, a sweep, a profile): 16 MiB.
+/// Maximum size of a hand-written file (a scenario, a sweep, a profile): 16 MiB.
 pub const MAX_WRITTEN_BYTES: u64 = 1 << 24;
 
-/// Largest file of another tool that is read into a tree many times its size (a topology, rules, tables): 512 MiB, ten
-/// times that of a fabric of 65,536 hosts.
+/// Maximum size of a file of another tool that is parsed into a tree many times its size (a topology, rules, tables):
+/// 512 MiB, ten times the file of a fabric of 65,536 hosts.
 pub const MAX_TREE_BYTES: u64 = 1 << 29;
 
 /// Opens a file or a pipe for reading.
@@ -28,7 +29,7 @@ pub const MAX_TREE_BYTES: u64 = 1 << 29;
 /// # Errors
 /// Errors of the file system; a directory, a device.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Before opening: `open` of a device may block, or rewind a tape.
+    // Check before opening, because `open` of a device may block or rewind a tape.
     let before = std::fs::metadata(path)?;
     if before.is_dir() {
         return Err(io::Error::other("it is a folder, not a file"));
@@ -56,7 +57,7 @@ pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     if content.len() as u64 > most { Err(longer()) } else { Ok(content) }
 }
 
-/// Returns `true` for devices: `/dev/zero` and terminals have no end.
+/// Returns `true` for character and block devices: `/dev/zero` and terminals have no end of file.
 #[cfg(unix)]
 fn is_device(file: &Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -106,7 +107,8 @@ fn files_of_folder(path: &Path) -> io::Result<Vec<PathBuf>> {
     }
     names.retain(|name| name.extension().is_some_and(|extension| extension == "json" || extension == "txt"));
     names.sort();
-    // Text files beside configurations are notes, unless they are LLDP tables.
+    // Text files in a directory of JSON configurations are notes; a directory without JSON files may have LLDP tables
+    // as text.
     if names.iter().any(|name| name.extension().is_some_and(|extension| extension == "json")) {
         let is_text = |name: &PathBuf| name.extension().is_some_and(|extension| extension == "txt");
         let is_table = |name: &PathBuf| {
@@ -135,10 +137,10 @@ impl Files<'_> {
         self.directory.join(file).display().to_string()
     }
 
-    /// Returns the content; reports a failure at `key`.
+    /// Returns the content of a file; reports a failure at `key`.
     pub fn load(&self, context: &Context<'_>, file: &str, key: &str) -> Option<Vec<u8>> {
         let path = self.directory.join(file);
-        // Only a fabric may be a directory: its files are read as one.
+        // Only a fabric may be a directory, whose files are joined into one.
         let folder = !key.starts_with("fabric.") && path.is_dir();
         let read = if folder { Err(io::Error::other("it is a folder, not a file")) } else { (self.load)(&path) };
         match read {

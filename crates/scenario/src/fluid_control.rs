@@ -32,7 +32,7 @@ pub(crate) fn control(section: &Section<'_, '_>) -> Option<(&'static str, Contro
     kind.zip(control)
 }
 
-/// Reports an error at `key` unless `holds`.
+/// Reports an error at `key` unless `holds` is true.
 fn require(section: &Section<'_, '_>, holds: bool, key: &str, message: &str, right: &str) {
     if !holds {
         section.fail(key, message, Some(format!("write {right}")));

@@ -11,7 +11,7 @@ use units::{Rate, Time};
 
 /// Maximum number of rows of the series.
 const MOST_SAMPLES: u64 = 1_000_000;
-/// Maximum number of groups of flows: more are a task for packet simulation.
+/// Maximum number of groups of flows: more groups require packet-level simulation.
 const MOST_KINDS: usize = 256;
 
 /// A fluid model as its file describes it.
@@ -23,11 +23,11 @@ pub struct FluidFile {
     pub description: Option<String>,
     /// Duration of the solution.
     pub duration: Time,
-    /// Start of the interval over which means are taken.
+    /// Start of the interval over which time averages are taken.
     pub warm_up: Time,
-    /// Interval between rows of the series.
+    /// Sampling interval of the series.
     pub sample: Time,
-    /// Error per step, relative to the size of a variable.
+    /// Error tolerance per step, relative to the size of a variable.
     pub tolerance: f64,
     /// The congestion control.
     pub control: Control,

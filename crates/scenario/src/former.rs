@@ -1,9 +1,9 @@
-//! Former names of keys, which are accepted for one version.
+//! Deprecated names of keys, which are accepted for one version.
 
 use crate::document::{Item, Table, Value};
 
-/// Table, former name and present name of each renamed key. Tables are named by their present path, without the
-/// positions in arrays.
+/// Table, deprecated name and present name of each renamed key. A table is given by its present path, without array
+/// indices.
 const FORMER: &[(&str, &str, &str)] = &[
     ("", "agreement", "committed_rate"),
     ("check", "storm", "bounce_storm"),
@@ -23,7 +23,7 @@ const FORMER: &[(&str, &str, &str)] = &[
     ("traffic", "think", "think_time"),
 ];
 
-/// Returns the path of each former key, and that of the key that replaces it.
+/// Returns the path of each deprecated key, and the path of the key that replaces it.
 pub fn former_names() -> impl Iterator<Item = (String, String)> {
     FORMER.iter().map(|(table, former, present)| (join(table, former), join(table, present)))
 }
@@ -39,13 +39,13 @@ pub fn present_key(path: &str) -> String {
     path.split('.').map(str::trim).map(present).collect::<Vec<_>>().join(".")
 }
 
-/// A key that was written with its former name.
+/// A key that was written with its deprecated name.
 #[derive(Clone, Debug)]
 pub(crate) struct FormerKey {
-    /// Path of its table, without positions in arrays.
+    /// Path of the table of the key, without array indices.
     table: String,
     former: &'static str,
-    /// Its present name.
+    /// Present name of the key.
     pub present: &'static str,
 }
 
@@ -55,24 +55,24 @@ impl FormerKey {
         join(&self.table, self.present)
     }
 
-    /// The warning about its use.
+    /// Returns the warning about the deprecated name.
     pub fn warning(&self) -> String {
         format!("`{}` is the former name of this key, which the next version refuses", self.former)
     }
 
-    /// The error if the table has the present name, too.
+    /// Returns the error for a table that has both names.
     pub fn duplicate(&self) -> String {
         format!("`{}` and its former name `{}` are both given", self.present, self.former)
     }
 }
 
-/// Returns the key of the table at the path `table` whose former name is `key`.
+/// Returns the key of the table `table` whose deprecated name is `key`.
 pub(crate) fn find(table: &str, key: &str) -> Option<FormerKey> {
     let found = FORMER.iter().find(|(of, former, _)| *of == table && *former == key)?;
     Some(FormerKey { table: table.to_owned(), former: found.1, present: found.2 })
 }
 
-/// Appends `key` to the path of its table. Positions in arrays are left out.
+/// Appends `key` to the path of its table, unless `key` is an array index.
 pub(crate) fn join(table: &str, key: &str) -> String {
     match table {
         _ if key.bytes().all(|digit| digit.is_ascii_digit()) => table.to_owned(),
@@ -81,8 +81,8 @@ pub(crate) fn join(table: &str, key: &str) -> String {
     }
 }
 
-/// Renames the former keys of `table` at `path` and of all tables in it. `found` receives each with the former entry,
-/// and whether the table has the present name, too.
+/// Renames the deprecated keys of `table`, whose path is `path`, and of all nested tables. For each, it calls `found`
+/// with the key, its entry, and whether the table also has the present name.
 pub(crate) fn rename(table: &mut Table, path: &str, found: &mut impl FnMut(FormerKey, &Item, bool)) {
     for at in 0..table.entries.len() {
         if let Some(former) = find(path, &table.entries[at].key) {

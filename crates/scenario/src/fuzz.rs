@@ -7,12 +7,12 @@ use crate::traffic_part::{PatternPlan, ServersPlan, TrafficKind};
 use std::io;
 use std::path::Path;
 
-/// Larger fabrics and traffic are read but not built: fuzzing searches for errors, not for slow inputs.
+/// Limits: larger fabrics and traffic are read but not built, because fuzzing searches for errors, not for slow inputs.
 const MAX_NODES: u64 = 300;
 const MAX_FLOWS: u64 = 10_000;
 
-/// Reads a scenario and, if it is small, lowers it; it loads no files. It must return for every text. `over` sets a key
-/// as `--set` does.
+/// Reads a scenario and, if it is small, lowers it; no files are loaded. It must return for every text. `over`
+/// overrides a key, as `--set` does.
 pub fn read_any(text: &str, over: Option<(&str, &str)>) {
     let overrides: Vec<(String, String)> = over.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
     let no_files = |_: &Path| Err(io::Error::new(io::ErrorKind::NotFound, "no files here"));

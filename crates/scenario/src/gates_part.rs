@@ -1,4 +1,4 @@
-//! `[[gates]]`: times at which ports may send each class, from a schedule or as written.
+//! `[[gates]]`: gate control lists of ports (IEEE 802.1Qbv), from a schedule file or as written.
 
 use crate::document::{Value, unknown_word};
 use crate::files::Files;
@@ -14,9 +14,9 @@ use std::sync::Arc;
 /// One entry as written.
 #[derive(Clone, Debug)]
 pub(crate) enum GatesPlan {
-    /// Gates of all ports in a schedule file.
+    /// Gate control lists of all ports in a schedule file.
     Schedule(String),
-    /// Gates of some ports of a node.
+    /// Gate control list of some ports of a node.
     Node { node: String, to: Option<Vec<String>>, list: Arc<GateList> },
 }
 
@@ -51,7 +51,7 @@ fn entry(section: &Section<'_, '_>) -> Option<GatesPlan> {
     Some(GatesPlan::Node { node: node?, to, list })
 }
 
-/// Neighbours named by `to`.
+/// Reads `to`, the names of neighbours.
 pub(crate) fn neighbours(section: &Section<'_, '_>) -> Option<Vec<String>> {
     section.read("to", |value| match names(value, "[\"S2\"]")? {
         (names, _) if names.is_empty() => {
@@ -109,10 +109,10 @@ fn states(value: &Value) -> Read<Vec<GateState>> {
     Ok((states, shown))
 }
 
-/// Gates of ports, by node and port.
+/// Gate control lists of ports, by node and port.
 pub(crate) type Gates = BTreeMap<(NodeId, PortIndex), Arc<GateList>>;
 
-/// Resolves the gates of all ports; `None` after an error.
+/// Resolves the gate control lists of all ports; `None` after an error.
 pub(crate) fn lower(
     plans: &[GatesPlan],
     context: &Context<'_>,
@@ -170,7 +170,7 @@ fn can_operate(
 
 type Ports = Vec<((NodeId, PortIndex), Arc<GateList>)>;
 
-/// Returns the port of a node; a file names both.
+/// Returns the port of a node towards the neighbour that a schedule file names.
 pub(crate) fn port_of(
     context: &Context<'_>,
     fabric: &Fabric,

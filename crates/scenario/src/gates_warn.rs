@@ -1,4 +1,4 @@
-//! Finds the gates that each class of frames must pass, and warns if they never let a frame pass.
+//! Finds the gates on the paths of each traffic class, and warns if they are never open long enough for a frame.
 
 use crate::gates_part::Gates;
 use crate::section::Context;
@@ -25,7 +25,7 @@ impl FramePaths<'_> {
     /// Returns the longest frame per class and egress port.
     fn longest(&self, plan: &Plan, transport_mtu_bytes: u16) -> Longest {
         let mut longest = Longest::new();
-        // Longest frame of each source by destination and class, so that each path is walked once.
+        // Longest frame of each source, by destination and class, so that each path is walked only once.
         let mut routed = BTreeMap::<(u32, u8), BTreeMap<u32, u16>>::new();
         let mut add = |src: u32, dst: u32, class: u8, frame: u16| {
             let known = routed.entry((dst, class)).or_default().entry(src).or_default();
@@ -52,7 +52,7 @@ impl FramePaths<'_> {
         longest
     }
 
-    /// Adds the ports of a flow with an explicit path.
+    /// Adds the egress ports on the path of a flow with an explicit path.
     fn along(&self, src: u32, path: PathId, (class, frame): (u8, u16), longest: &mut Longest) {
         let mut node = self.fabric.host_node(src);
         for &port in self.paths.ports(path) {
@@ -61,7 +61,8 @@ impl FramePaths<'_> {
         }
     }
 
-    /// Adds the ports on all paths to a host from `sources`, each with the longest frame in bytes that it sends there.
+    /// Adds the egress ports on all paths from `sources` to a host. `sources` has the longest frame in bytes that each
+    /// source sends to this host.
     fn towards(&self, dst: u32, class: u8, sources: &BTreeMap<u32, u16>, longest: &mut Longest) {
         let end = self.fabric.host_node(dst);
         let mut seen = BTreeMap::<(NodeId, Option<PortIndex>), u16>::new();
@@ -91,7 +92,7 @@ fn raise(longest: &mut Longest, key: (u8, NodeId, PortIndex), frame: u16) {
     *known = frame.max(*known);
 }
 
-/// Warns of classes whose gates on a path never open, or never for as long as a frame takes.
+/// Warns of classes whose gates on a path never open, or never for the transmission time of their longest frame.
 pub(crate) fn warn(
     context: &Context<'_>,
     paths: &FramePaths<'_>,
@@ -118,7 +119,7 @@ pub(crate) fn warn(
         if !passes {
             let opens = list.longest(class) > Time::ZERO;
             let advance = held.filter(|_| opens).map_or(Time::ZERO, |it| it.hold_advance());
-            // The shortest opening, and of equal ones the longest frame.
+            // Keep the shortest open interval; for equal intervals, the longest frame.
             let found = (open, Reverse(frame), needed, node, port, advance);
             worst.entry(class).and_modify(|known| *known = found.min(*known)).or_insert(found);
         }

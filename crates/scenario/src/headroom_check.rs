@@ -18,16 +18,16 @@ pub(crate) struct LosslessBuffers<'r> {
 }
 
 impl LosslessBuffers<'_> {
-    /// Returns the key that sets the value of `node`: that of the last override for which `sets` holds, or the general
-    /// one.
+    /// Returns the key that sets the value of `node`: the key in the last override of `node` for which `sets` holds, or
+    /// else the key in `[switch]`.
     fn location(&self, node: NodeId, key: &str, sets: impl Fn(&SwitchOverride) -> bool) -> String {
         let mut entries = self.overrides.iter().enumerate().rev();
         let own = entries.find(|(_, it)| sets(it) && it.switches.binary_search(&node).is_ok());
         own.map_or_else(|| format!("switch.{key}"), |(at, _)| format!("switch.override.{at}.{key}"))
     }
 
-    /// Warns of headroom that is too small for its links and of pauses that end too early; checks XOFF, queues and
-    /// buffers. `used` is a bit mask of the classes in use.
+    /// Warns if headroom is smaller than the links need and if a pause expires before it is renewed; checks XOFF,
+    /// queues and buffers. `used` is a bit mask of the classes in use.
     pub fn check(&self, context: &Context<'_>, mtu_bytes: u16, used: u8, derived: &mut Vec<(String, String)>) {
         let LosslessBuffers { reach, switch, .. } = *self;
         let control = &switch.flow_control;
@@ -41,7 +41,7 @@ impl LosslessBuffers<'_> {
         let largest = reach.links().map(needed).max().unwrap_or(0);
         derived.push(("headroom of the longest link".to_owned(), Bytes(largest).to_string()));
         let given = |node: NodeId| of(node).flow_control.pause().and_then(|pause| pause.headroom_bytes);
-        // Given and needed headroom in bytes, by the key that sets the headroom.
+        // Configured and needed headroom in bytes, by the key that sets the headroom.
         let mut short: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for node in reach.switches() {
             let most = fabric.ports(node).iter().map(|port| needed(fabric.link(port.link))).max().unwrap_or(0);
@@ -56,8 +56,8 @@ impl LosslessBuffers<'_> {
                 format!("{} is less than the {} that a link needs: frames may be lost", Bytes(given), Bytes(needed));
             context.warn(&key, message);
         }
-        // A pause is renewed at half its time. Then an own frame may delay it, and the neighbour needs its reaction
-        // time once more.
+        // A pause is renewed when half its duration has passed. The renewal may wait for one frame of the port, and the
+        // neighbour then takes its reaction time again.
         let renewal = |rate: Rate| pause.reaction.on(rate).saturating_add(rate.serialise(u64::from(mtu_bytes) + 104));
         let ends_early = |rate: &Rate| quanta_time(pause.quanta, *rate) / 2 < renewal(*rate);
         if let Some(rate) = reach.links().map(|link| link.rate).filter(ends_early).max() {
@@ -76,7 +76,7 @@ impl LosslessBuffers<'_> {
         self.check_buffers(context, mtu_bytes, used, of, derived);
     }
 
-    /// Warns of room that cannot hold the largest frame: each such frame is lost when it must wait.
+    /// Warns of queues and buffers that are smaller than the largest frame: a frame that must wait is dropped.
     pub fn check_frame(&self, context: &Context<'_>, mtu_bytes: u16) {
         let own = SwitchOverride::resolve(self.overrides, self.switch);
         let mut reported = BTreeSet::new();
@@ -132,8 +132,9 @@ impl LosslessBuffers<'_> {
         }
     }
 
-    /// Checks that a queue holds all that other ports may add before their neighbours are paused. Without a shared
-    /// buffer, losslessness depends on this: an account counts the bytes of one ingress port, not those of the queue.
+    /// Checks that a queue has room for all bytes that other ports may add before their neighbours are paused. Without
+    /// a shared buffer, losslessness depends on this, because an account counts the bytes of one ingress port, not the
+    /// bytes of the queue.
     fn check_queues<'p>(
         &self,
         context: &Context<'_>,
@@ -142,8 +143,8 @@ impl LosslessBuffers<'_> {
         of: impl Fn(NodeId) -> &'p SwitchParameters,
     ) {
         let fabric = self.reach.fabric;
-        // Limit of the queue, number of other ports, and bytes that they may add, by the key of the queue that is too
-        // small.
+        // Limit of the queue, number of other ports, and bytes that these ports may add, by the key of the queue that
+        // is too small.
         let mut short: BTreeMap<String, (QueueLimit, usize, u64)> = BTreeMap::new();
         for node in self.reach.switches() {
             let SwitchParameters { buffer: Buffer::PerQueue { limit }, flow_control, .. } = *of(node) else { continue };
@@ -154,7 +155,7 @@ impl LosslessBuffers<'_> {
                 xoff.saturating_add(headroom)
             };
             let accounts: Vec<u64> = fabric.ports(node).iter().map(account).collect();
-            // A frame never returns by its ingress port: leave out the port that adds least.
+            // The switch never sends a frame back to its ingress port: leave out the port that adds least.
             let own = accounts.iter().min().copied().unwrap_or(0);
             let most = accounts.iter().copied().fold(0, u64::saturating_add).saturating_sub(own);
             let holds = match limit {

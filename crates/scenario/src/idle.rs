@@ -1,5 +1,5 @@
-//! Warns of keys that have no effect with the mechanisms chosen in other tables. They are not refused, since a
-//! comparison of mechanisms keeps them.
+//! Warns of keys that have no effect with the mechanisms chosen in other tables. They are not refused, because
+//! comparisons of mechanisms keep them in all variants.
 
 use crate::parts::Parts;
 use crate::section::Context;
@@ -42,7 +42,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
         host.reply_class.is_none() || replies,
         "all flows are datagrams, which have no replies",
     );
-    // Transports that react to marks have their own warning.
+    // Transports that require ECN marks have a separate warning.
     for (key, _, transport) in parts.transports() {
         let waits = transport.is_ecn_capable() && transport.needs() != SwitchSupport::Marks;
         warn_unless(&format!("{key}.ecn"), !waits || parts.marks(), "no switch marks");

@@ -59,13 +59,13 @@ pub struct Lowered {
     pub traffic_text: Vec<String>,
     /// Names of traffic entries in results, by index; unique.
     pub traffic_names: Vec<String>,
-    /// Whether the names are informative: there are several, or the scenario gives one.
+    /// Whether the names are informative: there are several entries, or the scenario labels its entry.
     pub labelled: bool,
-    /// Measurement interval: from the first instant up to, not including, the second.
+    /// Measurement interval: from the first instant up to, but not including, the second.
     pub window: (Time, Time),
-    /// Write a row for every flow.
+    /// Whether the results have a row for every flow.
     pub record_flows: bool,
-    /// The run fails unless it deadlocks.
+    /// Whether the run fails unless it deadlocks.
     pub expect_deadlock: bool,
 }
 
@@ -76,7 +76,7 @@ impl Lowered {
     }
 }
 
-/// Returns the largest frame in bytes of these entries: data, acknowledgements, notifications.
+/// Returns the largest frame in bytes of all entries: data, acknowledgements, CNPs.
 fn mtu_bytes(parts: &Parts) -> u16 {
     let frames = |entry: &TrafficPlan| match &entry.what {
         TrafficKind::Pairs { load: LoadPlan::Frames { frame_bytes, lengths, .. }, .. } => Some(match lengths {
@@ -87,12 +87,12 @@ fn mtu_bytes(parts: &Parts) -> u16 {
     };
     let of_transports = parts.transports().into_iter().map(|(.., transport)| largest_frame_bytes(transport));
     let largest = parts.traffic.iter().filter_map(frames).chain(of_transports).max();
-    // Without traffic, the largest frame that the transport could make.
+    // Without traffic, use the largest frame that the transport could send.
     largest.unwrap_or_else(|| largest_frame_bytes(&parts.host.transport)).max(protocols::frame::MIN_FRAME_BYTES)
 }
 
-/// Refuses different receiver-driven transports. Receivers pace their requests at the rate of their link with one
-/// clock, which counts packets of one transport.
+/// Refuses a mix of different receiver-driven transports. A receiver paces its requests at its link rate with one
+/// pacer, which counts packets of one transport.
 fn check_receiver_driven(context: &Context<'_>, parts: &Parts) {
     let driven: Vec<_> =
         parts.transports().into_iter().filter(|(.., transport)| transport.receiver_driven().is_some()).collect();
@@ -104,7 +104,7 @@ fn check_receiver_driven(context: &Context<'_>, parts: &Parts) {
     }
 }
 
-/// Refuses sessions over transports whose connections end with a message.
+/// Refuses sessions over transports that close the connection after each message.
 fn check_sessions(context: &Context<'_>, parts: &Parts) {
     for (at, entry) in parts.traffic.iter().enumerate() {
         let (kind, transport) = match &entry.transport {
@@ -206,7 +206,7 @@ fn failures(context: &Context<'_>, fabric: &Fabric, named: &[NamedFailure]) -> O
     found.into_iter().collect()
 }
 
-/// Refuses links that never work if they leave a host unreachable.
+/// Refuses links that are down for the whole run if they leave a host unreachable.
 fn check_reachable(context: &Context<'_>, fabric: &Fabric, forwarding: &Forwarding, failures: &[Failure]) {
     let dead = failures.iter().filter(|failure| failure.down_at == Time::ZERO && failure.up_at.is_none());
     let dead: Vec<_> = dead.map(|failure| failure.link).collect();
@@ -376,11 +376,12 @@ impl Scenario {
         let clocks = parts.host.clocks.lower(|hosts, key| ground.hosts(hosts, key));
         let ignore_pause = ground.hosts(&parts.host.ignore_pause, "host.ignore_pause");
         let plan = ground.lower(&parts.traffic);
-        // Without a plan, take the classes of the entries: other errors should not hide a buffer that is too small.
+        // If traffic could not be lowered, use the classes of its entries, so that other errors do not hide a buffer
+        // that is too small.
         let entries = || parts.traffic.iter().fold(0, |used, entry| used | 1 << entry.class);
         let used = plan.as_ref().map_or_else(entries, Plan::classes);
         let used = used | parts.host.reply_class.map_or(0, |class| 1 << class);
-        // Tags are classes: frames use every lossless tag, and class 0 when they become lossy.
+        // Tags are classes: frames can have every lossless tag, and class 0 when they become lossy.
         let used = used | tags.as_ref().and_then(|tags| tags.as_ref()).map_or(0, |tags| tags.lossless() | 1);
         override_part::check(context, &parts.switch, &parts.overrides);
         let room =
@@ -526,7 +527,7 @@ impl Scenario {
     }
 }
 
-/// Refuses cyclic queuing beside mechanisms that select a queue by the class of the frame: its frames would leave the
+/// Refuses cyclic queuing with mechanisms that select a queue by the class of the frame, because frames would leave the
 /// queue of their cycle.
 fn refuse_cycles(context: &Context<'_>, parts: &Parts) {
     let overload = match parts.switch.overload {

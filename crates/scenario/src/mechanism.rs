@@ -5,12 +5,12 @@ use crate::values::canonical;
 use protocols::describe::{Default, Mechanism, Parameter, ValueType};
 use protocols::{Checked, ParameterError, Parameters};
 
-/// Values of a table as texts, by key, and the keys of invalid or missing values, whose errors are already reported.
+/// Texts of values, by key; and the keys of invalid or missing values, whose errors are already reported.
 type Texts = (Vec<(&'static str, String)>, Vec<String>);
 
-/// Reads the parameters of `mechanism` that `T` has. `further` settings are those that the caller reads (key and
-/// text). All errors are reported. `None` if a
-/// value cannot be read; values out of range are returned, so that they can be compared with others.
+/// Reads the parameters of `mechanism` that `T` has. `further` is the list of (key, text) pairs that the caller reads
+/// itself. All errors are reported. Returns `None` if a value cannot be parsed. Values out of range are returned, so
+/// that they can be checked against other values.
 pub(crate) fn build<T: Parameters>(
     table: &Section<'_, '_>,
     mechanism: &'static Mechanism,
@@ -24,7 +24,7 @@ pub(crate) fn build<T: Parameters>(
     })
 }
 
-/// Reads all parameters of `mechanism` with `read`. All errors are reported. `None` like [`build`].
+/// Reads all parameters of `mechanism` with `read`. All errors are reported. Returns `None` like [`build`].
 pub(crate) fn build_with<T>(
     table: &Section<'_, '_>,
     mechanism: &'static Mechanism,
@@ -33,8 +33,8 @@ pub(crate) fn build_with<T>(
     checked(table, texts(table, mechanism, |_| true), read)
 }
 
-/// Reads those parameters of a mechanism for which `is_read` holds, without those of [`ValueType::Other`], which have
-/// readers of their own.
+/// Reads the parameters of a mechanism for which `is_read` holds, except those of [`ValueType::Other`], which have
+/// separate readers.
 fn texts(table: &Section<'_, '_>, mechanism: &'static Mechanism, is_read: impl Fn(&str) -> bool) -> Texts {
     let (mut settings, mut wrong) = Texts::default();
     let is_read = |it: &&Parameter| it.syntax.value != ValueType::Other && is_read(it.key);
@@ -49,8 +49,8 @@ fn texts(table: &Section<'_, '_>, mechanism: &'static Mechanism, is_read: impl F
     (settings, wrong)
 }
 
-/// Reads the texts, without those that cannot be read, and reports each error at its key. While a value is invalid, the
-/// default stands for it, and no value is compared with this default.
+/// Parses the texts, except those that cannot be read, and reports each error at its key. An invalid value is replaced
+/// by its default, and errors that involve such a default are not reported.
 fn checked<T>(
     table: &Section<'_, '_>,
     (mut settings, mut wrong): Texts,

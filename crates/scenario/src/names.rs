@@ -10,7 +10,7 @@ use fabric::Fabric;
 pub(crate) enum HostName {
     Number(u64),
     Name(String),
-    /// Range with both ends inclusive.
+    /// Range of host numbers, both ends inclusive.
     Range(u64, u64),
 }
 

@@ -1,4 +1,4 @@
-//! `switch.overload`: the action for a frame that finds no room, and its requirements on other tables.
+//! `switch.overload`: the action for a frame that does not fit the buffer, and its requirements on other tables.
 
 use crate::mechanism;
 use crate::parts::Parts;
@@ -66,7 +66,7 @@ fn bounce(
     Some(Overload::Bounce { pabo, queue: queue? })
 }
 
-/// Warns if senders slow down for returned frames but never receive any.
+/// Warns if senders react to bounced frames but no switch bounces frames, or if datagram sources ignore them.
 pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &traffic::Plan) {
     if parts.host.on_bounce == OnBounce::None {
         return;
@@ -80,7 +80,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &traffic::Plan) {
     }
 }
 
-/// Checks the action against fabric, hosts and traffic. `used` is a bit mask of the traffic's classes.
+/// Checks the overload action against fabric, hosts and traffic. `used` is a bit mask of the classes in use.
 pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, used: u8) {
     let (what, classes) = match parts.switch.overload {
         Overload::Drop | Overload::Trim { .. } => return,

@@ -1,4 +1,4 @@
-//! `[[switch.override]]`: parameters of some switches, by name or tier.
+//! `[[switch.override]]`: parameters of some switches, selected by name or tier, or of some ports.
 
 use crate::override_plan::OverridePlan;
 use crate::partial_part::{names, switch};
@@ -60,7 +60,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
         section.fail("", format!("`{}` overrides nothing", section.name), Some(help));
         return None;
     }
-    // Values that were written and could not be read were already reported.
+    // Do not report values again that were written but invalid.
     let wrong = |key: &str, read: bool| section.has(key) && !read;
     let wrong_here = wrong("switches", named.is_some())
         || wrong("tiers", of_tiers.is_some())
@@ -88,7 +88,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
     })
 }
 
-/// Checks that each entry fits the common buffer and flow control.
+/// Checks that each override fits the common buffer and flow control.
 pub(crate) fn check(context: &Context<'_>, switch: &SwitchParameters, plans: &[OverridePlan]) {
     for (at, OverridePlan { what, .. }) in plans.iter().enumerate() {
         let fail = |key: &str, message: &str, help: &str| {

@@ -8,7 +8,7 @@ pub(crate) struct OverridePlan {
     pub switches: Vec<String>,
     /// Bit mask of tiers.
     pub tiers: u8,
-    /// Ports of switches as named; excludes `switches` and `tiers`.
+    /// Ports by name; mutually exclusive with `switches` and `tiers`.
     pub ports: Vec<String>,
     /// The overriding parameters, without switches and ports.
     pub what: SwitchOverride,

@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 const EXCEPT: &str = "switch.flow_control.except";
 const TIERS: &str = "switch.flow_control.tiers";
 
-/// Maximum number of names shown in a line.
+/// Maximum number of names in a message.
 const NAMED: usize = 8;
 
-/// Ellipsis if there are more names than shown.
+/// Returns an ellipsis if there are more names than shown.
 fn more(count: usize) -> &'static str {
     if count > NAMED { ", ..." } else { "" }
 }
@@ -96,7 +96,8 @@ impl<'f> FlowControlScope<'f> {
         self.fabric.switches().filter(move |&node| self.takes_part(node))
     }
 
-    /// Returns the links with headroom at an end: all except those between two switches without flow control.
+    /// Returns the links that need headroom at one end or both: all except those between two switches without flow
+    /// control.
     pub fn links(self) -> impl Iterator<Item = &'f Link> {
         self.fabric.links().iter().filter(move |link| self.takes_part(link.a.node) || self.takes_part(link.b.node))
     }
@@ -121,7 +122,7 @@ pub(crate) fn switch(context: &Context<'_>, fabric: &Fabric, key: &str, name: &s
 
 /// Reads a list of names, which may be empty.
 pub(crate) fn names(value: &Value) -> Read<Vec<String>> {
-    // Default in the key table for an empty list.
+    // "none" is the default in the key table and stands for an empty list.
     if value.text().as_deref() == Some("none") {
         return Ok((Vec::new(), "none".to_owned()));
     }

@@ -42,8 +42,8 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
-    /// Returns the transports in use, each with its key and its name in scenarios: that of the hosts if some traffic
-    /// entry uses it, and those of entries.
+    /// Returns the transports in use, each with its key and its name in scenarios: the host transport if a traffic
+    /// entry uses it, and the transports of entries.
     pub fn transports(&self) -> Vec<(String, &'static str, &TransportParameters)> {
         let usual = ("host.transport".to_owned(), self.host.transport_kind, &self.host.transport);
         let uses_it = |entry: &TrafficPlan| entry.transport.is_none() && !entry.makes_frames();
@@ -54,12 +54,12 @@ impl Parts {
         self.traffic.iter().any(uses_it).then_some(usual).into_iter().chain(own).collect()
     }
 
-    /// Returns `true` if any switch marks.
+    /// Returns `true` if any switch marks ECN.
     pub fn marks(&self) -> bool {
         self.any_marking(|marking| marking.marks())
     }
 
-    /// Returns `true` if any switch has congestion points.
+    /// Returns `true` if any switch has QCN congestion points.
     pub fn has_congestion_points(&self) -> bool {
         self.any_marking(|marking| marking.notifies())
     }
@@ -68,7 +68,7 @@ impl Parts {
         self.markings().any(is)
     }
 
-    /// Returns the marking of all switches, and that of each override.
+    /// Returns the default marking of switches, and the marking of each override.
     pub fn markings(&self) -> impl Iterator<Item = &Marking> {
         std::iter::once(&self.switch.marking).chain(self.overrides.iter().flat_map(|it| &it.what.marking))
     }

@@ -1,4 +1,4 @@
-//! `switch.overload` of kind `pipeline-trim`: the pipelines of a switch.
+//! Reads `switch.overload` of kind `pipeline-trim`: the pipeline parameters of a switch.
 
 use crate::mechanism;
 use crate::section::Section;
@@ -7,7 +7,7 @@ use model::parameters::{Overflow, PipelineParameters, QueueLimit};
 use protocols::pipeline_trim::{Control, ControlParameters, PIPELINE_TRIM, PipelineSettings};
 use units::{Bytes, Time};
 
-/// Keys that only some models read.
+/// Keys that apply only to some pipeline models.
 const ONLY: [(&str, &[&str]); 13] = [
     ("pessimistic", &["tofino", "switch-p4"]),
     ("half", &["tofino", "switch-p4"]),
@@ -83,7 +83,8 @@ pub(crate) fn read(table: &Section<'_, '_>) -> Option<PipelineParameters> {
     })
 }
 
-/// Checks the parameters against fabric and largest frame. `Err` has the key within the table, the error and the help.
+/// Checks the parameters against the fabric and the largest frame. On failure, returns the key within the table, the
+/// error and the help.
 pub(crate) fn check(
     inside: &PipelineParameters,
     fabric: &Fabric,

@@ -3,14 +3,14 @@
 use fabric::files::{Format, detect};
 use std::fmt;
 
-/// A file format used in the field.
+/// A file format that is common in this field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnownFormat {
     /// A flow file of HPCC, conweave or ns3-rdma.
     Flows,
     /// A connection matrix of htsim.
     ConnectionMatrix,
-    /// A distribution of sizes.
+    /// A distribution of flow sizes.
     Sizes,
     /// A topology.
     Topology(Format),
@@ -33,7 +33,7 @@ impl fmt::Display for KnownFormat {
     }
 }
 
-/// Maximum number of bytes of a file that are searched for its first lines.
+/// Maximum number of bytes of a file that are inspected.
 const MOST_BYTES: usize = 1 << 16;
 
 /// Returns the format of a file; `None` if it is uncertain.
@@ -87,7 +87,7 @@ fn is_whole(word: &str) -> bool {
 }
 
 fn json(text: &str) -> Option<KnownFormat> {
-    // A TOML table begins with the same character.
+    // A TOML table begins with the same character as a JSON array.
     if text.starts_with("[fabric") || text.starts_with("[[") && text.contains("]]\n") {
         return None;
     }

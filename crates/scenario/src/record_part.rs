@@ -1,4 +1,4 @@
-//! `[record]`: output of a run beside its summary.
+//! `[record]`: output files of a run besides its summary.
 
 use crate::document::Value;
 use crate::names::near_node;
@@ -7,7 +7,7 @@ use fabric::{Fabric, NodeId, PortIndex};
 use model::parameters::{CaptureParameters, RecordParameters, TraceParameters};
 use units::Time;
 
-/// `[record]`, with ports as named.
+/// `[record]`, with unresolved port names.
 #[derive(Clone, Debug)]
 pub(crate) struct RecordPart {
     pub every: RecordParameters,
@@ -36,10 +36,10 @@ struct CapturePlan {
     until: Option<Time>,
 }
 
-/// Maximum number of rows of a series: tens of gigabytes.
+/// Maximum number of rows of a series, which is tens of gigabytes.
 const MOST_ROWS: u64 = 10_000_000_000;
 
-/// Maximum number of flows in a list of ranges: each takes a number in memory.
+/// Maximum number of flows in a list of ranges, because each flow takes a number in memory.
 const MOST_FLOWS: u64 = 1 << 20;
 
 fn flows(value: &Value) -> Read<Vec<FlowRange>> {
@@ -139,8 +139,8 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Option<RecordPart> {
 }
 
 impl RecordPart {
-    /// Refuses intervals at which a series would exceed [`MOST_ROWS`] in `duration`; `entries` is the number of traffic
-    /// entries, `flows` that of planned flows.
+    /// Refuses sampling intervals at which a series would exceed [`MOST_ROWS`] in `duration`. The last parameter has
+    /// the number of traffic entries and the number of planned flows.
     pub fn check_rows(&self, context: &Context<'_>, fabric: &Fabric, duration: Time, [entries, flows]: [usize; 2]) {
         let ports = |nodes: &mut dyn Iterator<Item = NodeId>| nodes.map(|node| fabric.ports(node).len()).sum::<usize>();
         let every = &self.every;
@@ -162,7 +162,8 @@ impl RecordPart {
         }
     }
 
-    /// Resolves port names. `flows` is the number of planned flows; `drawn` is set if more arrive at random.
+    /// Resolves port names. `flows` is the number of planned flows; `drawn` is `true` if further flows arrive at
+    /// random.
     pub fn lower(&self, context: &Context<'_>, fabric: &Fabric, flows: u64, drawn: bool) -> Option<RecordParameters> {
         let trace = self.trace.as_ref().map(|trace| trace.lower(context, fabric, flows, drawn));
         let captures: Vec<Option<CaptureParameters>> =

@@ -11,14 +11,14 @@ use traffic::{
 };
 use units::{Bytes, Time};
 
-/// A flow file, and explicit parameters for reading it.
+/// A flow file, and the parameters for reading it that the scenario states.
 #[derive(Clone, Debug)]
 pub(crate) struct ReplayPlan {
     file: String,
     time_origin: Time,
     format: Option<ReplayFormat>,
     start_unit: Option<StartUnit>,
-    /// Payload in bytes of an ns3-rdma packet.
+    /// Payload in bytes of a packet in an ns3-rdma file.
     packet_bytes: Option<u64>,
     /// Names of [[path]] entries, one for each flow of the file.
     paths: Option<Vec<String>>,
@@ -80,13 +80,13 @@ pub(crate) enum Replayed {
 /// Reason for refusing a file.
 #[derive(Debug)]
 pub(crate) enum Refused {
-    /// A file of another kind.
+    /// A file in another known format.
     Known(KnownFormat),
     /// An invalid file.
     File(FileError),
 }
 
-/// Reads a file in `format`, or in the format recognised from its content.
+/// Reads a file in `format`; if that is absent, in the format recognised from its content.
 pub(crate) fn read_replayed(
     content: &[u8],
     shown: &str,
@@ -162,7 +162,7 @@ impl LoweringContext<'_, '_> {
             Replayed::Flows(file) => &file.warnings,
             Replayed::Matrix(matrix) => &matrix.warnings,
         };
-        // With connections, messages share one.
+        // Persistent connections carry several messages of a pair: then do not warn that messages become flows.
         let alone = !plan.transport.as_ref().map_or(self.transport, |own| &own.1).has_connections();
         let warns = |warning: &&FlowWarning| alone || !matches!(warning, FlowWarning::Messages { .. });
         warnings.iter().filter(warns).for_each(|warning| self.context.warn(&key, format!("{shown}: {warning}")));
@@ -189,7 +189,7 @@ impl LoweringContext<'_, '_> {
         }
     }
 
-    /// Returns the path of each flow, by start; empty if flows are routed.
+    /// Returns the path of each flow in the order of start times; empty if flows are routed.
     fn paths_of(&self, at: usize, replay: &ReplayPlan, replayed: &Replayed, shown: &str) -> Option<Vec<u32>> {
         let Some(names) = &replay.paths else { return Some(Vec::new()) };
         let key = format!("traffic.{at}.paths");
@@ -207,7 +207,7 @@ impl LoweringContext<'_, '_> {
         paths.collect::<Vec<_>>().into_iter().collect()
     }
 
-    /// Reports a file of another kind than expected.
+    /// Reports a file in another format than expected.
     pub(crate) fn refuse_known(&self, path: String, key: &str, known: KnownFormat, wanted: &str) {
         let (key, message) = (key.to_owned(), format!("this is {known}, not {wanted}"));
         self.context.push(ScenarioError { path, line: 1, column: 0, span: 0..0, key, message, help: None });

@@ -6,7 +6,7 @@ use traffic::Cdf;
 use units::Rate;
 use units::random::Stream;
 
-/// A file of each format that may be named by mistake, and its reader.
+/// One file of each format that a scenario may name by mistake, and its reader.
 const FILES: [(&str, Reader, &str); 18] = [
     ("hpcc", Reader::Flows, "3\n0 2 3 100 20000 2.0\n1 2 3 100 30000 2.00001\n2 3 3 200 5000 2.1\n"),
     ("conweave", Reader::Flows, "3\n0 2 3 20000 2.0\n1 2 3 30000 2.00001\n2 3 3 5000 2.1\n"),
@@ -73,7 +73,7 @@ enum Reader {
     Sizes,
     Topology,
     Config,
-    /// No reader accepts it.
+    /// No reader accepts this file.
     None,
 }
 
@@ -146,8 +146,8 @@ fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Damaged files: truncated, joined from two files, a column or a line too many or missing. A reader may accept only a
-/// result that one of its originals has.
+/// Damaged files: truncated, joined from two files, with a surplus or missing column or line. A reader may accept a
+/// damaged file only if the result equals that of one of the original files.
 #[test]
 fn ten_thousand_broken_files_are_read_as_what_they_were_or_refused() {
     let mut stream = Stream::new(30, 7, 0);
@@ -160,7 +160,7 @@ fn ten_thousand_broken_files_are_read_as_what_they_were_or_refused() {
         let at = pick(lines.len());
         let what = pick(7);
         let text = match what {
-            // Undamaged: CRLF line ends, a byte order mark, blank lines.
+            // Not damaged: CRLF line ends, a byte order mark, blank lines.
             0 => format!("\u{feff}{}", content.replace('\n', "\r\n")),
             1 => {
                 lines.insert(lines.len(), String::new());
@@ -172,7 +172,7 @@ fn ten_thousand_broken_files_are_read_as_what_they_were_or_refused() {
                 lines.remove(at);
                 joined(&lines)
             }
-            // Two files in one.
+            // Joined from two files.
             4 => joined(&[&lines[..at], &lines_of(other)[at.min(lines_of(other).len())..]].concat()),
             5 => {
                 let mut words: Vec<&str> = lines[at].split_whitespace().collect();
@@ -189,7 +189,7 @@ fn ten_thousand_broken_files_are_read_as_what_they_were_or_refused() {
                 joined(&lines)
             }
         };
-        // Formats without a count of lines or fixed columns.
+        // Formats without a line count or fixed columns, in which a surplus line or column is valid.
         let uncounted = ["percent", "share", "config", "htsim topo", "node-link"];
         let loose = uncounted.contains(&name) || (what == 4 && uncounted.contains(&other_name));
         for reader in READERS {

@@ -13,7 +13,7 @@ use protocols::bounce_reaction::OnBounce;
 use protocols::transport::{MECHANISMS, TransportParameters};
 use units::Time;
 
-/// Longest run: sums of times must stay below their limit of 213 days.
+/// Longest run, so that sums of times stay below their limit of 213 days.
 const MAX_DURATION: Time = Time::from_s(20 * 86_400);
 
 /// Top-level keys.
@@ -55,7 +55,7 @@ pub(crate) struct Routing {
     pub root: Option<String>,
     pub spread: Spread,
     pub reroute: Reroute,
-    /// `None`: derived from the run's seed.
+    /// `None`: derived from the seed of the run.
     pub hash_seed: Option<u64>,
 }
 
@@ -157,7 +157,7 @@ pub(crate) struct HostPart {
     /// Name of the host with the pause-storm fault, its start and end.
     pub pause_storm: Option<(String, Time, Option<Time>)>,
     pub ignore_pause: Vec<HostName>,
-    /// Senders slow down when their host is paused.
+    /// `true` if senders slow down when their host is paused.
     pub halves: bool,
     pub resend_bounced: bool,
     pub trim_aware: bool,
@@ -221,7 +221,7 @@ fn pause_storm(table: &Section<'_, '_>) -> Option<(String, Time, Option<Time>)> 
     Some((name, at, until))
 }
 
-/// Reads `host.on_bounce`, which requires a transport that can slow down.
+/// Reads `host.on_bounce`, which requires a transport that can reduce its rate or window.
 fn on_bounce(host: &Section<'_, '_>, transport: Option<&TransportParameters>) -> Option<OnBounce> {
     let table = host.table("on_bounce", "host.on_bounce", true);
     let kind = table.kind("reaction to returned frames", &["none", "halve"]);
@@ -238,7 +238,7 @@ fn on_bounce(host: &Section<'_, '_>, transport: Option<&TransportParameters>) ->
     Some(OnBounce::Halve { every: every? as u32 })
 }
 
-/// Reads a transport; its parameters come from the mechanism's table, with defaults and sources.
+/// Reads a transport; its parameters are read by the mechanism's declaration, with defaults and sources.
 pub(crate) fn transport(section: &Section<'_, '_>) -> Option<(&'static str, TransportParameters)> {
     let table = section.table("transport", "host.transport", true);
     let kind = table.kind("transport", &MECHANISMS.map(|mechanism| mechanism.kind));
@@ -261,14 +261,14 @@ pub(crate) fn transport(section: &Section<'_, '_>) -> Option<(&'static str, Tran
             continue;
         };
         match TransportParameters::build(mechanism.kind, [(key, value.as_str())]) {
-            // A value out of range beside the defaults may be valid beside other values: they are checked together
-            // below.
+            // A value out of range with the defaults of other parameters may be valid with their written values: all
+            // parameters are checked together below.
             Ok(_) | Err(ParameterError::Range { .. }) => {
                 table.context.explain(full, value.clone(), table.context.origin(&item.location));
                 settings.push((key, value));
             }
             Err(ParameterError::Value { value, wanted, .. }) => {
-                // Some of these texts repeat the value; others only state what is valid.
+                // Some of these messages contain the value; others only state the valid values.
                 let message = if wanted.contains('`') { wanted } else { format!("`{value}`: {wanted}") };
                 fail(&item.location, message, None);
             }

@@ -1,4 +1,4 @@
-//! A parsed scenario: all keys exist, and every value is valid by itself.
+//! A parsed scenario: all keys exist, and each value is valid, independent of the others.
 
 use crate::document::Document;
 use crate::error::{Explained, Origin, ScenarioError, ScenarioErrors, Warning, not_text};
@@ -29,7 +29,7 @@ impl fmt::Debug for Scenario {
     }
 }
 
-/// Keys without effect on results, and the seed, which is recorded beside the hash.
+/// Keys without effect on results; and the seed, which is recorded besides the hash.
 const NOT_HASHED: [&str; 5] = ["name", "description", "seed", "threads", "fabric.file"];
 
 impl Scenario {
@@ -80,7 +80,7 @@ impl Scenario {
     ) -> Result<Scenario, ScenarioErrors> {
         let document = Document::parse(text, name, overrides).map_err(|errors| ScenarioErrors { errors })?;
         let context = Context::new(&document);
-        // One warning per key, which several overrides may name.
+        // Warn once per key, even if several overrides name it.
         let mut former: Vec<(String, String)> = Vec::new();
         for found in document.former.iter().map(|key| (key.path(), key.warning())) {
             if !former.contains(&found) {
@@ -127,8 +127,8 @@ impl Scenario {
         hex(&Sha256::digest(self.hashed_lines(digests).concat()))
     }
 
-    /// Returns the input of the hash: written values, default values and digests of files, one a line. Absent keys are
-    /// left out, as their explained value is a description, which changes with its wording.
+    /// Returns the input of the hash, one item per line: written values, default values and digests of files. Absent
+    /// keys are left out, because their explained value is a description, whose wording may change.
     fn hashed_lines(&self, digests: &[(String, String)]) -> Vec<String> {
         let mut lines: Vec<String> = self
             .explained
@@ -144,7 +144,7 @@ impl Scenario {
     }
 }
 
-/// Returns `true` for keys of replay files, which count by content, not by name.
+/// Returns `true` for the file names of replays: their contents are hashed, not their names.
 fn is_replay_file(key: &str) -> bool {
     key.starts_with("traffic.") && key.ends_with(".file")
 }
@@ -194,7 +194,7 @@ mod tests {
     use crate::keys::{self, Default};
     use protocols::transport::MECHANISMS;
 
-    /// A comparison lowers variants of one scenario on several threads.
+    /// Scenarios are `Send` and `Sync`, because a comparison lowers variants of one scenario on several threads.
     #[test]
     fn scenarios_cross_threads() {
         fn check<T: Send + Sync>() {}
@@ -213,7 +213,8 @@ mod tests {
         Scenario::parse(TEXT, "hash.toml", Path::new(""), &overrides, None).unwrap_or_else(|errors| panic!("{errors}"))
     }
 
-    /// A description may be reworded between two builds: `sweep --resume` must still find the results.
+    /// The hash excludes descriptions, because their wording may change between two builds and `sweep --resume` must
+    /// still find the results.
     #[test]
     fn the_hash_excludes_descriptions_of_absent_keys() {
         let keys = keys::keys().map(|key| (key.name, key.default));
@@ -245,9 +246,9 @@ mod tests {
         let plain = lines(&[]);
         assert!(plain.contains(&"fabric.k=\"4\"\n".to_owned()), "{plain:?}");
         assert!(plain.contains(&"host.transport.out_of_order_takes_window=\"false\"\n".to_owned()), "{plain:?}");
-        // A written default is the default.
+        // A default that is written gives the same hash input as an absent key.
         assert_eq!(lines(&[("host.transport.out_of_order_takes_window", "false")]), plain);
-        // A written value of a key without a default.
+        // A written value of a key without a default adds one line to the hash input.
         let mut more = lines(&[("measure.end", "500us")]);
         more.retain(|line| !plain.contains(line));
         assert_eq!(more, ["measure.end=\"500us\"\n"]);

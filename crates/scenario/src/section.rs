@@ -53,7 +53,7 @@ impl<'d> Context<'d> {
         }
     }
 
-    /// Computes a suggestion, which searches all candidates: only for the first errors.
+    /// Computes a suggestion only for the first errors, because it is expensive: it searches all candidates.
     pub fn help<T>(&self, suggestion: impl FnOnce() -> Option<T>) -> Option<T> {
         if self.errors.borrow().len() < MAX_HELPED { suggestion() } else { None }
     }
@@ -73,7 +73,7 @@ impl<'d> Context<'d> {
         }
     }
 
-    /// Returns errors in file order, followed by those of overrides and of other files.
+    /// Returns errors in file order, followed by errors in overrides and in other files.
     pub fn finish(self) -> (Vec<ScenarioError>, Vec<Explained>, Vec<Warning>) {
         let mut errors = self.errors.into_inner();
         errors.sort_by_key(|error| (error.path != self.document.name, error.span.start));
@@ -98,16 +98,16 @@ pub(crate) struct Section<'c, 'd> {
     /// Key path as in `--set`: `traffic.0`.
     pub name: String,
     table: &'d Table,
-    /// A text in place of the table: its `kind`.
+    /// Set if the scenario has a text, the `kind`, in place of the table.
     short: Option<&'d Item>,
     /// Variants of this table; keys of other variants are unknown.
     tags: RefCell<Vec<&'static str>>,
-    /// Set if the variant is undetermined, as after a wrong `kind`: then keys of all variants are accepted.
+    /// Set if the variant is undetermined, for example after an invalid `kind`: then keys of all variants are accepted.
     undecided: RefCell<bool>,
     read_keys: RefCell<Vec<&'static str>>,
 }
 
-/// Returns `true` if two texts have one value: `0.2s` is `200ms`.
+/// Returns `true` if two texts denote the same value: `0.2s` and `200ms`.
 fn is_same(one: &str, other: &str) -> bool {
     fn parsed<T: FromStr + PartialEq>(one: &str, other: &str) -> bool {
         matches!((one.parse::<T>(), other.parse::<T>()), (Ok(one), Ok(other)) if one == other)
@@ -135,8 +135,8 @@ impl<'c, 'd> Section<'c, 'd> {
         self.context.fail(&self.key(key), message, help);
     }
 
-    /// Refuses `key` if it has no effect and a value other than its default is written; `needs` states the condition
-    /// for an effect.
+    /// Reports an error if `key` has no effect but its written value differs from the default. `needs` states the
+    /// condition under which the key has an effect.
     pub fn refuse_idle(&self, key: &str, acts: bool, needs: &str) {
         if !acts && self.has(key) && !self.is_default(key) {
             let message = format!("`{key}` has no effect here: it needs {needs}");
@@ -156,8 +156,8 @@ impl<'c, 'd> Section<'c, 'd> {
         matches!((default, written), (Some(Default::Value(words)), Some(text)) if is_same(words, &text))
     }
 
-    /// Like [`Section::refuse_idle`], as a warning: for keys that have no effect at some value of another key, such as
-    /// one piece or one round, since a sweep over that value begins there.
+    /// Like [`Section::refuse_idle`], but warns. For keys without effect at some value of another key, such as one
+    /// piece or one round, because a sweep over that key may include this value.
     pub fn warn_idle(&self, key: &str, acts: bool, needs: &str) {
         if !acts && self.has(key) && !self.is_default(key) {
             self.context.warn(&self.key(key), format!("`{key}` has no effect here: it needs {needs}"));
@@ -169,7 +169,7 @@ impl<'c, 'd> Section<'c, 'd> {
         self.tags.borrow_mut().push(tag);
     }
 
-    /// Marks the variant as undetermined: keys of every variant pass.
+    /// Marks the variant as undetermined: keys of every variant are accepted.
     pub fn undecide(&self) {
         *self.undecided.borrow_mut() = true;
     }
@@ -183,7 +183,8 @@ impl<'c, 'd> Section<'c, 'd> {
         self.table.get(key).is_some_and(|item| matches!(item.value, Value::Boolean(_)))
     }
 
-    /// Returns the table at `key`, or an empty one. With `short`, a text is accepted as the table's `kind`.
+    /// Returns the table at `key`, or an empty table. With `short`, a text in place of the table is taken as its
+    /// `kind`.
     pub fn table(&self, key: &'static str, schema: &'static str, short: bool) -> Section<'c, 'd> {
         self.read_keys.borrow_mut().push(key);
         let section = |table| Section::new(self.context, schema, self.key(key), table);
@@ -242,7 +243,8 @@ impl<'c, 'd> Section<'c, 'd> {
         sections
     }
 
-    /// Reads the value of `key`, or its default; `None` if it is absent, or wrong (and reported).
+    /// Reads the value of `key`, or its default. Returns `None` if the key is absent without a default, or if its value
+    /// is invalid, which is reported.
     pub fn read<T>(&self, key: &'static str, parse: impl Fn(&Value) -> Read<T>) -> Option<T> {
         self.read_keys.borrow_mut().push(key);
         let description = keys::find(self.schema, key, &self.tags.borrow());
@@ -290,7 +292,7 @@ impl<'c, 'd> Section<'c, 'd> {
         self.kind_or(what, kinds, &[])
     }
 
-    /// Like [`Section::kind`], with former names of some kinds.
+    /// Like [`Section::kind`], with deprecated names of some kinds.
     pub fn kind_or(&self, what: &str, kinds: &[&'static str], former: &[(&str, &'static str)]) -> Option<&'static str> {
         let kind = self.read("kind", |value| {
             let text = word(value, what, kinds)?;
@@ -326,7 +328,8 @@ impl<'c, 'd> Section<'c, 'd> {
         self.quantity::<Bytes>(key, "a size").map(Bytes::get)
     }
 
-    /// Reads a rate of at most 1 Pbps: at higher rates a byte takes less than 8 fs, far below the resolution of time.
+    /// Reads a rate of at most 1 Pbps: at higher rates a byte takes less than 8 fs, which is far below the time
+    /// resolution.
     pub fn rate(&self, key: &'static str) -> Option<Rate> {
         self.read(key, rate)
     }
@@ -379,7 +382,7 @@ impl<'c, 'd> Section<'c, 'd> {
         self.read(key, |value| text(value, "a text").map(|text| (text.clone(), text)))
     }
 
-    /// Reads `false`, or a table with `every`.
+    /// Reads `false`, or a table with the sampling interval `every`.
     pub fn every(&self, key: &'static str) -> Option<Time> {
         self.read(key, |value| match value {
             Value::Boolean(false) => Ok((None, "false".to_owned())),
@@ -408,10 +411,10 @@ impl<'c, 'd> Section<'c, 'd> {
         if self.schema.is_empty() { "a scenario" } else { "a fluid model" }
     }
 
-    /// Reports keys that the table does not have.
+    /// Reports unknown keys of the table.
     pub fn finish(&self) {
         let (read_keys, tags) = (self.read_keys.borrow(), self.tags.borrow());
-        // A listed key that no reader requests would silently have no effect.
+        // A key in the key table that no reader requests would silently have no effect.
         debug_assert!(
             *self.undecided.borrow()
                 || keys::of_section(self.schema).all(|key| !key.fits(&tags) || read_keys.contains(&key.name)),
@@ -448,7 +451,7 @@ impl<'c, 'd> Section<'c, 'd> {
         }
     }
 
-    /// Returns all entries, for tables with their own reader: parameters of transports.
+    /// Returns all entries, for tables with a separate reader: parameters of transports.
     pub fn entries(&self) -> impl Iterator<Item = (&'d str, &'d Item, &'d SourceSpan)> + use<'d> {
         self.table.entries.iter().map(|entry| (entry.key.as_str(), &entry.item, &entry.key_place))
     }
@@ -463,7 +466,8 @@ pub(crate) fn show(value: &Value) -> String {
     }
 }
 
-/// Reads a text that must be one of `known`, without comparing it. `what` is a noun without an article.
+/// Reads a text, for a word of the list `known` (used in errors), but does not check that it is in the list. `what` is
+/// a noun without an article.
 pub(crate) fn word(value: &Value, what: &str, known: &[&str]) -> Result<String, Wrong> {
     match value {
         Value::Text(_) => text(value, what),
@@ -474,7 +478,7 @@ pub(crate) fn word(value: &Value, what: &str, known: &[&str]) -> Result<String, 
     }
 }
 
-/// Reads any text. `what` is a noun with its article, if it has one.
+/// Reads any text. `what` is a noun, with its article if it has one.
 pub(crate) fn text(value: &Value, what: &str) -> Result<String, Wrong> {
     match value {
         Value::Text(text) => match text.chars().find(|&c| c.is_control() && !"\n\r\t".contains(c)) {
@@ -532,7 +536,7 @@ pub(crate) fn whole(value: &Value, range: std::ops::RangeInclusive<u64>) -> Read
     }
 }
 
-/// Reads a share from 0 to `most`, as a number or a percentage.
+/// Reads a share from 0 to `most`, written as a number or a percentage.
 pub(crate) fn share(value: &Value, most: f64) -> Read<f64> {
     let right = || Some(format!("write a number from 0 to {most}, like 0.8 or \"80%\""));
     let Some(text) = value.text() else { return Err((format!("{} is not a share", value.what()), right())) };
@@ -543,7 +547,7 @@ pub(crate) fn share(value: &Value, most: f64) -> Read<f64> {
     }
 }
 
-/// Items of a list.
+/// Returns the items of a list.
 pub(crate) fn list<'v>(value: &'v Value, example: &str) -> Result<&'v [Item], Wrong> {
     match value {
         Value::Array(items) => Ok(items),

@@ -13,7 +13,7 @@ use units::Rate;
 /// One entry as written.
 #[derive(Clone, Debug)]
 pub(crate) struct ShapingPlan {
-    /// Absent: every switch.
+    /// Node name; if absent, every switch.
     node: Option<String>,
     to: Option<Vec<String>>,
     slopes: IdleSlopes,

@@ -1,4 +1,4 @@
-//! `[[route]]`: manual routes, valid or not.
+//! `[[route]]`: static routes, which need not lead to their destination.
 
 use crate::names::{HostName, host, names, near_node};
 use crate::section::Section;
@@ -6,7 +6,7 @@ use crate::traffic_lower::LoweringContext;
 use model::parameters::StaticRoute;
 use units::Time;
 
-/// A manual route.
+/// A static route with unresolved names.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedRoute {
     pub node: String,
@@ -43,7 +43,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedRoute> {
     static_routes
 }
 
-/// Resolves names in manual routes to ports.
+/// Resolves names in static routes to ports.
 pub(crate) fn lower(ground: &LoweringContext<'_, '_>, named: &[NamedRoute]) -> Option<Vec<StaticRoute>> {
     let (context, fabric) = (ground.context, ground.fabric);
     let node = |name: &String, key: &str| {

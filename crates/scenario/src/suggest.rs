@@ -1,7 +1,6 @@
 //! Suggestions for misspelt words.
 
-/// Returns the number of letters to insert, delete, replace or swap with their neighbour to turn one word into the
-/// other (optimal string alignment).
+/// Returns the edit distance of two words, with swaps of adjacent letters (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
@@ -23,10 +22,10 @@ fn distance(a: &str, b: &str) -> usize {
     rows[a.len()][b.len()]
 }
 
-/// Returns the word of `known` that is nearest to `word`, if at most a third of its letters differ; hyphens and
-/// underscores are equal.
+/// Returns the word of `known` with the smallest edit distance to `word`, if that is at most a third of its letters.
+/// Hyphens and underscores are equal.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Longer words are no misspelling, and take long to compare.
+    // Longer words are unlikely to be misspellings, and the comparison would take long.
     if word.chars().count() > 40 {
         return None;
     }

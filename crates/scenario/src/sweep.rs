@@ -13,17 +13,17 @@ const MAX_SEEDS: u64 = 1_000_000;
 /// Maximum number of keys of a table.
 const MAX_KEYS: usize = 1_000;
 
-/// A key of the scenario and its values, as in `--set`.
+/// A key of the scenario, and the values that a sweep gives it, in the syntax of `--set`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// Key path in the scenario: `traffic.0.load`.
     pub key: String,
-    /// At least one value.
+    /// Values; never empty.
     pub values: Vec<String>,
     /// File, line and column of the key.
     pub location: (String, u64, u64),
-    /// If `key` is an axis of the sweep instead of a scenario key: the keys that each value sets, with one value each.
-    /// Empty otherwise.
+    /// If `key` is an axis of the sweep instead of a scenario key: for each value of the axis, the keys that it sets,
+    /// with one value each. Empty otherwise.
     pub changes: Vec<Vec<Choice>>,
 }
 
@@ -32,15 +32,15 @@ pub struct Choice {
 pub struct SweepFile {
     /// The scenario's path, relative to the working directory.
     pub scenario: PathBuf,
-    /// Seeds of every combination; empty for the scenario's own.
+    /// Seeds that every combination runs with; if empty, the scenario's seed.
     pub seeds: Vec<u64>,
-    /// Changes for all runs: one value each.
+    /// Overrides of all runs, with one value each.
     pub set: Vec<Choice>,
-    /// A list of runs: the first has the first value of each key, and so on.
+    /// A list of runs: run n has value n of each key.
     pub runs: Vec<Choice>,
-    /// Axes with named values, combined with each other, with the list and with the grid.
+    /// Axes with named values: all combinations with each other, with the list of runs and with the grid.
     pub axes: Vec<Choice>,
-    /// A grid: all combinations of values, each with every run of the list.
+    /// A grid: all combinations of values, each combined with every run of the list.
     pub vary: Vec<Choice>,
 }
 
@@ -185,7 +185,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Calls `leaf` for every key of the table `name` at any depth: `a.b = 1` and `"a.b" = 1` are equal.
+    /// Calls `leaf` for every key of the table `name` at any depth: `a.b = 1` and `"a.b" = 1` are the same key.
     fn table(&mut self, name: &str, leaf: &mut dyn FnMut(&mut Self, String, &Item)) {
         match self.document.root.get(name) {
             None => {}
@@ -212,8 +212,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns `true` for a value in braces, `{ kind = "pfc" }`; a dotted key such as `switch.flow_control.xoff = ...`
-    /// also parses as a table.
+    /// Returns `true` for an inline table in braces, `{ kind = "pfc" }`. A dotted key such as `switch.flow_control.xoff
+    /// = ...` also parses as a table.
     fn in_braces(&self, item: &Item) -> bool {
         matches!(&item.location, SourceSpan::File(span) if self.document.text[span.start..].starts_with('{'))
     }
@@ -303,7 +303,7 @@ impl Reader<'_> {
         found
     }
 
-    /// Adds the value that `item` describes to the axis.
+    /// Adds the value that the table `item` describes to the axis.
     fn axis_value(&mut self, key: &str, item: &Item, axis: &mut Choice) {
         const NAME: &str = "write name = \"...\", the name of the value in tables";
         let Value::Table(table) = &item.value else {
@@ -464,7 +464,7 @@ traffic.0.load = 0.5
         }
     }
 
-    /// Each key is searched among those before it: the bound on their number bounds the time.
+    /// The number of keys is limited, because each key is compared with all previous keys in quadratic time.
     #[test]
     fn a_sweep_has_not_hundreds_of_thousands_of_keys() {
         let keys: String = (0..200_000).map(|n| format!("k{n} = [1]\n")).collect();

@@ -71,7 +71,7 @@ fn preemption(section: &Section<'_, '_>) -> Option<Option<PreemptionParameters>>
     preemption.map(Some)
 }
 
-/// Reads the watchdog, which requires PAUSE or PFC.
+/// Reads the PFC watchdog, which requires PAUSE or PFC.
 fn watchdog(section: &Section<'_, '_>, flow_control: Option<FlowControl>) -> Option<FlowControl> {
     let table = section.table("watchdog", "switch.watchdog", false);
     if !section.has("watchdog") {
@@ -91,7 +91,7 @@ fn watchdog(section: &Section<'_, '_>, flow_control: Option<FlowControl>) -> Opt
     }
 }
 
-/// Reads the buffer, and the limit of bounce queues if queues are limited one by one.
+/// Reads the buffer; with per-queue limits, also the limit of bounce queues.
 fn buffer(section: &Section<'_, '_>) -> Option<(Buffer, Option<QueueLimit>)> {
     if section.has("queue") {
         section.tag("per queue");
@@ -111,7 +111,7 @@ fn buffer(section: &Section<'_, '_>) -> Option<(Buffer, Option<QueueLimit>)> {
     Some((Buffer::Shared { bytes: bytes?, egress: egress? }, None))
 }
 
-/// Reads `{ normal = "500 packets", bounce = "500 packets" }`.
+/// Reads the limits of normal and bounce queues: `{ normal = "500 packets", bounce = "500 packets" }`.
 fn queue_pair(table: &Table) -> Read<(QueueLimit, QueueLimit)> {
     let right = || Some("write { normal = \"500 packets\", bounce = \"500 packets\" }".to_owned());
     if let Some(other) = table.entries.iter().find(|entry| !matches!(entry.key.as_str(), "normal" | "bounce")) {
@@ -154,7 +154,7 @@ fn flow_control(
     (control, partial)
 }
 
-/// Reads credit parameters; whether they suffice is checked when the links are available.
+/// Reads credit parameters. Their sufficiency is checked later, when the links are known.
 fn credit(table: &Section<'_, '_>, shared: bool) -> Option<CreditParameters> {
     if !shared {
         let message = "credits reserve buffer per port and need a shared buffer";
@@ -174,8 +174,8 @@ fn pause(
         let message = "a dynamic XOFF needs a shared buffer";
         table.fail("xoff", message, Some("write a size: xoff = \"100KB\", less than `switch.queue`".to_owned()));
     }
-    // The default of 3 KB is accepted with a lower XOFF: the account must then be empty. A written `xon` above XOFF is
-    // an error.
+    // XOFF below the default XON offset of 3 KB is accepted: then XON requires an empty account. A written `xon` above
+    // XOFF is an error.
     let xon = pause.xon_offset_bytes;
     if let Threshold::Static { bytes: xoff } = pause.xoff
         && table.has("xon")

@@ -38,7 +38,7 @@ enum Rules {
 #[derive(Clone, Debug)]
 pub(crate) struct TagsPlan {
     rules: Rules,
-    /// Egress queue by the new tag instead of the arriving one.
+    /// The egress queue is selected by the new tag instead of the arriving tag.
     by_new_tag: bool,
 }
 
@@ -110,7 +110,7 @@ fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
     Some(TagsPlan { rules, by_new_tag })
 }
 
-/// Rules for the fabric; `None` after an error, `Some(None)` without tags.
+/// Makes the tag rules for the fabric; `None` after an error, `Some(None)` without tags.
 #[expect(clippy::option_option, reason = "wrong, absent, or there, as every part is lowered")]
 pub(crate) fn lower(
     context: &Context<'_>,
@@ -165,7 +165,7 @@ pub(crate) fn lower(
     Some(Some(rules))
 }
 
-/// QoS maps of a file; `None` after an error.
+/// Reads the QoS maps of a file; `None` after an error.
 fn lower_maps(
     context: &Context<'_>,
     fabric: &Fabric,
@@ -218,7 +218,7 @@ fn lower_maps(
     Some(TagRules::of_maps(maps))
 }
 
-/// Warns of switches that frames may cross without an entry in the maps: there they are lossy.
+/// Warns of switches that frames may cross without an entry in the QoS maps: frames are lossy at these switches.
 fn warn_of_switches_without_maps(context: &Context<'_>, fabric: &Fabric, parts: &Parts, maps: &QosMaps) {
     let explicit = parts.routing.mode == RoutingMode::Explicit;
     let on_path: BTreeSet<&str> = parts.paths.iter().flat_map(|path| &path.nodes).map(String::as_str).collect();
@@ -276,7 +276,7 @@ fn check_classes(context: &Context<'_>, parts: &Parts, table: &RuleTable, lossle
     Some(())
 }
 
-/// Warns of switches for which the proof of the rules does not hold.
+/// Warns of switches that do not satisfy the assumptions of Tagger's deadlock-freedom proof.
 pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, overrides: &[SwitchOverride]) {
     let Some(plan) = parts.tags.as_ref().filter(|plan| !matches!(plan.rules, Rules::Maps(_))) else { return };
     let links_switches = |link: &fabric::Link| [link.a, link.b].into_iter().all(|end| fabric.node(end.node).forwards());
@@ -299,7 +299,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, overri
     }
 }
 
-/// Returns default names of classes.
+/// Returns the default names of classes.
 fn names(classes: u8) -> Vec<String> {
     (1..=classes).map(|class| format!("class {class}")).collect()
 }

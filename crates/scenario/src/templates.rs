@@ -11,20 +11,20 @@ pub struct Template {
     pub origin: &'static str,
     /// Text of the example.
     text: &'static str,
-    /// Names and contents of files that must be written beside it.
+    /// Names and contents of other files that the template needs in the same directory.
     pub beside: &'static [(&'static str, &'static str)],
 }
 
 impl Template {
-    /// Returns the scenario with comments on every key, including keys that it leaves out. The comments name its file
-    /// after the template.
+    /// Returns the scenario with comments on every key, including the omitted keys. The comments refer to the scenario
+    /// file by the name of the template.
     pub fn text(&self) -> String {
         let (origin, here) = (format!("examples/{}", self.origin), format!("{}.toml", self.name));
         crate::commented(&self.text.replace(&origin, &here))
     }
 }
 
-/// Files are links in `templates/`, so that they are part of the package.
+/// The files in `templates/` are symbolic links to the examples, so that they are part of the package.
 macro_rules! template {
     ($name:literal, $origin:literal, $about:literal $(, $beside:literal)*) => {
         Template {

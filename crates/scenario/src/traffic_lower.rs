@@ -1,4 +1,4 @@
-//! Lowers traffic entries to flows: resolves host names, and converts shares of a link to rates.
+//! Lowers traffic entries to flows: resolves host names, and converts shares of the link rate to rates.
 
 use crate::error::ScenarioError;
 use crate::files::Files;
@@ -41,10 +41,10 @@ pub(crate) struct LoweringContext<'a, 'd> {
     pub transport: &'a TransportParameters,
 }
 
-/// Properties that an entry's flows get after they are made.
+/// Properties that are added to the flows of an entry after these are made.
 #[derive(Default)]
 pub(crate) struct FlowOptions {
-    /// Paths of its flows in order, or one for all.
+    /// Paths of the entry's flows in order, or one path for all.
     pub paths: Vec<u32>,
     pub one_path: bool,
     /// Share of the host's link rate.
@@ -57,7 +57,7 @@ pub(crate) fn host_rate(fabric: &Fabric, host: u32) -> Rate {
     port.map_or(Rate::MIN, |port| fabric.link(port.link).rate)
 }
 
-/// Computes a share of a rate in integer arithmetic: shares have nine decimals.
+/// Returns a share of a rate, in integer arithmetic; shares have nine decimals.
 fn share_of(rate: Rate, share: f64) -> Rate {
     let parts = nearest(share * 1e9);
     let bps = u128::from(rate.as_bps()) * parts / 1_000_000_000;
@@ -191,7 +191,8 @@ impl LoweringContext<'_, '_> {
             RatePlan::Rate(rate) => *rate,
             RatePlan::Share(share) => {
                 after.share = Some(*share);
-                // Checked at the slowest link, on which a frame takes longest; each flow gets its own rate below.
+                // Check the rate at the slowest link, where the frame time is longest; each flow gets the rate of its
+                // own link below.
                 share_of(self.host_rates.0, *share)
             }
         };
@@ -251,8 +252,8 @@ impl LoweringContext<'_, '_> {
         })
     }
 
-    /// Warns of loads above 1: the backlog of the senders grows as long as they send, and no measurement has a steady
-    /// value.
+    /// Warns of loads above 1: the backlog of the senders grows throughout the run, and statistics have no steady
+    /// state.
     fn warn_of_load(&self, load: f64, key: &str) {
         if load > 1.0 {
             let message = format!(
@@ -263,7 +264,7 @@ impl LoweringContext<'_, '_> {
         }
     }
 
-    /// Returns the hosts at both ends of a path.
+    /// Returns the source and destination host of a path.
     fn ends(&self, path: u32, key: &str) -> Option<(u32, u32)> {
         let path = &self.paths[path as usize];
         let ends = self.fabric.host_index(path.from).zip(self.fabric.host_index(path.to));
@@ -335,7 +336,7 @@ impl LoweringContext<'_, '_> {
                 } else {
                     Ok(())
                 };
-                // Consecutive hosts with equal link rates share the lists; the order of hosts is kept.
+                // Consecutive hosts with equal link rates share the lists of arrivals; the order of hosts is kept.
                 for group in hosts.chunk_by(|a, b| host_rate(self.fabric, *a) == host_rate(self.fabric, *b)) {
                     let rate = host_rate(self.fabric, group[0]);
                     let intensity = match how {

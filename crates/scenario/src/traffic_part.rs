@@ -10,27 +10,27 @@ use protocols::transport::TransportParameters;
 use traffic::{BuiltIn, Collective, LengthDistribution, Rounds, Service};
 use units::{Bytes, Rate, Time};
 
-/// Maximum number of entries: the range of a flow's entry index.
+/// Maximum number of entries: a flow stores the index of its entry in 8 bits.
 const MAX_ENTRIES: usize = 256;
 
 /// One entry.
 #[derive(Clone, Debug)]
 pub(crate) struct TrafficPlan {
     pub label: String,
-    /// The label is written in the scenario.
+    /// `true` if the scenario gives the label.
     pub labelled: bool,
     pub class: u8,
     pub dst_port: u16,
     pub start: Time,
     pub jitter: Time,
     pub hosts: Option<Vec<HostName>>,
-    /// Transport with its name, if it differs from the hosts'.
+    /// Transport of the entry with its name, if it differs from the host transport.
     pub transport: Option<(&'static str, TransportParameters)>,
     pub what: TrafficKind,
 }
 
 impl TrafficPlan {
-    /// Returns `true` for datagram sources, which use no transport.
+    /// Returns `true` for datagram sources, which send frames without a transport.
     pub fn makes_frames(&self) -> bool {
         matches!(self.what, TrafficKind::Pairs { load: LoadPlan::Frames { .. }, .. })
     }
@@ -72,7 +72,7 @@ pub(crate) enum TrafficKind {
 }
 
 impl TrafficKind {
-    /// Returns the default label of an entry, if it says more than its kind.
+    /// Returns the default label of an entry, if it is more specific than its kind.
     fn own_name(&self) -> Option<&'static str> {
         match self {
             TrafficKind::Collective { what, .. } => Some(what.operation.name()),
@@ -153,7 +153,7 @@ const KINDS: [&str; 10] = [
     "replay",
 ];
 
-/// Reads every entry; `None` for a wrong one.
+/// Reads every entry; the element of an invalid entry is `None`.
 pub(crate) fn read(root: &Section<'_, '_>) -> Vec<Option<TrafficPlan>> {
     let sections = root.tables("traffic", "traffic");
     let listed = |entry: &Item| !matches!(&entry.value, Value::Array(items) if items.is_empty());
@@ -232,7 +232,7 @@ fn pairs(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficKind> {
         "stride" => section.count("stride").map(|stride| PatternPlan::Stride { stride }),
         _ => listed(section),
     };
-    // Other kinds of pairs need several directions or destinations: one path does not suffice.
+    // Other kinds have several directions or destinations, for which one path does not suffice.
     let path = if matches!(kind, "incast" | "random" | "pairs") { section.text("path") } else { None };
     if path.is_some() && section.has("paths") {
         section.fail("path", "`path` and `paths` exclude each other", None);
@@ -252,7 +252,7 @@ fn listed(section: &Section<'_, '_>) -> Option<PatternPlan> {
         Ok((pairs, text))
     });
     let paths = path_names(section);
-    // Wrong values were already reported.
+    // Do not report invalid values again.
     if !section.has("pairs") && !section.has("paths") && !section.has("path") {
         let help = "write pairs = [[\"H1\", \"H2\"]], or paths = [...] with names of [[path]] entries".to_owned();
         section.fail("", format!("`{}` needs `pairs` or `paths`", section.name), Some(help));
@@ -273,7 +273,7 @@ fn listed(section: &Section<'_, '_>) -> Option<PatternPlan> {
 fn load(section: &Section<'_, '_>) -> Option<LoadPlan> {
     let process = section.word("process", "process", &["constant", "poisson", "on-off", "bursts", "periodic"]);
     if process.is_none() && section.has("process") {
-        // The variant is undetermined: errors about keys of a transfer would mislead.
+        // The variant of the table is undetermined: errors about keys of a transfer would mislead.
         section.undecide();
         return None;
     }
@@ -358,7 +358,7 @@ fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Length
     }
     let (deviation_bytes, mean) = (deviation?, frame_bytes?);
     section.refuse_idle("frame_max", deviation_bytes > 0, "a frame_deviation");
-    // Default: at least as far above the mean as the shortest frame is below it.
+    // Default: at least as far above the mean as the minimum frame length is below it.
     let least = protocols::frame::MIN_FRAME_BYTES;
     let longest_bytes = longest.unwrap_or(mean.saturating_add(mean.saturating_sub(least)).max(1518));
     if longest_bytes < mean {
@@ -381,7 +381,8 @@ fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Length
     })
 }
 
-/// Reads a source of one frame per period, of a stated length or of the bytes that a signal's rate yields per period.
+/// Reads a source of one frame per period. The frame has a stated length, or carries the bytes that a stream of the
+/// given rate generates per period.
 fn periodic(section: &Section<'_, '_>) -> Option<LoadPlan> {
     let (period, phase) = (section.read("period", positive), section.time("phase"));
     let frame = section.read("frame", frame_length);

@@ -1,4 +1,4 @@
-//! `switch.overload` of the kinds that trim: parameters, and requirements on other tables.
+//! `switch.overload` of the kinds that trim packets: parameters, and requirements on other tables.
 
 use crate::mechanism;
 use crate::parts::Parts;
@@ -36,7 +36,7 @@ pub(crate) fn read(
     let lossless = flow_control.map_or(0, FlowControl::lossless);
     let trim: Option<TrimParameters> = mechanism::build(table, mechanism, &[]);
     let header_queue = table.read("header_queue", room);
-    // With modelled pipelines, every switch trims.
+    // With pipeline models, every switch trims.
     let tiers = if inside.is_none() {
         table.read("tiers", |value| tiers(value, "the list of tiers that trim is empty"))
     } else {
@@ -105,7 +105,7 @@ fn check_watermark(
     }
 }
 
-/// Checks trimming against fabric, hosts and traffic. `data` is a bit mask of the traffic's classes, `mtu_bytes` the
+/// Checks trimming against fabric, hosts and traffic. `data` is a bit mask of the classes of data, `mtu_bytes` the
 /// largest frame.
 pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data: u8, mtu_bytes: u16) {
     let Overload::Trim { trim, inside, .. } = parts.switch.overload else { return };
@@ -131,7 +131,7 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
         );
         fail(SIZE, message, &format!("write size = \"{header_bytes}B\" or more"));
     }
-    // With a shared queue for headers and data there is no header class to check.
+    // If headers and data share a queue, there is no header class to check.
     let own_queue = trim.scheme != HeaderDestination::SameQueue;
     if own_queue && data & (1 << trim.header_class) != 0 {
         let message =

@@ -1,4 +1,4 @@
-//! Warns of combinations of valid settings with misleading results.
+//! Warns of combinations of valid settings that give misleading results.
 
 use crate::parts::Parts;
 use crate::section::Context;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use traffic::{Flow, Load, Plan, Process, Start};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Number of frames from which a source runs long enough for its phase to determine its share.
+/// Number of frames above which a source runs long enough for its phase to determine its share of the link.
 const MANY_FRAMES: u64 = 100;
 
 /// Emits all warnings of this module.
@@ -63,8 +63,8 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, plan: 
     }
 }
 
-/// Returns `true` if spreading has a choice: some switch has at least two ports towards switches of its own or a higher
-/// tier.
+/// Returns `true` if the fabric has equal-cost paths: some switch has at least two ports towards switches of its own or
+/// a higher tier.
 fn has_equal_cost_paths(fabric: &Fabric) -> bool {
     fabric.switches().any(|node| {
         let tier = fabric.node(node).tier;
@@ -81,8 +81,8 @@ struct Source {
     bps: u64,
 }
 
-/// Returns the first host whose link is overloaded by constant sources of one period and different phases, and their
-/// number.
+/// Returns the first host whose link is overloaded by constant-rate sources with equal periods and different phases,
+/// and the number of these sources.
 fn locked(parts: &Parts, fabric: &Fabric, plan: &Plan, lossy: impl Fn(&Flow) -> bool) -> Option<(String, usize)> {
     let mut by_host: BTreeMap<u32, Vec<Source>> = BTreeMap::new();
     for flow in plan.flows.iter().filter(|flow| lossy(flow)) {
@@ -100,7 +100,7 @@ fn locked(parts: &Parts, fabric: &Fabric, plan: &Plan, lossy: impl Fn(&Flow) -> 
     None
 }
 
-/// Returns `flow` as a source with constant gaps, a fixed start and many frames; else `None`.
+/// Returns `flow` as a source with constant inter-frame times, a fixed start and many frames; otherwise `None`.
 fn constant(parts: &Parts, fabric: &Fabric, flow: &Flow) -> Option<Source> {
     let Start::At(start) = flow.start else { return None };
     if parts.traffic.get(usize::from(flow.traffic)).is_some_and(|entry| entry.jitter > Time::ZERO) {

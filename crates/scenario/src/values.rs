@@ -8,13 +8,13 @@ use protocols::limits::fraction;
 use protocols::reaction::Reaction;
 use units::{Bytes, Time};
 
-/// Reads the value of `key`, of this syntax, as its canonical text, with the text that explanations show.
+/// Reads the value of `key` in this syntax. Returns its canonical text, and the text for `--explain`.
 pub(crate) fn canonical(key: &str, value: &Value, syntax: Syntax) -> Read<String> {
     let right = || Some(format!("write {}, such as {}", syntax.name, syntax.example));
     let plain = || value.text().ok_or_else(|| (format!("{} is not {}", show(value), syntax.name), right()));
     let text = match syntax.value {
         ValueType::Or(words, of) => match value.text().filter(|text| words.contains(&text.as_str())) {
-            // The explanation states the share.
+            // The text for `--explain` states the share.
             Some(text) if *of == ValueType::Threshold => return Ok((text, xoff(value)?.1)),
             Some(text) => text,
             None => return canonical(key, value, Syntax { value: *of, ..syntax }),
@@ -91,7 +91,7 @@ pub(crate) fn room(value: &Value) -> Read<QueueLimit> {
     }
 }
 
-/// Reads a size of a buffer within the range of its counters.
+/// Reads a buffer size within the range of its counters.
 pub(crate) fn buffer_size(value: &Value) -> Read<u64> {
     let (bytes, text) = quantity::<Bytes>(value, "a size")?;
     Ok((countable(bytes, &text)?, text))
@@ -135,7 +135,7 @@ pub(crate) fn tiers(value: &Value, empty: &str) -> Read<u8> {
     Ok((tiers, format!("{shown:?}")))
 }
 
-/// Reads eight values, or a table from class to value.
+/// Reads a list of eight values, or a table from class to value.
 pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
     value: &Value,
     rest: T,
@@ -165,7 +165,7 @@ pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
     Ok((all, format!("{all:?}")))
 }
 
-/// Reads a threshold: `"1/8"`, `0.125` or `1` is alpha; `"1MB"` is fixed.
+/// Reads a threshold: `"1/8"`, `0.125` and `1` are values of alpha (dynamic threshold); `"1MB"` is a static threshold.
 pub(crate) fn threshold(value: &Value) -> Read<Threshold> {
     let right = || Some("write a size like \"100KB\", or a share of the free buffer like \"1/8\"".to_owned());
     let Some(text) = value.text() else { return Err((format!("{} is not a threshold", value.what()), right())) };

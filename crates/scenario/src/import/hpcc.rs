@@ -34,22 +34,22 @@ pub(super) enum Value {
     Switch(bool),
     Share(f64),
     Time(Time),
-    /// A time beyond all that can be simulated.
+    /// A time above the maximum duration of a simulation.
     Never,
     Rate(Rate),
-    /// Port rates, and the value for each as written.
+    /// Rates of ports, and the value for each rate as written.
     Map(Vec<(Rate, f64)>),
-    /// Time in us after 2 s, and two nodes.
+    /// A link failure: time in us after 2 s, and the two nodes.
     Down(u64, u64, u64),
 }
 
-/// A parsed configuration: every value is valid by itself.
+/// A parsed configuration: each value is valid, independent of the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HpccConfig {
     pub(super) file: String,
-    /// In file order, each key once.
+    /// In file order; each key once.
     pub(super) entries: Vec<Entry>,
-    /// Values that were read with a meaning that may not be intended.
+    /// Remarks on values that may be intended in another sense.
     pub(super) remarks: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ impl HpccConfig {
         if errors.is_empty() { Ok(config) } else { Err(ScenarioErrors { errors }) }
     }
 
-    /// Adds an entry; the last one of a key holds, as in the simulator.
+    /// Adds an entry. If a key is repeated, its last entry holds, as in the simulator.
     fn add(&mut self, entry: Entry) {
         if let Some(earlier) = self.entries.iter().position(|other| other.key == entry.key) {
             let (file, key, line) = (&self.file, &entry.key, self.entries[earlier].line);
@@ -135,7 +135,7 @@ impl HpccConfig {
         self.name("FLOW_FILE", "--flows")
     }
 
-    /// Returns the unknown keys, with their lines.
+    /// Returns the unknown keys with their lines.
     pub fn unknown(&self) -> impl Iterator<Item = (&str, u64)> {
         self.entries.iter().filter(|entry| entry.known.is_none()).map(|entry| (entry.key.as_str(), entry.line))
     }
@@ -157,7 +157,7 @@ fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), KeyError> {
     match shape {
         Shape::Word => word(0).and_then(|text| one(Value::Word(text.to_owned()))),
         Shape::Whole => whole(0).and_then(|number| one(Value::Whole(number))),
-        // The simulator reads every number except 0 as true.
+        // The simulator takes 0 as false and every other number as true.
         Shape::Switch => whole(0).and_then(|number| one(Value::Switch(number != 0))),
         Shape::Share => {
             let text = word(0)?;

@@ -1,4 +1,4 @@
-//! The congestion control of an HPCC configuration, as transport keys.
+//! Translates the congestion control of an HPCC configuration to transport keys.
 
 use super::hpcc::Value;
 use super::hpcc_keys::CONTROLS;
@@ -7,10 +7,10 @@ use super::hpcc_window;
 use std::fmt::Write as _;
 use units::{Bytes, Rate, Time};
 
-/// Header bytes of a data frame in that simulator: 14 of PPP, 20 of IPv4, 8 of UDP, 6 of a sequence number.
+/// Header bytes of a data frame in the HPCC simulator: 14 of PPP, 20 of IPv4, 8 of UDP, 6 of a sequence number.
 const HEADER_BYTES: u64 = 48;
 
-/// Bytes of a time stamp there, in data and acknowledgements of TIMELY.
+/// Bytes of a timestamp in data packets and acknowledgements of TIMELY in the HPCC simulator.
 const STAMP_BYTES: u64 = 8;
 
 impl Writer<'_> {
@@ -66,7 +66,7 @@ impl Writer<'_> {
             }
         }
         if kind == "roce" {
-            // The transport of this control ignores ECN marks.
+            // `roce` without congestion control ignores ECN marks.
             return text;
         }
         let needed: &[&str] = match kind {

@@ -1,21 +1,21 @@
-//! Paths that the ECMP of HPCC's simulator gives to flows (`SwitchNode::EcmpHash`, `CalculateRoute` of its `third.cc`).
-//! A comparison with it then does not depend on the hash.
+//! Computes the paths that flows take under the ECMP of HPCC's simulator (`SwitchNode::EcmpHash`, `CalculateRoute` of
+//! its `third.cc`), so that a comparison with that simulator does not depend on the hash.
 
 use fabric::{Fabric, NodeId};
 use std::collections::BTreeMap;
 use traffic::Flow;
 
-/// Source port of the first flow between two hosts; each further flow has the next one.
+/// Source port of the first flow between two hosts; each further flow increments it.
 const FIRST_SOURCE_PORT: u16 = 10_000;
 
 /// Returns the nodes on the path of each flow, source and destination included; `None` if a flow has no path.
 ///
-/// A switch hashes addresses and ports of the data, seeded with its node number, and selects one of its next hops. Next
-/// hops are in the order in which a breadth-first search from the destination finds them. The search visits the
-/// neighbours of a node in the order of their memory addresses: hosts by ascending number, then switches, which are
-/// large and allocated downwards, by descending number. This order was inferred from completion times. With it,
-/// slowdowns over the permutation have a rank correlation of 0.96 with that simulator's; with Tidegate's own paths,
-/// 0.05 (experiments/peers/hpcc.py, --own-paths).
+/// A switch hashes the addresses and ports of the data packets, seeded with its node number, and selects one of its
+/// next hops. Next hops are in the order in which a breadth-first search from the destination finds them. The search
+/// visits the neighbours of a node in the order of their memory addresses: hosts by ascending number, then switches by
+/// descending number, because these objects are large and are allocated at descending addresses. This order was
+/// inferred from FCTs. With it, slowdowns over the permutation have a rank correlation of 0.96 with those of the HPCC
+/// simulator; with Tidegate's own paths, 0.05 (experiments/peers/hpcc.py, --own-paths).
 pub(super) fn paths(fabric: &Fabric, flows: &[Flow]) -> Option<Vec<Vec<NodeId>>> {
     let mut ports: BTreeMap<(u32, u32), u16> = BTreeMap::new();
     let mut known: BTreeMap<u32, Vec<Vec<NodeId>>> = BTreeMap::new();
@@ -100,8 +100,8 @@ mod tests {
         assert_eq!([murmur3(words, 0), murmur3(words, 0x9747_b28c)], [0x0d30_08c2, 0x7410_f64c]);
     }
 
-    /// Two leaves (4, 5) and two spines (6, 7): the hash of the leaf selects the spine, with the greater number first.
-    /// A second flow between two hosts has the next source port.
+    /// Two leaves (4, 5) and two spines (6, 7): the hash of the leaf selects the spine from the ECMP group [7, 6]. A
+    /// second flow between two hosts has the next source port.
     #[test]
     fn a_switch_hashes_the_five_tuple_with_its_number() {
         let text = "8 4 8\n4 5 6 7\n0 4 1Gbps 1us 0\n1 4 1Gbps 1us 0\n2 5 1Gbps 1us 0\n3 5 1Gbps 1us 0\n\

@@ -1,5 +1,5 @@
 //! The keys of `config.txt` of HPCC's simulator and of its derivatives (conweave, SimAI, ASTRA-sim's ns-3 backend), and
-//! the treatment of keys that a scenario does not have.
+//! the treatment of each key in a translation.
 
 /// Syntax of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub(super) const CONTROLS: [&str; 4] = ["dcqcn", "hpcc", "timely", "dctcp-rate"]
 /// Treatment of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyTreatment {
-    /// A scenario has it; the writer notes any part that is lost.
+    /// Translated to a scenario key; the writer notes any part that is lost.
     Written,
     /// A parameter of these transports only.
     Of(&'static [&'static str]),

@@ -1,4 +1,4 @@
-//! Writes a configuration of HPCC's simulator as a scenario, with notes on everything that is not carried over.
+//! Translates a configuration of HPCC's simulator to a scenario, with notes on everything that is not carried over.
 
 use super::hpcc::{Entry, HpccConfig, Value, error};
 use super::hpcc_ecmp;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use traffic::{Flow, Start};
 use units::{Rate, Time};
 
-/// Start of traffic in that simulator, by convention; times of failing links count from it.
+/// Start of traffic in the HPCC simulator, by convention; times of link failures are relative to it.
 const START: Time = Time::from_s(2);
 
 /// The files of the configuration, and options of the import.
@@ -22,33 +22,33 @@ pub struct Inputs<'a> {
     pub fabric: &'a Fabric,
     /// Flows of the configuration, with the times of their file.
     pub flows: &'a [Flow],
-    /// Topology file as the scenario is to name it.
+    /// Path of the topology file to write in the scenario.
     pub topology_file: &'a str,
-    /// Flow file as the scenario is to name it.
+    /// Path of the flow file to write in the scenario.
     pub flow_file: &'a str,
-    /// Kind of transport instead of that of `CC_MODE`.
+    /// Kind of transport that overrides `CC_MODE`.
     pub transport: Option<&'a str>,
-    /// Keys to leave out that would be refused otherwise.
+    /// Keys to ignore, which would be refused otherwise.
     pub ignore: &'a [String],
-    /// Data follows the ECMP paths of that simulator.
+    /// Write the ECMP paths of the HPCC simulator as explicit paths of the flows.
     pub keeps_paths: bool,
 }
 
-/// Fate of a key.
+/// Status of a key in the translation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyStatus {
     /// Carried over to the scenario.
     Carried,
-    /// Without effect on the result.
+    /// Left out, because it has no effect on the result.
     Irrelevant,
     /// Left out on request, though the result may depend on it.
     Ignored,
-    /// Refused: no scenario is made.
+    /// Refused: no scenario is written.
     Refused,
 }
 
 impl KeyStatus {
-    /// Returns the fate in one word.
+    /// Returns the status in one word.
     pub fn name(self) -> &'static str {
         match self {
             KeyStatus::Carried => "carried",
@@ -59,20 +59,20 @@ impl KeyStatus {
     }
 }
 
-/// The account of one key of the configuration.
+/// Status of one key of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyReport {
     /// Line of the key.
     pub line: u64,
     /// Name of the key.
     pub key: String,
-    /// Fate of the key.
+    /// Status of the key.
     pub fate: KeyStatus,
-    /// The reason or the difference; may be empty for a carried key.
+    /// The reason, or the difference from the original; may be empty for a carried key.
     pub note: String,
 }
 
-/// A scenario made from a configuration.
+/// A scenario translated from a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     /// Text of the scenario, with the notes as comments.
@@ -124,7 +124,7 @@ impl HpccConfig {
         self.account(inputs).0
     }
 
-    /// Returns the scenario and the account of each key, in file order.
+    /// Returns the scenario and the status of each key, in file order.
     pub fn account(&self, inputs: Inputs<'_>) -> (Result<Imported, ScenarioErrors>, Vec<KeyReport>) {
         let mut writer = Writer::new(self, inputs);
         let made = writer.scenario();
@@ -207,7 +207,7 @@ impl<'a> Writer<'a> {
     /// Writes the key `paths` of the replay, and the [[path]] entries.
     ///
     /// # Errors
-    /// A host with several links: another hash selects its link there. A flow without a path.
+    /// A host with several links, because the HPCC simulator selects its link by another hash. A flow without a path.
     fn paths(&self) -> Result<(String, String), ScenarioErrors> {
         let Inputs { fabric, flows, .. } = self.inputs;
         let wrong = |message: String, help: Option<&str>| ScenarioErrors {
@@ -243,7 +243,7 @@ impl<'a> Writer<'a> {
         self.config.find(key).filter(|_| !self.inputs.ignore.iter().any(|ignored| ignored == key))
     }
 
-    /// Notes keys that are to be ignored; refuses unknown keys.
+    /// Notes the keys to ignore; refuses unknown keys.
     fn unknown(&mut self) {
         for key in self.inputs.ignore {
             match self.config.find(key) {
@@ -282,7 +282,7 @@ impl<'a> Writer<'a> {
         self.fail("LB_MODE", message, Some(help));
     }
 
-    /// Loss rate of links whose own rate is 0.
+    /// Returns the loss rate of links without a loss rate of their own.
     fn loss(&self) -> String {
         match self.entry("ERROR_RATE_PER_LINK").map(|entry| &entry.value) {
             Some(Value::Share(share)) if *share > 0.0 => format!("default_loss = {share:?}\n\n"),
@@ -368,7 +368,8 @@ impl<'a> Writer<'a> {
         translated
     }
 
-    /// Returns the instant of the files that becomes 0, the duration, and the other end condition.
+    /// Returns the start of traffic, which becomes time 0; the duration; and the TOML line of another end condition, if
+    /// any.
     fn times(&mut self) -> (Time, Time, &'static str) {
         let of_flows = "until = \"flows done\"\n";
         let stops = self.entry("SIMULATOR_STOP_TIME").map(|entry| &entry.value);
@@ -377,7 +378,7 @@ impl<'a> Writer<'a> {
                 self.note("SIMULATOR_STOP_TIME", "never: the run ends when all flows are complete, or after 1000s");
                 (Time::from_s(1000), of_flows)
             }
-            // conweave continues for a while until all flows are complete.
+            // conweave runs on after `FLOWGEN_STOP_TIME` until all flows are complete.
             (None, Some(&Value::Time(stop))) => (stop.saturating_add(Time::from_ms(100)), of_flows),
             _ => (self.time("SIMULATOR_STOP_TIME", Time::from_ms(3010)), ""),
         };
@@ -462,7 +463,7 @@ impl<'a> Writer<'a> {
         let instead = "a parameter of controls that do not carry the flows here";
         for entry in &self.config.entries {
             let why = match entry.known.map(|known| known.fate) {
-                // Refused, or ignored on request.
+                // Unknown keys are refused, or ignored on request.
                 None => continue,
                 Some(KeyTreatment::Written) => continue,
                 Some(KeyTreatment::Of(kinds)) if transport.is_none_or(|kind| kinds.contains(&kind)) => continue,

@@ -1,4 +1,4 @@
-//! Writes the switches of an HPCC configuration: buffer, flow control, marking.
+//! Translates the switch parameters of an HPCC configuration: buffer, flow control, marking.
 
 use super::hpcc::Value;
 use super::hpcc_scenario::{Writer, quoted};
@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use units::Rate;
 
-/// Bytes reserved per port in that simulator beside headroom: `SwitchMmu::reserve`.
+/// Bytes reserved per port in the HPCC simulator besides headroom: `SwitchMmu::reserve`.
 const RESERVE_BYTES: u64 = 4096;
 
-/// Upper bound of a data frame's headers, preamble and gap in bytes.
+/// Upper bound of the bytes that a data frame has besides its payload: headers, preamble and inter-frame gap.
 const FRAME_OVERHEAD_BYTES: u64 = 128;
 
 impl Writer<'_> {
@@ -71,8 +71,9 @@ impl Writer<'_> {
         text
     }
 
-    /// Writes PFC as in the simulator; returns overrides for switches with another headroom. There a pause takes effect
-    /// at once, and headroom is three times rate x delay of a port. It is carried over unless more can arrive.
+    /// Writes PFC as in the HPCC simulator; returns overrides for switches with another headroom. In that simulator, a
+    /// pause takes effect at once, and the headroom of a port is three times rate x delay. This headroom is carried
+    /// over unless more bytes can arrive after XOFF.
     fn flow_control(&mut self, classes: &[u8], text: &mut String) -> String {
         let headrooms = self.headrooms();
         let mut switches: BTreeMap<Option<u64>, Vec<String>> = BTreeMap::new();
@@ -99,20 +100,20 @@ impl Writer<'_> {
         overrides
     }
 
-    /// Returns the headroom with reserve of each switch's ports in bytes, by name; `None` if a port's headroom cannot
-    /// hold all that can arrive.
+    /// Returns headroom plus reserve per port of each switch in bytes, by switch name; `None` for a switch with a port
+    /// whose headroom cannot hold all bytes that can arrive after XOFF.
     fn headrooms(&mut self) -> Vec<(String, Option<u64>)> {
         let (fabric, frame_bytes) = (self.inputs.fabric, self.payload_bytes() + FRAME_OVERHEAD_BYTES);
         let (mut found, mut mixed, mut short) = (Vec::new(), 0, 0);
         for node in fabric.node_ids().filter(|&node| fabric.node(node).kind == NodeKind::Switch) {
             let links = fabric.ports(node).iter().map(|port| fabric.link(port.link));
-            // Bytes in flight in one direction.
+            // Bytes in flight on each link in one direction.
             let wires: Vec<u64> = links.map(|link| link.rate.bytes_in(link.delay)).collect();
             let (least, most) = (wires.iter().min().copied(), wires.iter().max().copied());
             let (Some(least), Some(most)) = (least, most) else { continue };
-            // Arrivals after XOFF: both directions of the link, at each end a frame ahead of the pause, and two more
-            // frames for the rounding of computed headroom (docs/model.md, Headroom). The shortest link is the critical
-            // one.
+            // Arrivals after XOFF: the bytes in flight in both directions of the link, one frame at each end that
+            // delays the pause, and two more frames for the rounding of computed headroom (docs/model.md, Headroom).
+            // The shortest link is the critical one.
             let holds = 3 * least >= 2 * least + 4 * frame_bytes;
             mixed += u32::from(holds && least != most);
             short += u32::from(!holds);
@@ -159,7 +160,7 @@ impl Writer<'_> {
         found
     }
 
-    /// Writes the marking of all ports, and overrides for ports with other thresholds.
+    /// Writes the ECN marking of all ports, and overrides for ports with other thresholds.
     fn marking(&mut self, rates: &BTreeMap<Rate, u64>) -> Option<(String, String)> {
         let mut found = Vec::new();
         for &rate in rates.keys() {
@@ -171,7 +172,7 @@ impl Writer<'_> {
                 self.fail("KMAX_MAP", message, Some("KMAX is at least KMIN, and PMAX at most 1"));
                 continue;
             }
-            // The simulator uses whole kilobytes.
+            // The simulator truncates thresholds to whole kilobytes.
             found.push((rate, low as u64, high as u64, share));
         }
         let &(rate, low, high, share) = found.first()?;

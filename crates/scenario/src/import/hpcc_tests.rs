@@ -90,7 +90,8 @@ fn a_configuration_becomes_a_scenario_that_lowers() {
         assert!(same, "{key}: {noted}, not {wanted}");
     }
     assert_eq!(imported.notes.len(), 3, "{:?}", imported.notes);
-    // Acknowledgements have priority at hosts only; in switches they share the queue of the data, as in that simulator.
+    // Acknowledgements have priority only at hosts; in switches they share the queue of the data, as in the HPCC
+    // simulator.
     assert!(!imported.text.contains("reply_class"), "{}", imported.text);
     assert!(imported.notes.iter().all(|note| imported.text.contains(&format!("# - {note}"))), "{}", imported.text);
 }
@@ -124,7 +125,7 @@ fn a_control_that_there_is_not_is_refused_by_name_unless_another_is_named() {
     assert!(import(CONFIG, Some("bbr")).unwrap_err().to_string().contains("`bbr` is not a transport"));
 }
 
-/// Each control becomes its transport with its own keys; keys of other controls are noted.
+/// Each congestion control becomes its transport with its parameters; keys of other congestion controls are noted.
 #[test]
 fn every_control_of_the_simulator_comes_over() {
     let more = "VAR_WIN 1\nU_TARGET 0.9\nMI_THRESH 0\nFAST_REACT 1\nMULTI_RATE 0\nDCTCP_RATE_AI 615Mb/s\nINT_MULTI 1\n";
@@ -217,7 +218,7 @@ fn load_balancers_and_unknown_keys_are_refused_by_name_unless_ignored() {
     assert!(error.contains("no scenario can do without the file"), "{error}");
 }
 
-/// SimAI and ASTRA-sim ship a stop time beyond any run.
+/// The configurations that SimAI and ASTRA-sim ship have a stop time beyond any run.
 #[test]
 fn a_time_that_never_comes_ends_the_run_with_its_flows() {
     let never = CONFIG.replace("SIMULATOR_STOP_TIME 2.002", "SIMULATOR_STOP_TIME 40000000000000.00");
@@ -250,8 +251,9 @@ fn thresholds_that_are_not_in_proportion_stand_at_the_ports_of_each_rate() {
     assert!(imported.notes.iter().all(|note| !note.contains("KMAX_MAP")), "{:?}", imported.notes);
 }
 
-/// That simulator reserves three times rate x delay plus 4 KiB per port, and obeys a pause at once. Here a switch with
-/// ports of several lengths gets the largest headroom; if that would lose frames, the headroom is computed.
+/// The HPCC simulator reserves three times rate x delay plus 4 KiB per port, and a pause takes effect at once. The
+/// translation gives a switch with ports of several lengths the largest of these headrooms; if a port would then lose
+/// frames, the headroom is computed instead.
 #[test]
 fn headroom_is_that_of_the_simulator_where_it_holds_what_can_arrive() {
     let text = |delays: [&str; 3]| {
@@ -324,7 +326,8 @@ fn every_key_is_accounted_for() {
 #[test]
 fn windows_links_and_switched_off_marks_come_over() {
     let text = import(&CONFIG.replace("HAS_WIN 0", "HAS_WIN 1"), None).unwrap().text;
-    // Three links of 1 us both ways, and 80 + 20 + 80 ns to serialise a payload, at 100 Gbps.
+    // RTT at 100 Gbps: 3 links x 1 us in both directions, plus 80 + 20 + 80 ns to serialise the payload of a packet on
+    // each link.
     assert!(text.contains("window = \"77250B\""), "{text}");
     let down = import(&CONFIG.replace("BUFFER_SIZE 32", "LINK_DOWN 10 3 4\nENABLE_QCN 0"), None).unwrap();
     assert!(down.text.contains("[[fail]]\nlink = [\"s3\", \"s4\"]\nat = \"10us\""), "{}", down.text);

@@ -1,4 +1,4 @@
-//! The window that HPCC's simulator gives every flow: the largest bandwidth-delay product.
+//! The window of every flow in HPCC's simulator: the largest bandwidth-delay product.
 
 use fabric::Fabric;
 use std::collections::VecDeque;
@@ -13,18 +13,18 @@ struct PathProperties {
     rate_bps: u64,
 }
 
-/// Longest round trip and largest bandwidth-delay product.
+/// Longest RTT and largest bandwidth-delay product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Longest {
-    /// Longest round trip.
+    /// Longest RTT.
     pub trip: Time,
-    /// Largest product of round trip and bottleneck rate, in bytes.
+    /// Largest product of RTT and bottleneck rate, in bytes.
     pub bytes: u64,
 }
 
-/// Returns the longest round trip and the largest bandwidth-delay product over all pairs of hosts. A round trip is
-/// twice the propagation delay of a path with the fewest links, plus the time of `payload_bytes` on each link; of
-/// several such paths, the first found counts.
+/// Returns the longest RTT and the largest bandwidth-delay product over all pairs of hosts. The RTT is twice the
+/// propagation delay of the shortest path by hop count, plus the time to serialise `payload_bytes` on each link. Of
+/// several shortest paths, the first found counts.
 pub(super) fn longest(fabric: &Fabric, payload_bytes: u64) -> Longest {
     let mut most = Longest { trip: Time::ZERO, bytes: 0 };
     for &host in fabric.hosts() {

@@ -1,5 +1,5 @@
-//! The table of all scenario keys. Readers take defaults from it; `--explain`, the documentation, templates and error
-//! messages take their texts. A mechanism declares the keys of its parameters.
+//! The table of all scenario keys. Parsers take defaults from it; `--explain`, the documentation, templates and error
+//! messages take their texts from it. Keys of mechanism parameters come from the declaration of the mechanism.
 
 mod fabric;
 mod fluid;
@@ -84,8 +84,8 @@ impl Key {
         (self.default, self.source) = (Default::Absent(what), source);
         self
     }
-    /// Takes default, meaning and source from the parameter of `mechanism`; if several variants share it, from any of
-    /// them.
+    /// Copies default, meaning and source from the parameter of `mechanism`. If several variants share the parameter,
+    /// any of them serves.
     const fn of(mut self, mechanism: &'static Mechanism) -> Key {
         let Some(parameter) = mechanism.parameter(self.name) else {
             panic!("the mechanism has no parameter of this name")
@@ -99,21 +99,21 @@ impl Key {
     }
 }
 
-/// Source of a default that this project chose, without a paper or a standard.
+/// Source of a default that this project chose, because no paper or standard states one.
 const OURS: &str = "choice of this project";
 
-/// Variants of a table that have the parameters of `mechanism`; empty for all.
+/// Returns the variants of a table that have the parameters of `mechanism`; empty for all.
 fn variants(mechanism: &'static Mechanism) -> Vec<&'static str> {
     match mechanism.family {
         Family::Buffer => vec!["shared"],
-        // A single mechanism: its table has no `kind`.
+        // A table for one mechanism has no `kind`.
         Family::Watchdog | Family::Shaping | Family::Gates | Family::Cyclic | Family::Preemption => Vec::new(),
         _ => vec![mechanism.kind],
     }
 }
 
-/// Keys of the parameters of mechanisms, except those of transports and of gates, whose table has two forms. Kinds of a
-/// table with an equal parameter share its key.
+/// Keys of mechanism parameters, except those of transports and those of gates, whose table has two forms. If several
+/// kinds of a table have an equal parameter, they share its key.
 static OF_MECHANISMS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     let kinds: Vec<&str> = Marking::MECHANISMS.iter().map(|mechanism| mechanism.kind).collect();
     let meaning: &str = format!("none, {}", kinds.join(", ")).leak();
@@ -175,14 +175,14 @@ pub(crate) fn find(section: &str, name: &str, tags: &[&str]) -> Option<&'static 
 mod tests {
     use super::*;
 
-    /// A mechanism's parameters and the keys of its table agree word for word.
+    /// The text of a parameter in its mechanism's declaration equals the text of its key.
     #[test]
     fn no_mechanisms_key_has_a_text_of_its_own() {
         for mechanism in mechanisms::all().filter(|mechanism| mechanism.family != Family::Transport) {
             let belongs = |key: &&Key| {
                 let of_kind = match mechanism.family {
                     Family::Buffer => key.variants == ["shared"],
-                    // A single mechanism: its table has no `kind`.
+                    // A table for one mechanism has no `kind`.
                     Family::Watchdog | Family::Shaping | Family::Gates | Family::Cyclic | Family::Preemption => true,
                     _ => key.variants.contains(&mechanism.kind),
                 };

@@ -1,19 +1,19 @@
-//! Keys of `[[traffic]]`. Besides its kind, an entry of pairs has the variant `transfer`, or that of its `process`.
+//! Keys of `[[traffic]]`. An entry of kind `pairs` also has the variant `transfer`, or that of its `process`.
 
 use super::*;
 
 const T: &str = "traffic";
-/// All kinds except the replay of a file, which states these values itself.
+/// All kinds except the replay of a file, which states these values in the file.
 const MADE: &[&str] =
     &["incast", "permutation", "all-to-all", "random", "stride", "pairs", "poisson", "request-reply", "collective"];
 const PAIRS: &[&str] = &["incast", "permutation", "all-to-all", "random", "stride", "pairs"];
-/// Kinds that may be one pair of hosts, in one direction.
+/// Kinds that can be a single pair of hosts in one direction.
 const ONE_WAY: &[&str] = &["incast", "random", "pairs"];
 /// Kinds that choose hosts from a list.
 const CHOOSING: &[&str] =
     &["incast", "permutation", "all-to-all", "random", "stride", "poisson", "request-reply", "collective"];
 const FRAMES: &[&str] = &["constant frames", "poisson frames", "on-off frames", "bursts of frames", "periodic frames"];
-/// Sources with a stated mean frame length.
+/// Sources with a configurable mean frame length.
 const SIZED: &[&str] = &["constant frames", "poisson frames", "on-off frames", "bursts of frames"];
 const COLLECTIVE: &[&str] = &["collective"];
 const PERIODIC: &[&str] = &["periodic frames"];

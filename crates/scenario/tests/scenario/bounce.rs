@@ -1,4 +1,4 @@
-//! Invalid uses of bouncing are refused with a reason.
+//! Invalid uses of bouncing are errors that state the reason.
 
 use scenario::Scenario;
 

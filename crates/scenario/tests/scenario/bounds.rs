@@ -1,4 +1,4 @@
-//! Inputs whose stated sizes would take hours, all memory or the stack.
+//! Inputs whose stated sizes would take hours, exhaust memory or overflow the stack.
 
 use scenario::{Scenario, ScenarioErrors};
 use std::path::Path;
@@ -26,17 +26,17 @@ fn failures(count: usize, spine: &str) -> String {
     format!("{BASE}{}", (0..count).map(one).collect::<String>())
 }
 
-/// The line lookup of all values takes one pass over the text, not one per value.
+/// 20,000 `[[fail]]` entries are read in linear time: the line index is computed once, not per value.
 #[test]
 fn twenty_thousand_failures_are_read_in_linear_time() {
     assert_eq!(lower(&failures(20_000, "S1"), &[]).unwrap(), 20_000);
-    // All in one line.
+    // All entries on one line of the file.
     let one = |at: usize| format!("{{ link = [\"L1\", \"S1\"], at = \"{}ps\", until = \"{}ps\" }}", at + 1, at + 2);
     let list: Vec<String> = (0..20_000).map(one).collect();
     assert_eq!(lower(&format!("fail = [{}]\n{BASE}", list.join(", ")), &[]).unwrap(), 20_000);
 }
 
-/// Errors after the first 500 are dropped.
+/// Only the first 500 of 20,000 errors are reported.
 #[test]
 fn of_twenty_thousand_errors_the_first_hundreds_are_reported() {
     let errors = lower(&failures(20_000, "S11"), &[]).unwrap_err().errors;
@@ -85,7 +85,7 @@ fn set_takes_tables_and_lists_but_none_without_end() {
     }
 }
 
-/// A count in a file must be checked before memory is allocated for it.
+/// A count in a file is checked before memory is allocated for it.
 #[test]
 fn numbers_of_four_billion_are_errors() {
     let most = "4294967295";

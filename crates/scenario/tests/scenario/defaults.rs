@@ -1,4 +1,4 @@
-//! The defaults that mechanisms print are in force.
+//! The documented defaults of mechanisms equal the effective defaults.
 
 use model::parameters::{Overload, QueueLimit, Scheduler, SwitchParameters, Threshold};
 use protocols::describe::{Default, Family, Mechanism};
@@ -88,8 +88,8 @@ fn the_codes_own_defaults_are_the_tables() {
     assert_eq!(trim, Overload::Trim { trim: TrimParameters::default(), header_queue, inside: None });
 }
 
-/// Numbers in the texts of the tables.
-// [PFC11]
+/// Defaults that the texts of the key table mention equal the effective defaults.
+/// [PFC11]
 #[test]
 fn numbers_in_meanings_are_those_in_force() {
     let auto = switch("flow_control = { kind = \"pfc\", priorities = [3] }\n").flow_control;

@@ -1,4 +1,5 @@
-//! Parameters of single parts of a network: transports of traffic entries, clocks of hosts, overrides of switches.
+//! Parameters that apply to a part of the network: transports of traffic entries, clocks of hosts, overrides of
+//! switches.
 
 use model::parameters::{NodeClock, QueueLimit, Threshold};
 use protocols::transport::TransportParameters;
@@ -37,7 +38,7 @@ fn an_entry_of_the_traffic_has_a_transport_of_its_own() {
         (Some("dctcp"), Some("8960B"))
     );
     assert_eq!(messages("traffic.0.transport.kind"), None);
-    // An unused transport sets no bounds.
+    // `host.transport` has no effect on the largest frame if each traffic entry has its own transport.
     let both = lower(PLAIN, &[("traffic.0.transport", "tcp"), ("traffic.1.transport", "tcp")]).unwrap();
     assert!(both.setup.host.mtu_bytes < 2000);
 }
@@ -135,7 +136,7 @@ fn some_switches_have_another_buffer_and_other_thresholds() {
     assert!(error("[{ tiers = [1], buffer = \"0B\" }]").contains("forwards nothing"));
     assert!(error("[{ tiers = [1], queue = \"9 packets\" }]").contains("share one buffer"));
     assert!(error("[{ tiers = [1], flow_control = { xoff = \"soon\" } }]").contains("xoff"));
-    // Headroom, XOFF and XON are checked against the switch's own buffer and thresholds.
+    // Headroom, XOFF and XON are checked against the buffer and the thresholds of the overridden switch.
     let small = error("[{ switches = [\"L2\"], buffer = \"20KB\" }]");
     assert!(small.contains("switch `L2` needs") && small.contains("buffer of 20KB"), "{small}");
     let never = error("[{ switches = [\"L2\"], flow_control = { xoff = \"90MB\" } }]");
@@ -144,7 +145,7 @@ fn some_switches_have_another_buffer_and_other_thresholds() {
     assert!(never.contains("no account can fall that far"), "{never}");
     let warned = with("[{ tiers = [1], flow_control = { headroom = \"1KB\" } }]", &[pfc]).unwrap().warnings;
     assert!(warned.iter().any(|it| it.key == "switch.override.0.flow_control.headroom"), "{warned:?}");
-    // Keys that do not apply to this kind of switch.
+    // Keys that do not apply to the buffer type or flow control of this switch.
     let error = |value: &str, more: &[(&str, &str)]| with(value, more).unwrap_err();
     let queues: &[(&str, &str)] = &[("switch.queue", "100 packets")];
     assert!(error("[{ tiers = [1], buffer = \"1MB\" }]", queues).contains("no shared buffer"));
@@ -171,7 +172,7 @@ fn some_ports_mark_and_schedule_otherwise() {
     assert!(setup.overrides[0].marking.is_some_and(|marking| marking.notifies()));
 }
 
-/// One path for each flow of a replayed file, in the order of their starts.
+/// A replayed file with a list of paths, one per flow in the order of start times.
 #[test]
 fn flows_of_a_file_take_the_paths_that_are_listed() {
     let folder = std::env::temp_dir().join(format!("tidegate-replay-paths-{}", std::process::id()));

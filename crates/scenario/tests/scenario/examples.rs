@@ -1,4 +1,4 @@
-//! Every example lowers, and matches its comment.
+//! Every example lowers, and its results match the comment at its top.
 
 use scenario::{FluidFile, Lowered, Scenario, SweepFile};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
-        // Profiles of ASICs and lists of streams are no scenarios.
+        // ASIC profiles and stream lists are not scenarios.
         if path.ends_with("asic") || path.ends_with("schedule") {
             continue;
         }
@@ -32,12 +32,12 @@ fn lower(path: &Path) -> Lowered {
 fn every_example_lowers_without_warnings() {
     let mut found = Vec::new();
     scenarios(&examples(), &mut found);
-    // A sweep whose scenario is in this folder is run by the command's tests.
+    // Skip sweeps whose scenario is in this directory: the tests of the command run them.
     found.retain(|path| match SweepFile::recognise(&std::fs::read_to_string(path).unwrap()) {
         true => !SweepFile::read(path).unwrap_or_else(|errors| panic!("{errors}")).scenario.is_file(),
         false => true,
     });
-    // Fluid models have their own reader.
+    // Fluid models have a separate reader.
     let fluids = found.extract_if(.., |path| {
         path.parent().is_some_and(|folder| folder.ends_with("fluid")) && FluidFile::read(path, &[]).is_ok()
     });

@@ -1,4 +1,4 @@
-//! Former names of keys: accepted with a warning, in the file and in overrides; both names together are refused.
+//! Deprecated names of keys: accepted with a warning, in the file and in overrides; both names together are an error.
 
 use scenario::Scenario;
 

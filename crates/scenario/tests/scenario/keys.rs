@@ -1,4 +1,4 @@
-//! Every key of the key table is read in every variant that has it.
+//! Every key of the key table is read in every variant that has the key.
 
 use proptest::prelude::*;
 use scenario::Scenario;
@@ -10,8 +10,8 @@ const LINK: &str = "link = { rate = \"100Gbps\", delay = \"500ns\" }\n";
 const FABRIC: &str = "[fabric]\nkind = \"fat-tree\"\nk = 4\nlink = { rate = \"100Gbps\", delay = \"500ns\" }\n";
 const TRAFFIC: &str = "[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\n";
 
-/// Makes a scenario with only the required keys for a table of this variant, without its own keys, and the path of the
-/// table for overrides.
+/// Makes a scenario with only the required keys in which a table of this variant is valid, without `key` itself. Also
+/// returns the path of the table for overrides.
 fn base(key: &Key, variant: Option<&str>) -> (String, String) {
     let plain = format!("{TOP}{FABRIC}{TRAFFIC}");
     match key.section {
@@ -82,13 +82,13 @@ fn every_key_of_the_table_is_accepted() {
         let variants: Vec<Option<&str>> =
             if key.variants.is_empty() { vec![None] } else { key.variants.iter().copied().map(Some).collect() };
         for variant in variants {
-            // Tables and kinds are the context for the other keys.
+            // Tables and kinds determine the validity of other keys: skip them.
             if key.example == "{}" || key.example == "[]" || key.name == "kind" {
                 continue;
             }
             let (text, section) = base(key, variant);
             let path = if section.is_empty() { key.name.to_owned() } else { format!("{section}.{}", key.name) };
-            // The example may conflict with other keys, but must not be unknown.
+            // The example may conflict with other keys, but must not be reported as unknown.
             let message = complaints(&text, &path, key.example);
             let allowed = |message: &String| {
                 message.contains("exclude each other")
@@ -101,7 +101,7 @@ fn every_key_of_the_table_is_accepted() {
         }
     }
     assert!(tried > 200, "{tried}");
-    // The converse: a key that is in no table is refused.
+    // A key that is not in the key table is an error.
     assert!(!complaints(&format!("{TOP}{FABRIC}{TRAFFIC}"), "switch.colour", "1").is_empty());
 }
 
@@ -125,7 +125,7 @@ fn everything_that_counts_is_explained_and_hashed() {
         Scenario::parse(&text, "a.toml", Path::new(""), &overrides, seed).unwrap().lower().unwrap()
     };
     let plain = lower(&[], None);
-    // Equal values in other units.
+    // The hash is equal for the same values in other units.
     assert_eq!(plain.hash, lower(&[("duration", "1000us"), ("switch.buffer", "16000KB"), ("threads", "2")], None).hash);
     assert_eq!(plain.hash, lower(&[("seed", "7"), ("name", "other")], None).hash);
     for (key, value) in [
@@ -166,7 +166,7 @@ fn example(index: usize) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Any key set to any value, in any example.
+    /// Any key is set to any value in any example: no panic.
     #[test]
     fn no_override_panics(which in 0usize..6, at in 0usize..1000, value in prop_oneof![
         Just("-1".to_owned()), Just("0".to_owned()), Just("18446744073709551615".to_owned()), Just("nan".to_owned()),
@@ -182,7 +182,7 @@ proptest! {
         scenario::fuzz::read_any(&example(which), Some((&path, &value)));
     }
 
-    /// A piece of an example replaced by another text.
+    /// A substring of an example is replaced by another text: no panic.
     #[test]
     fn no_text_panics(
         which in 0usize..6, from in 0usize..3000, length in 0usize..40, piece in "[\\[\\]{}=\",.a-z0-9\n é-]{0,8}"

@@ -1,4 +1,4 @@
-//! Tests of scenarios. One binary: each further one is linked anew.
+//! Tests of scenarios, in one binary, because each test binary is linked separately.
 
 mod bounce;
 mod bounds;

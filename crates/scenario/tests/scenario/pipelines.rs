@@ -21,7 +21,7 @@ fn inside(keys: &str) -> PipelineParameters {
     inside
 }
 
-/// Returns key and message of the only error.
+/// Returns key and message of the only error of a scenario with `keys`.
 fn mistake(keys: &str) -> (String, String) {
     let errors = lowered(keys).err().unwrap_or_else(|| panic!("{keys} is taken"));
     assert_eq!(errors.errors.len(), 1, "{errors}");

@@ -109,7 +109,7 @@ fn the_tables_of_keys_are_current() {
     is_current("fluid.md", &tables(&FLUID_SECTIONS, &keys::of_fluid().collect::<Vec<_>>()));
 }
 
-/// Completes a snippet by the tables that it omits.
+/// Adds the tables that a snippet omits.
 fn completed(snippet: &str) -> String {
     let has = |table: &str| snippet.lines().any(|line| line.trim_start().starts_with(table));
     let mut text = String::new();
@@ -149,7 +149,8 @@ fn every_measured_scenario_lowers() {
         }
         let scenario = Scenario::read(&path, &[], None).unwrap_or_else(|errors| panic!("{errors}"));
         let lowered = scenario.lower().unwrap_or_else(|errors| panic!("{errors}"));
-        // Sprayed packets are the most expensive load of the engine, whatever the transport.
+        // Per-packet spraying gives a warning, which this benchmark accepts because spraying is the most expensive load
+        // of the engine.
         let sprayed = path.ends_with("permutation-k64.toml");
         let known: &[&str] = if sprayed { &["routing.spread"] } else { &[] };
         let warned: Vec<&str> = lowered.warnings.iter().map(|warning| warning.key.as_str()).collect();
@@ -169,11 +170,11 @@ fn every_scenario_in_the_documentation_lowers() {
         let text = std::fs::read_to_string(&page).expect("a readable page");
         for (number, part) in text.split("```toml\n").skip(1).enumerate() {
             let snippet = part.split("```").next().unwrap_or_default();
-            // Snippets may name files of `examples/replay`.
+            // Snippets may name files in `examples/replay`.
             let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/replay");
             let location = format!("{} snippet {}", page.display(), number + 1);
-            // Streams have their own reader, whose tests cover this page. The chapters of the book are run as written,
-            // with the files that they make.
+            // Stream lists have a separate reader, whose tests cover this page. The chapters in `start` are run as
+            // written, with the files that they create.
             if page.ends_with("guide/schedule.md") || page.parent().is_some_and(|folder| folder.ends_with("start")) {
                 continue;
             }
@@ -198,7 +199,7 @@ fn every_scenario_in_the_documentation_lowers() {
     assert!(tried >= 12, "{tried}");
 }
 
-/// Anchors of Markdown headings.
+/// Returns the anchors of Markdown headings.
 fn anchors(text: &str) -> Vec<String> {
     let heading = |line: &str| -> String {
         let kept = line.trim_start_matches('#').trim().to_lowercase();

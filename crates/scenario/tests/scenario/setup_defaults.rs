@@ -1,4 +1,4 @@
-//! Defaults of a scenario equal those of a setup made in code.
+//! The defaults of a scenario equal those of a setup constructed in code.
 
 use model::parameters::Setup;
 use scenario::Scenario;

@@ -1,4 +1,4 @@
-//! Gates, switch clocks and periodic sources: values, and errors with their lines.
+//! Gates, switch clocks and periodic sources: values; errors with their lines.
 
 use model::parameters::NodeClock;
 use protocols::gates::{GateOperation, GateState};
@@ -49,7 +49,7 @@ fn states_name_their_operation() {
     let gates = lower(&format!("{PLAIN}{text}{PREEMPTION}")).unwrap().setup.timing.gates;
     let states: Vec<GateState> = gates.into_values().flat_map(|list| list.states().to_vec()).collect();
     assert_eq!(states.iter().map(|it| it.operation).collect::<Vec<_>>(), [Some(GateOperation::SetAndHoldMac), None]);
-    // Without preemption, or at a host, there is nothing to hold.
+    // Set-and-hold needs frame preemption, which hosts do not have.
     let line = 3 + PLAIN.lines().count() + 1;
     for (text, words) in [
         (format!("{PLAIN}{text}"), "needs preemption, which no switch has"),
@@ -131,10 +131,11 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     assert_eq!(messages(GATES), "");
     let never = messages(&GATES.replace("[3]", "[4]"));
     assert!(never.contains("class 3 has traffic, but its gate at port") && never.contains("of `S1`"), "{never}");
-    // 1020 bytes take 816 ns.
+    // A 1000 B frame takes 1020 B on the wire, 816 ns at 10 Gbps.
     assert_eq!(messages(&GATES.replace("10us", "816ns")), "");
     assert!(messages(&GATES.replace("10us", "815ns")).contains("up to 1000 bytes and need 816ns"));
-    // A hold interrupts a frame early enough, 143 bytes, 114.4 ns, ahead; without a hold the whole frame must fit.
+    // Set-and-hold interrupts a frame at most 143 B (114.4 ns) before the gate closes, so that 115 ns suffice;
+    // otherwise the whole frame must fit.
     let held = GATES.replace("10us", "115ns").replace("[0, 1]", "[7]");
     assert_eq!(messages(&format!("{held}{PREEMPTION}")), "");
     let short = messages(&format!("{}{PREEMPTION}", held.replace("115ns", "114ns")));
@@ -146,7 +147,7 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     assert!(never.contains("its gate at port") && never.contains("never opens"), "{never}");
     let whole = format!("{}{PREEMPTION}", held.replace("[7]", "[0, 1]"));
     assert!(messages(&whole).contains("up to 1000 bytes and need 816ns"));
-    // A host's port is checked against its own frames only: longer frames of other hosts do not pass it.
+    // The gates of a host port are checked only against frames of this host, not against longer frames of other hosts.
     let of_host = |host: &str| {
         let pairs = format!("kind = \"pairs\"\npairs = [[\"{host}\", \"H4\"]]");
         let text = PLAIN.replace("kind = \"permutation\"", &pairs);
@@ -209,7 +210,7 @@ fn cycles_are_those_of_the_ports_that_are_named() {
     let of = named.values().next().unwrap();
     assert_eq!((named.len(), of.cycle(), of.usable(), of.mask()), (1, Time::from_us(10), Time::from_us(9), 0x28));
     let all = cycles("[[cyclic]]\ncycle = \"10us\"\nclasses = [3, 5]\n");
-    // The guard is the delay of the link.
+    // The default guard time is the delay of the link.
     assert_eq!((all.len(), all.values().next().unwrap().usable()), (4, Time::from_us(10) - Time::from_ns(500)));
 }
 
@@ -245,7 +246,7 @@ fn faults_of_cycles_are_reported_with_their_line() {
     let pfc = "[switch]\nflow_control = { kind = \"pfc\", priorities = [3] }\n";
     let error = lower(&format!("{PLAIN}{pfc}{CYCLIC}")).unwrap_err();
     assert!(error.contains("only one of the classes 3 and 5 is lossless"), "{error}");
-    // Mechanisms that select a queue by the class of the frame.
+    // These mechanisms select a queue by the class of the frame.
     for switch in [
         "overload = \"detour\"",
         "queue = \"8 packets\"\noverload = \"bounce\"",
@@ -255,13 +256,14 @@ fn faults_of_cycles_are_reported_with_their_line() {
         let error = lower(&format!("{PLAIN}[switch]\n{switch}\n{CYCLIC}")).unwrap_err();
         assert!(error.contains("cyclic queuing and ") && error.contains("not supported together"), "{switch}: {error}");
     }
-    // Frames of 1000 B never fit.
+    // Frames of 1000 B never fit into a cycle.
     let short = CYCLIC.replace("10us", "1500ns");
     let warnings = lower(&format!("{PLAIN}{short}")).unwrap().warnings;
     assert!(warnings.iter().any(|warning| warning.message.contains("they are never sent")), "{warnings:?}");
 }
 
-/// A gate of a switch is checked against the longest frame that must pass it, not against others of its class.
+/// Gates of a switch port are checked against the longest frame that traverses this port, not against longer frames of
+/// the same class.
 #[test]
 fn gates_of_a_switch_are_judged_by_the_frames_that_pass_them() {
     let warnings = |gate_to: &str, host: &str| {
@@ -272,7 +274,7 @@ fn gates_of_a_switch_are_judged_by_the_frames_that_pass_them() {
             )
         };
         let top = PLAIN.split("[[traffic]]").next().unwrap();
-        // Open for 300 bytes, gap included.
+        // Gate open time: 300 B including the inter-frame gap.
         let gates = format!(
             "[[gates]]\nnode = \"S1\"\nto = [\"{gate_to}\"]\n\
              states = [{{ open = [3], time = \"240ns\" }}, {{ open = [], time = \"1us\" }}]\n"
@@ -305,7 +307,7 @@ const SOURCE: &str = "duration = \"1ms\"\n\
     [fabric]\nkind = \"single-switch\"\nhosts = 4\nlink = { rate = \"10Gbps\", delay = \"500ns\" }\n\
     [[traffic]]\nkind = \"permutation\"\nprocess = \"periodic\"\nperiod = \"640ns\"\nrate = \"7.5Gbps\"\n";
 
-/// A frame carries the bytes of one period, and 26 bytes of headers.
+/// A periodic frame carries the bytes that the stream generates per period, plus 26 B of headers.
 #[test]
 fn periodic_frames_carry_what_comes_in_a_period() {
     let source = |text: &str| match lower(text).unwrap().setup.traffic.flows.remove(0).load {

@@ -1,4 +1,4 @@
-//! Invalid uses of trimming are refused with a reason.
+//! Invalid uses of trimming are errors that state the reason.
 
 use model::parameters::{Overload, QueueLimit};
 use protocols::trim::{HeaderDestination, HeaderFull, Victim};
@@ -33,7 +33,7 @@ fn lower(text: &str) -> Result<scenario::Lowered, String> {
         .map_err(|errors| errors.to_string())
 }
 
-/// Lowers `GOOD` with this table in place of `overload`.
+/// Lowers `GOOD` with another value of `overload`.
 fn with(overload: &str) -> Result<scenario::Lowered, String> {
     lower(&GOOD.replace("{ kind = \"trim\" }", overload))
 }

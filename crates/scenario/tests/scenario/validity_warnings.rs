@@ -1,4 +1,4 @@
-//! Misleading combinations of settings give a warning; other settings do not.
+//! Combinations of settings with misleading results give a warning; other combinations give none.
 
 use scenario::Scenario;
 
@@ -20,7 +20,7 @@ kind = "permutation"
 size = "1MB"
 "#;
 
-/// Returns keys and messages of the warnings.
+/// Returns keys and messages of the warnings for a scenario.
 fn warned(text: &str) -> Vec<(String, String)> {
     let scenario = Scenario::parse(text, "test.toml", "".as_ref(), &[], None);
     let lowered = scenario.and_then(|scenario| scenario.lower()).unwrap_or_else(|errors| panic!("{errors}"));
@@ -46,8 +46,8 @@ fn a_run_that_ends_with_flows_of_which_some_never_end() {
     assert!(error.contains("all flows of this run are endless"), "{error}");
 }
 
-/// A megabyte takes 0.8 ms at 10 Gbps. One of two flows that can complete suffices; drawn flows are undetermined before
-/// the run.
+/// 1 MB takes 0.8 ms at 10 Gbps: a run of 790 us gives a warning. There is no warning if one of two flows can complete,
+/// or if flows are drawn, because their sizes are unknown before the run.
 #[test]
 fn runs_in_which_no_flow_can_complete() {
     let short = GOOD.replace("\"1ms\"", "\"790us\"");
@@ -60,7 +60,8 @@ fn runs_in_which_no_flow_can_complete() {
     assert_eq!(keys(&format!("{short}{drawn}")), [""; 0]);
 }
 
-/// Without a shared buffer, a PFC account does not see the bytes of other ports in the queue.
+/// Without a shared buffer, a PFC account counts the bytes of one ingress port: a queue that is smaller than the sum
+/// over all other ports gives a warning.
 #[test]
 fn queues_that_are_smaller_than_what_other_ports_may_bring_to_them() {
     let with = |queue: &str, control: &str| {
@@ -68,7 +69,7 @@ fn queues_that_are_smaller_than_what_other_ports_may_bring_to_them() {
         let text = GOOD.replace("buffer = \"1MB\"", &own);
         warned(&text).into_iter().filter(|warning| warning.0.ends_with("queue")).collect::<Vec<_>>()
     };
-    // A leaf has six ports, so five others.
+    // A leaf has six ports: five others feed each queue.
     let pfc = "{ kind = \"pfc\", priorities = [0], xoff = \"20KB\", headroom = \"10KB\" }";
     assert_eq!(with("150KB", pfc), []);
     let warnings = with("149KB", pfc);
@@ -76,7 +77,7 @@ fn queues_that_are_smaller_than_what_other_ports_may_bring_to_them() {
     for said in ["149KB", "150KB", "5 other ports", "may be lost"] {
         assert!(warnings[0].1.contains(said), "{said}: {warnings:?}");
     }
-    // Packet limits count full frames of 1,000 bytes of payload plus headers; headroom is the computed one.
+    // Limits in packets count full frames: 1000 B of payload plus headers. The headroom is the computed one.
     assert_eq!(with("130 packets", pfc).len(), 1);
     assert_eq!(with("150 packets", pfc), []);
     assert_eq!(with("150 packets", "{ kind = \"pfc\", priorities = [0], xoff = \"28KB\" }").len(), 1);
@@ -94,7 +95,7 @@ fn ndp_without_trimming() {
     assert!(!keys(&with).contains(&"host.transport".to_owned()), "{:?}", keys(&with));
 }
 
-/// A key or table that has no effect in the rest of the scenario.
+/// A key or table without effect in the rest of the scenario gives a warning.
 #[test]
 fn tables_and_keys_that_nothing_meets() {
     let with = |part: &str| keys(&format!("{GOOD}{part}"));
@@ -133,12 +134,12 @@ fn go_back_n_with_packets_sprayed() {
         messages.iter().any(|(key, text)| key == "routing.spread" && text.starts_with("hpcc evaluates")),
         "{messages:?}"
     );
-    // A single path: no reordering is possible.
+    // With one spine there is a single path, so that no packets are reordered.
     let one_way = format!("{}\n[routing]\nspread = \"packet\"\n", GOOD.replace("spines = 2", "spines = 1"));
     assert!(keys(&format!("{one_way}[host]\ntransport = \"roce\"\n")).is_empty());
 }
 
-/// Makes two constant sources to one host, the second delayed by `later`, each at this rate.
+/// Makes two constant-rate sources with the same rate to one host; the second starts later by `later`.
 fn sources(later: &str, rate: &str, more: &str) -> String {
     let entry = |from: &str, start: &str| {
         format!(
@@ -158,7 +159,7 @@ fn constant_sources_out_of_step_on_one_link() {
     assert_eq!(key, "traffic");
     assert!(message.starts_with("2 constant sources of one period overload the link to H8"), "{message}");
     assert!(message.contains("jitter") && message.contains("seeds"), "{message}");
-    // In phase, with capacity for both, or with random phases: no warning.
+    // No warning for sources in phase, for sufficient capacity, or for random phases.
     for fine in [
         sources("0s", "8Gbps", ""),
         sources("100ns", "4Gbps", ""),
@@ -173,7 +174,8 @@ fn constant_sources_out_of_step_on_one_link() {
     assert_eq!(keys(&paused), [""; 0], "who is stopped loses nothing");
 }
 
-/// Tagger's rules on switches that its proof does not cover.
+/// Tagger's rules on switches that violate the assumptions of its proof: egress queue by the arriving tag, or no share
+/// for class 0.
 #[test]
 fn tags_without_the_third_step_or_a_share_for_class_0() {
     let tags = |egress: &str, scheduler: &str| {
@@ -213,7 +215,7 @@ sizes = "web-search"
 load = 0.5
 "#;
 
-/// 48 of 63 destinations are beyond the uplinks, which carry a quarter of the hosts' rate.
+/// 48 of 63 destinations are reached through the uplinks, which have a quarter of the total host rate.
 #[test]
 fn load_beyond_the_links_between_switches() {
     let found = warned(SURVIVORS);
@@ -222,7 +224,7 @@ fn load_beyond_the_links_between_switches() {
     assert!(message.starts_with("the expected load is 152 % of the links from tier 1 to tier 2"), "{message}");
     assert!(message.contains("152 % of the busiest, `L1` to `S1`") && message.contains("Divide the load by 1.52"));
     assert_eq!(keys(&SURVIVORS.replace("0.5", "0.32")), [""; 0]);
-    // Two entries add up, and local traffic takes no uplink.
+    // The loads of two entries add up; traffic within a switch uses no uplink.
     let half = "\n[[traffic]]\nkind = \"poisson\"\nsizes = \"web-search\"\nload = 0.2\n";
     assert_eq!(keys(&(SURVIVORS.replace("0.5", "0.2") + half)), ["traffic"]);
     assert_eq!(keys(&SURVIVORS.replace("leaves = 4", "leaves = 1")), [""; 0]);
@@ -258,7 +260,7 @@ fn a_window_below_what_the_path_holds() {
     }
     let wide = "transport = { kind = \"dctcp\", advertised_window = \"2.504MB\" }";
     assert_eq!(keys(&WINDOW.replace("transport = \"dctcp\"", wide)), [""; 0]);
-    // A flow shorter than the window, or three flows on one link: the window limits none.
+    // The window does not limit a flow that is shorter than the window, nor three flows that share one link.
     assert_eq!(keys(&WINDOW.replace("endless", "1MB")), [""; 0]);
     assert_eq!(
         keys(&WINDOW.replace("[[\"H1\", \"H2\"]]", "[[\"H1\", \"H2\"], [\"H3\", \"H2\"], [\"H1\", \"H2\"]]")),
@@ -287,7 +289,7 @@ size = "200KB"
 
 #[test]
 fn queues_below_what_neighbours_send_before_they_stop() {
-    // Bytes from each of the other eight ports: a round trip of cable and three frames.
+    // Bytes from each of the other eight ports: the bandwidth-delay product of the cable, and three frames.
     let each = 25_000 + 3 * (1062 + 20);
     let destination = warned(SMALL_QUEUE);
     assert_eq!((destination.len(), &*destination[0].0), (1, "switch.flow_control.upper"), "{destination:?}");

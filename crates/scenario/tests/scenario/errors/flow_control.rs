@@ -4,14 +4,14 @@ use super::{GOOD, lower, wrong};
 
 #[test]
 fn a_buffer_smaller_than_its_headroom() {
-    // 4 ports: 12500 B of round trip, 84 B of pause, 25216 B of reaction and a frame of 1082 B on the wire are 38882;
-    // 1062 of each 1082 are stored, 38164; plus two frames.
+    // Headroom per port: 12,500 B for the round trip, 84 B of pause frame, 25,216 B of reaction time and a frame of
+    // 1082 B are 38,882 B on the wire. Of each 1082 B, 1062 are stored: 38,164 B; plus two frames. There are 4 ports.
     assert_eq!(
         wrong("\"16MB\"", "\"60KB\""),
         "dir/test.toml:10:10: the buffer of 60KB is smaller than its headroom: switch `S1` needs 161.152KB for 4 ports \
          and 1 lossless class\n  help: write switch.buffer = \"201.441KB\" or more"
     );
-    // The headroom error is reported along with another error. Lossless classes without traffic need no headroom.
+    // The headroom error is reported in addition to another error. Lossless classes without traffic need no headroom.
     let text = GOOD.replace("\"16MB\"", "\"60KB\"").replace("fan_in = 8", "fan_in = 80");
     assert_eq!(lower(&text, &[]).unwrap_err().matches("dir/test.toml").count(), 2);
     assert!(lower(&GOOD.replace("\"16MB\"", "\"170KB\"").replace("[3]", "[3, 4]"), &[]).is_ok());
@@ -51,7 +51,7 @@ fn switches_that_take_no_part() {
     assert_eq!(names("except = [\"C2\", \"S1\", \"C2\"]"), ["S1", "C2"]);
     assert_eq!(names("tiers = [1, 2]"), ["C1", "C2", "C3", "C4"]);
     assert_eq!(names("tiers = [1, 2], except = [\"S1\"]").len(), 5);
-    // An empty `except` equals none, whatever the name of the results.
+    // An empty `except` gives the same setup and hash as no `except`, even if the scenario's name differs.
     let (plain, none) = (lower(GOOD, &[]).unwrap(), control("except = [], tiers = \"all\"").unwrap());
     assert!(none.setup.without_flow_control.is_empty() && none.hash == plain.hash && none.warnings.is_empty());
     assert!(!none.derived.iter().any(|line| line.0.contains("outside")));
@@ -116,12 +116,12 @@ fn credits() {
         "dir/test.toml:11:61: `regrant` = 0ps is out of range\n  help: write a time above zero, such as \"100us\": \
          credits cannot be repeated without any time in between"
     );
-    // All at once; only what depends on an unreadable value is left out.
+    // All errors are reported at once, except checks that depend on an invalid value.
     let many = wrong("priorities = [3], credits = \"0B\", update = \"5x\", regrant = \"0s\"");
     for key in ["`credits` = 0B is out of range", "`x` is not a unit", "`regrant` = 0ps is out of range"] {
         assert!(many.contains(key), "{key} is missing in {many}");
     }
-    // A value is not compared with the default of one that cannot be read.
+    // If a value cannot be parsed, no other value is compared with its default.
     let marking = "[switch]\nmarking = { kind = \"congestion-point\", sample = \"5x\", sample_min = \"200KB\" }";
     let message = lower(&GOOD.replacen("[switch]", marking, 1), &[]).unwrap_err();
     assert!(message.contains("`x` is not a unit") && !message.contains("out of range"), "{message}");
@@ -131,13 +131,13 @@ fn credits() {
     assert!(message.contains("dir/test.toml:11:25: credits reserve buffer per port"), "{message}");
     let message = lower(&with("priorities = [3]").replace("16MB", "60KB"), &[]).unwrap_err();
     assert!(message.contains("the buffer of 60KB is not larger than its credits"), "{message}");
-    // A buffer of exactly the credits has no room for lossy frames.
+    // A buffer as large as the sum of the credits leaves no room for lossy frames.
     let derived = lower(&with("priorities = [3]"), &[]).unwrap().derived;
     let all = &derived.iter().find(|(what, _)| what.starts_with("credits of all ports")).unwrap().1;
     let message = lower(&with("priorities = [3]").replace("16MB", all), &[]).unwrap_err();
     let expected = format!("the buffer of {all} is not larger than its credits: switch `S1` grants {all} for 4 ports");
     assert!(message.contains(&expected), "{message}");
-    // 1082 + 84 + 12,500 bytes both ways: 13 frames of 1062 bytes.
+    // The RTT is (1082 + 84 + 12,500) B in both directions, that is, 13 frames of 1062 B.
     let few = lower(&with("priorities = [3], credits = \"5310B\""), &[]).unwrap();
     assert_eq!(
         few.warnings[0].to_string(),
@@ -160,7 +160,8 @@ fn times_that_leave_nothing() {
     );
 }
 
-/// Reaction times: standard unless a scenario states a time. A number without a unit once meant bit times.
+/// The reaction time is the standard's value unless a scenario states a time. A number without a unit, formerly in bit
+/// times, is an error.
 #[test]
 fn reaction_is_standard_or_a_stated_time() {
     let with = |rest: &str| lower(&GOOD.replace("priorities = [3]", &format!("priorities = [3]{rest}")), &[]);
@@ -168,7 +169,7 @@ fn reaction_is_standard_or_a_stated_time() {
         let derived = with(rest).unwrap().derived;
         derived.iter().find(|line| line.0 == "headroom of the longest link").unwrap().1.clone()
     };
-    // 12500 + 84 + 25216 + 1082 on the wire; then with 480 instead of the reaction, and with none.
+    // On the wire: 12,500 + 84 + 25,216 + 1082 B; then 480 B of reaction time instead of 25,216; then 0.
     assert_eq!(headroom(""), "40.288KB");
     assert_eq!(headroom(", reaction = \"standard\""), headroom(""));
     assert_eq!(headroom(", reaction = \"3840 bit times\""), "16.009KB");
@@ -179,7 +180,8 @@ fn reaction_is_standard_or_a_stated_time() {
     assert!(wrong.contains("has no unit") && wrong.contains("\"3840 bit times\""), "{wrong}");
 }
 
-/// The defaults of PAUSE at the output work at any rate, and a port with too little room is reported.
+/// `pause-at-output` with default parameters gives no warning at any link rate; a queue with too little room above
+/// `upper` gives one.
 #[test]
 fn pause_at_output_with_its_defaults_at_any_rate() {
     let at_output = |queue: &str, rate: &str| {
@@ -188,11 +190,11 @@ fn pause_at_output_with_its_defaults_at_any_rate() {
     };
     for rate in ["100Mbps", "10Gbps", "100Gbps", "800Gbps"] {
         let mut warnings = at_output("100000 packets", rate).warnings;
-        // At 100 Mbps its flows take longer than the run.
+        // At 100 Mbps, its flows take longer than the run: ignore the warning about the duration.
         warnings.retain(|warning| warning.key != "duration");
         assert!(warnings.is_empty(), "{rate}: {warnings:?}");
     }
-    // Each of three neighbours may send 40.288 KB, 38 packets of 1062 bytes, before it pauses.
+    // Each of three neighbours may send 40.288 KB before XOFF stops it, that is, 38 packets of 1062 B.
     let warnings = at_output("100 packets", "100Gbps").warnings;
     let [warning] = &warnings[..] else { panic!("{warnings:?}") };
     assert_eq!(warning.key, "switch.flow_control.upper");
@@ -205,14 +207,15 @@ fn pause_at_output_with_its_defaults_at_any_rate() {
     assert!(at_output("250KB", "100Gbps").warnings.is_empty());
 }
 
-/// A pause that expires before its renewal lets frames pass.
+/// A pause that expires before its renewal gives a warning.
 #[test]
 fn pauses_that_end_before_they_are_renewed() {
     let warnings = |rest: &str| {
         let text = GOOD.replace("priorities = [3]", &format!("priorities = [3], {rest}"));
         lower(&text, &[]).unwrap().warnings.into_iter().map(|warning| warning.message).collect::<Vec<_>>()
     };
-    // 394 quanta of reaction, and 1166 bytes of a frame and the pause, 18.2 quanta: twice that.
+    // Minimum: twice the sum of the reaction time, 394 quanta, and of a frame plus the pause frame, 1166 B or 18.2
+    // quanta.
     assert_eq!(warnings("quanta = 825"), Vec::<String>::new());
     let [warning] = &warnings("quanta = 824")[..] else { panic!() };
     assert!(warning.contains("824 quanta last 4.21888us") && warning.contains("write 825 or more"), "{warning}");
@@ -220,7 +223,7 @@ fn pauses_that_end_before_they_are_renewed() {
     assert_eq!(warnings("quanta = 51, reaction = \"3840 bit times\"").len(), 1);
 }
 
-/// `simple`, the term of the FLORAX paper and of older files, is accepted as the kind's name.
+/// The deprecated kind `simple`, a term of the FLORAX paper, is accepted.
 #[test]
 fn the_former_name_of_a_kind() {
     let with = |kind: &str| {

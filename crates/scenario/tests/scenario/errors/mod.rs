@@ -1,4 +1,4 @@
-//! Invalid input of every kind, compared with complete messages.
+//! Invalid inputs of every kind; complete error messages are compared.
 
 mod flow_control;
 
@@ -41,7 +41,7 @@ fn files(path: &Path) -> io::Result<Vec<u8>> {
         Some("dir/cut-flow.txt") => Ok(b"3\n0 1 3 100 5000 2.0\n1 2 3 100 5000 2.1\n".to_vec()),
         Some("dir/far-flow.txt") => Ok(b"1\n0 99 3 100 5000 2.0\n".to_vec()),
         Some("dir/late-flow.txt") => Ok(b"1\n0 1 3 100 5000 2.0\n".to_vec()),
-        // A rule file of another fabric.
+        // A rule file for another fabric.
         Some("dir/other-rules.json") => Ok(rules("0123456789abcdef", 1).into_bytes()),
 
         Some("dir/sizes.txt") => Ok(b"0 0\n1000 50\n500 100\n".to_vec()),
@@ -49,7 +49,7 @@ fn files(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Makes a rule file for `GOOD`'s fabric, except for its hash, with one lossless tag.
+/// Makes a rule file with one lossless tag for the fabric of `GOOD`, with the fabric hash `hash`.
 fn rules(hash: &str, tag: u8) -> String {
     format!(
         "{{ \"format\": \"tidegate-tagger-rules\", \"version\": 1, \"fabric\": {{ \"kind\": \"fat-tree\", \
@@ -66,7 +66,7 @@ fn lower(text: &str, overrides: &[(&str, &str)]) -> Result<scenario::Lowered, St
         .map_err(|errors| errors.to_string())
 }
 
-/// Returns the message for `GOOD` with one text replaced.
+/// Returns the error message for `GOOD` after one replacement in its text.
 fn wrong(from: &str, to: &str) -> String {
     assert_eq!(GOOD.matches(from).count(), 1, "{from}");
     lower(&GOOD.replace(from, to), &[]).expect_err("must be refused")
@@ -105,7 +105,7 @@ fn a_misspelt_key() {
     );
 }
 
-/// A scenario's name is printed to terminals.
+/// Names are printed to terminals: escape sequences are refused.
 #[test]
 fn a_text_that_would_paint_the_screen() {
     assert_eq!(
@@ -210,7 +210,7 @@ fn an_unreachable_host() {
     );
 }
 
-/// Returns the message for `GOOD` with the fabric of a file.
+/// Returns the error message for `GOOD` with a fabric of kind `file`.
 fn file(name: &str) -> String {
     let fabric = format!("[fabric]\nkind = \"file\"\nfile = \"{name}\"\n");
     let from = GOOD.find("[fabric]").unwrap();
@@ -308,7 +308,7 @@ fn paths_that_lead_elsewhere() {
     assert_eq!(pairs("paths = [\"b\"]").unwrap_err(), "dir/test.toml:15:10: `b` is not a path\n  help: it is one of a");
 }
 
-/// Lowers `GOOD` with a request-reply client, and `more` of its keys.
+/// Lowers `GOOD` with a request-reply client whose entry has the further keys `more`.
 fn asking(more: &str) -> Result<scenario::Lowered, String> {
     let asks = "kind = \"request-reply\"\nclient = 3\nservers = [5]\nreply_size = \"8B\"\n".to_owned() + more;
     lower(&GOOD.replace("kind = \"incast\"\nfan_in = 8\nsize = \"1MB\"", &asks), &[])
