@@ -1,4 +1,4 @@
-//! Ranks started by MPI: one process each, on any machines of a cluster.
+//! Ranks started by MPI: one process per rank, on any machines of a cluster.
 
 use crate::error::LabError;
 use crate::stop::StopFlag;
@@ -14,20 +14,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A longer wait for another rank is reported as a phase that does not poll the stop flag, as the other may be gone.
+/// A longer wait for another rank is reported as a phase that does not poll the stop flag, because the other rank may
+/// have failed.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Probes for a batch between readings of the clock, each followed by a yield of the core.
+/// Number of probes for a batch between two clock readings; each probe is followed by a yield of the core.
 const PROBES_PER_CLOCK_READING: u32 = 200;
 
 thread_local! {
-    /// MPI, owned by the one thread that uses it: the first of an engine, which runs it. Not dropped automatically, as
-    /// finalisation of MPI waits for all ranks, and those may be gone.
+    /// MPI, owned by the only thread that uses it: the first thread of an engine, which initialises it. Not dropped
+    /// automatically, because the finalisation of MPI waits for all ranks, which may have failed.
     static WORLD: RefCell<Option<ManuallyDrop<Universe>>> = const { RefCell::new(None) };
 }
 
 /// Calls `body` with the ranks that MPI started, if there are several. During a long wait for a rank, `stop` reports
-/// that it is not polled. A panic ends all ranks, after `body` has dropped its values.
+/// that it is not polled. A panic aborts all ranks after the values of `body` are dropped.
 ///
 /// # Errors
 /// [`LabError::NoMpi`].
@@ -81,7 +82,8 @@ impl Ranks for MpiRank {
                 assert!(i32::try_from(batches[other].len()).is_ok(), "a batch of more than 2 GiB");
                 sent.add(world.process_at_rank(other as i32).immediate_send(scope, &batches[other][..]));
             }
-            // In reverse: the rank after this one is the first receiver of this rank, and the last to be received from.
+            // In reverse order of sending: the next rank is the first receiver of this rank, and the last sender to
+            // receive from.
             for &other in from.iter().rev() {
                 arrived[other] = self.receive(&world, other);
             }

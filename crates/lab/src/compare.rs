@@ -1,4 +1,4 @@
-//! Comparison: one workload under each value, side by side.
+//! Comparison: one workload under each value of the varied keys, in one table.
 
 use crate::error::{LabError, PlanError};
 use crate::run::{self, Run, Source};
@@ -17,15 +17,15 @@ use text::csv_cell;
 use text::numbers::counted;
 use units::Time;
 
-/// Maximum factor by which a comparison prolongs the requested duration until its verdict is significant.
+/// Maximum factor by which a comparison prolongs the requested duration so that all flows complete.
 pub const MOST_TIME: u64 = 16;
-/// Maximum factor by which a comparison increases the requested number of seeds until its verdict is significant.
+/// Maximum factor by which a comparison increases the requested number of seeds until differences are significant.
 pub const MOST_SEEDS: usize = 4;
-/// Maximum number of runs of a comparison; more need a sweep.
+/// Maximum number of runs of a comparison; a sweep has a higher limit.
 pub const MOST_COMPARED: usize = 1000;
 
-/// Runs of one scenario with different values and seeds. All are read and lowered first, so that an error in the last
-/// one is found before hours of runs.
+/// Runs of one scenario with different values and seeds. All runs are read and lowered before the first one starts, so
+/// that an error in the last one is reported at once.
 #[derive(Debug)]
 pub struct Comparison {
     /// Name of the scenario.
@@ -33,26 +33,26 @@ pub struct Comparison {
     /// Varied keys.
     pub varied: Vec<VariedKey>,
     source: Source,
-    /// Changes common to all runs.
+    /// Overrides common to all runs.
     set: Vec<Override>,
     variants: Vec<Variant>,
-    /// Seeds; that of the scenario if empty.
+    /// Seeds; empty for the seed of the scenario.
     seeds: Vec<u64>,
-    /// Duration of the first run, and the end of its measured starts of flows.
+    /// Duration of the first run, and the end of the interval in which measured flows start.
     duration: Time,
     measure_end: Time,
     /// Labels of the traffic entries, each once.
     pub labels: Vec<String>,
 }
 
-/// Rows in the order of the variants, and whether a stop was requested.
+/// Rows in the order of the variants; and whether a stop was requested.
 pub type Rows = (Vec<Row>, bool);
 
 impl Comparison {
-    /// Creates all combinations of the values of `varied`, each under each of `seeds`, or under that of the scenario.
+    /// Creates all combinations of the values of `varied`, each with each of `seeds`, or with the seed of the scenario.
     ///
     /// # Errors
-    /// The first invalid combination; keys varied twice; too many runs.
+    /// The first invalid combination; a key that is varied twice; too many runs.
     pub fn of(
         source: &Source,
         set: &[Override],
@@ -93,11 +93,11 @@ impl Comparison {
         self.variants.iter().enumerate().map(folder).collect()
     }
 
-    /// Makes all runs, `jobs` at a time (default: the number of cores), with files in `folders`, one for each run, if
-    /// given. Calls `ran` after each run, on its thread.
+    /// Executes all runs, `jobs` at a time (default: the number of cores). If `folders` are given, one per run, result
+    /// files are written to them. Calls `ran` after each run, on the thread of the run.
     ///
     /// # Errors
-    /// The first failed run, after which no other begins.
+    /// The first failed run, after which no other run starts.
     pub fn run(
         &self,
         folders: Option<Vec<ResultFolder>>,
@@ -136,10 +136,11 @@ impl Comparison {
         Ok(row)
     }
 
-    /// Makes the runs, then extends them until the comparison is decided. First the duration is doubled until no flow
-    /// is unfinished, up to a factor of `MOST_TIME`; the measured flows remain. Then seeds are added, up to a factor of
-    /// `MOST_SEEDS`, until for every value the difference of the mean completion time to the first is significant, or
-    /// the half-width of its interval is at most `share` of the first. Returns the last comparison.
+    /// Executes the runs, then extends them until the comparison is decided. First it doubles the duration until all
+    /// flows complete, up to a factor of `MOST_TIME`; the set of measured flows stays the same. Then it adds seeds, up
+    /// to a factor of `MOST_SEEDS`. The comparison is decided if, for every value, the difference of the mean FCT from
+    /// that of the first value is statistically significant, or the half-width of its confidence interval is at most
+    /// `share` of the mean of the first value. Returns the last comparison.
     ///
     /// # Errors
     /// As [`Comparison::of`] and [`Comparison::run`].
@@ -179,18 +180,18 @@ impl Comparison {
         Ok((now, rows))
     }
 
-    /// Returns the original number of seeds, when there are now `times - 1` times as many.
+    /// Returns the original number of seeds; the current number is `times - 1` times as large.
     fn first_seeds(&self, times: usize) -> usize {
         self.seeds.len() / (times - 1).max(1)
     }
 
-    /// Returns the extent of the runs, such as `duration 16ms, 10 seeds`.
+    /// Returns duration and number of seeds, such as `duration 16ms, 10 seeds`.
     pub fn extent(&self) -> String {
         format!("duration {}, {}", self.duration, counted(self.seeds.len().max(1) as u64, "seed"))
     }
 
-    /// Returns the table with means over seeds. Omits metrics that no run has, and unless `all`, those that are zero in
-    /// all.
+    /// Returns the table with means over seeds. Omits metrics that no run has and, unless `all`, metrics that are zero
+    /// in all runs.
     pub fn text(&self, rows: &[Row], metrics: &[Metric], all: bool) -> String {
         side_by_side::text(&self.varied, rows, metrics, all)
     }
@@ -223,8 +224,8 @@ impl Comparison {
     }
 }
 
-/// Returns whether for every value the mean completion time differs significantly from the first, or the interval of
-/// the difference is at most `share` of the first.
+/// Returns whether, for every value, the mean FCT differs significantly from that of the first value, or the half-width
+/// of the confidence interval of the difference is at most `share` of the mean of the first value.
 fn is_decided(rows: &[Row], share: f64) -> bool {
     let groups = groups(rows);
     let all = metrics::all();
@@ -243,7 +244,7 @@ fn csv(varied: &[VariedKey], rows: &[Row], metrics: &[Metric]) -> String {
     header.push("checks".to_owned());
     let mut text = header.iter().map(|name| csv_cell(name)).collect::<Vec<_>>().join(",") + "\n";
     for row in rows {
-        // Numbers need no protection, as spreadsheets do not take them for formulas.
+        // Numbers need no escaping, because spreadsheets do not interpret them as formulas.
         let cell = |text: &String| if text.parse::<f64>().is_ok() { text.clone() } else { csv_cell(text) };
         let mut cells: Vec<String> = row.variant.values.iter().map(cell).collect();
         cells.extend(seeds.then(|| row.seed.to_string()));

@@ -21,7 +21,7 @@ pub enum LabError {
     NotAScenario {
         /// The path as given.
         path: PathBuf,
-        /// The kind of its content.
+        /// The recognised kind of file or folder.
         kind: PathKind,
     },
     /// A file cannot be read.
@@ -48,7 +48,7 @@ pub enum LabError {
         /// The cause.
         error: model::ModelError,
     },
-    /// The folder for results is unusable.
+    /// The folder for results cannot be used.
     #[error("{target}: {error}", target = target.display())]
     Target {
         /// The path as given.
@@ -62,10 +62,10 @@ pub enum LabError {
     /// The set of runs is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The folder of a sweep is unusable.
+    /// The folder of a sweep cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Ranks are about to make different runs.
+    /// Ranks are about to execute different runs.
     #[error("rank {rank} has another run than rank 0: {theirs} instead of {ours}")]
     OtherRun {
         /// The first rank that differs.
@@ -103,7 +103,7 @@ pub enum PlanError {
     VariedTwice {
         /// The key, as in a scenario.
         key: String,
-        /// The values of both.
+        /// The values given for each of the two.
         values: Vec<String>,
     },
     /// An axis of a sweep has no such value.
@@ -128,27 +128,27 @@ pub enum PlanError {
         /// The scenario or the sweep.
         path: PathBuf,
     },
-    /// The key cannot be varied: seeds have an option of their own, and threads change no result.
+    /// The key cannot be varied: seeds have a separate option, and the number of threads changes no result.
     #[error("`{key}` is not varied like other keys")]
     NotVaried {
         /// `seed` or `threads`.
         key: String,
     },
-    /// More runs than the limit, probably a mistake.
+    /// More runs than the limit, which is probably a mistake.
     #[error("that is more than {most} runs")]
     TooMany {
         /// The limit.
         most: usize,
     },
-    /// Two runs have equal results.
+    /// Two runs have the same scenario and seed, so that their results are equal.
     #[error("{first} and {second} are the same run")]
     SameRun {
-        /// Changes of the first.
+        /// Overrides of the first run.
         first: String,
-        /// Changes of the second.
+        /// Overrides of the second run.
         second: String,
     },
-    /// The scenario changed during the sweep, so runs would differ in more than their values.
+    /// The scenario changed during the sweep, so that runs would differ in more than the varied values.
     #[error("{file} or a file that it uses changed during the sweep", file = text::quoted(&path.display().to_string()))]
     Changed {
         /// The scenario.
@@ -172,7 +172,7 @@ pub enum FolderError {
     OtherVersion {
         /// File of the sweep.
         file: PathBuf,
-        /// Version of the folder.
+        /// Version that made the folder.
         theirs: String,
         /// Version of this library.
         ours: String,
@@ -188,7 +188,7 @@ pub enum FolderError {
     NotASweep {
         /// The folder.
         path: PathBuf,
-        /// The file that it lacks.
+        /// The missing file.
         manifest: &'static str,
     },
     /// The manifest of the sweep is malformed.
@@ -197,7 +197,7 @@ pub enum FolderError {
         /// The manifest.
         file: PathBuf,
     },
-    /// Another process runs this sweep or this part.
+    /// Another process runs this sweep or this shard.
     #[error("{path} is locked by another sweep", path = path.display())]
     Busy {
         /// The folder.

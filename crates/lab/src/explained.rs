@@ -1,4 +1,4 @@
-//! Every value in force, with its origin.
+//! Every effective value with its origin.
 
 use scenario::{Explained, Lowered, Origin};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn origin(explained: &Explained) -> String {
     }
 }
 
-/// Excludes `threads`, which changes no result but would make `explain.txt` differ.
+/// Excludes `threads`, which changes no result but would change `explain.txt`.
 fn matters(explained: &&Explained) -> bool {
     explained.key != "threads"
 }

@@ -1,4 +1,4 @@
-//! Runs over several ranks: start, and the agreement on one run.
+//! Runs over several ranks: start, and agreement of all ranks on one run.
 
 use crate::error::LabError;
 use model::{Ranks, others};
@@ -12,7 +12,7 @@ use units::pack::{packed, unpacked};
 pub use crate::by_mpi::with_ranks;
 
 /// Calls `body` with the ranks that MPI started, if there are several (feature `mpi`). This version without MPI refuses
-/// several processes, as each would make the complete run.
+/// to start with several processes, because each process would execute the complete run.
 ///
 /// # Errors
 /// [`LabError::WithoutMpi`].
@@ -34,12 +34,12 @@ pub fn processes() -> Option<usize> {
     ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"].into_iter().find_map(size_in)
 }
 
-/// Returns an identification of the executable, to detect ranks of one version built from different sources: the first
-/// digits of the hash of its file, or of no data if that cannot be read.
+/// Returns a build identification of the executable, to detect ranks of one version that were built from different
+/// sources: the first digits of the hash of its file, or of no data if the file cannot be read.
 pub(crate) fn build() -> &'static str {
     static BUILD: LazyLock<String> = LazyLock::new(|| {
         let mut hasher = Sha256::new();
-        // In pieces: with symbols the file may be larger than the network of a rank.
+        // Read in blocks, because with symbols the file may be larger than the simulation state of a rank.
         if let Ok(mut program) = std::env::current_exe().and_then(File::open) {
             let mut piece = vec![0; 1 << 16];
             while let Ok(count @ 1..) = program.read(&mut piece) {
@@ -51,8 +51,8 @@ pub(crate) fn build() -> &'static str {
     &BUILD
 }
 
-/// Exchanges with every rank the run that it is ready for (`own`), or `None` after an error of its own. All must be
-/// ready for one run.
+/// Exchanges with all ranks the description of the run that each rank is ready for. `own` is that of this rank, or
+/// `None` after an error of this rank. All ranks must be ready for the same run.
 ///
 /// # Errors
 /// [`LabError::OtherRun`] on the first rank; [`LabError::OtherRank`] if another rank reports the error.
@@ -63,11 +63,11 @@ pub fn agree(ranks: &dyn Ranks, own: Option<&str>) -> Result<(), LabError> {
     let others = others(ranks);
     ranks.exchange(&mut batches, &others, &others);
     batches[rank] = packed(&own.map(str::to_owned));
-    // The batch of a rank of another version may be malformed.
+    // A rank of another version may send a malformed batch.
     let texts: Vec<Option<String>> =
         batches.iter().map(|batch| unpacked(batch).unwrap_or(Some("an unknown run".to_owned()))).collect();
     if let Some(failed) = texts.iter().position(Option::is_none) {
-        // A failed rank reports its own error; of several only the first does.
+        // A failed rank reports its error; if several failed, only the first of them does.
         return if failed == rank { Ok(()) } else { Err(LabError::OtherRank { rank: failed }) };
     }
     let Some(other) = texts.iter().position(|other| *other != texts[0]) else { return Ok(()) };
@@ -78,7 +78,7 @@ pub fn agree(ranks: &dyn Ranks, own: Option<&str>) -> Result<(), LabError> {
     Err(LabError::OtherRun { rank: other, ours, theirs })
 }
 
-/// Reports an error of this rank to the others. Returns the error to report here.
+/// Notifies the other ranks of an error of this rank. Returns the error that this rank must report.
 pub fn failed(ranks: &dyn Ranks, error: LabError) -> LabError {
     agree(ranks, None).err().unwrap_or(error)
 }
@@ -93,7 +93,7 @@ mod tests {
             let ask = |(ranks, own): (std::sync::Arc<dyn Ranks>, Option<&'static str>)| {
                 move || agree(&*ranks, own).map_or_else(|error| error.to_string(), |()| "yes".to_owned())
             };
-            // Leaked, as the threads require static text.
+            // Leaked, because the threads require `'static` texts.
             let texts = texts.map(|own| own.map(|own| &*own.to_owned().leak()));
             let threads: Vec<_> = in_one_process(3).into_iter().zip(texts).map(|it| scope.spawn(ask(it))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
@@ -106,7 +106,7 @@ mod tests {
         let other = reports([Some("a"), Some("a"), Some("b")]);
         assert_eq!(other[0], "rank 2 has another run than rank 0: b instead of a");
         assert_eq!(other[1..], ["rank 0 reported an error", "rank 0 reported an error"]);
-        // A failed rank reports its own error, of several the first.
+        // A failed rank reports its error; if several failed, only the first of them does.
         assert_eq!(
             reports([Some("a"), None, Some("a")]),
             ["rank 1 reported an error", "yes", "rank 1 reported an error"]

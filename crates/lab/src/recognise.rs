@@ -1,4 +1,4 @@
-//! Detects the kind of a file that was given in place of another, for helpful errors.
+//! Recognises the kind of a file or folder that was given in place of another, for specific error messages.
 
 use crate::error::LabError;
 use fabric::files::{Format, detect};
@@ -12,12 +12,12 @@ use std::path::Path;
 /// Maximum number of bytes of a file that are examined.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Kinds that users confuse.
+/// Kinds of files and folders that users may confuse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathKind {
     /// The folder of a run.
     Result,
-    /// A file of such a folder.
+    /// A file in the folder of a run.
     ResultFile,
     /// The folder of a sweep.
     Sweeps,
@@ -27,7 +27,7 @@ pub enum PathKind {
     Sweep,
     /// A scenario.
     Scenario,
-    /// Rules of Tagger.
+    /// Tag rules of Tagger.
     Rules,
     /// A fabric.
     Topology(Format),
@@ -64,7 +64,7 @@ pub fn recognise(path: &Path) -> Option<PathKind> {
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(MOST_BYTES).read_to_end(&mut bytes).ok()?;
     let beside = || path.parent().is_some_and(|folder| folder.join(SUMMARY_FILE).is_file());
-    // Parquet and pcapng.
+    // Magic numbers of Parquet and pcapng.
     if bytes.starts_with(b"PAR1") || bytes.starts_with(b"\x0a\x0d\x0d\x0a") {
         return beside().then_some(PathKind::ResultFile);
     }
@@ -90,7 +90,7 @@ pub fn recognise(path: &Path) -> Option<PathKind> {
     detect(&path.to_string_lossy(), &text).map(PathKind::Topology)
 }
 
-/// Returns an error if `path` is recognised as something else than a scenario.
+/// Returns an error if `path` is recognised as anything other than a scenario.
 pub(crate) fn other_than_scenario(path: &Path) -> Option<LabError> {
     let kind = recognise(path).filter(|kind| *kind != PathKind::Scenario)?;
     Some(LabError::NotAScenario { path: path.to_owned(), kind })

@@ -1,4 +1,4 @@
-//! Writes the records of a run to the files of its result.
+//! Writes the records of a run to its result files.
 
 use fabric::{Fabric, NodeId};
 use model::parameters::{CaptureParameters, Setup};
@@ -16,13 +16,13 @@ use scenario::Lowered;
 use std::path::Path;
 use units::Time;
 
-/// The HPCC form of `fct.txt` has 16 bits for a host.
+/// Maximum number of hosts in HPCC's format of `fct.txt`, which has 16 bits for a host.
 const HPCC_HOSTS: usize = 1 << 16;
 
-/// The files of one result that grow during the run.
+/// The result files that are written during the run.
 pub struct Recorder {
     flows: Option<(FlowTable, FctWriter)>,
-    /// Host numbers in fct.txt, if they differ from the index.
+    /// Host numbers in `fct.txt`, if they differ from host indices.
     fct_ids: Option<Vec<u32>>,
     queues: Option<QueueSeries>,
     links: Option<LinkSeries>,
@@ -34,14 +34,14 @@ pub struct Recorder {
     trace: Option<TraceTable>,
     capture: Option<Capture>,
     reordering: Option<ReorderTable>,
-    /// Kind of each node, for pauses.
+    /// Kind of each node, for the file of pauses.
     kinds: Vec<NodeKind>,
     failure: Option<RecordError>,
 }
 
 impl Recorder {
-    /// Creates in `folder` the files that `lowered` records of `run`. `fct.txt` has the form `fct`, or conweave's if
-    /// there are more hosts than HPCC's form allows.
+    /// Creates in `folder` the files that `lowered` records of `run`. `fct.txt` has the format `fct`, or conweave's if
+    /// there are more hosts than HPCC's format allows.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`]; [`RecordError::NotOurs`] if the earlier result contains a file of the user.
@@ -62,7 +62,7 @@ impl Recorder {
             fabric::NodeKind::Host => NodeKind::Host,
             fabric::NodeKind::Switch => NodeKind::Switch,
         });
-        // Names of the nodes that other tables number.
+        // Names of the nodes, for the tables that refer to nodes by number.
         let by_number = record.queues_every.is_some() || record.links_every.is_some() || record.pauses;
         if record.trace.is_some() || by_number {
             write_ports(&at(PORTS_FILE)?, fabric, run)?;
@@ -90,7 +90,7 @@ impl Recorder {
     /// Finishes the files.
     ///
     /// # Errors
-    /// The first error since the start.
+    /// The first error since their creation.
     pub fn close(self) -> Result<(), RecordError> {
         if let Some(failure) = self.failure {
             return Err(failure);
@@ -109,7 +109,7 @@ impl Recorder {
         self.capture.map_or(Ok(()), |capture| capture.writer.close())
     }
 
-    /// Stores the first failure, which ends the run.
+    /// Stores the first failure, which stops the run.
     fn keep(&mut self, result: Result<(), RecordError>) {
         if let Err(error) = result {
             self.failure.get_or_insert(error);
@@ -166,7 +166,7 @@ impl Watcher for Recorder {
 
     fn pause(&mut self, at: Time, node: NodeId, port: u16, _classes: u8, pause: bool) {
         if let Some(writer) = &mut self.pauses {
-            // The format numbers ports from 1.
+            // The file format numbers ports from 1.
             let result = writer.push(at, node.0, self.kinds[node.index()], u32::from(port) + 1, pause);
             self.keep(result);
         }
@@ -198,7 +198,7 @@ impl Watcher for Recorder {
     }
 }
 
-/// Captured frames at selected ports, as bytes.
+/// Frames captured at selected ports, as bytes.
 struct Capture {
     frames: FrameBytes,
     writer: CaptureWriter,
@@ -228,7 +228,7 @@ impl Capture {
                 let at = (captured.capture, captured.at);
                 self.writer.push_cut(at, captured.outbound, &self.bytes, whole_bytes)
             }
-            // An inconsistent frame is a bug of the model, which the capture must not hide.
+            // An inconsistent frame is a bug of the model: report it instead of skipping the frame.
             Err(error) => Err(RecordError::Table {
                 path: CAPTURE_FILE.into(),
                 what: format!("a frame of flow {} cannot be written: {error}", captured.frame.flow),
@@ -237,7 +237,7 @@ impl Capture {
     }
 }
 
-/// Writes the names of the nodes and ports in a trace.
+/// Writes the table with the names of the nodes and ports in a trace.
 fn write_ports(path: &Path, fabric: &Fabric, run: &ScenarioIdentity) -> Result<(), RecordError> {
     let mut table = PortTable::create(path, run)?;
     for node in fabric.node_ids() {

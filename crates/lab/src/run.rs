@@ -1,4 +1,4 @@
-//! A run with its files: from the lowered scenario to a complete result in its folder.
+//! A run with its files: from the lowered scenario to a complete result folder.
 
 use crate::error::LabError;
 use crate::explained;
@@ -20,8 +20,8 @@ use text::quoted;
 /// A valid, lowered scenario, ready to run.
 #[derive(Debug)]
 pub struct Run {
-    /// The lowered scenario. Its setup may be changed in values that do not affect results, such as the number of
-    /// threads.
+    /// The lowered scenario. Callers may only change values of its setup that do not affect results, such as the number
+    /// of threads.
     pub lowered: Lowered,
     scenario: Scenario,
     path: PathBuf,
@@ -57,7 +57,7 @@ pub fn folder(target: &Path) -> Result<ResultFolder, LabError> {
     ResultFolder::create(target).map_err(|error| LabError::Target { target: target.to_owned(), error })
 }
 
-/// Reads the scenario at `path`, with the values of `set` and `seed` instead of its own.
+/// Reads the scenario at `path` with the overrides `set` and `seed`.
 ///
 /// # Errors
 /// [`LabError::Scenario`] with all errors, [`LabError::NotAScenario`].
@@ -74,7 +74,7 @@ fn wrong(errors: ScenarioErrors, path: &Path) -> LabError {
 }
 
 impl Run {
-    /// Reads and lowers the scenario at `path`, with the values of `set` and `seed` instead of its own.
+    /// Reads and lowers the scenario at `path` with the overrides `set` and `seed`.
     ///
     /// # Errors
     /// [`LabError::Scenario`] with all errors, [`LabError::NotAScenario`].
@@ -82,10 +82,10 @@ impl Run {
         Run::lowered(read(path, set, seed)?, path, set, stop)
     }
 
-    /// Calls [`Run::read`] or [`Run::parse`].
+    /// Calls [`Run::read`] or [`Run::parse`], by the kind of source.
     ///
     /// # Errors
-    /// Those of the function called.
+    /// Those of the called function.
     pub fn of(source: &Source, set: &[Override], seed: Option<u64>, stop: &StopFlag) -> Result<Run, LabError> {
         match source {
             Source::File(path) => Run::read(path, set, seed, stop),
@@ -93,7 +93,7 @@ impl Run {
         }
     }
 
-    /// Reads like [`Run::read`], from the text of a scenario named `name` in errors; paths in it are relative to the
+    /// Like [`Run::read`], from the text of a scenario that errors call `name`; paths in the text are relative to the
     /// working directory.
     ///
     /// # Errors
@@ -116,17 +116,17 @@ impl Run {
         Ok(Run { lowered, scenario, path: path.to_owned(), set: set.to_vec(), ranks: None })
     }
 
-    /// Makes it a run over several ranks, each of which has read the scenario. The first rank has the folder and the
-    /// watcher, and returns the result.
+    /// Turns this run into a run over several ranks, each of which has read the same scenario. The first rank has the
+    /// folder and the watcher, and returns the result.
     pub fn over(&mut self, ranks: Arc<dyn Ranks>) {
         self.ranks = Some(ranks);
     }
 
-    /// Runs to the end, or until `watcher` or `stop` ends it. The files appear in `folder` atomically. The hash of the
-    /// summary covers the files, or without files the summary itself.
+    /// Runs to the end, or until `watcher` or `stop` ends the run. The files appear in `folder` atomically. The results
+    /// hash in the summary covers the files; without files, it covers the summary.
     ///
     /// # Errors
-    /// If the network cannot be built or the disk fails.
+    /// If the network cannot be built or writing fails.
     pub fn produce(
         self,
         folder: Option<ResultFolder>,
@@ -139,7 +139,7 @@ impl Run {
         begun.finish(watcher, options)
     }
 
-    /// Begins the run for execution step by step; its files will be in `folder`.
+    /// Starts the run for execution step by step; its files will be in `folder`.
     ///
     /// # Errors
     /// As [`Run::produce`]; ranks with different scenarios.
@@ -177,8 +177,8 @@ impl Run {
     }
 }
 
-/// Returns the description on which ranks must agree: the program, the scenario with its values, and files that it
-/// names.
+/// Returns the description of the run on which all ranks must agree: the program, the scenario with its overrides, and
+/// the files that it names.
 fn described(identity: &ScenarioIdentity, lowered: &Lowered) -> String {
     let ScenarioIdentity { name, hash, seed, version } = identity;
     let fabric = &lowered.setup.fabric;
@@ -190,7 +190,7 @@ fn described(identity: &ScenarioIdentity, lowered: &Lowered) -> String {
     )
 }
 
-/// Returns files of every result: the scenario, and every value in force.
+/// Returns the files of every result: the scenario, and every effective value.
 fn result_files(scenario: &Scenario, lowered: &Lowered, set: &[Override]) -> Vec<(&'static str, String)> {
     let mut text = String::new();
     for change in set.iter().filter(|change| change.key != "threads") {
@@ -203,14 +203,14 @@ fn result_files(scenario: &Scenario, lowered: &Lowered, set: &[Override]) -> Vec
     vec![("scenario.toml", text), ("explain.txt", explained::text(lowered))]
 }
 
-/// Returns the format of completion times, by the replayed flow file: with five columns conweave's; with six, or
-/// without a replay, HPCC's.
+/// Returns the format of `fct.txt`, determined by the replayed flow file: conweave's if its lines have five columns,
+/// HPCC's if they have six or if there is no replay.
 fn fct_format(scenario: &Scenario, path: &Path) -> FctFormat {
     let folder = path.parent().unwrap_or(Path::new(""));
     let replayed = |key: &str| key.starts_with("traffic.") && key.ends_with(".file");
     let five = scenario.explain().iter().filter(|value| replayed(&value.key)).any(|value| {
         let text = std::fs::read_to_string(folder.join(&value.value)).unwrap_or_default();
-        // The first line is the number of flows.
+        // The first line has the number of flows.
         let flow = text.lines().filter(|line| !line.trim().is_empty()).nth(1);
         flow.is_some_and(|line| line.split_whitespace().count() == 5)
     });
@@ -240,7 +240,8 @@ mod tests {
         for different in [described(&newer, &here), described(&changed, &here), described(&seeded, &other)] {
             assert_ne!(different, description);
         }
-        // Another build of one version is another program: this one has a hash.
+        // Another build of the same version is a different program: the description includes the hash of the
+        // executable.
         let build = description.split("build ").nth(1).unwrap().trim_end_matches(')');
         assert!(build.len() == 8 && !build.starts_with("e3b0c442"), "the hash of nothing: {description}");
     }

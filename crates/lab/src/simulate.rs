@@ -19,21 +19,21 @@ use std::sync::Arc;
 use std::time::Instant;
 use units::Time;
 
-/// The result of a run, and its cost on this machine.
+/// The result of a run, and its execution time and memory on this machine.
 #[derive(Clone, Debug)]
 pub struct FinishedRun {
     /// The summary, equal on every machine.
     pub summary: Summary,
-    /// The cost on this machine.
+    /// Execution time and memory on this machine.
     pub timing: Timing,
-    /// The folder of its files, if any.
+    /// The folder of the result files, if any.
     pub folder: Option<PathBuf>,
 }
 
 /// Options that do not affect the result.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunOptions {
-    /// Other runs share the process, so its CPU time does not apply to this one.
+    /// Other runs share the process, so that its CPU time is not that of this run.
     pub shared: bool,
     /// A stopped run leaves no files.
     pub whole_only: bool,
@@ -45,7 +45,7 @@ pub(crate) fn identity(name: &str, hash: &str, seed: u64) -> ScenarioIdentity {
     ScenarioIdentity { name: name.to_owned(), hash: hash.to_owned(), seed, version }
 }
 
-/// Data of a run besides its setup.
+/// Data of a run in addition to its setup.
 pub(crate) struct RunContext {
     /// Whether the run fails unless it deadlocks.
     pub expect_deadlock: bool,
@@ -55,25 +55,25 @@ pub(crate) struct RunContext {
     pub labels: Vec<String>,
     /// Warnings of the scenario.
     pub warnings: Vec<String>,
-    /// The scenario in errors.
+    /// Name of the scenario in errors.
     pub path: PathBuf,
 }
 
-/// A run in progress. One call or several steps give equal results. Its files appear only with [`ActiveRun::finish`].
+/// A run in progress. One call and several steps give equal results. Its files appear only after [`ActiveRun::finish`].
 pub struct ActiveRun {
     simulation: Simulation,
     files: Option<(ResultFolder, Recorder)>,
     _unfinished: Option<IncompleteFolder>,
     about: RunContext,
     started: Instant,
-    /// Time of reading and building, excluded from the speed of the engine.
+    /// Time for reading the scenario and building the network, which is excluded from the speed of the engine.
     before: Timing,
     threads: u32,
 }
 
 impl ActiveRun {
-    /// Builds the network of `setup` at time zero; `stop` ends it early. During the run, its folder is `unfinished`.
-    /// With `ranks` this process runs a part of the network.
+    /// Builds the network of `setup` at time zero; `stop` ends the construction early. During the run, its folder is
+    /// registered as `unfinished`. With `ranks`, this process simulates a part of the network.
     ///
     /// # Errors
     /// [`LabError::Model`] if the network cannot be built.
@@ -96,7 +96,7 @@ impl ActiveRun {
         };
         let refused = |error| match rank {
             0 => LabError::Model { path: about.path.clone(), error },
-            // All ranks build the whole network, so one report of an error is enough.
+            // Every rank builds the whole network and has the same error: only rank 0 reports it.
             _ => LabError::OtherRank { rank: 0 },
         };
         let mut simulation = built.map_err(refused)?;
@@ -111,10 +111,10 @@ impl ActiveRun {
         &mut self.simulation
     }
 
-    /// Gives the rates of its flows to agents ([`Simulation::create_agents`]).
+    /// Creates agents that set the rates of their flows ([`Simulation::create_agents`]).
     ///
     /// # Errors
-    /// [`LabError::Model`] if no rate can be set.
+    /// [`LabError::Model`] if the rate of no flow can be set.
     pub fn create_agents(&mut self, steers: AgentScope) -> Result<Vec<Agent>, LabError> {
         let path = self.about.path.clone();
         self.simulation.create_agents(steers).map_err(|error| LabError::Model { path, error })
@@ -125,16 +125,16 @@ impl ActiveRun {
         self.simulation.run(&mut with_files(watcher, &mut self.files));
     }
 
-    /// Continues to `until` or to the end of the run. Returns whether it got there.
+    /// Continues to `until` or to the end of the run. Returns whether `until` or the end was reached.
     pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> bool {
         self.simulation.run_until(until, &mut with_files(watcher, &mut self.files))
     }
 
-    /// Summarises the run. Its files appear in its folder atomically. The hash of the summary covers the files, or
-    /// without files the summary itself.
+    /// Summarises the run. Its files appear in its folder atomically. The results hash in the summary covers the files;
+    /// without files, it covers the summary.
     ///
     /// # Errors
-    /// If the disk fails.
+    /// If writing fails.
     pub fn finish(self, watcher: &mut dyn Watcher, options: RunOptions) -> Result<FinishedRun, LabError> {
         let ActiveRun { mut simulation, mut files, _unfinished, about, started, before, threads } = self;
         let mut timing = Timing::measure(started.elapsed(), threads);
@@ -169,7 +169,8 @@ impl ActiveRun {
     }
 }
 
-/// Returns the cost of each rank, on the first rank. Call it before the summary, whose messages would count too.
+/// Returns the costs of all ranks on the first rank. Call it before the summary, whose messages would otherwise be
+/// counted.
 fn of_ranks(simulation: &Simulation, timing: &Timing) -> Vec<RankTiming> {
     if simulation.cut().is_none() {
         return Vec::new();
@@ -188,14 +189,14 @@ fn of_ranks(simulation: &Simulation, timing: &Timing) -> Vec<RankTiming> {
     simulation.gather_numbers(own).into_iter().map(named).collect()
 }
 
-/// Returns `watcher` together with the writer of the files.
+/// Returns a list of `watcher` and the writer of the files.
 fn with_files<'a>(watcher: &'a mut dyn Watcher, files: &'a mut Option<(ResultFolder, Recorder)>) -> WatcherList<'a> {
     let mut watchers: Vec<&'a mut dyn Watcher> = vec![watcher];
     watchers.extend(files.as_mut().map(|(_, recorder)| recorder as &mut dyn Watcher));
     WatcherList(watchers)
 }
 
-/// Returns the hash of a summary without files, equal to [`record::results_hash`] of a result with no other files.
+/// Returns the hash of a summary without files, which equals [`record::results_hash`] of a result without other files.
 pub(crate) fn summary_hash(summary: &Summary) -> String {
     let mut bare = summary.clone();
     bare.results_hash.clear();
@@ -208,7 +209,7 @@ pub(crate) fn summary_hash(summary: &Summary) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Several watchers of one run. One of them can end it.
+/// Several watchers of one run. Each of them can end the run.
 pub struct WatcherList<'a>(pub Vec<&'a mut dyn Watcher>);
 
 impl Watcher for WatcherList<'_> {
@@ -249,7 +250,7 @@ impl Watcher for WatcherList<'_> {
         self.0.iter_mut().for_each(|watcher| watcher.delays(delays));
     }
     fn progress(&mut self, now: Time, hops: u64) -> bool {
-        // All are called, even after one ends the run.
+        // Call all watchers, even if one of them has ended the run.
         let mut on = true;
         for watcher in &mut self.0 {
             on &= watcher.progress(now, hops);

@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A stop flag, with two facts for an owner that must end the process: whether the flag is polled now, and which
-/// folders are incomplete. Clones share the flag.
+/// A stop flag. For an owner that must end the process, it also has the folders with incomplete results, and whether a
+/// phase is in progress that does not poll the flag. Clones share the flag.
 #[derive(Clone, Debug, Default)]
 pub struct StopFlag {
     wanted: Arc<AtomicBool>,
-    /// Threads in a phase that does not poll the flag.
+    /// Number of threads in a phase that does not poll the flag.
     signals_blocked: Arc<AtomicUsize>,
     unfinished: Arc<Mutex<Vec<PathBuf>>>,
 }
 
 impl StopFlag {
-    /// Requests a stop. Returns whether one was requested before.
+    /// Requests a stop. Returns whether a stop had been requested before.
     pub fn request(&self) -> bool {
         self.wanted.swap(true, Ordering::Relaxed)
     }
@@ -25,7 +25,7 @@ impl StopFlag {
         self.wanted.load(Ordering::Relaxed)
     }
 
-    /// Returns the flag itself, for the engine.
+    /// Returns the atomic flag for the engine.
     pub(crate) fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.wanted)
     }
@@ -35,19 +35,19 @@ impl StopFlag {
         self.signals_blocked.load(Ordering::Relaxed) > 0
     }
 
-    /// Begins such a phase, which lasts until the result is dropped.
+    /// Begins a phase that does not poll the flag; it lasts until the returned guard is dropped.
     pub fn block_signals(&self) -> SignalsBlocked {
         self.signals_blocked.fetch_add(1, Ordering::Relaxed);
         SignalsBlocked(Arc::clone(&self.signals_blocked))
     }
 
-    /// Returns the folders with incomplete results. Before the process ends they must be abandoned
+    /// Returns the folders with incomplete results. Before the process ends, they must be cleaned up
     /// ([`record::folder::abandon`]).
     pub fn unfinished_folders(&self) -> Vec<PathBuf> {
         self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Registers `folder` as incomplete until the result is dropped.
+    /// Registers `folder` as incomplete until the returned guard is dropped.
     pub(crate) fn unfinished(&self, folder: &Path) -> IncompleteFolder {
         self.unfinished.lock().unwrap_or_else(PoisonError::into_inner).push(folder.to_owned());
         IncompleteFolder { folder: folder.to_owned(), all: Arc::clone(&self.unfinished) }

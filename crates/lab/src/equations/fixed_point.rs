@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use text::numbers::{rate, size, span};
 
-/// The fixed point, and the conditions of the thesis.
+/// The fixed point, and the values of the stability conditions of the thesis.
 pub struct FixedPointReport {
     report: Result<Report, String>,
     thesis_lines: Vec<String>,
 }
 
 impl FixedPointReport {
-    /// Analyses the model of a file.
+    /// Analyses the fluid model of a file.
     pub fn of(file: &FluidFile) -> FixedPointReport {
         FixedPointReport { report: report(&*file.model()), thesis_lines: thesis_lines(file) }
     }
@@ -34,7 +34,7 @@ impl FixedPointReport {
                 let _ = writeln!(text, "verdict       {}", verdict(report));
                 for (at, root) in report.roots.iter().enumerate() {
                     let label = if at == 0 { "roots, 1/s" } else { "" };
-                    // Rounding errors of 0 are shown as 0.
+                    // Real parts within rounding errors of 0 are shown as 0.
                     let real = if root.norm() < 1e-6 { "0".to_owned() } else { format!("{:.4e}", root.re) };
                     let imaginary = if root.im == 0.0 { String::new() } else { format!(" +- {:.4e} i", root.im) };
                     let _ = writeln!(text, "{label:<14}{real}{imaginary}");
@@ -90,7 +90,7 @@ fn verdict(report: &Report) -> String {
     meaning.to_owned() + &margin
 }
 
-/// Returns the values of the thesis's conditions for this file, as printed and as corrected.
+/// Returns the values of the thesis's stability conditions for this file, as printed and as corrected.
 fn thesis_lines(file: &FluidFile) -> Vec<String> {
     let flows: f64 = file.flows.iter().map(|flows| f64::from(flows.count)).sum();
     let tau = file.flows.iter().map(|flows| flows.rtt).fold(0.0, f64::max);

@@ -1,9 +1,9 @@
-//! Fluid models: solutions, stability, and comparison with packet simulations.
+//! Fluid models: solutions, stability, and comparison with packet-level simulations.
 //!
 //! ```text
 //!   FluidFile ──> Solved: rates and queue over time ──> summary, series
-//!       └──────> Rest: fixed point, roots, the thesis's conditions
-//!   scenario ──> Packets: rate and queue of the bottleneck
+//!       └──────> FixedPointReport: fixed point, characteristic roots, the thesis's conditions
+//!   scenario ──> PacketMeasurement: rate and queue of the bottleneck
 //! ```
 
 mod fixed_point;

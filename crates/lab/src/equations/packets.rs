@@ -1,4 +1,4 @@
-//! A packet simulation beside the fluid model: runs a scenario and samples its bottleneck.
+//! A packet-level simulation for comparison with the fluid model: runs a scenario and samples its bottleneck port.
 
 use crate::error::LabError;
 use crate::stop::StopFlag;
@@ -10,29 +10,29 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use units::Time;
 
-/// Samples of queues and links if the scenario has no interval.
+/// Number of samples of queues and links if the scenario has no sampling interval.
 const DEFAULT_SAMPLES: u64 = 2000;
 
-/// Measurements at the bottleneck, the switch port with the longest mean queue.
+/// Measurements at the bottleneck: the switch port with the longest mean queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PacketMeasurement {
     /// The port, as `node:port`.
     pub port: String,
     /// Number of flows in the run.
     pub flows: u64,
-    /// Mean queue within the measured window, in bytes.
+    /// Mean queue length in the measurement interval, in bytes.
     pub queue_bytes: f64,
-    /// Mean rate of the port within it, including preamble and gap, in bit/s.
+    /// Mean rate of the port in the measurement interval, including preamble and inter-frame gap, in bit/s.
     pub rate_bps: f64,
-    /// Time in s, and length of the queue in bytes.
+    /// Samples of the queue: time in s, length in bytes.
     pub queue: Vec<(f64, f64)>,
-    /// Time in s, and rate of the port over the sampling interval, in bit/s.
+    /// Samples of the rate: time in s, mean rate of the port over the sampling interval in bit/s.
     pub rate: Vec<(f64, f64)>,
 }
 
 type Port = (NodeId, u16);
 
-/// Samples of ports, by time.
+/// Samples by port and time.
 #[derive(Default)]
 struct PortSamples {
     queues: BTreeMap<Port, BTreeMap<Time, u64>>,
@@ -41,7 +41,7 @@ struct PortSamples {
 
 impl Watcher for PortSamples {
     fn queue(&mut self, sample: QueueSample) {
-        // Classes of a port are one queue here.
+        // Add up the classes of a port.
         let samples = self.queues.entry((sample.node, sample.port)).or_default();
         *samples.entry(sample.at).or_default() += sample.bytes;
     }
@@ -59,7 +59,7 @@ fn samples(recorded: Option<&BTreeMap<Time, u64>>, every: Time, until: Time) -> 
 }
 
 impl PacketMeasurement {
-    /// Runs `setup`; `path` is the scenario in errors.
+    /// Runs `setup`. `path` is the name of the scenario in errors.
     ///
     /// # Errors
     /// [`LabError::Model`] if the network cannot be built.
@@ -75,7 +75,7 @@ impl PacketMeasurement {
         let mut seen = PortSamples::default();
         simulation.run(&mut seen);
         let total = |samples: &BTreeMap<Time, u64>| samples.range(from..).map(|number| number.1).sum::<u64>();
-        // The first at ties; without any queue, any port that sends.
+        // For equal queues, the first port. If no port has a queue, any switch port that sends.
         let longest = seen.queues.iter().rev().max_by_key(|(_, samples)| total(samples)).map(|(port, _)| *port);
         let forwards = |port: &&Port| fabric.node(port.0).kind == fabric::NodeKind::Switch;
         let port = longest.or_else(|| seen.sent.keys().find(forwards).copied()).unwrap_or((NodeId(0), 0));
@@ -109,7 +109,7 @@ impl PacketMeasurement {
     }
 }
 
-/// Keys of a model, and the corresponding ones of a scenario.
+/// Keys of a fluid model, and the corresponding keys of a scenario.
 const SAME: [(&str, &str); 13] = [
     ("model.kind", "host.transport.kind"),
     ("model.gain", "host.transport.gain"),
@@ -126,8 +126,8 @@ const SAME: [(&str, &str); 13] = [
     ("model.mark_at", "switch.marking.at"),
 ];
 
-/// Returns the differences between model and scenario: the number of flows, and the values of keys that both have.
-/// Other keys are ignored, as a model has fewer parameters than a transport.
+/// Returns the differences between fluid model and scenario: the number of flows, and the values of keys that both
+/// have. Other keys are ignored, because a fluid model has fewer parameters than a transport.
 pub fn differences(file: &FluidFile, packets: &PacketMeasurement, scenario: &[Explained]) -> Vec<String> {
     let value =
         |all: &[Explained], key: &str| all.iter().find(|value| value.key == key).map(|value| value.value.clone());

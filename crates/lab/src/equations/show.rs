@@ -1,4 +1,4 @@
-//! Output of a solved model as text and JSON.
+//! Output of a solved fluid model as text and JSON.
 
 use super::{ColumnStatistics, FixedPointReport, PacketMeasurement, Solved};
 use crate::explained;
@@ -20,14 +20,14 @@ pub fn explained_json(file: &FluidFile) -> String {
     format!("{:#}\n", value!({ "model": model, "values": explained::json_values(&file.explained) }))
 }
 
-/// A packet simulation, and its differences from the model.
+/// A packet-level simulation, and its differences from the fluid model.
 type PacketComparison<'a> = (&'a PacketMeasurement, &'a [String]);
 
 fn flows(file: &FluidFile) -> u64 {
     file.flows.iter().map(|flows| u64::from(flows.count)).sum()
 }
 
-/// Returns Jain's index of mean rates.
+/// Returns Jain's fairness index of mean rates.
 fn jain(file: &FluidFile, means: &[f64]) -> f64 {
     let pairs = || file.flows.iter().zip(means).map(|(flows, mean)| (f64::from(flows.count), mean));
     let sum: f64 = pairs().map(|(count, mean)| count * mean).sum();
@@ -39,14 +39,15 @@ fn bytes(value: f64) -> String {
     size(value.max(0.0).round() as u64)
 }
 
-/// Returns the statistics of the rate of each kind of flows, and of the queue; `None` if the solution ended before the
-/// warm-up.
+/// Returns the statistics of the rate of each group of flows, and of the queue; `None` if the solution ended before the
+/// end of the warm-up.
 fn spreads(solved: &Solved) -> Option<(Vec<ColumnStatistics>, ColumnStatistics)> {
     let rates = solved.rates.iter().map(|column| solved.spread(*column)).collect::<Option<_>>()?;
     Some((rates, solved.queue()?))
 }
 
-/// Returns the text: rates and queue after the warm-up, beside packets if given, and the fixed point.
+/// Returns the text: rates and queue after the warm-up, those of the packet-level simulation if given, and the fixed
+/// point.
 pub fn summary(
     file: &FluidFile,
     solved: &Solved,
@@ -91,7 +92,7 @@ pub fn summary(
     text
 }
 
-/// Returns the means of the fluid model beside those of packets.
+/// Returns the means of the fluid model and those of the packet-level simulation.
 fn packets((packets, differ): PacketComparison<'_>, flow_bps: f64, queue_bytes: f64) -> String {
     let row = |name: &str, fluid: f64, packets: f64, show: &dyn Fn(f64) -> String| {
         let off = if packets > 0.0 { format!("{:+.1} %", 100.0 * (fluid / packets - 1.0)) } else { "-".to_owned() };

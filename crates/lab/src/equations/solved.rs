@@ -1,4 +1,4 @@
-//! A solution as columns, and its statistics.
+//! The solution of a fluid model as columns, and its statistics.
 
 use fluid::models::Model;
 use fluid::solver::{Options, SolveError, Work, solve};
@@ -8,35 +8,35 @@ use std::fmt::Write as _;
 /// A solved model.
 #[derive(Clone, Debug)]
 pub struct Solved {
-    /// Names of the columns, the queue in bytes last.
+    /// Names of the columns; the last one is the queue in bytes.
     pub names: Vec<String>,
     /// Times, in ps.
     pub times_ps: Vec<u64>,
     /// Values, by column.
     pub columns: Vec<Vec<f64>>,
-    /// Column of the rate, by kind of flows.
+    /// Column index of the rate of each group of flows.
     pub rates: Vec<usize>,
-    /// Work of the solver.
+    /// Work of the solver, in steps and evaluations.
     pub work: Work,
-    /// The error that ended it early.
+    /// The error that ended the solution early.
     pub failed: Option<SolveError>,
-    /// First row after the warm-up.
+    /// Index of the first row after the warm-up.
     measured: usize,
 }
 
 /// Mean, minimum and maximum of a column after the warm-up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ColumnStatistics {
-    /// The mean.
+    /// Mean.
     pub mean: f64,
-    /// The least.
+    /// Minimum.
     pub least: f64,
-    /// The greatest.
+    /// Maximum.
     pub most: f64,
 }
 
 impl Solved {
-    /// Returns the columns of a model: its variables, with the queue in bytes.
+    /// Returns the names of the columns of a model: its variables, with the queue in bytes.
     pub fn names(model: &dyn Model) -> Vec<String> {
         let queue = model.queue();
         let variables = model.variables().iter().enumerate();
@@ -47,7 +47,7 @@ impl Solved {
         variables.map(name).collect()
     }
 
-    /// Solves the model of a file, up to the first error.
+    /// Solves the model of a file, up to the end or the first error.
     pub fn of(file: &FluidFile) -> Solved {
         let mut model = file.model();
         let (names, queue) = (Solved::names(&*model), model.queue());
@@ -61,7 +61,7 @@ impl Solved {
             for (column, value) in columns.iter_mut().zip(state) {
                 column.push(*value);
             }
-            // Flows send nothing before their start.
+            // Before its start, a flow has rate 0.
             for (rate, _) in rates.iter().zip(&file.flows).filter(|(_, flows)| time < flows.start) {
                 columns[*rate].pop();
                 columns[*rate].push(0.0);
@@ -76,7 +76,8 @@ impl Solved {
         Solved { names, times_ps, columns, rates, work, failed, measured }
     }
 
-    /// Returns the statistics of a column after the warm-up; `None` if the solution ended before.
+    /// Returns the statistics of a column after the warm-up; `None` if the solution ended before the end of the
+    /// warm-up.
     pub fn spread(&self, column: usize) -> Option<ColumnStatistics> {
         let values = &self.columns[column][self.measured..];
         let least = values.iter().copied().reduce(f64::min)?;
@@ -89,8 +90,8 @@ impl Solved {
         self.spread(self.names.len() - 1)
     }
 
-    /// Returns the values of a column; with `'` appended to the name their slope in 1/s, by differences of neighbours.
-    /// `None` for any other name.
+    /// Returns the values of a column; for a name with `'` appended, its derivative in 1/s from differences of adjacent
+    /// samples. `None` for any other name.
     pub fn series(&self, name: &str) -> Option<Vec<f64>> {
         let plain = name.strip_suffix('\'').unwrap_or(name);
         let values = &self.columns[self.names.iter().position(|known| known == plain)?];

@@ -1,4 +1,5 @@
-//! Flows of compared runs. If the sets of completed flows differ, those that every run completed can still be compared.
+//! Flows of compared runs. If the sets of completed flows differ between runs, metrics are compared over the
+//! intersection.
 
 use super::metrics::{Measured, measure, measure_labels};
 use super::row::Row;
@@ -7,7 +8,7 @@ use record::flows::{FlowRecord, FlowStatistics};
 use record::summary::{Goodput, Summary};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum number of flows stored by all runs of a comparison, 56 bytes each.
+/// Maximum number of flows stored by all runs of a comparison together, 56 bytes each.
 const MOST_FLOWS: usize = 4_000_000;
 
 /// Identity and times of a flow.
@@ -24,7 +25,8 @@ struct Flow {
 }
 
 impl Flow {
-    /// Returns the identity of the flow under any varied value. The start is excluded, as it may depend on the value.
+    /// Returns the identity of the flow, which is equal for all varied values. It excludes the start time, which may
+    /// depend on the varied value.
     fn key(&self) -> (u64, u32, u32, u32, u64) {
         (self.flow, self.traffic, self.src_host, self.dst_host, self.size_bytes)
     }
@@ -44,8 +46,8 @@ impl FlowLedger {
         FlowLedger { most: MOST_FLOWS / runs.max(1), flows: Vec::new(), is_cut: false }
     }
 
-    /// Returns the completed flows of the measured window of `summary`, in order of their numbers; `None` if there were
-    /// more than can be stored.
+    /// Returns the completed flows that started in the measurement interval of `summary`, in order of their numbers;
+    /// `None` if there were more than can be stored.
     pub fn completed(self, summary: &Summary) -> Option<CompletedFlows> {
         let window = summary.window;
         let counts = |flow: &Flow| {
@@ -80,7 +82,7 @@ impl Watcher for FlowLedger {
     }
 }
 
-/// Completed flows of the measured window of one run, in order.
+/// Completed flows that started in the measurement interval of one run, in order.
 #[derive(Debug, Default)]
 pub(crate) struct CompletedFlows(Vec<Flow>);
 
@@ -95,19 +97,19 @@ impl CompletedFlows {
     }
 }
 
-/// Metrics of the flows that every run under one seed completed.
+/// Metrics over the flows that all runs with the same seed completed.
 #[derive(Debug, Default)]
 pub(crate) struct CommonFlowMetrics {
     /// Number of flows.
     pub flows: u64,
-    /// Values in the order of [`super::metrics::all`]; only those of completion times and slowdowns are meaningful.
+    /// Values in the order of [`super::metrics::all`]; only FCTs and slowdowns are valid.
     pub values: Vec<Measured>,
-    /// Values by label.
+    /// Values of the metrics of each label.
     pub of_labels: BTreeMap<String, Vec<Measured>>,
 }
 
-/// Sets the metrics of each of `rows` over the flows that all rows of its seed completed, if some rows have unfinished
-/// flows.
+/// If a run with some seed has unfinished flows, sets the metrics of all `rows` with this seed over the flows that all
+/// these runs completed.
 pub(crate) fn set_common(rows: &mut [Row]) {
     let mut seeds: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {

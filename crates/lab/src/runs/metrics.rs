@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::{grouped, rate, size, span};
 
-/// Names and titles of the ranges of [`SIZE_BOUNDS_BYTES`].
+/// Names and titles of the size ranges of [`SIZE_BOUNDS_BYTES`].
 const SIZES: [(&str, &str); SIZE_BOUNDS_BYTES.len()] = [
     ("to-10KB", "up to 10KB"),
     ("to-100KB", "10KB to 100KB"),
@@ -19,7 +19,7 @@ const SIZES: [(&str, &str); SIZE_BOUNDS_BYTES.len()] = [
     ("above-10MB", "above 10MB"),
 ];
 
-/// Unit and format of a number.
+/// Unit and format of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A count.
@@ -58,13 +58,14 @@ impl Unit {
     /// Formats the mean of `count` values.
     pub fn show_mean(self, mean: f64, count: usize) -> String {
         match self {
-            // Means of counts need a decimal, or small ones would vanish.
+            // Means of counts need a decimal, because small means would be rounded to 0.
             Unit::Count if count > 1 => format!("{mean:.1}"),
             _ => self.show(mean),
         }
     }
 
-    /// Formats a mean and the half-width of its interval, to the two significant digits of the latter.
+    /// Formats a mean and the half-width of its confidence interval, both rounded to the second significant digit of
+    /// the half-width.
     pub fn show_interval(self, mean: f64, half: f64) -> String {
         let units: &[(f64, &str)] = match self {
             Unit::Count | Unit::Ratio => &[(1.0, "")],
@@ -106,7 +107,7 @@ impl Unit {
     }
 }
 
-/// One number of every run.
+/// A metric: one number per run.
 #[derive(Clone, Debug)]
 pub struct Metric {
     /// The name for `--metric`.
@@ -117,26 +118,26 @@ pub struct Metric {
     pub unit: Unit,
     /// Whether the metric is shown by default.
     pub main: bool,
-    /// Label of its traffic entry; `None` for the whole run.
+    /// Label of the metric's traffic entry; `None` for the whole run.
     pub label: Option<String>,
-    /// Index in [`all`], or among the metrics of a label.
+    /// Index in [`all`], or in the list of metrics of a label.
     pub at: usize,
-    /// The set that the metric is a statistic of.
+    /// The population of the statistic.
     pub of: Population,
     what: MetricSource,
 }
 
-/// The set that a metric is a statistic of.
+/// The population of a statistic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Population {
-    /// None: a count or a measure of the network.
+    /// No population: a count, or a property of the network.
     Network,
-    /// Completed flows. Completion times and slowdowns are also available over a subset.
+    /// Completed flows. FCTs and slowdowns are also available over a subset of flows.
     Flows,
-    /// Goodput: payload delivered in the measured window, which ends with the last completion if all flows complete
-    /// earlier.
+    /// Goodput: payload delivered in the measurement interval, which ends with the last flow completion if all flows
+    /// complete earlier.
     Payload,
-    /// Answered requests.
+    /// Requests with a reply.
     Requests,
     /// Completed iterations of a collective.
     Iterations,
@@ -147,25 +148,25 @@ pub enum Population {
 pub struct Measured {
     /// Value of the metric; `None` if the run has none.
     pub value: Option<f64>,
-    /// Coverage of the set; `None` if the metric is no statistic of a set.
+    /// Coverage of the population; `None` if the metric has no population.
     pub coverage: Option<Coverage>,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum MetricSource {
     Summary(fn(&Summary) -> Option<f64>),
-    /// A counter of a kind of port mechanism.
+    /// A counter of a port mechanism.
     Mechanism(&'static str, &'static str),
-    /// A metric of the flows of this range of [`SIZES`].
+    /// A metric of the flows in this range of [`SIZES`].
     OfSize(usize, fn(&FctOfSize) -> Option<f64>),
-    /// Unfinished flows of this range.
+    /// Number of unfinished flows in this range.
     UnfinishedOfSize(usize),
     OfLabel(fn(&TrafficSummary, &LabelledSummary) -> Option<f64>),
 }
 
-/// Separates a metric from its label: `fct-mean@web search`.
+/// Separator of metric and label: `fct-mean@web search`.
 const OF: char = '@';
-/// With more labels than this, their metrics are shown only on request.
+/// With more labels than this, metrics of labels are shown only on request.
 const SHOWN_LABELS: usize = 4;
 
 impl Metric {
@@ -173,7 +174,7 @@ impl Metric {
         Measured { value: self.read(summary), coverage: self.coverage(summary) }
     }
 
-    /// Returns the coverage of its value in `summary`.
+    /// Returns the coverage of the metric in `summary`.
     fn coverage(&self, summary: &Summary) -> Option<Coverage> {
         match (self.of, self.what) {
             (Population::Network, _) => None,
@@ -184,7 +185,7 @@ impl Metric {
         }
     }
 
-    /// Returns the number of values below which the quantile, such as p99, is the maximum.
+    /// Returns the sample size below which the quantile, such as p99, equals the maximum.
     pub fn least_values(&self) -> Option<u64> {
         let name = self.name.split(OF).next().unwrap_or_default();
         name.split('-').find_map(|part| match part {
@@ -194,7 +195,7 @@ impl Metric {
         })
     }
 
-    /// Returns whether it is a statistic of flows.
+    /// Returns whether the metric is a statistic of flows.
     pub fn is_of_flows(&self) -> bool {
         matches!(self.of, Population::Flows | Population::Payload)
     }
@@ -223,12 +224,12 @@ impl Metric {
         }
     }
 
-    /// Returns whether it is a whole number.
+    /// Returns whether the metric is a whole number.
     pub fn is_whole(&self) -> bool {
         matches!(self.unit, Unit::Count | Unit::Size)
     }
 
-    /// Returns the index of its range of sizes, if it has one.
+    /// Returns the index of the size range, if the metric has one.
     pub fn size_group(&self) -> Option<usize> {
         match self.what {
             MetricSource::OfSize(at, _) | MetricSource::UnfinishedOfSize(at) => Some(at),
@@ -236,7 +237,7 @@ impl Metric {
         }
     }
 
-    /// Returns the name of its column in a file, with the unit: `fct_mean_ns`, `fct_mean_ns@web search`.
+    /// Returns the column name in a file, with the unit: `fct_mean_ns`, `fct_mean_ns@web search`.
     pub fn column(&self) -> String {
         let name = self.name.split(OF).next().unwrap_or_default().replace('-', "_");
         let of = self.label.as_ref().map_or(String::new(), |label| format!("{OF}{label}"));
@@ -262,7 +263,7 @@ pub fn all() -> Vec<Metric> {
     ];
     type Read = fn(&FctOfSize) -> Option<f64>;
     let mean: Read = |of| Some(of.mean_ns);
-    // One value has no percentiles.
+    // A single value has no percentiles.
     let p99: Read = |of| (of.count > 1).then_some(of.p99_ns);
     for (at, (name, title)) in SIZES.iter().enumerate() {
         for (which, read) in [("mean", mean), ("p99", p99)] {
@@ -301,7 +302,7 @@ pub fn all() -> Vec<Metric> {
         of("jain", "Jain's index", Unit::Ratio, false, |s| s.flows.jain).over(Population::Flows),
         of("goodput", "goodput", Unit::Rate, true, |s| Some(s.goodput.bps)).over(Population::Payload),
         of("request-mean", "request mean", Unit::Span, true, |s| {
-            // Weighted by the answered requests of each entry.
+            // Mean over entries, weighted by the number of completed requests.
             let answered: u64 = s.requests.iter().map(|entry| entry.completed).sum();
             let total = |entry: &RequestSummary| entry.latency_ns.map_or(0.0, |of| of.mean * entry.completed as f64);
             (answered > 0).then(|| s.requests.iter().map(total).sum::<f64>() / answered as f64)
@@ -373,12 +374,12 @@ pub fn all() -> Vec<Metric> {
     metrics
 }
 
-/// Returns a distribution of several values: one value has no percentiles.
+/// Returns the distribution if it has several values: a single value has no percentiles.
 fn several(of: Option<Distribution>) -> Option<Distribution> {
     of.filter(|of| of.count > 1)
 }
 
-/// Returns the collective operation of a run that has only one: those of several entries cannot be combined.
+/// Returns the collective of a run that has only one: statistics of several collectives cannot be combined.
 fn of_collective(summary: &Summary) -> Option<&CollectiveSummary> {
     match &summary.collectives[..] {
         [one] => Some(one),
@@ -386,7 +387,7 @@ fn of_collective(summary: &Summary) -> Option<&CollectiveSummary> {
     }
 }
 
-/// Returns the metrics of one label; with `few` labels some are shown by default.
+/// Returns the metrics of one label. If there are `few` labels, some of these metrics are shown by default.
 fn of_one(label: &str, few: bool) -> Vec<Metric> {
     type Read = fn(&TrafficSummary, &LabelledSummary) -> Option<f64>;
     let all: [(&str, &str, Unit, bool, Read); 13] = [
@@ -427,7 +428,7 @@ pub(crate) fn add_labels(all: &mut Vec<String>, more: &[String]) {
     }
 }
 
-/// Returns every metric, in the order of the table, then those of each of `labels`.
+/// Returns every metric of the run, in the order of the table, then the metrics of each of `labels`.
 pub fn all_of(labels: &[String]) -> Vec<Metric> {
     let few = (2..=SHOWN_LABELS).contains(&labels.len());
     all().into_iter().chain(labels.iter().flat_map(|label| of_one(label, few))).collect()
@@ -457,12 +458,13 @@ pub fn measure(summary: &Summary) -> Vec<Measured> {
     all().iter().map(|metric| metric.measure(summary)).collect()
 }
 
-/// Returns the metrics selected by `names`, of the run and of its `labels`; by default the main ones. A name selects
-/// the metric of exactly this name, else all that begin with it: `fct` every completion time of the run, `fct-p99` one
-/// metric, `fct@web` those of the label `web`, `@web` all of the label.
+/// Returns the metrics selected by `names`, of the run and of its `labels`; without names, the main metrics. A name
+/// selects the metric with exactly this name, or else all metrics whose name begins with it: `fct` selects all FCT
+/// metrics of the run, `fct-p99` one metric, `fct@web` the FCT metrics of the label `web`, and `@web` all metrics of
+/// the label.
 ///
 /// # Errors
-/// [`PlanError::Metric`] for the first name that selects none.
+/// [`PlanError::Metric`] for the first name that selects no metric.
 pub fn chosen(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanError> {
     let all = all_of(labels);
     if names.is_empty() {
@@ -483,7 +485,7 @@ pub fn chosen(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanEr
     Ok(all.into_iter().filter(|metric| names.iter().any(|name| asks(metric, name))).collect())
 }
 
-/// Default metrics of a sweep, as many as fit a line.
+/// Default metrics of a sweep; they fit one line.
 const SWEPT: [&str; 11] = [
     "started",
     "completed",
@@ -498,10 +500,10 @@ const SWEPT: [&str; 11] = [
     "deadlock",
 ];
 
-/// Like [`chosen`], with the smaller default of a sweep.
+/// Like [`chosen`], but without names it returns the smaller default set of a sweep.
 ///
 /// # Errors
-/// [`PlanError::Metric`] for the first name that selects none.
+/// [`PlanError::Metric`] for the first name that selects no metric.
 pub fn swept(names: &[String], labels: &[String]) -> Result<Vec<Metric>, PlanError> {
     if names.is_empty() {
         return Ok(all().into_iter().filter(|metric| SWEPT.contains(&metric.name.as_str())).collect());
@@ -515,7 +517,7 @@ pub fn list(labels: &[String]) -> String {
     text::table(&["metric", "meaning"], &lines, 2, text::Layout::Fitting, 0)
 }
 
-/// Returns the error for an unregistered `name`.
+/// Returns the error for an unknown metric `name`.
 fn unknown(name: &str, known: &[Metric]) -> PlanError {
     let known = known.iter().map(|metric| metric.name.clone()).collect();
     PlanError::Metric { name: name.to_owned(), known }

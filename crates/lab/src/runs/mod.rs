@@ -1,4 +1,4 @@
-//! Sets of runs: varied keys, concurrency, metrics and their significance.
+//! Sets of runs: varied keys, concurrency, metrics and statistical significance.
 
 pub(crate) mod flows;
 pub mod metrics;

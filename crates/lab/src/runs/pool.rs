@@ -1,4 +1,4 @@
-//! Several concurrent runs, each on one thread.
+//! Concurrent runs, one per thread.
 
 use crate::stop::StopFlag;
 use std::ops::ControlFlow;
@@ -9,17 +9,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct PoolResults<R> {
     /// Results with their indices in the set, in order.
     pub results: Vec<(usize, R)>,
-    /// Whether some did not run, or a stop was requested.
+    /// Whether some runs were not started, or a stop was requested.
     pub stopped: bool,
 }
 
-/// Returns `jobs`, by default the number of cores, but not more than there is work for.
+/// Returns `jobs`, by default the number of cores; at most the number of items.
 pub fn threads(jobs: Option<u16>, work: usize) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     jobs.map_or(cores, usize::from).min(work).max(1)
 }
 
-/// Calls `work` on every item, `threads` at a time, in the order of the items, until it breaks or a stop is requested.
+/// Calls `work` on every item in order, on `threads` threads, until `work` returns `Break` or a stop is requested.
 pub fn each<T: Send, R: Send>(
     items: Vec<T>,
     threads: usize,
@@ -27,7 +27,7 @@ pub fn each<T: Send, R: Send>(
     work: impl Fn(T) -> ControlFlow<R, R> + Sync,
 ) -> PoolResults<R> {
     let count = items.len();
-    // Reversed, as items are taken from the end.
+    // Reversed, because items are popped from the end.
     let items: Mutex<Vec<(usize, T)>> = Mutex::new(items.into_iter().enumerate().rev().collect());
     let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(count));
     let (broken, started) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -56,7 +56,7 @@ pub fn each<T: Send, R: Send>(
     PoolResults { results, stopped: started.into_inner() < count || stop.is_set() }
 }
 
-/// A panic on a thread ends the process anyway.
+/// Ignores poisoning, because a panic on a thread ends the process anyway.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Metrics of one run, and of runs that differ only in their seed.
+//! Metrics of one run, and of groups of runs that differ only in their seed.
 
 use super::flows::{CommonFlowMetrics, CompletedFlows};
 use super::metrics::{self, Measured, Metric, Population};
@@ -15,7 +15,7 @@ use text::numbers::{counted, grouped, size};
 /// One completed run.
 #[derive(Debug)]
 pub struct Row {
-    /// Varied values of the run.
+    /// Values of the varied keys.
     pub variant: Variant,
     /// Seed of the run.
     pub seed: u64,
@@ -27,16 +27,16 @@ pub struct Row {
     pub warnings: Vec<String>,
     /// See [`Summary::results_hash`].
     pub results_hash: String,
-    /// In the order of [`metrics::all`].
+    /// Values in the order of [`metrics::all`].
     values: Vec<Measured>,
     /// Values by label, in the order of the metrics of a label.
     of_labels: BTreeMap<String, Vec<Measured>>,
     pub(crate) unfinished: Option<Unfinished>,
     /// Labels of the traffic entries, if any.
     pub(crate) traffic_names: Vec<String>,
-    /// Completed flows of the run, if stored.
+    /// Completed flows of the run, if they are stored.
     pub(crate) flows: Option<CompletedFlows>,
-    /// Metrics over the flows that all runs of this seed completed, if the sets differ.
+    /// Metrics over the flows that all runs with this seed completed, if the sets of completed flows differ.
     pub(crate) common: Option<CommonFlowMetrics>,
 }
 
@@ -67,12 +67,12 @@ impl Row {
         values.get(metric.at).copied()
     }
 
-    /// Returns the coverage of a metric; `None` if it is no statistic of a set.
+    /// Returns the coverage of a metric; `None` if the metric has no population.
     pub fn coverage(&self, metric: &Metric) -> Option<Coverage> {
         self.measured(metric)?.coverage
     }
 
-    /// Returns a metric over the flows that all runs of its seed completed; `None` if it is not available, or not
+    /// Returns a metric over the flows that all runs with its seed completed; `None` if it is not available or not
     /// needed.
     pub fn common_value(&self, metric: &Metric) -> Option<f64> {
         let common = self.common.as_ref().filter(|_| metric.of == Population::Flows)?;
@@ -83,9 +83,9 @@ impl Row {
         values.get(metric.at)?.value
     }
 
-    /// Returns whether the metric is comparable with that of another run: it covers all that started in both. Otherwise
-    /// the slowest flows are missing, and may reverse the order when they complete, even if both runs miss the same
-    /// ones.
+    /// Returns whether the metric is comparable with that of another run: in both runs it covers all flows that
+    /// started. Otherwise the slowest flows are missing, which may reverse the order of the two runs, even if both lack
+    /// the same flows.
     fn is_comparable(&self, other: &Row, metric: &Metric) -> bool {
         let (Some(own), Some(others)) = (self.coverage(metric), other.coverage(metric)) else { return true };
         if own.is_whole() && others.is_whole() {
@@ -94,32 +94,33 @@ impl Row {
         match metric.of {
             Population::Network => true,
             Population::Flows | Population::Requests => false,
-            // The span of the payload ends with the last completion, so the sets of flows must be equal.
+            // The measurement interval of goodput ends with the last flow completion, so that the sets of completed
+            // flows must be equal.
             Population::Payload => match (&self.flows, &other.flows) {
                 (Some(own), Some(others)) => own.are_those_of(others),
                 _ => false,
             },
-            // Iterations are sequential, so equal numbers are equal sets.
+            // Iterations are sequential, so that equal counts imply equal sets.
             Population::Iterations => own == others,
         }
     }
 
-    /// Returns the value of a metric, if it has one.
+    /// Returns the value of a metric; `None` if the run has none.
     pub fn value(&self, metric: &Metric) -> Option<f64> {
         self.measured(metric)?.value
     }
 
-    /// Returns whether flows of the measured window had not completed at the end.
+    /// Returns whether some flows of the measurement interval are unfinished at the end of the run.
     pub fn has_unfinished(&self) -> bool {
         self.unfinished.is_some()
     }
 
-    /// Returns whether every check held.
+    /// Returns whether every check passed.
     pub fn passes(&self) -> bool {
         self.checks.iter().all(|check| check.pass)
     }
 
-    /// Returns the failed checks, or `ok`.
+    /// Returns the names of the failed checks, or `ok`.
     pub fn verdict(&self) -> String {
         let failed: Vec<&str> =
             self.checks.iter().filter(|check| !check.pass).map(|check| check.name.as_str()).collect();
@@ -127,7 +128,7 @@ impl Row {
         if self.partial { format!("{verdict} (partial)") } else { verdict }
     }
 
-    /// Returns the coverage of each metric that is a statistic of a set.
+    /// Returns the coverage of each metric that has a population.
     pub fn coverage_json(&self, metrics: &[Metric]) -> Map<String, Value> {
         let of_metric = |metric: &Metric| {
             let Coverage { completed, started } = self.coverage(metric)?;
@@ -136,15 +137,15 @@ impl Row {
         metrics.iter().filter_map(of_metric).collect()
     }
 
-    /// Returns its metrics in JSON, counts as whole numbers.
+    /// Returns the metrics in JSON; counts are whole numbers.
     pub fn json(&self, metrics: &[Metric]) -> Map<String, Value> {
         metrics.iter().map(|metric| (metric.column(), metric.json(self.value(metric)))).collect()
     }
 }
 
-/// Runs with equal values under different seeds.
+/// Runs with equal varied values and different seeds.
 pub struct Group<'a> {
-    /// At least one.
+    /// Rows of the runs; never empty.
     pub rows: Vec<&'a Row>,
 }
 
@@ -160,13 +161,13 @@ pub fn groups<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Vec<Group<'a>> {
     groups
 }
 
-/// Maximum number of kinds of warnings below a table.
+/// Maximum number of distinct warnings below a table.
 const MOST_WARNINGS: usize = 6;
-/// Maximum number of combinations listed with a warning.
+/// Maximum number of value combinations listed with a warning.
 const MOST_NAMED: usize = 3;
 
-/// Returns the warnings of the runs of a table, a line per kind, as even a plausible table may be invalid. Warnings
-/// that differ only in numbers are one kind, shown by the first.
+/// Returns the warnings of the runs of a table, because even plausible results may be invalid. Warnings that differ
+/// only in numbers are shown once, with the numbers of the first.
 pub fn warnings(groups: &[Group<'_>]) -> String {
     let kind = |text: &str| text.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>();
     let mut kinds: Vec<(String, &str, usize, Vec<String>)> = Vec::new();
@@ -203,39 +204,40 @@ pub fn warnings(groups: &[Group<'_>]) -> String {
 }
 
 impl Group<'_> {
-    /// Returns the varied values.
+    /// Returns the values of the varied keys.
     pub fn values(&self) -> &[String] {
         &self.rows[0].variant.values
     }
 
-    /// Returns the metric of every run that has it.
+    /// Returns the values of the metric in all runs that have it.
     pub fn samples(&self, metric: &Metric) -> Vec<f64> {
         self.rows.iter().filter_map(|row| row.value(metric)).collect()
     }
 
-    /// Returns whether several seeds all gave one run: all metrics are equal.
+    /// Returns whether there are several seeds and all metrics are equal for all of them.
     pub fn is_one_run(&self) -> bool {
         let values = |row: &Row| (&row.values, &row.of_labels) == (&self.rows[0].values, &self.rows[0].of_labels);
         self.rows.len() > 1 && self.rows.iter().all(|row| values(row))
     }
 
-    /// Returns the metric over the flows that all runs of a seed completed, of every run that has it.
+    /// Returns the values of the metric over the flows that all runs with the same seed completed, for all runs that
+    /// have it.
     pub fn common_samples(&self, metric: &Metric) -> Vec<f64> {
         self.rows.iter().filter_map(|row| row.common_value(metric)).collect()
     }
 
-    /// Returns the coverage of the metric over all its runs.
+    /// Returns the coverage of the metric, summed over all runs of the group.
     pub fn coverage(&self, metric: &Metric) -> Option<Coverage> {
         self.rows.iter().map(|row| row.coverage(metric)).sum()
     }
 
-    /// Returns the number of flows of the common metrics, over all its runs.
+    /// Returns the number of flows in the common metrics, summed over all runs of the group.
     pub fn common_flows(&self) -> u64 {
         self.rows.iter().filter_map(|row| row.common.as_ref()).map(|common| common.flows).sum()
     }
 
-    /// Returns `mean ± half-width of the 95 % interval`, the latter for several values; then `[completed/started]`, for
-    /// a statistic of completed flows if not all completed.
+    /// Returns `mean ± half-width of the 95 % confidence interval`, the latter for several values. If the metric is a
+    /// statistic of completed flows and some are unfinished, `[completed/started]` follows.
     pub fn cell(&self, metric: &Metric) -> String {
         let mut cell = self.cell_of(&self.samples(metric), metric);
         if let Some(Coverage { completed, started }) = self.coverage(metric).filter(|of| !of.is_whole()) {
@@ -244,7 +246,7 @@ impl Group<'_> {
         cell
     }
 
-    /// Like [`Group::cell`], over the flows that all runs of a seed completed.
+    /// Like [`Group::cell`], over the flows that all runs with the same seed completed.
     pub fn common_cell(&self, metric: &Metric) -> String {
         self.cell_of(&self.common_samples(metric), metric)
     }
@@ -268,7 +270,7 @@ impl Group<'_> {
         cell
     }
 
-    /// Returns the reason that the metric is not comparable with that of `base`: under some seed the two cover
+    /// Returns the reason why the metric is not comparable with that of `base`: for some seed, the two runs cover
     /// different sets of flows, requests or iterations. `None` if they are comparable.
     pub fn undecided(&self, base: &Group<'_>, metric: &Metric) -> Option<String> {
         if self.values() == base.values() {
@@ -290,7 +292,7 @@ impl Group<'_> {
         })
     }
 
-    /// Returns its unfinished flows, of any label; `None` if there are none.
+    /// Returns a description of the unfinished flows of any label; `None` if there are none.
     pub fn unfinished_flows(&self) -> Option<String> {
         let all = metrics::all();
         self.unfinished(all.iter().find(|metric| metric.of == Population::Flows)?, "flow")
@@ -306,14 +308,14 @@ impl Group<'_> {
         Some(format!("{}: {count} of {all} unfinished{above}", self.values().join(" ")))
     }
 
-    /// Returns the differences to `base` of the metric `value`, seed by seed.
+    /// Returns the paired differences of the metric `value` from `base`, one per common seed.
     fn differences(&self, base: &Group<'_>, value: impl Fn(&Row) -> Option<f64>) -> Vec<f64> {
         let of_base: BTreeMap<u64, f64> = base.rows.iter().filter_map(|row| Some((row.seed, value(row)?))).collect();
         self.rows.iter().filter_map(|row| Some(value(row)? - of_base.get(&row.seed)?)).collect()
     }
 
-    /// Returns the p value of the difference to `base`; `None` if it is not comparable, or with fewer than two common
-    /// seeds.
+    /// Returns the p value of the difference from `base`; `None` if the metric is not comparable, or with fewer than
+    /// two common seeds.
     fn p_value(&self, base: &Group<'_>, metric: &Metric) -> Option<f64> {
         if self.undecided(base, metric).is_some() {
             return None;
@@ -325,14 +327,14 @@ impl Group<'_> {
         significance::p_value(&self.differences(base, |row| row.common_value(metric)))
     }
 
-    /// Returns whether the difference to `base` is not significant, by a t test of the differences seed by seed at the
-    /// level of `judge`. `None` with fewer than two common seeds, and if the sets of flows differ.
+    /// Returns whether the difference from `base` is not statistically significant, by a paired t test over seeds at
+    /// the level of `judge`. `None` with fewer than two common seeds, or if the sets of flows differ.
     pub fn within_noise(&self, base: &Group<'_>, metric: &Metric, judge: &SignificanceTest) -> Option<bool> {
         self.p_value(base, metric).map(|p| p > judge.threshold)
     }
 
-    /// Returns whether the difference to `base` is significant, or the half-width of its 95 % interval is at most
-    /// `share` of the mean of `base`.
+    /// Returns whether the difference from `base` is statistically significant, or the half-width of its 95 %
+    /// confidence interval is at most `share` of the mean of `base`.
     pub fn is_known_to(&self, base: &Group<'_>, metric: &Metric, judge: &SignificanceTest, share: f64) -> bool {
         let differences = self.differences(base, |row| row.value(metric));
         let mean = interval(&base.samples(metric), Confidence::P95).mean;
@@ -340,12 +342,12 @@ impl Group<'_> {
         is_narrow || self.within_noise(base, metric, judge) == Some(false)
     }
 
-    /// Like [`Group::within_noise`], over the flows that all runs of a seed completed.
+    /// Like [`Group::within_noise`], over the flows that all runs with the same seed completed.
     pub fn common_within_noise(&self, base: &Group<'_>, metric: &Metric, judge: &SignificanceTest) -> Option<bool> {
         self.common_p_value(base, metric).map(|p| p > judge.threshold)
     }
 
-    /// Returns the failed checks, and the number of runs with each.
+    /// Returns the failed checks with the number of runs that failed each, or `ok`.
     pub fn verdict(&self) -> String {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         self.rows.iter().for_each(|row| *counts.entry(row.verdict()).or_default() += 1);
@@ -357,8 +359,8 @@ impl Group<'_> {
         if failed.is_empty() { "ok".to_owned() } else { failed.join("; ") }
     }
 
-    /// Returns values, seeds, and the mean of each metric with the half-width of its 95 % interval; with `base`, also
-    /// the significance of the difference.
+    /// Returns values, seeds, and the mean of each metric with the half-width of its 95 % confidence interval; with
+    /// `base`, also the significance of the difference.
     pub fn json(
         &self,
         varied: &[VariedKey],
@@ -397,15 +399,15 @@ impl Group<'_> {
     }
 }
 
-/// Significance level of the differences of a table, corrected for their number.
+/// Significance level for the differences of a table, corrected for multiple comparisons.
 #[derive(Clone, Copy, Debug)]
 pub struct SignificanceTest {
     threshold: f64,
 }
 
 impl SignificanceTest {
-    /// Computes the level from all differences of `groups` to the first in `metrics`, except those that are zero under
-    /// every seed.
+    /// Computes the significance level from all differences of `groups` from the first group in `metrics`, except those
+    /// that are zero for every seed.
     pub fn of<'a>(groups: &[Group<'_>], metrics: impl IntoIterator<Item = &'a Metric>) -> SignificanceTest {
         let mut found = Vec::new();
         if let Some((base, others)) = groups.split_first() {
@@ -418,23 +420,23 @@ impl SignificanceTest {
     }
 }
 
-/// Returns the values of a variant, by key.
+/// Returns the values of a variant by key.
 pub fn set(varied: &[VariedKey], values: &[String]) -> Map<String, Value> {
     varied.iter().zip(values).map(|(vary, value)| (vary.key.clone(), json!(value))).collect()
 }
 
-/// Note on seeds that did not matter.
+/// Note for tables in which all seeds gave equal results.
 pub const ABOUT_EQUAL_RUNS: &str =
     "all seeds gave equal runs: the scenario has no random choices, and one seed is sufficient";
 
-/// Note on numbers over several seeds.
+/// Note on means over several seeds.
 pub const ABOUT_SEEDS: &str = "mean ± half its 95 % confidence interval over the seeds (Student's t)";
 
-/// Note on brackets after a value.
+/// Note on the brackets that follow a value.
 pub const ABOUT_COVERAGE: &str = "[completed/started]: of the completed flows only; goodput counts every byte \
     that arrived";
 
-/// Note on quantiles of few values.
+/// Note on quantiles of small samples.
 pub const ABOUT_FEW: &str = "p99 of fewer than 100 values and p99.9 of fewer than 1,000 are the maximum";
 
 #[cfg(test)]
@@ -456,7 +458,7 @@ mod tests {
     #[test]
     fn a_difference_counts_when_it_stands_out_seed_by_seed() {
         let hops = metrics::chosen(&["packet-hops".to_owned()], &[]).unwrap();
-        // The seeds differ by far more than the values; c differs from a by two in every one of them.
+        // The variation between seeds is far larger than that between the values; c differs from a by 2 for every seed.
         let rows = rows(&[
             ("a", 1, 100),
             ("a", 2, 900),
@@ -473,7 +475,7 @@ mod tests {
         let judge = SignificanceTest::of(&groups, &hops);
         let against_a = |at: usize| groups[at].within_noise(&groups[0], &hops[0], &judge);
         assert_eq!((0..4).map(against_a).collect::<Vec<_>>(), [Some(true), Some(true), Some(false), None]);
-        // 500 and t(2) 400 / sqrt(3).
+        // Mean 500, half-width t(2 degrees of freedom) x 400 / sqrt(3).
         assert_eq!(groups[0].cell(&hops[0]), "500 ± 990");
         assert_eq!((groups[3].cell(&hops[0]), groups[3].verdict()), ("7".to_owned(), "ok".to_owned()));
         let group_json = groups[2].json(&[], &hops, Some((&groups[0], &judge)));
@@ -482,7 +484,7 @@ mod tests {
         assert!(groups.iter().all(|group| !group.is_one_run()), "they differ, or there is one");
     }
 
-    /// Returns a run with flows of these completion times in us, `None` for unfinished ones; the flows are stored.
+    /// Returns a run with stored flows that have these FCTs in us; `None` is an unfinished flow.
     fn run_of_flows(value: &str, seed: u64, fct_us: &[Option<u64>]) -> Row {
         let mut ledger = FlowLedger::of_runs(4);
         let mut statistics = FlowStatistics::new();
@@ -499,8 +501,8 @@ mod tests {
         Row { flows: ledger.completed(&summary), ..Row::new(variant, &summary) }
     }
 
-    /// The first column appears faster because its slowest flow is missing: over the flows of both it is the slower
-    /// one.
+    /// Over completed flows, the first column has the smaller mean, because its slowest flow is unfinished. Over the
+    /// flows that both columns completed, it has the larger mean.
     #[test]
     fn means_over_different_sets_of_flows_are_undecided() {
         let (some, last) = (|us| Some(us), Some(900));
@@ -532,7 +534,7 @@ mod tests {
         assert_eq!((&metric_json["common"]["flows"], &metric_json["started"]), (&json!(6), &json!(8)));
         let text = super::super::side_by_side::text(&[], &rows, &mean, true);
         assert!(text.contains("FCT mean, common flows") && text.contains(why) && !text.contains('~'), "{text}");
-        // Sizes without unfinished flows stay comparable.
+        // Metrics of size ranges without unfinished flows remain comparable.
         let small = metrics::chosen(&["fct-mean-to-10KB".to_owned()], &[]).unwrap();
         assert_eq!(other.within_noise(base, &small[0], &SignificanceTest::of(&groups, &small)), Some(false));
     }

@@ -1,4 +1,4 @@
-//! A comparison as a table.
+//! A comparison as a table with one column per variant.
 
 use super::metrics::Metric;
 use super::row::{
@@ -9,17 +9,18 @@ use std::collections::BTreeSet;
 use text::numbers::grouped;
 use text::{Layout, table};
 
-/// With more columns than this, variants are rows.
+/// If there are more columns than this, variants are rows instead.
 const MAX_COLUMNS: usize = 5;
-/// Mark of a difference within noise.
+/// Marks a difference that is not statistically significant.
 const NOISE: &str = "~";
-/// Maximum number of reasons listed for undecided differences; those of sizes and labels repeat those of all flows.
+/// Maximum number of reasons listed for undecided differences; the reasons for size ranges and labels repeat those for
+/// all flows.
 const MOST_REASONS: usize = 4;
-/// Mark of values over different sets of flows.
+/// Marks values over different sets of flows.
 const UNDECIDED: &str = "!";
 
-/// Returns the table with means over seeds. Omits metrics that no run has, and unless `all`, those that are zero in
-/// all.
+/// Returns the table with means over seeds. Omits metrics that no run has and, unless `all`, metrics that are zero in
+/// all runs.
 pub fn text(varied: &[VariedKey], rows: &[Row], metrics: &[Metric], all: bool) -> String {
     let groups = groups(rows);
     let Some(base) = groups.first() else { return String::new() };
@@ -27,7 +28,7 @@ pub fn text(varied: &[VariedKey], rows: &[Row], metrics: &[Metric], all: bool) -
     let metrics = shown(rows, metrics, all);
     let judge = SignificanceTest::of(&groups, metrics.iter().copied());
     let (mut marked, mut undecided, mut has_common, mut has_few) = (false, Vec::new(), false, false);
-    // One list per metric, then the verdict: each begins with its name.
+    // One list per metric, then one for the checks; each begins with its name.
     let mut lists: Vec<Vec<String>> = Vec::new();
     for (at, vary) in varied.iter().enumerate() {
         let values = groups.iter().map(|group| group.values()[at].clone());
@@ -125,7 +126,7 @@ pub fn text(varied: &[VariedKey], rows: &[Row], metrics: &[Metric], all: bool) -
     text + &warnings(&groups)
 }
 
-/// Returns the metrics to show. If all flows are in one size range, the metrics of that range repeat those of all flows
+/// Returns the metrics to show. If all flows are in one size range, the metrics of that range equal those of all flows
 /// and are omitted.
 pub(crate) fn shown<'a>(rows: &[Row], metrics: &'a [Metric], all: bool) -> Vec<&'a Metric> {
     let values = |metric: &Metric| rows.iter().filter_map(|row| row.value(metric)).collect::<Vec<_>>();

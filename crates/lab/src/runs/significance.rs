@@ -1,8 +1,8 @@
-//! Significance of many differences.
+//! Statistical significance with multiple comparisons.
 
 use super::statistics::mean_and_error;
 
-/// Accepted share of false discoveries among the differences of a table.
+/// Accepted false discovery rate among the differences of a table.
 const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
 /// Returns the two-sided p value of Student's t test that the mean of differences is zero; `None` for fewer than two
@@ -21,12 +21,13 @@ pub fn p_value(differences: &[f64]) -> Option<f64> {
     Some(student_two_sided((mean / error).abs(), differences.len() - 1))
 }
 
-/// Returns 1 - A(t|v) of Abramowitz and Stegun 26.7.3 and 26.7.4: a finite sum for whole degrees of freedom.
+/// Returns the two-sided tail probability 1 - A(t|v) by Abramowitz and Stegun 26.7.3 and 26.7.4, a finite sum for
+/// integer degrees of freedom v.
 fn student_two_sided(t: f64, freedom: usize) -> f64 {
     let v = freedom as f64;
     let (sine, cosine_squared) = (t / (v + t * t).sqrt(), v / (v + t * t));
     let is_odd = freedom % 2 == 1;
-    // Terms of the sum, each from the preceding one.
+    // Terms of the sum; each is computed from the previous one.
     let (mut term, mut sum) = if is_odd { (cosine_squared.sqrt(), 0.0) } else { (1.0, 0.0) };
     let mut at = if is_odd { 1 } else { 0 };
     while at + 2 <= freedom {
@@ -38,9 +39,9 @@ fn student_two_sided(t: f64, freedom: usize) -> f64 {
     (1.0 - inside).clamp(0.0, 1.0)
 }
 
-/// Returns the greatest significant p value among all of a table, by the procedure of Benjamini and Hochberg (1995): at
-/// most 5 % of the differences found are expected to be false, and 95 % of the tables without any difference report
-/// none. Negative if no value is significant.
+/// Returns the largest p value of a table that is significant by the procedure of Benjamini and Hochberg (1995): at
+/// most 5 % of the reported differences are expected to be false, and 95 % of the tables without any difference report
+/// none. Negative if no p value is significant.
 pub fn threshold(p_values: impl IntoIterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = p_values.into_iter().collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -68,15 +69,16 @@ mod tests {
 
     #[test]
     fn the_threshold_is_that_of_benjamini_and_hochberg() {
-        // Of ten at 5 %: bounds are 0.005, 0.010, 0.015 ...; the third holds, which includes the second.
+        // With ten p values at 5 %, the bounds are 0.005, 0.010, 0.015 ... The third smallest satisfies its bound, so
+        // that the second is significant, too.
         let values = [0.5, 0.004, 0.0149, 0.0101, 0.9, 0.6, 0.7, 0.8, 0.4, 0.3];
         assert_eq!(threshold(values), 0.0149);
         assert!(threshold([0.03, 0.5]) < 0.0, "alone it would count");
         assert!(threshold([]) < 0.0);
     }
 
-    /// About 5 % of a thousand tables of 25 metrics without a difference report one, and not 72 % as without
-    /// correction.
+    /// Of 1000 tables with 25 metrics and no true difference, about 5 % report a difference; without the correction, 72
+    /// % would.
     #[test]
     fn a_table_in_which_nothing_differs_rarely_finds_a_difference() {
         let mut stream = Stream::new(11, 0, 0);

@@ -5,11 +5,11 @@
 pub struct Interval {
     /// Mean.
     pub mean: f64,
-    /// Half-width.
+    /// Half-width of the confidence interval.
     pub half: f64,
 }
 
-/// Confidence level: the probability that an interval contains the true mean.
+/// Confidence level: the probability that the confidence interval contains the true mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Confidence {
     /// 95 %.
@@ -35,7 +35,7 @@ impl Confidence {
         }
     }
 
-    /// Returns the normal quantile, the limit of t.
+    /// Returns the quantile of the normal distribution, the limit of Student's t.
     const fn normal(self) -> f64 {
         match self {
             Confidence::P95 => 1.959_964,
@@ -43,9 +43,9 @@ impl Confidence {
         }
     }
 
-    /// Returns the quantile of Student's t for `freedom` degrees of freedom, at least one: from a table, and beyond it
-    /// by the first terms of the expansion around the normal quantile (Abramowitz and Stegun 26.7.5), exact to three
-    /// decimals.
+    /// Returns the quantile of Student's t for `freedom` degrees of freedom, at least one. It is read from a table;
+    /// beyond the table, it is computed by the first terms of the expansion around the normal quantile (Abramowitz and
+    /// Stegun 26.7.5), accurate to three decimals.
     pub fn student(self, freedom: usize) -> f64 {
         let freedom = freedom.max(1);
         if let Some(t) = self.table().get(freedom - 1) {
@@ -78,7 +78,8 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// 95 % or 99 % of a thousand confidence intervals of uniform values contain the mean, within three sigma.
+    /// 95 % (or 99 %) of 1000 confidence intervals of uniformly distributed samples contain the mean, within three
+    /// standard deviations.
     #[test]
     fn the_interval_covers_at_its_confidence_level() {
         let mut stream = Stream::new(7, 0, 0);

@@ -1,10 +1,10 @@
-//! Varied keys, and the cross product of their values.
+//! Varied keys, and the Cartesian product of their values.
 
 use crate::error::{LabError, PlanError};
 use scenario::{Choice, ScenarioError};
 use std::collections::BTreeSet;
 
-/// A value that replaces that of the scenario: `--set key.path=value`.
+/// A value that overrides that of the scenario: `--set key.path=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
     /// The key as in a scenario: `fabric.k`, `traffic.0.load`.
@@ -31,17 +31,17 @@ pub fn parse_override(text: &str) -> Result<Override, String> {
 pub struct VariedKey {
     /// The key as in a scenario.
     pub key: String,
-    /// At least one.
+    /// Values; never empty.
     pub values: Vec<String>,
-    /// Position in its file; `None` for the command line.
+    /// Position of the key in its file; `None` for the command line.
     pub location: Option<(String, u64, u64)>,
-    /// If `key` is an axis of a sweep, the changes of each value: keys of the scenario with one value each. Empty
-    /// otherwise.
+    /// If `key` is an axis of a sweep: for each value of the axis, the scenario keys that it sets, with one value each.
+    /// Empty otherwise.
     pub changes: Vec<Vec<VariedKey>>,
 }
 
 impl VariedKey {
-    /// Returns the changes of a run with this value.
+    /// Returns the overrides that this value of the key implies.
     fn overrides(&self, value: &str) -> Vec<Override> {
         let own = |vary: &VariedKey, value: &str| Override { key: vary.key.clone(), value: value.to_owned() };
         let changes_of_name = self.values.iter().position(|known| known == value).and_then(|at| self.changes.get(at));
@@ -51,7 +51,7 @@ impl VariedKey {
         }
     }
 
-    /// Returns the present names of the keys of the scenario that it changes, each once.
+    /// Returns the scenario keys that it overrides by their present names, without duplicates.
     fn keys(&self) -> BTreeSet<String> {
         if self.changes.is_empty() {
             return BTreeSet::from([scenario::present_key(&self.key)]);
@@ -59,12 +59,12 @@ impl VariedKey {
         self.changes.iter().flatten().map(|change| scenario::present_key(&change.key)).collect()
     }
 
-    /// Returns whether both vary one key or axis, by any of its names.
+    /// Returns whether both vary the same key or axis, by its present or deprecated name.
     pub(crate) fn is_key_of(&self, other: &VariedKey) -> bool {
         scenario::present_key(&self.key) == scenario::present_key(&other.key)
     }
 
-    /// Restricts the axis to the values of `chosen`, in their order.
+    /// Restricts the axis to the values of `chosen`, in the order of `chosen`.
     ///
     /// # Errors
     /// [`PlanError::NoSuchValue`] for a value that the axis lacks.
@@ -88,7 +88,7 @@ impl From<Choice> for VariedKey {
     }
 }
 
-/// Seeds of one option.
+/// Seeds given by one option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seeds(pub Vec<u64>);
 
@@ -114,7 +114,7 @@ pub fn all_seeds(options: &[Seeds]) -> Result<Vec<u64>, PlanError> {
     }
 }
 
-/// Assigns an error in a varied value to the position of the value.
+/// Moves an error in a varied value to the position of this value in the sweep file.
 pub(crate) fn placed(error: LabError, varied: &[VariedKey]) -> LabError {
     let LabError::Scenario { mut errors, path } = error else { return error };
     for error in &mut errors.errors {
@@ -140,7 +140,7 @@ pub(crate) fn placed(error: LabError, varied: &[VariedKey]) -> LabError {
     LabError::Scenario { errors, path }
 }
 
-/// Checks that no key is varied twice, as the second would silently take precedence.
+/// Checks that no key is varied twice, because the second would silently take precedence.
 ///
 /// # Errors
 /// [`PlanError::VariedTwice`].
@@ -155,7 +155,7 @@ pub fn check_distinct(varied: &[VariedKey]) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// Parses `key.path=a,b,c`. A comma inside quotes, brackets or braces belongs to its value.
+/// Parses `key.path=a,b,c`. A comma inside quotes, brackets or braces does not separate values.
 ///
 /// # Errors
 /// A message with the valid form.
@@ -197,28 +197,28 @@ fn split(text: &str) -> Vec<String> {
 /// One run of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// A value for each varied key, in their order.
+    /// A value for each varied key, in the order of the keys.
     pub values: Vec<String>,
-    /// Replaces the scenario's seed.
+    /// Seed that overrides that of the scenario.
     pub seed: Option<u64>,
 }
 
 impl Variant {
-    /// Returns all changes of the scenario, its own after the common ones.
+    /// Returns all overrides of the scenario: the common ones, then those of this variant, which take precedence.
     pub fn overrides(&self, common: &[Override], varied: &[VariedKey]) -> Vec<Override> {
         let own = varied.iter().zip(&self.values);
         let own = own.flat_map(|(vary, value)| vary.overrides(value));
         common.iter().cloned().chain(own).collect()
     }
 
-    /// Returns its title: `fabric.k=8 seed=1`.
+    /// Returns the title of the variant: `fabric.k=8 seed=1`.
     pub fn title(&self, varied: &[VariedKey]) -> String {
         let own = varied.iter().zip(&self.values).map(|(vary, value)| format!("{}={value}", vary.key));
         let parts: Vec<String> = own.chain(self.seed.map(|seed| format!("seed={seed}"))).collect();
         parts.join(" ")
     }
 
-    /// Returns the name of its folder: `02_k=8_seed=1`. The index makes it unique.
+    /// Returns the folder name of the variant, `02_k=8_seed=1`, which is unique by its index.
     pub fn folder(&self, at: usize, varied: &[VariedKey]) -> String {
         let mut name = format!("{:02}", at + 1);
         let own = varied.iter().zip(&self.values).map(|(vary, value)| {
@@ -236,13 +236,14 @@ impl Variant {
     }
 }
 
-/// Returns all combinations; the last key changes fastest, the seed faster still.
+/// Returns all combinations, in lexicographic order: the last key varies faster than the other keys, and the seed
+/// fastest.
 pub fn variants(varied: &[VariedKey], seeds: &[u64]) -> Vec<Variant> {
     combined(&[], varied, seeds)
 }
 
-/// Combines every entry of `list`, whose keys change together, with every combination of `grid`; values in the order of
-/// both.
+/// Combines every entry of `list`, in which keys vary together, with every combination of `grid`. The values are in the
+/// order of `list`, then `grid`.
 pub fn combined(list: &[VariedKey], grid: &[VariedKey], seeds: &[u64]) -> Vec<Variant> {
     let entries = list.first().map_or(1, |vary| vary.values.len());
     let entry = |at: usize| list.iter().filter_map(|vary| vary.values.get(at).cloned()).collect::<Vec<_>>();
@@ -301,12 +302,12 @@ mod tests {
         assert_eq!(folders.len(), 12);
         assert_eq!(variants(&varied[..1], &[]).len(), 2);
         assert_eq!(all[1].title(&varied), "fabric.k=4 a.kind=x y seed=2");
-        // Keys of a list change together, and multiply only with the grid.
+        // Keys of a list vary together; the list is combined only with the grid.
         let list = [parse_vary("x=1,2").unwrap(), parse_vary("y=3,4").unwrap()];
         let values: Vec<String> =
             combined(&list, &varied[..1], &[]).iter().map(|variant| variant.values.concat()).collect();
         assert_eq!(values, ["134", "138", "244", "248"]);
-        // A value of an axis changes several keys, or none.
+        // A value of an axis overrides several keys, or none.
         let change = |key: &str, value: &str| parse_vary(&format!("{key}={value}")).unwrap();
         let axis = VariedKey {
             values: vec!["small".into(), "own".into()],

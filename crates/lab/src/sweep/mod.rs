@@ -27,17 +27,17 @@ use std::path::Path;
 pub use store::{RUNS, SweepFolder};
 pub use table::FILE as TABLE_FILE;
 
-/// A part of a sweep.
+/// A shard of a sweep: every `of`-th run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Number of the part, from 1.
+    /// Number of the shard, from 1.
     pub part: usize,
-    /// At least `part`.
+    /// Number of shards; at least `part`.
     pub of: usize,
 }
 
 impl Shard {
-    /// Returns whether the run with this index, from 0, is in this part.
+    /// Returns whether the run with this index, from 0, is in this shard.
     pub fn has(self, at: usize) -> bool {
         at % self.of + 1 == self.part
     }
@@ -58,30 +58,30 @@ pub fn parse_shard(text: &str) -> Result<Shard, String> {
 /// Result of one run.
 #[derive(Debug)]
 pub enum RunOutcome {
-    /// The run is complete in its folder, from now or before.
+    /// The result folder of the run is complete.
     Complete {
         /// Metrics of the run.
         row: Box<Row>,
-        /// Whether the result was found in the folder.
+        /// `true` if the result existed before this sweep started.
         found: bool,
     },
     /// The run failed.
     Failed(LabError),
-    /// The run has not been executed: it belongs to another part of the sweep, or the sweep was stopped.
+    /// The run was not executed: it belongs to another shard, or the sweep was stopped.
     Open,
 }
 
 /// Progress reports of a running sweep.
 #[derive(Clone, Copy, Debug)]
 pub enum Progress<'a> {
-    /// The folder was examined.
+    /// Existing results were examined.
     Found {
         /// Every run, in the order of the points.
         outcomes: &'a [RunOutcome],
-        /// Number of runs to make now.
+        /// Number of runs to execute.
         open: usize,
     },
-    /// A run ended; reported on its thread.
+    /// A run ended; reported on the thread of the run.
     Ran {
         /// The run.
         point: &'a SweepRun,
@@ -99,15 +99,15 @@ pub struct Sweep<'a> {
     pub points: &'a [SweepRun],
     /// Folder of the runs.
     pub store: &'a SweepFolder,
-    /// The part to run; all without one.
+    /// The shard to execute; `None` for all runs.
     pub shard: Option<Shard>,
-    /// Concurrent runs, each on one thread; by default the number of cores.
+    /// Number of concurrent runs, one thread each; by default the number of cores.
     pub jobs: Option<u16>,
 }
 
 impl Sweep<'_> {
-    /// Makes every missing run of the part. Returns the results in the order of the points. Existing results are
-    /// examined first, so that the estimate of the remaining time covers only runs to make. A failed run does not end
+    /// Executes every missing run of the shard. Returns the results in the order of the points. Existing results are
+    /// examined first, so that the estimate of the remaining time covers only missing runs. A failed run does not end
     /// the sweep, unless the disk is full.
     pub fn run(&self, stop: &StopFlag, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Vec<RunOutcome> {
         let Sweep { plan, points, store, .. } = *self;
@@ -124,13 +124,13 @@ impl Sweep<'_> {
             let point = &points[at];
             let outcome = run_one(plan, point, store, threads > 1, stop);
             progress(Progress::Ran { point, outcome: &outcome });
-            // On a full disk all further runs would fail too.
+            // If the disk is full, all further runs would fail, too.
             if is_disk_full(&outcome) { ControlFlow::Break(outcome) } else { ControlFlow::Continue(outcome) }
         });
         for (which, outcome) in ran.results {
             outcomes[open[which]] = outcome;
         }
-        // Other processes, with other parts of the sweep, may have completed runs in the meantime.
+        // Other processes with other shards may have completed runs in the meantime.
         for (point, outcome) in points.iter().zip(&mut outcomes) {
             if self.shard.is_some() && matches!(outcome, RunOutcome::Open) {
                 *outcome = store.find(point);
@@ -172,7 +172,7 @@ fn run_one(plan: &Plan, point: &SweepRun, store: &SweepFolder, shared: bool, sto
     }
 }
 
-/// Makes one run. Returns `None` if it was stopped, as an incomplete run is no result of a sweep.
+/// Executes one run. Returns `None` if it was stopped, because an incomplete run is no result of a sweep.
 fn attempt(
     plan: &Plan,
     point: &SweepRun,
@@ -185,7 +185,7 @@ fn attempt(
     if run.lowered.hash != point.scenario_hash {
         return Err(PlanError::Changed { path: plan.scenario.clone() }.into());
     }
-    // Runs are concurrent instead.
+    // One thread per run, because the runs of a sweep are concurrent.
     run.lowered.setup.threads = 1;
     let folder = run::folder(target)?;
     let options = RunOptions { shared, whole_only: true };

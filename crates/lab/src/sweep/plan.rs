@@ -1,5 +1,4 @@
-//! Plan of a sweep: from a file or the command line to points, each with a hash of everything that its results depend
-//! on.
+//! Plan of a sweep: from a file or the command line to runs, each with a hash of all inputs of its results.
 
 use crate::error::{LabError, PlanError};
 use crate::recognise::other_than_scenario;
@@ -15,9 +14,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use text::quoted;
 
-/// A larger number of runs is taken for a mistake.
+/// Maximum number of runs; a larger number is probably a mistake.
 const MAX_RUNS: usize = 1_000_000;
-/// Hexadecimal digits of a run's folder name; the content is compared with the complete hash.
+/// Number of hexadecimal digits in the folder name of a run; the complete hash is compared with the content of the
+/// folder.
 const ID_DIGITS: usize = 24;
 
 /// The plan of a sweep.
@@ -25,9 +25,9 @@ const ID_DIGITS: usize = 24;
 pub struct Plan {
     /// The scenario of all runs.
     pub scenario: PathBuf,
-    /// The name of the sweep: that of its file without the extension.
+    /// The name of the sweep: its file name without the extension.
     pub stem: String,
-    /// Changes common to all runs.
+    /// Overrides common to all runs.
     pub set: Vec<Override>,
     /// Varied keys: those of the list, then the axes, then those of the grid.
     pub varied: Vec<VariedKey>,
@@ -39,19 +39,19 @@ pub struct Plan {
 pub struct SweepRun {
     /// Varied values and seed of the run.
     pub variant: Variant,
-    /// Hash of the scenario with its values.
+    /// Hash of the scenario with its overrides.
     pub scenario_hash: String,
     /// Seed of the run.
     pub seed: u64,
-    /// The name of its folder: a hash of scenario, seed and version.
+    /// Folder name of the run: a hash of scenario, seed and version.
     pub id: String,
     /// Labels of its traffic entries, if it has any.
     pub labels: Vec<String>,
 }
 
 impl Plan {
-    /// Reads the sweep or scenario at `file`. `set` and new keys of `vary` are added; keys of `vary` that the file
-    /// varies, and `seeds`, replace those of the file.
+    /// Reads the sweep or scenario at `file`. `set`, and keys of `vary` that the file does not vary, are added to those
+    /// of the file. Other keys of `vary`, and `seeds`, replace those of the file.
     ///
     /// # Errors
     /// All errors of the file and the options.
@@ -107,8 +107,8 @@ impl Plan {
         Ok(Plan { scenario: plan.scenario, stem, set, varied, variants })
     }
 
-    /// Returns every run with its hash. Each combination of values is read and lowered under its first seed, so that an
-    /// error in the last one is found before hours of runs.
+    /// Returns every run with its hash. Each combination of values is read and lowered with its first seed, so that an
+    /// error in the last combination is reported before the first run starts.
     ///
     /// # Errors
     /// The first invalid combination; two identical runs.
@@ -175,7 +175,7 @@ impl Plan {
         })
     }
 
-    /// Returns the command that makes the run of `point` alone.
+    /// Returns the command that executes only the run of `point`.
     pub fn command(&self, point: &SweepRun) -> String {
         let mut command = format!("tidegate run {}", quoted(&self.scenario.display().to_string()));
         for change in point.variant.overrides(&self.set, &self.varied) {
@@ -185,7 +185,7 @@ impl Plan {
     }
 }
 
-/// Returns the name of a run, equal exactly for runs with equal results.
+/// Returns the folder name of a run. Names are equal if and only if scenario hash, seed and version are equal.
 fn id(scenario_hash: &str, seed: u64) -> String {
     let text = format!("scenario {scenario_hash} seed {seed} version {}", env!("CARGO_PKG_VERSION"));
     let digest = Sha256::digest(text);

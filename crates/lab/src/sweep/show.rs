@@ -11,9 +11,9 @@ use std::path::Path;
 use text::numbers::counted;
 use text::{Layout, table as draw};
 
-/// Maximum number of combinations in the text.
+/// Maximum number of value combinations in the text.
 const MAX_LINES: usize = 40;
-/// Maximum number of combinations with their unfinished flows listed.
+/// Maximum number of value combinations whose unfinished flows are listed.
 const MAX_UNDECIDED: usize = 4;
 /// Maximum number of characters of a value in the table.
 const MAX_VALUE: usize = 28;
@@ -35,9 +35,9 @@ pub struct SweepReport<'a> {
     pub points: &'a [SweepRun],
     /// The result of each run.
     pub outcomes: &'a [RunOutcome],
-    /// The folder.
+    /// The folder of the sweep.
     pub out: &'a Path,
-    /// Formats the error of a failed run.
+    /// Function that formats the error of a failed run.
     pub message: fn(&LabError) -> String,
 }
 
@@ -73,8 +73,8 @@ impl SweepReport<'_> {
         }))
     }
 
-    /// Returns a line for every combination, then counts of complete and missing runs. Metrics that are zero in all
-    /// runs are omitted unless `all`.
+    /// Returns a line for every combination of values, then counts of complete and missing runs. Metrics that are zero
+    /// in all runs are omitted unless `all`.
     pub fn text(&self, metrics: &[Metric], all: bool) -> String {
         let groups = self.groups();
         let is_shown = |metric: &&Metric| {

@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// The file that identifies the folder of a sweep.
 const MANIFEST: &str = "sweep.json";
-/// Lock of a running sweep: exclusive, or shared by its parts.
+/// Lock of a running sweep: exclusive, or shared by its shards.
 const LOCK: &str = ".lock";
-/// Lock for writing the files beside the runs.
+/// Lock for writing the files in the folder of the sweep outside the runs.
 const WRITE_LOCK: &str = ".lock-write";
 /// The folder of the runs.
 pub const RUNS: &str = "runs";
@@ -24,23 +24,23 @@ pub const RUNS: &str = "runs";
 #[derive(Debug)]
 pub struct SweepFolder {
     path: PathBuf,
-    // Locks are released with their files.
+    // Locks are released when their files are closed.
     _locks: Vec<File>,
 }
 
 impl SweepFolder {
-    /// Opens or creates the folder at `path`, locks it, removes leftovers of killed runs, and writes `manifest`. Parts
-    /// may share the folder, and need no `resume` to join.
+    /// Opens or creates the folder at `path`, locks it, removes incomplete results of killed runs, and writes
+    /// `manifest`. Shards may share the folder; a shard may join without `resume`.
     ///
     /// # Errors
-    /// If the folder belongs to something else or another version, contains a sweep (without `resume`), or is locked by
-    /// another process; if the disk fails.
+    /// If the folder is not a sweep's or belongs to another version, if it contains a sweep (without `resume`), or if
+    /// another process has the lock; if writing fails.
     pub fn open(path: &Path, resume: bool, shard: Option<Shard>, manifest: &Value) -> Result<SweepFolder, LabError> {
         let found = inspect(path)?;
         fs::create_dir_all(path).map_err(unwritable("create", path))?;
         let locks = locks(path, shard)?;
         let store = SweepFolder { path: path.to_owned(), _locks: locks };
-        // Another process may have changed it before the lock.
+        // Another process may have changed the folder before this process acquired the lock.
         if let Some(version) = inspect(path)?.or(found) {
             let ours = env!("CARGO_PKG_VERSION");
             if version != ours {
@@ -52,12 +52,13 @@ impl SweepFolder {
                 return Err(FolderError::Taken { path: path.to_owned() }.into());
             }
         }
-        // First of all, as a folder with runs but no manifest is not recognised as a sweep.
+        // Written before the runs, because a folder with runs but no manifest is not recognised as a sweep.
         store.exclusively(|| write_whole(&path.join(MANIFEST), format!("{manifest:#}\n").as_bytes()))?;
         let runs = path.join(RUNS);
         fs::create_dir_all(&runs).map_err(unwritable("create", &runs))?;
         if shard.is_none() {
-            // The lock is exclusive here. A part removes only leftovers of the runs that it repeats.
+            // The lock is exclusive in this branch. A shard removes only incomplete results of the runs that it
+            // repeats.
             clear_leftovers(&runs)?;
         }
         Ok(store)
@@ -87,14 +88,14 @@ impl SweepFolder {
         RunOutcome::Complete { row: Box::new(Row::new(point.variant.clone(), &summary)), found: true }
     }
 
-    /// Calls `write` while no other part writes beside the runs.
+    /// Calls `write` while holding the write lock of the sweep.
     ///
     /// # Errors
     /// Those of `write`, and of the lock.
     pub fn exclusively(&self, write: impl FnOnce() -> Result<(), RecordError>) -> Result<(), LabError> {
         let path = self.path.join(WRITE_LOCK);
         let file = open(&path)?;
-        // On a file system without locks, two parts must not end at one instant.
+        // On a file system without locks, the user must not let two shards end at the same time.
         let _ = file.lock();
         write().map_err(LabError::from)
     }
@@ -106,7 +107,7 @@ fn inspect(path: &Path) -> Result<Option<String>, FolderError> {
     let read = || fs::read_to_string(&file).ok();
     let text = match read() {
         None if is_free(path) => return Ok(None),
-        // Another part may have started since. Its manifest is written before its runs.
+        // Another shard may have started since the first read. Its manifest is written before its runs.
         None => read(),
         found => found,
     };
@@ -118,7 +119,8 @@ fn inspect(path: &Path) -> Result<Option<String>, FolderError> {
     version.map(|version| Some(version.to_owned())).ok_or(FolderError::BadManifest { file })
 }
 
-/// Returns whether `path` is free, apart from leftovers of a sweep killed at its start.
+/// Returns whether `path` can be used for a new sweep: it has no files except leftovers of a sweep that was killed at
+/// its start.
 fn is_free(path: &Path) -> bool {
     if path.symlink_metadata().is_err() {
         return true;
@@ -127,7 +129,7 @@ fn is_free(path: &Path) -> bool {
     fs::read_dir(path).is_ok_and(|entries| entries.flatten().all(|entry| entry.file_name().to_str().is_some_and(ours)))
 }
 
-/// Locks the sweep, or the part.
+/// Locks the sweep, or the shard.
 fn locks(path: &Path, shard: Option<Shard>) -> Result<Vec<File>, LabError> {
     let all = open(&path.join(LOCK))?;
     let Some(Shard { part, of }) = shard else {

@@ -12,10 +12,10 @@ use units::{Bytes, Rate, Time};
 /// Name of the table in the folder of the sweep.
 pub const FILE: &str = "sweep.parquet";
 
-/// A column of one varied key.
+/// A column with the values of one varied key.
 struct KeyColumn {
     column: Column,
-    /// Index of the key.
+    /// Index of the varied key.
     at: usize,
     read: CellType,
 }
@@ -58,8 +58,8 @@ impl CellType {
     }
 }
 
-/// Returns the columns of the varied keys. A number has one column; a quantity has one as written, and one in its base
-/// unit.
+/// Returns the columns of the varied keys. A number has one column. A quantity has two: one as written, and one in its
+/// base unit.
 fn key_columns(varied: &[VariedKey]) -> Vec<KeyColumn> {
     let mut columns = Vec::new();
     for (at, vary) in varied.iter().enumerate() {
