@@ -1,5 +1,5 @@
-//! Conclusions of checks about faulty runs: losses of lossless classes for any cause, buffers with frames of the switch
-//! itself, and stalled lossless flows.
+//! Verdicts of checks in faulty runs: frame losses of lossless classes by cause, buffer limits with frames sent by
+//! switches, and stalled lossless flows.
 
 use crate::common::{alone, over_ranks};
 use model::Watcher;
@@ -14,7 +14,7 @@ hosts_per_leaf = 4
 link = { rate = "100Gbps", delay = "1us" }
 "#;
 
-/// The NIC of H1 pauses its switch for ever, and watchdogs drop the waiting frames.
+/// The NIC of H1 pauses its switch permanently, and watchdogs drop the waiting frames.
 const WATCHDOG_DROPS: &str = r#"
 [switch]
 buffer = "4MB"
@@ -29,7 +29,7 @@ fan_in = 6
 size = "300KB"
 "#;
 
-/// The only link between two halves fails.
+/// The only link between the two halves of the network fails.
 const FAILED_LINK: &str = r#"
 [[fail]]
 link = ["L2", "S1"]
@@ -62,7 +62,7 @@ fan_in = 3
 size = "2MB"
 "#;
 
-/// Switches notify sources through ports with output backpressure.
+/// Switches send notifications to sources through ports with output backpressure.
 const NOTIFICATIONS: &str = r#"
 duration = "60us"
 seed = 727007736373
@@ -84,8 +84,8 @@ stride = 3
 size = "100KB"
 "#;
 
-/// A frame remarked as lossy waits in class 0 behind a class that never pauses. It occupies the lossless account of its
-/// ingress, and so blocks a flow to another output.
+/// A frame remarked as lossy waits in class 0, starved by strict priority. It is charged to the lossless account of its
+/// ingress port, which stays paused and so blocks a flow to another output (head-of-line blocking).
 const STARVED: &str = r#"
 duration = "20ms"
 [fabric]
@@ -126,13 +126,13 @@ transport = "datagram"
 deadlock = { every = "5us" }
 "#;
 
-/// Only the summary is compared.
+/// A watcher that ignores all records: only the summary is compared.
 #[derive(Default)]
 struct Nothing;
 
 impl Watcher for Nothing {}
 
-/// Returns the summary of `text`, which must be equal on two threads and over two ranks.
+/// Returns the summary of `text`, after checking that it is equal on one thread, on two threads and over two ranks.
 fn run(text: &str, set: &[(&str, &str)]) -> Summary {
     let one = alone::<Nothing>(text, set, 1).0.summary;
     for other in [alone::<Nothing>(text, set, 2), over_ranks(text, set)] {
@@ -189,7 +189,7 @@ fn frames_of_hosts_that_ignore_xoff_are_lost_frames_of_a_lossless_class() {
     assert!(summary.warnings.iter().any(|it| it.starts_with(warning)), "{:?}", summary.warnings);
 }
 
-/// Without losses the text and the key are unchanged.
+/// Without losses, neither the text nor the JSON has a section about losses.
 #[test]
 fn a_run_without_losses_is_lossless() {
     let summary = run(&["duration = \"1ms\"", LEAF_SPINE, FAILED_LINK].concat(), &[("fail", "[]")]);
@@ -197,7 +197,8 @@ fn a_run_without_losses_is_lossless() {
     assert!(summary.lossless_losses.is_empty() && !summary.to_json().contains("lossless_losses"));
 }
 
-/// Regression: notifications entered a full port, 22 frames where 20 fit. A failure names the node.
+/// Regression: notifications were admitted to a full port, which then held 22 frames at a limit of 20. A failed check
+/// names the node.
 #[test]
 fn notifications_of_switches_ask_for_room_like_any_frame() {
     for kind in ["destination", "florax", "pause-at-output"] {
@@ -208,8 +209,8 @@ fn notifications_of_switches_ask_for_room_like_any_frame() {
     }
 }
 
-/// Regression: H1 is paused at 1.03 ms and sends no further frame, but every check passed. Under round robin it
-/// continues.
+/// Regression: H1 is paused at 1.03 ms and sends no further frame, but every check passed. Under round robin, class 0
+/// is served and H1 resumes.
 #[test]
 fn a_lossless_flow_behind_a_starved_queue_is_a_stall() {
     let summary = run(STARVED, &[]);
@@ -230,7 +231,8 @@ fn a_lossless_flow_behind_a_starved_queue_is_a_stall() {
     assert!(summary.checks.iter().all(|check| check.pass), "{:?}", summary.checks);
 }
 
-/// Two senders ignore the output, which stays full and never releases the third. FLORAX drops frames above its rate.
+/// Two senders ignore XOFF and keep the output queue full, so that the third sender never receives XON. FLORAX instead
+/// drops their frames above the committed rate.
 #[test]
 fn a_flow_that_hosts_who_ignore_xoff_keep_stopped_is_a_stall() {
     for kind in ["destination", "pause-at-output"] {
@@ -252,8 +254,8 @@ fn a_flow_that_hosts_who_ignore_xoff_keep_stopped_is_a_stall() {
     assert!(check(&run(NONCONFORMING, &[]), "stall").pass);
 }
 
-/// Without a watchdog the NIC blocks all frames behind it for ever. A watchdog drops the waiting frames, so nothing
-/// stalls.
+/// Without a watchdog, the NIC blocks all frames to it permanently. With a watchdog, the waiting frames are dropped, so
+/// that no flow stalls.
 #[test]
 fn a_host_that_never_ceases_to_pause_is_a_stall() {
     let text = ["duration = \"2ms\"", LEAF_SPINE, WATCHDOG_DROPS].concat();

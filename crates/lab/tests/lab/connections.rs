@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use units::Time;
 use units::random::Stream;
 
-/// A sample of the control of a flow.
+/// A sample of the congestion control state of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct ControlRow {
     at: Time,
@@ -43,7 +43,7 @@ impl Watcher for Seen {
     }
 }
 
-/// Returns the run of `text` on one thread, after comparing it with two threads and two ranks.
+/// Returns the run of `text` on one thread, after checking that it equals those on two threads and over two ranks.
 fn run(text: &str, set: &[(&str, &str)]) -> (FinishedRun, Seen) {
     let one: (FinishedRun, Seen) = alone(text, set, 1);
     for other in [alone::<Seen>(text, set, 2), over_ranks(text, set)] {
@@ -54,7 +54,8 @@ fn run(text: &str, set: &[(&str, &str)]) -> (FinishedRun, Seen) {
     one
 }
 
-/// One DCTCP connection carries two replies of 10 MB; the second meets a bulk flow and is marked.
+/// One DCTCP connection carries two replies of 10 MB; the second shares its bottleneck with a bulk flow and is
+/// ECN-marked.
 const SESSION_DCTCP: &str = r#"
 duration = "30ms"
 [fabric]
@@ -88,7 +89,7 @@ fn alpha_of_a_session_is_updated_each_window_of_every_reply() {
     let (_, seen) = run(SESSION_DCTCP, &[]);
     let alphas: Vec<f64> = seen.controls.iter().filter(|it| it.flow == 3).filter_map(|it| it.alpha).collect();
     let different: BTreeSet<u64> = alphas.iter().map(|alpha| alpha.to_bits()).collect();
-    // Regression: one value, 2.28e-10, for all of the reply, and reductions by a byte.
+    // Regression: alpha stayed at 2.28e-10 for the whole reply, so that the window was reduced by only one byte.
     assert!(different.len() > alphas.len() / 2 && alphas.len() > 100, "{} of {}", different.len(), alphas.len());
     assert!(alphas.last().is_some_and(|&alpha| alpha > 0.05), "{alphas:?}");
 }
@@ -122,7 +123,7 @@ control = { every = "1ms" }
 fn idle_time_does_not_open_the_window_of_cubic() {
     let (_, seen) = alone::<Seen>(SESSION_CUBIC, &[], 1);
     let windows: Vec<u64> = seen.controls.iter().filter(|it| it.flow == 3).filter_map(|it| it.window_bytes).collect();
-    // Regression: 12 segments each 6 ms, from a ssthresh of 117 segments up to 183.
+    // Regression: from a ssthresh of 117 segments up to 183, the window grew by 12 segments every 6 ms.
     let avoidance = windows.iter().position(|&window| window > 118 * 1460).unwrap_or(windows.len());
     assert!(windows.len() > 100);
     for pair in windows[avoidance..].windows(7) {
@@ -130,7 +131,7 @@ fn idle_time_does_not_open_the_window_of_cubic() {
     }
 }
 
-/// Two CUBIC flows whose hosts are paused.
+/// Two CUBIC flows whose hosts receive pause frames.
 const HALVE_CUBIC: &str = r#"
 duration = "30ms"
 [fabric]
@@ -170,11 +171,11 @@ fn a_window_that_a_pause_halves_stays_halved_under_cubic() {
         assert!(later * 10 < windows[at - 1] * 7, "{} -> {} -> {later}", windows[at - 1], windows[at]);
     }
     let (newreno, _) = run(HALVE_CUBIC, &[("host.transport.congestion_control", "\"newreno\"")]);
-    // Regression: 302 and 22.
+    // Regression: 302 pauses with CUBIC, 22 with NewReno.
     assert!(cubic.summary.pauses.count < 4 * newreno.summary.pauses.count, "{}", cubic.summary.pauses.count);
 }
 
-/// One connection carries 16 replies over a fabric with eight equal paths, since sessions are the default.
+/// One connection carries 16 replies over a fabric with eight equal-cost paths. Persistent connections are the default.
 const SESSION_PATH: &str = r#"
 duration = "20ms"
 until = "flows done"
@@ -196,7 +197,8 @@ reply_size = "100KB"
 requests = 16
 "#;
 
-/// Returns the number of uplinks used by replies at their server's leaf, the one that sent most. A leaf has two hosts.
+/// Returns the number of uplinks that carry replies at the leaf with the most transmitted bytes, which is that of the
+/// server. Ports from 2 on are uplinks, because a leaf has two hosts.
 fn uplinks(seen: &Seen) -> usize {
     let mut by_port = std::collections::BTreeMap::new();
     let up = seen.links.iter().filter(|link| link.2 >= 2);
@@ -225,7 +227,7 @@ fn a_session_has_one_path() {
     assert!(!finished.summary.requests[0].persistent_connection, "datagrams have no connections");
 }
 
-/// Three servers reply to one client.
+/// Three servers reply to one client over persistent DCQCN connections.
 const SESSION_DCQCN: &str = r#"
 duration = "40ms"
 until = "flows done"
@@ -251,7 +253,7 @@ control = { every = "5us" }
 
 #[test]
 fn the_rate_of_a_queue_pair_outlasts_its_messages() {
-    // The first sample of each reply after the first.
+    // The first sample of each reply except the first reply.
     let first_rates = |seen: &Seen| {
         let mut known = BTreeSet::new();
         let first = seen.controls.iter().filter(|it| it.flow % 6 >= 3 && it.flow >= 9 && known.insert(it.flow));
@@ -279,7 +281,7 @@ fn a_session_is_refused_where_nothing_outlasts_a_message() {
     }
 }
 
-/// Two flows from one host to another.
+/// Two flows between the same pair of hosts.
 const TWO_FLOWS: &str = r#"
 duration = "1ms"
 [fabric]
@@ -296,7 +298,7 @@ dst_port = 777
 "#;
 
 // [CON4]
-/// As in the headers of captured frames ([`model::capture`]): 49152 and 49153.
+/// Source ports are 49152 and 49153, as in the headers of captured frames ([`model::capture`]).
 #[test]
 fn source_ports_of_flows_are_those_of_captures() {
     let (_, seen) = run(TWO_FLOWS, &[]);
@@ -305,7 +307,7 @@ fn source_ports_of_flows_are_those_of_captures() {
     assert_eq!(ports, BTreeSet::from([(0, 49_152, 777), (1, 49_153, 777)]));
 }
 
-/// The destination port is a number in tables and captures, and no part of the hash.
+/// The destination port appears in tables and captures; it is not an input of the ECMP hash.
 const DST_PORT: &str = r#"
 duration = "1ms"
 [fabric]
@@ -333,7 +335,7 @@ fn the_destination_port_is_no_part_of_the_hash() {
     assert!(!first.is_empty() && ["1", "101", "4791", "65535"].iter().all(|port| links(port) == first));
 }
 
-/// Eight ranks in two leaves; the ring crosses the spines twice.
+/// A collective of eight ranks in two leaves; its ring crosses the spines twice.
 const RING: &str = r#"
 duration = "50ms"
 until = "flows done"
@@ -354,8 +356,8 @@ operation = "all-reduce"
 size = "16MB"
 "#;
 
-/// 2 x 7/8 x 16 MB = 28 MB cross from rank 4 to rank 5, in packets of 4096 + 82 bytes over one path of 100 Gbps.
-/// Regression: 14 flows over as many paths, 1.5 times as fast.
+/// Completion time: 2 x 7/8 x 16 MB = 28 MB from rank 4 to rank 5, in packets of 4096 + 82 bytes, over one path of 100
+/// Gbps. Regression: the messages were 14 flows on up to 14 paths and completed 1.5 times as fast.
 #[test]
 fn a_ring_takes_as_long_as_one_path_allows() {
     let time = |set: &[(&str, &str)]| {
@@ -383,8 +385,8 @@ fn a_ring_takes_as_long_as_one_path_allows() {
     assert!(four < least && count == Some(4), "{four} ms");
 }
 
-/// No collective operation is faster than the ports on its connections' paths allow: for 1,000 random fabrics and
-/// operations the check "collectives" finds none below its bound and many near it.
+/// No collective completes faster than the ports on the paths of its connections allow: for 1000 random fabrics and
+/// collectives, the check "collectives" finds no time below its bound, and many close to it.
 #[test]
 fn random_collectives_take_as_long_as_their_ports_need() {
     let mut random = Stream::new(8, 0, 0);
@@ -445,7 +447,8 @@ qps_per_connection = {queue_pairs}
         let (finished, _) = alone::<Seen>(&text, &[], 1);
         let check = finished.summary.checks.iter().find(|check| check.name == "collectives").expect("a check");
         assert!(check.pass, "{text}{}", check.detail);
-        // Go-back-n over several paths of a frame each may never complete.
+        // With go-back-N, reordering over several paths whose queues hold one frame may prevent completion: then the
+        // check is not applicable.
         if !check.applicable {
             continue;
         }
@@ -458,7 +461,7 @@ qps_per_connection = {queue_pairs}
     assert!(judged > 900 && near > 300, "{judged} are through, {near} within twice their bound");
 }
 
-/// A message of 8 MB, or `chunks` chunks of it, meets a bulk flow.
+/// A message of 8 MB, or the same bytes in `chunks` messages, shares its bottleneck with a bulk flow.
 const BROADCAST: &str = r#"
 duration = "40ms"
 [fabric]
@@ -485,12 +488,12 @@ control = { every = "20us" }
 "#;
 
 // [CON2]
-/// Messages without a gap behave like one message of their total length, in window, alpha and rate.
+/// Messages without gaps between them behave like one message of their total length: window, alpha and rate are equal.
 #[test]
 fn messages_without_a_gap_equal_one_long_message() {
     for kind in ["dcqcn", "hpcc", "swift", "timely", "roce", "dctcp-rate", "tcp", "dctcp"] {
         let transport = match kind {
-            // A message's last segment is as long as the others.
+            // These payload sizes divide the message size, so that the last segment of a message is a full segment.
             "timely" => "{ kind = \"timely\", payload = \"1000B\", segment = \"50KB\" }".to_owned(),
             "tcp" | "dctcp" => format!("{{ kind = \"{kind}\", mss = \"1000B\", delayed_ack = false }}"),
             _ => format!("{{ kind = \"{kind}\", payload = \"1000B\" }}"),

@@ -1,5 +1,6 @@
-//! Random scenarios: every share is in [0, 1], and some numbers of `summary.json` are recomputed from the tables.
-//! `scripts/derive.sh` recomputes all of them, and the sentences; the faults that it found have tests here.
+//! Random scenarios: every share is in [0, 1], and some values of `summary.json` are recomputed from the tables.
+//! `scripts/derive.sh` recomputes all values and the sentences; the bugs that it found have regression tests in this
+//! module.
 
 use lab::{Run, RunOptions, StopFlag};
 use model::NullWatcher;
@@ -26,7 +27,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Returns a small scenario that covers the inputs of shares and sums.
+/// Returns a small random scenario with all inputs of the tested shares and sums.
 fn scenario(number: u64) -> String {
     let mut stream = Stream::new(30, number, purpose("derived"));
     let mut pick = |values: &[&str]| values[stream.below(values.len() as u64) as usize].to_owned();
@@ -90,7 +91,7 @@ fn texts(table: &Table, name: &str) -> Vec<Option<String>> {
     }
 }
 
-/// Collects every number under a key that is a share.
+/// Collects all numbers whose key denotes a share.
 fn shares(value: &Value, path: &str, found: &mut Vec<(String, f64)>) {
     match value {
         Value::Object(fields) => {
@@ -116,8 +117,8 @@ fn close(what: &str, reported: &Value, derived: f64, tolerance: f64) {
     assert!((reported - derived).abs() <= tolerance * derived.abs().max(1e-9), "{what}: {reported}, derived {derived}");
 }
 
-/// Compares mean, extremes and quantiles of `values`, in their order, with a distribution in the summary. Quantiles are
-/// those of buckets 1/128 wide.
+/// Compares mean, minimum, maximum and quantiles of `values` with a distribution in the summary. Quantiles are those of
+/// histogram buckets with a relative width of 1/128.
 fn distribution(what: &str, reported: &Value, mut values: Vec<f64>) {
     if values.is_empty() {
         assert!(reported.is_null(), "{what}: {reported}");
@@ -168,7 +169,8 @@ fn check_flows(folder: &Path, summary: &Value) {
     }
 }
 
-/// Compares rows with the summary; rows cover the whole run, so windows are compared only if they do.
+/// Compares the rows of `links.parquet` with the summary. The rows cover the whole run, so that the comparison requires
+/// a measurement interval that does, too.
 fn check_links(folder: &Path, summary: &Value, every: u64) {
     let table = read_table(&folder.join("links.parquet")).unwrap();
     let (at, node, port) = (times(&table, "time_ps"), times(&table, "node"), times(&table, "port"));
@@ -182,7 +184,7 @@ fn check_links(folder: &Path, summary: &Value, every: u64) {
         rates.insert(key, times(&ports, "rate_bps")[row].unwrap());
         by_number.insert((name.clone().unwrap(), key.1), key);
     }
-    // A row covers the time since the preceding sample, even if its port has no row there.
+    // A row covers the time since the previous sampling instant, even if its port has no row for that instant.
     let simulated = summary["simulated_ps"].as_u64().unwrap();
     let mut busy: BTreeMap<(u64, u64), f64> = BTreeMap::new();
     for row in 0..table.rows {
@@ -211,7 +213,7 @@ fn check_links(folder: &Path, summary: &Value, every: u64) {
     }
 }
 
-/// Returns the period of `links.parquet` in a scenario.
+/// Returns the sampling interval of `links.parquet` in a scenario.
 fn links_every(text: &str) -> u64 {
     let line = text.lines().find(|line| line.starts_with("links = ")).unwrap();
     line.split('"').nth(1).unwrap().parse::<units::Time>().unwrap().as_ps()
@@ -278,7 +280,7 @@ fn summaries_follow_from_their_tables() {
     (0..60).for_each(|number| check(number, &scratch.0));
 }
 
-/// A result in a folder of its own.
+/// A result in a separate folder.
 struct Made {
     summary: Value,
     folder: Scratch,
@@ -298,7 +300,7 @@ impl Made {
         read_table(&self.folder.0.join("out").join(name)).unwrap()
     }
 
-    /// Returns the numbers of the packets of all rows of an event in the trace.
+    /// Returns the packet numbers of all trace rows with this event.
     fn packets_of(&self, event: &str) -> Vec<u64> {
         let trace = self.table("trace.parquet");
         let (events, packets) = (texts(&trace, "event"), times(&trace, "packet"));
@@ -310,7 +312,7 @@ impl Made {
     }
 }
 
-/// An incast over one switch; `keys` are those of `[switch]`, `after` further tables.
+/// A scenario with an incast over one switch. `keys` are keys of `[switch]`; `after` are further tables.
 fn incast(keys: &str, after: &str) -> String {
     format!(
         "duration = \"200us\"\n[fabric]\nkind = \"single-switch\"\nhosts = 4\nlink = {{ rate = \"10Gbps\", delay = \
@@ -327,7 +329,7 @@ fn frames_that_switches_make_are_not_injected_by_hosts() {
     let (packets, trace) = (&made.summary["packets"], made.table("trace.parquet"));
     let (events, nodes) = (texts(&trace, "event"), times(&trace, "node"));
     let created = |by_switch: bool| {
-        // The switch is node 4, behind four hosts.
+        // Four hosts have the node numbers 0 to 3, so that the switch is node 4.
         let rows = events
             .iter()
             .zip(&nodes)
@@ -348,7 +350,7 @@ fn marks_of_trimmed_headers_are_in_the_trace() {
     assert_eq!(made.summary["event_counts"]["marks"].as_u64(), Some(marked.len() as u64));
 }
 
-/// A host makes replies for a destination that is held.
+/// A host generates replies to a destination that backpressure has paused.
 #[test]
 fn held_replies_are_traced_once_when_they_are_made() {
     let keys = "queue = \"100KB\"\nflow_control = { kind = \"destination\", upper = 0.3, lower = 0.1 }";
@@ -361,7 +363,8 @@ fn held_replies_are_traced_once_when_they_are_made() {
     assert_eq!(distinct.len(), created.len(), "a packet was created twice");
 }
 
-/// All requests of a client are messages of one connection, and shorter than a packet.
+/// All requests of a client are messages of one connection, each shorter than a packet, and must not be counted as
+/// duplicates.
 #[test]
 fn messages_of_a_connection_are_no_duplicates() {
     let text = "duration = \"1ms\"\n[fabric]\nkind = \"single-switch\"\nhosts = 3\nlink = { rate = \"10Gbps\", delay = \
@@ -373,7 +376,8 @@ fn messages_of_a_connection_are_no_duplicates() {
     assert_eq!(reordering["packets"], summary["delay_ns"]["count"]);
 }
 
-/// A short flow is complete long before the datagrams of a flow that loses some.
+/// A short flow completes long before the last datagram of a flow with losses: goodput covers the measurement interval
+/// up to the arrival of the last datagram.
 #[test]
 fn goodput_covers_the_arrivals_of_flows_that_lost_datagrams() {
     let short = "[[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H2\"]]\nsize = \"500B\"\n";
@@ -404,7 +408,7 @@ fn longest_queues_include_those_of_bounced_frames() {
     assert!(pairs > 1, "the queues of frames on their way back count: {reported:?}");
 }
 
-/// Some queues hold frames in the warm-up only, others after it only.
+/// Some queues hold frames only during the warm-up, others only after it.
 #[test]
 fn littles_law_counts_the_queues_of_the_warm_up_and_after_it() {
     let late = "[[traffic]]\nkind = \"incast\"\nreceiver = \"H1\"\nfan_in = 3\nsize = \"20KB\"\nstart = \"150us\"\n";

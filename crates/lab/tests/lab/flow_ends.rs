@@ -1,5 +1,5 @@
-//! Results of flows at the end of a run: delivered but not acknowledged, one row per flow, and acknowledgements after
-//! completion. Each scenario runs on one thread, on two, and over two ranks.
+//! Results of flows at the end of a run: flows that were delivered but not acknowledged, one row per flow, and
+//! acknowledgements after completion. Each scenario runs on one thread, on two threads, and over two ranks.
 
 use crate::common::{alone, over_ranks, read};
 use lab::{FinishedRun, RunOptions, StopFlag};
@@ -8,7 +8,8 @@ use record::flows::FlowRecord;
 use record::trace::{PacketKind, TraceEvent, TraceRow};
 use units::Time;
 
-/// The last byte of flow 2 arrives during the run. Its acknowledgement waits at the switch, behind flow 1.
+/// The last byte of flow 2 is delivered during the run. Its acknowledgement waits at the switch behind frames of flow
+/// 1.
 const DELIVERED_BUT_NOT_ACKNOWLEDGED: &str = r#"
 duration = "100us"
 [fabric]
@@ -29,7 +30,7 @@ start = "60us"
 size = "1000B"
 "#;
 
-/// Five flows of one frame each share the port of H1. The run ends when two of them have been delivered.
+/// Five flows of one frame each share the access link of H1. The run ends when two of the frames have been delivered.
 const ONE_FRAME_EACH: &str = r#"
 duration = "30us"
 [fabric]
@@ -45,7 +46,7 @@ transport = { kind = "datagram", frame = "1000B" }
 deadlock = false
 "#;
 
-/// The only acknowledgement of ten packets is lost with the link, which is repaired before the timeout.
+/// The link fails and drops the only acknowledgement of ten packets; it is repaired before the retransmission timeout.
 const LOST_LAST_ACKNOWLEDGEMENT: &str = r#"
 duration = "300us"
 [fabric]
@@ -80,7 +81,7 @@ impl Watcher for Seen {
     }
 }
 
-/// Returns the run of `text` on one thread, after comparing it with two threads and two ranks.
+/// Returns the run of `text` on one thread, after checking that it equals those on two threads and over two ranks.
 fn run(text: &str, set: &[(&str, &str)]) -> (FinishedRun, Seen) {
     let one: (FinishedRun, Seen) = alone(text, set, 1);
     for other in [alone::<Seen>(text, set, 2), over_ranks(text, set)] {
@@ -104,7 +105,7 @@ fn a_flow_is_complete_when_its_last_byte_has_arrived_though_the_run_ends_before_
     let fct = entry.fct_ns.as_ref().unwrap();
     assert_eq!((fct.count, fct.max), (1, row.fct_ps().unwrap() as f64 / 1e3));
     assert_eq!(flows.fct_ns.as_ref().unwrap().count, completed);
-    // In the whole run, the acknowledgement reports the same time of delivery.
+    // In a longer run, the row of the acknowledged flow has the same delivery time.
     let (whole, later) = run(DELIVERED_BUT_NOT_ACKNOWLEDGED, &[("duration", "\"10ms\"")]);
     let later = later.flows.iter().find(|row| row.flow == 2).unwrap();
     assert_eq!((later.delivered_ps, whole.summary.flows.unacknowledged), (row.delivered_ps, 0));

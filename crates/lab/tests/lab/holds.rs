@@ -1,4 +1,4 @@
-//! Gates with preemption, from a scenario's text to its delays.
+//! Set-and-hold gates with frame preemption, from the text of a scenario to the delays of frames.
 
 use crate::common::{alone, over_ranks};
 use model::Watcher;
@@ -9,7 +9,7 @@ struct NullWatcher;
 
 impl Watcher for NullWatcher {}
 
-/// A preemptable frame arrives 59 us before its gate closes; an express one waits for the next window.
+/// A preemptable frame arrives 59 us before its gate closes; an express frame waits until its gate opens.
 const BEFORE_A_WINDOW: &str = r#"
 duration = "900us"
 
@@ -45,7 +45,7 @@ frame = "500B"
 class = 7
 "#;
 
-/// Returns the delays of both frames in nanoseconds, on threads and over ranks.
+/// Returns the delays of both frames in nanoseconds, which must be equal on threads and over ranks.
 fn delays(text: &str) -> [u64; 2] {
     let of = |summary: &Summary| [0, 1].map(|entry| summary.jitter[entry].max_delay_ps / 1000);
     let (one, _) = alone::<NullWatcher>(text, &[], 1);
@@ -58,17 +58,17 @@ fn delays(text: &str) -> [u64; 2] {
 
 #[test]
 fn a_preemptable_frame_is_cut_ahead_of_the_express_window() {
-    // The preempted frame starts at 140.69 us. 143 bytes ahead of 200 us, in byte 599, 591 of its bytes are sent; the
-    // others follow the release at 300 us.
+    // The preemptable frame starts at 140.69 us. It is preempted 143 bytes ahead of 200 us, during byte 599, after 591
+    // of its bytes; the remaining bytes are sent after the release at 300 us.
     let rest = 300_000 + (8 + 1500 - 591) * 80 + 50;
     let express = 200_000 + 508 * 80 + 50;
     assert_eq!(delays(BEFORE_A_WINDOW), [rest - 20_000, express - 150_000]);
-    // Operations by name equal the default ones.
+    // Writing the default operations by name gives equal delays.
     let named = BEFORE_A_WINDOW
         .replace("\"200us\" }", "\"200us\", operation = \"set-and-release-mac\" }")
         .replace("\"100us\" }", "\"100us\", operation = \"set-and-hold-mac\" }");
     assert_eq!(delays(&named), [rest - 20_000, express - 150_000]);
-    // Without a hold the frame waits for a window that it fits.
+    // Without set-and-hold, the preemptable frame waits until its gate is open long enough for the whole frame.
     let set = named.replace("set-and-release-mac", "set-gate-states").replace("set-and-hold-mac", "set-gate-states");
     assert_eq!(delays(&set), [300_000 + 1508 * 80 + 50 - 20_000, express - 150_000]);
 }

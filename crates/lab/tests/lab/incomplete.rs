@@ -1,4 +1,4 @@
-//! A comparison of runs with unfinished flows must not declare an order that complete runs contradict.
+//! A comparison of runs with unfinished flows must not report an order that contradicts the order in complete runs.
 
 use lab::{Comparison, Override, Source, StopFlag, metrics, vary};
 use serde_json::Value;
@@ -10,16 +10,16 @@ const FABRICS: [&str; 4] = [
     "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 3",
     "kind = \"fat-tree\"\nk = 4\nhosts_per_edge = 1",
 ];
-/// `roce` is no control: it sends at the rate of its link.
+/// Compared transports. `roce` has no congestion control: it sends at link rate.
 const CONTROLS: [&str; 8] = ["roce", "dcqcn", "hpcc", "timely", "swift", "dctcp", "tcp", "ndp"];
-/// Pairs of the default test.
+/// Number of pairs in the default test.
 const FEW: usize = 20;
-/// With few seeds, hardly any difference is significant.
+/// Seeds; with fewer seeds, hardly any difference would be significant.
 const SEEDS: [u64; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 /// Metrics that are statistics of flows.
 const OF_FLOWS: [&str; 4] = ["fct", "slowdown", "jain", "goodput"];
 
-/// Two controls on one fabric under one load, run for a limited duration and to the end of all flows.
+/// Two transports with the same fabric and load, in runs of limited duration and in runs until all flows complete.
 struct Pair {
     number: usize,
     controls: [&'static str; 2],
@@ -37,7 +37,7 @@ impl Pair {
         let fabric = FABRICS[below(FABRICS.len())];
         let load = 0.1 + 0.01 * below(60) as f64;
         let duration_us = 30 + below(300) as u64;
-        // NDP needs headers in place of lost packets.
+        // NDP needs switches that trim packets instead of dropping them.
         let lossy = if controls.contains(&"ndp") {
             "egress = \"60KB\"\noverload = { kind = \"trim\", size = \"128B\" }"
         } else {
@@ -56,7 +56,7 @@ impl Pair {
         Pair { number, controls, scenario, duration_us }
     }
 
-    /// Returns the JSON of a comparison of runs to `duration`.
+    /// Returns the JSON of a comparison of runs with this `duration`.
     fn compared(&self, duration: &str) -> Value {
         let source = Source::Text { text: self.scenario.clone(), name: "pair.toml".to_owned() };
         let set = [Override { key: "duration".to_owned(), value: duration.to_owned() }];
@@ -71,7 +71,8 @@ impl Pair {
     }
 }
 
-/// Returns, by metric, the sign of the second column's difference to the first, if the comparison declares one.
+/// Returns, for each metric, the sign of the difference between second and first column, if the comparison reports a
+/// significant difference.
 fn declared(value: &Value) -> Vec<(String, Option<bool>)> {
     let [first, second] = [0, 1].map(|at| value["groups"][at]["metrics"].as_object().unwrap().clone());
     let sign = |(name, of): (&String, &Value)| {
@@ -82,22 +83,23 @@ fn declared(value: &Value) -> Vec<(String, Option<bool>)> {
     second.iter().map(sign).collect()
 }
 
-/// Pairs and metrics by their result.
+/// Numbers of pairs and metrics by result.
 #[derive(Debug, Default)]
 struct Tally {
     pairs: usize,
-    /// Pairs with unfinished flows in the limited runs, and those of which a metric was ranked or left undecided.
+    /// Pairs with unfinished flows in the limited runs; of these, pairs with a ranked metric and pairs with an
+    /// undecided metric.
     truncated: usize,
     ranked_pairs: usize,
     undecided_pairs: usize,
-    /// Metrics.
+    /// Metrics that are ranked or undecided in limited runs.
     ranked: usize,
     undecided: usize,
-    /// Ranked metrics of limited runs that complete runs rank equally.
+    /// Metrics that are ranked in limited runs and have the same order in complete runs.
     confirmed: usize,
 }
 
-/// Compares `count` pairs. A contradiction fails the test.
+/// Compares `count` pairs. The test fails if the order in limited runs contradicts that in complete runs.
 fn tally_of(count: usize) -> Tally {
     let mut tally = Tally::default();
     for number in 0..count {
@@ -135,7 +137,7 @@ fn tally_of(count: usize) -> Tally {
     tally
 }
 
-/// A property over pairs of which nothing is ranked, or nothing is truncated, would hold without a test.
+/// Checks that pairs with ranked, undecided and truncated metrics exist: otherwise the property would hold vacuously.
 fn assert_of_both_kinds(tally: &Tally) {
     let Tally { pairs, truncated, ranked_pairs, undecided_pairs, confirmed, .. } = *tally;
     assert!(truncated * 2 > pairs && undecided_pairs * 4 > pairs, "{tally:?}");
@@ -147,7 +149,7 @@ fn no_order_is_declared_that_complete_runs_contradict() {
     assert_of_both_kinds(&tally_of(FEW));
 }
 
-/// `cargo test --release -p tidegate-lab --test lab incomplete -- --ignored --nocapture`
+/// Run by: `cargo test --release -p tidegate-lab --test lab incomplete -- --ignored --nocapture`
 #[test]
 #[ignore = "200 pairs take several minutes: cargo test --release -p tidegate-lab --test lab incomplete -- --ignored"]
 fn no_order_of_two_hundred_pairs_is_contradicted() {

@@ -1,4 +1,4 @@
-//! The library in another program: no process, no terminal, several concurrent runs.
+//! Use of the library in another program: no child process, no terminal, several concurrent runs.
 
 use lab::sweep::{Plan, Progress, RunOutcome, Sweep, SweepFolder};
 use lab::{Comparison, LabError, Override, PlanError, Run, RunOptions, StopFlag, metrics, vary};
@@ -23,7 +23,7 @@ fn set(key: &str, value: &str) -> Override {
     Override { key: key.to_owned(), value: value.to_owned() }
 }
 
-/// Creates an empty folder for this test, with the scenario in it.
+/// Creates an empty folder with the scenario for a test.
 fn bench(name: &str) -> (PathBuf, PathBuf) {
     let folder = std::env::temp_dir().join(format!("tidegate-lab-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -33,7 +33,7 @@ fn bench(name: &str) -> (PathBuf, PathBuf) {
     (folder, scenario)
 }
 
-/// Requests a stop at the first progress report.
+/// A watcher that requests a stop at the first progress report.
 struct Ends<'a>(&'a StopFlag);
 
 impl Watcher for Ends<'_> {
@@ -135,12 +135,12 @@ fn a_sweep_goes_on_where_it_was_stopped() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Every combination of the committed sweep is a valid scenario, and no two are equal.
+/// Every combination of values in the committed sweep `league.toml` is a valid scenario, and no two are equal.
 #[test]
 fn the_league_can_be_run() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/league/league.toml");
     let stop = StopFlag::default();
-    // Frames and delays do not affect validity: one of each.
+    // The RTT does not affect validity: one value suffices.
     let only = |text: &str| vary::parse_vary(text).unwrap();
     let plan = Plan::of(&file, &[], &[only("round_trip=\"50 us\"")], &[1]).unwrap();
     assert_eq!(plan.points(None, &stop).unwrap().len(), 24 * 6);

@@ -1,4 +1,4 @@
-//! Tests of runs, comparisons and sweeps. One binary: each further one is linked anew.
+//! Tests of runs, comparisons and sweeps, in one binary, because each test binary is linked separately.
 
 mod common;
 mod conclusions;

@@ -1,4 +1,4 @@
-//! Measurements against closed forms: shares of time, pauses, queue lengths, baselines, lengths of frames.
+//! Measurements compared with closed-form values: shares of time, pauses, queue lengths, baseline FCTs, frame lengths.
 
 use lab::{Override, Run, RunOptions, StopFlag};
 use model::Watcher;
@@ -10,9 +10,9 @@ use units::{Rate, Time};
 #[derive(Default)]
 struct Seen {
     flows: Vec<FlowRecord>,
-    /// Time, node, port, bytes, share.
+    /// Link samples: time, node, port, bytes, utilisation.
     links: Vec<(Time, u32, u16, u64, f64)>,
-    /// Time, bytes.
+    /// Throughput samples: time, bytes.
     throughput: Vec<(Time, u64)>,
 }
 
@@ -43,7 +43,8 @@ fn run(text: &str, set: &[(&str, &str)]) -> (Summary, Seen) {
     (summary, seen)
 }
 
-/// A port of 1 Gbps sends frames of 9000 B for the whole run; each takes longer than seven sampling intervals.
+/// A port of 1 Gbps sends frames of 9000 B during the whole run. The serialisation delay of a frame exceeds seven
+/// sampling intervals.
 const LONG_FRAMES: &str = r#"
 duration = "40us"
 [fabric]
@@ -65,7 +66,7 @@ fn the_time_of_a_frame_is_split_over_the_samples_that_it_spans() {
     let (summary, seen) = run(LONG_FRAMES, &[]);
     let at_us = |us| Time::from_us(us);
     let shares: Vec<(Time, u64, f64)> = seen.links.iter().map(|row| (row.0, row.3, row.4)).collect();
-    // 10 us at 1 Gbps are 1250 bytes.
+    // 1250 B = 10 us x 1 Gbps per sampling interval.
     assert_eq!(shares, [10, 20, 30, 40].map(|us| (at_us(us), 1250, 1.0)));
     assert_eq!(summary.links.busiest[0].utilisation, 1.0);
 }
@@ -89,7 +90,8 @@ links = { every = "5us" }
 "#;
     let (summary, seen) = run(text, &[]);
     assert_eq!(summary.links.busiest[0].utilisation, 1.0);
-    // 5 us at 1 Mbps are less than a byte: the port is still busy, and the sum of the bytes is correct.
+    // 5 us x 1 Mbps is less than one byte per sampling interval: the utilisation is still 1, and the sum of the bytes
+    // is exact.
     assert_eq!(seen.links.iter().map(|row| row.4).collect::<Vec<_>>(), [1.0; 4]);
     assert_eq!(seen.links.iter().map(|row| row.3).sum::<u64>(), Rate::from_mbps(1).bytes_in(Time::from_us(20)));
 }
@@ -99,7 +101,7 @@ fn a_warm_up_within_a_frame_leaves_the_rest_of_it_to_the_window() {
     let warm_up = [("measure.warm_up", "25us"), ("record.links.every", "15us")];
     let (summary, seen) = run(LONG_FRAMES, &warm_up);
     assert_eq!(summary.links.busiest.first().map(|port| port.utilisation), None, "no frame began in the window");
-    // Both directions of three links; one of them is busy.
+    // Mean over the six directions of three links, one of which has utilisation 1.
     assert!((summary.links.mean_utilisation - 1.0 / 6.0).abs() < 1e-12, "{}", summary.links.mean_utilisation);
     let rows: Vec<_> = seen.links.iter().map(|row| (row.0, row.4)).collect();
     assert_eq!(rows, [15, 30, 40].map(|us| (Time::from_us(us), 1.0)));
@@ -169,7 +171,7 @@ fn a_port_is_paused_once_however_many_classes_stop() {
     let (pfc, _) = run(PAUSED, &[("switch.flow_control", pfc)]);
     let (ports, classes) = (paused_ps(&pause, "H1"), paused_ps(&pfc, "H1"));
     assert!(ports < 10_000_000_000 && ports > 4_000_000_000, "{ports} ps of 10 ms");
-    // Equal accounts and thresholds give equal pauses.
+    // Per-port and per-class accounts with equal thresholds give equal pauses.
     assert_eq!(ports, classes);
 }
 
@@ -204,14 +206,15 @@ class = 3
     let (summary, _) = run(text, &[]);
     assert!(summary.pauses.total_ps > 1_000_000_000);
     assert_eq!(paused_ps(&summary, "H1"), 0);
-    // A warm-up that ends during the pauses: both parts add up to the whole.
+    // The warm-up ends during the pauses: pause time during and after the warm-up add up to the total.
     let (all, _) = run(text, &[("measure.warm_up", "0s")]);
     let (late, _) = run(text, &[("measure.warm_up", "3ms")]);
     let (early, _) = run(text, &[("measure.warm_up", "0s"), ("measure.end", "3ms")]);
     assert_eq!(paused_ps(&early, "H1") + paused_ps(&late, "H1"), paused_ps(&all, "H1"));
 }
 
-/// Eight hosts send a frame each every 10 us, and the queue is sampled every 10 us.
+/// Eight hosts send one frame each every 10 us, and the queue is sampled every 10 us: the mean queue length must not
+/// depend on the phase of the samples.
 #[test]
 fn a_mean_queue_does_not_depend_on_the_period_of_the_traffic() {
     let text = r#"
@@ -236,14 +239,15 @@ frame = "1000B"
     let (summary, _) = run(text, &[]);
     let lengths = summary.queue_lengths.unwrap();
     let longest = lengths.longest.unwrap();
-    // One of nine queues of 100 KB is in use.
+    // Time-average queue length = mean utilisation x total limit; only one of nine queues of 100 KB is used.
     let exact = summary.queue_utilisation.unwrap().mean * 9.0 * 100e3;
     assert!((longest.lengths.mean_bytes - exact).abs() < 1e-6 * exact, "{} {exact}", longest.lengths.mean_bytes);
     assert!((lengths.all.mean_bytes * 9.0 - exact).abs() < 1e-6 * exact);
     assert!((exact - 2284.8).abs() < 0.1, "{exact}");
-    // Eight frames arrive at once, and the first of them leaves at once: seven wait.
+    // Eight frames of 1000 B arrive simultaneously, and the first leaves immediately: the maximum queue is 7 frames.
     assert_eq!(longest.lengths.max_bytes, 7000);
-    // The queue is 7, 6, ... 1 frames long for 0.816 us each, and empty for the rest of 10 us; buckets are 1/128 wide.
+    // Time-weighted quantiles: in each period of 10 us, the queue holds 7, 6, ... 1 frames for 0.816 us each, and is
+    // then empty. Histogram buckets have a relative width of 1/128.
     let Lengths { p50_bytes, p95_bytes, p99_bytes, .. } = longest.lengths;
     for (reported, exact) in [(p50_bytes, 1000), (p95_bytes, 7000), (p99_bytes, 7000)] {
         assert!(u64::abs_diff(reported, exact) * 128 <= exact, "{:?}", longest.lengths);
@@ -275,7 +279,7 @@ size = "1MB"
         let (_, seen) = run(text, &[("routing.spread", spread)]);
         assert_eq!(seen.flows[0].delivered_ps.unwrap(), seen.flows[0].baseline_fct_ps, "{spread}");
     }
-    // Two uplinks of 10 Gbps between 100 Gbps.
+    // Two parallel uplinks of 10 Gbps between access links of 100 Gbps.
     let parallel = r#"
 duration = "50ms"
 until = "flows done"
@@ -294,7 +298,8 @@ kind = "pairs"
 pairs = [["H1", "H3"]]
 size = "1MB"
 "#;
-    // The baseline divides the frames evenly. A flow is late by the frames that one link carries beyond its half.
+    // The baseline FCT assumes that frames are divided evenly over both links. A flow exceeds its baseline by the
+    // frames that one link carries beyond half.
     for spread in ["packet", "path"] {
         let (_, seen) = run(parallel, &[("routing.spread", spread), ("record.links.every", "100us")]);
         let mut uplinks: BTreeMap<u16, u64> = BTreeMap::new();
@@ -338,7 +343,7 @@ fn frames_of_varied_length_have_the_requested_load_and_keep_their_order() {
     ];
     for set in cases {
         let (summary, _) = run(VARIED, set);
-        // Preamble and gap are part of the load, as of the link.
+        // Both the offered load and the utilisation of the link include preamble and inter-frame gap.
         let load = summary.links.busiest[0].utilisation;
         assert!((load / 0.5 - 1.0).abs() < 0.01, "{set:?}: {load}");
         let order = summary.reordering.unwrap();
@@ -379,7 +384,7 @@ frame_deviation = "600B"
         for seed in ["1", "2", "3", "4"] {
             let (summary, seen) = run(text, &[("seed", seed), ("routing.spread", spread)]);
             assert_eq!(summary.warnings, [""; 0]);
-            // All frames of the one burst wait at the host, so the flow has its minimum time.
+            // All frames of the single burst wait only at the host, so that the flow has its baseline FCT.
             assert_eq!(seen.flows[0].delivered_ps.unwrap(), seen.flows[0].baseline_fct_ps, "{spread} {seed}");
         }
     }

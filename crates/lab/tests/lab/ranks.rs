@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use units::Time;
 
-/// An example scenario, its duration here, and changes.
+/// Name of an example scenario, its duration in this test, and further overrides.
 type Case = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// All optional records.
@@ -31,35 +31,35 @@ const EVERYTHING: &[(&str, &str)] = &[
 const TRACE: (&str, &str) = ("record.trace", "{ until = \"60us\" }");
 const NO_WARM_UP: (&str, &str) = ("measure.warm_up", "\"100us\"");
 
-/// Every kind of mechanism that affects frames or views of the whole network.
+/// Examples with every mechanism that affects frames or views of the whole network.
 const QUICK: &[Case] = &[
-    // PFC, DCQCN, a trace of everything.
+    // PFC, DCQCN, a trace of all events.
     ("incast-pfc", "300us", &[TRACE]),
-    // Views of several nodes at once.
+    // Watchers or mechanisms that view several nodes at the same time.
     ("deadlock-ring", "1ms", &[]),
     ("credits", "300us", &[]),
     ("pause-storm", "1ms", &[]),
     ("link-failure", "500us", &[]),
-    // Frames that bounce, or are trimmed and returned.
+    // Frames that are bounced, or trimmed and returned to the source.
     ("pabo-incast", "1ms", &[TRACE]),
     ("trim-shared-buffer", "300us", &[TRACE]),
     ("ndp-incast", "300us", &[TRACE]),
-    // Frames with telemetry.
+    // Frames with in-band telemetry.
     ("hpcc", "400us", &[TRACE]),
     ("hpcc-star", "400us", &[]),
-    // Held flows, marks, notifications of switches.
+    // Paused flows, ECN marks, notifications by switches.
     ("florax", "2ms", &[NO_WARM_UP, TRACE]),
     ("qcn", "1ms", &[NO_WARM_UP]),
     ("eccp", "1ms", &[NO_WARM_UP]),
-    // Flows that depend on others, at other hosts.
+    // Flows that start after flows of other hosts complete.
     ("collectives", "5ms", &[("until", "\"flows done\"")]),
     ("closed-loop", "300us", &[]),
     ("tcp-dumbbell", "20ms", &[("measure.warm_up", "\"2ms\"")]),
-    // Time slots, preemption, cycles.
+    // Gate control lists, frame preemption, cyclic queuing.
     ("tsn-gates", "1ms", &[]),
     ("tsn-preemption", "1ms", &[]),
     ("tsn-cyclic", "1ms", &[]),
-    // A linear fabric: the first and the last rank exchange no batches.
+    // A linear topology: the first and the last rank exchange no batches.
     ("parking-lot", "1ms", &[NO_WARM_UP]),
     ("leaf-spine", "800us", &[("measure.warm_up", "\"200us\""), ("measure.end", "\"600us\"")]),
 ];
@@ -93,14 +93,14 @@ fn read(case: &Case, threads: usize) -> Run {
     run
 }
 
-/// Returns the files of a result, without data that depends on the machine.
+/// Returns the files of a result, without machine-dependent data.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let named = |path: PathBuf| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         let mut bytes = std::fs::read(&path).unwrap();
         if name == "tidegate.sha256" {
-            // The file lists the hash of every file, including timing.json.
+            // The manifest lists the hash of every file, including `timing.json`, which depends on the machine.
             let text = String::from_utf8(bytes).unwrap();
             bytes = text.lines().filter(|line| !line.ends_with("timing.json")).collect::<String>().into_bytes();
         }
@@ -115,7 +115,7 @@ fn location(name: &str) -> PathBuf {
     folder
 }
 
-/// Returns the result of `each` for each of `count` ranks.
+/// Calls `each` for each of `count` ranks, and returns the results.
 fn over<R: Send>(count: usize, each: impl Fn(Arc<dyn Ranks>) -> R + Sync) -> Vec<R> {
     std::thread::scope(|scope| {
         let each = &each;
@@ -130,7 +130,7 @@ fn over_ranks(count: usize, target: &Path, read: impl Fn() -> Run + Sync, seed: 
         let mut run = read();
         run.over(ranks);
         let mut begun = run.begin(folder, &StopFlag::default()).unwrap();
-        // Networks as small as these would run on one thread otherwise.
+        // By default, the engine would run networks as small as these on one thread.
         seed.into_iter().for_each(|seed| begun.simulation().randomise_threads(seed));
         begun.run(&mut NullWatcher);
         begun.finish(&mut NullWatcher, RunOptions::default()).unwrap()
@@ -172,7 +172,7 @@ fn folders_of_ranks_are_those_of_one_process() {
     hold_against_one_process(QUICK, &[(2, 1), (3, 2)]);
 }
 
-/// All examples in all variants; takes minutes.
+/// All examples with all numbers of ranks and threads; takes minutes.
 #[test]
 #[ignore = "long: scripts/ranks.sh runs it"]
 fn folders_of_ranks_are_those_of_one_process_in_every_way() {
@@ -181,7 +181,7 @@ fn folders_of_ranks_are_those_of_one_process_in_every_way() {
     hold_against_one_process(MORE, &divisions);
 }
 
-/// Ends the run after some calls.
+/// A watcher that ends the run after some calls.
 struct Impatient(u32);
 
 impl Watcher for Impatient {
@@ -199,7 +199,7 @@ fn the_first_rank_ends_a_run_where_one_process_would() {
         read(&CASE, 1).produce(None, &mut Impatient(7), RunOptions::default(), &StopFlag::default()).unwrap().summary;
     assert!(alone.partial && alone.packet_hops > 0);
     let found = over(3, |ranks| {
-        // Only the watcher of the first rank is called; the others would end the run at once.
+        // The watchers of other ranks would end the run at once, but only that of the first rank is called.
         let mut watcher = Impatient(if ranks.rank() == 0 { 7 } else { 1 });
         let mut run = read(&CASE, 1);
         run.over(ranks);
@@ -242,7 +242,7 @@ fn differences_of_ranks_are_reported_once_and_leave_no_output() {
     assert!(said.starts_with("rank 2 has another run than rank 0: ") && said.contains("seed 1"), "{said}");
     assert!(said.contains(concat!("tidegate ", env!("CARGO_PKG_VERSION"), ", build ")), "{said}");
     assert!(others(&found[1..]), "{found:?}");
-    // Six hosts and three switches.
+    // The network has nine nodes: six hosts and three switches.
     let found = over(10, |ranks| begun(ranks, &|_| read(&("parking-lot", "1ms", &[NO_WARM_UP]), 1)));
     assert!(found[0].to_string().contains("10 ranks are more than there are nodes: 9"), "{}", found[0]);
     assert!(others(&found[1..]), "{found:?}");

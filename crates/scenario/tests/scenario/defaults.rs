@@ -89,7 +89,7 @@ fn the_codes_own_defaults_are_the_tables() {
 }
 
 /// Defaults that the texts of the key table mention equal the effective defaults.
-/// [PFC11]
+// [PFC11]
 #[test]
 fn numbers_in_meanings_are_those_in_force() {
     let auto = switch("flow_control = { kind = \"pfc\", priorities = [3] }\n").flow_control;

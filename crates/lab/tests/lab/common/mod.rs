@@ -1,10 +1,10 @@
-//! Scenarios as text, run on threads and over ranks.
+//! Runs scenarios given as text on threads and over ranks.
 
 use lab::{FinishedRun, Override, Run, RunOptions, StopFlag};
 use model::{Ranks, Watcher, in_one_process};
 use std::sync::Arc;
 
-/// Reads the scenario `text` with the keys in `set`, for this number of threads.
+/// Reads the scenario `text` with the overrides `set`, for `threads` threads.
 pub fn read(text: &str, set: &[(&str, &str)], threads: usize) -> Result<Run, String> {
     let set: Vec<Override> =
         set.iter().map(|&(key, value)| Override { key: key.to_owned(), value: value.to_owned() }).collect();
@@ -14,7 +14,7 @@ pub fn read(text: &str, set: &[(&str, &str)], threads: usize) -> Result<Run, Str
     Ok(run)
 }
 
-/// Runs it in one process.
+/// Runs the scenario in one process.
 pub fn alone<W: Watcher + Default>(text: &str, set: &[(&str, &str)], threads: usize) -> (FinishedRun, W) {
     let mut seen = W::default();
     let mut begun = read(text, set, threads).unwrap().begin(None, &StopFlag::default()).unwrap();
@@ -25,7 +25,7 @@ pub fn alone<W: Watcher + Default>(text: &str, set: &[(&str, &str)], threads: us
     (begun.finish(&mut seen, RunOptions::default()).unwrap(), seen)
 }
 
-/// Runs it over two ranks, and returns the result of the first.
+/// Runs the scenario over two ranks, and returns the result of the first rank.
 pub fn over_ranks<W: Watcher + Default + Send>(text: &str, set: &[(&str, &str)]) -> (FinishedRun, W) {
     let of_rank = |ranks: Arc<dyn Ranks>| {
         let (mut seen, mut run) = (W::default(), read(text, set, 1).unwrap());

@@ -1,11 +1,11 @@
-//! A scenario for each table, in which the keys of the table have an effect: few hosts, slow links, a millisecond or
-//! two.
+//! For each table of the key table, a scenario in which the keys of the table have an effect: few hosts, slow links, a
+//! duration of one or two milliseconds.
 
 use super::locations::KeyLocation;
 
 const LEAVES: &str = "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 3\n";
 const LINK: &str = "link = { rate = \"1Gbps\", delay = \"1us\" }\n";
-/// Three hosts of both leaves send 40 KB each to one.
+/// Three hosts in both leaves send 40 KB each to H6.
 const INCAST: &str = "[[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H6\"], [\"H2\", \"H6\"], [\"H4\", \"H6\"]]\n\
                       size = \"40KB\"\n";
 const EXPLICIT: &str = "[[path]]\nname = \"one\"\nnodes = [\"H1\", \"L1\", \"S1\", \"L2\", \"H6\"]\n\
@@ -15,7 +15,7 @@ const EXPLICIT: &str = "[[path]]\nname = \"one\"\nnodes = [\"H1\", \"L1\", \"S1\
 /// Explicit paths in the fabric of `files/topology.txt`.
 const OF_FILE: &str = "[[path]]\nname = \"one\"\nnodes = [\"h0\", \"s6\", \"s8\", \"s7\", \"h3\"]\n\
                        [[path]]\nname = \"two\"\nnodes = [\"h0\", \"s6\", \"s9\", \"s7\", \"h3\"]\n";
-/// Traffic in the reverse direction.
+/// Traffic in the reverse direction of the incast.
 const REVERSE: &str = "[[traffic]]\nkind = \"pairs\"\npairs = [[\"H6\", \"H1\"], [\"H6\", \"H2\"]]\nprocess = \
                        \"constant\"\nload = 0.45\nclass = 4\n";
 
@@ -32,7 +32,7 @@ fn scenario(parts: &[&str]) -> String {
     format!("duration = \"2ms\"\n{}", parts.concat())
 }
 
-/// Returns the scenario for a location, and the key as `--set` names it.
+/// Returns the scenario for a location, and the path of the key in the syntax of `--set`.
 pub fn base(location: &KeyLocation) -> (String, String) {
     let leaves = leaves();
     let plain = scenario(&[&leaves, INCAST]);
@@ -158,7 +158,8 @@ fn overload(kind: &str) -> String {
     )
 }
 
-/// A host that pauses its switch from 100 us on, and senders to it and past it.
+/// A scenario with a pause storm: a host pauses its switch from 100 us on, and other hosts send to it and to its
+/// neighbours.
 fn storm() -> String {
     let rest = "[switch]\nbuffer = \"150KB\"\n\
         flow_control = { kind = \"pfc\", priorities = [3], xoff = \"10KB\", quanta \
@@ -166,7 +167,7 @@ fn storm() -> String {
                 [host]\npause_storm = { host = \"H6\", at = \"100us\", until = \"500us\" }\n\
                 [[traffic]]\nkind = \"pairs\"\npairs = [[\"H1\", \"H6\"], [\"H2\", \"H5\"], [\"H3\", \"H4\"]]\n\
                 process = \"constant\"\nload = 0.05\n";
-    // The longest pause is 0.84 ms at this rate.
+    // The longest pause is 0.84 ms at 40 Gbps.
     scenario(&[&leaves().replace("1Gbps", "40Gbps"), rest])
 }
 
@@ -187,7 +188,7 @@ fn marking(kind: &str) -> String {
         "phantom" => (", threshold = \"3KB\"", "dctcp"),
         "congestion-point" => (", set_point = \"5KB\", sample = \"15KB\", sample_min = \"3KB\"", "qcn"),
         "ecn" => (", k_min = \"5KB\", k_max = \"15KB\", p_max = 0.5", "dctcp"),
-        // The required keys, with a size that the queue exceeds.
+        // Set the required keys, with a size that the queue exceeds.
         kind => {
             let required = scenario::keys::keys().filter(|key| {
                 key.section == "switch.marking"
@@ -205,7 +206,7 @@ fn marking(kind: &str) -> String {
     scenario(&[&leaves(), INCAST, &switch])
 }
 
-/// Long frames of class 3 and short periodic ones of class 7 to one host.
+/// A scenario with long frames of class 3 and short periodic frames of class 7 to one host.
 fn two_classes(location: &KeyLocation) -> String {
     let switch = match (location.section, location.variant) {
         ("switch.scheduler", Some("drr")) => "scheduler = { kind = \"drr\", quanta = { 3 = \"1518B\" } }\n",
@@ -238,7 +239,7 @@ fn overrides(location: &KeyLocation) -> String {
     scenario(&[&leaves(), INCAST, traffic, &switch, "[[switch.override]]\n", whom, entry])
 }
 
-/// Gates at every switch, with clocks that drift apart.
+/// A scenario with gates at every switch, whose clocks drift.
 fn clocks_of_switches(location: &KeyLocation) -> String {
     let gates =
         "[[gates]]\nnode = \"L2\"\nstates = [{ open = [3], time = \"30us\" }, { open = [0], time = \"20us\" }]\n";
@@ -262,7 +263,7 @@ fn clocks_of_hosts(location: &KeyLocation) -> String {
     scenario(&[&leaves(), traffic, clock])
 }
 
-/// Mechanisms of ports that follow the clock.
+/// A scenario with port mechanisms that depend on the clock.
 fn timing(location: &KeyLocation) -> String {
     let entry = match (location.section, location.variant) {
         ("gates", Some("from a schedule")) => "[[gates]]\nschedule = \"{files}/slots.json\"\n",
@@ -280,8 +281,8 @@ fn timing(location: &KeyLocation) -> String {
     scenario(&[&leaves(), INCAST, back, &entry])
 }
 
-/// Congestion, marks, losses of the queue and of links, and a short flow that starts late. One millisecond is a hundred
-/// round trips.
+/// A scenario with congestion, ECN marks, tail drops, losses on links, and a short flow that starts late. The duration
+/// of 1 ms is 100 RTTs.
 fn transport(kind: &str) -> String {
     let marking = match kind {
         "qcn" => {
@@ -301,7 +302,7 @@ fn transport(kind: &str) -> String {
     )
 }
 
-/// A ring under PFC that deadlocks.
+/// A scenario with PFC on a ring of switches that deadlocks by a cyclic buffer dependency.
 fn ring() -> String {
     let paths = "[[path]]\nname = \"1\"\nnodes = [\"H1\", \"S1\", \"S2\", \"S3\", \"H3\"]\n\
                  [[path]]\nname = \"2\"\nnodes = [\"H2\", \"S2\", \"S3\", \"S1\", \"H1\"]\n\

@@ -1,16 +1,16 @@
-//! Additions that single keys require beside the scenario of their table, and keys that may have no effect.
+//! Keys that single keys require in addition to the scenario of their table, and keys that may have no effect.
 
 use super::locations::KeyLocation;
 
-/// Test of a key, if its value and table are not sufficient.
+/// How to test a key for which an alternative value in the scenario of its table is not sufficient.
 pub struct Case {
-    /// `switch.flow_control.expiry`.
+    /// Path of the key, such as `switch.flow_control.expiry`.
     pub key: &'static str,
     /// Variants of the table of `key`; empty for all.
     pub of: &'static [&'static str],
-    /// Keys to set besides, before and after the change.
+    /// Further overrides, in both the run with and the run without the tested value.
     pub set: &'static [(&'static str, &'static str)],
-    /// Values to try; empty for those derived from the value in force.
+    /// Values to try; if empty, they are derived from the effective value.
     pub values: &'static [&'static str],
 }
 
@@ -20,30 +20,30 @@ impl Case {
     }
 }
 
-/// A key that changes no result, and the reason.
+/// A key that changes no result, with the reason.
 pub struct Exception {
     pub key: &'static str,
-    /// The variants of its table; empty for all.
+    /// Variants of the table of `key`; empty for all.
     pub of: &'static [&'static str],
     pub reason: &'static str,
 }
 
-/// A key without effect in this variant: every value is refused, with a stated reason.
+/// A key that has no effect in this variant: every value is refused with a reason.
 pub struct Refusal {
     pub key: &'static str,
     pub of: &'static [&'static str],
     pub set: Pairs,
     pub value: &'static str,
-    /// A part of the error message.
+    /// A substring of the error message.
     pub says: &'static str,
 }
 
 pub const REFUSALS: &[Refusal] = &[
-    // A file has one format, and `auto` detects it: others are refused.
+    // The file has one format, which `auto` detects: other formats are refused.
     Refusal { key: "fabric.format", of: &[], set: &[], value: "node-link", says: "not valid JSON" },
-    // Traffic names the path.
+    // Traffic refers to the path by this name.
     Refusal { key: "path.name", of: &[], set: &[], value: "other", says: "`one` is not a path" },
-    // Bounces require hosts that take them back.
+    // Bouncing requires hosts that resend bounced frames.
     Refusal {
         key: "host.resend_bounced",
         of: &[],
@@ -51,7 +51,7 @@ pub const REFUSALS: &[Refusal] = &[
         value: "false",
         says: "resend_bounced",
     },
-    // The rate of these transports follows ECN marks, so `ecn` is always true.
+    // The congestion control of these transports requires ECN marks, so that `ecn` must be true.
     Refusal {
         key: "host.transport.ecn",
         of: &["dcqcn", "dctcp-rate"],
@@ -82,7 +82,7 @@ pub const EXCEPTIONS: &[Exception] = &[
     },
 ];
 
-/// Selective repeat with a bounded window.
+/// Selective repeat with a limited window.
 const SELECTIVE: Pairs = &[("host.transport.loss_recovery", "selective"), ("host.transport.window", "20KB")];
 const LOSSY: Pairs = &[
     ("host.transport.loss_recovery", "selective"),
@@ -99,7 +99,7 @@ const VEGAS: Pairs = &[
     ("host.transport.initial_window", "6KB"),
     ("host.transport.delayed_ack", "false"),
 ];
-/// Thresholds of TIMELY below the queueing delay of this run.
+/// TIMELY thresholds below the queueing delay of this run.
 const TIMELY: Pairs = &[
     ("switch.queue", "200 packets"),
     ("fabric.link.loss", "0"),
@@ -142,7 +142,7 @@ const ECCP: Pairs = &[
     ("host.transport.increase_timer", "50us"),
     ("host.transport.recovery_stages", "1"),
 ];
-/// Tagger rules from a file, for its fabric of two switches.
+/// Tagger rules from a file, for the fabric of two switches in `two-switches.json`.
 const TAGGED: Pairs = &[
     ("fabric", "{ kind = \"file\", file = \"{files}/two-switches.json\" }"),
     ("fail", "[]"),
@@ -150,7 +150,7 @@ const TAGGED: Pairs = &[
     ("switch.tags", "{ kind = \"tagger\", rules = \"{files}/rules.json\" }"),
     ("record.trace", "{}"),
 ];
-/// QoS maps from a file, for the same fabric.
+/// QoS maps from a file, for the fabric of two switches in `two-switches.json`.
 const QOS_MAPS: Pairs = &[
     ("fabric", "{ kind = \"file\", file = \"{files}/two-switches.json\" }"),
     ("fail", "[]"),
@@ -188,7 +188,7 @@ const TRIGGERS: Pairs = &[
 const HEADERS: Pairs = &[("switch.overload.header_class", "0")];
 const FULL: Pairs = &[("switch.overload.header_class", "0"), ("switch.overload.header_queue", "2 packets")];
 
-/// Two ToRs and a leaf, each linked to the others.
+/// A fabric from a file: two ToR switches and a leaf in a full mesh, without hosts.
 const NO_HOSTS: Pairs = &[
     ("fabric.file", "{files}/no-hosts.csv"),
     ("fabric.link", "{ rate = \"1Gbps\", delay = \"1us\" }"),
@@ -484,7 +484,7 @@ pub fn all() -> impl Iterator<Item = &'static Case> {
     CASES.iter()
 }
 
-/// Returns the tests of `location`: the first that fits, and others of its variants.
+/// Returns the cases of `location`: the first case that applies, and further cases for the same variants.
 pub fn cases(location: &KeyLocation) -> Vec<&'static Case> {
     let Some(first) = all().find(|case| case.fits(location)) else { return Vec::new() };
     all().filter(|case| case.fits(location) && case.of == first.of).collect()

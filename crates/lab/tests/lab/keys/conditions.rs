@@ -1,18 +1,19 @@
-//! Keys that have an effect only beside a value of another key, and are refused, or warned of, beside any other.
+//! Keys that have an effect only with certain values of another key: with other values they must give an error or a
+//! warning.
 
 use super::locations::{self, KeyLocation};
 use super::results::run;
 use super::{bases, cases, values};
 
-/// Beside `set`, these keys would change nothing.
+/// With the overrides `set`, these keys have no effect.
 struct Condition {
-    /// The table.
+    /// Table of the keys.
     section: &'static str,
-    /// Variants of the table; empty for all that have the key.
+    /// Variants of the table; empty for all variants that have the key.
     of: &'static [&'static str],
     keys: &'static [&'static str],
     set: &'static [(&'static str, &'static str)],
-    /// A part of the message that no other message has.
+    /// A substring that is unique to the expected message.
     says: &'static str,
 }
 
@@ -176,7 +177,7 @@ const CONDITIONS: &[Condition] = &[
     beside("check.bounce_storm", &[], &["samples", "every", "ratio"], &[("switch.overload", "drop")], "bounce"),
 ];
 
-/// Returns values of the key; an explicit default is no mistake.
+/// Returns values of the key. The default is excluded, because writing it explicitly is valid.
 fn values_of(location: &KeyLocation) -> Vec<String> {
     let cases = cases::cases(location);
     match cases.first() {
@@ -185,7 +186,8 @@ fn values_of(location: &KeyLocation) -> Vec<String> {
     }
 }
 
-/// Returns whether some value of `location` beside `set` is refused or warned of, for the reason in `condition`.
+/// Returns whether some value of `location` with the overrides of `condition` gives an error or a warning with the
+/// stated reason.
 fn is_reported(location: &KeyLocation, condition: &Condition) -> Result<(), String> {
     let (text, path) = bases::base(location);
     let mut last = String::from("no value");
@@ -203,7 +205,7 @@ fn is_reported(location: &KeyLocation, condition: &Condition) -> Result<(), Stri
     Err(format!("{location} beside {:?}: {last}", condition.set))
 }
 
-/// Tables that are refused, or warned of, as a whole.
+/// Tables for which one error or warning concerns the whole table.
 const WHOLE_TABLES: Keys = &[
     "committed_rate",
     "host.on_bounce",

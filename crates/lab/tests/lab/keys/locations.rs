@@ -1,22 +1,22 @@
-//! Every key in every table, from the tables that generate readers and documentation.
+//! Every key in every variant of its table, from the key tables that generate readers and documentation.
 
 use scenario::keys::{self, Default};
 use std::fmt;
 
 /// A key in one variant of its table.
 pub struct KeyLocation {
-    /// `switch.flow_control.xoff`.
+    /// Path of the key, such as `switch.flow_control.xoff`.
     pub path: String,
-    /// The table: `switch.flow_control`.
+    /// Path of the table, such as `switch.flow_control`.
     pub section: &'static str,
-    /// `xoff`.
+    /// Name of the key, such as `xoff`.
     pub name: &'static str,
-    /// The variant of the table, mostly its `kind`.
+    /// Variant of the table, in most tables its `kind`.
     pub variant: Option<&'static str>,
-    /// Description of a value; empty for parameters of transports.
+    /// Type of the value in words; empty for parameters of transports.
     pub value: &'static str,
     pub default: Default,
-    /// A value in TOML.
+    /// Example value in TOML.
     pub example: &'static str,
 }
 
@@ -27,7 +27,7 @@ impl fmt::Display for KeyLocation {
     }
 }
 
-/// Returns the section of a table's own keys.
+/// Returns the section in the key table for a table path.
 fn table(path: &str) -> &str {
     match path {
         "fabric.link.host" | "fabric.link.edge" | "fabric.link.core" => "fabric.link.tier",
@@ -35,7 +35,7 @@ fn table(path: &str) -> &str {
     }
 }
 
-/// Returns every location except tables, which are tried key by key.
+/// Returns every location except keys whose values are tables; keys inside these tables have locations of their own.
 pub fn all() -> Vec<KeyLocation> {
     let mut locations = Vec::new();
     for key in keys::keys() {

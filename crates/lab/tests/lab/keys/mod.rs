@@ -1,8 +1,9 @@
-//! Every documented key changes results in a scenario made for it, is refused, or is a listed exception with a reason.
+//! Every documented key has an effect on results in a scenario written for it, or is refused, or is in a list of
+//! exceptions with a reason.
 //!
 //! The keys are those of the key tables ([`locations`]), so that a key without a scenario fails. [`bases`] has a
-//! scenario for each table, [`cases`] the additions that single keys require. [`conditions`] lists the keys that are
-//! refused beside certain values.
+//! scenario for each table, [`cases`] the additional keys that single keys require. [`conditions`] lists the keys that
+//! are refused with certain values of other keys.
 
 mod bases;
 mod cases;
@@ -25,17 +26,17 @@ fn pairs(list: &[(&str, &str)]) -> Set {
 /// Result of the test of a key.
 #[derive(Debug)]
 enum Outcome {
-    /// This value changes results.
+    /// The key has an effect: this value changes results.
     Acts(String),
-    /// These values were accepted and changed nothing.
+    /// The key has no effect: these values were accepted, but results are equal.
     Silent(Vec<String>),
-    /// All values were refused: the last of them, and the message.
+    /// All values were refused; the last value, and its message.
     Refused(String, String),
-    /// The scenario made for the key does not run.
+    /// The scenario for the key does not run.
     NoBase(String),
 }
 
-/// Tries `location` in each of its scenarios: it must have an effect in all of them.
+/// Tries `location` in each of its cases. The key must have an effect in all of them.
 fn try_key(location: &KeyLocation) -> Outcome {
     let cases = cases::cases(location);
     if cases.is_empty() {
@@ -51,7 +52,7 @@ fn try_key(location: &KeyLocation) -> Outcome {
     outcome.unwrap()
 }
 
-/// Changes one key of its scenario, value by value, until results change.
+/// Overrides the key in its scenario with one value after another, until results change.
 fn try_case(location: &KeyLocation, set: &[(&str, &str)], written: &[&str]) -> Outcome {
     let (text, path) = bases::base(location);
     let set = pairs(set);
@@ -67,7 +68,7 @@ fn try_case(location: &KeyLocation, set: &[(&str, &str)], written: &[&str]) -> O
     };
     let (mut silent, mut refused, mut acting) = (Vec::new(), None, None);
     for value in tried {
-        // Every word of a list must have an effect; of numbers one is enough.
+        // Every word of an enumeration must have an effect; of numbers, one value suffices.
         let is_word = values::is_word(&value);
         if acting.is_some() && !is_word {
             continue;
@@ -75,7 +76,7 @@ fn try_case(location: &KeyLocation, set: &[(&str, &str)], written: &[&str]) -> O
         let mut changed = set.clone();
         changed.retain(|(key, _)| *key != path);
         changed.push(match value.strip_prefix('@') {
-            // The whole table: a kind that needs other keys beside it.
+            // Override the whole table, because this kind requires other keys.
             Some(table) => (path.rsplit_once('.').unwrap().0.to_owned(), table.to_owned()),
             None => (path.clone(), value.clone()),
         });
@@ -94,7 +95,7 @@ fn try_case(location: &KeyLocation, set: &[(&str, &str)], written: &[&str]) -> O
     }
 }
 
-/// Checks that the scenario runs without the value of `refusal`, and is refused with it for the stated reason.
+/// Checks that the scenario runs without the value of `refusal`, and is refused with this value for the stated reason.
 fn refused(location: &KeyLocation, refusal: &Refusal) -> Result<(), String> {
     let (text, path) = bases::base(location);
     let mut set = pairs(refusal.set);
@@ -107,7 +108,7 @@ fn refused(location: &KeyLocation, refusal: &Refusal) -> Result<(), String> {
     }
 }
 
-/// Tries the locations of sections that `belongs` accepts, and fails with all that have no effect.
+/// Tries all locations that `belongs` accepts; fails with the list of keys without effect.
 fn check(belongs: impl Fn(&KeyLocation) -> bool) {
     let only = std::env::var("KEY").unwrap_or_default();
     let mut wrong = Vec::new();
@@ -178,7 +179,7 @@ fn no_other_key_is_silent() {
     check(|location| !is_fabric(location) && !is_switch(location) && !is_transport(location) && !is_traffic(location));
 }
 
-/// A list entry for a missing key would have no effect.
+/// An entry for a key that does not exist would never be tested.
 #[test]
 fn lists_name_keys_that_exist() {
     let locations = locations::all();

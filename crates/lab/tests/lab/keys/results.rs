@@ -1,4 +1,4 @@
-//! One run, and a hash of its results without the echo of its scenario.
+//! Executes a scenario, and hashes its results without the copy of the scenario's values.
 
 use super::Set;
 use lab::{FinishedRun, Override, Run, RunOptions, StopFlag};
@@ -17,7 +17,7 @@ use units::Time;
 
 pub struct Results {
     pub fingerprint: u64,
-    /// Values in force, by key.
+    /// Effective values by key.
     pub values: BTreeMap<String, String>,
     /// Warnings of the scenario.
     pub warnings: Vec<String>,
@@ -82,14 +82,14 @@ impl Drop for Scratch {
     }
 }
 
-/// Replaces folders of files that scenarios of this test read.
+/// Replaces `{files}` by the directory of the files that scenarios of this test read.
 fn with_files(text: &str) -> String {
     text.replace("{files}", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/lab/keys/files"))
         .replace("{examples}", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"))
 }
 
-/// Runs `text` with the keys of `set`. Files are written, and their names hashed, only if the scenario records
-/// anything: rows are visible without files.
+/// Runs `text` with the overrides `set`. Files are written only if the scenario records anything, and then only their
+/// names are hashed: the records themselves are hashed as they reach the watcher.
 pub fn run(text: &str, set: &Set) -> Result<Results, String> {
     let text = with_files(text);
     let over = |(key, value): &(String, String)| Override { key: key.clone(), value: with_files(value) };
@@ -114,11 +114,11 @@ pub fn run(text: &str, set: &Set) -> Result<Results, String> {
     Ok(Results { fingerprint: seen.0.finish(), values, warnings })
 }
 
-/// Returns the summary without the echo of the scenario, its warnings, and the cost of the run.
+/// Returns the summary without scenario identity, warnings and execution costs.
 fn text_of(mut summary: Summary) -> String {
     summary.scenario = ScenarioIdentity::default();
     (summary.results_hash, summary.warnings, summary.events) = Default::default();
-    // Parameters in a check's detail are no result; whether it holds is one.
+    // The details of a check contain parameters; only the verdict of the check is a result.
     summary.checks.iter_mut().for_each(|check| check.detail.clear());
     summary.to_json()
 }

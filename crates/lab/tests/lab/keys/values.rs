@@ -1,8 +1,8 @@
-//! Alternative values of a key, derived from its description and the value in force.
+//! Alternative values of a key, derived from its type and its effective value.
 
 use super::locations::KeyLocation;
 
-/// Returns values to try, the most effective first. If one is refused as out of range, the next is tried.
+/// Returns values to try, the most effective first. If a value is out of range, the caller tries the next.
 pub fn of(location: &KeyLocation, now: Option<&str>) -> Vec<String> {
     let mut values = Vec::new();
     let now = now.unwrap_or("");
@@ -11,7 +11,7 @@ pub fn of(location: &KeyLocation, now: Option<&str>) -> Vec<String> {
         "false" => values.push("true".to_owned()),
         _ => {}
     }
-    // A value in force may contain more than its word: "auto: 1/8".
+    // The text of an effective value may continue after its word: "auto: 1/8".
     let in_force = now.split(':').next().unwrap_or(now);
     values.extend(words(location.value).into_iter().filter(|word| word != in_force));
     values.extend(multiples(now));
@@ -28,20 +28,20 @@ pub fn of(location: &KeyLocation, now: Option<&str>) -> Vec<String> {
     values
 }
 
-/// Returns the words of "none, reno or cubic"; descriptions such as "a time" or "a list" have none.
+/// Returns the words of an enumeration such as "none, reno or cubic"; empty for a type such as "a time" or "a list".
 fn words(value: &str) -> Vec<String> {
     let parts = value.split(", ").flat_map(|part| part.split(" or "));
     let parts = parts.map(|part| part.trim_start_matches("or ").trim());
     parts.filter(|part| is_word(part)).map(str::to_owned).collect()
 }
 
-/// Returns whether a value is one of a list of words.
+/// Returns whether a value is a word of an enumeration.
 pub fn is_word(value: &str) -> bool {
     let of_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
     value.starts_with(|c: char| c.is_ascii_lowercase()) && value.chars().all(of_word)
 }
 
-/// Returns more, less and zero for a number with or without unit.
+/// Returns larger and smaller values and zero for a number with or without unit.
 fn multiples(text: &str) -> Vec<String> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -58,7 +58,7 @@ fn multiples(text: &str) -> Vec<String> {
     values
 }
 
-/// Removes digits that binary fractions add.
+/// Rounds to nine decimals, which removes binary representation errors.
 fn rounded(number: f64) -> String {
     let text = format!("{number:.9}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
