@@ -1,4 +1,4 @@
-//! A result folder: it appears complete or not at all, and its integrity can be checked.
+//! A result folder is written atomically, and its integrity can be checked.
 //!
 //! ```text
 //!  .first-....tmp/ { flows.parquet, summary.json } ---- finish ----> first/

@@ -1,4 +1,4 @@
-//! State of congestion controls over time, streamed to Parquet.
+//! Congestion control state over time, streamed to Parquet.
 
 use crate::error::RecordError;
 use crate::identity::ScenarioIdentity;
@@ -7,12 +7,13 @@ use crate::table::{TableWriter, Value};
 pub use stats::control::ControlSample;
 use std::path::Path;
 
-/// Usual name of the table in a result.
+/// Default name of the table in a result folder.
 pub const CONTROL_FILE: &str = "control.parquet";
 
-/// One row per flow and sample: `time_ps, flow, traffic, label`, and the state of the flow's congestion control, null
-/// for fields that it lacks: `rate_bps, target_bps, window_bytes, flight_bytes, rtt_ps, delay_ps, alpha,
-/// available_bps`. Units are in the names and, by column, in the metadata of the file (`unit.rate_bps`).
+/// One row per flow and sample: `time_ps, flow, traffic, label`, and the congestion control state of the flow:
+/// `rate_bps, target_bps, window_bytes, flight_bytes, rtt_ps, delay_ps, alpha, available_bps`. Fields that the
+/// congestion control does not have are null. Units are in the names and, per column, in the metadata of the file
+/// (`unit.rate_bps`).
 pub struct ControlSeries(TableWriter);
 
 impl ControlSeries {
@@ -63,7 +64,7 @@ impl ControlSeries {
         self.0.push(&row)
     }
 
-    /// Completes the file, which then appears.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].

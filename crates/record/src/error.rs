@@ -36,7 +36,7 @@ pub enum RecordError {
         /// The existing directory or file.
         path: PathBuf,
     },
-    /// The target file was not written by Tidegate, or was changed since.
+    /// The target file was not written by Tidegate, or was changed after Tidegate wrote it.
     #[error("{} {why}", .path.display())]
     NotOurs {
         /// The existing file.
@@ -44,7 +44,7 @@ pub enum RecordError {
         /// The reason, as a predicate: "was modified since Tidegate wrote it".
         why: &'static str,
     },
-    /// A directory with files of Tidegate, of another kind than those to be written.
+    /// A directory with files that Tidegate wrote for another kind of output.
     #[error("{} is a Tidegate folder of kind {found:?}, not {wanted:?}", .path.display())]
     OtherKind {
         /// The directory.
@@ -54,10 +54,10 @@ pub enum RecordError {
         /// The kind to be written.
         wanted: String,
     },
-    /// A finished result could not be moved to its target.
+    /// A finished result could not be moved to its target; it was kept at another path.
     #[error("{error}; the finished result stays in {}", .path.display())]
     Kept {
-        /// Path of the result.
+        /// Path of the kept result.
         path: PathBuf,
         /// The cause.
         error: Box<RecordError>,
@@ -74,7 +74,7 @@ pub enum RecordError {
         /// The path.
         path: PathBuf,
     },
-    /// An invalid file name: with control characters, or of several components.
+    /// An invalid file name: it contains control characters or several path components.
     #[error("{:?} cannot be the name of a file here", .path)]
     BadName {
         /// The resulting path.
@@ -85,7 +85,7 @@ pub enum RecordError {
     Damaged {
         /// The directory.
         path: PathBuf,
-        /// The error.
+        /// Description of the damage.
         what: String,
     },
     /// The Parquet library rejected a table: a damaged file, or a type that this crate does not write.
@@ -93,7 +93,7 @@ pub enum RecordError {
     Table {
         /// The table's file.
         path: PathBuf,
-        /// The error.
+        /// Description of the error.
         what: String,
     },
     /// The number of values in a row differs from the number of columns.
@@ -101,27 +101,27 @@ pub enum RecordError {
     RowLength {
         /// The table's file.
         path: PathBuf,
-        /// Columns of the table.
+        /// Number of columns of the table.
         expected: usize,
-        /// Values of the row.
+        /// Number of values in the row.
         found: usize,
     },
-    /// A value's kind differs from its column's, or it is null in a column that is not optional.
+    /// The type of a value differs from that of its column, or the value is null and the column is not optional.
     #[error("column {column} holds {expected:?} values, not {found}")]
     ColumnKind {
         /// The column's name.
         column: String,
-        /// Kind of the column.
+        /// Type of the column.
         expected: ColumnType,
-        /// Kind of the value, or the kind that the reader requested.
+        /// Type of the value, or type that the reader requested.
         found: &'static str,
     },
-    /// A number out of range for a column of times or counts.
+    /// A number that is too large for a column of times or counts.
     #[error("column {column} cannot hold {value}: times and counts are less than 2^63 - 1")]
     TooLarge {
         /// The column's name.
         column: String,
-        /// Number to be written.
+        /// The number.
         value: u64,
     },
     /// A requested column is missing.
@@ -139,7 +139,7 @@ pub enum RecordError {
         path: Option<PathBuf>,
         /// Line, from 1.
         line: usize,
-        /// The error and a correct value.
+        /// Description of the error, with a correct value.
         what: String,
     },
     /// A host number that does not fit the 16 bits of the HPCC `fct.txt`.
@@ -158,12 +158,12 @@ pub enum RecordError {
     },
 }
 
-/// ELOOP on Linux.
+/// `ELOOP` on Linux: too many levels of symbolic links.
 const LINKS_IN_A_LOOP: i32 = 40;
 
 impl RecordError {
     /// Returns `true` for failures of the machine (full or broken disk, too many open files), `false` for an invalid
-    /// input or path: a missing directory, a path that is no directory, missing write permission.
+    /// input or path: a missing directory, a path that is not a directory, missing write permission.
     pub fn is_machine_failure(&self) -> bool {
         use io::ErrorKind::{
             AlreadyExists, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied,
@@ -174,7 +174,7 @@ impl RecordError {
             RecordError::Kept { error, .. } => return error.is_machine_failure(),
             _ => return false,
         };
-        // Symbolic links in a loop: the error kind for it is not stable yet.
+        // A loop of symbolic links has no stable `ErrorKind` yet.
         let looped = cfg!(unix) && source.raw_os_error() == Some(LINKS_IN_A_LOOP);
         let location = matches!(
             source.kind(),

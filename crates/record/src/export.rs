@@ -1,4 +1,4 @@
-//! Exports every table of a result folder as CSV: Parquet tables, `pfc.txt`, and the numbers of `summary.json`.
+//! Exports every table of a result folder as CSV: Parquet tables, `pfc.txt`, and the values of `summary.json`.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -13,11 +13,11 @@ use crate::table::column::{Column, ColumnType};
 use crate::table::csv::{push_text, push_value};
 use crate::table::{TableReader, Value, print_csv};
 
-/// File of pauses and resumes, and name of its table.
+/// File of XOFF and XON events, and name of the table made from it.
 const PAUSES: (&str, &str) = ("pfc.txt", "pauses");
-/// Name of the table of the summary's numbers.
+/// Name of the table with the values of the summary.
 const SUMMARY: &str = "summary";
-/// Text in bytes that is printed at a time.
+/// Number of bytes of text that are printed at once.
 const CHUNK_BYTES: usize = 1 << 16;
 
 /// A table of a result folder.
@@ -29,12 +29,12 @@ pub struct ExportedTable {
     pub columns: Vec<Column>,
     /// Number of rows; `None` if not counted.
     pub rows: Option<u64>,
-    /// The run of the table, like [`TableReader::about`].
+    /// Identity of the run that wrote the table, like [`TableReader::about`].
     pub about: Vec<(String, String)>,
     path: PathBuf,
 }
 
-/// Returns the tables in `folder`, a result or a sweep, by name.
+/// Returns the tables in `folder`, a result or a sweep, sorted by name.
 ///
 /// # Errors
 /// [`RecordError::Unreadable`]; [`RecordError::Table`] for a damaged table, or a folder without tables.
@@ -112,8 +112,8 @@ impl ExportedTable {
         print(&waiting)
     }
 
-    /// Writes the table as CSV to the user's file `path`, if it does not exist or has equal content; with `force`, over
-    /// any file.
+    /// Writes the table as CSV to `path` if this file does not exist or has equal content; with `force`, replaces any
+    /// file.
     ///
     /// # Errors
     /// Those of [`ExportedTable::csv`], [`RecordError::NotOurs`], [`RecordError::Unwritable`].
@@ -151,7 +151,7 @@ impl ExportedTable {
         for (at, line) in BufReader::new(file).lines().enumerate() {
             let line = line.map_err(RecordError::unreadable(&self.path))?;
             let numbers = line.split_whitespace().map(str::parse).collect::<Result<Vec<u64>, _>>();
-            // The file counts ports from 1, all other tables from 0.
+            // `pfc.txt` numbers ports from 1, all other tables from 0.
             let Ok([time, node, switch @ (0 | 1), port @ 1..=u64::MAX, pause @ (0 | 1)]) = numbers.as_deref() else {
                 let what = format!("line {}: {line:?} is not a pause: expected five numbers", at + 1);
                 return Err(RecordError::Table { path: self.path.clone(), what }.into());
@@ -173,7 +173,7 @@ impl ExportedTable {
     }
 }
 
-/// Collects every value that is no object and no list, with its path: `flows.fct_ns.mean`, `links.busiest.0.node`.
+/// Collects every scalar value with its path: `flows.fct_ns.mean`, `links.busiest.0.node`.
 fn leaves(json: &Json, location: &str, found: &mut Vec<(String, Option<String>)>) {
     let below = |key: &str| if location.is_empty() { key.to_owned() } else { format!("{location}.{key}") };
     match json {

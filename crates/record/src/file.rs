@@ -1,4 +1,4 @@
-//! Files that appear complete or not at all, and that never replace files of others.
+//! Files that are written atomically and do not replace files that Tidegate did not write.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -22,9 +22,9 @@ pub fn is_temporary(name: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
-/// Creates a file in `folder` under an unused name.
+/// Creates a file in `folder` with an unused name.
 fn temporary(folder: &Path) -> io::Result<(PathBuf, File)> {
-    // The counter is global, so that a writer of thousands of files does not probe used names again.
+    // A global counter, so that a process that writes thousands of files does not try used names again.
     static NEXT: AtomicU32 = AtomicU32::new(0);
     unused(folder, &NEXT)
 }
@@ -42,21 +42,22 @@ fn unused(folder: &Path, next: &AtomicU32) -> io::Result<(PathBuf, File)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Buffered writing to a temporary file beside `path`, renamed to `path` at the end. If it is dropped before, no file
-/// remains; if the process is killed, at most the temporary file. A device or a pipe is written to directly.
+/// Buffered writing to a temporary file in the directory of `path`, which is renamed to `path` at the end. If it is
+/// dropped before, the temporary file is removed; if the process is killed, the temporary file remains. A device or a
+/// pipe is written directly.
 #[derive(Debug)]
 pub struct AtomicFile {
     target: PathBuf,
-    /// The given path is a symbolic link to the target.
+    /// The given path is a symbolic link to `target`.
     linked: bool,
-    // `None` once renamed, and for devices and pipes.
+    // `None` after the rename, and for devices and pipes.
     temporary: Option<PathBuf>,
-    // `None` once closed.
+    // `None` after `close`.
     writer: Option<BufWriter<File>>,
 }
 
 impl AtomicFile {
-    /// Starts a file at `path`, or at the target of a link.
+    /// Starts a file at `path`; if that is a symbolic link, at its target.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`], also for a directory.
@@ -83,7 +84,7 @@ impl AtomicFile {
         &self.target
     }
 
-    /// Writes formatted text, with a typed error.
+    /// Writes formatted text, with [`RecordError`] as error type.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -92,7 +93,7 @@ impl AtomicFile {
         result.map_err(RecordError::unwritable("write", &self.target))
     }
 
-    /// Flushes the buffer and closes the file handle, since handles are limited.
+    /// Flushes the buffer and closes the file handle, because the number of open handles is limited.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -103,7 +104,7 @@ impl AtomicFile {
         }
     }
 
-    /// Moves the file to its target, replacing any other: only for files in folders of Tidegate.
+    /// Renames the file to its target, replacing any existing file: only for files in folders of Tidegate.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`]; the target is then unchanged.
@@ -116,11 +117,11 @@ impl AtomicFile {
         Ok(())
     }
 
-    /// Moves the file to its target if that does not exist or was written by Tidegate: it has equal bytes, or a valid
-    /// [seal](sealed). With `force` it replaces any file.
+    /// Renames the file to its target if the target does not exist, has equal content, or is a file of Tidegate with a
+    /// valid [seal](sealed). With `force`, it replaces any file.
     ///
     /// # Errors
-    /// [`RecordError::NotOurs`] for another file at the target; [`RecordError::Unwritable`]. The target is then
+    /// [`RecordError::NotOurs`] for any other file at the target; [`RecordError::Unwritable`]. The target is then
     /// unchanged.
     pub fn commit_over(mut self, force: bool) -> Result<(), RecordError> {
         self.close()?;
@@ -159,17 +160,17 @@ impl Write for AtomicFile {
 impl Drop for AtomicFile {
     fn drop(&mut self) {
         if let Some(writer) = self.writer.take() {
-            // Taken apart without a flush: the buffered bytes are discarded with the file.
+            // `into_parts` does not flush: the buffered bytes are discarded with the file.
             drop(writer.into_parts());
         }
         if let Some(temporary) = &self.temporary {
-            // A failure cannot be reported here, and a stray temporary file does no harm.
+            // `drop` cannot report a failure, and a remaining temporary file is harmless.
             let _ = fs::remove_file(temporary);
         }
     }
 }
 
-/// Writes `bytes` to `path`, atomically, replacing any other file: only for folders of Tidegate.
+/// Writes `bytes` to `path` atomically, replacing any existing file: only for folders of Tidegate.
 ///
 /// # Errors
 /// [`RecordError::Unwritable`].
@@ -177,8 +178,8 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     written(path, bytes)?.commit()
 }
 
-/// Writes `bytes` to the user's file `path`, atomically: if it does not exist, or over a file that Tidegate wrote
-/// ([`AtomicFile::commit_over`]); with `force`, over any file.
+/// Writes `bytes` to `path` atomically, if this file does not exist or Tidegate wrote it ([`AtomicFile::commit_over`]);
+/// with `force`, replaces any file.
 ///
 /// # Errors
 /// [`RecordError::NotOurs`], [`RecordError::Unwritable`].
@@ -186,7 +187,7 @@ pub fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), RecordEr
     written(path, bytes)?.commit_over(force)
 }
 
-/// Writes and closes a file with `bytes`, not yet moved to `path`.
+/// Writes `bytes` to a temporary file and closes it, without renaming it to `path`.
 pub(crate) fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile, RecordError> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).map_err(RecordError::unwritable("write", path))?;
@@ -197,8 +198,8 @@ pub(crate) fn written(path: &Path, bytes: &[u8]) -> Result<AtomicFile, RecordErr
 const SEAL: &str = "<!-- tidegate sha256 ";
 const SEAL_END: &str = " -->\n";
 
-/// Adds a seal to HTML or SVG: a comment in the last line with the SHA-256 of the text before it. It identifies files
-/// of Tidegate that were not changed.
+/// Adds a seal to HTML or SVG: a comment in the last line with the SHA-256 of the preceding text. A valid seal
+/// identifies a file that Tidegate wrote and that was not changed.
 pub fn sealed(mut markup: String) -> String {
     if !markup.ends_with('\n') {
         markup.push('\n');
@@ -207,7 +208,7 @@ pub fn sealed(mut markup: String) -> String {
     markup + SEAL + &hash + SEAL_END
 }
 
-/// Returns `true` if the text before the seal is unchanged; `None` without a seal.
+/// Returns `true` if the SHA-256 in the seal equals that of the preceding text; `None` without a seal.
 fn seal_holds(bytes: &[u8]) -> Option<bool> {
     let hash_at = bytes.len().checked_sub(SEAL_END.len() + 64)?;
     let before = bytes[..hash_at].strip_suffix(SEAL.as_bytes())?;

@@ -1,4 +1,4 @@
-//! Files that a command writes into a folder chosen by the user.
+//! Writes the files of a command to a folder that the user chose.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,20 +11,20 @@ use crate::file::{AtomicFile, write_whole};
 use crate::folder::{Claim, RESULT};
 use crate::manifest::{MANIFEST_FILE, Manifest, PathState, found, hash_bytes, hash_file, is_plain};
 
-/// Base name of the temporary folder, with suffix `.partial`, inside an existing folder.
+/// Base name of the temporary folder in an existing folder; the suffix `.partial` is added.
 const GROWING: &str = ".tidegate";
 
-/// Treatment of files that an earlier command of this kind wrote and this one does not.
+/// Treatment of files that an earlier command of this kind wrote and that the current command does not write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreviousFiles {
-    /// Keep them: the folder collects files.
+    /// Keep them: the folder accumulates files.
     Kept,
-    /// Remove them, unless they were changed: the files of the folder belong together.
+    /// Remove them, unless they were changed: the files of the folder form one output.
     Removed,
 }
 
-/// Files that are collected in a temporary folder until all are complete: for more data than fits into memory, and for
-/// several threads. If it is dropped before [`NewFiles::commit`], no file remains; if the process is killed, the
+/// Files that are collected in a temporary folder until all are complete: for more data than memory can hold, and for
+/// several threads. If it is dropped before [`NewFiles::commit`], all files are removed. If the process is killed, the
 /// temporary folder remains, and the next writer with this target removes it.
 ///
 /// It replaces only files that Tidegate wrote in a folder of this kind; with `force`, any file of these names.
@@ -35,17 +35,18 @@ pub struct NewFiles<'a> {
     known: Manifest,
     /// Names of the files and the SHA-256 of their contents.
     ready: Mutex<Vec<(String, String)>>,
-    /// The temporary folder: beside a folder that does not exist yet, else in it.
+    /// The temporary folder: inside the folder if that exists, otherwise next to it.
     growing: Claim,
-    /// Declared after `growing`, to be dropped after it: a directory can be removed only when it is empty.
+    /// Directories that were created. Declared after `growing`, so that it is dropped after it: a directory can be
+    /// removed only when it is empty.
     made: CreatedDirectories,
 }
 
 impl<'a> NewFiles<'a> {
-    /// Claims a temporary folder beside `folder`, or in it if it exists.
+    /// Claims a temporary folder inside `folder` if that exists, otherwise next to it.
     ///
     /// # Errors
-    /// [`RecordError::OtherKind`], [`RecordError::Busy`] while another process writes there,
+    /// [`RecordError::OtherKind`], [`RecordError::Busy`] while another process writes to `folder`,
     /// [`RecordError::Unwritable`].
     pub fn open(folder: &'a Path, kind: &str, force: bool) -> Result<NewFiles<'a>, RecordError> {
         let parent = folder.parent().unwrap_or(folder);
@@ -56,7 +57,8 @@ impl<'a> NewFiles<'a> {
             Claim::beside(&folder.components().collect::<PathBuf>())?
         } else {
             fs::create_dir_all(folder).map_err(RecordError::unwritable("create", folder))?;
-            // Another process may be making this folder, or may have been killed before or after it appeared.
+            // Another process may be creating this folder, or may have been killed before or after it renamed the
+            // folder.
             Claim::clear_beside(folder)?;
             Claim::beside(&folder.join(GROWING))?
         };
@@ -64,18 +66,18 @@ impl<'a> NewFiles<'a> {
         Ok(NewFiles { folder, force, known, ready: Mutex::default(), growing, made })
     }
 
-    /// Writes a file, which becomes visible at [`NewFiles::commit`]. Each name must be used once.
+    /// Writes a file, which becomes visible at [`NewFiles::commit`]. Each name may be used only once.
     ///
     /// # Errors
-    /// [`RecordError::NotOurs`] for a file that Tidegate did not write or that was changed, [`RecordError::BadName`]
-    /// for an invalid name, [`RecordError::Unwritable`].
+    /// [`RecordError::NotOurs`] for an existing file that Tidegate did not write or that was changed,
+    /// [`RecordError::BadName`] for an invalid name, [`RecordError::Unwritable`].
     pub fn add(&self, name: &str, content: &[u8]) -> Result<(), RecordError> {
         write_whole(&self.writable_path(name)?, content)?;
         self.grown(name, hash_bytes(content));
         Ok(())
     }
 
-    /// Like [`NewFiles::add`], for a file that `write` writes piece by piece.
+    /// Like [`NewFiles::add`], for a file whose content `write` writes incrementally.
     ///
     /// # Errors
     /// Those of [`NewFiles::add`] and of `write`.
@@ -92,7 +94,7 @@ impl<'a> NewFiles<'a> {
         Ok(())
     }
 
-    /// Returns the temporary path of a file.
+    /// Checks that the file may be written, and returns its temporary path.
     fn writable_path(&self, name: &str) -> Result<PathBuf, RecordError> {
         check_file(self.folder, &self.known, name, self.force)?;
         let path = self.folder.join(name);
@@ -106,12 +108,12 @@ impl<'a> NewFiles<'a> {
         self.ready.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), hash));
     }
 
-    /// Moves all files to their names and writes the list.
+    /// Renames all files to their final paths and writes the manifest.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
     pub fn commit(self, earlier: PreviousFiles) -> Result<(), RecordError> {
-        // Dropped in reverse order: the claimed folder before its parents.
+        // Locals are dropped in reverse order: the claimed folder before its parents.
         let NewFiles { folder, force, known, ready, mut made, growing } = self;
         let ready = ready.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut new = Manifest::new(known.kind());
@@ -125,10 +127,10 @@ impl<'a> NewFiles<'a> {
             made.0.clear();
             return Ok(());
         }
-        // Check again: files may have been created there since `add`.
+        // Check again, because files may have been created in `folder` since `add`.
         ready.iter().try_for_each(|(name, _)| check_file(folder, &known, name, force))?;
-        // The list has old and new hashes before the renames: if the process is killed between them, both are
-        // recognised.
+        // The manifest has old and new hashes before the renames, so that both versions are recognised if the process
+        // is killed between the renames.
         list(folder, &new.clone().joined(&known))?;
         made.0.clear();
         for (name, _) in &ready {
@@ -155,25 +157,26 @@ impl<'a> NewFiles<'a> {
     }
 }
 
-/// Directories made for files that may not be completed; the innermost first.
+/// Directories created for files that may not be completed; the innermost first.
 #[derive(Debug)]
 struct CreatedDirectories(Vec<PathBuf>);
 
 impl Drop for CreatedDirectories {
     fn drop(&mut self) {
-        // Directories with files of others are not empty and stay.
+        // Directories with other files are not empty, so that they are not removed.
         self.0.iter().for_each(|folder| drop(fs::remove_dir(folder)));
     }
 }
 
-/// Writes `files`, by name and content, and their list into `folder`, which is created if it is missing. Every file is
-/// on the disk before the first is renamed.
+/// Writes `files`, given by name and content, and their manifest into `folder`, which is created if it is missing. All
+/// temporary files are complete before the first one is renamed.
 ///
 /// It replaces only files that Tidegate wrote in a folder of this `kind`; with `force`, any file of these names.
 ///
 /// # Errors
-/// [`RecordError::NotOurs`] for a file that Tidegate did not write or that was changed, [`RecordError::OtherKind`],
-/// [`RecordError::BadName`] for an invalid name, [`RecordError::Unwritable`]. The files are then unchanged.
+/// [`RecordError::NotOurs`] for an existing file that Tidegate did not write or that was changed,
+/// [`RecordError::OtherKind`], [`RecordError::BadName`] for an invalid name, [`RecordError::Unwritable`]. The files are
+/// then unchanged.
 pub fn write_files(
     folder: &Path,
     kind: &str,
@@ -186,8 +189,8 @@ pub fn write_files(
     new.commit(earlier)
 }
 
-/// Checks that [`write_files`] may write files of these names, before hours of work. Returns the list of the files that
-/// Tidegate wrote there as this kind.
+/// Checks, before a long computation, that [`write_files`] may write files of these names. Returns the manifest of the
+/// files that Tidegate wrote in `folder` as this kind.
 ///
 /// # Errors
 /// Those of [`write_files`].
@@ -199,7 +202,7 @@ pub fn check_files<'a>(
 ) -> Result<Manifest, RecordError> {
     let known = match Manifest::read(folder) {
         Ok(Some(known)) if known.kind() == kind => known,
-        // The list of a result is never replaced: without it the result would not be recognised.
+        // The manifest of a result is never replaced, because without it the result would not be recognised.
         Ok(Some(known)) if !force || known.kind() == RESULT => {
             let (found, wanted) = (known.kind().to_owned(), kind.to_owned());
             return Err(RecordError::OtherKind { path: folder.to_owned(), found, wanted });
@@ -212,7 +215,7 @@ pub fn check_files<'a>(
     Ok(known)
 }
 
-/// Checks that the file `name` may be written, given the list `known`.
+/// Checks that the file `name` may be written, given the manifest `known`.
 fn check_file(folder: &Path, known: &Manifest, name: &str, force: bool) -> Result<(), RecordError> {
     let path = folder.join(name);
     if !is_plain(name) {
@@ -256,7 +259,7 @@ mod tests {
         let known = Manifest::read(&scratch.0).unwrap().unwrap();
         assert_eq!(known.names().into_iter().collect::<Vec<_>>(), ["a", "c", "d"]);
 
-        // A changed file stays, even if the folder is rewritten without it.
+        // A changed file is not removed, even if the folder is rewritten without it.
         fs::write(scratch.0.join("c"), "by hand").unwrap();
         let error = write(&scratch, "export", &[("c", "4")], PreviousFiles::Removed, false).unwrap_err();
         assert!(matches!(error, RecordError::NotOurs { .. }) && error.to_string().contains("modified"), "{error}");
@@ -313,7 +316,8 @@ mod tests {
         assert!(matches!(new.add("S7", b"1"), Err(RecordError::NotOurs { .. })));
     }
 
-    /// Makes the state after a killed writer: its folder and marker; the lock ended with the process.
+    /// Reproduces the state after a killed writer: its folder and marker exist, and its lock was released when the
+    /// process ended.
     fn killed(partial: &Path) {
         fs::create_dir_all(partial).unwrap();
         fs::write(partial.join(".tidegate-partial"), "S1\nS2\n").unwrap();
@@ -341,7 +345,8 @@ mod tests {
         fs::remove_dir_all(folder.join(".tidegate.partial")).unwrap();
         assert_eq!(names(), expected);
 
-        // Killed just after the folder was renamed, while another writer was to replace it.
+        // One writer was killed just after it had renamed its folder to the target; another writer, which was to
+        // replace it, was killed, too.
         fs::write(folder.join(".tidegate-partial"), "S1\n").unwrap();
         killed(&scratch.0.join("out.partial"));
         write().unwrap();

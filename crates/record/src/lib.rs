@@ -1,9 +1,9 @@
-//! Results on disk: a [`folder`] that appears complete or not at all, with a [`manifest`] of the files that Tidegate
-//! wrote, streamed Parquet tables ([`table`]) and their CSV form ([`export`]), [`flows`] and `fct.txt`, [`pfc`] logs,
-//! time [`series`], [`trace`]s of single frames, and the [`summary`] of a run. The values are those of [`stats`].
+//! Results on disk: a [`folder`] that is written atomically, with a [`manifest`] of the files that Tidegate wrote,
+//! streamed Parquet tables ([`table`]) and their CSV form ([`export`]), [`flows`] and `fct.txt`, [`pfc`] logs, time
+//! [`series`], [`trace`]s of frames, and the [`summary`] of a run. The values are those of [`stats`].
 //!
-//! Equal rows give equal bytes in every file except `timing.json`: no time of day, host name or hash-map order is
-//! written. [`results_hash::results_hash`] is one hash over them.
+//! Equal rows give equal bytes in every file except `timing.json`, because no time of day, host name or hash-map order
+//! is written. [`results_hash::results_hash`] is a hash over all these files.
 
 pub mod control;
 pub mod error;

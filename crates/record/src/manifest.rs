@@ -1,7 +1,7 @@
-//! The files of a folder that Tidegate wrote, with hashes that show changes.
+//! The manifest of a folder: the files that Tidegate wrote, with hashes that reveal changes.
 //!
-//! The list is a file of the folder, in the format of `sha256sum -c`. Only listed and unchanged files are ever replaced
-//! or removed.
+//! The manifest is a file in the folder, in the format of `sha256sum -c`. Only files that are listed and unchanged are
+//! ever replaced or removed.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, Metadata};
@@ -12,9 +12,9 @@ use sha2::{Digest, Sha256};
 
 use crate::error::RecordError;
 
-/// Name of the list in its folder.
+/// Name of the manifest in its folder.
 pub const MANIFEST_FILE: &str = "tidegate.sha256";
-/// Start of the list, followed by the kind of the folder.
+/// Start of the manifest, followed by the kind of the folder.
 const HEADER: &str = "# tidegate: ";
 const EXPLANATION: &str =
     "# Tidegate wrote these files and may replace them; sha256sum -c tidegate.sha256 checks them.";
@@ -25,7 +25,7 @@ const HASH_DIGITS: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     kind: String,
-    // During a replacement a name has two entries, with its old and its new hash.
+    // During a replacement, a file has two entries: its old and its new hash.
     files: BTreeSet<(String, String)>,
 }
 
@@ -34,21 +34,21 @@ pub struct Manifest {
 pub enum PathState {
     /// The file does not exist.
     Free,
-    /// A file as Tidegate wrote it.
+    /// The content that Tidegate wrote.
     Ours,
-    /// A file that Tidegate wrote and that was changed since.
+    /// Tidegate wrote the file, and it was changed since.
     Changed,
-    /// A file that Tidegate did not write.
+    /// Tidegate did not write the file.
     Foreign,
 }
 
 impl Manifest {
-    /// Makes an empty list for a folder of this kind, such as `result`.
+    /// Creates an empty manifest for a folder of this kind, such as `result`.
     pub fn new(kind: &str) -> Manifest {
         Manifest { kind: kind.to_owned(), files: BTreeSet::new() }
     }
 
-    /// Reads the list of `folder`; `None` if it has none.
+    /// Reads the manifest of `folder`; `None` if it has none.
     ///
     /// # Errors
     /// [`RecordError::Unreadable`]; [`RecordError::Line`] for a file of that name in another format.
@@ -85,7 +85,7 @@ impl Manifest {
         &self.kind
     }
 
-    /// Returns the names of the files, each once, in order.
+    /// Returns the names of the files in order, without duplicates.
     pub fn names(&self) -> BTreeSet<&str> {
         self.files.iter().map(|(name, _)| name.as_str()).collect()
     }
@@ -110,13 +110,13 @@ impl Manifest {
         listed.take_while(move |(known, _)| known == name).map(|(_, hash)| hash.as_str())
     }
 
-    /// Returns the union of both lists, with the kind of the first.
+    /// Returns the union of both manifests, with the kind of `self`.
     pub(crate) fn joined(mut self, other: &Manifest) -> Manifest {
         self.files.extend(other.files.iter().cloned());
         self
     }
 
-    /// Returns the list without these names.
+    /// Returns the manifest without these names.
     pub(crate) fn without(mut self, names: &BTreeSet<&str>) -> Manifest {
         self.files.retain(|(name, _)| !names.contains(name.as_str()));
         self
@@ -132,27 +132,27 @@ impl Manifest {
         if !self.lists(name) {
             return Ok(PathState::Foreign);
         }
-        // A link or a directory may have replaced the file.
+        // The file may have been replaced by a link or a directory.
         let as_written = found.is_file() && self.lists_content(name, &hash_file(&path)?);
         Ok(if as_written { PathState::Ours } else { PathState::Changed })
     }
 
-    /// Returns the text of the list.
+    /// Returns the text of the manifest.
     pub fn to_text(&self) -> String {
         let lines: String = self.files.iter().map(|(name, hash)| format!("{hash}  {name}\n")).collect();
         format!("{HEADER}{}\n{EXPLANATION}\n{lines}", self.kind)
     }
 }
 
-/// Returns `true` for the name of a file directly in a folder. Lists may come from others: a path out of the folder
-/// would let a list claim any file of the user.
+/// Returns `true` for a name without directories. Manifests may be foreign: with paths, a manifest could claim any file
+/// of the user.
 pub(crate) fn is_plain(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     let one = matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name);
     one && !name.chars().any(char::is_control) && name != MANIFEST_FILE
 }
 
-/// Returns the metadata of `path` itself, without following a link; `None` if it does not exist.
+/// Returns the metadata of `path` without following a symbolic link; `None` if it does not exist.
 pub(crate) fn found(path: &Path) -> Result<Option<Metadata>, RecordError> {
     match path.symlink_metadata() {
         Ok(found) => Ok(Some(found)),
@@ -161,7 +161,7 @@ pub(crate) fn found(path: &Path) -> Result<Option<Metadata>, RecordError> {
     }
 }
 
-/// Passes the content of a file to `each` in parts, after a first call with the length and no bytes.
+/// Calls `each` with the length of a file and no bytes, and then with each block of its content.
 pub(crate) fn for_parts(path: &Path, mut each: impl FnMut(u64, &[u8])) -> Result<(), RecordError> {
     let mut file = File::open(path).map_err(RecordError::unreadable(path))?;
     let length = file.metadata().map_err(RecordError::unreadable(path))?.len();

@@ -1,4 +1,4 @@
-//! Captures in pcapng (draft-ietf-opsawg-pcapng), streamed, with timestamps in nanoseconds.
+//! Captures in pcapng format (draft-ietf-opsawg-pcapng), streamed, with timestamps in nanoseconds.
 
 use crate::error::RecordError;
 use crate::file::AtomicFile;
@@ -6,10 +6,10 @@ use std::io::Write;
 use std::path::Path;
 use units::Time;
 
-/// A Lua dissector for contents of captures that Wireshark does not decode.
+/// A Lua dissector for the parts of captured frames that Wireshark does not decode.
 pub const DISSECTOR: &str = include_str!("../assets/tidegate.lua");
 
-/// File of a capture in a result folder.
+/// Name of the capture file in a result folder.
 pub const CAPTURE_FILE: &str = "capture.pcapng";
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -37,14 +37,14 @@ pub struct Interface {
     pub rate_bps: u64,
 }
 
-/// Writes a capture. Like every file of a result, it appears complete, when it is closed.
+/// Writes a capture atomically: the file is renamed to its path when it is closed.
 pub struct CaptureWriter {
     file: AtomicFile,
     block: Vec<u8>,
 }
 
 impl CaptureWriter {
-    /// Starts a capture at `path`; interfaces are numbered in their order.
+    /// Starts a capture at `path`. Interface IDs are the indices in `interfaces`.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -52,7 +52,7 @@ impl CaptureWriter {
         let mut writer = CaptureWriter { file: AtomicFile::create(path)?, block: Vec::new() };
         writer.start();
         writer.u32(BYTE_ORDER);
-        // Version 1.0; a section of unknown length.
+        // Version 1.0, section length unknown.
         writer.block.extend_from_slice(&[1, 0, 0, 0]);
         writer.block.extend_from_slice(&u64::MAX.to_le_bytes());
         writer.option(APPLICATION, b"tidegate");
@@ -70,7 +70,8 @@ impl CaptureWriter {
         Ok(writer)
     }
 
-    /// Appends a frame, from destination address to FCS, that passed `interface`; `at` is truncated to nanoseconds.
+    /// Appends a frame, from destination address to FCS, that was sent or received at `interface`; `at` is truncated to
+    /// nanoseconds.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -78,8 +79,8 @@ impl CaptureWriter {
         self.push_cut((interface, at), outbound, frame, frame.len())
     }
 
-    /// Like [`CaptureWriter::push`], for a trimmed frame of originally `whole_bytes`: readers treat it as partly
-    /// captured, not as malformed.
+    /// Like [`CaptureWriter::push`], for a trimmed frame whose original length is `whole_bytes`: readers then show a
+    /// truncated capture instead of a malformed frame.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -105,7 +106,7 @@ impl CaptureWriter {
         self.end(ENHANCED_PACKET)
     }
 
-    /// Completes the file, which then appears.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -132,7 +133,7 @@ impl CaptureWriter {
         self.pad();
     }
 
-    /// Writes the block with its type and both lengths.
+    /// Completes the block: writes its type and both length fields.
     fn end(&mut self, kind: u32) -> Result<(), RecordError> {
         self.option(0, &[]);
         let length = (self.block.len() as u32 + 12).to_le_bytes();
@@ -149,8 +150,8 @@ mod tests {
     use super::*;
     use crate::file::tests::Scratch;
 
-    /// Returns the blocks of a file: type and content. Panics if both lengths of a block differ or the file does not
-    /// end with a block.
+    /// Returns type and content of each block of a file. Panics if the two length fields of a block differ, or if the
+    /// file does not end with a block.
     fn blocks(bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         let (mut at, mut found) = (0, Vec::new());

@@ -1,4 +1,4 @@
-//! `pfc.txt` as the HPCC fork of ns-3 writes it: one received pause or resume per line.
+//! `pfc.txt` in the format of the HPCC fork of ns-3: one received XOFF or XON per line.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use units::Time;
 use crate::error::RecordError;
 use crate::file::AtomicFile;
 
-/// Kind of the receiving node.
+/// Kind of the node that receives the pause frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeKind {
-    /// Written 0.
+    /// Written as 0.
     Host,
-    /// Written 1.
+    /// Written as 1.
     Switch,
 }
 
@@ -30,8 +30,8 @@ impl PfcWriter {
         Ok(PfcWriter { file: AtomicFile::create(path)? })
     }
 
-    /// Appends a pause (`paused`) or a resume that `node` received at `port`. The format counts ports from 1 and rounds
-    /// times down to ns; it has no field for the priority.
+    /// Appends an XOFF (`paused`) or an XON that `node` received at `port`. The format numbers ports from 1, rounds
+    /// times down to ns, and has no field for the priority.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -44,7 +44,7 @@ impl PfcWriter {
         self.file.print(format_args!("{time_ns} {node} {kind} {port} {}\n", u8::from(paused)))
     }
 
-    /// Completes the file, which then appears.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].

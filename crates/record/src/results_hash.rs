@@ -1,4 +1,4 @@
-//! One hash of all results in a folder: equal for two runs if and only if their results are equal byte by byte.
+//! One hash of all results in a folder: two runs have equal hashes if and only if their results are byte-identical.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,12 +10,12 @@ use crate::error::RecordError;
 use crate::folder::{RESULT, SUMMARY_FILE, TIMING_FILE};
 use crate::manifest::{Manifest, for_parts, hash_bytes, hex};
 
-/// Returns the SHA-256, in 64 hex digits, of the names and contents of the listed files, by name, except `timing.json`,
-/// which depends on the machine. `summary.json` has the hash itself, so it counts with an empty `results_hash`: over a
-/// finished folder, the computed hash equals the one in it.
+/// Returns the SHA-256, in 64 hex digits, of the names and contents of the files in the manifest, in order of names,
+/// without `timing.json`, which depends on the machine. `summary.json` contains the hash itself, and is hashed with an
+/// empty `results_hash`: for a finished folder, the computed hash equals that in `summary.json`.
 ///
 /// # Errors
-/// [`RecordError::Damaged`] for a folder without a list; [`RecordError::Unreadable`].
+/// [`RecordError::Damaged`] for a folder without a manifest; [`RecordError::Unreadable`].
 pub fn results_hash(folder: &Path) -> Result<String, RecordError> {
     let damaged = |what| RecordError::Damaged { path: folder.to_owned(), what };
     let manifest =
@@ -23,8 +23,7 @@ pub fn results_hash(folder: &Path) -> Result<String, RecordError> {
     Ok(hashes(folder, &manifest.names())?.0)
 }
 
-/// Returns the hash of all results among the files `names` of `folder`, and the list of these files, both without
-/// `timing.json`.
+/// Returns the hash over the files `names` of `folder`, and their manifest, both without `timing.json`.
 pub(crate) fn hashes(folder: &Path, names: &BTreeSet<&str>) -> Result<(String, Manifest), RecordError> {
     let mut all = Sha256::new();
     let mut manifest = Manifest::new(RESULT);
@@ -33,7 +32,7 @@ pub(crate) fn hashes(folder: &Path, names: &BTreeSet<&str>) -> Result<(String, M
         if name == TIMING_FILE {
             continue;
         }
-        // Names and contents are preceded by their lengths, so that no two folders give one byte stream.
+        // Names and contents are preceded by their lengths, so that different folders never give the same byte stream.
         all.update((name.len() as u64).to_le_bytes());
         all.update(name.as_bytes());
         if name == SUMMARY_FILE {
@@ -46,7 +45,7 @@ pub(crate) fn hashes(folder: &Path, names: &BTreeSet<&str>) -> Result<(String, M
         }
         let mut own = Sha256::new();
         for_parts(&path, |length, part| {
-            // The first call has the length and no bytes.
+            // The first call passes the length and no bytes.
             if part.is_empty() {
                 all.update(length.to_le_bytes());
             }
@@ -58,8 +57,8 @@ pub(crate) fn hashes(folder: &Path, names: &BTreeSet<&str>) -> Result<(String, M
     Ok((hex(all), manifest))
 }
 
-/// Empties the value of the key `results_hash`. Inside a JSON string the quotes of a key would be escaped, so the
-/// pattern cannot occur anywhere else.
+/// Empties the value of the key `results_hash`. The pattern cannot occur inside a JSON string, because quotes in
+/// strings are escaped.
 fn without_results_hash(summary: &[u8]) -> Vec<u8> {
     const KEY: &[u8] = b"\"results_hash\": \"";
     let Some(at) = summary.windows(KEY.len()).position(|window| window == KEY) else {

@@ -1,5 +1,5 @@
-//! Time series, streamed to Parquet: queues, links and the progress of traffic. Nodes, ports, classes, traffic entries
-//! and flows are numbers.
+//! Time series, streamed to Parquet: queue lengths, link loads and delivered payload. Nodes, ports, classes, traffic
+//! entries and flows are given by number.
 
 use std::path::Path;
 
@@ -27,23 +27,23 @@ fn sample_columns() -> [Column; 3] {
 /// One sample of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueRow {
-    /// Time of the sample.
+    /// Sampling instant.
     pub at: Time,
     /// The switch.
     pub node: u32,
     /// Egress port of the switch.
     pub port: u32,
-    /// The class.
+    /// Traffic class of the queue.
     pub class: u8,
-    /// The queue is that of bounced frames, in a pair of queues.
+    /// `true` for the queue of bounced frames in a pair of queues.
     pub bounced: bool,
-    /// Backlog in bytes.
+    /// Queue length in bytes.
     pub queue_bytes: u64,
-    /// The class is paused at this port.
+    /// Whether the class is paused at this port.
     pub paused: bool,
 }
 
-/// Queue lengths over time: `time_ps, node, port, class, queue_bytes, paused, bounced`; `bounced` is set for the queue
+/// Queue lengths over time: `time_ps, node, port, class, queue_bytes, paused, bounced`. `bounced` is true for the queue
 /// of bounced frames in a pair.
 pub struct QueueSeries(TableWriter);
 
@@ -73,7 +73,7 @@ impl QueueSeries {
         self.0.push(&[time_ps, node, port, class, queue_bytes, sample.paused.into(), sample.bounced.into()])
     }
 
-    /// Completes the file, which then appears.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -82,7 +82,7 @@ impl QueueSeries {
     }
 }
 
-/// Reorder density: `displacement_packets, packets, share`, one row per displacement that occurred.
+/// Reorder density (RFC 5236): `displacement_packets, packets, share`, one row per observed displacement.
 pub struct ReorderTable(TableWriter);
 
 impl ReorderTable {
@@ -99,7 +99,7 @@ impl ReorderTable {
         Ok(ReorderTable(TableWriter::create(path, &columns)?.about(run)))
     }
 
-    /// Appends the number of packets, out of `of`, with this displacement.
+    /// Appends the number of packets with this displacement; `of` is the number of all packets.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -108,7 +108,7 @@ impl ReorderTable {
         self.0.push(&[displacement.into(), packets.into(), share.into()])
     }
 
-    /// Completes the file, which then appears.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -134,8 +134,8 @@ impl LinkSeries {
         Ok(LinkSeries(TableWriter::create(path, &columns)?.about(run)))
     }
 
-    /// Appends the bytes that `port` sent since the previous sample, and the share of that time in which it was sending
-    /// (0..=1), both with preamble and gap.
+    /// Appends the bytes that `port` sent since the previous sample, and its utilisation over that time (0..=1), both
+    /// including preamble and inter-frame gap.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -150,7 +150,7 @@ impl LinkSeries {
         self.0.push(&[time.as_ps().into(), node.into(), port.into(), tx_bytes.into(), utilisation.into()])
     }
 
-    /// Completes the file, which then appears.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -159,7 +159,7 @@ impl LinkSeries {
     }
 }
 
-/// Payload delivered over time, by traffic entry or by flow: `time_ps, traffic, label, flow, delivered_bytes`.
+/// Delivered payload over time, by traffic entry or by flow: `time_ps, traffic, label, flow, delivered_bytes`.
 pub struct ThroughputSeries(TableWriter);
 
 impl ThroughputSeries {
@@ -178,8 +178,8 @@ impl ThroughputSeries {
         Ok(ThroughputSeries(TableWriter::create(path, &columns)?.about(run)))
     }
 
-    /// Appends the payload bytes delivered since the previous sample, of one flow or, with `None`, of all flows of the
-    /// traffic entry; `label` names the entry in results.
+    /// Appends the payload bytes delivered since the previous sample: those of one flow or, with `None`, of all flows
+    /// of the traffic entry. `label` names the entry in results.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -193,7 +193,7 @@ impl ThroughputSeries {
         self.0.push(&[time.as_ps().into(), traffic.into(), label.into(), flow.into(), delivered_bytes.into()])
     }
 
-    /// Completes the file, which then appears.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -202,8 +202,8 @@ impl ThroughputSeries {
     }
 }
 
-/// Writes histograms in ps as the table `name, low_ps, high_ps, count`, one row per non-empty bucket: the complete
-/// distribution of a delay, for a curve.
+/// Writes delay histograms in ps as the table `name, low_ps, high_ps, count`, one row per non-empty bucket, from which
+/// a CDF can be plotted.
 ///
 /// # Errors
 /// [`RecordError::Unwritable`].

@@ -1,7 +1,8 @@
 //! `summary.json`: aggregated results of a run.
 //!
 //! Keys are in the order of these fields, maps are sorted, and floats are written as the shortest text that parses to
-//! an equal number: equal runs give equal bytes. All values that depend on the machine are in [`crate::timing`].
+//! an equal number, so that equal runs give equal bytes. All values that depend on the machine are in
+//! [`crate::timing`].
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,41 +26,41 @@ use stats::trims::TrimSummary;
 pub struct Summary {
     /// Identity of the run.
     pub scenario: ScenarioIdentity,
-    /// The run was interrupted: all values hold up to `simulated_ps`.
+    /// Whether the run was interrupted: all values then cover the time up to `simulated_ps`.
     pub partial: bool,
-    /// Interval of the measured statistics; accounts of packets and bytes cover the whole run.
+    /// Measurement interval; the accounts of packets and bytes cover the whole run.
     pub window: Window,
     /// Simulated time, in ps.
     pub simulated_ps: u64,
-    /// Events executed.
+    /// Number of executed events.
     pub events: u64,
-    /// Packets forwarded over one link, summed over links.
+    /// Number of transmissions of packets over links.
     pub packet_hops: u64,
-    /// Fate of every packet.
+    /// Number of packets by fate.
     pub packets: PacketAccount,
-    /// Losses by node and cause, in descending order, at most [`MAX_LOSS_PLACES`].
+    /// Losses by node and cause, in descending order; at most [`MAX_LOSS_PLACES`] entries.
     pub losses: Vec<NodeLosses>,
-    /// Losses of lossless classes for any cause; left out if there are none.
+    /// Losses of lossless classes, by cause; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lossless_losses: Vec<LosslessLoss>,
-    /// Events of packets in the network.
+    /// Counts of network events that concern packets.
     #[serde(alias = "happened")]
     pub event_counts: EventCounts,
-    /// Fate of all bytes.
+    /// Number of bytes by fate.
     pub bytes: ByteAccount,
-    /// Flows, their completion times and slowdowns.
+    /// Flows, their FCTs and slowdowns.
     pub flows: FlowSummary,
     /// Requests and their replies, by traffic entry; left out without request-reply traffic.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<RequestSummary>,
-    /// Collective operations, by traffic entry; left out if there are none.
+    /// Collectives, by traffic entry; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub collectives: Vec<CollectiveSummary>,
-    /// Payload that arrived in the window, each byte once.
+    /// Goodput: payload that was delivered in the measurement interval, without duplicates.
     pub goodput: Goodput,
     /// One-way delay of packets between hosts, in ns; null if none was delivered.
     pub delay_ns: Option<Distribution>,
-    /// Variation of one-way delays, by traffic entry; left out if it is not measured.
+    /// Delay variation (jitter) by traffic entry; left out if it is not measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jitter: Vec<JitterSummary>,
     /// Reordering of data frames; left out if it is not measured.
@@ -72,32 +73,32 @@ pub struct Summary {
     /// Lengths of switch queues; left out if they are not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_lengths: Option<QueueLengths>,
-    /// Pauses, over all ports and classes.
+    /// Pauses, summed over all ports and classes.
     pub pauses: PauseSummary,
     /// Pause storms that watchdogs detected; left out without watchdogs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pause_storms: Option<PauseStorms>,
-    /// Counters of output backpressure (FLORAX and related kinds); left out for other kinds.
+    /// Counters of output backpressure (FLORAX and related kinds); left out for other kinds of flow control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backpressure: Option<Backpressure>,
-    /// Loads of the links.
+    /// Utilisation of links.
     pub links: LinkSummary,
-    /// The deadlock found, or null.
+    /// The detected deadlock, or null.
     pub deadlock: Option<Deadlock>,
     /// Bounced and detoured frames; null without such an overload action.
     #[serde(alias = "turns")]
     pub bounces: Option<BounceSummary>,
-    /// Counters of switches whose pipelines are modelled; null for others.
+    /// Counters of modelled switch pipelines; null if no pipelines are modelled.
     pub pipelines: Option<PipelineSummary>,
     /// Frames that switches trimmed; left out without trimming.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trims: Option<TrimSummary>,
-    /// Counters of port mechanisms, by kind and name; left out without any.
+    /// Counters of port mechanisms, by kind and name; left out if there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub mechanisms: BTreeMap<String, BTreeMap<String, u64>>,
     /// Results of the checks.
     pub checks: Vec<Check>,
-    /// Warnings about the validity of the numbers.
+    /// Warnings about the validity of the results.
     pub warnings: Vec<String>,
     /// SHA-256 over all results, see [`crate::results_hash::results_hash`]; set by
     /// [`crate::folder::ResultFolder::finish`].
@@ -105,7 +106,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Makes the summary of a run, without a hash yet. `labels` are the names of traffic entries, empty if they are not
+    /// Makes the summary of a run with an empty hash. `labels` are the names of traffic entries; empty if they are not
     /// informative.
     pub fn of(scenario: ScenarioIdentity, outcome: Outcome, labels: &[String]) -> Summary {
         let Outcome {
@@ -193,14 +194,15 @@ impl Summary {
     /// # Errors
     /// [`RecordError::Unreadable`], [`RecordError::Json`] with the line.
     pub fn read(path: &Path) -> Result<Self, RecordError> {
-        // Read as bytes: invalid UTF-8 is then a damaged file, not a read failure.
+        // Read as bytes: invalid UTF-8 is then reported as invalid JSON, not as a failed read.
         let bytes = std::fs::read(path).map_err(RecordError::unreadable(path))?;
         serde_json::from_slice(&bytes).map_err(|source| RecordError::Json { path: path.to_owned(), source })
     }
 }
 
 pub(crate) fn pretty<T: Serialize>(value: &T) -> String {
-    // Only a map with keys that are not text, or a failing writer, can fail: neither is here.
+    // Serialisation fails only for maps whose keys are not text, or if the writer fails; neither can happen for these
+    // structs.
     let mut text = serde_json::to_string_pretty(value).expect("plain structs always serialise");
     text.push('\n');
     text

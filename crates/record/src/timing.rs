@@ -1,4 +1,4 @@
-//! `timing.json`: measurements of the machine, separate from the reproducible files.
+//! `timing.json`: measurements that depend on the machine, separate from the reproducible files.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ pub struct Timing {
     pub wall_s: f64,
     /// CPU time of all threads since the process started, in seconds.
     pub cpu_s: Option<f64>,
-    /// Largest resident memory of the process, in bytes.
+    /// Peak resident set size of the process, in bytes.
     pub max_rss_bytes: Option<u64>,
-    /// Requested threads.
+    /// Number of requested threads.
     pub threads: u32,
-    /// Maximum number of threads that ran the network at one time: fewer than requested if there are fewer cores, or if
-    /// more would have been slower.
+    /// Maximum number of threads that simulated the network simultaneously. It is smaller than the requested number if
+    /// there are fewer cores, or if more threads would have been slower.
     #[serde(default)]
     #[serde(alias = "most_threads")]
     pub max_threads: u32,
-    /// Share of the work that several threads did in parallel, 0 to 1.
+    /// Share of the work that was done while several threads were active, 0 to 1.
     #[serde(default)]
     pub shared_work: f64,
     /// Host name of the machine.
@@ -31,7 +31,7 @@ pub struct Timing {
     pub packet_hops_per_cpu_s: Option<f64>,
     /// Events executed per CPU second.
     pub events_per_cpu_s: Option<f64>,
-    /// Cost of each of several ranks; empty for a run in one process.
+    /// Cost of each rank of a distributed run; empty for a run in one process.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<RankTiming>,
 }
@@ -39,20 +39,20 @@ pub struct Timing {
 /// Cost of one rank of a distributed run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RankTiming {
-    /// Largest resident memory of its process before the results were merged, in bytes; 0 if unknown.
+    /// Peak resident set size of the rank's process before the results were merged, in bytes; 0 if unknown.
     pub max_rss_bytes: u64,
-    /// CPU time of all its threads, busy waiting included, in seconds.
+    /// CPU time of all threads of the rank, including busy waiting, in seconds.
     pub cpu_s: f64,
     /// Number of barriers between the ranks.
     #[serde(alias = "meetings")]
     pub barriers: u64,
-    /// Batches that it sent at barriers.
+    /// Number of batches that the rank sent at barriers.
     #[serde(alias = "letters")]
     pub batches: u64,
-    /// Bytes of these batches.
+    /// Total size of these batches in bytes.
     #[serde(alias = "letter_bytes")]
     pub batch_bytes: u64,
-    /// Frames in these batches.
+    /// Number of frames in these batches.
     pub messages: u64,
 }
 
@@ -71,7 +71,7 @@ impl Timing {
         }
     }
 
-    /// Sets the rates per CPU second from the counts of a run; null if the CPU time is 0 or unavailable.
+    /// Sets the packet hops and events per CPU second; null if the CPU time is 0 or unavailable.
     pub fn with_rates(mut self, packet_hops: u64, events: u64) -> Self {
         let cpu_s = self.cpu_s.filter(|&cpu_s| cpu_s > 0.0);
         let rate = |count: u64| cpu_s.map(|cpu_s| count as f64 / cpu_s);
@@ -85,8 +85,9 @@ impl Timing {
     }
 }
 
-/// Returns user and system time of a `/proc/<pid>/stat`, fields 14 and 15 (proc_pid_stat(5)), in ticks of 10 ms: Linux
-/// fixes USER_HZ to 100 for programs. The name, field 2, may have spaces, so fields count from its closing parenthesis.
+/// Returns the sum of user and system time in a `/proc/<pid>/stat`: fields 14 and 15 (proc_pid_stat(5)), in ticks of 10
+/// ms, because Linux fixes USER_HZ to 100 for user space. Field 2, the name, may contain spaces, so that fields are
+/// counted from its closing parenthesis.
 fn cpu_seconds(stat: &str) -> Option<f64> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace().skip(11);
@@ -94,7 +95,7 @@ fn cpu_seconds(stat: &str) -> Option<f64> {
     Some((ticks()? + ticks()?) as f64 / 100.0)
 }
 
-/// Returns `VmHWM` of a `/proc/<pid>/status`, which is in KiB.
+/// Returns `VmHWM` (peak resident set size) of a `/proc/<pid>/status`, which is in KiB.
 fn max_rss_bytes(status: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

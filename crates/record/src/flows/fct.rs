@@ -1,5 +1,5 @@
-//! `fct.txt`, as the HPCC fork of ns-3 and its descendants write it: one completed flow per line, `<src> <dst> <source
-//! port> <destination port> <size bytes> <start ns> <fct ns> <standalone fct ns>`.
+//! `fct.txt` in the format of the HPCC fork of ns-3 and its descendants: one completed flow per line, `<src> <dst>
+//! <source port> <destination port> <size bytes> <start ns> <fct ns> <standalone fct ns>`.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ pub enum FctFormat {
 }
 
 impl FctFormat {
-    /// Guesses the format from a line: HPCC pads addresses to 8 hex digits, from 0b000001; a host number has no leading
+    /// Detects the format from a line: HPCC pads addresses to 8 hex digits, from 0b000001; a host number has no leading
     /// zero.
     pub fn detect(line: &str) -> FctFormat {
         match line.split_whitespace().next() {
@@ -42,14 +42,14 @@ pub struct FctLine {
     pub size_bytes: u64,
     /// Start, in ns.
     pub start_ns: u64,
-    /// Completion time at the sender, in ns.
+    /// FCT at the sender (start to last acknowledgement), in ns.
     pub fct_ns: u64,
-    /// Completion time in an idle network, in ns.
+    /// FCT in an idle network, in ns.
     pub standalone_ns: u64,
 }
 
 impl FctLine {
-    /// Returns max(1, fct / standalone); `None` if the standalone time is 0.
+    /// Returns the slowdown max(1, fct / standalone); `None` if the standalone FCT is 0.
     pub fn slowdown(&self) -> Option<f64> {
         (self.standalone_ns > 0).then(|| (self.fct_ns as f64 / self.standalone_ns as f64).max(1.0))
     }
@@ -70,9 +70,9 @@ impl FctWriter {
         Ok(FctWriter { format, file: AtomicFile::create(path)? })
     }
 
-    /// Appends a flow. The completion time ends at the acknowledgement, as in the fork: a flow without delivery or
-    /// acknowledgement at the end of the run has no line. Without acknowledgements (datagrams) it ends at the delivery.
-    /// Times are rounded down to ns.
+    /// Appends a flow. Its FCT ends when the sender receives the last acknowledgement, as in the HPCC fork; a flow that
+    /// is not delivered or not acknowledged at the end of the run is left out. For flows without acknowledgements
+    /// (datagrams), the FCT ends at delivery. Times are rounded down to ns.
     ///
     /// # Errors
     /// [`RecordError::HostNumber`] for a host above 65,535 in the HPCC format, [`RecordError::Unwritable`].
@@ -87,7 +87,7 @@ impl FctWriter {
         self.file.print(format_args!("{src} {dst} {src_port} {dst_port} {size} {start_ns} {fct_ns} {alone_ns}\n"))
     }
 
-    /// Completes the file, which then appears.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -98,14 +98,14 @@ impl FctWriter {
     fn host(&self, host: u32) -> Result<String, RecordError> {
         match self.format {
             FctFormat::Conweave => Ok(host.to_string()),
-            // 11.x.y.1, with the host number x.y.
+            // Address 11.x.y.1, where x and y are the two bytes of the host number.
             FctFormat::Hpcc if host <= 0xffff => Ok(format!("{:08x}", 0x0b00_0001 + (host << 8))),
             FctFormat::Hpcc => Err(RecordError::HostNumber { host }),
         }
     }
 }
 
-/// Reads the lines of an `fct.txt`; empty ones are skipped.
+/// Parses the lines of an `fct.txt`; empty lines are skipped.
 ///
 /// # Errors
 /// [`RecordError::Line`] with the number of the first line that violates the format.

@@ -1,4 +1,4 @@
-//! Flows: one record each, streamed to `flows.parquet` and to `fct.txt`.
+//! Flow records, streamed to `flows.parquet` and to `fct.txt`.
 
 mod fct;
 mod parquet;
@@ -12,7 +12,7 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Upper bound of counts in a table.
+    /// Maximum value of counts in a table.
     const COUNTS: u64 = (1 << 63) - 1;
 
     prop_compose! {

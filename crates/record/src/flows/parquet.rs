@@ -9,7 +9,8 @@ use crate::table::column::{Column, ColumnType};
 use crate::table::{Table, TableWriter, read_table};
 use stats::Coverage;
 
-/// Returns the columns of `flows.parquet`, in order. An incomplete flow has no `delivered_ps`, `fct_ps` and `slowdown`.
+/// Returns the columns of `flows.parquet`, in order. For an unfinished flow, `delivered_ps`, `fct_ps` and `slowdown`
+/// are null.
 pub fn flow_columns() -> Vec<Column> {
     let required = |name: &str, meaning: &'static str| Column::new(name, ColumnType::U64).means(meaning);
     let optional = |name: &str, meaning: &'static str| required(name, meaning).optional();
@@ -87,7 +88,7 @@ impl FlowTable {
         ])
     }
 
-    /// Completes the file, which then appears. If flows are incomplete, its metadata have the counts
+    /// Completes the file and renames it to its path. If flows are unfinished, the metadata of the file have the counts
     /// `tidegate.flows_completed` and `tidegate.flows_started`.
     ///
     /// # Errors
@@ -102,11 +103,11 @@ impl FlowTable {
     }
 }
 
-/// Reads a `flows.parquet`. [`FlowRecord::awaits_ack`] has no column and is false.
+/// Reads a `flows.parquet`. [`FlowRecord::awaits_ack`] has no column and is set to `false`.
 ///
 /// # Errors
-/// [`RecordError::Unreadable`]; [`RecordError::Table`], [`RecordError::NoColumn`] and [`RecordError::ColumnKind`] for
-/// another or a damaged table.
+/// [`RecordError::Unreadable`]; [`RecordError::Table`], [`RecordError::NoColumn`] and [`RecordError::ColumnKind`] for a
+/// damaged table or a table of another kind.
 pub fn read_flows(path: &Path) -> Result<Vec<FlowRecord>, RecordError> {
     let table = read_table(path)?;
     let wide = |name: &str, row: usize| -> Result<u64, RecordError> { required(&table, path, name, row) };
@@ -177,7 +178,7 @@ mod tests {
         }
     }
 
-    /// The size of an endless flow exceeds a signed column.
+    /// The size of an endless flow is null, because it exceeds the range of a signed column.
     #[test]
     fn a_flow_without_end_has_no_size() {
         let scratch = Scratch::new("flows-endless");

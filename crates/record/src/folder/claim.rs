@@ -1,4 +1,4 @@
-//! Temporary folders beside a target.
+//! Temporary folders next to a target folder.
 
 use super::earlier::{self, candidates, is_empty_folder};
 use super::names::MARKER;
@@ -10,18 +10,18 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A temporary folder beside a target for files of this process, locked against other processes. `drop` removes it with
-/// its files.
+/// A temporary folder next to a target, for files of this process, with a lock that excludes other processes. `drop`
+/// removes the folder with its files.
 #[derive(Debug)]
 pub(crate) struct Claim {
     partial: PathBuf,
-    // `None` once the folder must not be removed any more.
+    // `None` once the folder must not be removed.
     marker: Option<File>,
 }
 
 impl Claim {
-    /// Claims `<target>.partial`, or a numbered name if that is used by others; removes the files of a killed process
-    /// in it.
+    /// Claims `<target>.partial`, or a numbered name if that is in use; removes the files that a killed process left in
+    /// it.
     ///
     /// # Errors
     /// [`RecordError::Busy`] if another process writes to this target, [`RecordError::Unwritable`].
@@ -32,7 +32,7 @@ impl Claim {
         Ok(claim)
     }
 
-    /// Removes leftovers of a killed process beside `target` and in it.
+    /// Removes the files that a killed process left next to `target` and in it.
     ///
     /// # Errors
     /// Those of [`Claim::beside`].
@@ -61,8 +61,8 @@ impl Claim {
     /// [`RecordError::Unwritable`].
     pub(crate) fn writable_path(&self, name: &str) -> Result<PathBuf, RecordError> {
         let path = self.partial.join(name);
-        // The name is noted before the file is created, so that a killed writer leaves no unnoted file. A single write:
-        // threads share the marker.
+        // The name is recorded in the marker before the file is created, so that a killed writer leaves no unrecorded
+        // file. It is recorded by a single write, because threads share the marker.
         if let Some(mut marker) = self.marker.as_ref() {
             marker.write_all(format!("{name}\n").as_bytes()).map_err(RecordError::unwritable("create", &path))?;
         }
@@ -87,7 +87,7 @@ impl Claim {
         noted(&self.partial)
     }
 
-    /// Gives up the folder without removing it; returns its lock.
+    /// Keeps the folder when `self` is dropped; returns its lock.
     pub(super) fn release(&mut self) -> Option<File> {
         self.marker.take()
     }
@@ -95,7 +95,7 @@ impl Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        // The lock is released last, so that no other process uses the folder when it is removed.
+        // The lock is released last, so that no other process uses the folder while it is removed.
         if let Some(_lock) = self.marker.take() {
             abandon(&self.partial);
         }
@@ -103,16 +103,16 @@ impl Drop for Claim {
 }
 
 /// Removes the files of a [`ResultFolder`](super::ResultFolder) of this process from `partial`, its
-/// [`path`](super::ResultFolder::path): for a process that ends without dropping it.
+/// [`path`](super::ResultFolder::path): for a process that ends without dropping the folder.
 pub fn abandon(partial: &Path) {
-    // Best effort: the next run with this target removes leftovers.
+    // Errors are ignored: the next run with this target removes the remaining files.
     let _ = clear(partial);
     let _ = fs::remove_file(partial.join(MARKER));
-    // A directory with files of others is not empty and stays.
+    // A directory with other files is not empty, so that it is not removed.
     let _ = fs::remove_dir(partial);
 }
 
-/// Creates and locks a folder beside `target` without files of Tidegate in it.
+/// Creates and locks a folder next to `target` that has no files of Tidegate.
 fn claim(target: &Path) -> Result<(PathBuf, File), RecordError> {
     for partial in candidates(target, "partial") {
         match fs::create_dir(&partial) {
@@ -124,7 +124,7 @@ fn claim(target: &Path) -> Result<(PathBuf, File), RecordError> {
         match claim_folder(target, &partial) {
             Ok(Some(marker)) => return Ok((partial, marker)),
             Ok(None) => {}
-            // The owner of the folder finished or gave up meanwhile.
+            // The owner of the folder has renamed or removed it in the meantime.
             Err(RecordError::Unreadable { source, .. } | RecordError::Unwritable { source, .. })
                 if source.kind() == io::ErrorKind::NotFound =>
             {
@@ -136,27 +136,28 @@ fn claim(target: &Path) -> Result<(PathBuf, File), RecordError> {
     Err(RecordError::Occupied { path: target.to_owned() })
 }
 
-/// Locks `partial`; returns `None` if it is in use by others.
+/// Locks `partial`; returns `None` if the name is in use.
 fn claim_folder(target: &Path, partial: &Path) -> Result<Option<File>, RecordError> {
     if !found(partial)?.is_some_and(|found| found.is_dir()) {
         return Ok(None);
     }
     let path = partial.join(MARKER);
     let marked = || Ok::<bool, RecordError>(found(&path)?.is_some_and(|found| found.is_file()));
-    // The owner of the folder may have created the marker between the first two checks.
+    // The owner of the folder may have created the marker between the first two checks, so that the marker is checked
+    // again.
     if !marked()? && !is_empty_folder(partial)? && !marked()? {
         return Ok(None);
     }
     let marker = File::options().read(true).append(true).create(true).open(&path);
     let marker = marker.map_err(RecordError::unwritable("create", &path))?;
     lock(&marker, &path, target)?;
-    // If its owner finished between these calls and another began, the lock is on a deleted file.
+    // If the owner finished between these calls and another writer started, the locked marker has been deleted.
     if !is_at(&marker, &path)? {
         return Err(RecordError::Busy { path: target.to_owned() });
     }
     clear(partial)?;
     if earlier::names(partial)?.iter().any(|name| name != MARKER) {
-        // Files of others in the folder of a killed run: without the marker the folder is theirs.
+        // The folder of a killed run contains other files: remove the marker and leave the folder to the user.
         fs::remove_file(&path).map_err(RecordError::unwritable("remove", &path))?;
         return Ok(None);
     }
@@ -181,8 +182,8 @@ fn expect_alone(target: &Path, ours: &Path) -> Result<(), RecordError> {
             break;
         }
     }
-    // The target is checked last: a writer moves its folder to there, and holds its lock until the replacement is
-    // complete.
+    // The target is checked last: a writer renames its folder to the target, and holds its lock until the replacement
+    // is complete.
     others.push(target.to_owned());
     for other in others {
         let path = other.join(MARKER);
@@ -198,7 +199,7 @@ fn lock(marker: &File, path: &Path, target: &Path) -> Result<(), RecordError> {
     match marker.try_lock() {
         Ok(()) => Ok(()),
         Err(fs::TryLockError::WouldBlock) => Err(RecordError::Busy { path: target.to_owned() }),
-        // A file system without locks: the user must then exclude concurrent writers.
+        // On a file system without locks, the user must exclude concurrent writers.
         Err(fs::TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
         Err(fs::TryLockError::Error(error)) => Err(RecordError::unwritable("lock", path)(error)),
     }
@@ -220,14 +221,14 @@ fn is_at(file: &File, path: &Path) -> Result<bool, RecordError> {
     }
 }
 
-/// Returns the names of the files that a writer noted in the folder `partial`.
+/// Returns the names of the files that a writer recorded in the marker of the folder `partial`.
 fn noted(partial: &Path) -> Result<BTreeSet<String>, RecordError> {
     let path = partial.join(MARKER);
     let text = fs::read_to_string(&path).map_err(RecordError::unreadable(&path))?;
     Ok(text.lines().filter(|name| crate::manifest::is_plain(name)).map(str::to_owned).collect())
 }
 
-/// Removes only the files of a writer from the folder `partial`; its marker stays.
+/// Removes only the files of a writer from the folder `partial`, except its marker.
 fn clear(partial: &Path) -> Result<(), RecordError> {
     let noted = noted(partial)?;
     for name in earlier::names(partial)? {

@@ -10,15 +10,15 @@ use crate::error::RecordError;
 use crate::file::sibling;
 use crate::manifest::{MANIFEST_FILE, Manifest, PathState, found};
 
-/// Marks an earlier result that was moved aside for its replacement.
+/// Name of the marker in an earlier result that was renamed for its replacement.
 const REPLACED: &str = ".tidegate-replaced";
 
-/// An earlier result, or an empty folder.
+/// The existing content at a target: an earlier result, or an empty folder.
 #[derive(Debug, Default)]
 pub(super) struct PreviousResult {
     /// Names of files that Tidegate did not write.
     pub foreign: BTreeSet<String>,
-    /// The result is complete, of a run that was not interrupted.
+    /// Whether the result is complete and its run was not interrupted.
     pub whole: bool,
 }
 
@@ -26,7 +26,7 @@ impl PreviousResult {
     /// Examines `target`; `None` if it does not exist.
     ///
     /// # Errors
-    /// [`RecordError::Occupied`] if it is no result, [`RecordError::NotOurs`] if files of the result were changed.
+    /// [`RecordError::Occupied`] if it is not a result, [`RecordError::NotOurs`] if files of the result were changed.
     pub fn at(target: &Path) -> Result<Option<PreviousResult>, RecordError> {
         let Some(kind) = found(target)? else { return Ok(None) };
         let occupied = || RecordError::Occupied { path: target.to_owned() };
@@ -51,7 +51,7 @@ impl PreviousResult {
             foreign.remove(name);
             match manifest.standing(target, name)? {
                 PathState::Ours => {}
-                // A missing file makes the result incomplete; replacing it loses nothing.
+                // If a file is missing, the result is incomplete, so that it may be replaced.
                 PathState::Free => whole = false,
                 PathState::Changed | PathState::Foreign => {
                     let why = "was modified since Tidegate wrote it: move it away, or name another folder";
@@ -63,8 +63,8 @@ impl PreviousResult {
     }
 }
 
-/// Returns `true` for files of Tidegate that are not listed. `timing.json` is unlisted since the list would then differ
-/// between machines. A file that has disappeared meanwhile counts too.
+/// Returns `true` for files of Tidegate that are not in the manifest. `timing.json` is not listed, because the manifest
+/// would then depend on the machine. A file that was removed in the meantime counts, too.
 fn is_implied(folder: &Path, name: &str) -> bool {
     let implied = [TIMING_FILE, MANIFEST_FILE, MARKER, REPLACED].contains(&name);
     implied && found(&folder.join(name)).is_ok_and(|found| found.is_none_or(|found| found.is_file()))
@@ -77,7 +77,7 @@ fn is_partial(folder: &Path) -> bool {
     summary["partial"] == true
 }
 
-/// Returns the candidate names beside `target`: `run.partial`, `run.partial-2` and so on, since others may use them.
+/// Returns the candidate names next to `target`: `run.partial`, `run.partial-2` and so on, because some may be in use.
 pub(super) fn candidates(target: &Path, suffix: &str) -> impl Iterator<Item = PathBuf> {
     (1u32..).map(move |number| match number {
         1 => sibling(target, &format!(".{suffix}")),
@@ -85,8 +85,8 @@ pub(super) fn candidates(target: &Path, suffix: &str) -> impl Iterator<Item = Pa
     })
 }
 
-/// Returns the names of all entries of `folder`. A name that is not UTF-8 is converted to one that equals no name of
-/// Tidegate.
+/// Returns the names of all entries of `folder`. A name that is not UTF-8 is converted to a name that Tidegate does not
+/// use.
 pub(super) fn names(folder: &Path) -> Result<BTreeSet<String>, RecordError> {
     let entries = fs::read_dir(folder).map_err(RecordError::unreadable(folder))?;
     let name = |entry: std::io::Result<fs::DirEntry>| {
@@ -99,7 +99,7 @@ pub(super) fn is_empty_folder(path: &Path) -> Result<bool, RecordError> {
     Ok(fs::read_dir(path).map_err(RecordError::unreadable(path))?.next().is_none())
 }
 
-/// Renames `partial` to `target`; an earlier result is replaced, and other files in it stay.
+/// Renames `partial` to `target`. An earlier result is replaced; other files in it are moved to the new result.
 ///
 /// # Errors
 /// [`RecordError::Unwritable`]; the target is then unchanged.
@@ -116,10 +116,10 @@ pub(super) fn replace(partial: &Path, target: &Path) -> Result<(), RecordError> 
     retire(&aside, target)
 }
 
-/// Moves the earlier result away from `target`.
+/// Renames the earlier result at `target` to a candidate name.
 fn aside(target: &Path) -> Result<PathBuf, RecordError> {
     let replace = || RecordError::unwritable("replace", target);
-    // Marked before it is moved: only marked folders are ever restored or removed.
+    // The marker is written before the rename, because only marked folders are restored or removed.
     fs::write(target.join(REPLACED), b"").map_err(replace())?;
     for aside in candidates(target, "replaced") {
         if found(&aside)?.is_none() {
@@ -130,7 +130,7 @@ fn aside(target: &Path) -> Result<PathBuf, RecordError> {
     Err(RecordError::Occupied { path: target.to_owned() })
 }
 
-/// Removes the files of a replaced result, after other files in it were moved to its successor.
+/// Moves other files from a replaced result to the new one, and removes the files of the replaced result.
 fn retire(aside: &Path, target: &Path) -> Result<(), RecordError> {
     let ours = Manifest::read(aside)?;
     let is_ours = |name: &str| ours.as_ref().is_some_and(|ours| ours.lists(name));
@@ -146,14 +146,14 @@ fn retire(aside: &Path, target: &Path) -> Result<(), RecordError> {
             continue;
         }
         if found(&to)?.is_some() {
-            // A file created during the replacement stays beside the new result.
+            // A file that was created during the replacement stays in the old folder.
             let why = "could not be moved into the new result, which has a file of this name";
             return Err(RecordError::NotOurs { path: from, why });
         }
         fs::rename(&from, &to).map_err(RecordError::unwritable("move", &from))?;
     }
     let listed = ours.iter().flat_map(Manifest::names);
-    // In this order, so that the rest is still recognised if the process is killed between.
+    // In this order, so that the remaining folder is recognised if the process is killed in between.
     for name in listed.chain([TIMING_FILE, MANIFEST_FILE, MARKER, REPLACED]) {
         let path = aside.join(name);
         if found(&path)?.is_some_and(|found| found.is_file()) {
@@ -163,7 +163,7 @@ fn retire(aside: &Path, target: &Path) -> Result<(), RecordError> {
     gone(fs::remove_dir(aside)).map_err(RecordError::unwritable("remove", aside))
 }
 
-/// Ignores that a file does not exist: another writer of this target may have removed it.
+/// Ignores `NotFound`, because another writer with this target may have removed the file.
 pub(super) fn gone(removed: std::io::Result<()>) -> std::io::Result<()> {
     match removed {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -171,8 +171,8 @@ pub(super) fn gone(removed: std::io::Result<()>) -> std::io::Result<()> {
     }
 }
 
-/// Restores the earlier result if its writer was killed between its two renames; removes it if the writer was killed
-/// after them.
+/// Restores the earlier result if its writer was killed between the two renames of a replacement; removes the earlier
+/// result if the writer was killed after both.
 pub(super) fn restore_interrupted_replacement(target: &Path) -> Result<(), RecordError> {
     for aside in candidates(target, "replaced") {
         if found(&aside)?.is_none() {

@@ -1,10 +1,10 @@
-//! A result folder that appears complete or not at all.
+//! A result folder that is written atomically.
 //!
-//! A run writes into `<target>.partial` and renames it at the end: the target is always a complete result, and a killed
-//! run never passes for a finished one. Nothing is synced to the disk: this protects against killed processes, not
-//! against power failures.
+//! A run writes into `<target>.partial` and renames it at the end: the target is always a complete result, and the
+//! output of a killed run is never mistaken for a finished result. Nothing is synced to the disk (no `fsync`): this
+//! protects against killed processes, not against power failures.
 //!
-//! Files that a user adds to a result are not part of it: they stay when it is replaced.
+//! Files that a user adds to a result are not part of it: they are kept when it is replaced.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -32,8 +32,8 @@ pub(crate) use names::RESULT;
 pub use names::{SUMMARY_FILE, TIMING_FILE};
 pub use verify::{is_result, read_verified};
 
-/// A result being written. If it is dropped before [`ResultFolder::finish`], no file remains, and an earlier result at
-/// the target is unchanged.
+/// A result that is being written. If it is dropped before [`ResultFolder::finish`], all its files are removed, and an
+/// earlier result at the target is unchanged.
 #[derive(Debug)]
 pub struct ResultFolder {
     target: PathBuf,
@@ -43,15 +43,15 @@ pub struct ResultFolder {
 }
 
 impl ResultFolder {
-    /// Starts a result for `target`; missing parents are created. An earlier result at the target will be replaced at
-    /// the end; leftovers of a killed run are removed.
+    /// Starts a result for `target`; missing parent directories are created. An earlier result at the target will be
+    /// replaced by [`ResultFolder::finish`]; files of a killed run are removed.
     ///
     /// # Errors
-    /// [`RecordError::Occupied`] if the target is no result, [`RecordError::NotOurs`] if files of an earlier result
+    /// [`RecordError::Occupied`] if the target is not a result, [`RecordError::NotOurs`] if files of an earlier result
     /// were changed, [`RecordError::Busy`] if another process writes to this target, [`RecordError::BadTarget`],
     /// [`RecordError::Unwritable`].
     pub fn create(target: &Path) -> Result<Self, RecordError> {
-        // Components drop a trailing slash, which would otherwise put the sibling inside the target.
+        // `components` drops a trailing slash, with which the temporary folder would be inside the target.
         let target: PathBuf = target.components().collect();
         if !matches!(target.components().next_back(), Some(Component::Normal(_))) {
             return Err(RecordError::BadTarget { path: target });
@@ -68,7 +68,7 @@ impl ResultFolder {
         Ok(folder)
     }
 
-    /// Returns the path of the temporary folder, which becomes the target.
+    /// Returns the path of the temporary folder, which is renamed to the target at the end.
     pub fn path(&self) -> &Path {
         self.claim.path()
     }
@@ -106,16 +106,16 @@ impl ResultFolder {
         write_whole(&self.writable_path(name)?, bytes)
     }
 
-    /// Writes `summary.json` with the hash of all results, which is also set in `summary`, `timing.json` and the list
-    /// of all files, and renames the folder to its target, replacing an earlier result. Every other file must be closed
+    /// Writes `summary.json` with the hash of all results, which is also set in `summary`; `timing.json`; and the
+    /// manifest. Then it renames the folder to its target, replacing an earlier result. Every other file must be closed
     /// before.
     ///
-    /// The result of an interrupted run does not replace a complete one: it is written beside it, with suffix
+    /// The result of an interrupted run does not replace a complete one: it is written next to it, with suffix
     /// `.interrupted`. Returns the path of the result.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`]; [`RecordError::Kept`] if the target is now occupied: it is unchanged, and the
-    /// finished result stays at [`ResultFolder::path`], so that hours of work are not lost.
+    /// finished result stays at [`ResultFolder::path`], so that it is not lost.
     pub fn finish(mut self, summary: &mut Summary, timing: &Timing) -> Result<PathBuf, RecordError> {
         summary.results_hash.clear();
         self.write(SUMMARY_FILE, summary.to_json().as_bytes())?;
@@ -141,25 +141,26 @@ impl ResultFolder {
     }
 
     fn commit(mut self) -> Result<PathBuf, RecordError> {
-        // The marker moves with the folder, and its lock is held until it is removed: if the process is killed in
-        // between, the folder is either recognised as unfinished or complete at the target.
+        // The marker is renamed with the folder, and its lock is held until the marker is removed: if the process is
+        // killed in between, the folder is either recognised as unfinished, or complete at the target.
         let _lock = self.claim.release();
         self.check_target().and_then(|()| earlier::replace(self.claim.path(), &self.target)).map_err(|error| {
-            // The result is at its target; only the removal of the earlier one failed.
+            // The result is at its target: only the removal of the earlier result failed.
             if !self.claim.path().is_dir() {
                 return error;
             }
-            // Without its marker, the next writer with this target does not remove the finished result.
+            // Remove the marker, so that the next writer with this target does not remove the finished result.
             let _ = fs::remove_file(self.claim.path().join(MARKER));
             RecordError::Kept { path: self.claim.path().to_owned(), error: Box::new(error) }
         })?;
         let marker = self.target.join(MARKER);
-        // A reader of the result may have removed it.
+        // Another process that reads the result may have removed the marker.
         earlier::gone(fs::remove_file(&marker)).map_err(RecordError::unwritable("remove", &marker))?;
         Ok(self.target.clone())
     }
 
-    /// Checks again that the target may be replaced: the first check was at the start of the run, possibly hours ago.
+    /// Checks again that the target may be replaced, because the first check was at the start of the run, possibly
+    /// hours ago.
     fn check_target(&self) -> Result<(), RecordError> {
         let Some(earlier) = PreviousResult::at(&self.target)? else { return Ok(()) };
         for name in &earlier.foreign {
@@ -172,11 +173,11 @@ impl ResultFolder {
     }
 }
 
-/// Removes temporary folders of killed writers below `parent`, and restores results that they were replacing. Folders
-/// of running writers and other files stay.
+/// Removes temporary folders of killed writers below `parent`, and restores the results that these writers were
+/// replacing. Folders of running writers and other files are kept.
 ///
 /// # Errors
-/// [`RecordError::Unreadable`]; [`RecordError::Unwritable`] if a leftover cannot be removed.
+/// [`RecordError::Unreadable`]; [`RecordError::Unwritable`] if a temporary folder cannot be removed.
 pub fn clear_leftovers(parent: &Path) -> Result<(), RecordError> {
     let mut targets = BTreeSet::new();
     for name in earlier::names(parent)? {
@@ -184,7 +185,7 @@ pub fn clear_leftovers(parent: &Path) -> Result<(), RecordError> {
         targets.extend(stem.filter(|stem| !stem.is_empty()).map(|stem| parent.join(stem)));
     }
     for target in targets {
-        // Creating and dropping a folder removes the leftover.
+        // Creating and dropping a `ResultFolder` removes the files of the killed writer.
         if let Err(error @ RecordError::Unwritable { .. }) = ResultFolder::create(&target) {
             return Err(error);
         }

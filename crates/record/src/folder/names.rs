@@ -1,11 +1,12 @@
 //! Names of files in a result folder.
 
-/// Marks an unfinished result and lists its files. Its lock distinguishes a killed writer from a running one.
+/// The marker of an unfinished result, which lists its files. The lock on it distinguishes a running writer from a
+/// killed one.
 pub(super) const MARKER: &str = ".tidegate-partial";
 
-/// Kind of a result folder in its list of files.
+/// Kind of a result folder in its manifest.
 pub(crate) const RESULT: &str = "result";
-/// The file that makes a folder a result.
+/// The file that identifies a folder as a result.
 pub const SUMMARY_FILE: &str = "summary.json";
-/// Measurements of the machine; the only file outside the results hash.
+/// Measurements that depend on the machine; the only file that the results hash excludes.
 pub const TIMING_FILE: &str = "timing.json";

@@ -2,7 +2,7 @@ use super::*;
 use crate::file::tests::Scratch;
 use crate::manifest::Manifest;
 
-/// Finishes a result with one file, identified by the number of events.
+/// Finishes a result with one file, which contains the number of events.
 fn finish(folder: ResultFolder, events: u64, partial: bool) -> Result<PathBuf, RecordError> {
     folder.write("flows.txt", events.to_string().as_bytes())?;
     folder.finish(&mut Summary { events, partial, ..Summary::default() }, &Timing::default())
@@ -58,7 +58,7 @@ fn a_dropped_folder_leaves_nothing_and_keeps_the_old_result() {
 fn a_killed_writer_leaves_nothing_at_the_target_and_the_next_one_clears_up() {
     let scratch = Scratch::new("folder-killed");
     let target = scratch.0.join("run");
-    // State after a kill: the temporary folder with its marker; the lock ended with the process.
+    // State after a killed writer: the temporary folder and its marker exist, and the lock was released.
     let partial = scratch.0.join("run.partial");
     fs::create_dir_all(&partial).unwrap();
     fs::write(partial.join(MARKER), b"queues.parquet\nsummary.json\nnever-begun\n").unwrap();
@@ -72,7 +72,7 @@ fn a_killed_writer_leaves_nothing_at_the_target_and_the_next_one_clears_up() {
 
 const VICTIM: &str = "TIDEGATE_RECORD_TEST_VICTIM";
 
-/// Not a test of its own: the process that the next test runs, which is killed while writing.
+/// Not a test itself, but the child process of the next test, which is killed while it writes.
 #[test]
 fn victim() {
     let Some(target) = std::env::var_os(VICTIM) else {
@@ -95,7 +95,7 @@ fn a_process_that_dies_leaves_the_earlier_result_as_it_was() {
     assert!(!output.status.success());
     assert_eq!(scratch.names(), ["run", "run.partial"], "it died while writing");
     assert_eq!(events(&target), 1);
-    // The lock ended with its process: the next writer is not refused.
+    // The lock was released when its process ended: the next writer succeeds.
     finished(&target, 2);
     assert_eq!((scratch.names(), events(&target)), (vec!["run".to_owned()], 2));
 }
@@ -115,7 +115,7 @@ fn a_rerun_keeps_what_the_user_put_into_the_folder() {
         assert_eq!(fs::read(target.join("thesis/chapter1.tex")).unwrap(), b"years");
         assert_eq!(fs::read(target.join(".notes")).unwrap(), b"mine");
     }
-    // A run that is dropped or killed removes nothing of it either.
+    // A run that is dropped or killed does not remove files of the user either.
     drop(ResultFolder::create(&target).unwrap());
     assert_eq!(fs::read(target.join("thesis/chapter1.tex")).unwrap(), b"years");
     assert_eq!(scratch.names(), ["run"]);
@@ -148,7 +148,7 @@ fn a_result_needs_no_name_that_a_foreign_file_has() {
     let error = folder.write("trace.parquet", b"new").unwrap_err();
     assert!(error.to_string().ends_with("run/trace.parquet exists and was not written by Tidegate"), "{error}");
     drop(folder);
-    // Created during the run.
+    // A file that was created during the run.
     let folder = ResultFolder::create(&target).unwrap();
     folder.write("late.txt", b"new").unwrap();
     fs::write(target.join("late.txt"), b"mine").unwrap();
@@ -157,7 +157,7 @@ fn a_result_needs_no_name_that_a_foreign_file_has() {
     assert!(error.to_string().contains("late.txt exists") && error.to_string().contains("run.partial"), "{error}");
     assert_eq!((events(&target), events(&scratch.0.join("run.partial"))), (1, 2));
     assert_eq!(fs::read(target.join("late.txt")).unwrap(), b"mine");
-    // The user's file: the next run leaves it unchanged.
+    // A file of the user is unchanged by the next run.
     fs::remove_file(target.join("late.txt")).unwrap();
     finished(&target, 3);
     assert_eq!((events(&target), events(&scratch.0.join("run.partial"))), (3, 2));
@@ -175,11 +175,11 @@ fn an_edited_result_is_not_replaced() {
             let error = ResultFolder::create(&target).unwrap_err();
             assert!(matches!(error, RecordError::NotOurs { .. }) && error.to_string().contains(name), "{error}");
         }
-        // A missing file is no obstacle.
+        // A missing file does not prevent replacement.
         fs::remove_file(target.join(name)).unwrap();
         match ResultFolder::create(&target) {
             Ok(folder) => finish(folder, 2, false).map(|_| ()).unwrap(),
-            // Without the list the files are not recognised.
+            // Without the manifest, the files are not recognised.
             Err(error) => assert!(name == MANIFEST_FILE && matches!(error, RecordError::Occupied { .. }), "{error}"),
         }
         fs::remove_dir_all(&target).unwrap();
@@ -197,7 +197,7 @@ fn an_interrupted_result_does_not_replace_a_whole_one() {
     finished(&target, 3);
     assert_eq!((interrupted(4), events(&target), events(&beside)), (beside.clone(), 3, 4));
     assert_eq!((interrupted(5), events(&target), events(&beside)), (beside.clone(), 3, 5));
-    // A user's file of that name stays.
+    // A user's file of that name is kept.
     fs::remove_dir_all(&beside).unwrap();
     fs::create_dir(&beside).unwrap();
     fs::write(beside.join("thesis"), b"years").unwrap();
@@ -224,7 +224,7 @@ fn a_writer_killed_between_its_renames_gives_the_old_result_back() {
     assert_eq!((scratch.names(), events(&target)), (vec!["run".to_owned()], 1));
     assert!(target.join("thesis.txt").exists() && !target.join(marker).exists());
 
-    // Killed after the second rename, with the user's file still in the old folder.
+    // The writer was killed after the second rename, with the user's file still in the old folder.
     fs::write(target.join(marker), b"").unwrap();
     fs::rename(&target, &aside).unwrap();
     finished(&scratch.0.join("other"), 2);
@@ -250,11 +250,11 @@ fn what_is_not_ours_is_never_touched() {
     for path in ["..", ".", "/", ""] {
         assert!(matches!(ResultFolder::create(Path::new(path)), Err(RecordError::BadTarget { .. })), "{path}");
     }
-    // A list of another kind of folder.
+    // The manifest of another kind of folder.
     crate::files::write_files(&at("export"), "export", &[("a", b"1")], crate::files::PreviousFiles::Kept, false)
         .unwrap();
     assert!(matches!(ResultFolder::create(&at("export")), Err(RecordError::Occupied { .. })));
-    // A list with names outside its folder removes nothing there.
+    // Files outside the folder that a manifest lists are not removed.
     finished(&at("hostile"), 1);
     let list = at("hostile").join(MANIFEST_FILE);
     let text = fs::read_to_string(&list).unwrap() + &format!("{}  ../plain\n", crate::manifest::hash_bytes(b""));
@@ -271,10 +271,10 @@ fn names_beside_the_target_that_a_user_has_are_left_alone() {
         fs::create_dir(at(folder)).unwrap();
         fs::write(at(folder).join("mine.txt"), b"mine").unwrap();
     }
-    // The user's copy of a result, under a candidate name.
+    // The user's copy of a result, with a name that is a candidate for replaced results.
     finished(&at("run.replaced-2"), 7);
     fs::write(at("run.partial-2"), b"a file").unwrap();
-    // A leftover of a killed run, with the user's notes in it.
+    // Folder of a killed run that contains notes of the user.
     fs::create_dir(at("run.partial-3")).unwrap();
     fs::write(at("run.partial-3").join(MARKER), b"flows.txt\n").unwrap();
     fs::write(at("run.partial-3/flows.txt"), b"half").unwrap();
@@ -305,7 +305,7 @@ fn a_link_is_not_replaced_and_not_followed() {
         let error = ResultFolder::create(&at(name)).unwrap_err();
         assert!(error.to_string().contains("is a symbolic link: name its target"), "{error}");
     }
-    // A link in place of a temporary folder, and one among the files of a result.
+    // A symbolic link in place of a temporary folder, and one among the files of a result.
     symlink(at("run"), at("run.partial")).unwrap();
     fs::write(at("elsewhere"), fs::read(at("run/flows.txt")).unwrap()).unwrap();
     fs::remove_file(at("run/flows.txt")).unwrap();

@@ -11,15 +11,14 @@ use crate::results_hash::hashes;
 use crate::summary::Summary;
 
 /// Returns `true` if `folder` is a Tidegate result: it has a `summary.json` with a `results_hash`. The file name alone
-/// is too common.
+/// is too common to identify a result.
 pub fn is_result(folder: &Path) -> bool {
     let mut text = String::new();
     let read = File::open(folder.join(SUMMARY_FILE)).and_then(|mut file| file.read_to_string(&mut text));
     read.is_ok() && text.contains("\"results_hash\"")
 }
 
-/// Returns the summary of the result at `folder`, after a check of all its files against its hash. Other files are
-/// ignored.
+/// Checks all files of the result at `folder` against its hash, and returns its summary. Other files are ignored.
 ///
 /// # Errors
 /// [`RecordError::Damaged`] if files are missing, truncated or changed, as in an incomplete copy;

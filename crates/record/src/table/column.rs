@@ -1,37 +1,37 @@
-//! Columns, their kinds, and the values of a row.
+//! Columns, their types, and the values of a row.
 
 use std::borrow::Cow;
 
 /// Type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
-    /// A time, a count or an index, never negative. The file has signed 64 bits, so that differences of columns are
-    /// correct in any reader. [`u64::MAX`], which means endless, is stored as the largest signed number.
+    /// A time, a count or an index, never negative. It is stored with signed 64 bits, so that differences of columns
+    /// are correct in any reader. [`u64::MAX`], which means endless, is stored as the largest signed number.
     U64,
-    /// Unsigned 64 bits (Parquet INT64 with the logical type UINT_64), for identifiers such as a seed. Results of
-    /// earlier versions store all times and counts in this form.
+    /// Unsigned 64 bits (Parquet INT64 with the logical type UINT_64), for identifiers such as a seed. Earlier versions
+    /// stored all times and counts in this form.
     Key,
-    /// Signed 64 bits.
+    /// A signed 64-bit integer.
     I64,
-    /// A double: ratios and statistics, never a time or a byte count.
+    /// A 64-bit float: ratios and statistics, never a time or a byte count.
     F64,
-    /// UTF-8.
+    /// UTF-8 text.
     Text,
-    /// True or false.
+    /// A boolean.
     Bool,
 }
 
-/// A column: name, type, and if values are optional.
+/// A column: its name and type, and whether values are optional.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The name, with the unit last: `start_ps`.
     pub name: String,
     /// Type of its values.
     pub kind: ColumnType,
-    /// [`Value::Null`] is allowed.
+    /// Whether [`Value::Null`] is allowed.
     pub optional: bool,
-    /// The unit: `ps`, `byte`, `bit/s`, `1` for a share, a count or an index, `none` of texts and flags. Missing only
-    /// in tables of earlier versions.
+    /// The unit: `ps`, `byte`, `bit/s`; `1` for a share, a count or an index; `none` for texts and flags. Only tables
+    /// of earlier versions lack it.
     pub unit: Option<Cow<'static, str>>,
     /// Meaning of a value, in a few words.
     pub meaning: Option<Cow<'static, str>>,
@@ -42,7 +42,7 @@ const UNITS: [(&str, &str); 6] =
     [("ps", "ps"), ("ns", "ns"), ("bytes", "byte"), ("bps", "bit/s"), ("packets", "packet"), ("frames", "frame")];
 
 impl Column {
-    /// Makes a required column. Numbers have the unit of the name's suffix, as in `start_ps`, or 1.
+    /// Makes a required column. A number has the unit given by the suffix of the name, as in `start_ps`, or the unit 1.
     pub fn new(name: impl Into<String>, kind: ColumnType) -> Self {
         let name = name.into();
         let ending = name.rsplit('_').next().unwrap_or_default();
@@ -54,11 +54,11 @@ impl Column {
     pub fn optional(self) -> Self {
         Column { optional: true, ..self }
     }
-    /// Sets a unit that is not in the name. The file's metadata has it as `unit.<name>`.
+    /// Sets a unit that is not in the name. It is written to the metadata of the file as `unit.<name>`.
     pub fn unit(self, unit: &'static str) -> Self {
         Column { unit: Some(unit.into()), ..self }
     }
-    /// Sets the meaning of a value. The file's metadata has it as `meaning.<name>`.
+    /// Sets the meaning of a value. It is written to the metadata of the file as `meaning.<name>`.
     pub fn means(self, meaning: impl Into<Cow<'static, str>>) -> Self {
         Column { meaning: Some(meaning.into()), ..self }
     }

@@ -6,9 +6,9 @@ use super::TableReader;
 use super::column::Value;
 use crate::error::RecordError;
 
-/// Prints the Parquet table at `parquet` as CSV with one row group in memory: a header, then one line per row. Each
-/// line is passed to `print` with its line feed. A missing value is an empty field; a float is the shortest text that
-/// parses to an equal number; a text that a spreadsheet would evaluate as a formula has the prefix `'`.
+/// Prints the Parquet table at `parquet` as CSV, with one row group in memory: a header, then one line per row. Each
+/// call of `print` receives one line with its line feed. A missing value is an empty field; a float is the shortest
+/// text that parses to an equal number; a text that a spreadsheet would evaluate as a formula gets the prefix `'`.
 ///
 /// # Errors
 /// Those of [`TableReader`] and of `print`.
@@ -47,8 +47,8 @@ pub(crate) fn push_value(line: &mut String, value: Value<'_>) {
         Value::I64(value) => line.push_str(&value.to_string()),
         Value::F64(value) => line.push_str(&value.to_string()),
         Value::Bool(value) => line.push_str(if value { "true" } else { "false" }),
-        // Some spreadsheets evaluate a text with such a start, quoted or not, and names of nodes are read from foreign
-        // files.
+        // Some spreadsheets evaluate a text that begins with these characters as a formula, quoted or not, and node
+        // names are read from foreign files.
         Value::Text(value) if value.starts_with(['=', '+', '-', '@', '\t', '\r']) => {
             push_text(line, &format!("'{value}"))
         }
@@ -58,7 +58,7 @@ pub(crate) fn push_value(line: &mut String, value: Value<'_>) {
 }
 
 pub(crate) fn push_text(line: &mut String, text: &str) {
-    // An empty text is quoted, to differ from a missing one.
+    // An empty text is quoted to distinguish it from a missing value.
     if !text.is_empty() && !text.contains([',', '"', '\n', '\r']) {
         return line.push_str(text);
     }

@@ -1,8 +1,8 @@
-//! Streamed tables: Parquet without arrow, and CSV.
+//! Streamed tables: Parquet without the `arrow` crate, and CSV.
 //!
-//! Units are in the column names (`start_ps`, `queue_bytes`). The metadata of the file has them too, with meanings and
+//! Units are in the column names (`start_ps`, `queue_bytes`). The metadata of the file has units, too, and meanings and
 //! the identity of the run: `unit.<column>`, `meaning.<column>`, `least.<column>`, `tidegate.<key>`. Equal rows of
-//! equal runs give equal bytes: the files have no time of day, and `created_by` is constant.
+//! equal runs give equal bytes, because the files contain no time of day and `created_by` is constant.
 
 pub(crate) mod column;
 pub(crate) mod csv;
@@ -17,7 +17,7 @@ pub use write::{ROWS_PER_GROUP, TableWriter};
 /// Prefixes of metadata keys: unit and meaning of a column, identity of the run.
 const UNIT: &str = "unit";
 const MEANING: &str = "meaning";
-/// Lower bound `0` of a column that is never negative.
+/// Prefix for the lower bound `0` of a column without negative values.
 const LEAST: &str = "least";
 const ABOUT: &str = "tidegate";
 

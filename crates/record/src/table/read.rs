@@ -63,7 +63,7 @@ impl Data {
             (Data::F64(all), Data::F64(more)) => all.extend(more),
             (Data::Text(all), Data::Text(more)) => all.extend(more),
             (Data::Bool(all), Data::Bool(more)) => all.extend(more),
-            // The kind of a column is equal in all row groups, since they share one schema.
+            // Row groups of a file share one schema, so that the types of a column never differ.
             _ => {}
         }
     }
@@ -155,7 +155,8 @@ impl TableReader {
     /// Opens a table that [`TableWriter`](super::TableWriter) wrote.
     ///
     /// # Errors
-    /// [`RecordError::Unreadable`]; [`RecordError::Table`] for a damaged file or foreign columns.
+    /// [`RecordError::Unreadable`]; [`RecordError::Table`] for a damaged file, or columns of types that this crate does
+    /// not write.
     pub fn open(path: &Path) -> Result<Self, RecordError> {
         let file = File::open(path).map_err(RecordError::unreadable(path))?;
         let reader = guarded(|| SerializedFileReader::new(file)).map_err(|error| table_error(path, error))?;
@@ -175,8 +176,8 @@ impl TableReader {
         Ok(TableReader { path: path.to_owned(), reader, columns, about, next_group: 0 })
     }
 
-    /// Returns the identity of the run and other notes in the file: pairs with the keys `scenario`, `scenario_hash`,
-    /// `seed`, `version` and so on.
+    /// Returns the metadata with the prefix `tidegate.`: pairs with the keys `scenario`, `scenario_hash`, `seed`,
+    /// `version` and so on.
     pub fn about(&self) -> &[(String, String)] {
         &self.about
     }
@@ -239,15 +240,16 @@ pub fn read_table(path: &Path) -> Result<Table, RecordError> {
     Ok(table)
 }
 
-/// Rows requested at a time: memory is allocated for the request, and a damaged file may announce any number.
+/// Number of rows requested at once. Memory is allocated for each request, and a damaged file may state any number of
+/// rows.
 const ROWS_AT_ONCE: usize = 1 << 16;
 
 thread_local! {
-    /// Set while a panic of this thread means a damaged file.
+    /// Set while the thread runs [`guarded`] code, in which a panic indicates a damaged file.
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Keeps panics of [`guarded`] code from standard error: they are reported as errors.
+/// Installs a panic hook that does not print panics of [`guarded`] code, because these are reported as errors.
 fn silence() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -260,18 +262,18 @@ fn silence() {
     });
 }
 
-/// Turns a panic of the Parquet library into an error: on some damaged files (a negative column length, a missing
-/// dictionary page) version 60 panics instead of refusing them.
+/// Turns a panic of the Parquet library into an error, because version 60 panics on some damaged files (a negative
+/// column length, a missing dictionary page) instead of returning an error.
 fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     silence();
     GUARDED.set(true);
-    // Unwind safety: partly read data is dropped with the closure, and a reader is not used after a failure.
+    // This is unwind-safe: partly read data is dropped with the closure, and a reader is not used after a failure.
     let result = catch_unwind(AssertUnwindSafe(read));
     GUARDED.set(false);
     result.unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))
 }
 
-/// Former and present names of columns of earlier versions.
+/// Former and present names of columns that earlier versions wrote.
 const FORMER_COLUMNS: [(&str, &str); 1] = [("alone_ps", "baseline_fct_ps")];
 
 fn column_of(descriptor: &ColumnDescriptor, key_values: &[KeyValue]) -> Result<Column, String> {
@@ -300,7 +302,7 @@ fn column_of(descriptor: &ColumnDescriptor, key_values: &[KeyValue]) -> Result<C
 }
 
 fn read_column(reader: ColumnReader, rows: usize, column: &Column) -> Result<(Data, usize), ParquetError> {
-    // Reads all values of the chunk with their levels, then assigns them to the rows.
+    // Reads all values of the column chunk with their definition levels, then assigns them to the rows.
     macro_rules! spread {
         ($reader:expr, $convert:expr) => {{
             let mut reader = $reader;

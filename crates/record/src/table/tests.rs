@@ -37,7 +37,7 @@ fn write(path: &Path, rows: &[Row], rows_per_group: usize) {
     writer.close().unwrap();
 }
 
-/// Returns the range of a column of times and counts: below the largest signed number, or endless.
+/// Generates values of a column of times and counts: below the largest signed number, or endless.
 fn count() -> impl Strategy<Value = u64> {
     prop_oneof![9 => 0..i64::MAX as u64, 1 => Just(u64::MAX)]
 }
@@ -87,7 +87,7 @@ fn a_file_states_units_meanings_and_its_run() {
     let mut writer = TableWriter::create(&path, &columns()).unwrap().about(&run);
     writer.push(&values(&(1, 2, None, None, true, None))).unwrap();
     writer.close().unwrap();
-    // Read with the Parquet library alone, as other readers do.
+    // Read with the Parquet library only, as other programs do.
     let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
     let key_values = reader.metadata().file_metadata().key_value_metadata().unwrap();
     let key_values = |key: &str| key_values.iter().find(|pair| pair.key == key).and_then(|pair| pair.value.clone());
@@ -120,7 +120,7 @@ fn units_are_those_of_the_names() {
     assert_eq!(Column::new("flow", ColumnType::U64).unit.as_deref(), Some("1"));
 }
 
-/// A negative difference of two unsigned columns is about 2^64 in Polars, and an error in DuckDB.
+/// With unsigned columns, a negative difference would be about 2^64 in Polars and an error in DuckDB.
 #[test]
 fn times_and_counts_are_signed_in_the_file_and_seeds_are_not() {
     let scratch = Scratch::new("table-signed");
@@ -150,7 +150,7 @@ fn times_and_counts_are_signed_in_the_file_and_seeds_are_not() {
     assert_eq!(table.row(1)[0], Value::U64(u64::MAX), "without end");
 }
 
-/// Results of earlier versions have unsigned columns, and no lower bound in their metadata.
+/// Earlier versions wrote unsigned columns without a lower bound in the metadata.
 #[test]
 fn tables_of_earlier_versions_are_read() {
     let scratch = Scratch::new("table-earlier");
@@ -227,14 +227,14 @@ fn a_file_that_is_no_table_is_named() {
 
 #[test]
 fn a_missing_dictionary_page_is_an_error() {
-    // The dictionary page of the only column is turned into a data page: the library panics here.
+    // The page type of the dictionary page is overwritten, which makes the library panic.
     let scratch = Scratch::new("table-dictionary");
     let path = scratch.0.join("a.parquet");
     let mut writer = TableWriter::create(&path, &[Column::new("port", ColumnType::U64)]).unwrap();
     (0..50u64).for_each(|row| writer.push(&[(row % 3).into()]).unwrap());
     writer.close().unwrap();
     let good = fs::read(&path).unwrap();
-    // The page header follows the magic: field 1 (the page type), zigzag 2 = 4.
+    // The page header follows the magic number: field 1 is the page type, dictionary page = 2, zigzag-encoded as 4.
     assert_eq!(good[..6], *b"PAR1\x15\x04");
     for page_type in 0..=255 {
         let mut bytes = good.clone();

@@ -18,13 +18,13 @@ use crate::error::RecordError;
 use crate::file::AtomicFile;
 use crate::identity::ScenarioIdentity;
 
-/// Rows per row group, and so in a writer's memory: about a megabyte per column.
+/// Rows per row group, which a writer buffers in memory: about 1 MB per column.
 pub const ROWS_PER_GROUP: usize = 1 << 17;
 
 /// Values of one column since the last row group.
 enum Values {
     Int(Vec<i64>),
-    /// Converted by [`signed`].
+    /// Times and counts, converted by [`signed`].
     Count(Vec<i64>),
     Float(Vec<f64>),
     Text(Vec<ByteArray>),
@@ -33,11 +33,12 @@ enum Values {
 
 struct Buffer {
     values: Values,
-    // 1 for a value, 0 for none; empty if the column is not optional.
+    // Definition levels: 1 for a value, 0 for null; empty if the column is not optional.
     levels: Vec<i16>,
 }
 
-/// Writes a Parquet table, which appears at its path when it is closed. If it is dropped before, no file remains.
+/// Writes a Parquet table, which is renamed to its path when it is closed. If it is dropped before, its temporary file
+/// is removed.
 pub struct TableWriter {
     path: PathBuf,
     columns: Vec<Column>,
@@ -49,10 +50,10 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Starts a table at `path` with row groups of [`ROWS_PER_GROUP`].
+    /// Starts a table at `path` with row groups of [`ROWS_PER_GROUP`] rows.
     ///
     /// # Errors
-    /// [`RecordError::Unwritable`], [`RecordError::Table`] if the columns make no schema.
+    /// [`RecordError::Unwritable`], [`RecordError::Table`] if the columns are no valid schema.
     pub fn create(path: &Path, columns: &[Column]) -> Result<Self, RecordError> {
         Self::with_rows_per_group(path, columns, ROWS_PER_GROUP)
     }
@@ -100,8 +101,8 @@ impl TableWriter {
         })
     }
 
-    /// Adds the identity of the run to the metadata: `tidegate.scenario`, `tidegate.scenario_hash`, `tidegate.seed` and
-    /// `tidegate.version`.
+    /// Adds the identity of the run to the metadata of the file: `tidegate.scenario`, `tidegate.scenario_hash`,
+    /// `tidegate.seed` and `tidegate.version`.
     pub fn about(mut self, run: &ScenarioIdentity) -> Self {
         let ScenarioIdentity { name, hash, seed, version } = run;
         let seed = seed.to_string();
@@ -126,7 +127,7 @@ impl TableWriter {
             let (expected, found) = (self.columns.len(), row.len());
             return Err(RecordError::RowLength { path: self.path.clone(), expected, found });
         }
-        // All values are checked before any is kept: a refused row must not leave columns of unequal length.
+        // Check all values before storing any, because a rejected row must not leave columns of unequal length.
         for (column, value) in self.columns.iter().zip(row) {
             check(column, value)?;
         }
@@ -143,15 +144,15 @@ impl TableWriter {
         self.rows
     }
 
-    /// Returns the number of rows in memory, not yet written: fewer than a row group.
+    /// Returns the number of buffered rows: fewer than a row group.
     pub fn buffered_rows(&self) -> usize {
         self.buffered_rows
     }
 
-    /// Writes the remaining rows and completes the file, which then appears.
+    /// Writes the buffered rows, completes the file and renames it to its path.
     ///
     /// # Errors
-    /// [`RecordError::Table`], [`RecordError::Unwritable`]; then no file appears.
+    /// [`RecordError::Table`], [`RecordError::Unwritable`]; the file is then removed.
     pub fn close(mut self) -> Result<(), RecordError> {
         self.flush_group()?;
         let file = self.writer.into_inner().map_err(|error| write_error(&self.path, error))?;
@@ -187,8 +188,8 @@ fn properties(columns: &[Column]) -> WriterProperties {
         builder = builder.set_key_value_metadata(Some(key_values));
     }
     for column in columns {
-        // Times and identifiers rise slowly: their differences take a few bits; a dictionary of distinct values would
-        // take eight bytes each.
+        // Times and flow numbers increase slowly, so that delta encoding takes a few bits per value; a dictionary would
+        // store each distinct value in eight bytes.
         let rises = column.kind == ColumnType::U64 && (column.name.ends_with("_ps") || column.name == "flow");
         if rises {
             builder = builder
@@ -199,7 +200,7 @@ fn properties(columns: &[Column]) -> WriterProperties {
     builder.build()
 }
 
-/// Returns the stored form of a number that is never negative; `None` if it is out of range.
+/// Returns the stored form of a non-negative number; `None` if it is out of range.
 fn signed(value: u64) -> Option<i64> {
     if value == u64::MAX { Some(i64::MAX) } else { i64::try_from(value).ok().filter(|value| *value < i64::MAX) }
 }
@@ -234,14 +235,14 @@ impl Buffer {
         Buffer { values, levels: Vec::new() }
     }
 
-    /// Appends a value that was checked against the column.
+    /// Appends a value that was already checked against the column.
     fn push(&mut self, optional: bool, value: &Value<'_>) {
         if optional {
             self.levels.push(i16::from(*value != Value::Null));
         }
         match (&mut self.values, *value) {
             (Values::Count(values), Value::U64(value)) => values.push(signed(value).unwrap_or(i64::MAX)),
-            // Parquet stores an unsigned number as the signed one with equal bits.
+            // Parquet stores an unsigned number as the signed number with equal bits.
             (Values::Int(values), Value::U64(value)) => values.push(value as i64),
             (Values::Int(values), Value::I64(value)) => values.push(value),
             (Values::Float(values), Value::F64(value)) => values.push(value),
@@ -284,7 +285,7 @@ fn table_error(path: &Path, error: ParquetError) -> RecordError {
     RecordError::Table { path: path.to_owned(), what: error.to_string() }
 }
 
-/// Converts an error: while writing, external errors of the library are I/O errors.
+/// Converts an error: while writing, `External` errors of the library are I/O errors.
 fn write_error(path: &Path, error: ParquetError) -> RecordError {
     match error {
         ParquetError::External(source) => match source.downcast::<std::io::Error>() {

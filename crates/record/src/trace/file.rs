@@ -1,4 +1,4 @@
-//! `trace.parquet`: one row per event; columns that an event does not use are empty.
+//! `trace.parquet`: one row per event. Columns that do not apply to an event are null.
 
 use super::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket, TrafficSelector};
 use crate::error::RecordError;
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use units::Time;
 
-/// File of a trace in a result folder.
+/// Name of the trace file in a result folder.
 pub const TRACE_FILE: &str = "trace.parquet";
 
 /// Returns the columns of `trace.parquet`, in order.
@@ -46,7 +46,7 @@ pub fn trace_columns() -> Vec<Column> {
     ]
 }
 
-/// Event-specific fields of a row, as stored in its columns.
+/// Event-specific fields of a row, with one field per column.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Cells {
     port: Option<u16>,
@@ -94,7 +94,7 @@ impl Cells {
             TraceEvent::Trimmed { port, trimmed_bytes } => {
                 Cells { bytes: Some(u64::from(*trimmed_bytes)), ..at(*port) }
             }
-            // The pipeline is stored in the column of the other port.
+            // The pipeline number is stored in the column of the other port.
             TraceEvent::Metered { port, pipeline } | TraceEvent::Signalled { port, pipeline } => {
                 Cells { other_port: Some(*pipeline), ..at(*port) }
             }
@@ -133,7 +133,7 @@ impl Cells {
         }
     }
 
-    /// Converts cells to the event of this name; `Err` names the missing cell.
+    /// Converts the cells to the event with this name; `Err` is the name of a missing cell.
     fn event(self, name: &str) -> Result<TraceEvent, &'static str> {
         let Cells { in_port, class, cause, limit_bytes, .. } = self;
         let port = || self.port.ok_or("port");
@@ -269,7 +269,7 @@ impl TraceTable {
         ])
     }
 
-    /// Completes the file, which then appears.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
@@ -324,7 +324,7 @@ struct Row<'a> {
     table: &'a Table,
     path: &'a Path,
     row: usize,
-    /// Rows of the file before this row group.
+    /// Number of rows of the file before this row group.
     before: usize,
 }
 
@@ -457,7 +457,7 @@ mod tests {
             class: 3,
             retransmission: number % 2 == 1,
         };
-        // Events of ports have no packet, but their own class.
+        // Events of ports have no packet but a class.
         let of_port = |event: &TraceEvent| {
             let name = event.name();
             matches!(name, "account queue" | "resume sent" | "paused" | "resumed")

@@ -1,6 +1,6 @@
-//! Events of single frames and of flow control: `trace.parquet`, and the ports that it refers to.
+//! Events of frames and of flow control: `trace.parquet`, and the table of the ports that it refers to.
 //!
-//! A scenario chooses the traced frames (`[record] trace`); `tidegate why` reads the file.
+//! A scenario selects the traced frames (`[record] trace`); `tidegate why` reads the file.
 
 mod file;
 mod ports;

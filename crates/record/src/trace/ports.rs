@@ -1,4 +1,4 @@
-//! `ports.parquet`: names and neighbours of node and port numbers.
+//! `ports.parquet`: for each node and port number, the name of the node and its neighbour.
 
 use crate::error::RecordError;
 use crate::identity::ScenarioIdentity;
@@ -6,23 +6,23 @@ use crate::table::column::{Column, ColumnType};
 use crate::table::{Data, TableWriter, read_table};
 use std::path::Path;
 
-/// File of the ports in a result folder.
+/// Name of the port table in a result folder.
 pub const PORTS_FILE: &str = "ports.parquet";
 
-/// One port of the fabric; rows are in order of nodes and ports.
+/// One port of the fabric; rows are sorted by node and port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortRow {
-    /// Node of the port.
+    /// Number of the node.
     pub node: u32,
-    /// The node's name.
+    /// Name of the node.
     pub name: String,
-    /// The node is a host.
+    /// Whether the node is a host.
     pub host: bool,
-    /// The port.
+    /// Port number.
     pub port: u16,
-    /// The node at the other end.
+    /// Number of the neighbouring node.
     pub peer: u32,
-    /// The port at the other end.
+    /// Port number at the neighbouring node.
     pub peer_port: u16,
     /// Rate of the link in bit/s.
     pub rate_bps: u64,
@@ -70,7 +70,7 @@ impl PortTable {
         ])
     }
 
-    /// Completes the file, which then appears.
+    /// Completes the file and renames it to its path.
     ///
     /// # Errors
     /// [`RecordError::Unwritable`].
