@@ -6,26 +6,26 @@ use record::trace::{PacketKind, TraceEvent, TraceRow};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
-/// A flow in one direction: its data, or its replies.
+/// The frames of a flow in one direction: flow number, and whether they are its replies.
 pub type Stream = (u64, bool);
 
-/// Waits of one flow's frames behind pauses of one root.
+/// Wait of the frames of one flow behind pauses with one root cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitTotals {
-    /// Number of frames; a frame that waited at two pauses counts twice.
+    /// Number of frames; a frame that waited at two paused ports counts twice.
     pub frames: u64,
-    /// Sum of their waits.
+    /// Sum of the waiting times of these frames.
     pub time: Time,
 }
 
-/// Relation of a waiting flow to the root.
+/// Relation of a waiting flow to the root cause of the pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// The path of the flow does not cross the congested port, or does not lead to the host that pauses.
+    /// The flow does not cross the congested port, or its destination is not the host that pauses.
     Victim,
-    /// The path of the flow crosses the congested port, or leads to the host that pauses.
+    /// The flow crosses the congested port, or its destination is the host that pauses.
     Contributor,
-    /// The trace does not contain its path.
+    /// Unknown, because the trace does not contain the path of the flow.
     Unknown,
 }
 
@@ -44,7 +44,7 @@ fn stream(row: &TraceRow) -> Option<Stream> {
     row.packet.map(|packet| (packet.flow, packet.kind != PacketKind::Data))
 }
 
-/// The egress ports of flows, and the flows with a delivered frame.
+/// The egress ports on the paths of flows, and the flows of which a frame was traced to its destination.
 #[derive(Debug, Default)]
 pub struct FlowPaths {
     ports: BTreeMap<Stream, BTreeSet<PortId>>,
@@ -71,7 +71,7 @@ impl FlowPaths {
         self.ports.keys().map(|stream| stream.0).collect::<BTreeSet<_>>().len()
     }
 
-    /// Returns the relation of a flow to a root.
+    /// Returns the relation of a flow to a root cause.
     pub fn role(&self, trace: &Trace, stream: Stream, root: &RootCause) -> Role {
         let destination = trace.ends(stream.0).map(|(src, dst)| if stream.1 { src } else { dst });
         let roots: &[PortId] = match root {
@@ -92,7 +92,8 @@ impl FlowPaths {
         }
         let last_hops = roots.iter().all(|&port| trace.is_last_hop(port));
         match destination.filter(|_| last_hops) {
-            // A flow to another destination does not cross the last hop to this host, traced or not.
+            // All ports of the root cause are last hops to other hosts, which this flow does not cross, even if its
+            // path is not traced.
             Some(destination) if roots.iter().all(|&port| trace.peer(port) != Some(destination)) => Role::Victim,
             Some(_) => Role::Contributor,
             None if self.whole.contains(&stream) => Role::Victim,
@@ -110,19 +111,19 @@ struct Queued {
     class: u8,
 }
 
-/// Collects the waits of frames behind stops with a root.
+/// Collects the waiting times of frames behind pauses, by root cause.
 pub struct WaitCollector<'t> {
     trace: &'t Trace,
-    /// Index of the root, by index of the stop, and of the hold.
+    /// Index of the root cause of each pause, and of each hold.
     roots: (&'t [usize], &'t [usize]),
-    /// Queue and enqueue time by packet; the entry changes if a held packet moves to another queue.
+    /// Queue and enqueue time of each packet. A packet that is enqueued again, in another queue, replaces its entry.
     queued: BTreeMap<u64, Queued>,
-    /// Waits by root and flow.
+    /// Waiting times by root cause and flow.
     found: BTreeMap<(usize, Stream), WaitTotals>,
 }
 
 impl<'t> WaitCollector<'t> {
-    /// Creates the collector; `roots` are by index of the stops, and of the holds, of `trace`.
+    /// Creates the collector. `roots` has the index of the root cause of each pause, and of each hold, in `trace`.
     pub fn new(trace: &'t Trace, roots: (&'t [usize], &'t [usize])) -> WaitCollector<'t> {
         WaitCollector { trace, roots, queued: BTreeMap::new(), found: BTreeMap::new() }
     }
@@ -141,7 +142,7 @@ impl<'t> WaitCollector<'t> {
                 let since = queued.map_or(since, |queued| queued.since.min(since));
                 self.wait(Queued { port: id, since, stream, class: packet.class }, row.at);
             }
-            // Dequeued without transmission.
+            // The frame leaves the queue without transmission.
             TraceEvent::Dropped { .. } => {
                 if let Some(queued) = self.queued.remove(&packet.number) {
                     self.wait(queued, row.at);
@@ -172,7 +173,7 @@ impl<'t> WaitCollector<'t> {
         }
     }
 
-    /// Returns the waits; packets still queued have waited until the end of the run.
+    /// Returns the waiting times; packets that are still queued have waited until the end of the run.
     pub fn finish(mut self) -> BTreeMap<(usize, Stream), WaitTotals> {
         for queued in std::mem::take(&mut self.queued).into_values() {
             self.wait(queued, self.trace.end);

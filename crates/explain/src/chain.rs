@@ -7,34 +7,34 @@ use record::trace::Load;
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
-/// One hop of the chain: the decision that caused a stop, the egress port with most of the blocked frames, and that
-/// port's own stop.
+/// One hop of the chain of causes: the decision that caused a pause, the egress port with most of the blocked frames,
+/// and the pause of that port.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'t> {
-    /// The decision of the account or output.
+    /// The decision of the ingress account or output port.
     pub cause: &'t Decision,
-    /// The egress port with most of its frames.
+    /// The egress port with most of the frames of the account.
     pub egress: PortId,
-    /// Load of the account at that port.
+    /// Load that the account has queued at this egress port.
     load: Load,
-    /// Pause of that port, which may begin later.
+    /// Pause of this egress port, which may begin after the decision; `None` if it is not paused.
     pub next: Option<&'t PauseInterval>,
 }
 
 /// Root cause of a pause.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RootCause {
-    /// A congested port that is not paused itself.
+    /// A congested egress port that is not paused itself.
     Congested(PortId),
-    /// A cycle of ports that wait for each other, in order of their numbers.
+    /// A cyclic buffer dependency: ports that wait for each other, sorted by number.
     Cycle(Vec<PortId>),
-    /// A host. It has no buffer that fills, so this is the pause-storm fault.
+    /// A host: a pause-storm fault, because the buffer of a host never fills.
     Host(u32),
-    /// Credits that were late, or do not cover rate x round trip of the link of this port.
+    /// Credits that arrived late, or that are fewer than rate x RTT of the link of this port.
     Credits(PortId),
-    /// A node that requested the pause with no frame of the account left in the queues.
+    /// A node that requested the pause although no frame of the account was queued.
     Drained(u32),
-    /// A node that requested the pause before the trace began.
+    /// A node that requested the pause before the start of the trace.
     Before(u32),
 }
 
@@ -42,7 +42,7 @@ pub enum RootCause {
 pub fn chain<'t>(trace: &'t Trace, stop: &'t PauseInterval) -> (Vec<Step<'t>>, RootCause) {
     let mut stop = stop;
     let mut steps: Vec<Step<'t>> = Vec::new();
-    // Number of steps before each pause.
+    // For each pause on the chain: the number of steps before it.
     let mut seen = BTreeMap::new();
     loop {
         seen.insert((stop.port, stop.class, stop.of), steps.len());
@@ -66,7 +66,7 @@ pub fn chain<'t>(trace: &'t Trace, stop: &'t PauseInterval) -> (Vec<Step<'t>>, R
         steps.push(Step { cause, egress, load, next });
         let Some(next) = next else { return (steps, RootCause::Congested(egress)) };
         if let Some(&before) = seen.get(&(next.port, next.class, next.of)) {
-            // Steps before the cycle are not part of it, even through one of its ports for another flow.
+            // Steps before the cycle are not part of it, even if they cross one of its ports for another flow.
             let mut circle: Vec<PortId> = steps[before..].iter().map(|step| step.egress).collect();
             circle.sort_unstable();
             circle.dedup();
@@ -76,7 +76,8 @@ pub fn chain<'t>(trace: &'t Trace, stop: &'t PauseInterval) -> (Vec<Step<'t>>, R
     }
 }
 
-/// Appends the causes of `stop`: from account to congested port, switch by switch, to the root.
+/// Appends the causes of `stop`, from the ingress account to the congested port, switch by switch, up to the root
+/// cause.
 pub fn explain(explanation: &mut Explanation, trace: &Trace, stop: &PauseInterval) {
     let (steps, root) = chain(trace, stop);
     for (at, step) in steps.iter().enumerate() {
@@ -113,7 +114,7 @@ pub fn explain(explanation: &mut Explanation, trace: &Trace, stop: &PauseInterva
         RootCause::Host(host) => {
             explanation.cause_line(format!("{} requested it: a host, at which the chain ends", trace.node(host)))
         }
-        // The trace lacks the number of credits, so the two causes are indistinguishable.
+        // The trace does not contain the number of credits, so that the two causes cannot be distinguished.
         RootCause::Credits(port) => explanation.cause_line(format!(
             "the other end had too little backlog to be the cause: the credits of {} were late, behind a frame of the \
              other direction, or do not cover rate x round trip",
@@ -132,7 +133,7 @@ pub fn explain(explanation: &mut Explanation, trace: &Trace, stop: &PauseInterva
     }
 }
 
-/// Appends the decision that caused a pause, as a sentence.
+/// Appends a sentence about the decision that caused a pause.
 fn decided(explanation: &mut Explanation, trace: &Trace, cause: &Decision, credit: bool) {
     let node = trace.node(cause.port.0);
     let account = format!("{}{}", trace.port_name(cause.port), class_words(cause.class));

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 /// An error that prevents an explanation.
 #[derive(Debug, thiserror::Error)]
 pub enum ExplainError {
-    /// The path is not the folder of a result.
+    /// The path is not a result folder.
     #[error("{path} is {kind}, not the folder of a result", path = path.display())]
     NotAResult {
         /// The path as given.
         path: PathBuf,
-        /// Detected type of the content at the path.
+        /// Recognised kind of the file or folder at the path.
         kind: PathKind,
     },
     /// The folder does not exist.
@@ -21,7 +21,7 @@ pub enum ExplainError {
         /// The path as given.
         path: PathBuf,
     },
-    /// A result of another version, whose traces may differ in meaning.
+    /// A result of another version, whose trace may have another meaning.
     #[error("{path}: a result of tidegate {theirs}; this is {ours}", path = path.display())]
     OtherVersion {
         /// The folder.
@@ -48,10 +48,10 @@ pub enum ExplainError {
     NoPacket {
         /// The requested number.
         number: u64,
-        /// The last packet of the trace; `None` without packets.
+        /// The last packet number in the trace; `None` if it has no packets.
         last: Option<u64>,
     },
-    /// The flow is not among the recorded ones.
+    /// The flow is not among the recorded flows.
     #[error("flow {number}: no such flow in the trace")]
     NoFlow {
         /// The requested number.

@@ -5,14 +5,14 @@ use text::numbers::{instant, rounded_times};
 use text::{ColorMode, Style};
 use units::Time;
 
-/// One sentence about one span of time.
+/// One sentence about an instant or a time span.
 #[derive(Clone, Debug)]
 pub struct Line {
-    /// Start of the span; `None` without a time.
+    /// Start of the time span; `None` for a sentence without time.
     pub at: Option<Time>,
-    /// End of the span; `None` for an instant.
+    /// End of the time span; `None` for an instant.
     pub until: Option<Time>,
-    /// Depth of indentation; indented lines explain the one above.
+    /// Indentation level; an indented line explains the preceding line with lower indentation.
     pub depth: usize,
     /// The sentence.
     pub text: String,
@@ -30,7 +30,7 @@ pub struct Explanation {
 }
 
 impl Explanation {
-    /// Creates a story without lines.
+    /// Creates an explanation without lines.
     pub fn new(title: String) -> Explanation {
         Explanation { title, ..Explanation::default() }
     }
@@ -40,12 +40,12 @@ impl Explanation {
         self.lines.push(Line { at: Some(at), until: None, depth: 0, text: text.into() });
     }
 
-    /// Appends a sentence about a span.
+    /// Appends a sentence about a time span.
     pub fn span(&mut self, at: Time, until: Time, text: impl Into<String>) {
         self.lines.push(Line { at: Some(at), until: Some(until), depth: 0, text: text.into() });
     }
 
-    /// Appends a sentence that explains the one above.
+    /// Appends an indented sentence that explains the previous one.
     pub fn cause_line(&mut self, text: impl Into<String>) {
         self.lines.push(Line { at: None, until: None, depth: 1, text: text.into() });
     }
@@ -55,7 +55,7 @@ impl Explanation {
         self.lines.push(Line { at: None, until: None, depth: 0, text: text.into() });
     }
 
-    /// Returns the text with rounded times; those of [`Explanation::json`] are exact.
+    /// Returns the text with rounded times; the times of [`Explanation::json`] are exact.
     pub fn text(&self, paint: ColorMode) -> String {
         let mut text = format!("{}\n", paint.styled(&rounded_times(&self.title), Style::Strong));
         let when = |line: &Line| line.at.map(instant).unwrap_or_default();
@@ -71,7 +71,7 @@ impl Explanation {
         text
     }
 
-    /// Returns the story as JSON.
+    /// Returns the explanation as JSON.
     pub fn json(&self) -> Value {
         let line = |line: &Line| {
             json!({
@@ -88,7 +88,7 @@ impl Explanation {
     }
 }
 
-/// Returns, for example, "1 frame", "3 frames".
+/// Returns a count and a noun, such as "1 frame" or "3 frames".
 pub fn plural(count: u64, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }

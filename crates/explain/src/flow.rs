@@ -1,4 +1,4 @@
-//! The story of one flow: waits, losses and the last packet.
+//! Explanation of one flow: waiting times, losses and the last packet.
 
 use super::explanation::{Explanation, plural};
 use super::packet::{self, DelayComponents};
@@ -53,7 +53,7 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Explanation, ExplainError> 
     if lost.len() > MAX_SHOWN {
         explanation.line(format!("... and {} more were lost.", lost.len() - MAX_SHOWN));
     }
-    // The last payload to arrive determines the completion time.
+    // The packet with the last payload to arrive determines the FCT.
     let arrival = |rows: &&&Vec<&TraceRow>| {
         let end = rows.iter().rev().find(|row| matches!(row.event, TraceEvent::Delivered));
         end.map(|row| row.at)
@@ -95,7 +95,7 @@ fn record(explanation: &mut Explanation, trace: &Trace, number: u64) {
     }
 }
 
-/// Appends the ports at which the packets waited longest, and the pauses of the sender.
+/// Appends the ports at which the packets waited longest, and the pauses of the sending host.
 fn explain_locations(explanation: &mut Explanation, trace: &Trace, number: u64, data: &[&Vec<&TraceRow>]) {
     let mut total = DelayComponents::default();
     let mut locations: BTreeMap<(u32, u16), (Time, Time, u64)> = BTreeMap::new();
@@ -129,7 +129,7 @@ fn explain_locations(explanation: &mut Explanation, trace: &Trace, number: u64, 
         let port = trace.port_towards(id);
         explanation.cause_line(format!("{} waited for {port}: {waited} in total{stopped}", plural(count, "packet")));
     }
-    // A paused host creates no packets, so its wait is in no packet's delay.
+    // A paused host creates no packets, so that this waiting time is not part of any packet's delay.
     if let Some(first) = data.first().and_then(|rows| rows.first()) {
         let flow = trace.flows.get(&number);
         let from = flow.map_or(first.at, |flow| Time::from_ps(flow.start_ps));

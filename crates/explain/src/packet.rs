@@ -1,4 +1,4 @@
-//! The story of one packet, hop by hop.
+//! Explanation of one packet, hop by hop.
 
 use super::chain;
 use super::explanation::{Explanation, plural};
@@ -9,23 +9,23 @@ use record::trace::{Load, PacketKind, TraceEvent, TraceRow, TracedPacket};
 use serde_json::json;
 use units::{Bytes, Time};
 
-/// Components of a packet's delay.
+/// Components of the one-way delay of a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DelayComponents {
-    /// Serialisation on wires.
+    /// Serialisation delay on all links.
     pub serialisation: Time,
-    /// Propagation on wires.
+    /// Propagation delay on all links.
     pub propagation: Time,
-    /// Preemption: arrival minus the arrival without interruption.
+    /// Delay by preemption: arrival time minus arrival time without interruption.
     pub interrupted: Time,
-    /// Queueing delay while the class was paused.
+    /// Queueing delay during pauses of the class.
     pub stopped: Time,
-    /// Queueing behind other frames.
+    /// Queueing delay behind other frames.
     pub behind: Time,
 }
 
 impl DelayComponents {
-    /// Adds `other`; saturates, as the sum over many packets may exceed a [`Time`].
+    /// Adds `other`, saturating, because the sum over many packets may exceed a [`Time`].
     pub fn add(&mut self, other: &DelayComponents) {
         self.serialisation = self.serialisation.saturating_add(other.serialisation);
         self.propagation = self.propagation.saturating_add(other.propagation);
@@ -35,7 +35,7 @@ impl DelayComponents {
     }
 }
 
-/// Returns a description of the packet for a sentence.
+/// Returns a description of the packet as part of a sentence.
 pub fn describe(packet: &TracedPacket) -> String {
     let again = if packet.retransmission { "again, " } else { "" };
     let what = match packet.kind {
@@ -65,14 +65,14 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Explanation, ExplainError> 
     Ok(explanation(trace, &rows).0)
 }
 
-/// Returns the story of the packet of `rows`, and its delays.
+/// Returns the explanation of the packet whose trace rows are `rows`, and its delay components.
 pub fn explanation(trace: &Trace, rows: &[&TraceRow]) -> (Explanation, DelayComponents) {
     let title = rows.first().and_then(|row| row.packet.as_ref()).map(describe).unwrap_or_default();
     let mut explanation = Explanation::new(title);
     let mut spent = DelayComponents::default();
     let mut ahead: Vec<(u64, Load)> = Vec::new();
     let mut queued: Option<(Load, Time)> = None;
-    // Arrival of the frame in transmission if no express frame interrupts it.
+    // Arrival time of the frame in transmission, unless an express frame interrupts it.
     let mut expected: Option<Time> = None;
     let (mut outcome, mut cut) = (None, false);
     for row in rows {
@@ -123,7 +123,7 @@ pub fn explanation(trace: &Trace, rows: &[&TraceRow]) -> (Explanation, DelayComp
             TraceEvent::Trimmed { port, trimmed_bytes } => {
                 let port = trace.port_towards((row.node, *port));
                 cut = true;
-                // The frame may have waited at the tail of this queue; its header waits in another.
+                // The frame may have waited at the tail of the data queue; its header waits in another queue.
                 (queued, ahead) = (None, Vec::new());
                 let lost = Bytes((*trimmed_bytes).into());
                 explanation.at(
@@ -210,7 +210,7 @@ fn flows_words(flows: &[(u64, Load)]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Appends a wait in a queue: the frames ahead, and the pauses.
+/// Appends the waiting time in a queue: the frames ahead, and the pauses.
 #[expect(clippy::too_many_arguments, reason = "one sentence needs them all, and nobody else does")]
 fn wait(
     explanation: &mut Explanation,
@@ -254,7 +254,7 @@ fn wait(
     }
 }
 
-/// Returns the cause and the location of a loss, as a sentence.
+/// Returns a sentence about the cause and the location of a loss.
 fn lost(
     trace: &Trace,
     node: u32,
@@ -309,7 +309,7 @@ fn since_failure(trace: &Trace, port: super::trace::PortId) -> String {
     trace.rows.iter().rev().find(fails).map(|row| format!(", at {}", row.at)).unwrap_or_default()
 }
 
-/// Appends the last location of a packet that has no final event in the trace.
+/// Appends the last known location of a packet that has no final event in the trace.
 fn unfinished(explanation: &mut Explanation, trace: &Trace, rows: &[&TraceRow]) {
     let Some(last) =
         rows.iter().rev().find(|row| !matches!(row.event, TraceEvent::Ahead { .. } | TraceEvent::Marked { .. }))

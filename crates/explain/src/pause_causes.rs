@@ -1,4 +1,4 @@
-//! All pauses of a run, by the port that caused them, with the paths of the pauses and the waiting flows.
+//! All pauses of a run, by root cause, with the propagation of the pauses and the waiting flows.
 
 mod json;
 
@@ -16,14 +16,14 @@ use text::numbers::span_ps;
 use text::{ColorMode, Layout, Style, table};
 use units::Time;
 
-/// Maximum number of roots in the text, and of ports and sufferers of each root; `--json` contains all.
+/// Maximum number of root causes in the text, and of ports and waiting flows per root cause; `--json` contains all.
 const MAX_SHOWN: usize = 16;
 
 /// Number and total time of pauses and holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct PauseTotals {
     stops: u64,
-    /// Number of `stops` that held one flow or destination, while other frames passed.
+    /// Number of `stops` that held one flow or destination only.
     holds: u64,
     time: Time,
     longest: Time,
@@ -41,17 +41,17 @@ impl PauseTotals {
     }
 }
 
-/// A paused port, or one held flow at a port.
+/// A paused port; or a held flow or destination at a port.
 type PausedTraffic = (PortId, Option<TrafficSelector>);
 
-/// Effects of one root.
+/// Pauses and waits with one root cause.
 #[derive(Debug)]
 struct CauseEffects {
     root: RootCause,
     all: PauseTotals,
-    /// Pauses by path from the root; the last element of a path is the paused port.
+    /// Pauses by their path of propagation from the root cause; the last element of a path is the paused port.
     tree: BTreeMap<Vec<PausedTraffic>, PauseTotals>,
-    /// Hosts with paused ports.
+    /// Hosts whose ports were paused.
     hosts: BTreeMap<u32, (Role, PauseTotals)>,
     flows: BTreeMap<Stream, (Role, WaitTotals)>,
 }
@@ -65,7 +65,7 @@ impl CauseEffects {
         self.tree.keys().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Returns the number of hosts and flows of one role, as text.
+    /// Returns the number of hosts and flows with this role, as text.
     fn suffering(&self, role: Role) -> String {
         let hosts = self.hosts.values().filter(|host| host.0 == role).count();
         let flows = self.flows.values().filter(|flow| flow.0 == role).count();
@@ -78,12 +78,12 @@ impl CauseEffects {
     }
 }
 
-/// Pauses by root.
+/// All pauses of a run, by root cause.
 #[derive(Debug)]
 pub struct PauseCauses {
     trace: Trace,
     all: PauseTotals,
-    /// Effects of each root, by total pause time, longest first.
+    /// Pauses and waits of each root cause, sorted by descending total pause time.
     caused: Vec<CauseEffects>,
     /// Pauses of each port, class and flow.
     ports: BTreeMap<(PortId, Option<u8>, Option<TrafficSelector>), PauseTotals>,
@@ -91,7 +91,7 @@ pub struct PauseCauses {
 }
 
 impl PauseCauses {
-    /// Reads the trace in `folder` twice, without storing it.
+    /// Reads the trace in `folder` in two passes, without storing it.
     ///
     /// # Errors
     /// As [`Trace::read`].
@@ -120,7 +120,7 @@ impl PauseCauses {
                 }
                 roots.push(number);
                 let one = &mut caused[number];
-                // The last step of a cycle leads to a stop already in it.
+                // The last step of a cycle leads back to a pause that is already in the path.
                 let closing = usize::from(matches!(one.root, RootCause::Cycle(_)));
                 let between = steps.iter().rev().skip(closing).filter_map(|step| step.next);
                 let path = between.chain([stop]).map(|stop| (stop.port, stop.of));
@@ -147,7 +147,8 @@ impl PauseCauses {
         Ok(pause_causes)
     }
 
-    /// Sets the role of hosts: contributor if one of its flows is, victim if none is.
+    /// Sets the role of each host: contributor if a flow of the host is one; otherwise unknown if the role of a flow is
+    /// unknown; otherwise victim.
     fn classify_hosts(&self, paths: &FlowPaths, caused: &mut [CauseEffects]) {
         let mut of_host: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         for &flow in self.trace.flows.keys() {
@@ -249,9 +250,10 @@ impl PauseCauses {
         row
     }
 
-    /// Returns the paused ports as a tree, causes first.
+    /// Returns the paused ports as a tree that follows the propagation of pauses.
     fn branches(&self, one: &CauseEffects) -> Vec<Vec<String>> {
-        // The path to a stop in a cycle begins with the rest of the cycle, which is in the heading.
+        // In a cycle, each path begins with the other ports of the cycle, which the heading lists: omit their
+        // indentation.
         let least = one.tree.keys().map(Vec::len).min().unwrap_or(1);
         let rows = one.tree.iter().take(MAX_SHOWN).map(|(path, stopped)| {
             let (port, of) = path.last().copied().unwrap_or(((0, 0), None));
@@ -266,7 +268,7 @@ impl PauseCauses {
         rows.collect()
     }
 
-    /// Returns hosts, then flows: victims first, then by time, longest first.
+    /// Returns hosts, then flows: victims first, then by descending time.
     fn affected_flows(&self, one: &CauseEffects) -> Vec<Vec<String>> {
         let mut hosts: Vec<_> = one.hosts.iter().collect();
         hosts.sort_by_key(|(_, (role, stopped))| (*role, Reverse(stopped.time)));

@@ -1,4 +1,4 @@
-//! Pauses of ports, and the decisions that caused them.
+//! Pauses of ports, and the decisions that caused these pauses.
 
 mod builder;
 
@@ -9,66 +9,67 @@ use record::trace::{Load, TrafficSelector};
 use std::collections::BTreeMap;
 use units::Time;
 
-/// A span in which an egress port, a class of the port, or one flow through the port was paused or held, or waited for
-/// credits.
+/// A time span in which an egress port, a class of the port, or one flow or destination at the port was paused, or
+/// waited for credits.
 #[derive(Clone, Debug)]
 pub struct PauseInterval {
     /// The paused egress port.
     pub port: PortId,
-    /// The paused class; `None` for the whole link.
+    /// The paused class; `None` for all classes.
     pub class: Option<u8>,
-    /// The flow or destination of a hold; `None` for PAUSE, PFC and credits, which concern all frames of the class.
+    /// The held flow or destination, under output backpressure; `None` for PAUSE, PFC and credits, which apply to all
+    /// frames of the class.
     pub of: Option<TrafficSelector>,
     /// Start of the span.
     pub from: Time,
     /// End of the span.
     pub until: Time,
-    /// Whether the pause was in force at the end of the run.
+    /// Whether the pause lasted to the end of the run.
     pub at_end: bool,
-    /// Whether the port waited for credits, without a PAUSE or PFC frame.
+    /// Whether the port waited for credits instead of being paused by a PAUSE or PFC frame.
     pub credit: bool,
-    /// Holds: least rate permitted by an XOFF in the span, in bit/s; 0 blocks all frames.
+    /// For a hold: the lowest rate that an XOFF permitted in the time span, in bit/s; 0 blocks all frames.
     pub rate_bps: u64,
     /// Index of the causing decision in `Pauses::decisions`.
     cause: Option<usize>,
 }
 
 impl PauseInterval {
-    /// Returns the overlap with a span.
+    /// Returns the overlap of the pause with a time span.
     pub fn lasted(&self, from: Time, until: Time) -> Time {
         self.until.min(until).saturating_sub(self.from.max(from))
     }
 }
 
-/// Returns the sum; saturates, as that of a long trace may exceed a [`Time`].
+/// Returns the sum, saturating, because the sum over a long trace may exceed a [`Time`].
 pub fn total(times: impl IntoIterator<Item = Time>) -> Time {
     times.into_iter().fold(Time::ZERO, Time::saturating_add)
 }
 
-/// A decision to pause a neighbour: by an ingress account above XOFF, by an output port above its threshold, or by an
-/// account without free bytes for credits.
+/// A decision to pause a neighbour: an ingress account exceeded XOFF, an output port exceeded its threshold, or an
+/// account had no free bytes to grant credits for.
 #[derive(Clone, Debug)]
 pub struct Decision {
     /// The port that faces the paused neighbour.
     pub port: PortId,
     /// Class of the ingress account.
     pub class: Option<u8>,
-    /// The flow or destination concerned, with output backpressure.
+    /// The flow or destination that output backpressure applies to; `None` for other kinds.
     pub of: Option<TrafficSelector>,
     /// Time of the decision.
     pub at: Time,
-    /// Time of the resume.
+    /// Time of the resume; `None` if there was none.
     pub go: Option<Time>,
-    /// Bytes in the account; with output backpressure, the load of the output port in the unit of its limit.
+    /// Bytes in the account; with output backpressure, the load of the output port in the unit of its queue limit.
     pub held: u64,
     /// XOFF threshold of the account in bytes; with credits, the size of the account.
     pub limit_bytes: u64,
-    /// Egress queues that hold the frames of the account: port, class and load, largest load first. With output
-    /// backpressure: the congested output port alone.
+    /// Egress queues that contain the frames of the account: port, class and load, by descending load. With output
+    /// backpressure, only the congested output port.
     pub behind: Vec<(u16, u8, Load)>,
 }
 
-/// A pause storm found by a watchdog.
+/// A pause storm that a watchdog detected.
 #[derive(Clone, Copy, Debug)]
 pub struct Storm {
     /// The port.
@@ -86,15 +87,15 @@ pub struct Storm {
 pub struct Pauses {
     /// Pauses of ports and classes, in order of start.
     pub stops: Vec<PauseInterval>,
-    /// Holds of single flows or destinations, in order of start.
+    /// Holds of single flows or destinations under output backpressure, in order of start.
     pub holds: Vec<PauseInterval>,
     /// Decisions, in order of time.
     pub decisions: Vec<Decision>,
-    /// Storms, in order of time.
+    /// Pause storms, in order of time.
     pub storms: Vec<Storm>,
-    /// Indices into `stops`; the pauses of one class of a port do not overlap.
+    /// Indices into `stops` by port and class. Pauses of one class of a port do not overlap.
     by_class: BTreeMap<Account, Vec<usize>>,
-    /// Indices into `holds` by port.
+    /// Indices into `holds` by port, and by flow or destination.
     by_flow: BTreeMap<Flow, Vec<usize>>,
 }
 
@@ -102,12 +103,12 @@ type Account = (PortId, Option<u8>);
 type Flow = (PortId, TrafficSelector);
 
 impl Pauses {
-    /// Returns the pauses of a class of a port that overlap a span.
+    /// Returns the pauses of a class of a port that overlap a time span.
     pub fn of(&self, port: PortId, class: u8, from: Time, until: Time) -> impl Iterator<Item = &PauseInterval> {
         self.indices(port, class, from, until).map(|index| &self.stops[index])
     }
 
-    /// Returns the indices of the holds at a port that overlap a span and apply to frames from `src` to `dst`.
+    /// Returns the indices of the holds at a port that overlap a time span and apply to frames from `src` to `dst`.
     pub fn held(
         &self,
         port: PortId,
@@ -127,8 +128,8 @@ impl Pauses {
         indices.flat_map(move |indices| overlapping(&self.stops, indices, from, until))
     }
 
-    /// Returns the downstream cause of the load at the output `port`: its hold of these frames in this span, else the
-    /// first hold of others with rate 0.
+    /// Returns the downstream cause of the load at the output `port` in a time span: the first hold of these frames at
+    /// that port; if there is none, the earliest hold of other frames with rate 0.
     pub fn filled_by(&self, port: PortId, of: TrafficSelector, from: Time, until: Time) -> Option<&PauseInterval> {
         let first = |key: &Flow| {
             let indices = self.by_flow.get(key)?;
@@ -146,7 +147,8 @@ impl Pauses {
     }
 }
 
-/// Yields the pauses that overlap a span, of pauses in order of time that do not overlap each other.
+/// Returns the indices of the pauses that overlap a time span. `indices` refers to pauses that are in order of time and
+/// do not overlap each other.
 fn overlapping<'a>(
     all: &'a [PauseInterval],
     indices: &'a [usize],
@@ -157,7 +159,7 @@ fn overlapping<'a>(
     indices[first..].iter().copied().take_while(move |&index| all[index].from < until)
 }
 
-/// Returns " (class 3)", or nothing for all classes.
+/// Returns " (class 3)"; an empty text for all classes.
 pub fn class_words(class: Option<u8>) -> String {
     class.map(|class| format!(" (class {class})")).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The story of one port: its pauses, the pauses that it caused, and losses.
+//! Explanation of one port: its pauses, the pauses that it caused, and its losses.
 
 use super::backpressure_requests;
 use super::chain;
@@ -85,7 +85,7 @@ pub fn explain(trace: &Trace, name: &str) -> Result<Explanation, ExplainError> {
     Ok(explanation)
 }
 
-/// Appends the storms found by the watchdog.
+/// Appends the pause storms that the watchdog detected at this port.
 fn explain_storms(explanation: &mut Explanation, trace: &Trace, id: PortId) {
     let storms: Vec<_> = trace.pauses.storms.iter().filter(|storm| storm.port == id).collect();
     for storm in storms.iter().take(MAX_SHOWN) {
@@ -100,7 +100,7 @@ fn explain_storms(explanation: &mut Explanation, trace: &Trace, id: PortId) {
     }
 }
 
-/// Returns the losses at an egress port, by cause: their number and the time of the first.
+/// Returns the losses at an egress port, by cause: number of losses, and time of the first.
 fn losses(trace: &Trace, id: PortId) -> BTreeMap<String, (u64, Time)> {
     let mut losses: BTreeMap<String, (u64, Time)> = BTreeMap::new();
     for row in trace.rows.iter().filter(|row| row.node == id.0) {

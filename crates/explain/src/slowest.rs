@@ -1,4 +1,4 @@
-//! The slowest flows of a run, as a starting point; needs no trace.
+//! The slowest flows of a run, as a starting point for explanations; needs no trace.
 
 use crate::error::ExplainError;
 use crate::trace::{check_result, host_names};
@@ -9,19 +9,19 @@ use std::path::Path;
 use text::numbers::{counted, grouped, size, span_ps};
 use text::{Layout, quoted, table};
 
-/// Flows in order of slowdown, unfinished ones first.
+/// Flows by descending slowdown, unfinished flows first.
 #[derive(Clone, Debug)]
 pub struct Slowest {
-    /// The worst first.
+    /// The flows with the largest slowdown.
     pub flows: Vec<FlowRecord>,
-    /// Number of candidates.
+    /// Number of flows from which these were selected.
     pub of: u64,
-    /// Names of the hosts; empty if the run did not write them.
+    /// Names of the hosts; empty if the run did not record them.
     names: Vec<String>,
 }
 
 impl Slowest {
-    /// Reads the worst `most` flows of at most `up_to_bytes` from the result in `folder`.
+    /// Reads the `most` slowest flows of at most `up_to_bytes` from the result in `folder`.
     ///
     /// # Errors
     /// If the folder is not a complete result of this version, or has no `flows.parquet`.
@@ -43,7 +43,7 @@ impl Slowest {
         self.names.get(host as usize).cloned().unwrap_or_else(|| format!("host {host}"))
     }
 
-    /// Returns a table; `folder` is the result's name in its title.
+    /// Returns the flows as a table, whose title names the result `folder`.
     pub fn text(&self, folder: &str) -> String {
         let row = |flow: &FlowRecord| {
             vec![
@@ -85,7 +85,7 @@ impl Slowest {
     }
 }
 
-/// Orders unfinished flows before others, then by slowdown, largest first; ties by start.
+/// Orders unfinished flows first, then by descending slowdown; flows with equal slowdown by start.
 fn worse(a: &FlowRecord, b: &FlowRecord) -> Ordering {
     let never = |flow: &FlowRecord| flow.fct_ps().is_none();
     let slowdown = |flow: &FlowRecord| flow.slowdown().unwrap_or(0.0);

@@ -11,13 +11,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// A node and its port.
+/// Node number and port number.
 pub type PortId = (u32, u16);
 
 /// Input of all explanations.
 #[derive(Debug)]
 pub struct Trace {
-    /// Events by time; empty if they are visited one by one.
+    /// Events in order of time; empty if they are passed to a visitor instead.
     pub rows: Vec<TraceRow>,
     /// Pauses and their causes.
     pub pauses: Pauses,
@@ -25,7 +25,7 @@ pub struct Trace {
     pub flows: BTreeMap<u64, FlowRecord>,
     /// End of the run.
     pub end: Time,
-    /// Nodes that are hosts, in order, as [`FlowRecord`] numbers them.
+    /// Node numbers of the hosts, in order of the host indices of [`FlowRecord`].
     hosts: Vec<u32>,
     file: PathBuf,
     ports: BTreeMap<PortId, PortRow>,
@@ -52,7 +52,7 @@ pub(crate) fn check_result(folder: &Path) -> Result<Summary, ExplainError> {
     Ok(summary)
 }
 
-/// Returns the names of the hosts by index; empty if the run did not write its ports.
+/// Returns the names of the hosts by index; empty if the run did not record its ports.
 ///
 /// # Errors
 /// If the file cannot be read.
@@ -76,7 +76,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Reads like [`Trace::read`], but passes the events to `visit` instead of storing them.
+    /// Like [`Trace::read`], but passes the events to `visit` instead of storing them.
     ///
     /// # Errors
     /// As [`Trace::read`].
@@ -104,7 +104,7 @@ impl Trace {
         Ok(Trace { rows: Vec::new(), pauses, flows, end, hosts, file, ports, names })
     }
 
-    /// Passes every event to `visit` once more.
+    /// Reads the trace again and passes every event to `visit`.
     ///
     /// # Errors
     /// If the file can no longer be read.
@@ -123,7 +123,7 @@ impl Trace {
         Some((*self.hosts.get(flow.src_host as usize)?, *self.hosts.get(flow.dst_host as usize)?))
     }
 
-    /// Returns whether a port is the last hop of its frames: the node at the other end is a host with one port.
+    /// Returns whether a port is the last hop of its frames: its peer is a host with one port.
     pub fn is_last_hop(&self, id: PortId) -> bool {
         let peer = self.port(id).map(|port| port.peer).filter(|&peer| self.is_host(peer));
         peer.is_some_and(|peer| self.ports.range((peer, 0)..=(peer, u16::MAX)).count() == 1)
@@ -145,12 +145,12 @@ impl Trace {
         self.port(id).map(|port| port.peer)
     }
 
-    /// Returns the port's name, such as `S1:3`.
+    /// Returns the name of a port, such as `S1:3`.
     pub fn port_name(&self, (node, port): PortId) -> String {
         format!("{}:{port}", self.node(node))
     }
 
-    /// Returns the port's name with its peer, such as `S1:3 towards H2`.
+    /// Returns the name of a port with its peer, such as `S1:3 towards H2`.
     pub fn port_towards(&self, id: PortId) -> String {
         match self.port(id) {
             Some(port) => format!("{} towards {}", self.port_name(id), self.node(port.peer)),
@@ -165,10 +165,10 @@ impl Trace {
         rate.map_or(Time::ZERO, |rate| rate.serialise(bytes))
     }
 
-    /// Finds a port by name: `S1:3`, `S1:H2`, or a node with one port.
+    /// Finds a port by name: `S1:3`, `S1:H2`, or the name of a node with only one port.
     ///
     /// # Errors
-    /// If the name is wrong; the error lists valid names.
+    /// If no port has this name; the error lists valid names.
     pub fn find_port(&self, name: &str) -> Result<PortId, ExplainError> {
         let (node_name, port_name) = match self.names.get(name) {
             Some(_) => (name, None),

@@ -1,13 +1,13 @@
-//! Results as one self-contained HTML page: without network, server or external library.
+//! Results as one self-contained HTML page, which needs no network, server or external library.
 //!
 //! ```text
-//!   result folder ── read ──> Run: numbers and thinned curves ── page ──> one file
+//!   result folder ── read ──> Run: numbers and sampled curves ── page ──> one file
 //!   (Parquet, summary.json)   (data of the page, as JSON)                 page.html + page.css + scripts + JSON
 //!                             Replay: the fabric over time, as packed bytes within that JSON
 //!   sweep folder ─── read ──> Sweep: samples of every combination ── sweep_page ──> one file
 //! ```
 //!
-//! Data that grows with the length of a run is thinned to the resolution of a screen: a report of ten runs is a few
+//! Data that grows with the length of a run is downsampled to the resolution of a screen: a report of ten runs is a few
 //! megabytes.
 
 mod completions;

@@ -1,4 +1,4 @@
-//! Builds pauses and decisions from the events of a trace.
+//! Builds pauses and decisions from trace events.
 
 use super::super::trace::PortId;
 use super::{Account, Decision, Flow, PauseInterval, Pauses, Storm};
@@ -6,19 +6,20 @@ use record::trace::{Load, PortRow, TraceEvent, TraceRow, TrafficSelector};
 use std::collections::BTreeMap;
 use units::{PREAMBLE_BYTES, Rate, Time};
 
-/// Bytes of a credit message on the wire: the smallest frame with preamble.
+/// Bytes of a credit message on the wire: the minimum frame with preamble.
 const MESSAGE_BYTES: u64 = 64 + PREAMBLE_BYTES;
 
 /// Processes the events of a trace, in order.
 pub struct Builder<'p> {
     ports: &'p BTreeMap<PortId, PortRow>,
     pauses: Pauses,
-    /// The last decision of each account; with flow control at outputs, for each neighbour.
+    /// Index of the last decision of each ingress account; under output backpressure, of the last XOFF that applies to
+    /// all frames of a neighbour.
     accounts: BTreeMap<Account, usize>,
-    /// The last decision of each output for each neighbour and flow, and the last for each neighbour and flow.
+    /// Index of the last decision by output, neighbour and flow; and of the last decision by neighbour and flow.
     outputs: BTreeMap<(PortId, u16, TrafficSelector), usize>,
     calls: BTreeMap<Flow, usize>,
-    /// The last stop of each class of a port, and of each flow.
+    /// Index of the last pause of each class of a port, and of the last hold of each flow.
     open: BTreeMap<Account, usize>,
     open_holds: BTreeMap<Flow, usize>,
     open_storms: BTreeMap<(PortId, u8), usize>,
@@ -54,7 +55,7 @@ impl<'p> Builder<'p> {
             TraceEvent::AccountQueue { port, class, egress, egress_class, load } => {
                 let index = self.accounts.get(&(at_port(port), class));
                 let decision = index.map(|&index| &mut self.pauses.decisions[index]);
-                // The load at a renewal does not explain the start of the pause.
+                // The queued load at a renewal does not explain the start of the pause.
                 if let Some(decision) = decision.filter(|decision| decision.at == row.at) {
                     decision.behind.push((egress, egress_class, load));
                 }
@@ -69,7 +70,7 @@ impl<'p> Builder<'p> {
                 self.pauses.decisions[index].behind.push((egress, 0, Load::default()));
                 self.outputs.insert((at_port(port), egress, of), index);
                 self.calls.insert((at_port(port), of), index);
-                // A request for all frames is a pause on the wire.
+                // An XOFF that applies to all frames is a PAUSE frame on the wire.
                 if of == TrafficSelector::default() {
                     self.accounts.insert((at_port(port), None), index);
                 }
@@ -89,7 +90,7 @@ impl<'p> Builder<'p> {
                 }
             }
             TraceEvent::LinkDown { port } => {
-                // Frames held for the link are lost, so its holds end.
+                // Frames that are held for a failed link are lost, so that the holds at this port end.
                 for (_, &index) in self.open_holds.range((at_port(port), TrafficSelector::default())..) {
                     let hold = &mut self.pauses.holds[index];
                     if hold.port != at_port(port) {
@@ -132,7 +133,7 @@ impl<'p> Builder<'p> {
             stop.until = until;
             return;
         }
-        // A pause without expiry is a lack of credits. Its cause is determined at its end.
+        // A pause without expiry is a wait for credits, whose cause is determined when it ends.
         let credit = until == Time::MAX;
         let cause = self.peer(port).filter(|_| !credit).and_then(|peer| self.accounts.get(&(peer, class)).copied());
         self.open.insert(key, self.pauses.stops.len());
@@ -147,12 +148,13 @@ impl<'p> Builder<'p> {
         stop.until = stop.until.min(from);
     }
 
-    /// Sets the cause of a lack of credits: the account at the other end, if it had no room meanwhile.
+    /// Sets the cause of a wait for credits: the ingress account at the other end of the link, if it had no room during
+    /// the wait.
     fn find_credits(&mut self, index: usize) {
         let PauseInterval { port, class, from, credit, .. } = self.pauses.stops[index];
         let Some(link) = self.ports.get(&port).filter(|_| credit) else { return };
         let account = self.accounts.get(&((link.peer, link.peer_port), class)).copied();
-        // Time of a credit message on the link.
+        // Serialisation delay of a credit message on the link.
         let wire = Rate::from_bps(link.rate_bps).map_or(Time::ZERO, |rate| rate.serialise(MESSAGE_BYTES));
         let arrival_of = |go: Time| go.saturating_add(Time::from_ps(link.delay_ps)).saturating_add(wire);
         let kept = |&index: &usize| self.pauses.decisions[index].go.is_none_or(|go| arrival_of(go) >= from);

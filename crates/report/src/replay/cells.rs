@@ -85,13 +85,13 @@ impl Cells {
         self.0.values().flatten().map(|cell| cell.1).max().unwrap_or(0)
     }
 
-    /// Encodes the changes of each index, with `factor` frames of `grid` merged into one:
+    /// Encodes the value changes of each index, with `factor` frames of `grid` merged into one frame:
     ///
     /// ```text
-    ///   index, as distance to the one before | changes | (frames since the last change, value - last value) ...
+    ///   index - previous index | number of changes | (frames since the last change, value - last value) ...
     /// ```
     ///
-    /// All as LEB128; differences of values as zigzag. Each index begins with value 0 at frame 0.
+    /// All numbers are LEB128; value differences are zigzag-encoded. The initial value of each index, at frame 0, is 0.
     pub fn packed(&self, grid: Grid, factor: u32, meaning: CellEncoding) -> Vec<u8> {
         let coarse = grid.coarser(factor);
         let mut bytes = Vec::new();
