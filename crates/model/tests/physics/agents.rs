@@ -1,4 +1,5 @@
-//! Rates set from outside: senders follow them, observation has no effect, and results are exact.
+//! Agents that set sending rates: senders follow the rates, observation has no effect, and results do not depend on the
+//! number of threads.
 
 use crate::bench::*;
 use fabric::generate::{dumbbell, single_switch};
@@ -8,7 +9,7 @@ use stats::flows::FlowRecord;
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// Eight hosts send to one under PFC, with ECN. Flows have different sizes and start times.
+/// Eight hosts send to one under PFC, with ECN; the flows have different sizes and start times.
 fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
     let fabric = single_switch(9, link(100, 1_000)).unwrap();
     let flows = (1..9).map(|src| {
@@ -30,7 +31,7 @@ fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
     setup
 }
 
-/// Results of a run with agents, and all samples of all agents.
+/// Results of a run with agents, and all samples of these agents.
 struct Steered {
     flows: Vec<FlowRecord>,
     outcome: stats::Outcome,
@@ -44,7 +45,8 @@ impl PartialEq for Steered {
     }
 }
 
-/// Runs in steps of `step`. Before each, `act` returns one share per agent.
+/// Runs in steps of `step`. Before each step, `act` receives the samples of all agents and returns one share of the
+/// link rate per agent.
 fn steered(setup: Setup, steers: AgentScope, step: Time, mut act: impl FnMut(&[AgentSample]) -> Vec<f64>) -> Steered {
     let (threads, mut results) = (setup.threads, Results::default());
     let mut simulation = Simulation::new(setup).unwrap();
@@ -63,8 +65,8 @@ fn steered(setup: Setup, steers: AgentScope, step: Time, mut act: impl FnMut(&[A
     Steered { flows: results.flows, outcome, samples }
 }
 
-/// A constant share in steps of an odd length equals the scenario with that rate, set by the transport or by the
-/// agents, and equals RoCE at that rate.
+/// A constant share, set in steps of an odd length, gives the results of a constant rate in the scenario, set by the
+/// transport or by agents; and the results of RoCE at this rate.
 #[test]
 fn a_constant_rate_is_that_of_the_scenario() {
     let results = run(incast("external", &[("initial_rate", "25Gbps")]));
@@ -82,8 +84,8 @@ fn a_constant_rate_is_that_of_the_scenario() {
     }
 }
 
-/// Random shares for flows and for hosts: flows and samples are equal on any number of threads, and differ with another
-/// seed.
+/// Random shares for flows or hosts: flow records and samples are equal on any number of threads, and differ for
+/// another seed.
 #[test]
 fn random_shares_are_exact_on_any_number_of_threads() {
     for (steers, recovery) in
@@ -99,7 +101,7 @@ fn random_shares_are_exact_on_any_number_of_threads() {
         assert!(one.outcome.passes() && one.outcome.flows.completed == 8, "{:?}", one.outcome.checks);
         assert!(one == of(1, 1) && one == of(2, 1) && one == of(3, 1), "{steers:?}");
         assert!(one.flows != of(1, 2).flows);
-        // Each byte was counted in one sample.
+        // Sum of the acknowledged bytes over all samples = sum of the flow sizes: each byte is in exactly one sample.
         let seen: u64 = one.samples.iter().flatten().map(|sample| sample.acknowledged_bytes).sum();
         assert_eq!(seen, (1..9).map(|src| 50_000 + 40_000 * src).sum::<u64>());
         assert!(one.samples.iter().flatten().any(|sample| sample.marked_bytes > 0));
@@ -110,9 +112,9 @@ fn random_shares_are_exact_on_any_number_of_threads() {
     }
 }
 
-/// The bytes sent in a step match its rate within one packet at both ends, from its first instant on: a packet that
-/// waits at the least rate (86 us at 100 Mbps) is sent as soon as the rate rises. In an idle network the round trip is
-/// that of the path.
+/// The bytes sent in a step equal its rate x step length, within one packet at each end of the step. A packet that
+/// waits at the minimum rate (86 us at 100 Mbps) is sent as soon as the rate increases. In an idle network, the RTT in
+/// the samples is that of the path.
 #[test]
 fn flows_send_at_the_rate_that_was_set() {
     let fabric = dumbbell(1, 1, link(10, 1_000), link(10, 1_000)).unwrap();
@@ -144,7 +146,7 @@ fn flows_send_at_the_rate_that_was_set() {
     assert!(round_trips > 30);
 }
 
-/// Without flow control a burst overflows the buffer: samples contain the losses, and the flows complete.
+/// Without flow control, a burst overflows the buffer: the samples report the losses, and the flows complete.
 #[test]
 fn losses_are_seen() {
     let mut setup = incast("external", &[("nak_interval", "20us"), ("timeout", "200us")]);
@@ -161,7 +163,7 @@ fn without_anything_to_set_there_are_no_agents() {
     let error = |setup: Setup, steers: AgentScope| Simulation::new(setup).unwrap().create_agents(steers).unwrap_err();
     assert_eq!(error(incast("roce", &[]), AgentScope::Flow), ModelError::NoAgents);
     assert_eq!(error(incast("dcqcn", &[]), AgentScope::Host), ModelError::NoAgents);
-    // One of two traffic entries.
+    // Agents control only the flows of transport `external`, which one of two traffic entries uses.
     let mut setup = incast("roce", &[]);
     setup.traffic.flows[3].traffic = 1;
     setup.host.transports.insert(1, transport("external", &[]));

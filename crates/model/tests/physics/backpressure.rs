@@ -1,4 +1,4 @@
-//! Flow control at outputs: FLORAX, backpressure by destination, 802.3x by output.
+//! Output backpressure: FLORAX, per-destination backpressure, and IEEE 802.3x PAUSE triggered by the output queue.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -23,7 +23,7 @@ fn packets(count: u32) -> Buffer {
     Buffer::PerQueue { limit: QueueLimit::Packets(count) }
 }
 
-/// Host i sends at `rates[i]` (Mbps) to the last host of one switch.
+/// Incast over one switch: host i sends at `rates[i]` (Mbps) to the last host.
 fn incast(spec: LinkSpec, rates: &[u64], size_bytes: u64) -> Setup {
     let last = rates.len() as u32;
     let flow = |(src, &mbps): (usize, &u64)| {
@@ -38,7 +38,7 @@ fn incast(spec: LinkSpec, rates: &[u64], size_bytes: u64) -> Setup {
     setup
 }
 
-/// Returns the delivered rate of an entry in Mbps on the wire.
+/// Returns the throughput of a traffic entry on the wire in Mbps.
 fn mbps(results: &Results, entry: usize, duration: Time) -> f64 {
     let payload = results.goodput.get(entry).copied().unwrap_or(0) as f64;
     payload * 1538.0 / 1472.0 * 8e6 / duration.as_ps() as f64
@@ -50,7 +50,8 @@ fn only_senders_above_their_share_are_stopped() {
     let duration = setup.duration;
     let results = run(setup);
     results.all_hold();
-    // Demands of 9.9 and 1 Gbps on 10 Gbps: max-min gives 9 and 1, except for the backlog at the end.
+    // Max-min shares of 10 Gbps for demands of 9.9 and 1 Gbps are 9 and 1 Gbps, except for the backlog at the end (100
+    // frames).
     let waits = 100.0 * 1538.0 * 8e6 / duration.as_ps() as f64;
     let (greater, lesser) = (mbps(&results, 0, duration), mbps(&results, 1, duration));
     assert!((lesser - 1_000.0).abs() < waits && (greater - 9_000.0).abs() < waits, "{greater} {lesser} +- {waits}");
@@ -65,7 +66,7 @@ fn committed_rates_define_the_excess() {
     let mut setup = incast(link(10, 500), &[8_000, 3_000], ENDLESS);
     let duration = setup.duration;
     let lesser = |setup: Setup| mbps(run(setup).all_hold(), 1, duration);
-    // Long enough that the time between pauses has no effect.
+    // An expiry so long that the gap between two pauses is negligible.
     let lasting =
         FlowControl::Florax(BackpressureParameters { expiry: Time::from_ms(1), ..backpressure(StopTarget::Flows) });
     setup.switch.flow_control = lasting;
@@ -75,7 +76,7 @@ fn committed_rates_define_the_excess() {
     let agreement = |from, mbps| CommittedRate { from, to: 2, rate: Rate::from_mbps(mbps) };
     setup.committed_rates = vec![agreement(0, 9_000), agreement(1, 1_000)];
     let agreed = lesser(setup);
-    // Max-min gives 3 and 2 Gbps.
+    // Max-min share of the second sender: 3 Gbps without and 2 Gbps with committed rates.
     assert!(plain > 2_900.0 && agreed < 2_350.0, "{plain} {agreed}");
 }
 
@@ -87,7 +88,7 @@ fn only_senders_that_ignore_stops_lose_their_excess() {
     let results = run(setup);
     assert!(results.passes("lossless") && results.passes("conservation") && results.dropped("nonconforming") > 0);
     assert!(mbps(&results, 1, duration) > 950.0);
-    // Negative control: a whole link is paused, and the conforming sender loses throughput.
+    // Negative control: if the whole link is paused, the conforming sender loses throughput.
     let mut simple = incast(link(10, 500), &[9_900, 1_000], ENDLESS);
     simple.host.stopping.ignore_pause = vec![0];
     simple.switch.flow_control = all()[2];
@@ -96,8 +97,8 @@ fn only_senders_that_ignore_stops_lose_their_excess() {
     assert!(mbps(&results, 1, duration) < 500.0, "{}", mbps(&results, 1, duration));
 }
 
-/// Three switches in a line with a host each, and a slow last link. Congestion at the last switch reaches the first
-/// host through buffers that fill one after the other.
+/// Three switches in a line with one host each, and a slow last link. Congestion at the last switch propagates to the
+/// first host when the buffers on the path have filled.
 fn row(loss: f64, size_bytes: u64) -> Setup {
     let fast = LinkSpec { loss, ..link(10, 500) };
     let fabric: Fabric = line(3, 1, fast, fast).unwrap();
@@ -136,7 +137,7 @@ fn a_lost_xoff_or_xon_blocks_no_flow_for_ever() {
         setup.duration = Time::from_ms(10);
         let results = run(setup);
         assert!(results.passes("conservation") && results.passes("pauses"), "{:?}", results.summary.checks);
-        // Frames not lost on links have arrived long before the end, and no hold remains.
+        // At the end, all frames that links did not lose have arrived, and no flow is held.
         assert_eq!(results.summary.packets.in_flight, 0, "{control:?}");
         let pauses = results.summary.checks.iter().find(|check| check.name == "pauses").unwrap();
         assert!(pauses.detail.ends_with("0 still paused"), "{}", pauses.detail);
@@ -145,12 +146,12 @@ fn a_lost_xoff_or_xon_blocks_no_flow_for_ever() {
     }
 }
 
-/// A hold ends at the latest one expiry after the last XOFF of its flow: a flow that starts after the congestion is
-/// sent at its full rate.
+/// A hold ends at most one expiry after the last XOFF for its flow: a flow that starts after the congestion is sent at
+/// full rate.
 #[test]
 fn no_flow_stays_blocked_longer_than_an_expiry_after_the_congestion() {
     let mut setup = incast(link(10, 500), &[9_900, 9_900], 1_500_000);
-    // The third flow starts when the others are done and their buffers are empty.
+    // The third flow starts when the other flows are complete and the buffers are empty.
     let late = Time::from_ms(6);
     let third = traffic::Flow {
         start: Start::At(late),
@@ -165,7 +166,7 @@ fn no_flow_stays_blocked_longer_than_an_expiry_after_the_congestion() {
     let last = results.flows.iter().find(|flow| flow.start_ps == late.as_ps()).unwrap();
     let alone = results.flows.iter().filter_map(|flow| flow.delivered_ps).count();
     assert_eq!(alone, 3);
-    // 100 frames at 5 Gbps: 2.46 us each.
+    // 100 frames at 5 Gbps take 2.46 us each.
     let took = Time::from_ps(last.delivered_ps.unwrap()) - late;
     assert!(took < Time::from_us(2_461 / 10 + 20), "{took}");
 }
@@ -202,7 +203,8 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         let results = run(setup(1));
         let summary = &results.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
-        // Limits are small and links fast, so frames in flight may find no room.
+        // Because limits are small and links fast, frames in flight may find a full queue: the check `lossless` may
+        // fail.
         let bad = summary.checks.iter().find(|check| !check.pass && check.name != "lossless");
         assert!(bad.is_none(), "seed {seed}: {bad:?}");
         stopped += summary.backpressure.as_ref().unwrap().xoffs;
@@ -214,7 +216,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
     assert!(stopped > 1_000 && held > 20, "{stopped} {held}");
 }
 
-/// The longest quanta, renewed while necessary: the meaning of `expiry = "auto"`.
+/// The maximum pause quanta, renewed as long as necessary, as with `expiry = "auto"`.
 fn lasting() -> BackpressureParameters {
     BackpressureParameters {
         lower: 50,
@@ -225,8 +227,8 @@ fn lasting() -> BackpressureParameters {
     }
 }
 
-/// Hosts of 10 or 100 Gbps send to one with a thousandth of that rate. At 100 Gbps a pause lasts at most 336 us, and 50
-/// frames take 6.2 ms to drain. Without renewals pauses expire repeatedly, and frames are lost.
+/// Hosts of 10 or 100 Gbps send to a host with a thousandth of that rate. At 100 Gbps a pause lasts at most 336 us, but
+/// 50 frames take 6.2 ms to drain. Without renewals, pauses expire repeatedly, and frames are lost.
 #[test]
 fn simple_stops_fast_links_for_as_long_as_it_must() {
     for gbps in [10, 100] {
@@ -251,14 +253,15 @@ fn simple_stops_fast_links_for_as_long_as_it_must() {
             results.summary.pauses.count > 0 && results.summary.backpressure.as_ref().unwrap().expiries == 0,
             "{gbps} Gbps"
         );
-        // Negative control: one pause of the longest duration.
+        // Negative control: a single pause of maximum duration, which is not renewed.
         let once = Rate::from_gbps(gbps).serialise(65_535 * 64);
         let results = with(BackpressureParameters { expiry: once, renewed: false, ..lasting() });
         assert!(!results.passes("lossless"), "{gbps} Gbps: {:?}", results.summary.packets.dropped);
     }
 }
 
-/// Two outputs pause one port. The output that drains first must not resume it for the other.
+/// Two outputs pause the same input port. When the first output has drained, its XON must not resume the port, because
+/// the second output still pauses it.
 #[test]
 fn a_port_stays_stopped_for_every_output_that_stopped_it() {
     let mut builder = FabricBuilder::new("two outputs");

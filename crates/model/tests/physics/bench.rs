@@ -1,4 +1,4 @@
-//! Test bench: a setup with plain defaults, and a recorder of all results of a run.
+//! Test bench: a setup with plain defaults, and a watcher that records all results of a run.
 
 use fabric::routing::{Forwarding, Mode};
 use fabric::{Fabric, LinkSpec};
@@ -19,7 +19,7 @@ pub fn link(gbps: u64, delay_ns: u64) -> LinkSpec {
     LinkSpec::new(Rate::from_gbps(gbps), Time::from_ns(delay_ns))
 }
 
-/// A flow of the host's transport.
+/// A flow that uses the transport of its host.
 pub fn flow(src: u32, dst: u32, size_bytes: u64) -> Flow {
     Flow {
         src,
@@ -34,13 +34,13 @@ pub fn flow(src: u32, dst: u32, size_bytes: u64) -> Flow {
     }
 }
 
-/// Frames of a process. The traffic entry is the index of the source.
+/// A datagram source with this arrival process. Its traffic entry is the index of the source host.
 pub fn datagrams(src: u32, dst: u32, process: Process, frame_bytes: u16, size_bytes: u64) -> Flow {
     let source = DatagramSource { process, frame_bytes, lengths: Default::default(), stop: None };
     Flow { traffic: src as u8, load: Load::Datagrams(Box::new(source)), ..flow(src, dst, size_bytes) }
 }
 
-/// The plan of these flows.
+/// Makes the traffic plan of these flows.
 pub fn plan(hosts: u32, flows: impl IntoIterator<Item = Flow>) -> traffic::Plan {
     let mut builder = PlanBuilder::new();
     for flow in flows {
@@ -54,7 +54,7 @@ pub fn transport(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
     TransportParameters::build(kind, settings.iter().copied()).unwrap()
 }
 
-/// Parameters of flow control at outputs, for buffers of 100 packets.
+/// Parameters of output backpressure for queues of 100 packets.
 pub fn backpressure(target: StopTarget) -> BackpressureParameters {
     BackpressureParameters {
         target,
@@ -70,7 +70,7 @@ pub fn backpressure(target: StopTarget) -> BackpressureParameters {
     }
 }
 
-/// Congestion points for all classes except that of notifications.
+/// QCN congestion points for all classes except that of notifications.
 pub fn congestion_points(set_point_bytes: u64, sample_bytes: u64) -> PointParameters {
     PointParameters {
         set_point_bytes,
@@ -84,10 +84,10 @@ pub fn congestion_points(set_point_bytes: u64, sample_bytes: u64) -> PointParame
     }
 }
 
-/// Hardware that is faster than the standard requires: 38.4 ns at 100 Gbps.
+/// Reaction time of hardware that is faster than the standard requires: 38.4 ns at 100 Gbps.
 pub const FAST: Reaction = Reaction::Stated(LinkTime::BitTimes(3_840));
 
-/// PFC for class 3 with a fixed threshold.
+/// PFC for class 3 with a static XOFF threshold.
 pub fn pause(xoff_bytes: u64) -> PauseParameters {
     PauseParameters {
         classes: 1 << 3,
@@ -100,7 +100,7 @@ pub fn pause(xoff_bytes: u64) -> PauseParameters {
     }
 }
 
-/// Shortest paths, a large buffer, no flow control, RoCE at line rate, one millisecond.
+/// A setup with shortest paths, a large buffer, no flow control, RoCE at line rate, and a duration of 1 ms.
 pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
     Setup {
         forwarding: Forwarding::build(&fabric, Mode::ShortestPath).unwrap(),
@@ -119,18 +119,18 @@ pub fn setup(fabric: Fabric, traffic: traffic::Plan) -> Setup {
 pub struct Results {
     pub summary: Outcome,
     pub flows: Vec<FlowRecord>,
-    /// Time, node, port, classes, and whether it is a pause.
+    /// Received pauses: time, node, port, bit mask of classes, and `true` for a pause or `false` for a resume.
     pub pauses: Vec<(Time, u32, u16, u8, bool)>,
-    /// Payload bytes by traffic entry.
+    /// Delivered payload bytes by traffic entry.
     pub goodput: Vec<u64>,
     /// Samples of the goodput: traffic entry and bytes.
     pub goodput_samples: Vec<(u8, u64)>,
-    /// Trace events and captured frames.
+    /// Trace events, and captured frames.
     pub trace: Vec<TraceRow>,
     pub captured: Vec<model::CapturedFrame>,
     /// Samples of queues: time, node, port, class, bytes.
     pub queues: Vec<(Time, u32, u16, u8, u64)>,
-    /// Samples of congestion controls.
+    /// Samples of congestion control state.
     pub controls: Vec<stats::control::ControlSample>,
 }
 
@@ -175,7 +175,7 @@ impl Results {
         self.summary.packets.dropped.get(cause).copied().unwrap_or(0)
     }
 
-    /// Fails unless every check of the run holds.
+    /// Panics unless every check of the run passes.
     pub fn all_hold(&self) -> &Self {
         assert!(self.summary.passes(), "{:#?}", self.summary.checks);
         assert!(self.summary.packets.closed);
@@ -184,12 +184,13 @@ impl Results {
     }
 }
 
-/// Runs to the end and records all results.
+/// Runs the setup to its end and returns all results.
 pub fn run(setup: Setup) -> Results {
     let mut results = Results::default();
     let drawn = (setup.threads > 1).then_some(setup.seed);
     let mut simulation = Simulation::new(setup).unwrap();
-    // Such small networks would run on one thread, and a machine may have one core, so vary the threads at random.
+    // By default, such small networks would run on one thread, and the machine may have one core: vary the number of
+    // threads at random.
     drawn.into_iter().for_each(|seed| simulation.randomise_threads(seed));
     assert!(simulation.run(&mut results));
     let mut late = Results::default();

@@ -1,5 +1,5 @@
-//! Bounced frames, one by one, from full traces with traffic in both directions: frames use existing links, a bounce
-//! returns a frame to the previous node, and each loss has a cause of the bounce mechanism.
+//! Paths of bounced frames in full traces with traffic in both directions: frames traverse existing links, a bounce
+//! returns a frame to its previous node, and each loss has a cause of the bounce mechanism.
 
 use crate::bench::*;
 use crate::trace::check_chain;
@@ -14,11 +14,11 @@ use traffic::{ENDLESS, Process};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// Checks the path of a frame: forwarding appends a switch, a bounce removes the last one. Returns its number of
-/// bounces.
+/// Checks the path of a frame: forwarding appends a switch to the path, a bounce removes the last one. Returns the
+/// number of bounces.
 fn check_walk(fabric: &Fabric, rows: &[&TraceRow]) -> u8 {
     let mut path = vec![rows[0].node];
-    // Number of bounces, and whether the next step is backwards.
+    // Number of bounces, and whether the next hop is a return to the previous node.
     let (mut bounces, mut back) = (0u8, false);
     for row in rows {
         match &row.event {
@@ -48,7 +48,7 @@ fn check_walk(fabric: &Fabric, rows: &[&TraceRow]) -> u8 {
     bounces
 }
 
-/// Poisson sources between random host pairs, in both directions, plus flows of a transport.
+/// A network with Poisson sources between random host pairs, in both directions, and flows of a transport.
 fn network(seed: u64) -> Setup {
     let mut random = Stream::new(seed, 0, purpose("walks"));
     let stream = &mut random;
@@ -65,7 +65,7 @@ fn network(seed: u64) -> Setup {
     };
     let pairs: Vec<(u32, u32)> = (0..6).map(|_| pair()).collect();
     let process = Process::Poisson { rate: Rate::from_gbps(3 + stream.below(6)) };
-    // Both directions. The traffic entry is the index of the sender.
+    // Both directions of each pair. The traffic entry is the index of the sender.
     let directions = pairs.iter().flat_map(|&(src, dst)| [(src, dst), (dst, src)]);
     let sources =
         directions.map(|(src, dst)| traffic::Flow { traffic: 0, ..datagrams(src, dst, process, 1518, ENDLESS) });
@@ -128,8 +128,8 @@ fn a_frame_walks_on_the_fabric_and_a_bounce_takes_it_back() {
     assert!(most > 10 && home > 50 && slowed > 10, "{most} bounces, {home} home, slowed {slowed} times");
 }
 
-/// Under lasting overload, senders that reduce their rate for bounced frames cause fewer bounces, and a counter records
-/// it. Without this option no sender reduces its rate.
+/// Three senders overload one receiver permanently: with `OnBounce::Halve`, less than half as many frames return to
+/// their source, and `rate_reductions` counts the reductions. With `OnBounce::None`, `rate_reductions` is 0.
 #[test]
 fn senders_that_halve_bounce_less() {
     let ten = link(10, 50);
@@ -162,7 +162,7 @@ fn senders_that_halve_bounce_less() {
     assert_eq!(format!("{halve:?}"), format!("{two:?}"), "on two threads");
 }
 
-/// The interval of the storm detector has no effect on the run.
+/// The sampling interval of the bounce storm check has no effect on the run.
 #[test]
 fn looking_for_storms_changes_nothing() {
     let with = |storm| {

@@ -1,4 +1,4 @@
-//! Frames that bounce (PABO) or detour (DIBS): causes of losses, retraced paths, and conservation.
+//! Frames that bounce (PABO) or detour (DIBS): causes of losses, retraced paths, packet conservation.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -24,7 +24,7 @@ fn bounce(pabo: BounceParameters, packets: u32) -> SwitchParameters {
     }
 }
 
-/// Bursts of all `senders` to `receiver`, 1 ms apart.
+/// Periodic bursts of `frames` frames from all `senders` to `receiver`, with pauses of 1 ms.
 fn bursts(fabric: &Fabric, senders: &[u32], receiver: u32, frames: u32) -> traffic::Plan {
     let process = Process::Bursts { frame_gap: Time::from_ns(500), frames_per_burst: frames, pause: Time::from_ms(1) };
     let bytes = 2 * u64::from(frames) * 1518;
@@ -36,8 +36,8 @@ fn bounces(results: &Results) -> &stats::bounces::BounceSummary {
     results.summary.bounces.as_ref().expect("a switch that bounces frames")
 }
 
-/// Checks that each frame with n bounces crossed `path + 2 n` switches, since a bounce retraces one hop and repeats it.
-/// A frame that returned to its host crossed one less, since a host is no switch.
+/// Checks that each frame with n bounces traversed `path + 2 n` switches, because a bounce goes back one hop, which the
+/// frame then repeats. A frame that returned to its source traversed one switch less, because the source is a host.
 fn retraces(results: &Results, path: usize) {
     let bounces = bounces(results);
     let sum = |counts: &[u64]| counts.iter().enumerate().map(|(value, frames)| value as u64 * frames).sum::<u64>();
@@ -52,7 +52,8 @@ fn retraces(results: &Results, path: usize) {
     }
 }
 
-/// For any theta, lambda and limits, one direction of traffic loses nothing and all frames retrace their paths.
+/// With traffic in one direction, no frame is lost and all frames retrace their paths, for any theta, lambda and queue
+/// limits.
 #[test]
 fn traffic_in_one_direction_loses_nothing() {
     let mut random = Stream::new(1, 0, purpose("one direction"));
@@ -60,7 +61,7 @@ fn traffic_in_one_direction_loses_nothing() {
         let stream = &mut random;
         let (fabric, senders, receiver, path) = match stream.below(3) {
             0 => (tree(&[3, 1], 1, 1, links(10)).unwrap(), vec![0, 1, 2], 3, 3),
-            // Senders in other pods, over equal-cost paths.
+            // Senders in other pods, with equal-cost paths to the receiver.
             1 => (fat_tree(4, links(10)).unwrap(), vec![4, 6, 9, 11, 13], 0, 5),
             _ => (line(4, 2, link(10, 50), link(10, 50)).unwrap(), vec![0, 1], 6, 4),
         };
@@ -85,8 +86,9 @@ fn traffic_in_one_direction_loses_nothing() {
     }
 }
 
-/// On a tree, the route to the source leads by the arrival port. With equal-cost paths it may be another port, which
-/// may receive more frames than it can carry: only the arrival port guarantees capacity for the return path.
+/// On a tree, the route to the source leaves by the arrival port of the frame. With equal-cost paths it may leave by
+/// another port, which may receive more frames than it can send: only the arrival port guarantees capacity for the
+/// return path.
 #[test]
 fn a_source_lookup_is_the_arrival_port_on_a_tree() {
     let on = |fabric: &Fabric, senders: &[u32], receiver, back| {
@@ -110,7 +112,8 @@ fn a_source_lookup_is_the_arrival_port_on_a_tree() {
     assert_ne!(arrival, lookup);
 }
 
-/// With traffic in both directions a reverse port can receive more than it sends. Only then are frames lost.
+/// Frames are lost only with traffic in both directions, because the reverse port can then receive more frames than it
+/// sends; the cause is the full bounce queue.
 #[test]
 fn losses_have_the_bounce_queue_as_their_cause() {
     let fabric = line(3, 2, link(10, 50), link(10, 50)).unwrap();
@@ -128,7 +131,7 @@ fn losses_have_the_bounce_queue_as_their_cause() {
     assert!(results.summary.warnings[0].starts_with("bounce storm: "), "{:?}", results.summary.warnings);
 }
 
-/// A bounce limit holds, and its losses have their own cause.
+/// A frame at its bounce limit does not bounce again: it is lost, with a separate cause.
 #[test]
 fn a_frame_at_its_limit_bounces_no_more() {
     let fabric = tree(&[3, 1], 1, 1, links(10)).unwrap();
@@ -146,7 +149,7 @@ fn a_frame_at_its_limit_bounces_no_more() {
     assert!(bound.summary.passes());
 }
 
-/// Bounced frames precede those without a bounce, within their class only.
+/// Hosts resend the frames that bounced back to them, so that all injected frames are delivered.
 #[test]
 fn frames_that_come_back_to_their_host_are_sent_again() {
     let fabric = tree(&[3, 1], 1, 1, links(10)).unwrap();
@@ -159,7 +162,7 @@ fn frames_that_come_back_to_their_host_are_sent_again() {
     assert!(results.summary.passes());
 }
 
-/// ECN marks and DCTCP reduces its rate while switches bounce. PFC pauses one class while another bounces.
+/// Switches that bounce also mark ECN, and DCTCP reduces its window. PFC pauses one class while another class bounces.
 #[test]
 fn other_mechanisms_act_beside_it() {
     let fabric = tree(&[3, 1], 1, 1, links(10)).unwrap();
@@ -194,7 +197,7 @@ fn other_mechanisms_act_beside_it() {
     assert!(results.summary.passes() && results.dropped("lossless queue full") == 0, "{:?}", results.summary.checks);
 }
 
-/// DIBS absorbs a burst that tail drop loses, and the packet account closes.
+/// Detours (DIBS) absorb a burst of which tail drop loses frames; packets are conserved.
 #[test]
 fn detours_use_the_neighbours_buffers() {
     let fabric = fat_tree(4, links(10)).unwrap();
@@ -211,7 +214,8 @@ fn detours_use_the_neighbours_buffers() {
     assert!(lost(&detoured) * 2 < lost(&dropped), "{} and {}", lost(&detoured), lost(&dropped));
 }
 
-/// Packet conservation holds in random networks with link failures, lossy links and PFC, for any number of threads.
+/// Packet conservation holds in random networks with bounces, link failures, lossy links and PFC, on any number of
+/// threads.
 #[test]
 fn counters_match_in_random_networks_with_bounces() {
     let mut bounced = [0, 0];

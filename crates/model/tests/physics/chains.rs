@@ -1,4 +1,4 @@
-//! Flows that start each other, and hosts that relay traffic.
+//! Dependent flows, which start when others complete, and hosts that relay traffic.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, bcube, leaf_spine, single_switch};
@@ -7,9 +7,9 @@ use model::parameters::*;
 use traffic::{Algorithm, Collective, Entry, Operation, PlanBuilder};
 use units::{Rate, Time};
 
-/// On a star, each step of these algorithms uses each link at most once per direction, and each host waits for one
-/// message only. An iteration takes the sum of the times of its steps alone plus step delays between them. Iterations
-/// are separated by the compute time, and the summary contains all of it.
+/// On a star, each step of these collectives uses each link at most once per direction, and each host waits for one
+/// message only. The time of an iteration is the sum of the FCTs of its steps in an idle network, plus the step delays.
+/// Iterations are separated by the compute time; the summary counts all iterations.
 #[test]
 fn a_collective_takes_the_steps_of_its_algorithm() {
     let (ring, halving) = (Algorithm::Ring, Algorithm::HalvingDoubling);
@@ -22,7 +22,8 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
         (Operation::Broadcast { root: Some(3) }, ring, 5, 12_345, of(4, 12_345)),
         (Operation::ReduceScatter, halving, 8, 8000, vec![4000, 2000, 1000]),
         (Operation::AllReduce, halving, 4, 40_000, vec![20_000, 10_000, 10_000, 20_000]),
-        // Three steps in a group of four, the ring of three across groups for a quarter, and three steps in the group.
+        // Reduce-scatter in groups of four (three steps), ring all-reduce of a quarter across three groups, all-gather
+        // in groups (three steps).
         (
             Operation::AllReduce,
             Algorithm::Hierarchical { group: 4 },
@@ -32,8 +33,8 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
         ),
     ];
     for (operation, algorithm, hosts, total_bytes, steps) in cases {
-        // Hosts of a chain finish at different times: the first starts the next iteration while the last still
-        // receives.
+        // Hosts of a broadcast chain finish at different times: the first host starts the next iteration while the last
+        // host still receives. Hence only one iteration.
         let chain = matches!(operation, Operation::Broadcast { .. });
         for (iterations, compute, step_delay) in [(1, 0, 0), (if chain { 1 } else { 3 }, 5000, 700)] {
             let spec = link(40, 600);
@@ -44,7 +45,7 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
             let members: Vec<u32> = (0..hosts).collect();
             traffic::collective(&what, &members, &Entry::new(1, 0), &mut builder).unwrap();
             let mut setup = setup(single_switch(hosts, spec).unwrap(), builder.build(hosts).unwrap());
-            // Without acknowledgements the wires carry only these flows.
+            // Datagrams have no acknowledgements, so that the links carry only these messages.
             let datagram = transport("datagram", &[("frame", "1046B")]);
             let header = u64::from(datagram.header_bytes());
             setup.host.transport = datagram;
@@ -82,8 +83,9 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
     }
 }
 
-/// A chain in pieces forwards one piece while it receives the next: the last host finishes after the time of the whole
-/// on one link, plus the time of a piece on each further link.
+/// Broadcast along a chain of six hosts in chunks: a host forwards a chunk while it receives the next. The last host
+/// finishes after the transfer of the whole message over one link, plus the transfer of one chunk over each of the four
+/// further links.
 #[test]
 fn pieces_go_down_a_chain_behind_each_other() {
     let time = |chunks: u32, in_flight: u32| {
@@ -104,13 +106,14 @@ fn pieces_go_down_a_chain_behind_each_other() {
     let alone = |frames| lone_flow_time(&[(spec.rate, spec.delay); 2], frames, 1046, 0).as_ps() as f64 / 1e6;
     let (whole, cut) = (time(1, 1), time(20, 2));
     assert!((whole - 5.0 * alone(1000)).abs() < 1e-3, "{whole} us");
-    // The last piece leaves after all others and never waits. Two pieces in flight alternate.
+    // The last chunk is sent after all others and never waits. With two chunks in flight, their frames alternate on the
+    // link.
     let least = alone(1000) + 4.0 * alone(50);
     assert!(cut >= least && cut < least + 5.0 * alone(50), "{cut} us, at least {least}");
     assert!(time(20, 20) > 1.8 * cut, "all pieces at once share the link and arrive late");
 }
 
-/// With reordering, go-back-N retransmits much, and a late copy of an early packet may be answered before the last
+/// With reordering, go-back-N retransmits many packets, and an early packet may be acknowledged again before the last
 /// acknowledgement arrives. The flow still completes and is reported.
 #[test]
 fn completion_is_reported_for_any_order_of_acknowledgements() {
@@ -130,7 +133,8 @@ fn completion_is_reported_for_any_order_of_acknowledgements() {
     }
 }
 
-/// With a window of one, a host's transfers are sequential, each of the duration of its transmission.
+/// An all-to-all with a window of one: the transfers of a host are sequential, and each takes about the FCT in an idle
+/// network.
 #[test]
 fn rounds_of_an_exchange_follow_each_other() {
     let spec = link(10, 1000);
@@ -147,7 +151,7 @@ fn rounds_of_an_exchange_follow_each_other() {
         assert_eq!(flow.size_bytes, 10_000);
         assert!(flow.slowdown().is_some_and(|slowdown| slowdown < 1.2), "{flow:?}");
     }
-    // Three rounds, each a transfer and its acknowledgement, with the step delay between rounds.
+    // Three rounds: in each, the transfer, its acknowledgement, and the step delay.
     let transfer = lone_flow_time(&[(spec.rate, spec.delay); 2], 10, 1062, 0);
     let last = results.flows.iter().map(|flow| flow.acked_ps.unwrap()).max().unwrap();
     let acknowledged = transfer + lone_flow_time(&[(spec.rate, spec.delay); 2], 1, 66, 0);
@@ -155,7 +159,7 @@ fn rounds_of_an_exchange_follow_each_other() {
     assert!(last >= least.as_ps() && last < least.as_ps() + 3_000_000, "{last}, at least {least}");
 }
 
-/// A notification takes the configured delay between hosts.
+/// A flow that depends on a flow of another host starts after the configured notification delay.
 // [M52]
 #[test]
 fn a_flow_of_another_host_starts_at_its_notification() {
@@ -173,7 +177,8 @@ fn a_flow_of_another_host_starts_at_its_notification() {
     assert_eq!(of(2).start_ps, of(0).delivered_ps.unwrap() + 10_000_000);
 }
 
-/// In BCube(3, 1), hosts that differ in both digits reach each other through a third, store and forward.
+/// In BCube(3, 1), hosts whose addresses differ in both digits reach each other through a relay host, by
+/// store-and-forward.
 #[test]
 fn bcube_hosts_relay() {
     let fabric = bcube(3, 1, link(10, 500)).unwrap();
@@ -185,7 +190,7 @@ fn bcube_hosts_relay() {
     assert_eq!(results.summary.packet_hops, 20 * 4, "two switches and the host between them");
     let path = [(Rate::from_gbps(10), Time::from_ns(500)); 4];
     assert_eq!(results.flows[0].fct_ps(), Some(lone_flow_time(&path, 20, 1046, 0).as_ps()));
-    // All-to-all: each of the 72 transfers arrives and is acknowledged.
+    // All-to-all: each of the 72 transfers is delivered and acknowledged.
     let mut builder = PlanBuilder::new();
     let exchange = Collective::new(Operation::AllToAll, Algorithm::Direct { window: 8 }, 270_000);
     traffic::collective(&exchange, &(0..9).collect::<Vec<_>>(), &Entry::new(1, 0), &mut builder).unwrap();

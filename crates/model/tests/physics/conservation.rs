@@ -1,4 +1,4 @@
-//! Random networks, traffic and mechanisms: the account closes, all checks that apply to the setup pass, and results
+//! Random networks, traffic and mechanisms: packets and bytes are conserved, all applicable checks pass, and results
 //! are equal on any number of threads.
 
 use crate::bench::*;
@@ -26,7 +26,7 @@ fn random_link(stream: &mut Stream) -> LinkSpec {
     spec
 }
 
-/// Returns a fabric, and whether its shortest paths can contain a cyclic buffer dependency.
+/// Returns a random fabric, and whether its shortest paths may contain a cyclic buffer dependency.
 fn random_fabric(stream: &mut Stream) -> (Fabric, bool) {
     let (a, b, c) = (random_link(stream), random_link(stream), random_link(stream));
     let tiers = TierLinks { host: a, edge: b, core: c };
@@ -80,7 +80,7 @@ fn random_plan(stream: &mut Stream, hosts: u32, seed: u64) -> Plan {
     builder.build(hosts).unwrap()
 }
 
-/// Returns the network of this seed on `threads` threads, and whether it may deadlock.
+/// Returns the random network of this seed on `threads` threads, and whether it may deadlock.
 pub fn network(seed: u64, threads: usize) -> (Setup, bool) {
     let mut random = Stream::new(seed, 0, purpose("random network"));
     let stream = &mut random;
@@ -178,7 +178,8 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         let summary = &results.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         for check in &summary.checks {
-            // A pause that is lost on a link, or that expires before its renewal, voids the guarantee.
+            // A pause frame that a link loses, or a pause that expires before its renewal, voids the lossless
+            // guarantee.
             let excused = match check.name.as_str() {
                 "deadlock" => may_lock,
                 "lossless" => lossy_links || short_quanta,
@@ -197,7 +198,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
     }
 }
 
-/// Negative control of the comparison: another seed gives other results.
+/// Negative control of the comparison: another seed gives different results.
 #[test]
 fn another_seed_has_another_output() {
     let results = |seed| {
@@ -210,13 +211,13 @@ fn another_seed_has_another_output() {
     assert_ne!(results(1), results(2));
 }
 
-/// `losses` names the switch that lost the frames, at any engine index.
+/// `losses` names the switch that lost the frames, for each leaf, independent of the order of nodes in the engine.
 #[test]
 fn losses_are_reported_for_their_switch() {
     let tiers = TierLinks::uniform(link(10, 500));
     for leaf in 0..4 {
         let fabric = leaf_spine(4, 2, 4, 1, tiers).unwrap();
-        // Three hosts of a leaf send to its fourth host, so that no other switch forwards their frames.
+        // Three hosts of a leaf send to its fourth host, so that only this switch forwards and drops their frames.
         let first = leaf * 4;
         let name = fabric.name(fabric.ports(fabric.host_node(first))[0].peer).to_owned();
         let sources = (1..4)

@@ -1,4 +1,4 @@
-//! Optional features of transports beyond data and acknowledgements, with a transport that uses all of them.
+//! Optional features of transports beyond data and acknowledgements, tested with a transport that uses all of them.
 
 use crate::bench::*;
 use crate::toy::{HEADER, PAYLOAD, PROBE_CLASS, Seen, Toy};
@@ -20,7 +20,7 @@ fn with(toy: &Toy, fabric: Fabric, traffic: traffic::Plan) -> Setup {
     setup
 }
 
-/// Hosts send while they receive. Each receiver gets control frames of its own flow's sender only.
+/// Hosts send and receive simultaneously. A receiver gets only control frames from the sender of the same flow.
 #[test]
 fn a_senders_control_frames_leave_under_its_flows_own_name() {
     let toy = Toy { probes: 2, ..Toy::default() };
@@ -36,7 +36,7 @@ fn a_senders_control_frames_leave_under_its_flows_own_name() {
     assert_eq!(of(&seen, true, Kind::Control).count(), 0);
 }
 
-/// Two parallel switches between two others, on paths of different delays.
+/// Two paths with different delays, 1 and 9 us per link, between the switches `left` and `right`.
 fn two_ways() -> Fabric {
     let mut builder = FabricBuilder::new("two ways");
     let hosts = ["a", "b"].map(|name| builder.add_host(name));
@@ -51,8 +51,8 @@ fn two_ways() -> Fabric {
     builder.build().unwrap()
 }
 
-/// Probes and data use the entropies that the sender sets, and probes use their own class. Acknowledgements return the
-/// entropy of the frame that they answer.
+/// Probes and data frames use the entropy values that the sender sets, and probes use a separate class. An
+/// acknowledgement has the entropy of the frame that it acknowledges.
 #[test]
 fn segments_choose_class_and_path_and_replies_carry_the_path_back() {
     let toy = Toy { probes: 8, entropies: 5, gap: Time::from_us(20), ..Toy::default() };
@@ -65,21 +65,21 @@ fn segments_choose_class_and_path_and_replies_carry_the_path_back() {
     let data: Vec<_> = of(&seen, false, Kind::Data).collect();
     assert!(data.iter().all(|it| it.class == 3 && u64::from(it.entropy) == (it.seq / u64::from(PAYLOAD) + 1) % 5));
     assert_eq!(data.len(), 40);
-    // Data frames are far apart, so each entropy selects one path with one delay.
+    // Data frames are so far apart that no queue forms: the entropy determines the path, and so the one-way delay.
     let mut paths: BTreeMap<u32, BTreeSet<Time>> = BTreeMap::new();
     data.iter().for_each(|it| _ = paths.entry(it.entropy).or_default().insert(it.at - it.stamp));
     assert!(paths.values().all(|delays| delays.len() == 1), "{paths:?}");
     let delays: BTreeSet<_> = paths.values().flatten().collect();
     let [near, far] = delays.into_iter().collect::<Vec<_>>()[..] else { panic!("both paths are used: {paths:?}") };
     assert_eq!(*far - *near, Time::from_us(16));
-    // Replies to data have the class of replies, also if a probe opened the flow.
+    // Acknowledgements of data use the class of replies, even if a probe was the first frame of the flow.
     let acks: Vec<_> = of(&seen, true, Kind::Ack).collect();
     assert_eq!(acks.len(), 48);
     let sent: BTreeSet<_> = probes.iter().chain(&data).map(|it| (it.stamp, it.entropy)).collect();
     assert!(acks.iter().all(|it| sent.contains(&(it.stamp, it.entropy)) && it.class == 6));
 }
 
-/// If replies use the class of the data, an earlier probe does not define it.
+/// If replies use the class of the data, an earlier probe in another class does not change their class.
 #[test]
 fn a_probe_that_opens_a_flow_does_not_choose_the_class_of_replies() {
     let toy = Toy { probes: 1, silent: true, ..Toy::default() };
@@ -94,8 +94,8 @@ fn clocks(stated: impl IntoIterator<Item = (u32, NodeClock)>) -> NodeClocks {
     NodeClocks { drawn: None, stated: stated.into_iter().collect() }
 }
 
-/// With time stamps of two clocks, one-way delays deviate by the difference of their offsets and round trips are exact.
-/// Delays that the run itself measures are not affected.
+/// With timestamps from two clocks, the measured one-way delays deviate by the difference of the clock offsets, and
+/// RTTs are exact. One-way delays in the summary do not depend on clocks.
 #[test]
 fn one_way_delays_see_the_offset_of_two_clocks_and_round_trips_do_not() {
     let run_with = |clocks: NodeClocks| {
@@ -120,7 +120,7 @@ fn one_way_delays_see_the_offset_of_two_clocks_and_round_trips_do_not() {
     assert_eq!(results.summary.delay_ns, reference.summary.delay_ns);
 }
 
-/// A clock that is 50 ppm fast is 50 us ahead after a second, so paced frames are sent earlier by that amount.
+/// A clock with a drift of +50 ppm is 50 us ahead after 1 s, so that paced frames are sent earlier by up to 50 us.
 #[test]
 fn a_clock_drifts_away_over_a_second() {
     let toy = Toy { gap: Time::from_ms(100), ..Toy::default() };
@@ -135,18 +135,19 @@ fn a_clock_drifts_away_over_a_second() {
     assert_eq!(data.len(), 11);
     let delay_ps = |it: &Seen| i128::from(it.at.as_ps()) - i128::from(it.stamp.as_ps());
     for (n, it) in (0..).zip(&data) {
-        // The sender counts 100 ms n times, each of which takes 100 ms / 1.00005.
+        // Frame n is sent after n intervals of 100 ms on the sender's clock, each of which takes 100 ms / 1.00005.
         assert_eq!(it.stamp, Time::from_ms(100 * n));
         let counted_ps = i128::from(it.stamp.as_ps());
         let ahead_ps = counted_ps - counted_ps * 1_000_000_000 / 1_000_050_000;
         let off_ps = delay_ps(data[0]) - ahead_ps - delay_ps(it);
         assert!(off_ps.abs() <= 2, "{n}: {off_ps}");
     }
-    // By the two clocks, the last frame arrives before it was sent.
+    // By the clocks of sender and receiver, the last frame arrives before it was sent.
     assert!(data[10].at < data[10].stamp && data[10].stamp - data[10].at < Time::from_us(50));
 }
 
-/// Without queues along a line: each hop records the time of the frame and the bytes sent before it.
+/// On an idle line of switches, each telemetry record has the time at which the frame left the hop and the bytes sent
+/// before it.
 // [HPCC2] [HPCC3]
 #[test]
 fn telemetry_covers_every_hop_and_returns_to_the_sender() {
@@ -164,7 +165,7 @@ fn telemetry_covers_every_hop_and_returns_to_the_sender() {
         let times: Vec<_> = it.hops.iter().map(|hop| hop.at).collect();
         assert_eq!(times, [1, 2, 3].map(|hop| it.stamp + step * hop));
         assert!(it.hops.iter().all(|hop| hop.rate == rate && hop.queue_bytes == 0));
-        // The control frame was sent after the first data frame.
+        // One control frame (64 B) is sent after the first data frame.
         let sent_bytes = n * frame_bytes + if n > 0 { 64 } else { 0 };
         assert!(it.hops.iter().all(|hop| hop.sent_bytes == sent_bytes), "{it:?}");
     }
@@ -176,8 +177,8 @@ fn telemetry_covers_every_hop_and_returns_to_the_sender() {
     assert!(last.hops.is_empty(), "who says that the flow is complete says nothing else");
 }
 
-/// At a port of several flows, with frames in order of departure: each record has the bytes sent before, and the queue
-/// length behind it is consistent with frames in flight.
+/// Four flows share a port. In order of departure, each telemetry record has the bytes sent before the frame, and its
+/// queue length is consistent with that of the next frame.
 // [HPCC2]
 #[test]
 fn telemetry_of_a_crowded_port_adds_up() {
@@ -194,7 +195,7 @@ fn telemetry_of_a_crowded_port_adds_up() {
     for pair in left.windows(2) {
         let [(a, hop), (b, next)] = [pair[0], pair[1]].map(|it| (it, it.hops[0]));
         assert!(next.at >= hop.at + wire(size(a)), "two frames on one wire");
-        // Only control frames, which carry no telemetry, may have been sent between the two.
+        // Only control frames, which carry no telemetry, can have been sent between the two frames.
         let others = next.sent_bytes - hop.sent_bytes - size(a);
         assert!(others.is_multiple_of(64) && others <= 4 * 64, "{others}");
         if hop.queue_bytes > 0 && others == 0 {
@@ -206,7 +207,8 @@ fn telemetry_of_a_crowded_port_adds_up() {
     assert!(most_queued > 100_000, "{most_queued}");
 }
 
-/// Lost frames free their records. Observations of both ends do not depend on threads.
+/// The telemetry records of lost frames are freed, and observations at both endpoints do not depend on the number of
+/// threads.
 #[test]
 fn records_of_lost_frames_are_freed_and_threads_change_nothing() {
     let results = |threads: usize| {
@@ -236,8 +238,8 @@ fn fabric_of_ten() -> Fabric {
     leaf_spine(2, 2, 5, 1, TierLinks { host, edge, core }).unwrap()
 }
 
-/// Two traffic entries with different transports, in separate parts of one network, give results equal to those of each
-/// one alone.
+/// Two traffic entries with different transports in disjoint parts of one network give the same results as each entry
+/// alone.
 #[test]
 fn each_entry_of_the_traffic_has_its_own_transport() {
     let flows =

@@ -1,4 +1,4 @@
-//! Sampled state of congestion controls, against the papers.
+//! Sampled congestion control state, compared with the equations of the papers.
 
 use crate::bench::*;
 use fabric::generate::dumbbell;
@@ -10,8 +10,8 @@ fn of_flow(results: &Results, flow: u64) -> Vec<ControlSample> {
     results.controls.iter().filter(|sample| sample.flow == flow).copied().collect()
 }
 
-/// A lone TCP flow with a round trip of 2 ms doubles its window per round trip, since each segment is acknowledged and
-/// each acknowledgement adds a segment (RFC 5681, 3.1).
+/// A lone TCP flow with an RTT of 2 ms doubles its window per RTT in slow start, because each segment is acknowledged
+/// and each acknowledgement adds a segment (RFC 5681, 3.1).
 #[test]
 fn tcp_in_slow_start_doubles_its_window_each_round_trip() {
     let fabric = dumbbell(1, 1, link(100, 333_333), link(100, 333_333)).unwrap();
@@ -21,8 +21,8 @@ fn tcp_in_slow_start_doubles_its_window_each_round_trip() {
     setup.duration = Time::from_ms(17);
     setup.record.control_every = Some(Time::from_ms(2));
     let samples = of_flow(&run(setup), 0);
-    // After k round trips of slightly more than 2 ms the window is that of k - 1, since a sample is just before the end
-    // of one.
+    // The RTT is slightly longer than the sampling interval of 2 ms: a sample is taken just before the end of round k
+    // and has the window of round k - 1.
     let windows: Vec<u64> = samples.iter().map(|sample| sample.window_bytes.unwrap()).collect();
     assert_eq!(windows, (0..8).map(|round| 2000 << round).collect::<Vec<u64>>());
     assert_eq!(samples[0].rtt_ps, None, "nothing has come back yet");
@@ -48,9 +48,9 @@ fn dcqcn() -> Setup {
     setup
 }
 
-/// A DCQCN flow after one cut: samples at the timer's interval show one stage each, five that halve the distance to the
-/// target, then one more with an additive step, and hyper steps after that (DCQCN, fig. 7). Alpha decays by 1 - g per
-/// sample (eq. 2).
+/// A DCQCN flow after one rate decrease, sampled at the interval of the increase timer. Each sample shows one stage:
+/// five stages of fast recovery, which halve the distance to the target rate; then one additive increase; then hyper
+/// increases (DCQCN, fig. 7). Alpha decreases by the factor 1 - g per sample (eq. 2).
 #[test]
 fn dcqcn_recovers_by_its_stages_and_forgets_by_its_gain() {
     let samples = of_flow(&run(dcqcn()), 0);
@@ -72,7 +72,7 @@ fn dcqcn_recovers_by_its_stages_and_forgets_by_its_gain() {
     }
 }
 
-/// Sampling has no effect, and samples are equal on any number of threads.
+/// Sampling does not change the run, and samples are equal on any number of threads.
 #[test]
 fn sampling_controls_changes_nothing_on_any_number_of_threads() {
     for kind in ["tcp", "dctcp", "dcqcn", "timely", "hetflow", "qcn", "eccp", "hpcc", "dctcp-rate", "swift", "external"]
@@ -93,8 +93,8 @@ fn sampling_controls_changes_nothing_on_any_number_of_threads() {
     }
 }
 
-/// A lone HetFlow flow on three links of 10 Gbps and 1 us: its receiver measures the path delay, less the offset of the
-/// sender's clock.
+/// A lone HetFlow flow over three links of 10 Gbps and 1 us: the receiver measures the one-way delay of the path minus
+/// the clock offset of the sender.
 #[test]
 fn hetflow_sees_the_delay_of_its_way_by_the_clocks_of_its_ends() {
     let of = |offset_us: u64| {
@@ -110,7 +110,7 @@ fn hetflow_sees_the_delay_of_its_way_by_the_clocks_of_its_ends() {
     assert_eq!(of(50), of(0) - 50_000_000);
 }
 
-/// NDP reports bytes in flight only. Datagrams have no control, and no row.
+/// For NDP, only the bytes in flight are sampled. Datagrams have no congestion control, and no samples.
 #[test]
 fn values_without_meaning_for_a_transport_are_omitted() {
     let of = |kind: &str| {

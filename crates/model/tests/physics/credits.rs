@@ -1,4 +1,5 @@
-//! Credits: a closed form of the throughput, no loss even with lost messages, and deadlocks like those under pauses.
+//! Credit-based flow control: closed form of the throughput, no loss even if credit messages are lost, and the same
+//! deadlocks as with pauses.
 
 use crate::bench::*;
 use fabric::generate::{ring, single_switch};
@@ -10,7 +11,7 @@ use traffic::{ENDLESS, Flow, Process};
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Credits for class 3.
+/// Credit-based flow control for class 3.
 fn credits(bytes: Option<u64>, update_bytes: Option<u64>) -> FlowControl {
     FlowControl::Credit(CreditParameters {
         classes: 1 << 3,
@@ -20,8 +21,8 @@ fn credits(bytes: Option<u64>, update_bytes: Option<u64>) -> FlowControl {
     })
 }
 
-/// Frames of `frame` bytes from `H1` over `S1` and `S2` to `H2`. The link between the switches is long, the others are
-/// short and of equal rate.
+/// `H1 - S1 - S2 - H2`: `H1` sends frames of `frame` bytes at line rate to `H2`. The link between the switches is long,
+/// the other links are short, and all have the same rate.
 fn line(gbps: u64, delay_ns: u64, frame: u16) -> Setup {
     let mut builder = FabricBuilder::new("line");
     let (h1, h2) = (builder.add_host("H1"), builder.add_host("H2"));
@@ -35,7 +36,7 @@ fn line(gbps: u64, delay_ns: u64, frame: u16) -> Setup {
     setup
 }
 
-/// Returns the delivered frames per frame time of the long link, after a warm-up.
+/// Returns the utilisation of the long link, in delivered frames per frame time, after a warm-up.
 fn share(mut setup: Setup, gbps: u64, frame: u16) -> f64 {
     let time = Rate::from_gbps(gbps).serialise(u64::from(frame) + 20);
     setup.duration = time * 4_000 + Time::from_us(200);
@@ -43,15 +44,15 @@ fn share(mut setup: Setup, gbps: u64, frame: u16) -> f64 {
     let duration = setup.duration;
     let results = run(setup);
     results.all_hold();
-    // The first half is the warm-up.
+    // The first half of the samples is the warm-up.
     let last = results.goodput_samples.last().expect("a sample").1;
     let frames = last as f64 / f64::from(frame - 46);
     frames * time.as_ps() as f64 / (duration / 2).as_ps() as f64
 }
 
-/// With credits for n frames, granted one by one, frames of wire time S, and a round trip of a frame's arrival A, the
-/// message of 72 bytes and twice the delay d, the utilisation is min(1, n S / (A + message + 2 d)). S includes the gap
-/// after the frame, A and the message do not.
+/// Credits for n frames are granted frame by frame. The RTT is the transmission time A of a frame, plus that of the
+/// credit message of 72 bytes, plus twice the delay d. The utilisation is min(1, n S / (A + message + 2 d)), where S is
+/// the frame time. S includes the inter-frame gap; A and the message do not.
 #[test]
 fn throughput_is_credits_over_the_round_trip() {
     for (gbps, delay_ns, frame) in [(10, 1_000, 1518u16), (100, 500, 1518), (40, 2_000, 700), (25, 100, 9_000)] {
@@ -70,7 +71,7 @@ fn throughput_is_credits_over_the_round_trip() {
     }
 }
 
-/// Computed credits fill a link in both directions at once. Two frames less than the formula do not.
+/// The computed credits suffice for full utilisation in both directions simultaneously; two frames less do not.
 #[test]
 fn the_computed_credits_fill_a_link_both_ways() {
     for (gbps, delay_ns, frame) in [(10, 1_000, 1518u16), (100, 500, 1518), (100, 5_000, 4_096), (25, 50, 256)] {
@@ -82,7 +83,7 @@ fn the_computed_credits_fill_a_link_both_ways() {
             setup.switch.flow_control = credit;
             share(setup, gbps, frame)
         };
-        // A message of 84 bytes per frame of the other direction uses part of the wire.
+        // On each link, one credit message (84 bytes on the wire) is sent per frame of the reverse direction.
         let wire = f64::from(frame) + 20.0;
         let full = wire / (wire + 84.0);
         let computed = both(credits(None, None));
@@ -93,8 +94,8 @@ fn the_computed_credits_fill_a_link_both_ways() {
     }
 }
 
-/// Random fabrics of two tiers, incast bursts of random sizes, random credits down to one frame, links that lose frames
-/// and messages, and link failures: no frame of the lossless class is lost for lack of room.
+/// Random two-tier fabrics, incast bursts of random size, random credits down to one frame, links that lose frames and
+/// credit messages, and link failures: no frame of the lossless class is dropped for lack of buffer space.
 #[test]
 fn nothing_is_ever_lost_for_want_of_room() {
     let mut waits = 0;
@@ -143,7 +144,7 @@ fn nothing_is_ever_lost_for_want_of_room() {
     assert!(waits > 1_000, "{waits}");
 }
 
-/// Two leaves under one spine, with hosts assigned alternately.
+/// Two leaves under one spine; hosts are assigned to the leaves alternately.
 fn tiers(hosts: u32, spec: LinkSpec) -> Fabric {
     let mut builder = FabricBuilder::new("tiers");
     let hosts: Vec<_> = (1..=hosts).map(|n| builder.add_host(format!("H{n}"))).collect();
@@ -156,7 +157,7 @@ fn tiers(hosts: u32, spec: LinkSpec) -> Fabric {
     builder.build().unwrap()
 }
 
-/// Negative control: a host that ignores credits loses frames.
+/// Negative control: of a host that ignores credits, frames are dropped.
 // [M50]
 #[test]
 fn a_host_that_does_not_listen_loses() {
@@ -181,7 +182,7 @@ fn a_host_that_does_not_listen_loses() {
     assert!(!run(control).passes("lossless"));
 }
 
-/// Four switches in a ring. Host i of `senders` sends clockwise to the third host after it.
+/// Four switches in a ring with one host each. Host i of `senders` sends clockwise to host i + 3.
 fn clockwise(senders: &[u32], bytes: u64) -> Setup {
     let fabric = ring(4, 1, link(40, 1000), link(40, 1000)).unwrap();
     let mut paths = PathTable::new();
@@ -215,7 +216,7 @@ fn a_ring_deadlocks_under_credits_and_the_run_locates_it() {
     run(clockwise(&[0], ENDLESS)).all_hold();
 }
 
-/// A deadlock is reported in exactly those runs in which not all frames arrive.
+/// A deadlock is reported if and only if some frames never arrive.
 #[test]
 fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
     let mut stream = Stream::new(12, 0, 0);
@@ -235,8 +236,8 @@ fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
     assert!(stuck > 10 && free > 10, "{stuck} stuck, {free} free");
 }
 
-/// Four hosts send to a fifth. The trace of accounts under credits: each blocks and releases its sender repeatedly, for
-/// frames queued at the one full port, and never exceeds its credits.
+/// Four hosts send to a fifth: in the trace, each ingress account repeatedly blocks and releases its sender, because of
+/// frames queued for the only congested port, and never exceeds its credits.
 #[test]
 fn a_trace_has_the_reason_of_missing_credits() {
     use stats::trace::TraceEvent;
@@ -268,7 +269,7 @@ fn a_trace_has_the_reason_of_missing_credits() {
         }
     }
     assert!(stops > 20, "{stops}");
-    // With one flow, no sender is blocked by a switch that forwards all frames.
+    // A single flow: no account runs out of room, because the switch forwards all frames at line rate.
     let mut alone = line(10, 1_000, 1518);
     alone.switch.flow_control = credits(None, None);
     alone.duration = Time::from_us(500);

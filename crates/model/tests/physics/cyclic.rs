@@ -1,4 +1,4 @@
-//! Cyclic queuing, from traces only: ports send frames in the cycle after their arrival.
+//! Cyclic queuing and forwarding, checked by traces: ports send frames in the cycle after their arrival.
 
 use crate::bench::{Results, datagrams, link, plan, run, setup};
 use fabric::generate::line;
@@ -14,7 +14,7 @@ use units::{Rate, Time};
 const CYCLE: Time = Time::from_us(20);
 const DELAY: Time = Time::from_ns(300);
 
-/// All ports of all switches.
+/// Cyclic queuing parameters for all ports of all switches.
 pub fn everywhere(fabric: &Fabric, cycles: Cycles) -> BTreeMap<(NodeId, u16), Cycles> {
     let of = |node: NodeId| (0..fabric.ports(node).len() as u16).map(move |port| ((node, port), cycles));
     fabric.switches().flat_map(of).collect()
@@ -29,8 +29,8 @@ fn traced(fabric: Fabric, flows: Vec<Flow>, guard: Time) -> Setup {
     setup
 }
 
-/// Returns the frames of classes 3 and 5 that left switches, and the number of those that missed the cycle after their
-/// arrival. A frame must arrive at the next node before the cycle ends.
+/// Returns the number of frames of classes 3 and 5 that left switches, and the number of these that were not sent in
+/// the cycle after their arrival, or did not arrive at the next node within the cycle in which they were sent.
 fn left(results: &Results, switches: &[NodeId]) -> (u64, u64) {
     let number = |at: Time| at.as_ps() / CYCLE.as_ps();
     let (mut frames, mut missed) = (0, 0);
@@ -61,8 +61,8 @@ fn random_flows(random: &mut Stream, hosts: u64, flows: u64, most_mbps: u64) -> 
         .collect()
 }
 
-/// Under random light load each frame of the pair leaves and arrives in its cycle, regardless of other classes. The
-/// summary agrees with the trace.
+/// Random light load: each frame of the two classes is sent in the cycle after its arrival, and arrives at the next
+/// node in that cycle, regardless of other classes. The counters in the summary agree with the trace.
 #[test]
 fn frames_leave_in_the_cycle_after_that_in_which_they_came() {
     let mut random = Stream::new(11, 0, 0);
@@ -81,12 +81,14 @@ fn frames_leave_in_the_cycle_after_that_in_which_they_came() {
     }
 }
 
-/// Overload of a cycle: excess frames wait for two cycles, are counted, cause a warning, and are not lost.
+/// More frames arrive in a cycle than fit into the next: excess frames wait for a second cycle, are counted as
+/// `missed`, cause a warning, and are not lost.
 #[test]
 fn frames_beyond_a_cycle_miss_it_and_are_counted() {
     let fabric = line(2, 6, link(10, 300), link(10, 300)).unwrap();
     let switches: Vec<NodeId> = fabric.switches().collect();
-    // Five hosts send 4 x 1500 bytes at once over one link: 24.3 us of wire time, but a cycle has 19.7 us.
+    // Five hosts send 4 x 1500 B simultaneously over one link: 20 x 1.216 us = 24.3 us of wire time, but a cycle has
+    // 19.7 us.
     let burst = |src: u32| {
         let flow = datagrams(src, 6 + src, Process::Constant { rate: Rate::from_gbps(10) }, 1500, 6000);
         Flow { class: 3, start: Start::At(Time::from_us(1)), ..flow }
@@ -96,12 +98,12 @@ fn frames_beyond_a_cycle_miss_it_and_are_counted() {
     let (frames, missed) = left(&results, &switches);
     let cycles = &results.summary.mechanisms["cyclic"];
     assert_eq!((cycles["frames"], cycles["missed"]), (frames, missed));
-    // 16 frames of 1.216 us fit into 19.7 us, and four do not.
+    // 16 frames of 1.216 us fit into 19.7 us; four frames miss their cycle.
     assert_eq!((frames, missed, results.summary.packets.delivered_whole), (40, 4, 20));
     assert!(results.summary.warnings.iter().any(|warning| warning.starts_with("4 of 40 frames")));
 }
 
-/// Ports without cycles forward frames of the pair on arrival.
+/// Ports without cyclic queuing forward frames of these classes on arrival.
 #[test]
 fn ports_without_cycles_know_nothing_of_them() {
     let fabric = line(2, 1, link(10, 300), link(10, 300)).unwrap();

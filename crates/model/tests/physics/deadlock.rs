@@ -1,4 +1,4 @@
-//! Deadlocks, and transient cycles of pauses that are none.
+//! Deadlocks, and transient cyclic buffer dependencies that are not deadlocks.
 
 use crate::bench::*;
 use fabric::generate::ring;
@@ -8,7 +8,7 @@ use traffic::{ENDLESS, Flow, Process};
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Four switches in a ring with a host each. Host i of `senders` sends `bytes` clockwise to the second host after it.
+/// Four switches in a ring with one host each. Host i of `senders` sends `bytes` clockwise to host i + 2.
 fn clockwise(senders: &[u32], bytes: u64, xoff_bytes: u64) -> Setup {
     let fabric = ring(4, 1, link(40, 1000), link(40, 1000)).unwrap();
     let mut paths = PathTable::new();
@@ -37,7 +37,7 @@ fn clockwise(senders: &[u32], bytes: u64, xoff_bytes: u64) -> Setup {
     setup
 }
 
-/// Returns the port towards the next switch. Node 4 is `S1`, whose link to `S2` is the first.
+/// Returns the port towards the next switch of the ring. Node 4 is `S1`; its first inter-switch link leads to `S2`.
 fn clockwise_port(node: u32) -> Option<u16> {
     match node {
         4 => Some(1),
@@ -64,8 +64,8 @@ fn a_ring_of_four_deadlocks_and_the_run_reports_location_and_time() {
     assert_eq!(cycle[2], between("S3", 2, "S4"));
     assert_eq!(cycle[3], between("S4", 2, "S1"));
     assert_eq!(cycle.len(), 4);
-    // The cycle closed when the last of its four ports was paused, after each account filled with 100 KB at 20 Gbps or
-    // more. Later pause frames are renewals.
+    // The deadlock begins when the last of the four ports is paused, which is after an account has filled with 100 KB
+    // at 20 Gbps or more. Later pause frames are renewals.
     assert!(found.closed_ps > 20_000_000 && found.closed_ps < 1_000_000_000, "{}", found.closed_ps);
     let resumed = results.pauses.iter().filter(|pause| !pause.4 && clockwise_port(pause.1) == Some(pause.2));
     assert!(resumed.clone().all(|pause| pause.0.as_ps() < found.closed_ps), "nobody in the ring goes on");
@@ -86,7 +86,8 @@ fn the_lock_is_real_and_reported_as_soon_as_it_is() {
 #[test]
 fn without_the_traffic_of_one_link_or_without_flow_control_nothing_locks() {
     for without in 0..4u32 {
-        // Senders `without` and the previous one use the link from switch `without` to the next.
+        // The link from switch `without` to the next is used by the senders `without` and `without - 1`: leave out
+        // both.
         let senders: Vec<u32> = (0..4).filter(|&src| src != without && (src + 1) % 4 != without).collect();
         let results = run(clockwise(&senders, ENDLESS, 100_000));
         results.all_hold();
@@ -100,7 +101,7 @@ fn without_the_traffic_of_one_link_or_without_flow_control_nothing_locks() {
     assert!(results.dropped("queue full") > 0);
 }
 
-/// Returns whether all four ports around the ring were paused at one instant.
+/// Returns whether all four ports of the ring were paused simultaneously at some time.
 fn all_stopped_at_once(results: &Results) -> bool {
     let mut events = results.pauses.clone();
     events.sort_unstable();
@@ -113,8 +114,8 @@ fn all_stopped_at_once(results: &Results) -> bool {
     })
 }
 
-/// Bursts of random sizes: a deadlock is reported in exactly those runs in which not all frames arrive. Some of the
-/// others have a transient cycle of pauses around the whole ring, which drains.
+/// Bursts of random sizes: a deadlock is reported if and only if some frames never arrive. In some of the other runs,
+/// all ports of the ring are paused simultaneously for a while, but the pauses resolve.
 #[test]
 fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
     let mut stream = Stream::new(11, 0, 0);

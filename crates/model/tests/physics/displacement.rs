@@ -1,4 +1,4 @@
-//! Statistics of reordering and of queue utilisation, against expected values.
+//! Statistics of reordering and of queue utilisation, compared with expected values.
 
 use crate::bench::*;
 use fabric::generate::single_switch;
@@ -7,7 +7,7 @@ use model::parameters::*;
 use traffic::{ENDLESS, Process};
 use units::{Rate, Time};
 
-/// Two hosts at two switches, with a short and a long link between them.
+/// Two hosts at two switches, which are connected by a short and a long link.
 fn two_ways(short_ns: u64, long_ns: u64) -> fabric::Fabric {
     let mut builder = FabricBuilder::new("two ways");
     let hosts: Vec<NodeId> = (0..2).map(|at| builder.add_host(format!("H{at}"))).collect();
@@ -31,14 +31,15 @@ fn sprayed(short_ns: u64, long_ns: u64, spread: Spread) -> Results {
     run(setup)
 }
 
-/// Frames are 8.16 us apart: a path that is longer by k frame times displaces frames by up to k positions.
+/// Frames are sent every 8.16 us: if one path is longer by k frame times, frames are displaced by up to k positions.
 #[test]
 fn ways_of_unequal_length_displace_by_their_difference() {
     let mut before = 0;
     for locations in [1, 4, 20] {
         let results = sprayed(100, 100 + 8160 * locations + 4000, Spread::PerPacket);
         let found = results.all_hold().summary.reordering.unwrap();
-        // About half of the frames that start within the difference take the short path and overtake.
+        // About half of the frames that are sent within the delay difference take the short path and overtake a frame
+        // on the long path.
         assert!(found.latest_packets > before && found.latest_packets <= locations, "{found:?}");
         assert!(found.latest_packets >= locations / 3 && found.earliest_packets <= locations, "{found:?}");
         assert!(found.displaced > found.packets / 4 && found.entropy_nats > 0.5, "{found:?}");
@@ -51,7 +52,7 @@ fn ways_of_unequal_length_displace_by_their_difference() {
     }
 }
 
-/// Retransmitted frames are late by the number of frames received in between.
+/// Retransmitted frames are late by the number of frames that were received since the original.
 #[test]
 fn retransmissions_are_late() {
     let flows = (0..3).map(|src| flow(src, 3, 300_000));
@@ -72,8 +73,8 @@ fn run_without_measure() -> Results {
     run(setup(single_switch(2, link(1, 500)).unwrap(), plan(2, [flow(0, 1, 1000)])))
 }
 
-/// Two sources at line rate into one port: after 100 frame times the queue of 100 is full and stays full. It is above
-/// one half for half of the time. All other queues are empty.
+/// Two sources at line rate send to one port: its queue grows linearly, is full (100 frames) after 100 frame times, and
+/// stays full. It is more than half full for half of the time until then. All other queues are empty.
 #[test]
 fn a_queue_that_fills_linearly() {
     let rate = Rate::from_gbps(10);
@@ -82,15 +83,16 @@ fn a_queue_that_fills_linearly() {
     setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Packets(100) };
     setup.host.reply_class = None;
     setup.record.utilisation = Some(0.5);
-    // A frame of 1000 bytes lasts 816 ns. The last bits of the first two frames arrive after 816 + 500 ns. The queue is
-    // full 100 frame times later.
+    // The frame time is 816 ns for 1000 B. The first two frames arrive after 816 + 500 ns; the queue is full 100 frame
+    // times later.
     setup.duration = Time::from_ns(1316 + 100 * 816);
     let results = run(setup);
     let found = results.summary.queue_utilisation.unwrap();
     assert_eq!((found.queues, found.queues_used), (3, 1), "{found:?}");
     assert!((found.time_ratio - 0.5).abs() < 0.02, "{found:?}");
     assert!((found.mean - 0.5 / 3.0).abs() < 0.01, "{found:?}");
-    // E[u^2] of a ramp is 1/3, averaged over three queues of which two are empty.
+    // Var[u] over three queues, two of which are empty: E[u^2] = 1/3 x 1/3 for a linear ramp, minus E[u]^2 = (1/2 x
+    // 1/3)^2.
     assert!((found.variance - (1.0 / 9.0 - 1.0 / 36.0)).abs() < 0.01, "{found:?}");
     assert!((found.variance_of_means - (0.25 / 3.0 - 1.0 / 36.0)).abs() < 0.01, "{found:?}");
 }

@@ -1,4 +1,4 @@
-//! Runs that end with their flows: not earlier, only slightly later, and with complete results.
+//! Runs that end when all flows have ended: not before, only slightly later, and with complete results.
 
 use crate::bench::*;
 use fabric::Fabric;
@@ -11,7 +11,8 @@ fn star(hosts: u32) -> Fabric {
     single_switch(hosts, link(10, 500)).unwrap()
 }
 
-/// The run ends at the first check after the last frame arrived, regardless of its configured duration.
+/// The run ends at the first check after the last frame has arrived. Its results equal those of a run with the
+/// configured duration.
 // [M63]
 #[test]
 fn a_run_ends_with_its_flows_and_counts_as_the_whole_one_does() {
@@ -35,7 +36,7 @@ fn a_run_ends_with_its_flows_and_counts_as_the_whole_one_does() {
     assert_eq!(ended.summary, run_with(true, 2).summary);
 }
 
-/// A run waits for a flow that starts late, but not for one without an end.
+/// The run waits for flows that start late, but not for endless flows.
 #[test]
 fn the_run_waits_for_late_flows_and_not_for_endless_ones() {
     let late = traffic::Flow { start: traffic::Start::At(Time::from_ms(3)), ..flow(0, 1, 5_000) };
@@ -53,7 +54,7 @@ fn the_run_waits_for_late_flows_and_not_for_endless_ones() {
     assert!(both.simulated_ps < Time::from_us(3_050).as_ps() && both.flows.completed == 2, "{}", both.simulated_ps);
 }
 
-/// A run waits for drawn flows until the last one.
+/// The run waits for the last of the flows with random arrivals.
 #[test]
 fn drawn_flows_are_waited_for_up_to_the_last() {
     let mut builder = traffic::PlanBuilder::new();
@@ -74,7 +75,7 @@ fn drawn_flows_are_waited_for_up_to_the_last() {
     assert!(end >= last && end < last + 2 * Time::from_us(10).as_ps(), "{end} after {last}");
 }
 
-/// A datagram source has ended when its last frame has arrived or is lost.
+/// A datagram source has ended when each of its frames has arrived or is lost.
 // [M63]
 #[test]
 fn datagrams_end_whether_they_arrive_or_not() {
@@ -92,7 +93,7 @@ fn datagrams_end_whether_they_arrive_or_not() {
     assert!(results.summary.simulated_ps < Time::from_us(900).as_ps(), "{}", results.summary.simulated_ps);
 }
 
-/// Statistics start after the warm-up, so the run does not end before it.
+/// The run does not end before the warm-up, because statistics start after it.
 // [M63]
 #[test]
 fn the_warm_up_is_waited_for() {

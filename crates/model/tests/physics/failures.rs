@@ -1,4 +1,4 @@
-//! Links that fail, lose and damage frames; routing loops; marks.
+//! Links that fail, lose or corrupt frames; routing loops; ECN marks.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, dumbbell, leaf_spine, line};
@@ -9,12 +9,12 @@ use stats::trace::TraceEvent;
 use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
 
-/// Returns four standard deviations of a binomial count.
+/// Returns four standard deviations of a binomially distributed count.
 fn four_sigma(trials: u64, p: f64) -> f64 {
     4.0 * (trials as f64 * p * (1.0 - p)).sqrt()
 }
 
-/// Frames of 1000 bytes leave every 816 ns; 20 us of cable hold 24.5 of them.
+/// Frames of 1000 B are sent every 816 ns; 20 us of propagation delay contain 24.5 of them.
 #[test]
 fn a_failure_loses_exactly_the_frames_on_the_link_and_those_that_follow() {
     let long = LinkSpec::new(Rate::from_gbps(10), Time::from_us(20));
@@ -28,7 +28,7 @@ fn a_failure_loses_exactly_the_frames_on_the_link_and_those_that_follow() {
     let end = setup.duration;
     let results = run(setup);
     results.all_hold();
-    // Frame n reaches S1 at 1306.4 + 816 n ns, is forwarded at once, and arrives 20,806.4 ns later.
+    // Frame n reaches S1 at 1306.4 + 816 n ns, is forwarded immediately, and arrives 20,806.4 ns later.
     let (gap, first) = (816_000, 1_306_400);
     let starts_before = |t: Time| (t.as_ps() - first).div_ceil(gap);
     let arrived_before = |t: Time| (t.as_ps() - first - 20_806_400).div_ceil(gap);
@@ -60,18 +60,19 @@ fn local_rerouting_saves_frames_after_the_failure() {
         results.all_hold();
         results
     };
-    // The spine that lost its downlink sends by the third leaf. Without rerouting half of its frames are lost.
+    // The spine whose downlink failed reroutes frames through the third leaf. Without rerouting, half of the frames are
+    // lost.
     let down = [("S1", "L2")];
     let (with, without) = (run_with(Reroute::Local, &down), run_with(Reroute::None, &down));
     assert!(with.summary.packets.dropped_total() <= 2, "{:?}", with.summary.packets);
     let after = (700_000.0 / 2040.0) / 2.0;
     assert!((without.summary.packets.dropped_total() as f64 - after).abs() < 0.25 * after);
-    // The leaf itself has another uplink: equal-cost routes need no rerouting.
+    // If an uplink of the leaf fails, the other uplink is an equal-cost path: no rerouting is needed.
     let up = run_with(Reroute::None, &[("S1", "L1")]);
     assert!(up.summary.packets.dropped_total() <= 2, "{:?}", up.summary.packets);
 }
 
-/// S2 sends to S1 and S1 back to S2: a frame with TTL 9 makes 9 hops between them.
+/// A routing loop between S1 and S2: a frame with TTL 9 is forwarded nine times.
 // [M34]
 #[test]
 fn the_hop_limit_ends_a_loop() {
@@ -86,7 +87,7 @@ fn the_hop_limit_ends_a_loop() {
     let results = run(setup);
     results.all_hold();
     assert_eq!(results.dropped("ttl expired"), frames);
-    // Nine switches forward it. At the tenth the TTL is 0.
+    // Nine switches forward the frame. At the tenth, its TTL is 0.
     assert_eq!(results.summary.packet_hops, frames * 10);
 }
 
@@ -116,7 +117,7 @@ fn loss_and_bit_errors_strike_at_their_rates() {
     }
 }
 
-/// Go-back-N and TCP eventually deliver all bytes over a lossy link.
+/// Go-back-N and TCP deliver all bytes over a lossy link.
 #[test]
 fn reliable_transports_recover_from_loss() {
     for (kind, settings) in [
@@ -136,7 +137,8 @@ fn reliable_transports_recover_from_loss() {
     }
 }
 
-/// Frames of 1250 bytes on the wire arrive at a 10 Gbps port every 100 ns, so the queue at each arrival is exact.
+/// Returns the number of marked frames. Frames of 1250 B on the wire arrive at a port of 10 Gbps every 100 ns, so that
+/// the queue length at each arrival is known exactly.
 fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64, at: MarkEvent) -> u64 {
     let fast = link(100, 500);
     let fabric = dumbbell(1, 1, fast, link(10, 500)).unwrap();
@@ -153,8 +155,8 @@ fn marks(frames: u64, k_min_bytes: u64, k_max_bytes: u64, p_max: f64, at: MarkEv
     results.summary.event_counts.marks
 }
 
-/// Returns the frames queued when frame `n` arrives: `n` minus the first, which left at once, minus one per ten frames.
-/// A departure at that instant is first.
+/// Returns the queue length in frames at the arrival of frame `n`: `n` frames, minus the first, which is sent
+/// immediately, minus one frame per ten arrivals. A departure at the instant of an arrival precedes it.
 fn met(n: u64) -> u64 {
     n - (n.div_ceil(10)).max(u64::from(n > 0)) - u64::from(n > 0 && n.is_multiple_of(10))
 }
@@ -167,7 +169,8 @@ fn marks_are_those_of_the_queue_that_a_frame_meets() {
         let expected = (0..frames).filter(|&n| met(n) * 1230 > threshold).count() as u64;
         assert_eq!(marks(frames, threshold, threshold, 1.0, MarkEvent::Enqueue), expected, "step at {threshold}");
     }
-    // RED's ramp from 0 upwards: the mean of a sum of Bernoulli variables with different probabilities.
+    // The marking probability of RED increases linearly from 0. The expected number of marks is the sum of the
+    // probabilities of the frames.
     let k_max = 4_000 * 1230;
     let p = |n: u64| 0.5 * met(n) as f64 / 4_000.0;
     let expected: f64 = (0..frames).map(p).sum();
@@ -176,13 +179,13 @@ fn marks_are_those_of_the_queue_that_a_frame_meets() {
     assert!((marked - expected).abs() < 4.0 * variance.sqrt(), "{marked}, expected {expected}");
 }
 
-/// Returns the frames left behind when frame `n` of `frames` leaves, in that stream: one frame leaves per ten arrivals.
-/// An arrival at that instant is later.
+/// Returns the queue length in frames after the departure of frame `n` of `frames`: one frame departs per ten arrivals.
+/// An arrival at the instant of a departure follows it.
 fn left(n: u64, frames: u64) -> u64 {
     if n == 0 { 0 } else { (10 * n - 1).min(frames - 1) - n }
 }
 
-/// Returns the numbers of the marked frames, of 2,000 in that stream.
+/// Returns the numbers of the marked frames among 2000 frames.
 fn marked(threshold: u64, at: MarkEvent) -> Vec<u64> {
     let fabric = dumbbell(1, 1, link(100, 500), link(10, 500)).unwrap();
     let datagram = transport("datagram", &[("frame", "1230B"), ("ecn", "true")]);
@@ -204,8 +207,9 @@ fn marked(threshold: u64, at: MarkEvent) -> Vec<u64> {
     marks.map(|row| row.packet.expect("a packet").seq / payload).collect()
 }
 
-/// The number of frames that find more than a threshold ahead equals the number that leave more than it behind, since a
-/// queue changes in steps of one. At dequeue different frames are marked: those that leave while the queue is long.
+/// The number of frames whose queue exceeds the threshold at enqueue equals the number at dequeue, because the queue
+/// length changes by one frame at a time. The marked frames differ: marking at dequeue marks the frames that depart
+/// while the queue is long.
 // [ECN2]
 #[test]
 fn marks_at_dequeue_are_those_of_the_queue_that_a_frame_leaves_behind() {
@@ -220,8 +224,9 @@ fn marks_at_dequeue_are_those_of_the_queue_that_a_frame_leaves_behind() {
     }
 }
 
-/// The last acknowledgement of a flow may be lost. Its sender then repeats the last segment after a second or more,
-/// when the receiver has seen other flows complete.
+/// The last acknowledgement of a flow may be lost. Its sender then retransmits the last segment after the
+/// retransmission timeout (1 s or more), when other flows have completed at the receiver. The flow completes
+/// nevertheless.
 #[test]
 fn a_flow_whose_last_acknowledgement_is_lost_completes_all_the_same() {
     let spec = LinkSpec { loss: 0.1, ..link(1, 1_000) };

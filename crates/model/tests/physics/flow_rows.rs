@@ -1,5 +1,5 @@
-//! One row per started flow, complete if its last byte has arrived: random networks with all transports, run to the end
-//! or stopped at any time, over threads and ranks.
+//! Flow records: one row per started flow, marked as complete if its last byte has arrived. Random networks with all
+//! transports, run to the end or stopped at any time, on several threads and ranks.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -14,7 +14,7 @@ use traffic::{
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// All transports, in each variant with its own sender or receiver.
+/// All transports, in each variant that has a different sender or receiver implementation.
 const TRANSPORTS: &[(&str, &[(&str, &str)])] = &[
     ("roce", &[]),
     ("roce", &[("loss_recovery", "selective")]),
@@ -32,7 +32,7 @@ const TRANSPORTS: &[(&str, &[(&str, &str)])] = &[
     ("datagram", &[]),
 ];
 
-/// Flows with random arrivals, which the plan does not number.
+/// Flows with random arrivals, whose numbers are not in the plan.
 fn drawn(hosts: u32, seed: u64) -> Plan {
     let mut builder = PlanBuilder::new();
     let parameters = Poisson {
@@ -47,7 +47,7 @@ fn drawn(hosts: u32, seed: u64) -> Plan {
     builder.build(hosts).unwrap()
 }
 
-/// Requests over one session, each after the previous reply.
+/// Requests over one session; each request follows the previous reply.
 fn requests(hosts: u32, seed: u64) -> Plan {
     let mut builder = PlanBuilder::new();
     let parameters = RequestReply {
@@ -67,7 +67,8 @@ fn requests(hosts: u32, seed: u64) -> Plan {
     builder.build(hosts).unwrap()
 }
 
-/// Sources that share ports, so that one may wait for its turn after its last frame has arrived.
+/// Datagram sources that share ports, so that a source may wait for its round-robin turn after its last frame has
+/// arrived.
 fn sources(hosts: u32, seed: u64) -> Plan {
     let process = |flow: u64| match flow % 3 {
         0 => Process::Constant { rate: Rate::from_gbps(4) },
@@ -104,7 +105,7 @@ fn case(seed: u64, threads: usize) -> Setup {
     Setup { warm_up: Time::ZERO, ..setup }
 }
 
-/// Runs to `until` at most, and summarises at that time.
+/// Runs until `until` at most, and summarises at that time.
 fn run_to(setup: Setup, until: Time) -> Results {
     let (mut results, drawn) = (Results::default(), (setup.threads > 1).then_some(setup.seed));
     let mut simulation = Simulation::new(setup).unwrap();
@@ -114,7 +115,7 @@ fn run_to(setup: Setup, until: Time) -> Results {
     results
 }
 
-/// Checks that there is one row per started flow, and that the summary counts the rows correctly.
+/// Checks that each started flow has exactly one row, and that the counts in the summary agree with the rows.
 fn each_flow_has_one_row(results: &Results, what: &str) {
     let (summary, rows) = (&results.summary.flows, &results.flows);
     let numbers: BTreeSet<u64> = rows.iter().map(|row| row.flow).collect();
@@ -131,8 +132,8 @@ fn each_flow_has_one_row(results: &Results, what: &str) {
     }
 }
 
-/// A shorter run agrees with the whole run on earlier events: the whole run determines the flows that were complete and
-/// those that were acknowledged.
+/// A run that ends earlier has the rows of the complete run up to that time: flows are complete or acknowledged if they
+/// are so at that time in the complete run.
 #[test]
 fn each_flow_has_one_row_wherever_a_run_ends() {
     let (mut awaiting, mut unacknowledged, mut lost) = (0, 0, 0);
@@ -168,7 +169,7 @@ fn each_flow_has_one_row_wherever_a_run_ends() {
     assert!(awaiting > 20 && unacknowledged > 20 && lost > 20, "{awaiting} {unacknowledged} {lost}");
 }
 
-/// The two ends of a flow at two ranks.
+/// Source and destination of a flow on two different ranks.
 #[test]
 fn ranks_make_the_rows_of_one_process() {
     for seed in 0..35 {
@@ -197,7 +198,7 @@ fn ranks_make_the_rows_of_one_process() {
     }
 }
 
-/// A flag stops a run at an arbitrary instant, with some nodes ahead of others.
+/// A stop flag ends a run at an arbitrary time, at which some nodes have simulated further than others.
 #[test]
 fn each_flow_has_one_row_in_a_run_that_a_flag_stops() {
     for seed in 0..30 {
@@ -220,8 +221,8 @@ fn each_flow_has_one_row_in_a_run_that_a_flag_stops() {
     }
 }
 
-/// Ten packets arrive, and their acknowledgement is lost for longer than receivers keep the state of flows, while other
-/// flows complete at that receiver. The flow stays complete.
+/// Ten packets arrive, but their acknowledgements are lost for longer than a receiver keeps the state of complete
+/// flows, while other flows complete at this receiver. The flow remains complete in its row.
 #[test]
 fn a_flow_stays_complete_when_its_receiver_has_forgotten_it() {
     let late = |at_us: u64| traffic::Flow { start: traffic::Start::At(Time::from_us(at_us)), ..flow(2, 1, 3_000) };

@@ -1,5 +1,5 @@
-//! Ports with gates, against their gate lists: no frame is on a wire while its gate is closed, and eligible frames
-//! start at once.
+//! Ports with gate control lists: no frame is on a wire while its gate is closed, and frames that fit start as soon as
+//! the gate is open.
 
 use crate::bench::{Results, datagrams, link, pause, plan, run, setup};
 use fabric::generate::single_switch;
@@ -41,7 +41,7 @@ pub(crate) fn once(src: u32, dst: u32, class: u8, frame_bytes: u16, start: Time)
     Flow { class, start: Start::At(start), ..flow }
 }
 
-/// Returns the frames that start at a port: time, class and length in bytes.
+/// Returns the transmissions at a port: start time, class and frame length in bytes.
 pub(crate) fn starts(results: &Results, node: NodeId, at_port: u16) -> Vec<(Time, u8, u16)> {
     let started = results.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match &row.event {
         TraceEvent::Started { port, .. } if *port == at_port => {
@@ -53,15 +53,16 @@ pub(crate) fn starts(results: &Results, node: NodeId, at_port: u16) -> Vec<(Time
     started.collect()
 }
 
-/// A frame of 105 bytes takes 10 ns at 100 Gbps with preamble and gap. It arrives at the switch 50 + 9.04 ns after its
-/// start.
+/// A frame of 105 B takes 10 ns on the wire at 100 Gbps, with preamble and gap. It arrives at the switch 50 + 9.04 ns
+/// after the start of its transmission.
 #[test]
 fn a_frame_leaves_as_its_gate_opens() {
     let fabric = star(2);
     let (node, port) = (switch(&fabric), port_to(&fabric, 1));
     let flows = [once(0, 1, 7, 105, ns(0)), once(0, 1, 7, 105, ns(10)), once(0, 1, 7, 105, ns(400))];
     let mut setup = setup(fabric, plan(2, flows));
-    // Open from 100 to 115 ns: the second frame would not end before the gate closes, so it waits for the next cycle.
+    // The gate is open from 100 to 115 ns. The second frame would not end before the gate closes, so that it waits for
+    // the next gate cycle.
     let list = GateList::new(&[(0x7f, ns(100)), (0x80, ns(15)), (0x7f, ns(85))]).unwrap();
     setup.timing.gates = [((node, port), Arc::new(list))].into();
     setup.record.trace = Some(TraceParameters::everything());
@@ -71,7 +72,7 @@ fn a_frame_leaves_as_its_gate_opens() {
     assert_eq!(at, [ns(100), ns(300), ns(500)]);
 }
 
-/// Gates of a switch follow its clock.
+/// The gates of a switch follow the clock of the switch: expected start for each offset and drift.
 #[test]
 fn gates_go_by_the_clock_of_their_node() {
     for (offset, drift_ppb, opens) in [(0, 0, ns(1_000_000)), (300, 0, ns(999_700)), (0, 1_000_000, ns(999_001))] {
@@ -89,7 +90,7 @@ fn gates_go_by_the_clock_of_their_node() {
     }
 }
 
-/// A frame with the exact length of its slot always fits it, also on a drifting clock.
+/// A frame whose transmission time equals the gate open time always fits, even if the clock drifts.
 #[test]
 fn drift_does_not_push_a_frame_out_of_a_slot_of_its_length() {
     for drift_ppb in [-50_000, -50, 50, 99_999] {
@@ -97,7 +98,7 @@ fn drift_does_not_push_a_frame_out_of_a_slot_of_its_length() {
         let (node, port) = (switch(&fabric), port_to(&fabric, 1));
         let source = datagrams(0, 1, Process::Constant { rate: Rate::from_gbps(1) }, 105, 10_500);
         let mut setup = setup(fabric, plan(2, [with_class(7, source)]));
-        // One frame per microsecond, and a slot every half microsecond.
+        // One frame per microsecond, and one gate window per half microsecond.
         let list = GateList::new(&[(0x7f, ns(490)), (0x80, ns(10))]).unwrap();
         setup.timing.gates = [((node, port), Arc::new(list))].into();
         setup.timing.clocks.stated = [(node.0, NodeClock { offset: ns(123), drift_ppb })].into();
@@ -108,7 +109,7 @@ fn drift_does_not_push_a_frame_out_of_a_slot_of_its_length() {
     }
 }
 
-/// Frames of a gate that never opens stay queued. Other classes continue.
+/// Frames of a class whose gate never opens stay queued, while other classes continue.
 #[test]
 fn a_gate_that_never_opens_holds_its_class_alone() {
     let fabric = star(3);
@@ -121,8 +122,9 @@ fn a_gate_that_never_opens_holds_its_class_alone() {
     assert_eq!((results.summary.packets.delivered_whole, results.summary.packets.in_flight), (2, 1));
 }
 
-/// Random gate lists at all ports including those of hosts, random traffic and clocks, with and without PFC. From the
-/// trace only: each frame starts and ends while its gate is open, and no eligible frame remains at the end.
+/// Random gate lists at all ports, including host ports, random traffic and clocks, with and without PFC. From the
+/// trace only: each frame starts and ends while its gate is open, and at the end of the run no frame is queued that
+/// could have been sent.
 #[test]
 fn no_frame_is_on_a_wire_while_its_gate_is_shut() {
     let mut seen = 0;

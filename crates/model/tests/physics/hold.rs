@@ -1,5 +1,5 @@
-//! Gates of ports with preemption, against closed forms and from traces: express frames find the wire free when their
-//! gate opens, and preemptable ones use it until a hold interrupts them.
+//! Gates with frame preemption, checked by closed forms and traces: express frames find the port idle when their gate
+//! opens, and preemptable frames are sent until a hold interrupts them.
 
 use crate::bench::{Results, datagrams, link, plan, run, setup};
 use crate::gates::{once, port_to, starts, switch};
@@ -19,13 +19,13 @@ const fn ns(ns: u64) -> Time {
     Time::from_ns(ns)
 }
 
-/// Returns the arrival times at a node, by packet number in the trace.
+/// Returns the arrival times at a node by packet number.
 fn arrivals(results: &Results, node: NodeId) -> BTreeMap<u64, Time> {
     let came = results.trace.iter().filter(|row| row.node == node.0 && matches!(row.event, TraceEvent::Arrived { .. }));
     came.map(|row| (row.packet.unwrap().number, row.at)).collect()
 }
 
-/// Two hosts send to a third over links of 50 ns, through a port with these gates. Class 7 is express.
+/// Two hosts send to a third over links of 50 ns, through a port with these gate states. Class 7 is express.
 fn converging(rate: Rate, fragments: Fragments, states: &[GateState], flows: Vec<Flow>) -> (Setup, NodeId, u16) {
     let fabric = single_switch(3, LinkSpec::new(rate, ns(50))).unwrap();
     let (node, port) = (switch(&fabric), port_to(&fabric, 2));
@@ -40,8 +40,8 @@ fn state(open: u8, time: Time) -> GateState {
     GateState { open, time, operation: None }
 }
 
-/// A frame of 1500 bytes arrives 59 us before its gate closes at 100 Mbps, and one of 500 bytes waits for the express
-/// window after that. Returns their start times, and the arrival of the former.
+/// At 100 Mbps, a preemptable frame of 1500 B arrives 59 us before its gate closes, and an express frame of 500 B waits
+/// for the express window that follows. Returns the start times of both, and the arrival time of the preemptable frame.
 fn before_a_window(operation: Option<GateOperation>, fragments: Fragments) -> (Vec<Time>, Time) {
     let us = Time::from_us;
     let flows = vec![once(0, 2, 0, 1500, us(20)), once(1, 2, 7, 500, us(150))];
@@ -60,24 +60,26 @@ fn before_a_window(operation: Option<GateOperation>, fragments: Fragments) -> (V
 
 #[test]
 fn a_hold_cuts_a_frame_ahead_of_the_express_window() {
-    // Arrival at the switch after 1508 bytes and 50 ns.
+    // Arrival of the preemptable frame at the switch, after 1508 B and 50 ns.
     let comes = Time::from_us(20) + ns(1508 * 80 + 50);
     let opens = Time::from_us(200);
-    // The hold is requested 143 bytes before the window. Byte 599, of which 8 are preamble, is transmitted in full.
+    // The hold is requested 143 B ahead of the express window, during byte 599 (including 8 B of preamble), which is
+    // sent completely: 591 B of the frame are sent.
     let sent = (opens - ns(143 * 80) - comes).as_ps().div_ceil(80_000) - 8;
     assert_eq!(sent, 591);
     let rest = Time::from_us(300) + ns((8 + 1500 - sent) * 80 + 50);
     assert_eq!(before_a_window(None, Fragments::Standard), (vec![comes, opens], rest));
-    // Ideal fragments: the last gap ends when the gate opens.
+    // Ideal fragments have no overhead: the gap after the fragment ends when the express gate opens.
     let rest = Time::from_us(300) + ns(1508 * 80 + 50) - (opens - ns(12 * 80) - comes);
     assert_eq!(before_a_window(None, Fragments::Ideal), (vec![comes, opens], rest));
-    // Without a hold the frame must end before its gate closes.
+    // Without a hold, the whole frame must end before its gate closes: it waits for its next window.
     let set = Some(GateOperation::SetGateStates);
     let whole = Time::from_us(300) + ns(1508 * 80 + 50);
     assert_eq!(before_a_window(set, Fragments::Standard), (vec![Time::from_us(300), opens], whole));
 }
 
-/// For any position and length of a preemptable frame when the express gate opens, any rate and any clock.
+/// An express frame starts when its gate opens, for any position and length of the preemptable frame at that time, any
+/// rate and any clock.
 #[test]
 fn an_express_frame_starts_as_its_gate_opens() {
     let mut random = Stream::new(3, 0, 0);
@@ -85,10 +87,10 @@ fn an_express_frame_starts_as_its_gate_opens() {
     for _ in 0..400 {
         let rate = Rate::from_mbps([100, 1_000, 2_777, 10_000, 100_000, 400_000][random.below(6) as usize]);
         let fragments = if random.below(4) == 0 { Fragments::Ideal } else { Fragments::Standard };
-        // Longest wire time after the request of a hold.
+        // Maximum wire time after the request of a hold.
         let advance = rate.serialise(if fragments == Fragments::Ideal { 12 } else { 143 });
         let (bytes, before) = match random.below(4) {
-            // The longest frame that cannot be cut, within a nanosecond of the request.
+            // The longest frame that cannot be preempted, within 1 ns of the hold request.
             0 => (123, (advance + Time::from_ps(random.below(2_000))).saturating_sub(ns(1))),
             _ => {
                 (64 + random.below(1455) as u16, rate.serialise(random.below(1_600)) + Time::from_ps(random.below(999)))
@@ -112,7 +114,7 @@ fn an_express_frame_starts_as_its_gate_opens() {
         let starts = starts(&results, node, port);
         let start = |class: u8| starts.iter().find(|it| it.1 == class).unwrap().0;
         assert_eq!(start(7), clock.global(opens), "{rate} {bytes} {before} {drift_ppb}");
-        // A drifting clock may deviate by two picoseconds plus 0.1 per mille.
+        // With a drifting clock, times may deviate by 2 ps plus 0.1 per mille.
         let slack = if drift_ppb == 0 { Time::ZERO } else { ns(2) };
         if before > advance + slack {
             assert_eq!(start(0), comes, "{rate} {bytes} {before} {drift_ppb}");
@@ -125,8 +127,9 @@ fn an_express_frame_starts_as_its_gate_opens() {
     assert!(cut > 100 && waited > 15, "{cut} {waited}");
 }
 
-/// Frames of 1500 bytes wait for windows of 4000 bytes. With a guard band of a whole frame, two fit into each window.
-/// With holds all bytes are used except the guard band of the last fragment.
+/// Preemptable frames of 1500 B (1520 B on the wire) in windows of 700 to 4000 B. Without holds, floor(window / 1520)
+/// frames fit into each window. With holds, all bytes of a window are used except a guard band of at most 143 B and 24
+/// B of preemption overhead.
 #[test]
 fn a_guard_band_is_no_longer_than_a_frame_that_cannot_be_cut() {
     const FRAMES: u64 = 60;
@@ -161,7 +164,7 @@ fn a_guard_band_is_no_longer_than_a_frame_that_cannot_be_cut() {
             cycles += 1;
         }
         assert_eq!(last(None), (bytes(end) + ns(50), FRAMES), "{window}");
-        // A window loses the guard band, and 24 bytes for the cut.
+        // Each window loses at most the guard band and 24 B for the preemption.
         assert!(cycles <= (FRAMES * 1520).div_ceil(window - 143 - 24), "{window} {cycles}");
         let whole = window / 1520;
         let (_, delivered) = last(Some(GateOperation::SetGateStates));
@@ -170,7 +173,7 @@ fn a_guard_band_is_no_longer_than_a_frame_that_cannot_be_cut() {
     }
 }
 
-/// States of a port, with the hold state of its MAC.
+/// Gate states of a port, with the hold state of its MAC.
 struct Stated {
     cycle: Time,
     states: Vec<(u8, bool, Time)>,
@@ -191,7 +194,7 @@ impl Stated {
         Stated { cycle: states.iter().map(|it| it.time).sum(), states: all.split_off(states.len()) }
     }
 
-    /// Returns the time in which frames of `class` were permitted up to `at`, in picoseconds.
+    /// Returns for how long, from time 0 to `at`, frames of `class` were permitted, in picoseconds.
     fn until(&self, at: Time, class: u8, express: bool) -> u64 {
         let (mut left, mut span, mut whole) = (at % self.cycle, 0, 0);
         for &(open, held, time) in &self.states {
@@ -205,9 +208,9 @@ impl Stated {
     }
 }
 
-/// Random gate lists with operations at all ports of a switch, random traffic, express classes and clocks. From the
-/// trace only: an express frame is on the wire only while its gate is open. A preemptable one starts and ends while its
-/// gate is open and the MAC is released, and had sufficient wire time in such states.
+/// Random gate lists with hold and release operations at all ports of a switch, random traffic, express classes and
+/// clocks. From the trace only: an express frame is sent only while its gate is open. A preemptable frame starts and
+/// ends while its gate is open and the MAC is released, and the total time in such states suffices for its bytes.
 #[test]
 fn no_byte_is_on_a_wire_while_its_class_is_shut_or_held() {
     let (mut seen, mut cut, mut preempted) = (0, 0, 0);
@@ -285,10 +288,10 @@ fn no_byte_is_on_a_wire_while_its_class_is_shut_or_held() {
                 if express {
                     assert_eq!((end - start, others), (wire, Time::ZERO), "{context}");
                 }
-                // Drift may cost a picosecond of a gate that is open for one.
+                // A drifting clock may shorten a gate opening by 1 ps.
                 assert!(available(start, start + slack) > Time::ZERO, "{context}");
                 assert!(available(end - slack, end) > Time::ZERO, "{context}");
-                // Other frames used part of the permitted time.
+                // Other frames of these classes used part of the permitted time.
                 let own: Time = within
                     .map(|it| {
                         let until = it.0 + rate.serialise(u64::from(it.3) + 20);

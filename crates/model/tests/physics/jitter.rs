@@ -1,4 +1,4 @@
-//! Periodic sources, variable frame lengths, and the resulting jitter.
+//! Periodic sources, random frame lengths, and the resulting jitter.
 
 use crate::bench::{datagrams, link, plan, run, setup};
 use fabric::generate::single_switch;
@@ -14,8 +14,8 @@ fn periodic(src: u32, dst: u32, period: Time, phase: Option<Time>, frame_bytes: 
     datagrams(src, dst, Process::Periodic { period, phase }, frame_bytes, traffic::ENDLESS)
 }
 
-/// Two periodic flows to one host. Every second frame of the faster flow waits for a frame of the other. A frame of 605
-/// bytes takes 50 ns at 100 Gbps with preamble and gap.
+/// Two periodic flows to one host with periods of 500 and 1000 ns: every second frame of the faster flow waits for a
+/// frame of the other, up to 49 ns. A frame of 605 B takes 50 ns on the wire at 100 Gbps.
 #[test]
 fn jitter_is_the_wait_for_the_other_flow() {
     let flows = [periodic(0, 2, ns(500), Some(ns(1)), 605), periodic(1, 2, ns(1000), Some(ns(0)), 605)];
@@ -27,11 +27,11 @@ fn jitter_is_the_wait_for_the_other_flow() {
         (late.mean_jitter_ps - 24_500.0).abs() < 100.0 && (late.standard_deviation_ps - 24_500.0).abs() < 100.0,
         "{late:?}"
     );
-    // Two links of 50 ns, and a frame without its gap on each.
+    // Minimum delay: two links of 50 ns, and the transmission of the frame without its gap on each.
     assert_eq!(first.min_delay_ps, 2 * (50_000 + 49_040));
 }
 
-/// A source follows its host's clock: with 10,000 ppm of drift it sends 1 % more or fewer frames.
+/// A periodic source follows the clock of its host: a drift of +-10,000 ppm changes the number of frames by 1 %.
 #[test]
 fn a_periodic_source_goes_by_its_hosts_clock() {
     for (drift_ppb, frames) in [(0, 10_000), (10_000_000, 10_100), (-10_000_000, 9_900)] {
@@ -45,7 +45,8 @@ fn a_periodic_source_goes_by_its_hosts_clock() {
     }
 }
 
-/// Frame lengths on the wire have the configured mean, and the offered load is the configured rate.
+/// Normally distributed frame lengths: the mean length is 600 B, and the offered load on the wire is the configured
+/// rate.
 #[test]
 fn frames_of_normal_lengths_offer_their_mean_rate() {
     let process = Process::Poisson { rate: Rate::from_gbps(10) };
@@ -58,14 +59,15 @@ fn frames_of_normal_lengths_offer_their_mean_rate() {
     let results = run(setup);
     results.all_hold();
     let frames = results.summary.packets.injected as f64;
-    // The mean is 40,323 frames. Half a percent is one standard error.
+    // Expected number of frames: 10 Gbps x 20 ms / (620 B x 8) = 40,323, with a standard error of 0.5 %.
     assert!((frames / (10e9 * 0.02 / (620.0 * 8.0)) - 1.0).abs() < 0.025, "{frames}");
     assert!((results.summary.bytes.injected as f64 / frames - 600.0).abs() < 4.0);
-    // In an idle network the delay is that of the frame's length and of frames drawn shortly before it.
+    // The delay of a frame depends on its length and on the frames sent shortly before it; the minimum is that of a 64
+    // B frame in an idle network.
     assert!(results.summary.jitter[0].min_delay_ps >= 2 * (50_000 + 72 * 80));
 }
 
-/// Jitter of all entries is measured on request only, and excludes the warm-up.
+/// Jitter is measured for all traffic entries only on request, and excludes the warm-up.
 #[test]
 fn jitter_is_measured_where_it_is_wanted() {
     let source = |rate| datagrams(0, 1, Process::Poisson { rate: Rate::from_gbps(rate) }, 600, traffic::ENDLESS);

@@ -1,5 +1,5 @@
-//! Worst cases of latency against their closed forms: never above, and at least nine tenths. `cargo test -p
-//! tidegate-model --test physics latency -- --nocapture` prints them.
+//! Worst-case latencies, which must be at most the closed-form bound and at least 90 % of it. Print them by `cargo test
+//! -p tidegate-model --test physics latency -- --nocapture`.
 
 use crate::bench::{datagrams, link, plan, run, setup};
 use crate::cyclic::everywhere;
@@ -12,23 +12,24 @@ use units::{Rate, Time};
 const RATE: Rate = Rate::from_gbps(10);
 const LINK_DELAY: Time = Time::from_ns(50);
 
-/// Returns the time that frames of these lengths in bytes occupy the wire, with preamble and gap.
+/// Returns the time that frames of these lengths in bytes occupy the wire, including preamble and gap.
 fn busy(frames: &[u64]) -> Time {
     frames.iter().map(|bytes| RATE.serialise(bytes + 20)).sum()
 }
 
-/// Returns the time from the first bit of a frame to the arrival of its last bit over one link.
+/// Returns the time from the start of transmission of a frame to the arrival of its last bit over one link.
 fn flight(bytes: u64) -> Time {
     RATE.serialise(bytes + 8) + LINK_DELAY
 }
 
-/// Back-to-back frames from `src`. The first one arrives at the switch at `at`.
+/// A flow of `frames` back-to-back frames from `src`, the first of which arrives at the switch at `at`.
 fn at_switch(src: u32, dst: u32, (class, bytes, frames): (u8, u64, u64), at: Time) -> Flow {
     let flow = datagrams(src, dst, Process::Constant { rate: RATE }, bytes as u16, bytes * frames);
     Flow { class, start: Start::At(at - flight(bytes)), ..flow }
 }
 
-/// Returns the largest delay of the frames of host 0, less that of an idle network. All flows end at the last host.
+/// Returns the maximum delay of the frames of host 0 minus the delay in an idle network. All flows have the last host
+/// as destination.
 fn longest_wait(hosts: u32, flows: Vec<Flow>, bytes: u64, idle_slope: Option<Rate>) -> Time {
     let fabric = single_switch(hosts, link(10, 50)).unwrap();
     let (node, peer) = (fabric.switches().next().unwrap(), fabric.host_node(hosts - 1));
@@ -45,15 +46,15 @@ fn longest_wait(hosts: u32, flows: Vec<Flow>, bytes: u64, idle_slope: Option<Rat
     Time::from_ps(results.summary.jitter[0].max_delay_ps) - flight(bytes) - flight(bytes)
 }
 
-/// Prints and checks the extreme value over all phases.
+/// Prints the measured worst case and checks it against the bound.
 fn judge(what: &str, measured: Time, bound: Time) {
     let share = measured.as_ps() as f64 / bound.as_ps() as f64;
     println!("{what}: {measured} of {bound}, {:.1} %", share * 100.0);
     assert!(measured <= bound && share >= 0.9, "{what}: {measured} of {bound}");
 }
 
-/// Strict priority: the wait is one lower frame that has started, plus all earlier frames of higher classes and its
-/// own.
+/// Strict priority: the bound on the queueing delay is one frame of lower priority that has started, plus all earlier
+/// frames of higher priority and of the same class.
 #[test]
 fn latency_under_strict_priority_is_one_lower_frame_and_all_higher_ones() {
     const OWN: u64 = 600;
@@ -62,7 +63,7 @@ fn latency_under_strict_priority_is_one_lower_frame_and_all_higher_ones() {
     let bound = busy(&[1518, 400, 1000, 700, 300]);
     let mut worst = Time::ZERO;
     for phase_ns in 0..60 {
-        // The lower frame arrives up to 1.2 us before the others, which arrive at one instant.
+        // The low-priority frame arrives up to 1.2 us before the others, which arrive simultaneously.
         let lower_at = at - Time::from_ns(1 + 20 * phase_ns);
         let mut flows = vec![at_switch(0, 6, (5, OWN, 1), at), at_switch(5, 6, (0, 1518, 1), lower_at)];
         for (src, &(class, bytes)) in (1..).zip(&higher) {
@@ -75,8 +76,9 @@ fn latency_under_strict_priority_is_one_lower_frame_and_all_higher_ones() {
     judge("strict priority", worst, bound);
 }
 
-/// Credit-based shaping, highest class: the last frame of a burst waits for one frame of another class and for the rest
-/// of its burst at the idle slope, less the time in which the burst arrived (802.1Q-2022, annex L).
+/// Credit-based shaper, highest class: the bound on the queueing delay of the last frame of a burst is one frame of
+/// another class, plus the transmission of the rest of the burst at the idle slope, minus the duration of the burst's
+/// arrival (802.1Q-2022, annex L).
 #[test]
 fn latency_under_shaping_is_one_other_frame_and_the_burst_at_the_idle_slope() {
     const OWN: u64 = 1000;
@@ -97,9 +99,9 @@ fn latency_under_shaping_is_one_other_frame_and_the_burst_at_the_idle_slope() {
     }
 }
 
-/// Cyclic queuing: latency is between (switches - 1) and (switches + 1) cycles, and both bounds are reached
-/// (802.1Q-2022, T.2). The slowest frame arrives at the beginning of a cycle, and is the last of its cycle to leave the
-/// last switch. The fastest arrives at the end of a cycle, and leaves first.
+/// Cyclic queuing and forwarding: the latency is between (switches - 1) and (switches + 1) cycles (802.1Q-2022, T.2),
+/// and both bounds are approached. The slowest frame arrives at the beginning of a cycle and is the last frame that the
+/// last switch sends in its cycle. The fastest frame arrives at the end of a cycle and is the first to be sent.
 #[test]
 fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switches() {
     const OWN: u64 = 1500;
@@ -111,8 +113,8 @@ fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switche
             let (hosts, last) = (fabric.hosts().len() as u32, (switches - 1) * 10);
             let cycles = everywhere(&fabric, Cycles::new(CYCLE, [6, 7], LINK_DELAY).unwrap());
             let mut flows = vec![at_switch(0, last, (6, OWN, 1), came)];
-            // The other frames arrive at the last switch at the beginning of the cycle in which the frame arrives
-            // there.
+            // The other frames arrive at the last switch at the beginning of the cycle in which the measured frame
+            // arrives at that switch.
             let there = begins + CYCLE * u64::from(switches - 1) + Time::from_ps(1);
             flows.extend((1..=others).map(|other| at_switch(last + other, last, (6, OWN, 1), there)));
             let mut setup = setup(fabric, plan(hosts, flows));
@@ -123,7 +125,7 @@ fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switche
             assert_eq!(results.summary.mechanisms["cyclic"]["missed"], 0);
             Time::from_ps(results.summary.jitter[0].max_delay_ps) - flight(OWN)
         };
-        // Nine frames of 1.216 us plus the wait for the wire fill the cycle.
+        // Nine other frames of 1.216 us are sent first, so that the measured frame is sent near the end of the cycle.
         let slowest = (0..12).map(|phase_ns| latency(begins + Time::from_ns(1 + phase_ns), 9)).max().unwrap();
         judge(&format!("cyclic queuing, {switches} switches"), slowest, CYCLE * u64::from(switches + 1));
         let fastest = (0..12).map(|phase_ns| latency(begins + CYCLE - Time::from_ns(1 + phase_ns), 0)).min().unwrap();
@@ -133,12 +135,12 @@ fn latency_under_cyclic_queuing_is_one_cycle_more_or_less_than_there_are_switche
     }
 }
 
-/// Hosts per switch of a line. The last host of each receives cross traffic.
+/// Number of hosts per switch of a line. The last host of each switch receives cross traffic.
 const EACH: u32 = 8;
 
-/// Cross traffic on each link between switches of a line and on the last link to the host, at the worst time for a
-/// frame of host 0 that arrives at the first switch at `at`. Each cross flow shares one link with it. `wait` is the
-/// delay that it causes at a switch.
+/// Makes cross traffic on each link between switches of a line and on the last link, at the worst time for a frame of
+/// host 0 that arrives at the first switch at `at`. Each cross flow shares only one link with this frame. `wait` is the
+/// queueing delay of the frame at each switch.
 fn at_every_switch(
     switches: u32,
     at: Time,
@@ -149,7 +151,7 @@ fn at_every_switch(
     let mut came = at;
     let mut flows = Vec::new();
     for switch in 0..switches {
-        // Host 0 of the last switch receives the frame. Cross flows end at the next switch.
+        // Host 0 of the last switch receives the measured frame. A cross flow ends at the switch after its first.
         let dst = if switch + 1 == switches { switch * EACH } else { (switch + 1) * EACH + EACH - 1 };
         flows.extend(others(switch * EACH, dst, came));
         came += wait + flight(own);
@@ -157,7 +159,7 @@ fn at_every_switch(
     flows
 }
 
-/// Returns the largest delay of the frames of host 0 over a line of switches, less that of an idle network.
+/// Returns the maximum delay of the frames of host 0 over a line of switches minus the delay in an idle network.
 fn longest_wait_in_line(switches: u32, flows: Vec<Flow>, bytes: u64, idle_slope: Option<Rate>) -> Time {
     let fabric = line(switches, EACH, link(10, 50), link(10, 50)).unwrap();
     let ports = |node| (0..fabric.ports(node).len() as u16).map(move |port| (node, port));
@@ -174,7 +176,8 @@ fn longest_wait_in_line(switches: u32, flows: Vec<Flow>, bytes: u64, idle_slope:
     Time::from_ps(results.summary.jitter[0].max_delay_ps) - flight(bytes) * u64::from(switches + 1)
 }
 
-/// Strict priority over several switches: at each, one lower frame that has started and all higher ones.
+/// Strict priority over several switches: the bound per switch is one frame of lower priority that has started, plus
+/// all frames of higher priority.
 #[test]
 fn latency_under_strict_priority_adds_up_over_switches() {
     const OWN: u64 = 600;
@@ -198,8 +201,8 @@ fn latency_under_strict_priority_adds_up_over_switches() {
     }
 }
 
-/// Shaping over several switches: a burst is delayed once. Behind the first switch its frames arrive at the idle slope,
-/// and meet one cross frame per switch.
+/// Credit-based shaper over several switches: a burst is delayed only at the first switch. After it, the frames arrive
+/// at the idle slope, and each further switch adds at most one cross frame.
 #[test]
 fn latency_under_shaping_pays_for_a_burst_once() {
     const OWN: u64 = 1000;
@@ -210,8 +213,8 @@ fn latency_under_shaping_pays_for_a_burst_once() {
         let first = busy(&[1518]) + spread - busy(&[OWN]) * (frames - 1);
         let early = Time::from_ns(1);
         let mut flows = vec![at_switch(0, (switches - 1) * EACH, (6, OWN, frames), at)];
-        // The last of the burst arrives at the first switch this much later. Cross traffic delays the first of the
-        // burst.
+        // Arrival of the last frame of the burst at the first switch. The first frame of the burst is delayed by a
+        // cross frame.
         let last = at + busy(&[OWN]) * (frames - 1);
         let mut came = last + first - early + flight(OWN);
         flows.push(at_switch(1, EACH + EACH - 1, (0, 1518, 1), at - early));

@@ -1,5 +1,5 @@
-//! Exact completion time of a flow alone in the network, over 1 to 6 links, against the closed form and against an
-//! independent recurrence frame by frame.
+//! Exact FCT of a flow in an idle network, over 1 to 6 links, compared with the closed form and with an independent
+//! recurrence over frames.
 
 use crate::bench::*;
 use fabric::{Fabric, FabricBuilder, LinkSpec};
@@ -7,7 +7,7 @@ use traffic::Process;
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// `H1 - S1 - .. - H2` over these links.
+/// A line of switches, `H1 - S1 - .. - H2`, with these links.
 pub fn chain(links: &[LinkSpec]) -> Fabric {
     let mut builder = FabricBuilder::new("chain");
     let mut at = builder.add_host("H1");
@@ -20,8 +20,8 @@ pub fn chain(links: &[LinkSpec]) -> Fabric {
     builder.build().unwrap()
 }
 
-/// Returns the arrival of the last frame, by recurrence over frames and links: 8 bytes of preamble, the frame, and 12
-/// bytes of gap, which only delays the next frame.
+/// Returns the arrival time of the last frame, by recurrence over frames and links. Each frame takes 8 bytes of
+/// preamble, its length, and 12 bytes of gap, which only delays the next frame.
 pub fn recurrence(path: &[LinkSpec], frames: &[u64]) -> Time {
     let mut free = vec![Time::ZERO; path.len()];
     let mut done = Time::ZERO;
@@ -37,7 +37,7 @@ pub fn recurrence(path: &[LinkSpec], frames: &[u64]) -> Time {
     done
 }
 
-/// Links with rates that do and do not divide 8 Tbps.
+/// Returns random links; some rates divide 8 Tbps (integral byte time in ps), others do not.
 pub fn random_path(hops: usize, stream: &mut Stream) -> Vec<LinkSpec> {
     const GBPS: [u64; 8] = [1, 3, 7, 10, 25, 40, 100, 400];
     (0..hops)
@@ -48,7 +48,7 @@ pub fn random_path(hops: usize, stream: &mut Stream) -> Vec<LinkSpec> {
         .collect()
 }
 
-/// Returns the completion time of one flow, and the baseline in its record.
+/// Returns the FCT of one flow, and the baseline FCT in its record.
 fn completion(
     path: &[LinkSpec],
     transport: protocols::transport::TransportParameters,
@@ -71,7 +71,7 @@ fn roce_at_line_rate_is_exact_over_1_to_6_hops() {
     for hops in 1..=6 {
         for _ in 0..12 {
             let mut path = random_path(hops, &mut stream);
-            // At line rate the queue before a slower link keeps growing: this is part of the test.
+            // At line rate, the queue at a slower link grows for the whole flow: this is part of the test.
             if hops > 3 {
                 path[0].rate = Rate::from_gbps(400);
             }
@@ -122,7 +122,7 @@ fn the_datagram_transport_is_exact_too() {
     assert_eq!(measured, stated);
 }
 
-/// Negative control: one frame of another flow changes the result.
+/// Negative control: a single frame of another flow changes the FCT.
 #[test]
 fn another_flow_on_the_path_shows() {
     let path = [link(10, 700), link(10, 300)];
@@ -134,8 +134,9 @@ fn another_flow_on_the_path_shows() {
     assert_eq!(Time::from_ps(both.fct_ps().unwrap()), alone + Rate::from_gbps(10).serialise(64 + 20));
 }
 
-/// A frame arrives when its last bit arrives. At 1 Gbps the gap lasts 96 ns: a single frame does not wait for it at any
-/// hop, and the second of two arrives a frame, a preamble and one gap after the first, over any number of hops.
+/// A frame arrives when its last bit arrives, and the inter-frame gap does not delay it. At 1 Gbps the gap lasts 96 ns:
+/// the FCT of a single frame contains no gap at any hop, and the second of two frames arrives one frame, one preamble
+/// and one gap after the first, over any number of hops.
 // [M3]
 #[test]
 fn the_gap_keeps_the_wire_and_delays_nothing() {

@@ -1,4 +1,4 @@
-//! PAUSE and PFC: exact times, and no loss with the computed headroom.
+//! PAUSE and PFC: exact times of pauses, and no loss with the computed headroom.
 
 use crate::bench::*;
 use fabric::generate::single_switch;
@@ -9,8 +9,9 @@ use protocols::reaction::Reaction;
 use traffic::{ENDLESS, Flow, Process, Start};
 use units::{Rate, Time};
 
-/// `H1` and `H2` send to `H3`. `H2` has strict priority and fills the port, so that no frame of `H1` drains. `H3` sends
-/// to `H1` from `reverse` on, so that pause frames find the wire occupied.
+/// `H1` and `H2` send to `H3`. `H2` has strict priority and uses the full rate of the port, so that no frame of `H1` is
+/// dequeued. From `reverse` on, `H3` sends to `H1`, so that a pause frame to `H1` must wait for a frame in
+/// transmission.
 fn blocked(spec: LinkSpec, frame: u16, reverse: Time) -> Setup {
     let rate = spec.rate;
     let constant = |src, dst, class| Flow {
@@ -36,7 +37,8 @@ const CASES: [(u64, u64, u16); 7] = [
     (400, 2_000, 4_096),
 ];
 
-/// Returns whether this headroom loses frames in the worst of several phases of the frame that delays the pause.
+/// Returns whether frames are lost with this headroom, for the worst of several phases of the frame that delays the
+/// pause frame.
 fn loses(spec: LinkSpec, frame: u16, reaction: Reaction, headroom: Option<u64>) -> bool {
     let phase = spec.rate.serialise(u64::from(frame) + 20) / 5;
     (0..5).any(|step| {
@@ -65,8 +67,8 @@ fn the_computed_headroom_loses_nothing_and_little_less_loses() {
     }
 }
 
-/// Bisects the least lossless headroom of the worst case, in whole frames. The formula is at least that, and at most
-/// two frames more, from 10 m to 10 km.
+/// Finds the minimum lossless headroom of the worst case by bisection, in whole frames. The computed headroom is at
+/// least this minimum and at most two frames more, for cables from 10 m to 10 km.
 #[test]
 fn the_formula_is_within_two_frames_of_the_least_headroom_that_loses_nothing() {
     for gbps in [10, 100, 400] {
@@ -90,7 +92,7 @@ fn the_formula_is_within_two_frames_of_the_least_headroom_that_loses_nothing() {
     }
 }
 
-/// 802.3x pauses the port and not a class, and loses nothing either.
+/// IEEE 802.3x PAUSE, which stops the whole port instead of a class, is lossless with the computed headroom, too.
 // [PAUSE1]
 #[test]
 fn pause_frames_keep_a_whole_port_lossless() {
@@ -115,7 +117,7 @@ fn pause_frames_keep_a_whole_port_lossless() {
     }
 }
 
-/// `H1` on 100 Gbps, `H2` on 10 Gbps, 500 ns each.
+/// `H1` at 100 Gbps and `H2` at 10 Gbps, 500 ns each, at one switch.
 fn step_down() -> Fabric {
     let mut builder = FabricBuilder::new("step down");
     let (h1, h2, s1) = (builder.add_host("H1"), builder.add_host("H2"), builder.add_switch("S1", 1));
@@ -124,10 +126,11 @@ fn step_down() -> Fabric {
     builder.build().unwrap()
 }
 
-/// Frames of 1250 bytes on the wire arrive every 100 ns from 599.04 ns on, and leave every microsecond. The eleventh
-/// queued frame, at 1799.04 ns, exceeds ten frames. The pause takes 5.76 + 500 ns to `H1` and 38.4 ns to take effect,
-/// so the frame started at 2.3 us is the last. It arrives at 2899.04 ns; 3 of the 24 frames have left by then. The
-/// switch resumes at seven frames, 1000 * 16 ns after the first departure.
+/// Frames of 1250 B on the wire arrive every 100 ns from 599.04 ns on, and are forwarded every microsecond. XOFF is 10
+/// frames: the eleventh queued frame exceeds it at 1799.04 ns. The pause frame reaches `H1` after 5.76 + 500 ns and
+/// takes effect after 38.4 ns, so that the frame which starts at 2.3 us is the last. It arrives at 2899.04 ns, when 3
+/// of the 24 frames have been forwarded: maximum queue 21 frames. XON is 7 frames, reached 16 x 1000 ns after the first
+/// departure.
 // [M39] [PFC1] [PFC2] [PFC5] [PFC8]
 #[test]
 fn xoff_and_xon_come_when_they_must() {
@@ -143,8 +146,8 @@ fn xoff_and_xon_come_when_they_must() {
     assert_eq!(results.summary.links.longest_queues[0].max_queue_bytes, 21 * 1230);
 }
 
-/// A pause ends without renewals: with the shortest quanta and frames on the wire, pauses expire before their renewal,
-/// the sender resumes, and the headroom overflows.
+/// A pause expires unless it is renewed: with the shortest quanta and frames in transmission, pauses expire before
+/// their renewal arrives, the sender resumes, and the headroom overflows.
 #[test]
 fn pauses_expire_and_expiry_lets_the_sender_go_on() {
     let with = |quanta| {
@@ -159,7 +162,7 @@ fn pauses_expire_and_expiry_lets_the_sender_go_on() {
     assert!(results.passes("pauses"), "{:?}", results.summary.checks);
 }
 
-/// A host that ignores pauses loses frames, and so does a class without PFC.
+/// Negative control: frames of a host that ignores pauses are lost, and so are frames of a class without PFC.
 // [M50]
 #[test]
 fn without_obedience_or_in_another_class_frames_are_lost() {
@@ -173,8 +176,8 @@ fn without_obedience_or_in_another_class_frames_are_lost() {
     assert!(results.passes("lossless") && results.dropped("queue full") > 0);
 }
 
-/// Class 3 is paused repeatedly between two switches while class 4 continues on that link. A frame of class 4 may be on
-/// the wire when a pause of class 3 ends. The link must never exceed its rate.
+/// Class 3 is paused repeatedly between two switches while class 4 continues on this link. When a pause of class 3
+/// ends, a frame of class 4 may be in transmission: utilisation must not exceed 1.
 #[test]
 fn a_busy_and_a_resumed_class_alternate_on_the_wire() {
     let mut builder = FabricBuilder::new("two switches");
@@ -204,9 +207,10 @@ fn a_busy_and_a_resumed_class_alternate_on_the_wire() {
     assert!(busiest.utilisation <= 1.0, "{busiest:?}");
 }
 
-/// 802.1Q-2022, clause 36: PFC pauses only the classes that it names. Class 5 towards H3 is paused for the whole run
-/// with one frame queued. In class 3, two sources of 4 Gbps share a link of 10 Gbps, and each frame arrives while the
-/// wire is busy with a frame of the other source.
+/// 802.1Q-2022, clause 36: PFC pauses only the classes that the pause frame names. The pause storm of `H3` pauses one
+/// class for the whole run, with one frame queued. In the other class, two sources of 4 Gbps each share the link of 10
+/// Gbps, and each frame arrives while a frame of the other source is in transmission. All frames of this class must be
+/// delivered without additional delay.
 #[test]
 fn a_paused_class_does_not_delay_another() {
     let weights = [1; 8];

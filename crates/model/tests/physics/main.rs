@@ -1,4 +1,4 @@
-//! Physical tests of the simulator: closed forms, independent recurrences and identities.
+//! Physics tests of the simulator: closed forms, independent recurrences and identities.
 
 mod agents;
 mod backpressure;

@@ -1,5 +1,6 @@
-//! Congestion notifications, end to end. QCN: congestion points at switches, reaction points at hosts, and their
-//! messages as bytes. ECCP: the cost of its probes, and the bandwidth that they leave free. HetFlow: clocks.
+//! Congestion notifications between switches and hosts. QCN: congestion points at switches, reaction points at hosts,
+//! and their messages as bytes. ECCP: the bandwidth of its probes, and the bandwidth that it leaves unused. HetFlow:
+//! clock errors.
 
 use crate::bench::*;
 use fabric::NodeId;
@@ -11,10 +12,10 @@ use units::Time;
 use wire::{Content, Packet};
 
 const SET_POINT_BYTES: u64 = 200_000;
-/// Hosts of each side of the dumbbell. Its switches have the next node numbers.
+/// Number of hosts on each side of the dumbbell. Its switches have the next node numbers.
 const SENDERS: u32 = 4;
 
-/// Four endless flows into a bottleneck of 10 Gbps, whose queue is a congestion point.
+/// Four endless flows through a bottleneck of 10 Gbps, whose queue is a QCN congestion point.
 fn four_flows() -> Setup {
     let fabric = dumbbell(SENDERS, SENDERS, link(10, 2_000), link(10, 2_000)).unwrap();
     let flows = (0..SENDERS).map(|host| flow(host, SENDERS + host, traffic::ENDLESS));
@@ -46,7 +47,7 @@ fn qcn_holds_the_queue_near_its_set_point_and_loses_nothing() {
     assert!((mean / SET_POINT_BYTES as f64 - 1.0).abs() < 0.25, "{mean} of {} samples", bytes.len());
 }
 
-/// Negative control: without congestion points the senders get no notifications, and the queue overflows.
+/// Negative control: without congestion points, senders receive no notifications and the queue overflows.
 #[test]
 fn without_congestion_points_the_queue_overflows() {
     let mut setup = four_flows();
@@ -56,8 +57,9 @@ fn without_congestion_points_the_queue_overflows() {
     assert!(run(setup).summary.packets.dropped_total() > 0);
 }
 
-/// Each message that reaches a host has the bytes of 802.1Q: from the bottleneck's port, about class 3, with the
-/// feedback of the frame. Their number equals the frames that the host consumes, less acknowledgements.
+/// Each notification that reaches a host has the bytes that 802.1Q specifies: the identifier of the bottleneck port,
+/// class 3, and the feedback computed at the sampled frame. Their number equals the number of frames that the host
+/// consumes, minus acknowledgements.
 #[test]
 fn messages_are_frames_of_802_1q() {
     let mut setup = four_flows();
@@ -86,9 +88,9 @@ fn messages_are_frames_of_802_1q() {
         assert_eq!(message.feedback, captured.frame.congestion_message().feedback);
         assert!((1..=63).contains(&message.feedback));
         assert_eq!((message.priority.get(), packet.vlan.expect("a tag").priority.get()), (3, 6));
-        // To host 0, about its flow to host 4.
+        // The notification to host 0 concerns its flow to host 4.
         assert_eq!((packet.destination.octets()[5], message.destination.octets()[5]), (0, 4));
-        // Offset and delta may have either sign, but their weighted sum indicates congestion.
+        // Offset and delta may have either sign, but the feedback offset + 2 x delta is positive under congestion.
         assert!(i32::from(message.offset) + 2 * i32::from(message.delta) > 0, "{message}");
         messages += 1;
     }
@@ -107,7 +109,7 @@ fn any_number_of_threads_sends_the_same_messages() {
     assert!(one == of(2) && one == of(3));
 }
 
-/// Flows of other transports in that class are also notified, and ignore it.
+/// Flows of other transports in this class are notified, too, and ignore the notifications.
 #[test]
 fn notifications_have_no_effect_on_other_transports() {
     for kind in ["roce", "tcp", "datagram"] {
@@ -127,14 +129,15 @@ fn four_flows_of(kind: &str, settings: &[(&str, &str)]) -> Setup {
     setup
 }
 
-/// Returns the bytes on the wire of frames of these kinds at the bottleneck, as a share of its capacity.
+/// Returns the share of the bottleneck capacity that frames of these kinds use, including preamble and gap.
 fn share_of(results: &Results, span: Time, kinds: &[Kind]) -> f64 {
     let of_kind = results.captured.iter().filter(|captured| kinds.contains(&captured.frame.kind));
     let bytes: u64 = of_kind.map(|captured| u64::from(captured.frame.size_bytes) + units::WIRE_OVERHEAD_BYTES).sum();
     bytes as f64 * 8.0 / 10e9 / span.as_secs_f64()
 }
 
-/// ECCP leaves part of the bottleneck free. Its probes use less than 5 % of it, with either estimate.
+/// ECCP leaves part of the bottleneck unused; its probes use less than 5 % of the capacity, with either estimate of the
+/// available bandwidth.
 #[test]
 fn eccp_leaves_room_and_its_probes_cost_less_than_a_twentieth() {
     for estimate in ["trains", "measured"] {
@@ -153,7 +156,8 @@ fn eccp_leaves_room_and_its_probes_cost_less_than_a_twentieth() {
     }
 }
 
-/// Measured loads use telemetry records, which threads share.
+/// ECCP with measured loads uses telemetry records, which threads share: results do not depend on the number of
+/// threads.
 #[test]
 fn any_number_of_threads_measures_the_same_loads() {
     let of = |threads: usize| {
@@ -166,8 +170,8 @@ fn any_number_of_threads_measures_the_same_loads() {
     assert!(one == of(2) && one == of(3));
 }
 
-/// HetFlow keeps the link full and the queue nearly empty for a second, although each clock has an offset of up to a
-/// second and drifts by up to 10 us per second. Exact clocks are better by at most 1 %.
+/// HetFlow keeps the link fully utilised and the queue nearly empty for 1 s, although each clock has an offset of up to
+/// 1 s and drifts by up to 10 us per second. With exact clocks, the results are better by at most 1 %.
 #[test]
 fn hetflow_needs_no_clock_to_be_right() {
     let of = |clock: Option<NodeClock>| {

@@ -1,12 +1,12 @@
-//! Overrides of switches: equal to a global setting if they cover all switches on the paths of frames, and without
-//! effect at other switches.
+//! Overrides of switch parameters: equal to a global setting if they cover all switches on the paths of frames; without
+//! effect if they apply only to other switches.
 
 use crate::bench::*;
 use fabric::{FabricBuilder, NodeId};
 use model::parameters::*;
 use units::Time;
 
-/// H1 to H4 at S1 and H5 at S2 send to H6 at S2, in two classes. No frame passes S3.
+/// H1 to H4 at S1 and H5 at S2 send to H6 at S2, in two classes. No frame traverses S3. Returns the results as text.
 fn run_with(switch: SwitchParameters, overrides: Vec<SwitchOverride>) -> String {
     let mut builder = FabricBuilder::new("three switches");
     let hosts: Vec<NodeId> = (1..=6).map(|at| builder.add_host(format!("H{at}"))).collect();
@@ -138,7 +138,7 @@ fn the_last_override_of_a_port_applies() {
         marking: Some(marking),
         ..SwitchOverride::default()
     };
-    // Port 4 of S1 leads to S2, and port 1 of S2 to the receiver. Only these have queues.
+    // Port 4 of S1 leads to S2, and port 1 of S2 to the receiver; only these two ports have queues.
     let busy = [(s1, 4), (s2, 1)];
     let all = run_with(SwitchParameters { marking: ecn(9_000), ..plain }, Vec::new());
     let none = run_with(plain, Vec::new());
@@ -146,7 +146,7 @@ fn the_last_override_of_a_port_applies() {
     assert_eq!(run_with(plain, vec![marking(&[], &busy, ecn(9_000))]), all);
     assert_eq!(run_with(plain, vec![marking(&[], &[(s1, 0), (s2, 0)], ecn(9_000))]), none);
     assert_ne!(run_with(plain, vec![marking(&[], &busy[..1], ecn(9_000))]), all, "the second port matters");
-    // A later override of the switch also applies to its ports.
+    // A later override of the whole switch also applies to ports with an earlier override.
     let later = vec![marking(&[], &busy, ecn(500_000)), marking(&[s1, s2], &[], ecn(9_000))];
     assert_eq!(run_with(plain, later), all);
     let scheduler = Scheduler::Wrr { weights: [1, 1, 5, 1, 1, 1, 1, 1] };

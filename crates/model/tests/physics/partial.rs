@@ -1,5 +1,5 @@
-//! Fabrics with flow control at some switches only: frames are lost only at the others, exactly as many as a tail-drop
-//! queue must lose.
+//! Fabrics with flow control at some switches only: frames are lost only at the other switches, exactly as many as a
+//! tail-drop queue loses.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -10,13 +10,14 @@ use traffic::{ENDLESS, Process};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// 1250 bytes on the wire: a microsecond at 10 Gbps.
+/// 1250 B on the wire, which take 1 us at 10 Gbps.
 const FRAME: u16 = 1230;
 const FRAMES: u64 = 1_000;
-/// Limit of a queue without flow control, in frames.
+/// Limit in frames of a queue without flow control.
 const QUEUE: u64 = 100;
 
-/// All kinds, each with its buffer. A queue without flow control holds [`QUEUE`] frames in all cases.
+/// Returns all kinds of flow control, each with a buffer. In each buffer, a queue without flow control holds [`QUEUE`]
+/// frames.
 fn kinds() -> [(&'static str, FlowControl, Buffer); 6] {
     let shared = Buffer::Shared { bytes: 64_000_000, egress: Threshold::Static { bytes: QUEUE * u64::from(FRAME) } };
     let own = Buffer::PerQueue { limit: QueueLimit::Packets(QUEUE as u32) };
@@ -32,7 +33,7 @@ fn kinds() -> [(&'static str, FlowControl, Buffer); 6] {
     ]
 }
 
-/// `H1 - S1 - S2 - S3 - H2`, with `H3` at `S2`: 10 Gbps on all links except 4 Gbps from `S2` to `S3`.
+/// `H1 - S1 - S2 - S3 - H2`, with `H3` at `S2`: all links have 10 Gbps, except 4 Gbps from `S2` to `S3`.
 fn row() -> Fabric {
     let mut builder = FabricBuilder::new("row");
     let [h1, h2, h3] = ["H1", "H2", "H3"].map(|name| builder.add_host(name));
@@ -59,8 +60,9 @@ fn line(flow_control: FlowControl, buffer: Buffer, outside: &[&str]) -> Setup {
     setup
 }
 
-/// Returns the frames that `S2` loses. One arrives per microsecond, and one leaves per 2.5 us, the first at once: while
-/// n arrive, floor((n - 1) / 2.5) + 1 leave. Once full, the queue is full again after each arrival.
+/// Returns the number of frames that `S2` drops. One frame arrives per microsecond and one is forwarded per 2.5 us, the
+/// first immediately: while n frames arrive, floor((n - 1) / 2.5) + 1 are forwarded. The queue is full at the last
+/// arrival.
 fn lost_at_the_narrow_link() -> u64 {
     let left = (FRAMES - 1) * 2 / 5 + 1;
     FRAMES - left - QUEUE
@@ -76,18 +78,19 @@ fn only_a_switch_without_flow_control_loses_as_tail_drop() {
         assert_eq!(results.dropped("outside flow control"), lost_at_the_narrow_link(), "{kind}");
         assert_eq!(summary.packets.dropped.len(), 1, "{kind}: {:?}", summary.packets.dropped);
         assert_eq!((summary.pauses.count, summary.pauses.ignored), (0, 0), "{kind}: nobody else is short of room");
-        // No check fails because of it, but a warning reports it.
+        // The losses do not fail a check, but cause a warning.
         assert!(summary.passes() && summary.packets.closed, "{kind}: {:?}", summary.checks);
         let lossless = summary.checks.iter().find(|check| check.name == "lossless").unwrap();
         assert!(lossless.detail.contains("outside flow control"), "{kind}: {}", lossless.detail);
         assert!(summary.warnings[0].contains("outside flow control"), "{kind}: {:?}", summary.warnings);
-        // Tail drop: without any flow control an equal number of frames is lost, as "queue full".
+        // Without any flow control, tail drop loses the same number of frames, as "queue full".
         let none = run(line(FlowControl::None, buffer, &[]));
         assert_eq!(none.dropped("queue full"), lost_at_the_narrow_link());
     }
 }
 
-/// `S2` pauses `S1`, which ignores it: frames beyond its room are lost at `S2`. Under credits no pause is sent.
+/// `S2` pauses `S1`, which has no flow control and ignores the pauses: frames beyond the buffer of `S2` are lost at
+/// `S2`, and ignored pauses are counted. With credits, no pauses are sent.
 #[test]
 fn calls_to_a_switch_outside_end_there_and_are_counted() {
     for (kind, flow_control, buffer) in kinds() {
@@ -97,14 +100,15 @@ fn calls_to_a_switch_outside_end_there_and_are_counted() {
         let calls = summary.pauses.ignored;
         assert_eq!(calls > 0, kind != "cbfc", "{kind}: {calls}");
         assert_eq!(summary.pauses.total_ps, 0, "{kind}: S1 went on, and so did H1");
-        // FLORAX distinguishes flows, so a sender above its assigned rate loses the excess.
+        // FLORAX distinguishes flows: it drops the frames of a flow above its assigned rate.
         let cause = if kind == "florax" { "nonconforming" } else { "outside flow control" };
         assert!(results.dropped(cause) > 0, "{kind}: {:?}", summary.packets.dropped);
         assert_eq!(results.dropped("lossless queue full"), 0, "{kind}");
     }
 }
 
-/// A host next to a neighbour without flow control loses nothing, since each has its own account.
+/// A host at a switch with flow control loses no frame, although a neighbouring switch has no flow control, because
+/// each ingress port has a separate account.
 #[test]
 fn switches_with_flow_control_are_lossless_beside_others() {
     for (kind, flow_control, buffer) in kinds().into_iter().take(3) {
@@ -120,7 +124,7 @@ fn switches_with_flow_control_are_lossless_beside_others() {
     }
 }
 
-/// A pause storm has no effect at a switch outside flow control.
+/// A pause storm has no effect at a switch without flow control.
 #[test]
 fn a_pause_storm_ends_at_a_switch_outside() {
     let storm = |outside: &[&str]| {
@@ -138,7 +142,7 @@ fn a_pause_storm_ends_at_a_switch_outside() {
     assert!(outside.summary.pauses.ignored > 0 && outside.summary.pauses.total_ps == 0);
 }
 
-/// Random networks in which random switches have no flow control.
+/// Random networks in which random switches have no flow control: conservation, on any number of threads.
 #[test]
 fn random_networks_keep_their_books_on_any_number_of_threads() {
     let (mut lost, mut ignored) = (0, 0);
@@ -160,8 +164,8 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         let one = setup(1);
         let lossy = one.fabric.links().iter().any(|link| link.loss > 0.0 || link.bit_error_rate > 0.0);
-        // Output backpressure is not lossless beside a switch without flow control: frames of this switch use the queue
-        // space that is reserved for frames in flight.
+        // Output backpressure is not lossless at a neighbour of a switch without flow control, because frames of this
+        // switch use the queue space that is reserved for frames in flight.
         let promised = one.switch.flow_control.backpressure().is_none() && !lossy && one.failures.is_empty();
         for check in summary.checks.iter().filter(|check| !check.pass) {
             let excused = check.name == "deadlock" || check.name == "lossless" && !promised;

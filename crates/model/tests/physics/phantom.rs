@@ -1,4 +1,4 @@
-//! Phantom queues: shares of a link and lengths of real queues.
+//! Phantom queues: utilisation of a link, and lengths of real queues.
 
 use crate::bench::*;
 use fabric::generate::{dumbbell, single_switch};
@@ -10,8 +10,8 @@ use stats::trace::TraceEvent;
 use std::collections::BTreeMap;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Four endless DCTCP flows over one port of 10 Gbps. Returns their share of the link on the wire, and mean and maximum
-/// of the sampled queue in bytes, all after 20 of 60 ms.
+/// Four endless DCTCP flows share a port of 10 Gbps. Returns the utilisation of the port, and mean and maximum of the
+/// sampled queue length in bytes, from 20 ms to the end at 60 ms.
 fn shared(marking: Marking) -> (f64, f64, u64) {
     let fabric = dumbbell(4, 4, link(10, 5_000), link(10, 5_000)).unwrap();
     let flows = (0..4).map(|src| flow(src, 4 + src, traffic::ENDLESS));
@@ -25,14 +25,14 @@ fn shared(marking: Marking) -> (f64, f64, u64) {
     let results = run(setup);
     results.all_hold();
     assert_eq!(results.summary.packets.dropped_total(), 0);
-    // One sample per millisecond. The first twenty precede the window.
+    // One sample per millisecond; skip the first 20.
     let samples = results.goodput_samples.len();
     let bytes: u64 = results.goodput_samples[samples / 3..].iter().map(|sample| sample.1).sum();
     let share = bytes as f64 / 1460.0 * 1538.0 * 8.0 / 40e-3 / 10e9;
     let queues: Vec<u64> =
         results.queues.iter().filter(|row| row.0 > Time::from_ms(20) && row.3 == 3).map(|row| row.4).collect();
     let longest = queues.iter().copied().max().unwrap_or(0);
-    // Samples exist only for non-empty queues. Missing samples count as empty.
+    // Samples exist only for non-empty queues: missing samples count as 0.
     (share, queues.iter().sum::<u64>() as f64 / 4000.0, longest)
 }
 
@@ -40,8 +40,8 @@ fn phantom(drain: f64, threshold_bytes: u64) -> Marking {
     Marking::Phantom(PhantomParameters { drain, threshold_bytes })
 }
 
-/// With a threshold of some bandwidth-delay products, which permits DCTCP's oscillation, utilisation equals the drain
-/// rate of the phantom queue.
+/// With a marking threshold of several bandwidth-delay products, which absorbs the oscillation of DCTCP, the
+/// utilisation equals the drain rate of the phantom queue (0.8, 0.9, 0.95).
 #[test]
 fn the_link_ends_at_the_share_of_the_drain() {
     for drain in [0.8, 0.9, 0.95] {
@@ -52,8 +52,8 @@ fn the_link_ends_at_the_share_of_the_drain() {
     }
 }
 
-/// With a threshold of two frames the queue is nearly empty, below one frame on average. The oscillation costs up to a
-/// seventh of the drain rate; HULL reports a tenth. Marks by the real queue need a queue, and fill the link.
+/// With a marking threshold of two frames, the mean real queue is below one frame. The oscillation costs up to a
+/// seventh of the drain rate; HULL reports a tenth. ECN marking by the real queue requires a queue, and fills the link.
 #[test]
 fn a_small_threshold_keeps_the_queue_empty() {
     for drain in [0.8, 0.9, 0.95] {
@@ -72,8 +72,8 @@ fn a_small_threshold_keeps_the_queue_empty() {
     assert!(share > 0.99 && mean > 20_000.0, "{share} {mean}");
 }
 
-/// A lone RoCE flow at line rate never queues, so marks by the real queue are impossible. Its phantom queue grows by
-/// 54.1 bytes per frame of 1082, so frames above the threshold are marked.
+/// A lone RoCE flow at line rate builds no queue, so that ECN marking by the real queue never marks. The phantom queue
+/// with drain 0.95 grows by 54.1 B per frame of 1082 B, so that frames above the threshold are marked.
 #[test]
 fn frames_that_find_the_wire_idle_are_counted() {
     let marks = |marking: Marking| {
@@ -84,13 +84,13 @@ fn frames_that_find_the_wire_idle_are_counted() {
         results.all_hold();
         results.summary.event_counts.marks
     };
-    // 1082 + 54.1 n > 30000 from n = 535 on, of 0 to 999.
+    // Of frames 0 to 999, those from n = 535 on are marked, because 1082 + 54.1 n > 30,000.
     assert_eq!(marks(phantom(0.95, 30_000)), 1000 - 535);
     assert_eq!(marks(Marking::None), 0);
 }
 
-/// Each mark is an event of the trace, and a frame has the same mark at both ends of a link, also one that is marked
-/// without a wait.
+/// Each mark has an event in the trace, and a frame has equal marks in captures at both ends of a link, even if it is
+/// marked without queueing.
 #[test]
 fn marks_are_traced_and_captured_where_they_are_set() {
     let fair = Marking::read("afd", &[("target", "3KB"), ("action", "mark")]).expect("its kind");
@@ -133,8 +133,8 @@ fn marks_are_traced_and_captured_where_they_are_set() {
     }
 }
 
-/// Under every flow control each frame that leaves a port is counted once: a phantom queue beside the capture of the
-/// port marks the same frames.
+/// Under every kind of flow control, each frame that a port sends is counted once: a phantom queue that is replayed
+/// from the capture of the port marks the same frames.
 #[test]
 fn every_frame_that_leaves_is_counted_once_under_every_flow_control() {
     let credit = CreditParameters {

@@ -1,4 +1,4 @@
-//! Pipelines of a switch that trims: closed forms of their stages, and conservation in random networks.
+//! Pipelines of a switch that trims packets: closed forms for their stages, and conservation in random networks.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -26,7 +26,7 @@ fn control(control: Control) -> ControlParameters {
     }
 }
 
-/// Four pipelines of four ports, recirculation ports of 100 Gbps, 1 us.
+/// Four pipelines with four ports each, recirculation ports of 100 Gbps, and a recirculation latency of 1 us.
 fn inside(overflow: Overflow, by: Control) -> PipelineParameters {
     PipelineParameters {
         pipelines: 4,
@@ -53,7 +53,7 @@ fn with(inside: PipelineParameters, packets: u32) -> SwitchParameters {
     }
 }
 
-/// The first `senders` of 16 hosts each send `frames` frames at line rate to host 17, from time zero.
+/// The first `senders` of 16 hosts send `frames` frames each at line rate to host 17, from time 0.
 fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Results {
     let fabric = single_switch(17, link(100, 100)).unwrap();
     let process = Process::Constant { rate: Rate::from_gbps(100) };
@@ -68,14 +68,15 @@ fn pipeline_summary_of(results: &Results) -> &PipelineSummary {
     results.summary.pipelines.as_ref().expect("a switch with an inside tells of it")
 }
 
-/// Returns the times at which frames lost their payload.
+/// Returns the times at which packets were trimmed.
 fn trims(results: &Results) -> Vec<Time> {
     let trimmed = results.trace.iter().filter(|row| matches!(row.event, TraceEvent::Trimmed { .. }));
     trimmed.map(|row| row.at).collect()
 }
 
-/// 16 frames at one instant, four per pipeline: one starts, two are queued, thirteen are deflected. The k-th of a
-/// pipeline is trimmed after k serialisations, less the last gap, plus the latency.
+/// 16 frames arrive simultaneously, four per pipeline: one is sent, two are queued, thirteen are deflected to
+/// recirculation. The k-th deflected frame of a pipeline is trimmed after k serialisation delays, minus one gap, plus
+/// the recirculation latency.
 #[test]
 fn a_deflected_frame_is_cut_when_it_comes_round() {
     let results = burst(16, 1, with(inside(Overflow::Deflect, Control::None), 2));
@@ -86,7 +87,7 @@ fn a_deflected_frame_is_cut_when_it_comes_round() {
     let came = on_wire - gap + Time::from_ns(100);
     let mut expected = Vec::new();
     for pipeline in &pipeline_summary_of(&results).switches[0].pipelines {
-        // The first is on the recirculation port's wire, the others are queued.
+        // The first deflected frame is in transmission on the recirculation port, the others are queued.
         assert_eq!(pipeline.max_waiting, pipeline.recirculated.saturating_sub(1));
         assert_eq!(pipeline.first_recirculated_ps, Some(came.as_ps()));
         expected.extend((1..=pipeline.recirculated).map(|location| came + on_wire * location - gap + latency));
@@ -95,7 +96,8 @@ fn a_deflected_frame_is_cut_when_it_comes_round() {
     assert_eq!((trims(&results), pipeline_summary_of(&results).recirculated), (expected, 13));
 }
 
-/// Mirrored headers are trimmed at once, and take a header's wire time on the recirculation port.
+/// With mirroring, headers are trimmed immediately, and the header is delayed by its transmission on the recirculation
+/// port and the latency.
 #[test]
 fn a_mirrored_header_is_cut_at_once_and_late_by_its_way_round() {
     let results = burst(16, 1, with(inside(Overflow::Mirror, Control::None), 2));
@@ -106,12 +108,12 @@ fn a_mirrored_header_is_cut_at_once_and_late_by_its_way_round() {
         matches!(row.event, TraceEvent::Delivered) && row.packet.is_some_and(|packet| packet.size_bytes == 64)
     });
     let first = delivered.map(|row| row.at).min().unwrap();
-    // Recirculation takes a header's wire time and 1 us, then the header crosses the link. The port has no data left by
-    // then.
+    // Arrival, header transmission on the recirculation port, 1 us of latency, then the link to the host. The port has
+    // sent all data before.
     assert_eq!(first, came + Time::from_ps(72 * 80) + Time::from_us(1) + Time::from_ps(72 * 80) + Time::from_ns(100));
 }
 
-/// Frames beyond the limit of the recirculation queue are dropped and counted.
+/// Frames beyond the limit of the recirculation queue are dropped with a separate cause.
 #[test]
 fn a_deflect_queue_without_room_loses_by_its_own_cause() {
     let limited =
@@ -121,15 +123,15 @@ fn a_deflect_queue_without_room_loses_by_its_own_cause() {
     let lost = results.dropped("recirculation queue full");
     let came_round = results.summary.packets.delivered_trimmed;
     assert_eq!((came_round + lost, came_round), (13, pipeline_summary_of(&results).recirculated));
-    // Each pipeline has one frame on the port's wire and one queued. Three frames found room before.
+    // Each recirculation port sends one frame and queues one. The first three frames were not deflected.
     let pipelines = &pipeline_summary_of(&results).switches[0].pipelines;
     assert!(pipelines.iter().all(|pipeline| pipeline.recirculated <= 2 && pipeline.max_waiting <= 1));
     assert!((7..=8).contains(&came_round), "{came_round}");
 }
 
-/// Four senders in one pipeline with an idle port: the meter passes one line rate, and no frame finds a full queue
-/// after the burst is spent. From four pipelines, each meter sees at most its own line rate, and the queue refuses the
-/// rest.
+/// A meter per pipeline passes the line rate. If four senders are in one pipeline, its meter trims the excess, so that
+/// no frame finds a full queue once the burst allowance is used up. If they are in four pipelines, each meter sees at
+/// most line rate and passes all frames, so that the queue overflows.
 #[test]
 fn meters_see_their_own_pipeline_only() {
     let unsignalled = inside(Overflow::Deflect, Control::Meter);
@@ -150,7 +152,8 @@ fn meters_see_their_own_pipeline_only() {
     assert!(four.recirculated > 400, "{four:?}");
 }
 
-/// A signal takes its configured delay, reaches all pipelines or one, and ends the optimistic state of meters.
+/// A queue-full signal arrives after its configured delay at all pipelines or only at one, and ends the optimistic
+/// state of their meters.
 #[test]
 fn signals_reach_their_destinations() {
     for (notified, heard) in [(SignalScope::All, 4), (SignalScope::Origin, 1)] {
@@ -179,8 +182,9 @@ fn signals_reach_their_destinations() {
     }
 }
 
-/// A sample of the queue trims at ingress if the queue is full. Frames between sample and queue are deflected: at one
-/// frame per cycle, at most as many as there are stages for each slot that becomes free.
+/// A pipeline samples the queue state `stages` cycles before the frame reaches the queue; if the sampled queue is full,
+/// it trims at ingress. Frames between sampling and queue are deflected: with one frame per cycle, at most `stages`
+/// frames per free slot.
 #[test]
 fn queue_samples_are_delayed_by_the_stages() {
     let recirculated_frames = |stages| {
@@ -189,21 +193,22 @@ fn queue_samples_are_delayed_by_the_stages() {
             stages: Some(stages),
             ..inside(Overflow::Deflect, Control::None)
         };
-        // All 16 at one instant through one pipeline, one per cycle.
+        // 16 frames arrive simultaneously and traverse one pipeline, one per cycle.
         let results = burst(16, 1, with(parameters, 2));
         results.all_hold();
         let inside = pipeline_summary_of(&results);
         assert_eq!(inside.ingress_trims + inside.recirculated, 13);
         inside.recirculated
     };
-    // The third frame takes the last slot at cycle 2 + stages. Frames that sampled the queue before that are deflected.
+    // The third frame takes the last slot in cycle 2 + stages. Later frames that sampled the queue before that cycle
+    // are deflected.
     assert_eq!(
         [recirculated_frames(0), recirculated_frames(1), recirculated_frames(4), recirculated_frames(8)],
         [0, 1, 4, 8]
     );
 }
 
-/// An ideal switch without pipelines trims an equal number of frames.
+/// An ideal switch without pipelines trims the same number of frames.
 #[test]
 fn the_same_frames_lose_their_payload_as_in_an_ideal_switch() {
     let mut ideal = with(inside(Overflow::Mirror, Control::None), 2);
@@ -213,8 +218,8 @@ fn the_same_frames_lose_their_payload_as_in_an_ideal_switch() {
     assert!(results.summary.pipelines.is_none());
 }
 
-/// Random networks with failures and random pipelines: each frame is accounted for in frames and bytes, with equal
-/// results on any number of threads.
+/// Random networks with failures and random pipelines: frames and bytes are conserved, and results are equal on any
+/// number of threads.
 #[test]
 fn random_networks_with_pipelines_keep_their_books() {
     let (mut metered, mut recirculated, mut lost, mut under_way) = (0, 0, 0, 0);

@@ -1,4 +1,4 @@
-//! Preempted frames, against closed forms and over random traffic.
+//! Preempted frames, checked by closed forms and with random traffic.
 
 use crate::bench::{datagrams, link, pause, plan, run, setup};
 use fabric::generate::single_switch;
@@ -25,8 +25,8 @@ fn once(src: u32, class: u8, frame_bytes: u16, start: Time) -> Flow {
     Flow { class, start: Start::At(start), ..flow }
 }
 
-/// Returns the delays (ps) of a frame of 1500 bytes in class 0 from host 0 and of one of 100 bytes in class 7 from host
-/// 1.
+/// Returns the one-way delays (ps) of a frame of 1500 B in class 0 from host 0, and of a frame of 100 B in the express
+/// class 7 from host 1.
 fn delays(fragments: Option<Fragments>, express_start: Time) -> (u64, u64) {
     let flows = [once(0, 0, 1500, Time::ZERO), once(1, 7, 100, express_start)];
     let mut setup = setup(single_switch(3, link(100, 50)).unwrap(), plan(3, flows));
@@ -40,27 +40,28 @@ fn delays(fragments: Option<Fragments>, express_start: Time) -> (u64, u64) {
 
 #[test]
 fn an_express_frame_interrupts_and_the_rest_follows() {
-    // In an idle network: two links of 50 ns, and the frame with its preamble on each.
+    // One-way delay in an idle network: two links of 50 ns, and frame and preamble on each.
     let alone = |bytes: u64| 2 * (50_000 + (bytes + 8) * BYTE);
-    // The long frame arrives at the switch after 50 ns and 1508 bytes. The short one arrives when 500 bytes of it are
-    // sent.
+    // The long frame arrives at the switch after 50 ns and 1508 B. The express frame arrives when 500 B of the long
+    // frame have been sent.
     let at_switch = 50_000 + 1508 * BYTE;
     let start = Time::from_ps(at_switch + (8 + 500) * BYTE - (50_000 + 108 * BYTE));
     let (long, short) = delays(None, start);
     assert_eq!((long, short), (alone(1500), alone(100) + (1000 + 12) * BYTE));
-    // The check sequence and the gap of the fragment precede the express frame. The cut costs 24 bytes.
+    // The express frame waits for the check sequence (4 B) and the gap (12 B) of the fragment. Preemption costs the
+    // long frame 24 B, plus the express frame (120 B on the wire).
     let (long, short) = delays(Some(Fragments::Standard), start);
     assert_eq!((long, short), (alone(1500) + (24 + 120) * BYTE, alone(100) + (4 + 12) * BYTE));
     let (long, short) = delays(Some(Fragments::Ideal), start);
     assert_eq!((long, short), (alone(1500) + 120 * BYTE, alone(100)));
 }
 
-/// The last 64 bytes cannot be cut, so an express frame waits for them. At the instant of their start the frame can
-/// still be cut.
+/// The last 64 B of a frame cannot be preempted: an express frame that arrives during these bytes waits. When they are
+/// about to start, the frame can still be preempted.
 #[test]
 fn the_end_of_a_frame_is_not_cut() {
     let at_switch = 50_000 + 1508 * BYTE;
-    // The express frame arrives `after` picoseconds after the start of the long one.
+    // The express frame arrives at the switch `after` picoseconds after the start of the long frame.
     let start = |after: u64| Time::from_ps(at_switch + after - (50_000 + 108 * BYTE));
     let alone = |bytes: u64| 2 * (50_000 + (bytes + 8) * BYTE);
     let standard = |after: u64| delays(Some(Fragments::Standard), start(after));
@@ -75,7 +76,7 @@ fn the_end_of_a_frame_is_not_cut() {
     assert_eq!(standard(last + 1), (alone(1500), alone(100) + (64 + 12) * BYTE - 1));
 }
 
-/// Random traffic in all classes to one host, with link failures, and sometimes gates and PFC.
+/// Random traffic in all classes to one host, with link failures; in some runs, also with gates and PFC.
 fn random_run(seed: u64, threads: usize) -> Outcome {
     let mut random = Stream::new(seed, 1, 0);
     let hosts = 3 + random.below(3) as u32;
@@ -120,7 +121,7 @@ fn every_frame_is_accounted_for_under_any_preemption() {
     }
 }
 
-/// Express frames of one source never wait for more than 143 bytes of other frames.
+/// An express frame waits for at most 143 B of preemptable frames.
 #[test]
 fn an_express_frame_waits_for_143_bytes_at_most() {
     for seed in 0..20 {
@@ -138,7 +139,7 @@ fn an_express_frame_waits_for_143_bytes_at_most() {
         setup.record.jitter = true;
         let results = run(setup);
         results.all_hold();
-        // A few express frames may be ahead: 84 bytes each, rarely three at 2 Gbps.
+        // Other express frames may be ahead: at 2 Gbps, rarely three of them, 84 B each.
         let worst = results.summary.jitter[0].max_delay_ps - 2 * (50_000 + 72 * BYTE);
         assert!(worst <= (143 + 3 * 84) * BYTE, "{seed}: {worst}");
         assert!(worst > 0);

@@ -1,4 +1,4 @@
-//! A queue with one deterministic server: waiting times, lengths and Little's law.
+//! M/D/1 queue: waiting times, queue lengths and Little's law.
 
 use crate::bench::*;
 use check::little::QueueArea;
@@ -11,10 +11,10 @@ use units::random::{Stream, purpose};
 use units::{PREAMBLE_BYTES, Rate, Time};
 
 const FRAME: u16 = 1230;
-/// 1250 bytes on the wire of a 10 Gbps port.
+/// Service time: 1250 B on the wire at 10 Gbps.
 const SERVICE: Time = Time::from_us(1);
 
-/// `sources` hosts on 100 Gbps links, and a sink behind 10 Gbps.
+/// `sources` hosts with links of 100 Gbps, and a sink with a link of 10 Gbps.
 fn funnel(sources: u32) -> Fabric {
     let mut builder = FabricBuilder::new("funnel");
     let switch = builder.add_switch("S1", 1);
@@ -25,7 +25,7 @@ fn funnel(sources: u32) -> Fabric {
     builder.build().unwrap()
 }
 
-/// Poisson arrivals that load the sink's port by `load`, from `sources` hosts.
+/// Poisson sources on `sources` hosts, with a total load `load` on the link of the sink.
 fn poisson(sources: u32, load: f64, seed: u64) -> Setup {
     let rate = Rate::from_gbps(10).scale((load * 1000.0) as u64, 1000 * u64::from(sources));
     let flows = (0..sources).map(|src| {
@@ -39,13 +39,13 @@ fn poisson(sources: u32, load: f64, seed: u64) -> Setup {
     setup
 }
 
-/// Returns the delay of a frame without waiting.
+/// Returns the one-way delay of a frame without queueing.
 fn fixed() -> Time {
     let wire = u64::from(FRAME) + PREAMBLE_BYTES;
     Rate::from_gbps(100).serialise(wire) + Rate::from_gbps(10).serialise(wire) + Time::from_us(1)
 }
 
-/// Returns the mean wait over `frames` frames after a warm-up, in units of the service time.
+/// Returns the mean waiting time of `frames` frames after a warm-up, in units of the service time.
 fn mean_wait(sources: u32, load: f64, frames: u64, seed: u64) -> f64 {
     let mut setup = poisson(sources, load, seed);
     let span = SERVICE.scale(frames * 1000, (load * 1000.0) as u64);
@@ -57,7 +57,8 @@ fn mean_wait(sources: u32, load: f64, frames: u64, seed: u64) -> f64 {
     (delay.mean * 1000.0 - fixed().as_ps() as f64) / SERVICE.as_ps() as f64
 }
 
-/// Returns the mean of ten runs and half the width of its 99.9 % confidence interval (Student, 9 degrees of freedom).
+/// Returns the mean of ten runs and the half-width of its 99.9 % confidence interval (Student's t, 9 degrees of
+/// freedom).
 fn interval(mut one: impl FnMut(u64) -> f64) -> (f64, f64) {
     let values: Vec<f64> = (1..=10).map(&mut one).collect();
     let mean = values.iter().sum::<f64>() / 10.0;
@@ -65,9 +66,9 @@ fn interval(mut one: impl FnMut(u64) -> f64) -> (f64, f64) {
     (mean, 4.781 * (variance / 10.0).sqrt())
 }
 
-/// Pollaczek-Khinchine: a deterministic server's mean wait is `load / (2 (1 - load))` services. This is exact for one
-/// source, since a fast deterministic server before a slow one only adds its service time. For several sources the
-/// waits at their own links add less than 0.1 %.
+/// Pollaczek-Khinchine for M/D/1: mean waiting time = load / (2 (1 - load)) service times. This is exact for one
+/// source, because a fast deterministic server before a slow one only adds its service time. For several sources, the
+/// waiting times at their own links add less than 0.1 %.
 #[test]
 fn mean_waits_are_those_of_m_d_1() {
     for (sources, load, frames) in [(1, 0.5, 20_000), (4, 0.5, 20_000), (1, 0.8, 40_000), (4, 0.95, 100_000)] {
@@ -75,12 +76,12 @@ fn mean_waits_are_those_of_m_d_1() {
         let (mean, half) = interval(|seed| mean_wait(sources, load, frames, seed));
         assert!((mean - expected).abs() < half, "{sources} sources, {load}: {mean} +- {half}, expected {expected}");
         assert!(half < 0.12 * expected, "{sources} sources, {load}: the interval {half} is too wide to tell");
-        // The interval is significant: with exponential service the wait would be twice as long.
+        // The confidence interval excludes the mean waiting time of M/M/1, which is twice as long.
         assert!((mean - 2.0 * expected).abs() > half);
     }
 }
 
-/// The mean length of the queue, sampled every microsecond, is arrival rate times mean wait.
+/// Little's law: the mean queue length, sampled every microsecond, equals arrival rate x mean waiting time.
 #[test]
 fn sampled_queue_lengths_agree_with_waits() {
     let mut setup = poisson(4, 0.8, 3);
@@ -99,8 +100,8 @@ fn sampled_queue_lengths_agree_with_waits() {
     let expected = delay.count as f64 * wait / 40e6;
     assert!((length / expected - 1.0).abs() < 0.02, "sampled at {length}, waits say {expected}");
     assert!((length / (expected * 0.8) - 1.0).abs() > 0.1, "a rate a fifth too small would show");
-    // The mean in the summary is the integral over time. Its quantiles are from samples at random instants, one per
-    // interval. The trace contains the frames queued at the sink's port at these instants.
+    // The mean queue length in the summary is a time average. Its quantiles are from samples at random instants, one
+    // per interval; the trace has the queue length at the port of the sink at these instants.
     let lengths = results.summary.queue_lengths.unwrap();
     let longest = lengths.longest.unwrap();
     let exact = expected * f64::from(FRAME);
@@ -118,7 +119,7 @@ fn sampled_queue_lengths_agree_with_waits() {
         if at > Time::from_ms(40) {
             break;
         }
-        // Deterministic service: frames leave in order of arrival.
+        // The queue is FIFO: frames leave in order of arrival.
         let left = waits.partition_point(|(_, start)| *start <= at);
         let waiting = waits[left..].iter().take_while(|(since, _)| *since <= at).count() as u64;
         sampled.push(waiting * u64::from(FRAME));
@@ -130,8 +131,7 @@ fn sampled_queue_lengths_agree_with_waits() {
     assert!(sampled.last() <= Some(&longest.lengths.max_bytes));
 }
 
-/// The check of each run passes for a correct trajectory of a queue, and fails if the arrival of one frame is shifted
-/// by a picosecond.
+/// The Little's law check passes for the correct trajectory of a queue, and fails if one arrival is shifted by 1 ps.
 #[test]
 fn little_holds_in_every_queue_and_fails_when_corrupted() {
     let mut setup = poisson(4, 0.95, 5);
@@ -144,7 +144,7 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
 
     let id = check::BufferLocation::Queue(check::QueueId { node: 0, port: 0, class: 3 });
     for late_by in [0, 1] {
-        // Frames arrive every half service time and leave every service time.
+        // Frames arrive every half service time and are served every service time.
         let mut area = QueueArea::starting(Time::ZERO);
         let arrival = |n: u64| SERVICE / 2 * n;
         let departure = |n: u64| SERVICE * n;
@@ -166,8 +166,8 @@ fn little_holds_in_every_queue_and_fails_when_corrupted() {
     }
 }
 
-/// Only events between warm-up and end are measured: the middle half of a constant stream over a millisecond, exact to
-/// the frame.
+/// Only events in the measurement interval are counted: the middle half of a constant stream of 1 ms, exact to the
+/// frame.
 #[test]
 fn a_measurement_counts_only_its_window() {
     let rate = Rate::from_gbps(8);
@@ -180,19 +180,19 @@ fn a_measurement_counts_only_its_window() {
     results.all_hold();
     let window = results.summary.window;
     assert_eq!((window.start_ps, window.end_ps), (250_000_000, 750_000_000));
-    // A frame of 1000 bytes on the wire per microsecond.
+    // One frame of 1000 B on the wire per microsecond: 500 frames in 500 us.
     assert_eq!(results.summary.delay_ns.unwrap().count, 500);
     let busiest = &results.summary.links.busiest[0];
     assert_eq!(busiest.tx_bytes, 500 * 980);
     assert!((busiest.utilisation - 0.8).abs() < 1e-9, "{busiest:?}");
-    // 934 bytes of payload each. An endless flow extends the window to its end.
+    // 934 B of payload per frame. Because an endless flow is unfinished, goodput covers the whole measurement interval.
     let goodput = &results.summary.goodput;
     assert_eq!((goodput.start_ps, goodput.end_ps), (250_000_000, 750_000_000));
     assert_eq!((goodput.payload_bytes, &goodput.payload_bytes_by_traffic[..]), (500 * 934, &[500 * 934][..]));
     assert_eq!(goodput.bps, 934.0 * 8e6);
 }
 
-/// The goodput window ends at the last completion, so a longer run has equal goodput.
+/// The goodput interval ends with the last flow completion, so that a longer run without traffic has the same goodput.
 #[test]
 fn goodput_does_not_fall_with_the_time_in_which_nothing_happens() {
     let of = |duration_us: u64, sizes: [u64; 2]| {
@@ -211,6 +211,6 @@ fn goodput_does_not_fall_with_the_time_in_which_nothing_happens() {
     assert_eq!(short.bps, 300_000.0 * 8e12 / short.end_ps as f64);
     assert!(short.bps > 8e9, "{short:?}");
     assert_eq!(of(20_000, [100_000, 200_000]).0, short);
-    // An unfinished flow extends the window to the end.
+    // An unfinished flow extends the goodput interval to the end of the measurement.
     assert_eq!(of(2_000, [100_000, 200_000_000]).0.end_ps, 2_000_000_000);
 }

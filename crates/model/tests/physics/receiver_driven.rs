@@ -1,5 +1,5 @@
-//! Receiver-driven transports: a lone flow is exact, an incast fills exactly the receiver's link, and lossy links lose
-//! no bytes.
+//! Receiver-driven transports: the FCT of a lone flow is exact, an incast fills exactly the link of the receiver, and
+//! no bytes are lost over lossy links.
 
 use crate::bench::*;
 use crate::lone_flow::{chain, random_path, recurrence};
@@ -10,8 +10,8 @@ use model::parameters::*;
 use units::random::Stream;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// A window of one bandwidth-delay product keeps the slowest link busy at any position, and further packets are
-/// requested in time.
+/// An initial window of one bandwidth-delay product keeps the slowest link busy, wherever it is on the path, and pulls
+/// arrive in time for further packets: the FCT equals that of a sender at line rate.
 // [NDP1] [NDP8] [HPCC4]
 #[test]
 fn a_lone_flow_is_exact_over_1_to_6_hops() {
@@ -40,8 +40,8 @@ fn a_lone_flow_is_exact_over_1_to_6_hops() {
     }
 }
 
-/// Acknowledgements may carry the request of a pull. For a lone flow all do, since its turn is due at each arrival: no
-/// pull is sent, and the completion time is unchanged.
+/// With `pulls = "acks"`, acknowledgements may carry pulls. For a lone flow all of them do, because the pull pacer is
+/// idle at each arrival: no separate pulls are sent (`packet_hops`), and the FCT is unchanged.
 #[test]
 fn acknowledgements_that_ask_for_more_save_the_pulls() {
     for hops in 1..=4u64 {
@@ -59,8 +59,9 @@ fn acknowledgements_that_ask_for_more_save_the_pulls() {
     }
 }
 
-/// Several flows share the pull pacer of a port. An acknowledgement carries a request only if the turn of its flow is
-/// due, which is rare in an incast. Pulls request the rest, and together the flows fill the receiver's link.
+/// Eight flows share the pull pacer of one receiver port. An acknowledgement carries a pull only if it is the turn of
+/// its flow, which is rare in an incast. Other pulls are sent separately; together, the flows fill the link of the
+/// receiver.
 #[test]
 fn acknowledgements_with_pulls_keep_the_slots_of_the_port() {
     let senders = 8;
@@ -84,8 +85,8 @@ fn acknowledgements_with_pulls_keep_the_slots_of_the_port() {
     assert!(along.0 >= floor && along.0 < floor + floor / 20, "{along:?}, at least {floor}");
 }
 
-/// For any number of senders, arrivals fill the receiver's link from the first packet to the last, and the queue never
-/// exceeds the first windows.
+/// Incast with any number of senders: the link of the receiver is busy from the first packet to the last, and the queue
+/// never exceeds the sum of the initial windows.
 #[test]
 fn an_incast_fills_the_receivers_link() {
     for (kind, senders) in [("ndp", 4), ("ndp", 15), ("eqds", 4), ("eqds", 15)] {
@@ -96,7 +97,7 @@ fn an_incast_fills_the_receivers_link() {
         setup.host.transport = transport(kind, &[("timeout", "never")]);
         setup.duration = Time::from_ms(10);
         let packet = Rate::from_gbps(100).serialise(1500 + WIRE_OVERHEAD_BYTES);
-        // Number of packets per round trip of a packet, its acknowledgement and a pull.
+        // Packets per RTT: the RTT is the transmission of a packet, its acknowledgement and a pull, plus propagation.
         let window = (packet * 2 + Time::from_ns(2000) + Rate::from_gbps(100).serialise(84) * 3).as_ps();
         let ahead = if kind == "eqds" { 3 } else { 2 };
         let most = window.div_ceil(packet.as_ps()) * ahead / 2 * senders as u64 * 1500;
@@ -105,7 +106,8 @@ fn an_incast_fills_the_receivers_link() {
         results.all_hold();
         assert_eq!(results.dropped("no room"), 0);
         let done = results.flows.iter().map(|flow| flow.delivered_ps.expect("it completes")).max().unwrap();
-        // Path of the first packet to the switch, all packets through its port, and the delay of the last one.
+        // Lower bound of the last FCT: arrival of the first packet at the switch, serialisation of all packets at the
+        // port, and propagation of the last packet.
         let gap = Rate::from_gbps(100).serialise(12);
         let floor = packet - gap + Time::from_ns(1000) + packet * (200 * senders as u64) - gap;
         let took = Time::from_ps(done);
@@ -113,13 +115,13 @@ fn an_incast_fills_the_receivers_link() {
     }
 }
 
-/// Trimming switches with queues of `packets` frames. Headers have priority.
+/// Switches that trim packets, with queues of `packets` frames and priority for headers.
 fn few(packets: u32) -> SwitchParameters {
     trimming(trim(), packets, 4000)
 }
 
-/// Like the incast above, through a queue of eight packets: the link carries each packet once plus all headers, with
-/// little idle time. Timeouts are disabled.
+/// The same incast with trimming and queues of eight packets: the link carries each packet once, plus all headers, and
+/// is rarely idle. Timeouts are disabled.
 #[test]
 fn an_incast_over_eight_packets_loses_nothing_but_the_headers_time() {
     for (kind, senders) in [("ndp", 4), ("ndp", 60), ("eqds", 4), ("eqds", 60)] {
@@ -134,20 +136,21 @@ fn an_incast_over_eight_packets_loses_nothing_but_the_headers_time() {
         assert!(results.summary.packets.dropped.is_empty());
         let trims = results.summary.event_counts.trims;
         assert!(trims > 10 * u64::from(senders), "{trims}");
-        // Each trimmed packet was retransmitted once, and nothing else was.
+        // Each trimmed packet is retransmitted exactly once, and no other packet is.
         assert_eq!(results.flows.iter().map(|flow| flow.retransmitted_bytes).sum::<u64>(), trims * 1436);
         let rate = Rate::from_gbps(100);
         let packet = rate.serialise(1500 + WIRE_OVERHEAD_BYTES);
         let floor = packet + Time::from_ns(1000) + packet * (200 * u64::from(senders)) + rate.serialise(84) * trims;
         let took =
             Time::from_ps(results.flows.iter().map(|flow| flow.delivered_ps.expect("it completes")).max().unwrap());
-        // One round trip at the end, when the last packets are requested one by one.
+        // One additional RTT at the end, when the last packets are pulled one by one.
         let most = floor + Time::from_ns(2000) + packet * 4;
         assert!(took < most, "{kind} {senders}: {took}, at most {most}");
     }
 }
 
-/// Header queues of two headers, which return the rest: all bytes arrive without timers.
+/// Header queues of two headers, which return further headers to their sources: all bytes are delivered without
+/// timeouts.
 #[test]
 fn returned_headers_need_no_timer() {
     for kind in ["ndp", "eqds"] {
@@ -165,7 +168,7 @@ fn returned_headers_need_no_timer() {
     }
 }
 
-/// Returns the share of its link that each of 16 hosts fills with data to a host in another pod.
+/// Returns the utilisation by data of the link of each of 16 hosts, in a permutation between pods.
 fn permutation(packets: u32, spread: Spread) -> f64 {
     let fabric = generate::fat_tree(4, TierLinks::uniform(link(100, 500))).unwrap();
     let flows = (0..16u32).map(|src| flow(src, (src + 7) % 16, 3_000_000));
@@ -181,8 +184,9 @@ fn permutation(packets: u32, spread: Spread) -> f64 {
     results.flows.iter().map(share).sum::<f64>() / 16.0
 }
 
-/// With sender-chosen paths and queues of 8 to 12 packets, links stay 90 % full with data. Acknowledgements and pulls
-/// of the reverse flow use 4 % of each. With one path per flow, links do not fill.
+/// Permutation traffic with sender-selected paths and queues of 8 to 12 packets: data uses 90 % of each link, and
+/// acknowledgements and pulls of the reverse flow use 4 %. With one path per flow (ECMP), utilisation is lower, because
+/// paths collide.
 #[test]
 fn a_permutation_keeps_the_links_full() {
     for packets in [8, 12] {
@@ -191,7 +195,7 @@ fn a_permutation_keeps_the_links_full() {
     }
 }
 
-/// Links that lose 2 % of all frames: each byte is delivered once, with equal results on any number of threads.
+/// Links that lose 2 % of all frames: each byte is delivered once, and results are equal on any number of threads.
 #[test]
 fn links_that_lose_cost_time_and_no_byte() {
     for kind in ["ndp", "eqds"] {

@@ -1,4 +1,4 @@
-//! Loss recovery with real queues: retransmissions against losses, and their bytes in a capture.
+//! Loss recovery with real queues: retransmissions compared with losses, and acknowledgements in captures.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, leaf_spine, single_switch};
@@ -10,7 +10,7 @@ use wire::{Content, Packet, Roce, Transport};
 
 const SENDERS: u32 = 8;
 
-/// Flows of 300 packets into one port with a queue of 40 packets.
+/// Incast of flows of 300 packets into a port with a queue of 40 packets.
 fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
     let fabric = single_switch(SENDERS + 1, link(100, 1_000)).unwrap();
     let flows = (1..=SENDERS).map(|src| flow(src, 0, 300_000));
@@ -21,7 +21,7 @@ fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
     setup
 }
 
-/// Returns the packets lost and the packets retransmitted, after all flows have completed.
+/// Returns the number of lost packets and the number of retransmitted packets, after all flows have completed.
 fn repaired(setup: Setup) -> (u64, u64) {
     let results = run(setup);
     results.all_hold();
@@ -30,7 +30,7 @@ fn repaired(setup: Setup) -> (u64, u64) {
     (results.dropped("queue full"), results.summary.event_counts.retransmissions)
 }
 
-/// Without reordering, selective repeat retransmits exactly the lost packets, go-back-N more.
+/// Without reordering, selective repeat retransmits exactly the lost packets; go-back-N retransmits more.
 #[test]
 fn selective_repeat_retransmits_losses_of_a_full_queue() {
     for kind in ["roce", "timely", "swift"] {
@@ -42,7 +42,8 @@ fn selective_repeat_retransmits_losses_of_a_full_queue() {
     }
 }
 
-/// Packets sprayed over four paths are reordered and lost: each byte is delivered once, on any number of threads.
+/// Packets sprayed over four paths arrive out of order and some are lost: each byte is delivered once, on any number of
+/// threads.
 #[test]
 fn every_byte_arrives_once_under_loss_and_reordering() {
     let of = |threads: usize| {
@@ -67,8 +68,8 @@ fn every_byte_arrives_once_under_loss_and_reordering() {
     assert!(of(2) == one && of(3) == one);
 }
 
-/// Random losses on a link: with SACK only lost segments and rescue retransmissions are sent again, and the captured
-/// acknowledgements contain the segments that the receiver had.
+/// Random losses on a link: with SACK, only lost segments and rescue retransmissions are sent again, and the SACK
+/// blocks in captured acknowledgements have the segments that the receiver had received.
 #[test]
 fn selective_acknowledgements_stand_in_the_capture() {
     let mut spec = link(1, 100_000);
@@ -113,7 +114,7 @@ fn selective_acknowledgements_stand_in_the_capture() {
     assert!(reports > 100, "{reports}");
 }
 
-/// A negative acknowledgement as bytes: PSN of the missing packet, NAK, and four more bytes with the PSN of the packet
+/// Bytes of a negative acknowledgement: PSN of the missing packet, NAK code, and four bytes with the PSN of the packet
 /// that arrived.
 #[test]
 fn a_negative_acknowledgement_names_two_packets() {

@@ -1,4 +1,4 @@
-//! Requests and replies in a closed loop through one switch, against closed forms.
+//! Request-reply traffic (closed loop) through one switch, compared with closed forms.
 
 use crate::bench::*;
 use fabric::generate::single_switch;
@@ -9,7 +9,7 @@ use units::{Rate, Time};
 
 const GBPS: u64 = 10;
 const DELAY_NS: u64 = 700;
-/// Payload of requests and replies, each in one frame.
+/// Payload bytes of a request and of a reply, each of which fits one frame.
 const REQUEST: u64 = 200;
 const REPLY: u64 = 900;
 
@@ -45,22 +45,22 @@ fn requests(setup: Setup) -> RequestSummary {
     results.summary.requests[0]
 }
 
-/// Returns the time that a frame with this payload occupies a wire, with preamble and gap.
+/// Returns the wire time of a frame with this payload, including preamble and gap.
 fn wire(payload_bytes: u64, header_bytes: u64) -> Time {
     Rate::from_gbps(GBPS).serialise((payload_bytes + header_bytes).max(64) + 20)
 }
 
-/// Returns the time until its last bit has arrived over one link.
+/// Returns the time from the start of such a frame to the arrival of its last bit over one link.
 fn arrival(payload_bytes: u64, header_bytes: u64) -> Time {
     Rate::from_gbps(GBPS).serialise((payload_bytes + header_bytes).max(64) + 8) + Time::from_ns(DELAY_NS)
 }
 
-/// Returns the latency in an idle network: client to server and back, with the service time between.
+/// Returns the latency in an idle network: request, service time and reply.
 fn alone(service: Time, header_bytes: u64) -> Time {
     (arrival(REQUEST, header_bytes) + arrival(REPLY, header_bytes)) * 2 + service
 }
 
-/// Without acknowledgements, a thousand requests take exactly a thousand times as long as one.
+/// Without acknowledgements, a thousand sequential requests take exactly a thousand times as long as one.
 #[test]
 fn an_idle_loop_takes_its_requests_times_one() {
     for think in [Time::ZERO, Time::from_us(2)] {
@@ -77,18 +77,21 @@ fn an_idle_loop_takes_its_requests_times_one() {
     }
 }
 
-/// With acknowledgements: that of a reply leaves the client just before its next request, which waits for it.
+/// With acknowledgements: the client sends the acknowledgement of a reply just before its next request, which waits for
+/// it.
 #[test]
 fn acknowledgements_go_before_the_next_request() {
     let setup = exchange(&ask(1, 500), "roce");
     let one = alone(Time::from_us(3), setup.host.transport.header_bytes().into());
     let results = requests(setup);
-    // RoCEv2's ACK of 66 bytes stays ahead of the request on the whole path, so the wait counts once.
+    // The RoCEv2 acknowledgement (66 B) precedes the request on the whole path, so that the request waits for it only
+    // once.
     let waits = wire(0, 66) * 499;
     assert_eq!(results.last_ps, (one * 500 + waits).as_ps());
 }
 
-/// With k connections, k requests are in progress: k times the rate of one, until the server's link is full.
+/// With k connections, k requests are outstanding: the request rate is k times that of one connection, until the link
+/// of the server is fully utilised.
 #[test]
 fn connections_multiply_the_rate_until_the_link_is_full() {
     let one_frame = |connections: u32| {
@@ -101,7 +104,7 @@ fn connections_multiply_the_rate_until_the_link_is_full() {
     for connections in [2, 4] {
         let (rate, lone, full) = one_frame(connections);
         assert!(f64::from(connections) * lone < 0.7 * full, "below the link's rate");
-        // Requests that start at one instant wait for each other once, which delays the last of a round.
+        // Requests that start simultaneously queue behind each other once, which delays the last request of a round.
         assert!((rate / (f64::from(connections) * lone) - 1.0).abs() < 0.01, "{connections}: {rate} of {lone}");
     }
     for connections in [32, 64] {
@@ -110,8 +113,8 @@ fn connections_multiply_the_rate_until_the_link_is_full() {
     }
 }
 
-/// Little's law: rate times latency is the number of requests in progress, which equals the number of connections, for
-/// any service times.
+/// Little's law: request rate x latency = number of outstanding requests = number of connections, for any distribution
+/// of service times.
 #[test]
 fn rate_times_latency_is_the_number_of_connections() {
     for kind in ["tcp", "ndp"] {
@@ -120,14 +123,15 @@ fn rate_times_latency_is_the_number_of_connections() {
                 requests(exchange(&RequestReply { service, persistent_connection: true, ..ask(8, 300) }, kind));
             assert_eq!((results.started, results.completed), (2400, 2400), "{kind}");
             let there = results.per_second.unwrap() * results.latency_ns.unwrap().mean * 1e-9;
-            // Fewer than 8 after the first connection is done.
+            // Fewer than 8 requests are outstanding after the first connection has finished.
             let most = if matches!(service, Service::Constant(_)) { 0.1 } else { 1.5 };
             assert!(there <= 8.0 + 1e-9 && there > 8.0 - most, "{kind}: {there}");
         }
     }
 }
 
-/// Requests of the warm-up and those without a reply do not count. Results do not depend on threads.
+/// Requests that start in the warm-up and requests without a reply are not counted. Results do not depend on the number
+/// of threads.
 #[test]
 fn only_requests_of_the_window_count_on_any_number_of_threads() {
     let at = |threads: usize| {
@@ -138,7 +142,7 @@ fn only_requests_of_the_window_count_on_any_number_of_threads() {
     };
     let one = at(1);
     let results = one.summary.requests[0];
-    // At the end each connection has a request in progress, or an earlier one whose reply awaits its acknowledgement.
+    // At the end, each connection has an outstanding request, or an unacknowledged reply to an earlier request.
     let open = results.started - results.completed;
     assert!((5..=10).contains(&open) && (100..1_000).contains(&results.completed), "{results:?}");
     assert!(results.first_ps >= 300_000_000 && results.last_ps <= 900_000_000);
@@ -147,7 +151,8 @@ fn only_requests_of_the_window_count_on_any_number_of_threads() {
     }
 }
 
-/// A service or think time beyond the range of `Time` never ends: the loop becomes idle without an overflow.
+/// A service time or think time beyond the range of `Time` never ends: the client becomes idle without an arithmetic
+/// overflow.
 #[test]
 fn delays_beyond_the_range_of_time_never_end() {
     let never = Time::from_ps(u64::MAX - 1);

@@ -1,4 +1,4 @@
-//! Classes under credit-based shaping, against closed forms and from traces only.
+//! Credit-based shaping of classes, compared with closed forms and checked by traces.
 
 use crate::bench::{Results, datagrams, link, pause, plan, run, setup};
 use fabric::generate::single_switch;
@@ -29,13 +29,13 @@ fn slopes(shaped: &[(u8, Rate)]) -> IdleSlopes {
     slopes
 }
 
-/// A burst of frames of 105 bytes, each 10 ns of wire time at 100 Gbps.
+/// A burst of frames of 105 B, each with a wire time of 10 ns at 100 Gbps.
 fn burst(src: u32, dst: u32, class: u8, frames: u64, start: Time) -> Flow {
     let process = Process::Constant { rate: Rate::from_gbps(100) };
     Flow { class, start: Start::At(start), ..datagrams(src, dst, process, 105, 105 * frames) }
 }
 
-/// Returns the start times of frames of a class at a port, and their wire times.
+/// Returns start time and wire time of each frame of a class at a port.
 fn starts(results: &Results, (node, at_port): (NodeId, u16), class: u8) -> Vec<(Time, Time)> {
     let started = results.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match &row.event {
         TraceEvent::Started { port, .. } if *port == at_port => {
@@ -48,7 +48,7 @@ fn starts(results: &Results, (node, at_port): (NodeId, u16), class: u8) -> Vec<(
     started.collect()
 }
 
-/// Returns the times from the first start to each start, in nanoseconds.
+/// Returns the start time of each frame relative to the first, in nanoseconds.
 fn after_first(results: &Results, port: (NodeId, u16), class: u8) -> Vec<u64> {
     let starts = starts(results, port, class);
     starts.iter().map(|start| (start.0 - starts[0].0).as_ps() / 1000).collect()
@@ -62,7 +62,7 @@ fn traced(fabric: Fabric, flows: Vec<Flow>, shaped: &[(u8, Rate)], port: (NodeId
     setup
 }
 
-/// A burst leaves at the idle slope of its class, at a switch and at a host.
+/// A burst is sent at the idle slope of its class, at a switch port and at a host port.
 #[test]
 fn a_burst_leaves_at_the_idle_slope() {
     let fabric = single_switch(2, link(100, 50)).unwrap();
@@ -75,12 +75,13 @@ fn a_burst_leaves_at_the_idle_slope() {
     }
 }
 
-/// A class that waits for a frame of another class earns credit, and then sends at line rate until it is spent.
+/// A class that waits for a frame of another class accumulates credit, and then sends at line rate until the credit is
+/// used up.
 #[test]
 fn a_class_that_waited_for_another_catches_up() {
     let fabric = single_switch(3, link(100, 50)).unwrap();
     let port = port_to(&fabric, 2);
-    // 1480 bytes take 120 ns of wire time. The burst arrives just after the start of the long frame.
+    // 1480 B have a wire time of 120 ns. The burst arrives just after the long frame has started.
     let long = Flow { class: 0, ..datagrams(1, 2, Process::Constant { rate: Rate::from_gbps(1) }, 1480, 1480) };
     let comes = ns(120) - ns(9);
     let results = run(traced(fabric, vec![burst(0, 2, 6, 8, comes), long], &[(6, Rate::from_gbps(25))], port));
@@ -98,7 +99,7 @@ fn a_class_that_waited_for_another_catches_up() {
     assert_eq!(starts[7] - starts[6], ns(40));
 }
 
-/// The lower class gets the rate that the shaped class leaves.
+/// The lower class gets the bandwidth that the shaped class leaves: 75 Gbps of 100 Gbps.
 #[test]
 fn other_classes_get_the_bandwidth_left_by_a_shaped_class() {
     let fabric = single_switch(3, link(100, 50)).unwrap();
@@ -107,18 +108,18 @@ fn other_classes_get_the_bandwidth_left_by_a_shaped_class() {
     let results = run(traced(fabric, flows, &[(6, Rate::from_gbps(25))], port));
     results.all_hold();
     let half = |class| starts(&results, port, class).iter().filter(|start| start.0 < ns(2_100)).count();
-    // From 59.04 ns on: one per 40 ns plus the first. The wire is never idle.
+    // From 59.04 ns to 2100 ns, the shaped class starts one frame per 40 ns, plus the first. The port is never idle.
     assert_eq!((half(6), half(0)), (52, 153));
 }
 
-/// Credit neither grows nor shrinks while the gate of its class is closed.
+/// The credit of a class is constant while its gate is closed.
 #[test]
 fn a_shut_gate_earns_no_credit() {
     let fabric = single_switch(2, link(100, 50)).unwrap();
     let port = port_to(&fabric, 1);
     let mut setup = traced(fabric, vec![burst(0, 1, 6, 6, ns(0))], &[(6, Rate::from_gbps(25))], port);
-    // Open for 100 ns per microsecond: three frames, and 30 of the 40 ns of wait for the next one. The rest of the wait
-    // continues when the gate opens again.
+    // The gate is open for 100 ns per microsecond: three frames start, and 20 of the 40 ns until the start of the
+    // fourth have passed when the gate closes. The remaining 20 ns count from the next gate opening.
     let list = GateList::new(&[(0, ns(900)), (0xff, ns(100))]).unwrap();
     setup.timing.gates = [(port, Arc::new(list))].into();
     let results = run(setup);
@@ -126,7 +127,8 @@ fn a_shut_gate_earns_no_credit() {
     assert_eq!(after_first(&results, port, 6), [0, 40, 80, 1020, 1060, 2000]);
 }
 
-/// A preempted frame pays for its fragments. Its remainder needs no credit.
+/// The bytes of the fragments of a preempted frame consume credit. The remainder of the frame may be sent with negative
+/// credit.
 #[test]
 fn an_interrupted_frame_goes_on_without_credit() {
     let fabric = single_switch(3, link(100, 50)).unwrap();
@@ -138,13 +140,15 @@ fn an_interrupted_frame_goes_on_without_credit() {
     setup.timing.preemption = Some(PreemptionParameters { express: 0x80, fragments: Fragments::Ideal });
     let results = run(setup);
     results.all_hold();
-    // Without the cut the second frame would start after 240 ns. With it, the first ends 10 ns later, and earns credit
-    // for 5 ns at line rate during the interruption: debt and its start are unchanged.
+    // Without preemption, the second frame would start after 240 ns. With preemption, the first frame ends 10 ns later,
+    // but accumulates credit at the idle slope during the interruption, so that the second frame starts at the same
+    // time.
     assert_eq!(after_first(&results, port, 5), [0, 240]);
 }
 
-/// Random traffic with one shaped class, and sometimes gates, preemption and PFC. From the trace only: between any two
-/// starts, the class sends at most the idle slope plus the credit from waiting for one frame. On one thread and two.
+/// Random traffic with one shaped class; in some runs with gates, preemption and PFC. From the trace only: between any
+/// two starts, the class sends at most idle slope x time, plus the credit that it accumulates while it waits for one
+/// frame. On one thread and on two.
 #[test]
 fn a_shaped_class_never_exceeds_its_credit() {
     let mut bursts = 0;
@@ -182,13 +186,13 @@ fn a_shaped_class_never_exceeds_its_credit() {
         assert!(results.summary.passes() && results.summary.packets.closed, "{:#?}", results.summary.checks);
         assert_eq!(results.summary.packets.in_flight, 0, "{seed}");
         assert_eq!(results.trace, run_on(2).trace, "{seed}");
-        // The switch is never paused, since hosts take all frames. A frame of 1518 bytes and the switch's own pause
-        // frames, 84 bytes each, may precede a frame.
+        // The switch is never paused, because hosts accept all frames. A frame of the class may wait for a frame of
+        // 1518 B and for pause frames of the switch, 84 B each.
         let rate = Rate::from_gbps(100);
         let slack = rate.serialise(1518 + 20 + 4 * 84).as_ps();
         let starts = starts(&results, port, 7);
         let share = |busy: Time| busy.as_ps() * 100 / (slope.as_bps() / 1_000_000_000);
-        // Time that the sent bytes take at the idle slope, less elapsed time: its rise is bounded.
+        // Transmission time of the sent bytes at the idle slope, minus elapsed time: its increase is bounded.
         let (mut sent, mut least) = (0i128, i128::MAX);
         for (start, busy) in &starts {
             let ahead = sent - i128::from(start.as_ps());

@@ -1,4 +1,4 @@
-//! Shares of a link: max-min fairness, ties, and the three schedulers.
+//! Sharing of a link: max-min fairness, simultaneous arrivals, and the three schedulers.
 
 use crate::bench::*;
 use fabric::generate::{dumbbell, single_switch};
@@ -20,7 +20,7 @@ fn assert_shares(results: &Results, expected: &[f64], tolerance: f64) {
     }
 }
 
-/// `count` senders to the last host of one switch, each with its own traffic entry.
+/// Incast of `count` senders to the last host of one switch; each sender has a separate traffic entry.
 fn incast(count: u32, mut flow_of: impl FnMut(u32) -> Flow) -> Setup {
     let fabric = single_switch(count + 1, link(10, 500)).unwrap();
     let flows: Vec<Flow> = (0..count).map(|src| Flow { traffic: src as u8, ..flow_of(src) }).collect();
@@ -29,7 +29,7 @@ fn incast(count: u32, mut flow_of: impl FnMut(u32) -> Flow) -> Setup {
     setup
 }
 
-/// Frames that arrive in one picosecond find a full queue in rotating order, so no port starves.
+/// Simultaneous arrivals at a full tail-drop queue are admitted in rotating order of ports, so that no port starves.
 #[test]
 fn synchronised_constant_datagrams_share_equally_under_drop_tail() {
     let rate = Rate::from_gbps(10);
@@ -51,13 +51,13 @@ fn roce_flows_get_max_min_shares_under_pfc() {
         assert_shares(results.all_hold(), &vec![1.0 / f64::from(count); count as usize], 0.01);
         assert!(results.summary.pauses.count > 0);
         let goodput = results.goodput.iter().sum::<u64>() as f64 * 8.0 / 4e-3;
-        // 1000 of 1082 bytes are payload; the first frame needs two microseconds.
+        // Upper bound: 1000 of 1082 B on the wire are payload. The first frame arrives after about 2 us of the 4 ms.
         let most = 10e9 * 1000.0 / 1082.0;
         assert!(goodput < most && goodput > 0.999 * most * (1.0 - 3e-3 / 4.0), "{goodput} of {most}");
     }
 }
 
-/// One source demands less than its share and gets all of it. The others divide the rest.
+/// One source demands less than its fair share and gets its demand. The other sources share the rest equally.
 #[test]
 fn a_flow_below_its_fair_share_gets_its_demand() {
     let modest = Process::Constant { rate: Rate::from_gbps(1) };
@@ -69,7 +69,7 @@ fn a_flow_below_its_fair_share_gets_its_demand() {
     assert_shares(results.all_hold(), &[0.1, 0.3, 0.3, 0.3], 0.01);
 }
 
-/// Equal round trips give about equal long-term shares. Phase effects of drop-tail (Floyd and Jacobson, 1992) prevent
+/// Equal RTTs give approximately equal long-term shares. Phase effects of tail drop (Floyd and Jacobson, 1992) prevent
 /// exact equality.
 #[test]
 fn tcp_flows_share_a_bottleneck() {
@@ -91,7 +91,7 @@ fn tcp_flows_share_a_bottleneck() {
     assert!(goodput > 0.95 * most && goodput <= most, "{goodput} of {most}");
 }
 
-/// Three classes, each with a demand of the whole port.
+/// Three classes, each with a demand equal to the rate of the port.
 fn classes(scheduler: Scheduler, frames: [u16; 3]) -> Results {
     let rate = Rate::from_gbps(10);
     let mut setup = incast(3, |src| Flow {
@@ -107,7 +107,7 @@ fn classes(scheduler: Scheduler, frames: [u16; 3]) -> Results {
 #[test]
 fn strict_priority_starves_the_lower_classes() {
     let results = classes(Scheduler::Strict, [1000; 3]);
-    // Class 3 is first. The others only send a frame or two before its first frame arrives.
+    // Class 3 has the highest priority. The other classes send only a frame or two before its first frame arrives.
     assert_shares(results.all_hold(), &[0.0, 0.0, 1.0], 0.001);
 }
 
@@ -115,10 +115,10 @@ fn strict_priority_starves_the_lower_classes() {
 fn wrr_divides_frames_and_drr_divides_bytes() {
     let results = classes(Scheduler::Wrr { weights: [1, 1, 2, 5, 1, 1, 1, 1] }, [1000; 3]);
     assert_shares(results.all_hold(), &[0.125, 0.25, 0.625], 0.005);
-    // Small frames: WRR counts frames, not bytes.
+    // Frames of different lengths: WRR counts frames, not bytes.
     let results = classes(Scheduler::Wrr { weights: [1; 8] }, [246, 546, 1046]);
     assert_shares(results.all_hold(), &[200.0 / 1700.0, 500.0 / 1700.0, 1000.0 / 1700.0], 0.005);
-    // DRR counts bytes on the wire: 46 bytes of header and 20 of overhead plus the payload.
+    // DRR counts bytes on the wire: payload, 46 B of headers and 20 B of preamble and gap.
     let quantum_bytes = [1500, 1500, 3000, 4500, 1500, 1500, 1500, 1500];
     let results = classes(Scheduler::Drr { quantum_bytes }, [246, 546, 1046]);
     let wire = [266.0, 566.0, 1066.0];
@@ -128,7 +128,7 @@ fn wrr_divides_frames_and_drr_divides_bytes() {
     assert_shares(results.all_hold(), &goodput.iter().map(|part| part / total).collect::<Vec<_>>(), 0.01);
 }
 
-/// Other classes use the share of an idle class.
+/// Work conservation: the share of an idle class is used by other classes.
 #[test]
 fn schedulers_conserve_work() {
     for scheduler in [
@@ -142,14 +142,14 @@ fn schedulers_conserve_work() {
         setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Bytes(100_000) };
         let results = run(setup);
         let frames = results.summary.packets.delivered_whole;
-        // 816 ns per frame on the wire. The first frame arrives after 2632 ns.
+        // The frame time is 816 ns. The first frame arrives after 2632 ns.
         assert_eq!(frames, (1_000_000 - 2_632) / 816 + 1);
     }
 }
 
-/// `H1 - S1 - S2 - S3` with two hosts per switch: one flow crosses both links between switches, and each link has
-/// another flow that fills it. Max-min gives half a link to all three. Returns each flow's share of a link, and the
-/// utilisation of the first link.
+/// Parking lot `H1 - S1 - S2 - S3` with two hosts per switch: one flow crosses both inter-switch links, and each of
+/// these links has another flow that could fill it. The max-min share of all three flows is half a link. Returns the
+/// share of each flow, and the utilisation of the first link.
 fn parking_lot(xoff_bytes: u64, own_class: bool) -> ([f64; 3], f64) {
     let fabric = fabric::generate::line(3, 2, link(10, 500), link(10, 500)).unwrap();
     let classes = [3, if own_class { 4 } else { 3 }, 3];
@@ -170,16 +170,18 @@ fn parking_lot(xoff_bytes: u64, own_class: bool) -> ([f64; 3], f64) {
     (got, got[0] + got[1])
 }
 
-/// PFC divides a port by the buffer occupancy of its neighbours, which are paused at equal thresholds. A neighbour that
-/// fills its account twice as fast overshoots the threshold further before it stops, so it gets more. Flows behind a
-/// paused link wait with it, so both get less than max-min, by the ratio of overshoot to XOFF. A higher XOFF removes
-/// the effect. If the other flow has its own class, it is never paused, and its link is never idle.
+/// PFC shares a port by the buffer occupancy of its neighbours, which are paused at equal thresholds. A neighbour that
+/// fills its account twice as fast exceeds XOFF further before it stops, so that it gets a larger share. Flows behind a
+/// paused link are blocked with it (head-of-line blocking), so that both get less than the max-min share, by the ratio
+/// of the overshoot to XOFF. With a higher XOFF, the effect vanishes. If the other flow has a separate class, it is
+/// never paused, and its link is never idle.
 #[test]
 fn pfc_is_max_min_over_two_bottlenecks_but_for_the_overshoot() {
     let (low, used_low) = parking_lot(20_000, false);
     let (middle, used_middle) = parking_lot(50_000, false);
     let (high, used_high) = parking_lot(500_000, false);
-    // Both flows of the first link lose. The flow that shares the second link takes the remainder.
+    // Both flows of the first link get less than the max-min share. The flow that shares the second link gets the
+    // remainder.
     for got in [low, middle, high] {
         assert!(got[0] < 0.495 && got[1] < 0.499, "{got:?}");
         assert!((got[0] + got[2] - 1.0).abs() < 0.005 && got[2] > 0.505, "{got:?}");

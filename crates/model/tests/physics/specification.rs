@@ -1,6 +1,6 @@
-//! Numbered sentences of `docs/model.md`, each in a network small enough to compute its times by hand. At 10 Gbps a
-//! byte takes 800 ps. A frame of 1000 bytes occupies its wire for 816 ns. Its last bit arrives 806.4 ns plus the link's
-//! delay after the start of transmission.
+//! Numbered sentences of `docs/model.md`, each tested in a network small enough to compute all times by hand. At 10
+//! Gbps a byte takes 800 ps. A frame of 1000 B has a wire time of 816 ns; its last bit arrives 806.4 ns plus the delay
+//! of the link after the start of transmission.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, leaf_spine, single_switch};
@@ -13,7 +13,7 @@ use traffic::{ArrivalRate, Entry, Flow, FlowEvent, PlanBuilder, Poisson, Process
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// For a frame of 1000 bytes at 10 Gbps, in picoseconds: wire time, and time from start to arrival over a link of 1 us.
+/// For a frame of 1000 B at 10 Gbps, in picoseconds: wire time, and time from start to arrival over a link of 1 us.
 pub const BUSY: u64 = 816_000;
 pub const FLIGHT: u64 = 806_400 + 1_000_000;
 /// Like `FLIGHT`, for a MAC control frame.
@@ -24,20 +24,20 @@ pub fn once(src: u32, dst: u32, start_ps: u64) -> Flow {
     frames(src, dst, 1, start_ps, Rate::from_gbps(10))
 }
 
-/// `count` frames of 1000 bytes in class 3, at `rate`.
+/// `count` frames of 1000 B in class 3, sent at `rate`.
 pub fn frames(src: u32, dst: u32, count: u64, start_ps: u64, rate: Rate) -> Flow {
     let start = Start::At(Time::from_ps(start_ps));
     Flow { start, ..datagrams(src, dst, Process::Constant { rate }, 1000, 1000 * count) }
 }
 
-/// Hosts at one switch, 10 Gbps and 1 us each.
+/// Hosts at one switch, with links of 10 Gbps and 1 us.
 pub fn star(hosts: u32, flows: impl IntoIterator<Item = Flow>) -> Setup {
     let mut setup = setup(single_switch(hosts, link(10, 1000)).unwrap(), plan(hosts, flows));
     setup.record.trace = Some(TraceParameters::everything());
     setup
 }
 
-/// Returns the data frames that start at a port: time in picoseconds and flow.
+/// Returns the data frames that a port sends: start time in picoseconds, and flow.
 pub fn starts(results: &Results, node: NodeId, at_port: u16) -> Vec<(u64, u64)> {
     let started =
         results.trace.iter().filter(|row| row.node == node.0).filter_map(|row| match (&row.event, row.packet) {
@@ -49,7 +49,7 @@ pub fn starts(results: &Results, node: NodeId, at_port: u16) -> Vec<(u64, u64)> 
     started.collect()
 }
 
-/// Returns the flows only.
+/// Returns the flow of each frame.
 pub fn order(starts: &[(u64, u64)]) -> Vec<u64> {
     starts.iter().map(|start| start.1).collect()
 }
@@ -58,7 +58,7 @@ pub fn delivered(results: &Results, flow: u64) -> Option<u64> {
     results.flows.iter().find(|record| record.flow == flow).and_then(|record| record.delivered_ps)
 }
 
-/// Reimplements `mix32` from the specification.
+/// `mix32`, implemented independently from the specification.
 fn mix(mut x: u32) -> u32 {
     x ^= x >> 16;
     x = x.wrapping_mul(0x7feb_352d);
@@ -82,7 +82,7 @@ fn salt(node: NodeId, seed: u64) -> u32 {
 // [M5]
 #[test]
 fn a_short_frame_is_64_bytes_long() {
-    // A payload of 1 byte behind 62 bytes of headers: 72 bytes with the preamble, on one link.
+    // A payload of 1 B with 62 B of headers is padded to 64 B: 72 B with the preamble, over one link.
     let results = run(setup(crate::lone_flow::chain(&[link(10, 1000)]), plan(2, [flow(0, 1, 1)])));
     assert_eq!(delivered(&results, 0), Some(72 * 800 + 1_000_000));
 }
@@ -98,8 +98,8 @@ fn generated_fabrics_number_hosts_first_and_ports_by_links() {
     assert_eq!([peers(4), peers(5), peers(6), peers(7)], [vec![0, 1, 6, 7], vec![2, 3, 6, 7], vec![4, 5], vec![4, 5]]);
 }
 
-/// Frames of three hosts arrive at the switch at one instant, ten times. Between some of these instants another frame
-/// arrives.
+/// Frames of three hosts arrive at the switch simultaneously, ten times. Between some of these instants, another frame
+/// arrives. The counter of arrival instants determines the port that is first.
 // [M21] [M22] [M23]
 #[test]
 fn simultaneous_arrivals_begin_with_the_port_of_the_counter() {
@@ -124,8 +124,8 @@ fn simultaneous_arrivals_begin_with_the_port_of_the_counter() {
     assert_eq!(order(&starts(&results, switch, 3)), expected);
 }
 
-/// The queue holds one frame. It leaves when the wire becomes free, before the frame that arrives at that instant is
-/// admitted.
+/// The queue holds one frame. It is dequeued when the port becomes idle, before a frame that arrives at the same
+/// instant is admitted.
 // [M20] [BUF7]
 #[test]
 fn departures_come_before_arrivals() {
@@ -137,8 +137,8 @@ fn departures_come_before_arrivals() {
     assert_eq!([dropped(0), dropped(1)], [0, 1]);
 }
 
-/// The link from the switch to a host fails. Arrivals and starts at the instant of the failure precede it. A frame that
-/// started at that instant is lost in flight, even if the link is repaired before its arrival.
+/// The link from the switch to a host fails. Arrivals and transmission starts at the instant of the failure precede it.
+/// A frame that started at that instant is lost in flight, even if the link is repaired before the arrival time.
 // [M20] [M55] [M60]
 #[test]
 fn a_failure_comes_after_the_arrivals_and_departures_of_its_instant() {
@@ -157,8 +157,9 @@ fn a_failure_comes_after_the_arrivals_and_departures_of_its_instant() {
     assert_eq!(arrives(FLIGHT - 1, None), (false, 0, 1));
 }
 
-/// A queued frame whose link fails frees its account, so the resume is sent at that instant. The pause of 10 quanta
-/// (512 ns) would be renewed after 256 ns: a failure at that instant precedes the renewal.
+/// A frame queued for a failed link is dropped, which frees its account, so that the resume is sent at the instant of
+/// the failure. A pause of 10 quanta (512 ns) is due for renewal after 256 ns: a failure at that instant precedes the
+/// renewal.
 // [M26] [M56]
 #[test]
 fn frames_for_a_failed_link_are_lost_and_resume_their_sender() {
@@ -175,7 +176,7 @@ fn frames_for_a_failed_link_are_lost_and_resume_their_sender() {
     }
 }
 
-/// A host keeps its frames while its link is down, and sends them after the repair.
+/// A host keeps its queued frames while its link is down, and sends them after the repair.
 // [M58]
 #[test]
 fn a_host_waits_for_its_link() {
@@ -189,7 +190,7 @@ fn a_host_waits_for_its_link() {
     assert_eq!(results.summary.packets.delivered_whole, 5);
 }
 
-/// A pause outlives a failure of its link: `H1` stays paused until it receives the resume.
+/// A pause survives a failure of its link: `H1` stays paused until it receives the resume.
 // [M59]
 #[test]
 fn a_pause_outlives_a_failure() {
@@ -206,11 +207,12 @@ fn a_pause_outlives_a_failure() {
     let (down, up) = (Time::from_us(4), Some(Time::from_us(6)));
     setup.failures = vec![Failure { link: first, down_at: down, up_at: up }];
     let starts = starts(&run(setup), h1, 0);
-    // See `xoff_and_xon_come_when_they_must` in lossless.rs: resume received at 17,104.8 ns, reaction 38.4 ns.
+    // As in `xoff_and_xon_come_when_they_must` in lossless.rs: the resume is received at 17,104.8 ns, and the reaction
+    // time is 38.4 ns.
     assert_eq!(starts.iter().map(|start| start.0).find(|&at| at > 2_400_000), Some(17_104_800 + 38_400));
 }
 
-/// Four paths of different delays between `H0` and `H1`. Their ports are 1 to 4 at `A` and 0 to 3 at `C`.
+/// Four paths with different delays between `H0` and `H1`. Their ports are 1 to 4 at `A` and 0 to 3 at `C`.
 fn four_ways() -> (Fabric, NodeId, NodeId) {
     let mut builder = FabricBuilder::new("four ways");
     let hosts = ["H0", "H1"].map(|name| builder.add_host(name));
@@ -225,7 +227,7 @@ fn four_ways() -> (Fabric, NodeId, NodeId) {
     (builder.build().unwrap(), a, c)
 }
 
-/// Returns the egress port of each transmission of a frame of `kind` by `node`, in the order of the trace.
+/// Returns the egress port of each frame of `kind` that `node` sends, in the order of the trace.
 fn ports_of(results: &Results, node: NodeId, kind: PacketKind) -> Vec<u16> {
     let rows = results.trace.iter().filter(|row| row.node == node.0 && row.packet.is_some_and(|it| it.kind == kind));
     rows.filter_map(|row| if let TraceEvent::Started { port, .. } = row.event { Some(port) } else { None }).collect()
@@ -273,7 +275,8 @@ fn spread_by_packet_counts_on_from_the_flows_hash() {
     assert_eq!(ports_of(&results, c, PacketKind::Ack), back);
 }
 
-/// A sender uses its eight entropy values once per round, in an order that it draws for each round.
+/// With spread by entropy, a sender uses each of its eight entropy values once per round, in an order that it draws for
+/// each round.
 // [M65] [M18]
 #[test]
 fn spread_by_entropy_cycles_through_the_values() {
@@ -294,7 +297,7 @@ fn spread_by_entropy_cycles_through_the_values() {
     assert_eq!(ports_of(&results, a, PacketKind::Data), expected);
 }
 
-/// A sender uses all four paths once per round, in random order.
+/// With spread by path, a sender uses each of the four paths once per round, in random order.
 // [M64] [M18]
 #[test]
 fn spread_by_path_cycles_through_the_paths() {
@@ -323,7 +326,7 @@ fn spread_by_path_cycles_through_the_paths() {
     assert_eq!(ports_of(&results, a, PacketKind::Data), expected);
 }
 
-/// Flows that a host draws are hashed by their own numbers, from 2^31 on.
+/// The ECMP hash of a flow with a random arrival uses the flow's number at its host, from 2^31 on.
 // [M12]
 #[test]
 fn drawn_flows_are_numbered_from_two_to_the_31() {
@@ -345,15 +348,15 @@ fn drawn_flows_are_numbered_from_two_to_the_31() {
     let port = |flow| 1 + choice(hash(0, 1, flow), salt(a, 0), 4) as u16;
     let expected = (0..20).map(|k| port((1 << 31) + k)).chain((0..3).map(port));
     let data = ports_of(&results, a, PacketKind::Data);
-    // Port 0 leads back to the host and carries the frames of the other host.
+    // Port 0 leads back to the hosts and carries the frames of the other host: leave it out.
     assert_eq!(data.into_iter().filter(|&port| port > 0).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
-    // In results they follow the planned flows, interleaved by host.
+    // In the results, these flows are numbered after the planned flows, alternating between the hosts.
     let numbers: BTreeSet<u64> = results.flows.iter().filter(|flow| flow.src_host == 0).map(|flow| flow.flow).collect();
     assert_eq!(numbers, (0..3).chain((0..20).map(|k| 3 + 2 * k)).collect());
 }
 
-/// Two hosts notify a third at one instant, seven times. The target flows start in the order of the notification ports,
-/// which the instant counter rotates.
+/// Two hosts notify a third simultaneously, seven times. The dependent flows start in the order of the notification
+/// ports, which the counter of instants rotates.
 // [M24] [M52] [M22]
 #[test]
 fn notifications_arrive_by_ports_of_their_own() {
@@ -363,7 +366,7 @@ fn notifications_arrive_by_ports_of_their_own() {
         let after = |dst| Flow { start: Start::After { waits_for: 0, delay: Time::ZERO }, ..once(2, dst, 0) };
         let results: Vec<u32> =
             [0, 1].map(|host| builder.flow(once(3 + host, host, u64::from(round) * 20_000_000))).into();
-        // The flow started by host 1 has the lower number.
+        // The flow that host 1 starts has the lower flow number.
         let by_1 = builder.flow(after(1));
         let by_0 = builder.flow(after(0));
         builder.notify(results[0], FlowEvent::Delivered, by_0);
@@ -377,8 +380,8 @@ fn notifications_arrive_by_ports_of_their_own() {
     assert_eq!(order(&starts(&run(setup), host, 0)), expected);
 }
 
-/// The links of two of the four paths have failed. Flows on live paths keep them. The others choose among the live
-/// paths.
+/// The links of two of the four paths have failed. Flows whose hashed path is up keep it. Other flows select among the
+/// paths that are up.
 // [M57]
 #[test]
 fn a_frame_whose_port_has_failed_chooses_among_the_live_ones() {
@@ -396,7 +399,7 @@ fn a_frame_whose_port_has_failed_chooses_among_the_live_ones() {
     assert_eq!(ports_of(&results, a, PacketKind::Data), (0..40).map(port).collect::<Vec<_>>());
 }
 
-/// A lossy link loses exactly the frames that the host's random stream selects.
+/// A lossy link loses exactly the frames for which the random stream of the sending host decides so.
 // [M27] [M18]
 #[test]
 fn a_link_loses_the_frames_that_the_random_stream_selects() {
@@ -417,7 +420,7 @@ fn a_link_loses_the_frames_that_the_random_stream_selects() {
     }
 }
 
-/// Gaps of a Poisson process are drawn from the stream of its flow.
+/// The inter-arrival times of a Poisson process are drawn from the random stream of its flow.
 // [M19]
 #[test]
 fn the_gaps_of_a_process_come_from_the_stream_of_its_flow() {
@@ -442,8 +445,9 @@ fn the_gaps_of_a_process_come_from_the_stream_of_its_flow() {
     assert_eq!(starts(&results, host, 0), expected);
 }
 
-/// Two backlogged flows alternate. A new flow joins the ring at its end when it starts. A flow that waited for a time
-/// joins when the wire is next free after that time, ordered by time and not by flow number.
+/// Two backlogged flows alternate. A new flow is appended to the round-robin ring when it starts. A flow that waits
+/// until a time is appended when the port is idle for the first time after it; flows are ordered by this time, not by
+/// flow number.
 // [M25] [M42] [M43] [M44] [M45] [M46]
 #[test]
 fn flows_of_a_class_are_served_round_robin() {
@@ -459,17 +463,18 @@ fn flows_of_a_class_are_served_round_robin() {
     let results = run(setup);
     let starts = starts(&results, host, 0);
     assert!(starts.windows(2).all(|pair| pair[1].0 == pair[0].0 + BUSY), "the wire is never idle");
-    // Flow 0 sends at its start, and joins the ring before flow 1.
+    // Flow 0 sends when it starts, and joins the ring before flow 1.
     assert_eq!(order(&starts)[..8], [0, 0, 1, 3, 2, 0, 1, 0]);
-    // Due again at 10.05 and 10.1 us, while frame 12 is on the wire (from 9.792 us), behind two other flows.
+    // The flows are due again at 10.05 and 10.1 us, while frame 12 is in transmission (from 9.792 us): both are
+    // appended to the ring behind two other flows.
     assert_eq!(starts[12].0, 9_792_000);
     let ring = &order(&starts)[12..18];
     assert_eq!(ring[3..5], [3, 2], "{ring:?}");
     assert_eq!(ring[1] + ring[2], 1, "{ring:?}");
 }
 
-/// Of flows that are due at one time, the one in the lower table slot is first. A new flow uses the most recently freed
-/// slot.
+/// Of several flows that are due at the same time, the flow in the lowest slot of the flow table is first. A new flow
+/// uses the slot that was freed last.
 // [M46] [M53]
 #[test]
 fn flows_that_are_due_at_once_are_served_by_their_places() {
@@ -477,13 +482,14 @@ fn flows_that_are_due_at_once_are_served_by_their_places() {
     let flows = [once(0, 1, 0), once(0, 1, 0), frames(0, 1, 2, 10_000_000, slow), frames(0, 1, 2, 10_000_000, slow)];
     let setup = star(2, flows);
     let host = setup.fabric.host_node(0);
-    // Flow 0 ends at 816 ns and flow 1 at 1632 ns, so flow 2 uses the slot of flow 1. Both flows are due again at 20
-    // us.
+    // Flow 0 ends at 816 ns and flow 1 at 1632 ns, so that flow 2 uses the slot of flow 1. Both remaining flows are due
+    // again at 20 us.
     let results = run(setup);
     assert_eq!(order(&starts(&results, host, 0)), [0, 1, 2, 3, 3, 2]);
 }
 
-/// A flow with a window of one packet leaves the ring, and joins its end when the acknowledgement arrives.
+/// A flow with a window of one packet leaves the ring when it has sent the packet, and is appended when the
+/// acknowledgement arrives.
 // [M47] [ROCE4]
 #[test]
 fn a_flow_that_waits_for_an_acknowledgement_joins_at_the_end() {
@@ -497,13 +503,13 @@ fn a_flow_that_waits_for_an_acknowledgement_joins_at_the_end() {
     let host = setup.fabric.host_node(0);
     let results = run(setup);
     let starts = starts(&results, host, 0);
-    // Over two links the packet takes 2 * 1.8064 us and the acknowledgement 2 * (57.6 ns + 1 us). It arrives at 5.728
-    // us, while the eighth frame is on the wire (from 5.712 us) and two flows are in the ring.
+    // Over two links, the packet takes 2 x 1.8064 us and the acknowledgement 2 x (57.6 ns + 1 us). It arrives at 5.728
+    // us, while the eighth frame is in transmission (from 5.712 us) and two flows are in the ring.
     let own: Vec<usize> = (0..starts.len()).filter(|&n| starts[n].1 == 0).collect();
     assert_eq!(own[..2], [0, 7 + 3], "{starts:?}");
 }
 
-/// Acknowledgements are sent before queued data of their class, after the frame on the wire.
+/// A host sends an acknowledgement before queued data of the same class, after the frame in transmission.
 // [M41] [M49] [ROCE13]
 #[test]
 fn replies_go_ahead_of_data() {
@@ -516,7 +522,7 @@ fn replies_go_ahead_of_data() {
             && matches!(row.event, TraceEvent::Started { .. })
             && row.packet.is_some_and(|packet| packet.kind == PacketKind::Ack)
     });
-    // 1062 bytes over two links arrive at 2 * (856 ns + 1 us). The frame that is then on the wire ends at 4.896 us.
+    // 1062 B over two links arrive after 2 x (856 ns + 1 us). The frame that is then in transmission ends at 4.896 us.
     let arrives = 2 * (1070 * 800 + 1_000_000);
     assert_eq!(ack.map(|row| row.at.as_ps()), Some(u64::div_ceil(arrives, BUSY) * BUSY));
     let back = 86 * 800;
@@ -524,8 +530,8 @@ fn replies_go_ahead_of_data() {
     assert_eq!(next.0, u64::div_ceil(arrives, BUSY) * BUSY + back);
 }
 
-/// A receiver drops the state of a complete flow at the first completion of another flow that is later by twice the
-/// timeout plus 10 ms. After that, a copy of the data counts as new.
+/// A receiver removes the state of a complete flow when another flow completes at least twice the timeout plus 10 ms
+/// later. After that, a retransmission of the data counts as new data.
 // [M54]
 #[test]
 fn a_complete_flow_is_remembered_for_a_time() {
@@ -535,7 +541,7 @@ fn a_complete_flow_is_remembered_for_a_time() {
         let mut setup = star(3, flows);
         setup.host.transport = transport("roce", &[("timeout", "100us")]);
         let link = setup.fabric.ports(setup.fabric.host_node(0))[0].link;
-        // Down while the acknowledgement is in flight, and up after 12 ms.
+        // The link is down while the acknowledgement is in flight, and up again after 12 ms.
         let (down_at, up_at) = (Time::from_us(5), Some(Time::from_ms(12)));
         setup.failures = vec![Failure { link, down_at, up_at }];
         setup.duration = Time::from_ms(20);
@@ -555,7 +561,8 @@ fn nothing_happens_at_the_end_or_later() {
     assert_eq!([arrives(2 * FLIGHT), arrives(2 * FLIGHT + 1)], [0, 1]);
 }
 
-/// A sample excludes a frame enqueued at its instant, and includes a frame dequeued at its instant.
+/// A queue sample excludes a frame that is enqueued at the instant of the sample, and includes a frame that is dequeued
+/// at that instant.
 // [M62] [M39]
 #[test]
 fn a_sample_shows_the_state_before_its_instant() {
@@ -566,7 +573,8 @@ fn a_sample_shows_the_state_before_its_instant() {
         let results = run(setup);
         results.queues.iter().filter(|sample| sample.0.as_ps() == every_ps).map(|sample| sample.4).sum::<u64>()
     };
-    // The second frame is enqueued 100 ns after the first arrives. It leaves 816 ns after the first one starts.
+    // The second frame is enqueued 100 ns after the arrival of the first. It is dequeued 816 ns after the start of the
+    // first.
     let (joins, leaves) = (FLIGHT + 100_000, FLIGHT + BUSY);
     assert_eq!([joins, joins + 1, leaves, leaves + 1].map(sampled), [0, 1000, 1000, 0]);
 }

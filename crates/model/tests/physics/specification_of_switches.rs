@@ -1,5 +1,5 @@
-//! Numbered sentences of the pages on buffers, flow control, credits, marks and schedulers, each in a network small
-//! enough to compute its times by hand.
+//! Numbered sentences of the pages on buffers, flow control, credits, marking and schedulers, each tested in a network
+//! small enough to compute all times by hand.
 
 use crate::bench::*;
 use crate::specification::{BUSY, CONTROL, FLIGHT, frames, once, order, star, starts};
@@ -13,14 +13,14 @@ use traffic::{Flow, Process, Start};
 use units::random::{Stream, purpose};
 use units::{LinkTime, Rate, Time};
 
-/// Longer than any run: a pause is received but never takes effect.
+/// Reaction time longer than any run: pauses are received but never take effect.
 const NEVER: Reaction = Reaction::Stated(LinkTime::Time(Time::from_ms(100)));
 
 fn at(ps: u64) -> Start {
     Start::At(Time::from_ps(ps))
 }
 
-/// `H1`, `H3` and `H4` on 100 Gbps, `H2` on 10 Gbps, 500 ns each.
+/// `H1`, `H3` and `H4` at 100 Gbps, and `H2` at 10 Gbps, at one switch; all links have a delay of 500 ns.
 fn step_down() -> (Fabric, NodeId) {
     let mut builder = FabricBuilder::new("step down");
     let hosts: Vec<NodeId> = (1..=4).map(|host| builder.add_host(format!("H{host}"))).collect();
@@ -31,7 +31,7 @@ fn step_down() -> (Fabric, NodeId) {
     (builder.build().unwrap(), switch)
 }
 
-/// Frames of 1230 bytes from `H1` to `H2`: they arrive every 100 ns from 599.04 ns on, and leave every microsecond.
+/// Frames of 1230 B from `H1` to `H2`, which arrive every 100 ns from 599.04 ns on and are forwarded every microsecond.
 fn burst(frames: u64, class: u8) -> Flow {
     let process = Process::Constant { rate: Rate::from_gbps(100) };
     Flow { class, ..datagrams(0, 1, process, 1230, 1230 * frames) }
@@ -39,21 +39,21 @@ fn burst(frames: u64, class: u8) -> Flow {
 
 const FRAME: u64 = 1230;
 const FIRST: u64 = 599_040;
-/// Time from the start of a MAC control frame at 100 Gbps to its arrival, in picoseconds.
+/// Time in picoseconds from the start of a MAC control frame at 100 Gbps to its arrival.
 const HEARD: u64 = 72 * 80 + 500_000;
 
-/// Share of the free buffer, as a fraction.
+/// Dynamic threshold: numerator and denominator of the share of the free buffer.
 type Alpha = (u64, u64);
 
-/// Reimplements the shared buffer of the specification, with one account and one queue.
+/// Shared buffer with one account and one queue, implemented independently from the specification.
 #[derive(Clone, Copy, Default)]
 struct Shared {
     bytes: u64,
     headroom: u64,
-    /// For a lossless class. 0/1 for a lossy one.
+    /// XOFF threshold of a lossless class; 0/1 for a lossy class.
     xoff: Alpha,
     xon: u64,
-    /// For a lossy class.
+    /// Egress threshold of a lossy class.
     egress: Alpha,
     used: u64,
     account: u64,
@@ -71,7 +71,7 @@ impl Shared {
         self.xoff.0 > 0
     }
 
-    /// Admits a frame. Returns whether it found room.
+    /// Returns whether a frame is admitted, and accounts for it.
     fn admit(&mut self) -> bool {
         let free = self.bytes - self.used;
         if self.is_lossless() && (FRAME > free || self.account + FRAME > self.limit(self.xoff)) {
@@ -89,14 +89,14 @@ impl Shared {
         true
     }
 
-    /// Returns whether the last admitted frame pauses the account.
+    /// Returns whether the last admitted frame triggers a pause.
     fn pauses(&mut self) -> bool {
         let pauses = self.is_lossless() && !self.paused && self.account > self.limit(self.xoff);
         self.paused |= pauses;
         pauses
     }
 
-    /// Removes a frame from the queue. Returns whether the account sends a resume.
+    /// Removes a frame from the queue. Returns whether the account triggers a resume.
     fn resumes_after_departure(&mut self) -> bool {
         let of_headroom = FRAME.min(self.in_headroom);
         self.in_headroom -= of_headroom;
@@ -109,7 +109,8 @@ impl Shared {
         resumes
     }
 
-    /// Returns the frames lost of a [`burst`], and the times of pauses (`true`) and resumes.
+    /// Returns the number of frames of a [`burst`] that are lost; and the times of pauses (`true`) and resumes
+    /// (`false`).
     fn run(mut self, frames: u64) -> (u64, Vec<(u64, bool)>) {
         let (mut lost, mut decided, mut next) = (0, Vec::new(), FIRST + 1_000_000);
         for n in 1..=frames {
@@ -177,7 +178,7 @@ fn thresholds_and_headroom_of_a_lossless_class() {
     assert!(seen.0 > 0 && seen.1 >= 12, "{seen:?}");
 }
 
-/// The room that class 0 shares excludes the headroom of class 3, which another flow uses, or its credits.
+/// The shared buffer space of class 0 excludes the headroom or the credits of class 3, which another flow uses.
 // [BUF1] [BUF2] [BUF3] [CBFC10]
 #[test]
 fn thresholds_of_a_lossy_class() {
@@ -203,8 +204,8 @@ fn thresholds_of_a_lossy_class() {
     }
 }
 
-/// At 3 Gbps 43 quanta last 7,338,667 ps. A pause is renewed 3,669,333 ps after the decision, even if its frame had to
-/// wait for the wire.
+/// At 3 Gbps, 43 quanta last 7,338,667 ps. A pause is renewed half of that, 3,669,333 ps, after the decision, even if
+/// the pause frame had to wait for a frame in transmission.
 // [PFC3] [PFC4] [PFC5] [M2] [M4]
 #[test]
 fn a_pause_is_renewed_at_half_its_time_from_the_decision() {
@@ -214,9 +215,11 @@ fn a_pause_is_renewed_at_half_its_time_from_the_decision() {
     builder.connect(h2, s1, link(1, 500));
     let three = Rate::from_gbps(3);
     let start = 20_000_000;
-    // Frame 1 of 1230 bytes starts when the wire is free, 3,333,334 ps after frame 0. It is queued and exceeds XOFF.
+    // Frame 1 of 1230 B starts when the port is idle, 3,333,334 ps after frame 0. At the switch it is queued and
+    // exceeds XOFF.
     let decided = start + 3_333_334 + 3_301_334 + 500_000;
-    // A frame of `H2` reaches the switch in 9.904 us + 500 ns and starts there 1 us before the decision.
+    // A frame of `H2` reaches the switch after 9.904 us + 500 ns and starts at the port to `H1` 1 us before the
+    // decision.
     let reverse = decided - 1_000_000 - 9_904_000 - 500_000;
     let flows = [
         Flow { start: at(start), ..datagrams(0, 1, Process::Constant { rate: three }, 1230, 4 * 1230) },
@@ -245,14 +248,15 @@ fn a_pause_is_renewed_at_half_its_time_from_the_decision() {
     assert_eq!(spans[1], (heard[1] + 7_000_000, heard[1] + 7_338_667));
 }
 
-/// The wire is occupied by a frame of `H3`, and a frame of `H4` is queued, when the pause is decided.
+/// When the pause is decided, a frame of `H3` is in transmission on the link to `H1`, and a frame of `H4` is queued for
+/// it: the pause frame precedes the queued frame.
 // [M6] [M35] [M38] [M40]
 #[test]
 fn control_frames_wait_for_the_frame_on_the_wire_and_for_no_other() {
     let (fabric, switch) = step_down();
     let process = Process::Constant { rate: Rate::from_gbps(1) };
-    // The other frames arrive at the switch at 1750 and 1760 ns. The eleventh queued frame of the burst arrives at
-    // 1799.04 ns.
+    // The frames of `H3` and `H4` arrive at the switch at 1750 and 1760 ns. The eleventh queued frame of the burst
+    // arrives at 1799.04 ns.
     let before = 99_040 + 500_000;
     let to_h1 = |src, there: u64| Flow { start: at(there - before), ..datagrams(src, 0, process, 1230, 1230) };
     let mut setup = setup(fabric, plan(4, [burst(60, 3), to_h1(2, 1_750_000), to_h1(3, 1_760_000)]));
@@ -264,8 +268,8 @@ fn control_frames_wait_for_the_frame_on_the_wire_and_for_no_other() {
     assert_eq!(starts(&results, switch, 0), [(1_750_000, 1), (1_850_000 + 84 * 80, 2)]);
 }
 
-/// `H3` pauses class 3 of its port permanently. A frame of class 5 starts on arrival although one of class 3 is queued.
-/// Frames of class 3 never start.
+/// `H3` pauses class 3 of its port permanently. A frame of class 5 is sent on arrival, although a frame of class 3 is
+/// queued. Frames of class 3 are never sent.
 // [M36] [M37]
 #[test]
 fn a_frame_starts_at_once_if_all_that_waits_is_stopped() {
@@ -279,7 +283,7 @@ fn a_frame_starts_at_once_if_all_that_waits_is_stopped() {
     assert_eq!(starts(&run(setup), switch, 2), [(9_000_000 + FLIGHT, 1)]);
 }
 
-/// Returns the credit messages that start at a port of the switch: time in picoseconds and granted byte count.
+/// Returns the credit messages that a port of the switch sends: start time in picoseconds, and granted bytes.
 fn granted(results: &Results) -> Vec<(u64, u64)> {
     let messages = results.captured.iter().filter(|it| it.frame.kind == Kind::Credit && it.outbound);
     messages.map(|it| (it.at.as_ps(), it.frame.credit_message().limit_bytes)).collect()
@@ -301,8 +305,8 @@ fn credited(mut setup: Setup, mtu_bytes: u16, credits: u64, port: u16) -> (Resul
     (run(setup), host)
 }
 
-/// With credits for one frame, each frame waits for the message that the switch sends when the previous frame arrives
-/// and is forwarded.
+/// With credits for one frame, each frame waits for the credit message that the switch sends when the previous frame
+/// has arrived and is forwarded.
 // [CBFC1] [CBFC2] [CBFC4] [CBFC6] [CBFC7] [M6]
 #[test]
 fn a_frame_waits_for_its_credits() {
@@ -313,7 +317,7 @@ fn a_frame_waits_for_its_credits() {
     assert_eq!(granted(&results)[..3], expected);
 }
 
-/// A frame of the other direction is on the wire when the message becomes due.
+/// A credit message that becomes due while a frame is in transmission waits for the end of this frame.
 // [CBFC5]
 #[test]
 fn a_credit_message_waits_for_the_frame_on_the_wire() {
@@ -325,8 +329,8 @@ fn a_credit_message_waits_for_the_frame_on_the_wire() {
     assert_eq!(starts(&results, host, 0)[1].0, sent + CONTROL);
 }
 
-/// Queued frames hold their room until they leave: one message for the first frame, which is forwarded at once, then
-/// one per microsecond. Each port repeats its credits every 100 us.
+/// A queued frame occupies its room until it is forwarded: one credit message for the first frame, which is forwarded
+/// immediately, then one per microsecond. Each port repeats its credits every 100 us.
 // [CBFC3] [CBFC4] [CBFC9] [CBFC11]
 #[test]
 fn room_is_granted_when_frames_leave() {
@@ -334,14 +338,14 @@ fn room_is_granted_when_frames_leave() {
     let mut expected: Vec<_> = (0..20).map(|n| (FIRST + n * 1_000_000, (51 + n) * FRAME)).collect();
     expected.extend((1..10).map(|n| (n * 100_000_000, 70 * FRAME)));
     assert_eq!(granted(&results), expected);
-    // Hosts also repeat their credits: one message arrives every 100 us.
+    // Hosts also repeat their credits: one credit message arrives every 100 us.
     let heard = results.captured.iter().filter(|it| it.frame.kind == Kind::Credit && !it.outbound);
     let times: Vec<u64> = heard.map(|it| it.at.as_ps()).collect();
     assert_eq!(times, (1..10).map(|n| n * 100_000_000 + HEARD).collect::<Vec<_>>());
 }
 
-/// The first repetition of credits is created before the repair of a link, and finds the link down. The second is
-/// created after it, and follows the message of the repair.
+/// The first repetition of credits is due before the repair of a link, which is down, so that no message is sent. The
+/// second is due after the repair, and follows the credit message that the repair triggers.
 // [M25] [M59] [CBFC9]
 #[test]
 fn a_repair_at_the_instant_of_a_repetition_of_credits() {
@@ -358,7 +362,8 @@ fn a_repair_at_the_instant_of_a_repetition_of_credits() {
     }
 }
 
-/// A host grants the room of a frame before it sends its reply, so the message is first on the wire.
+/// A host grants credits for a received frame before it sends the acknowledgement: the credit message precedes it on
+/// the wire.
 // [CBFC4]
 #[test]
 fn a_host_grants_before_it_answers() {
@@ -367,23 +372,23 @@ fn a_host_grants_before_it_answers() {
     let (results, _) = credited(setup, 1062, 1062, 1);
     let at_switch: Vec<(Kind, u64)> =
         results.captured.iter().filter(|it| !it.outbound).map(|it| (it.frame.kind, it.at.as_ps())).take(2).collect();
-    // 1062 bytes over two links; a message of 64 bytes (84 with preamble and gap) before the acknowledgement of 66.
+    // 1062 B over two links; a credit message of 64 B (84 with preamble and gap), then the acknowledgement of 66 B.
     let arrives = 2 * (1070 * 800 + 1_000_000);
     let expected = [(Kind::Credit, arrives + CONTROL), (Kind::Ack, arrives + 84 * 800 + 74 * 800 + 1_000_000)];
     assert_eq!(at_switch, expected);
 }
 
-/// A host that cannot determine the length of the next frame waits for credits for the MTU.
+/// A host that does not know the length of its next frame waits for credits for an MTU.
 // [M48] [CBFC2]
 #[test]
 fn a_host_waits_for_credits_for_the_mtu() {
-    // 1000 of 2200 bytes are spent: enough left for the second frame, but not for the MTU.
+    // 1000 of 2200 B are spent: the remaining credits suffice for the second frame, but not for an MTU.
     let (results, host) = credited(star(2, [frames(0, 1, 2, 0, Rate::from_gbps(10))]), 1500, 2200, 0);
     assert_eq!(starts(&results, host, 0), [(0, 0), (FLIGHT + CONTROL, 0)]);
 }
 
-/// Frame n of a burst meets the frames that arrived before it and are still queued. The switch draws one number for
-/// each.
+/// The queue at the arrival of frame n of a burst consists of earlier frames that have not been forwarded. The switch
+/// draws one random number for each arriving frame whose marking probability is between 0 and 1.
 // [ECN2] [ECN3] [ECN4] [M18]
 #[test]
 fn marks_are_drawn_from_the_stream_of_the_switch() {
@@ -403,7 +408,8 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
         let mut random = Stream::new(seed, switch.0.into(), purpose("switch"));
         let most = if p_max == 1.0 { u64::MAX } else { (p_max * 18_446_744_073_709_551_616.0) as u64 };
         let marked = |n: &u64| {
-            // The first leaves at once. Then one leaves per microsecond, before the arrival at that instant.
+            // The first frame is forwarded immediately; then one per microsecond, before the arrival at the same
+            // instant.
             let queue = (n - 1 - n / 10) * FRAME;
             if queue <= k_min_bytes || queue > k_max_bytes {
                 return queue > k_max_bytes;
@@ -416,8 +422,8 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
     }
 }
 
-/// Classes 3 and 5 with one frame per round. A frame that starts on arrival does not use up its class's turn at a
-/// switch, but does at a host.
+/// WRR with one frame per round for classes 3 and 5. A frame that finds an idle port is not charged to the round of its
+/// class at a switch, but is charged at a host.
 // [WRR2] [WRR5] [WRR6] [M38]
 #[test]
 fn only_hosts_charge_a_frame_that_finds_its_port_idle() {
@@ -433,9 +439,9 @@ fn only_hosts_charge_a_frame_that_finds_its_port_idle() {
     assert_eq!(with([once(0, 2, 0), once(0, 2, 100_000), class_5(0)]).0, [0, 2, 1]);
 }
 
-/// Class 3 sends a frame and is 920 bytes in debt. Its flow stays in the ring, so each round of class 5 (ten frames)
-/// pays 100 bytes. After ten rounds the flow is polled, is not due, and leaves the ring. When it is due, at 200 us, the
-/// debt is zero.
+/// DRR at a host. Class 3 sends a frame and then has a deficit of -920 B. As long as its flow is in the ring, each
+/// round of class 5 (ten frames) adds 100 B. After ten rounds the deficit is paid: the flow is polled, is not yet due,
+/// and leaves the ring. When it is due, at 200 us, its deficit is 0.
 // [WRR7] [DRR2] [DRR3] [M44]
 #[test]
 fn a_class_of_a_host_gains_credit_while_its_flow_is_in_the_ring() {
@@ -446,6 +452,6 @@ fn a_class_of_a_host_gains_credit_while_its_flow_is_in_the_ring() {
     let host = setup.fabric.host_node(0);
     let results = run(setup);
     let own: Vec<u64> = starts(&results, host, 0).iter().filter(|start| start.1 == 0).map(|start| start.0).collect();
-    // Rounds of class 5 end at 816 ns and every 8.16 us after that.
+    // Rounds of class 5 end at 816 ns, and then every 8.16 us.
     assert_eq!(own, [0, 816_000 + 25 * 8_160_000]);
 }

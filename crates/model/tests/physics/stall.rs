@@ -1,4 +1,4 @@
-//! Stalled queues: a class that higher classes starve, and queues paused because of it.
+//! Stalled queues: a class that higher classes starve, and queues that are paused because of it.
 
 use crate::bench::*;
 use fabric::generate::{line, single_switch};
@@ -8,7 +8,8 @@ use protocols::florax::StopTarget;
 use traffic::{DatagramSource, ENDLESS, Flow, Load, Process};
 use units::{Rate, Time};
 
-/// `H1` sends to `H3` in class 3. From 100 us on `H2` sends at line rate in class 5, which has priority.
+/// `H1` sends to `H3` in class 3. From 100 us on, `H2` sends to `H3` at line rate in class 5, which has strict
+/// priority.
 fn starved(flow_control: FlowControl, buffer: Buffer, stop: Option<Time>) -> Setup {
     let process = |mbps| Process::Constant { rate: Rate::from_mbps(mbps) };
     let source = DatagramSource { process: process(10_000), frame_bytes: 1000, lengths: Default::default(), stop };
@@ -65,7 +66,7 @@ fn a_starved_class_is_a_stall_with_port_class_time_and_cause() {
     }
 }
 
-/// `H1` sends to `H3` in class 3 and, from 100 us on, at line rate in class 5, which has priority at `H1` too.
+/// `H1` sends to `H3` in class 3 and, from 100 us on, at line rate in class 5, which also has strict priority at `H1`.
 #[test]
 fn a_class_that_starves_at_its_host_is_a_stall() {
     let within_host = |flow_control: FlowControl| {
@@ -89,8 +90,8 @@ fn a_class_that_starves_at_its_host_is_a_stall() {
     }
 }
 
-/// No stall: a scheduler share for the class, an end of the other class, or a run that ends before the port could have
-/// sent the largest backlog of its switch.
+/// No stall is reported if the scheduler gives the class a share, if the other class ends, or if the run ends before
+/// the port could have sent the largest backlog of its switch.
 #[test]
 fn a_class_that_waits_for_a_reason_that_ends_is_none() {
     for (kind, flow_control) in by_account() {
@@ -106,7 +107,7 @@ fn a_class_that_waits_for_a_reason_that_ends_is_none() {
     }
 }
 
-/// Flow control at outputs pauses the class that starves the other.
+/// Output backpressure pauses the class that starves the other class, so that no host is stalled.
 #[test]
 fn flow_control_at_outputs_starves_no_host() {
     let kinds = [
@@ -121,7 +122,8 @@ fn flow_control_at_outputs_starves_no_host() {
     }
 }
 
-/// Three congested switches in a line under PFC, ended at any time: paused queues depend on draining ones.
+/// Three congested switches in a line under PFC; the run ends at any time: no stall, because the paused queues depend
+/// on queues that drain.
 #[test]
 fn a_run_that_ends_while_queues_drain_has_no_stall() {
     let mut stopped = 0;

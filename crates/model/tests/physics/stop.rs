@@ -1,4 +1,4 @@
-//! Stopped runs: they end soon, at any point, and conserve frames.
+//! Runs that are stopped: they end soon, at any time, and conserve frames.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -11,8 +11,8 @@ use traffic::{ENDLESS, Process};
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Runs stopped at any point, also between the nodes of a window: the account contains all frames, and all checks that
-/// apply at the end pass.
+/// Random networks stopped at any time, even between the nodes of a window: all frames are accounted for, and all
+/// checks that apply at the end pass.
 #[test]
 fn random_networks_that_are_stopped_anywhere_keep_their_books() {
     let (mut cut, mut stopped) = (0, 0);
@@ -56,7 +56,7 @@ fn random_networks_that_are_stopped_anywhere_keep_their_books() {
     assert!(stopped > 20 && cut > 10, "{stopped} were stopped, {cut} of them under way");
 }
 
-/// Sets the flag at the `fuse`-th sample of a queue.
+/// A watcher that sets the stop flag at the `fuse`-th sample of a queue.
 struct Fuse {
     left: u32,
     samples_after_stop: u32,
@@ -91,7 +91,7 @@ fn a_run_that_samples_every_picosecond_ends_at_the_next_sample() {
     assert_eq!((fuse.samples_after_stop, simulation.now()), (0, Time::from_ps(5_000)));
 }
 
-/// Records of ended flows reach the watcher within a bounded number of frames, also in a long run.
+/// Records of completed flows reach the watcher within a bounded number of frames, even in a long run.
 #[test]
 fn ended_flows_are_collected_often_also_in_a_long_run() {
     #[derive(Default)]

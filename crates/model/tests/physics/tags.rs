@@ -1,4 +1,5 @@
-//! Tagger at switches: its three steps, and absence of deadlocks under any routing.
+//! Tagger at switches: its three steps (match, rewrite, egress queue by the new tag), and absence of deadlocks under
+//! any routing.
 
 use crate::bench::*;
 use fabric::Fabric;
@@ -10,7 +11,8 @@ use traffic::{ENDLESS, Flow, Process, Start};
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Returns the rules of all switches from a function of (switch, tag, in, out) that returns the new tag, or 0 for none.
+/// Makes the rules of all switches. `new_tag` maps (switch, tag, ingress neighbour, egress neighbour) to the new tag,
+/// or to 0 for no rule.
 fn rules(fabric: &Fabric, tags: &[u8], new_tag: impl Fn(&str, u8, &str, &str) -> u8) -> Vec<SwitchRules> {
     let switches = fabric.switches().map(|node| {
         let name = |port: usize| fabric.name(fabric.ports(node)[port].peer);
@@ -42,7 +44,7 @@ fn frames(src: u32, dst: u32, gbps: u64) -> Flow {
     Flow { class: 1, ..datagrams(src, dst, process, 1000, ENDLESS) }
 }
 
-/// Two hosts per switch, in a line of three. H1 sends to H5 through S2, where its tag changes from 1 to 2. H6 also
+/// Three switches in a line with two hosts each. H1 sends to H5 through S2, which rewrites its tag from 1 to 2. H6 also
 /// sends to H5, so that the ingress account of tag 2 at S3 fills.
 fn priority_transition(by_new_tag: bool) -> Results {
     let fabric = line(3, 2, link(40, 1000), link(40, 1000)).unwrap();
@@ -68,7 +70,7 @@ fn a_frame_waits_where_the_pause_of_its_new_tag_reaches_it() {
             .max()
             .unwrap_or(0)
     };
-    // S2 is node 7: six hosts, then S1.
+    // S2 is node 7: six hosts precede S1.
     assert!(fullest(7, 2) > 50_000 && fullest(7, 1) == 0, "{} {}", fullest(7, 2), fullest(7, 1));
     assert!(fullest(6, 1) > 50_000 && fullest(6, 2) == 0, "S1 still has the old tag");
 }
@@ -93,13 +95,13 @@ fn frames_without_a_rule_are_lossy_pause_no_neighbour_and_share_the_port() {
     let results = run(setup);
     results.all_hold();
     assert!(results.dropped("queue full") > 1000, "the lossy queue at S3 is a tail-drop queue");
-    // Only H6 (host 5) has tag 1 at S3.
+    // At S3, only H6 (host 5) sends frames with tag 1.
     assert!(results.pauses.len() > 10 && results.pauses.iter().all(|pause| pause.1 == 5 && pause.3 == 1 << 1));
     let shares: Vec<f64> = results.goodput.iter().map(|&bytes| bytes as f64).collect();
     assert!((shares[0] / shares[5] - 1.0).abs() < 0.05, "{shares:?}");
 }
 
-/// The ring of four that deadlocks. With a second tag from S1 on it does not.
+/// A ring of four switches that deadlocks with one tag. If S1 rewrites the tag to a second one, it does not.
 #[test]
 fn a_tag_that_changes_once_around_the_ring_opens_it() {
     let around = |with_tags: bool| {
@@ -145,7 +147,7 @@ fn up(name: &str) -> u8 {
     }
 }
 
-/// A Clos under full load with random link failures and random wrong routes to any neighbour, including loops.
+/// A Clos network under full load, with random link failures and random misrouting to any neighbour, including loops.
 fn chaos(seed: u64, with_tags: bool) -> Setup {
     let fabric = clos(2, 2, 2, 2, 2, TierLinks::uniform(link(40, 1000))).unwrap();
     let mut stream = Stream::new(seed, 0, 0);
@@ -201,7 +203,7 @@ fn chaos(seed: u64, with_tags: bool) -> Setup {
     setup
 }
 
-/// Seeds below forty that deadlock without tags.
+/// Seeds below 40 that deadlock without tags.
 const STORED: [u64; 17] = [4, 6, 9, 10, 11, 12, 21, 22, 23, 25, 26, 27, 29, 31, 33, 37, 39];
 
 #[test]

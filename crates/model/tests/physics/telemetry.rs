@@ -1,4 +1,4 @@
-//! HPCC with real queues: the effect and the cost of its telemetry.
+//! HPCC with real queues: effect and overhead of its telemetry.
 
 use crate::bench::*;
 use fabric::generate::single_switch;
@@ -7,7 +7,7 @@ use units::Time;
 
 const SENDERS: u32 = 8;
 
-/// Flows without end into one port of 100 Gbps.
+/// Endless flows into one port of 100 Gbps.
 fn incast(settings: &[(&str, &str)]) -> Setup {
     let fabric = single_switch(SENDERS + 1, link(100, 1_000)).unwrap();
     let flows = (1..=SENDERS).map(|src| flow(src, 0, traffic::ENDLESS));
@@ -21,8 +21,9 @@ fn incast(settings: &[(&str, &str)]) -> Setup {
     setup
 }
 
-/// The first window of each flow, a bandwidth-delay product, is queued. Afterwards utilisation is slightly above eta,
-/// since each flow adds a step per round trip, and the queue is nearly empty (HPCC, fig. 9).
+/// Incast of eight endless HPCC flows. The first window of each flow, a bandwidth-delay product, is queued. Afterwards,
+/// the utilisation is slightly above eta, because each flow adds its additive increase per RTT, and the queue is nearly
+/// empty (HPCC, fig. 9).
 #[test]
 fn hpcc_empties_its_queue_and_keeps_the_link_busy() {
     let results = run(incast(&[("max_stage", "0")]));
@@ -32,16 +33,16 @@ fn hpcc_empties_its_queue_and_keeps_the_link_busy() {
         let within = |at: Time| (Time::from_us(from)..Time::from_us(to)).contains(&at);
         results.queues.iter().filter(|row| within(row.0)).map(|row| row.4).max().unwrap_or(0)
     };
-    // Eight windows of 54 kB, less the bytes sent meanwhile.
+    // Eight windows of 54 kB, minus the bytes forwarded in the meantime.
     assert!((250_000..450_000).contains(&waiting(0, 10)), "{}", waiting(0, 10));
     assert!(waiting(200, 1000) < 20_000, "{}", waiting(200, 1000));
     let goodput_bps = results.goodput.iter().sum::<u64>() as f64 * 8.0 / 1e-3;
-    // 1000 of 1124 bytes on the wire are payload.
+    // 1000 of 1124 B on the wire are payload.
     let share = goodput_bps / (100e9 * 1000.0 / 1124.0);
     assert!((0.93..1.0).contains(&share), "{share}");
 }
 
-/// Bytes of telemetry on the wire reduce the goodput of a lone flow exactly by that amount.
+/// Telemetry bytes on the wire reduce the goodput of a lone flow by exactly their share.
 #[test]
 fn telemetry_costs_its_bytes() {
     let frames = |telemetry: &str| {
@@ -54,7 +55,7 @@ fn telemetry_costs_its_bytes() {
     assert!((many / none - 1082.0 / 1582.0).abs() < 0.002, "{none} {many}");
 }
 
-/// Telemetry records are freed with their frames, and results do not depend on threads.
+/// Telemetry records are freed with their frames, and results do not depend on the number of threads.
 #[test]
 fn telemetry_is_the_same_on_any_number_of_threads() {
     let of = |threads: usize| {

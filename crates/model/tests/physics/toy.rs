@@ -1,5 +1,6 @@
-//! A transport that uses all optional features of ends of flows: probes in their own class, paths chosen by the sender,
-//! control frames of the sender, telemetry in both directions. It never retransmits. Both ends log their observations.
+//! A test transport that uses all optional features of flow endpoints: probes in a separate class, paths selected by
+//! the sender, control frames of the sender, telemetry in both directions. It never retransmits. Both endpoints log the
+//! frames that they receive.
 
 use protocols::custom::{AnyReceiver, AnySender, CustomTransport, Transport};
 use protocols::endpoint::{Ctx, Offer, Receipt, Receiver, Reply, Segment, Sender, SenderStatistics};
@@ -13,20 +14,20 @@ pub const PROBE_CLASS: u8 = 1;
 pub const PAYLOAD: u16 = 1000;
 pub const HEADER: u16 = 78;
 
-/// A frame as observed by one end.
+/// A frame as received by an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Source and number of the flow. `by_sender` is true if the sender received the frame.
+    /// Source host and number of the flow; and `true` if the sender of the flow received the frame.
     pub flow: (u32, u32),
     pub by_sender: bool,
     pub kind: Kind,
     pub seq: u64,
     pub class: u8,
     pub entropy: u32,
-    /// Number in the control frame.
+    /// Number in a control frame.
     pub number: u64,
     pub stamp: Time,
-    /// Arrival time on the clock of this end.
+    /// Arrival time on the clock of the receiving host.
     pub at: Time,
     pub hops: Vec<Hop>,
 }
@@ -36,14 +37,14 @@ pub type Log = Arc<Mutex<Vec<Seen>>>;
 /// Parameters of the transport.
 #[derive(Clone, Debug, Default)]
 pub struct Toy {
-    /// Number of probes before the data, each with another entropy.
+    /// Number of probes before the data, each with a different entropy value.
     pub probes: u32,
-    /// Number of entropies that data frames use in turn. 0 uses the flow's own entropy.
+    /// Number of entropy values that data frames use in rotation; 0 for the entropy of the flow.
     pub entropies: u32,
-    /// Interval between data frames, on the sender's clock.
+    /// Interval between data frames on the sender's clock.
     pub gap: Time,
     pub collects: bool,
-    /// Whether senders omit control frames.
+    /// Whether the sender omits control frames.
     pub silent: bool,
     pub log: Log,
 }
@@ -53,7 +54,7 @@ impl Toy {
         TransportParameters::Custom(CustomTransport::new(self.clone()))
     }
 
-    /// Returns the observations in an order that does not depend on threads.
+    /// Returns the logged frames in an order that does not depend on threads.
     pub fn seen(&self) -> Vec<Seen> {
         let mut seen = self.log.lock().unwrap().clone();
         seen.sort_by_key(|it| (it.flow, it.by_sender, it.at, it.kind as u8, it.seq));

@@ -1,5 +1,5 @@
-//! A user-defined flow control in one file, as described in ARCHITECTURE.md: accounts share the free buffer with those
-//! that already pause a neighbour.
+//! User-defined flow control in one file, as described in ARCHITECTURE.md: the XOFF threshold divides the free buffer
+//! among the accounts that already pause a neighbour.
 
 use crate::bench::*;
 use fabric::generate::{TierLinks, leaf_spine};
@@ -7,7 +7,7 @@ use model::custom::{Account, CustomPause, PauseRule};
 use model::parameters::*;
 use units::Time;
 
-/// XOFF at an eighth of the free buffer, or at less if several accounts pause.
+/// XOFF at an eighth of the free buffer; with `by_stopping`, lower if several accounts pause.
 #[derive(Debug)]
 struct Shared {
     by_stopping: bool,
@@ -24,7 +24,7 @@ impl PauseRule for Shared {
     }
 }
 
-/// Twelve hosts at four leaves. Eight send to one under PFC, with a user-defined rule or without.
+/// 12 hosts at four leaves; eight hosts send to one under PFC, with a user-defined rule or without.
 fn setup_with(rule: Option<Shared>, threads: usize) -> Setup {
     let links = TierLinks { host: link(10, 500), edge: link(10, 500), core: link(10, 500) };
     let flows = (3..11).map(|src| flow(src, 0, 200_000));

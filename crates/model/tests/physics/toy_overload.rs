@@ -1,5 +1,5 @@
-//! A user-defined overload action in one file, as described in ARCHITECTURE.md: a frame without room leaves by the port
-//! towards a switch with the least backlog.
+//! User-defined overload action in one file, as described in ARCHITECTURE.md: a frame that does not fit the queue is
+//! detoured through the port to a switch with the smallest backlog.
 
 use crate::bench::*;
 use fabric::NodeId;
@@ -10,7 +10,7 @@ use protocols::frame::Frame;
 use units::Time;
 use units::random::Stream;
 
-/// Largest number of detours per frame.
+/// Maximum number of detours per frame.
 #[derive(Clone, Copy, Debug)]
 struct LeastWaiting(u8);
 
@@ -30,7 +30,7 @@ impl OverloadState for LeastWaiting {
     }
 }
 
-/// Twelve hosts at four leaves. Six send to one.
+/// 12 hosts at four leaves; six hosts send to one.
 fn setup_with(rule: Option<LeastWaiting>, threads: usize) -> Setup {
     let links = TierLinks { host: link(10, 500), edge: link(10, 500), core: link(10, 500) };
     let flows = (3..9).map(|src| flow(src, 0, 200_000));

@@ -1,4 +1,4 @@
-//! A full trace, checked against the packet account and for consistency.
+//! Full traces, compared with the packet counters and checked for consistency.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -32,11 +32,11 @@ fn count(rows: &[TraceRow], name: &str, of: impl Fn(&TraceRow) -> bool) -> u64 {
     rows.iter().filter(|row| row.event.name() == name && of(row)).count() as u64
 }
 
-/// Checks that the events of a packet form a chain: it leaves no earlier than it arrived, and arrives at the announced
-/// node and time.
+/// Checks that the events of a packet are consecutive: it is sent after it arrived at a node, and arrives at the
+/// announced node, port and time.
 pub fn check_chain(fabric: &Fabric, rows: &[&TraceRow]) {
     assert_eq!(rows[0].event.name(), "created", "{rows:?}");
-    // The node that holds it and since when, or the node, port and time of its next arrival.
+    // Either the node that holds the packet, and since when; or node, port and time of its next arrival.
     let mut held = Some((rows[0].node, rows[0].at));
     let mut flying: Option<(NodeId, u16, Time)> = None;
     for (at, row) in rows.iter().enumerate() {
@@ -52,7 +52,7 @@ pub fn check_chain(fabric: &Fabric, rows: &[&TraceRow]) {
                 flying = Some((peer.peer, peer.peer_port, *until));
             }
             TraceEvent::Dropped { .. } => {
-                // At its current node, or at that of its next arrival.
+                // The packet is dropped at its current node, or at the node of its next arrival.
                 let there = held.map(|held| held.0).or(flying.map(|(node, ..)| node.0));
                 assert_eq!(there, Some(row.node), "{rows:?}");
                 if let (None, Some((_, _, until))) = (held, flying) {
@@ -103,13 +103,13 @@ fn a_trace_of_everything_agrees_with_the_books_and_changes_nothing() {
         let open = chains.values().filter(|rows| !rows[rows.len() - 1].event.is_end()).count() as u64;
         assert_eq!(open, packets.in_flight, "seed {seed}");
 
-        // The other port receives all sent frames, except those lost by the link or in flight.
+        // The port at the other end of the link receives all sent frames, except those lost on the link or in flight.
         let out = results.captured.iter().filter(|captured| captured.outbound).count();
         let started = count(rows, "started", |_| true) as usize;
         let control = results.captured.iter().filter(|captured| captured.frame.is_mac_control());
         assert_eq!(out, started + control.filter(|captured| captured.outbound).count(), "seed {seed}");
 
-        // The run without a trace has equal results.
+        // A run without a trace has equal results.
         let (mut plain, mut watched) = (run(network(seed, 1).0), results);
         (watched.trace, watched.captured) = Default::default();
         let bare = |results: &mut Results| format!("{results:?}");
@@ -145,7 +145,7 @@ fn a_trace_is_the_same_on_any_number_of_threads() {
     }
 }
 
-/// A filtered trace equals that part of the full trace.
+/// A trace with filters equals the corresponding part of the full trace.
 #[test]
 fn chosen_flows_ports_and_times_are_a_part_of_everything() {
     for seed in 0..8 {
@@ -157,7 +157,7 @@ fn chosen_flows_ports_and_times_are_a_part_of_everything() {
             run(setup).trace
         };
         let inside = |row: &TraceRow| row.at >= from && row.at < until;
-        // Packet numbers depend on the trace, so compare all other fields.
+        // Packet numbers depend on the filter: compare all other fields.
         let plain = |row: &TraceRow| {
             let packet = row.packet.map(|packet| stats::trace::TracedPacket { number: 0, ..packet });
             format!("{:?}", TraceRow { packet, ..row.clone() })

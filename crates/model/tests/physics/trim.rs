@@ -1,4 +1,4 @@
-//! Switches that trim: closed forms of a burst, and conservation in random networks.
+//! Switches that trim packets: closed forms for a burst, and conservation in random networks.
 
 use crate::bench::*;
 use crate::conservation::network;
@@ -11,12 +11,12 @@ use traffic::Process;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// Headers of 64 bytes in class 6.
+/// Trimming to headers of 64 B in class 6.
 pub fn trim() -> TrimParameters {
     TrimParameters { header_class: 6, classes: 1 << 3, ..TrimParameters::default() }
 }
 
-/// Queues of `packets` frames, and header queues of `headers` headers.
+/// Switches with data queues of `packets` frames and header queues of `headers` headers.
 pub fn trimming(trim: TrimParameters, packets: u32, headers: u32) -> SwitchParameters {
     SwitchParameters {
         buffer: Buffer::PerQueue { limit: QueueLimit::Packets(packets) },
@@ -27,14 +27,14 @@ pub fn trimming(trim: TrimParameters, packets: u32, headers: u32) -> SwitchParam
     }
 }
 
-/// `senders` hosts each send `frames` frames of 1518 bytes at line rate to the last host, from time zero.
+/// `senders` hosts send `frames` frames of 1518 B each at line rate to the last host, from time 0.
 fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Results {
     run(burst_setup(senders, frames, switch))
 }
 
 fn burst_setup(senders: u32, frames: u64, switch: SwitchParameters) -> Setup {
     let fabric = single_switch(senders + 1, link(100, 100)).unwrap();
-    // Sizes of datagram sources count whole frames.
+    // The sizes of datagram sources count frame bytes.
     let process = Process::Constant { rate: Rate::from_gbps(100) };
     let flows = (0..senders).map(|src| datagrams(src, senders, process, 1518, frames * 1518));
     let mut setup = setup(fabric, plan(senders + 1, flows));
@@ -42,8 +42,8 @@ fn burst_setup(senders: u32, frames: u64, switch: SwitchParameters) -> Setup {
     setup
 }
 
-/// Of n simultaneous frames, one starts at once and `room` are queued. The others are trimmed, and their headers
-/// overtake the queue.
+/// Of n simultaneous frames, one is sent immediately, `room` are queued, and the others, n - 1 - `room`, are trimmed.
+/// Headers have priority over the queue.
 #[test]
 fn exactly_the_frames_without_room_are_trimmed() {
     for (senders, room) in [(4u64, 2u64), (10, 5), (16, 8), (3, 4)] {
@@ -60,9 +60,9 @@ fn exactly_the_frames_without_room_are_trimmed() {
     }
 }
 
-/// Under lasting overload, headers use part of the link and data uses the rest. With n senders at line rate, data
-/// frames of 1538 bytes on the wire and headers of 84, x data frames and y headers fill a unit of time and x + y = n: x
-/// = (1 - n 84/1538) / (1 - 84/1538) of the line rate.
+/// Lasting overload by n senders at line rate. On the wire, data frames have 1538 B and headers 84 B. In units of the
+/// frame time, x data frames and y headers fill the link: x + y 84/1538 = 1 and x + y = n, so that x = (1 - n 84/1538)
+/// / (1 - 84/1538) of the line rate.
 #[test]
 fn goodput_under_overload_is_the_lines_less_the_headers() {
     for senders in [2u32, 4, 8] {
@@ -78,11 +78,12 @@ fn goodput_under_overload_is_the_lines_less_the_headers() {
     }
 }
 
-/// With a header queue of h headers, those that find it full are returned or dropped.
+/// Headers that find a full header queue are returned to the source or dropped.
 #[test]
 fn headers_without_room_go_back_or_are_lost() {
     for (full, returned, lost) in [(HeaderFull::Return, 7, 0), (HeaderFull::Drop, 0, 7)] {
-        // 16 at once: one on the wire, 2 queued, 13 trimmed, of which 6 find room as headers.
+        // Of 16 simultaneous frames, one is in transmission, 2 are queued, and 13 are trimmed; 6 headers fit the header
+        // queue, 7 do not.
         let results = burst(16, 1, trimming(TrimParameters { full, ..trim() }, 2, 6));
         assert!(
             results.summary.passes() && results.summary.warnings.len() == usize::from(lost > 0),
@@ -96,7 +97,8 @@ fn headers_without_room_go_back_or_are_lost() {
     }
 }
 
-/// The arriving frame replaces the last one of the queue. The number of trims is equal in both cases.
+/// With `Victim::Tail`, the last frame of the queue is trimmed instead of the arriving frame. The number of trims is
+/// equal.
 #[test]
 fn the_tail_makes_room_for_the_last_to_come() {
     let with = |victim| burst(8, 1, trimming(TrimParameters { victim, ..trim() }, 3, 100));
@@ -110,12 +112,13 @@ fn the_tail_makes_room_for_the_last_to_come() {
     };
     let (first, last) = (whole(&arriving), whole(&tail));
     assert_eq!((first.len(), last.len()), (4, 4));
-    // The frame on the wire and two queued frames are equal in both runs. The last position is not.
+    // The frame in transmission and two queued frames are the same in both runs; the frame in the last position
+    // differs.
     assert_eq!(first.iter().filter(|src| last.contains(src)).count(), 3);
 }
 
 /// Random networks with failures and lossy links: each frame is delivered whole, trimmed, returned or dropped with a
-/// cause, in frames and bytes, on any number of threads.
+/// cause; frames and bytes are conserved, on any number of threads.
 #[test]
 fn random_networks_that_trim_keep_their_books() {
     let (mut trims, mut returned, mut spurious) = (0, 0, 0);
@@ -167,7 +170,7 @@ fn random_networks_that_trim_keep_their_books() {
     assert!(trims > 1000 && returned > 10 && spurious > 0, "{trims} {returned} {spurious}");
 }
 
-/// Negative control: without trimming the burst is lost.
+/// Negative control: without trimming, the frames of the burst that do not fit are lost.
 #[test]
 fn without_trimming_the_burst_is_lost() {
     let mut switch = trimming(trim(), 2, 6);
@@ -177,7 +180,7 @@ fn without_trimming_the_burst_is_lost() {
     assert_eq!(results.summary.simulated_ps, Time::from_ms(1).as_ps());
 }
 
-/// Cut payload: headers keep their queue position, so frames arrive in order.
+/// Cut payload: headers keep their position in the queue, so that frames arrive in order.
 #[test]
 fn headers_of_cut_payload_keep_their_place() {
     let trim = TrimParameters { scheme: HeaderDestination::SameQueue, full: HeaderFull::Drop, ..trim() };
@@ -188,7 +191,7 @@ fn headers_of_cut_payload_keep_their_place() {
     let packets = &results.summary.packets;
     assert_eq!(packets.delivered_whole + packets.delivered_trimmed, 18);
     assert!(packets.delivered_trimmed > 0 && results.dropped("header queue full") == 0);
-    // Frames leave the port in order of arrival.
+    // The port sends frames in their order of arrival.
     let node = results.trace.iter().find(|row| row.event.name() == "queued").unwrap().node;
     let switch = results.trace.iter().filter(|row| row.node == node);
     let order = |what: &str| -> Vec<u64> {
@@ -199,7 +202,7 @@ fn headers_of_cut_payload_keep_their_place() {
     assert_eq!(order("started"), order("arrived"), "first come, first served");
 }
 
-/// SFC: above the watermark, headers return to their own source. Only frames below it are forwarded.
+/// SFC: above the watermark, headers are returned to their own source; only frames below the watermark are forwarded.
 #[test]
 fn from_the_watermark_on_headers_go_back() {
     for (watermark, waiting) in [(Some(QueueLimit::Packets(3)), 3), (Some(QueueLimit::Bytes(3000)), 2), (None, 8)] {
@@ -212,14 +215,14 @@ fn from_the_watermark_on_headers_go_back() {
     }
 }
 
-/// Only the leaves trim. Overflow at a spine is dropped.
+/// Only leaves trim: a frame that does not fit the queue of a spine is dropped.
 #[test]
 fn tiers_that_do_not_trim_drop() {
     let fabric =
         || leaf_spine(3, 1, 4, 1, TierLinks { host: link(100, 100), edge: link(100, 100), core: link(100, 100) });
     let with = |tiers| {
         let process = Process::Constant { rate: Rate::from_gbps(100) };
-        // Two leaves at full rate over one spine towards the third leaf: the spine overflows.
+        // Two leaves send at full rate through one spine to the third leaf, so that the spine overflows.
         let flows = [(0, 8), (1, 9), (4, 10), (5, 11)].map(|(src, dst)| datagrams(src, dst, process, 1518, 200 * 1518));
         let mut setup = setup(fabric().unwrap(), plan(12, flows));
         setup.switch = trimming(TrimParameters { tiers, ..trim() }, 8, 1000);
@@ -235,7 +238,8 @@ fn tiers_that_do_not_trim_drop() {
     assert!(leaves.dropped("queue full") > 100, "{:?}", leaves.summary.packets);
 }
 
-/// A receiver that gets headers reports missing payload at once. Otherwise the sender waits for its timer.
+/// If the receiver is trim-aware, it reports missing payload when it gets the header. Otherwise the sender waits for
+/// its retransmission timeout.
 #[test]
 fn trim_aware_transports_need_no_timer() {
     let with = |kind: &str, settings: &[(&str, &str)], size_bytes, hears| {
@@ -247,7 +251,7 @@ fn trim_aware_transports_need_no_timer() {
         setup.duration = Time::from_ms(400);
         run(setup)
     };
-    // No packet follows the last one of a flow that could reveal its loss.
+    // No later packet reveals the loss of the last packet of a flow.
     let timeout: &[(&str, &str)] = &[("timeout", "10ms")];
     for (kind, settings, size) in
         [("roce", timeout, 2000), ("tcp", &[("min_rto", "10ms"), ("initial_rto", "10ms")], 60_000)]
@@ -267,7 +271,8 @@ fn trim_aware_transports_need_no_timer() {
     }
 }
 
-/// A trace contains each trim, return and lost header at its node, and ends each packet once.
+/// A trace has an event for each trimmed, returned and lost header at its node, and exactly one final event for each
+/// packet.
 #[test]
 fn a_trace_follows_headers() {
     for trim in [
@@ -289,7 +294,7 @@ fn a_trace_follows_headers() {
         assert_eq!(count("delivered"), packets.delivered_whole + packets.delivered_trimmed);
         assert_eq!(count("consumed"), packets.returned_to_source);
         assert_eq!(count("dropped"), packets.dropped.values().sum::<u64>());
-        // Each frame that left a queue was enqueued before, or started at once. No event is duplicated.
+        // Each frame that was dequeued had been enqueued before or was sent immediately; no event is duplicated.
         assert_eq!(count("started"), count("arrived"), "nothing is under way at the end");
         let mut ends = std::collections::BTreeMap::<u64, u32>::new();
         for row in results.trace.iter().filter(|row| row.event.is_end()) {
@@ -300,8 +305,8 @@ fn a_trace_follows_headers() {
     }
 }
 
-/// Returns the share of frames of each of four senders that passes a queue of eight frames. Each sends frames of 1500
-/// bytes at half the link rate, and starts `step` after the previous one.
+/// Returns, for each of four senders, the share of frames that passes a queue of eight frames untrimmed. Each sends
+/// frames of 1500 B at half the link rate and starts `step` after the previous one.
 fn shares_of_a_trimmed_port(process: impl Fn(Rate) -> Process, step: Time) -> Vec<f64> {
     let rate = Rate::from_gbps(50);
     let start = |src: u32| traffic::Start::At(step * u64::from(src));
@@ -320,9 +325,9 @@ fn shares_of_a_trimmed_port(process: impl Fn(Rate) -> Process, step: Time) -> Ve
     results.goodput.iter().map(|&bytes| bytes as f64 / total as f64).collect()
 }
 
-/// A full queue gives its free slot to the next arrival. Constant senders out of phase arrive in a fixed order, so the
-/// slot always falls to a few of them: fixed phases cause lockout. With equal phases the switch rotates the order, and
-/// with random gaps the winner is random.
+/// Lockout: the next arrival gets the free slot of a full queue. Constant-rate senders with different phases arrive in
+/// a fixed order, so that a few of them always get the slot. With equal phases, the switch rotates the order of
+/// simultaneous arrivals; with random inter-arrival times, the sender that gets the slot is random.
 #[test]
 fn fixed_phases_lock_constant_senders_out() {
     let constant = |rate| Process::Constant { rate };
@@ -338,8 +343,8 @@ fn fixed_phases_lock_constant_senders_out() {
     }
 }
 
-/// A congestion point that samples each byte notifies the source of each data frame that joins a full queue, whichever
-/// frame is the victim.
+/// A congestion point with a sampling interval of 1 B notifies the source of each data frame that arrives at a full
+/// queue, whether the arriving frame or the last frame of the queue is trimmed.
 #[test]
 fn a_congestion_point_samples_frames_that_displace_others() {
     for victim in [Victim::Arriving, Victim::Tail] {

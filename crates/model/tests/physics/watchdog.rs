@@ -1,4 +1,4 @@
-//! Pause storms of a host, and of a ring of switches in deadlock.
+//! Pause storms of a host, and of a ring of switches in deadlock, with a PFC watchdog.
 
 use crate::bench::*;
 use fabric::generate::{ring, single_switch};
@@ -16,7 +16,8 @@ fn pfc(watchdog: Option<StormAction>) -> FlowControl {
     })
 }
 
-/// `H1` sends to `H3`, whose network card starts a pause storm at 1 ms, and to `H4`, until 4 ms.
+/// `H1` sends 2 Gbps each to `H3` and `H4` for the whole run of 8 ms. The NIC of `H3` has a pause storm from 1 ms to
+/// `until`.
 fn storm(watchdog: Option<StormAction>, until: Option<Time>) -> Results {
     let fabric = single_switch(4, link(10, 500)).unwrap();
     let node = fabric.host_node(2);
@@ -33,12 +34,12 @@ fn storm(watchdog: Option<StormAction>, until: Option<Time>) -> Results {
     results
 }
 
-/// Returns the payload bytes of an entry per millisecond.
+/// Returns the payload bytes of a traffic entry per millisecond.
 fn by_ms(results: &Results, entry: u8) -> Vec<u64> {
     results.goodput_samples.iter().filter(|sample| sample.0 == entry).map(|sample| sample.1).collect()
 }
 
-/// 2 Gbps of frames of 1020 bytes on the wire, with 954 bytes of payload.
+/// Payload bytes per millisecond: 2 Gbps of frames with 1020 B on the wire and 954 B of payload.
 const FULL: u64 = 2_000_000 / 8 * 954 / 1020;
 
 #[test]
@@ -56,7 +57,7 @@ fn dropping_frees_the_others() {
     let (victim, bystander) = (by_ms(&results, 0), by_ms(&results, 1));
     assert_eq!(victim[3], 0);
     assert!(bystander[3] > FULL * 99 / 100, "{bystander:?}");
-    // From 1.5 ms on all frames to H3 are lost, 245 per millisecond, plus the frames queued before.
+    // From 1.5 ms on, all frames to H3 are dropped, 245 per millisecond, and also the frames that were queued.
     let dropped = results.dropped("pause storm");
     assert!((1_550..1_750).contains(&dropped), "{dropped}");
     assert!(results.summary.warnings[0].contains("1 pause storm and"), "{:?}", results.summary.warnings);
@@ -70,7 +71,8 @@ fn dropping_frees_the_others() {
     assert_eq!((found.storms, found.restored, found.dropped_packets), (1, 0, dropped));
     let [at] = &found.ports[..] else { panic!("{:?}", found.ports) };
     assert_eq!((at.node.as_str(), at.peer.as_str(), at.class), ("S1", "H3", 3));
-    // Paused from 1 ms on, and detected 0.5 ms later: the pause takes a frame, the link's delay and 384 ns.
+    // The port is paused at 1 ms plus one frame time, the delay of the link and 384 ns of reaction time; the storm is
+    // detected 0.5 ms later.
     let begins = Time::from_us(8_000).as_ps() - at.storm_ps;
     assert!((1_500_900_000..1_502_100_000).contains(&begins), "{begins}");
     assert_eq!(found.total_ps, at.storm_ps);
@@ -85,7 +87,7 @@ fn forwarding_loses_nothing_and_ignores_the_card() {
     assert_eq!(results.dropped("pause storm"), 0);
 }
 
-/// The last pause is received at 2.68 ms and lasts 3.36 ms. 0.7 ms later the storm is over.
+/// The last pause is received at 2.68 ms and lasts 3.36 ms. The storm ends 0.7 ms after the pause.
 #[test]
 fn a_storm_that_ends_is_over() {
     let results = storm(Some(StormAction::Drop), Some(Time::from_ms(3)));
@@ -93,7 +95,7 @@ fn a_storm_that_ends_is_over() {
     assert_eq!(victim[2], 0);
     let found = results.summary.pause_storms.as_ref().unwrap();
     assert_eq!((found.storms, found.restored), (1, 1));
-    // The trace contains the start and the end of the storm.
+    // The trace has events for the start and the end of the storm.
     let ends: Vec<(&str, Time)> = results
         .trace
         .iter()
@@ -106,7 +108,7 @@ fn a_storm_that_ends_is_over() {
     assert!(victim[7] > FULL * 99 / 100, "{victim:?}");
 }
 
-/// Four switches in a deadlock: the watchdog breaks it repeatedly. Without it no frame moves.
+/// Four switches in deadlock: the watchdog breaks the deadlock repeatedly. Without a watchdog, no frame is forwarded.
 #[test]
 fn a_deadlock_is_broken() {
     let with = |watchdog| {
@@ -138,7 +140,8 @@ fn a_deadlock_is_broken() {
     };
     let (stuck, freed, passed) = (with(None), with(Some(StormAction::Drop)), with(Some(StormAction::Forward)));
     let delivered = |results: &Results| results.summary.packets.delivered_whole;
-    // The ring deadlocks within 20 us, is freed 0.5 ms later, and the storm ends 0.7 ms after that: four times in 5 ms.
+    // In 5 ms, this occurs four times: the ring deadlocks within 20 us, is freed after 0.5 ms, and the storm ends 0.7
+    // ms later.
     assert!(delivered(&freed) > 3 * delivered(&stuck), "{} and {}", delivered(&freed), delivered(&stuck));
     assert!(freed.dropped("pause storm") > 0);
     assert!(delivered(&passed) > 3 * delivered(&stuck), "{} and {}", delivered(&passed), delivered(&stuck));
