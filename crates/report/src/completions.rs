@@ -1,4 +1,4 @@
-//! Completion times and slowdowns of flows, by size and by traffic entry; and the list of flows.
+//! FCTs and slowdowns by flow size and by traffic entry; and the list of flows.
 
 use crate::curves::{Curve, distribution, short};
 use crate::tables::{for_parts, us};
@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Upper bounds of the size ranges of completion times in bytes, as in `fct_by_size` of a summary.
+/// Upper bounds of the flow size ranges in bytes, as in `fct_by_size` of a summary.
 const SIZES: [(u64, &str); 5] = [
     (10_000, "up to 10 KB"),
     (100_000, "10 to 100 KB"),
@@ -22,18 +22,18 @@ const MAX_LABELS: usize = 12;
 /// Maximum number of flows listed on a page.
 const MAX_FLOWS: usize = 1000;
 
-/// Cumulative distributions of a quantity, in percent of the flows.
+/// CDFs of a quantity, in percent of the flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CdfSet {
-    /// Distribution over all flows.
+    /// CDF over all flows.
     pub all: Curve,
-    /// Distributions by flow size, if flows of more than one size range completed.
+    /// CDFs by flow size, if completed flows are in more than one size range.
     pub by_size: Vec<Curve>,
-    /// Distributions by label of the traffic entry, if there are several labels: those with the most flows.
+    /// CDFs by label of the traffic entry, if there are several labels: those with the most flows.
     pub by_label: Vec<Curve>,
 }
 
-/// Slowdowns of the flows of a range of sizes.
+/// Slowdowns of the flows in a size range, for a box plot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SlowdownBox {
     /// Lower bound, exclusive, in bytes.
@@ -55,23 +55,23 @@ pub struct Flow {
     pub flow: u64,
     /// Index of its label in [`Flows::labels`].
     pub label: usize,
-    /// Source and destination host, numbered from 0 in the order of nodes.
+    /// Source and destination host, numbered from 0 in the order of their nodes.
     pub hosts: [u64; 2],
     /// Payload, in bytes.
     pub bytes: u64,
     /// Start, in us.
     pub start_us: f64,
-    /// Completion time, in us; none if the flow did not complete.
+    /// FCT, in us; `None` if the flow is unfinished.
     pub fct_us: Option<f64>,
     /// Slowdown of the flow.
     pub slowdown: Option<f64>,
     /// Retransmitted payload, in bytes.
     pub again_bytes: u64,
-    /// Retransmission timeouts of its sender.
+    /// Number of retransmission timeouts at the sender.
     pub timeouts: u64,
 }
 
-/// The list of flows: unfinished ones first, then the slowest.
+/// The list of flows: unfinished flows first, then by descending slowdown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Flows {
     /// Number of recorded flows.
@@ -85,11 +85,11 @@ pub struct Flows {
 /// Content of `flows.parquet`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Completions {
-    /// Completion times, in us; none if no flow completed.
+    /// FCTs, in us; `None` if no flow completed.
     pub fct: Option<CdfSet>,
-    /// Slowdowns; none if no flow has one.
+    /// Slowdowns; `None` if no flow has one.
     pub slowdown: Option<CdfSet>,
-    /// Slowdowns in order of size.
+    /// Slowdowns by size range, in order of size.
     pub boxes: Vec<SlowdownBox>,
     /// The list of flows.
     pub flows: Flows,
@@ -97,13 +97,13 @@ pub(crate) struct Completions {
     pub labels: BTreeMap<u64, String>,
 }
 
-/// Values of one quantity, by range of size and by traffic entry.
+/// Values of one quantity, by size range and by traffic entry.
 #[derive(Default)]
 struct Values {
     all: Vec<f64>,
     by_size: [Vec<f64>; SIZES.len()],
     by_traffic: BTreeMap<u64, Vec<f64>>,
-    /// Unfinished flows, which have no value yet: by size and by traffic entry.
+    /// Numbers of unfinished flows, which have no value, by size range and by traffic entry.
     open_by_size: [u64; SIZES.len()],
     open_by_traffic: BTreeMap<u64, u64>,
 }
@@ -129,7 +129,7 @@ impl Values {
             let count = coverage(values.len(), open);
             distribution(format!("{name} ({count})"), values, open)
         };
-        // A single curve would repeat that of all flows.
+        // A single CDF would equal that of all flows.
         let several = |curves: Vec<Curve>| if curves.len() > 1 { curves } else { Vec::new() };
         let sizes = self.by_size.into_iter().zip(self.open_by_size).zip(SIZES);
         let sizes = sizes.filter(|((values, _), _)| !values.is_empty());
@@ -151,13 +151,13 @@ impl Values {
     }
 }
 
-/// Returns `245`, or `227 of 247` if some did not complete.
+/// Returns the number of completed flows, `245`; if some are unfinished, `227 of 247`.
 fn coverage(completed: usize, open: u64) -> String {
     let coverage = Coverage { completed: completed as u64, started: completed as u64 + open };
     if open == 0 { completed.to_string() } else { coverage.to_string() }
 }
 
-/// Returns the bounds around a size, of 1, 3, 10, 30 ... KB, as in a summary.
+/// Returns the bounds of the size range that contains `bytes`, of the series 1, 3, 10, 30 ... KB, as in a summary.
 fn decade(bytes: u64) -> (u64, u64) {
     let (mut above, mut to, mut power) = (0, 1000_u64, true);
     while bytes > to {
@@ -187,8 +187,8 @@ fn boxes(slowdowns: Vec<(u64, f64)>) -> Vec<SlowdownBox> {
     bins.into_iter().map(of_bin).collect()
 }
 
-/// Reads the flows of the run in `folder`, named `run` in figures. Figures cover flows whose start, in ps, is
-/// `measured`, as in the summary. The list covers all, and always includes those in `first`.
+/// Reads the flows of the run in `folder`, which figures name `run`. Figures cover the flows for whose start, in ps,
+/// `measured` is true, as in the summary. The list covers all flows, and always includes those in `first`.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -206,7 +206,7 @@ pub(crate) fn completions(
         let (bytes, starts) = (part.u64s("size_bytes")?, part.u64s("start_ps")?);
         let (taken, slowed) = (part.u64s("fct_ps")?, part.f64s("slowdown")?);
         let (again, timeouts) = (part.u64s("retransmitted_bytes")?, part.u64s("timeouts")?);
-        // Results of earlier versions have no column `label`.
+        // Tables of earlier versions have no column `label`.
         let texts = part.column("label").ok();
         for row in 0..part.rows {
             let (Some(flow), Some(traffic)) = (numbers[row], entries[row]) else { continue };
@@ -308,7 +308,8 @@ mod tests {
         assert_eq!(Values::default().shares("run", &labels), None);
     }
 
-    /// Writes flows 0.. with traffic entries, sizes, starts and completion times in us; the labels, if there are any.
+    /// Writes a table with flows 0, 1, ... that have these traffic entries, sizes, starts and FCTs in us; and these
+    /// labels, if any. Returns its folder.
     fn written(name: &str, rows: &[(u64, u64, u64, Option<u64>)], labels: Option<&[&str]>) -> std::path::PathBuf {
         let folder = std::env::temp_dir().join(format!("tidegate-completions-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Figures of the state of congestion controls.
+//! Figures of congestion control state over time.
 
 use crate::curves::{Curve, MAX_POINTS};
 use crate::series::MAX_CURVES;
@@ -10,29 +10,29 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Maximum number of flows with curves on a page: a figure draws those with the lowest numbers, and a selected flow
-/// shows its own.
+/// Maximum number of flows with curves on a page. A figure shows the flows with the lowest numbers; for a selected
+/// flow, it shows the curve of this flow.
 const MAX_FLOWS: usize = 60;
-/// Points of a curve that is not in the common figure.
+/// Maximum number of points of a curve that is not in the common figure.
 const FEW_POINTS: usize = 240;
 
-/// One quantity over time, a curve per flow.
+/// A figure of one quantity over time, with one curve per flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Panel {
-    /// The quantity.
+    /// Name of the quantity.
     pub title: String,
     /// Unit of the quantity.
     pub unit: String,
-    /// Over time in us: the flows with the lowest numbers; figures draw the first 12.
+    /// Curves over time in us, of the flows with the lowest numbers; the figure shows the first 12 of them.
     pub curves: Vec<Curve>,
 }
 
-/// Label and points, by flow.
+/// Label and points of the curve of each flow.
 type Lines = BTreeMap<u64, (String, Vec<(f64, f64)>)>;
-/// See [`CONTROLS`].
+/// The type of an entry of [`CONTROLS`].
 type Quantity = (&'static str, &'static str, &'static str, f64);
 
-/// A column of `control.parquet`, its title and unit in figures, and its units per unit of the figure.
+/// Column of `control.parquet`, title and unit in figures, and divisor for the conversion to this unit.
 const CONTROLS: [Quantity; 8] = [
     ("rate_bps", "Sending rate", "Gbps", 1e9),
     ("target_bps", "Target rate", "Gbps", 1e9),
@@ -44,12 +44,12 @@ const CONTROLS: [Quantity; 8] = [
     ("available_bps", "Available bandwidth", "Gbps", 1e9),
 ];
 
-/// Returns a figure for each column with a value.
+/// Returns a figure for each column that has values.
 ///
 /// # Errors
 /// If the table cannot be read.
 pub(crate) fn controls(folder: &Path) -> Result<Vec<Panel>, RecordError> {
-    // A first pass selects the flows with the lowest numbers, to bound the memory.
+    // A first pass over the table finds the flows with the lowest numbers, to limit memory.
     let mut flows = BTreeSet::new();
     for_parts(folder, CONTROL_FILE, |part| {
         for flow in part.u64s("flow")?.iter().flatten() {

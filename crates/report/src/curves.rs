@@ -1,49 +1,49 @@
-//! Curves, thinned to the resolution of a screen.
+//! Curves, downsampled to the resolution of a screen.
 
 use serde::Serialize;
 
 /// Maximum number of points of a curve: two per pixel of a wide figure.
 pub const MAX_POINTS: usize = 1200;
 
-/// One line of a figure.
+/// One curve of a figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Curve {
-    /// Name of the line in the legend.
+    /// Name of the curve in the legend.
     pub name: String,
-    /// Abscissas, ascending.
+    /// x values, ascending.
     pub x: Vec<f64>,
-    /// Ordinates.
+    /// y values.
     pub y: Vec<f64>,
-    /// The number of the flow, for a curve of one.
+    /// Flow number, for the curve of a single flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub flow: Option<u64>,
 }
 
 impl Curve {
-    /// Creates a curve of these points, thinned.
+    /// Makes a curve of these points, downsampled to at most `MAX_POINTS` points.
     pub fn new(name: impl Into<String>, points: &[(f64, f64)]) -> Curve {
         Curve::thinned(name, points, MAX_POINTS)
     }
 
-    /// Creates a curve of these points, thinned to at most `most`, at least 4.
+    /// Makes a curve of these points, downsampled to at most `most` points; `most` is at least 4.
     pub fn thinned(name: impl Into<String>, points: &[(f64, f64)], most: usize) -> Curve {
         let (x, y) = thin(points, most).into_iter().map(|(x, y)| (exact(x), short(y))).unzip();
         Curve { name: name.into(), x, y, flow: None }
     }
 }
 
-/// Rounds to six digits: more are invisible, and the page contains thousands of numbers.
+/// Rounds to six significant digits: more are not visible, and the page contains thousands of numbers.
 pub(crate) fn short(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// Rounds to nine digits, so that two instants of a long run remain distinct.
+/// Rounds to nine significant digits, so that two instants of a long run remain distinct.
 fn exact(value: f64) -> f64 {
     format!("{value:.8e}").parse().unwrap_or(value)
 }
 
-/// Returns at most `most` points (at least 4) of equal appearance: the first, least, greatest and last point of each
-/// interval, so that no peak is lost.
+/// Downsamples to at most `most` points (at least 4): the first, minimum, maximum and last point of each interval, so
+/// that all peaks remain visible.
 pub fn thin(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     if points.len() <= most {
         return points.to_vec();
@@ -72,8 +72,8 @@ pub fn thin(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     kept
 }
 
-/// Returns the cumulative distribution of `values`, in percent of these and `unfinished` flows without a value: at most
-/// 200 steps. The last step is below 100 if there are unfinished flows.
+/// Returns the CDF of `values` in at most 200 steps, in percent of all flows, including `unfinished` flows without a
+/// value. If there are unfinished flows, the last step is below 100 %.
 pub fn distribution(name: impl Into<String>, mut values: Vec<f64>, unfinished: u64) -> Curve {
     const STEPS: usize = 200;
     values.sort_unstable_by(f64::total_cmp);

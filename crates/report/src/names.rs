@@ -4,8 +4,8 @@ use crate::sweep::is_sweep;
 use record::table::{Table, Value, read_table};
 use std::path::{Path, PathBuf};
 
-/// Returns names of the folders: for runs of a sweep their differing values, for others the folder name with as many
-/// parents as are needed to distinguish them.
+/// Returns a name for each folder. If all are runs of one sweep, the names are the values that differ between them;
+/// otherwise they are folder names, with as many parent folders as are needed for distinct names.
 pub fn labels(folders: &[PathBuf]) -> Vec<String> {
     if let Some(swept) = of_a_sweep(folders) {
         return swept;
@@ -29,7 +29,8 @@ fn distinct(labels: &[String]) -> bool {
     sorted.len() == labels.len()
 }
 
-/// Names folders `SWEEP/runs/HASH` of one sweep; none if one is not, or if its table does not distinguish them.
+/// Returns names of folders `SWEEP/runs/HASH` of one sweep; `None` if a folder is not in this sweep, or if the table of
+/// the sweep does not distinguish the folders.
 fn of_a_sweep(folders: &[PathBuf]) -> Option<Vec<String>> {
     let full: Vec<PathBuf> = folders.iter().map(std::fs::canonicalize).collect::<Result<_, _>>().ok()?;
     let sweep = full.first()?.parent()?.parent()?;
@@ -38,7 +39,8 @@ fn of_a_sweep(folders: &[PathBuf]) -> Option<Vec<String>> {
     }
     let table = read_table(&sweep.join("sweep.parquet")).ok()?;
     let (run, seed) = (table.column_index("run").ok()?, table.column_index("seed").ok()?);
-    // The keys are between the two columns. A quantity is also there in its base unit, which is redundant.
+    // The columns of the varied keys are between these two columns. A quantity also has a column in its base unit,
+    // which is redundant.
     let base = |at: &usize| {
         let name = &table.columns[*at].name;
         table.columns[..*at]
@@ -102,7 +104,7 @@ mod tests {
         assert_eq!(labels(&both), ["xoff 50KB", "xoff 100KB"]);
         write(&[("aaaa", "50KB", 50_000, 1), ("bbbb", "50KB", 50_000, 2)]);
         assert_eq!(labels(&both), ["seed 1", "seed 2"]);
-        // A run missing from the table, or a folder elsewhere: names of folders.
+        // If a run is missing from the table, or a folder is not in the sweep, the names are folder names.
         write(&[("aaaa", "50KB", 50_000, 1)]);
         assert_eq!(labels(&both), ["aaaa", "bbbb"]);
         let copy = folder.join("copy/aaaa");

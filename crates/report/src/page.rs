@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 const HTML: &str = include_str!("../assets/page.html");
 const CSS: &str = include_str!("../assets/page.css");
-/// The plotting library, and its licence, which every page contains.
+/// The plotting library and its licence, which are part of every page.
 const UPLOT: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../assets/uplot/uPlot.min.css");
 const UPLOT_LICENSE: &str = include_str!("../assets/uplot/LICENSE");
@@ -18,7 +18,7 @@ const REPLAY: &str = include_str!("../assets/replay.js");
 const OF_A_SWEEP: &str = include_str!("../assets/sweep.js");
 const THEME: &str = include_str!("../assets/theme.js");
 
-/// Returns one HTML file that shows these runs side by side.
+/// Returns one HTML page that shows several runs in common figures.
 pub fn page(title: &str, runs: &[Run]) -> String {
     let hint = "Hover over a figure to read values, drag to zoom, double-click to reset; click a name in a legend to \
                 hide its line. Figures over time share the zoom, and a click in one moves the replay.";
@@ -28,14 +28,14 @@ pub fn page(title: &str, runs: &[Run]) -> String {
     filled(title, hint, &[REPLAY, OF_RUNS], &json!({ "title": title, "runs": runs, "replays": replays }))
 }
 
-/// Returns one HTML file that shows every combination of a sweep.
+/// Returns one HTML page that shows every combination of a sweep.
 pub fn sweep_page(title: &str, sweep: &Sweep) -> String {
     let hint = "Results of single runs are in the sweep's folder, below runs; tidegate report shows each of them.";
     filled(title, hint, &[OF_A_SWEEP], &json!({ "title": title, "sweep": sweep }))
 }
 
 fn filled(title: &str, hint: &str, of: &[&str], data: &Value) -> String {
-    // Within a script element only `</` ends it early, and `<!--` changes its parsing.
+    // In a script element, `</` may end the element and `<!--` changes parsing: escape `<`.
     let data = data.to_string().replace('<', "\\u003c");
     let of = of.concat();
     let library = format!("/*\nFigures are drawn by uPlot:\n\n{UPLOT_LICENSE}\n*/\n{UPLOT}");
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The files of a page are one script: a duplicate top-level name would prevent all of it from running.
+    /// The scripts of a page share one scope, in which a duplicate declaration would be a syntax error.
     #[test]
     fn no_name_is_declared_twice_at_the_top_of_a_page() {
         for of in [[REPLAY, OF_RUNS].concat(), OF_A_SWEEP.to_owned()] {
@@ -67,7 +67,7 @@ mod tests {
                     .iter()
                     .find_map(|word| rest.strip_prefix(word));
                 let Some(declared) = declared else { continue };
-                // `const name = ...`, `const [a, b] = ...`, `const { a, b } = ...`, `function name(...)`.
+                // Declarations: `const name = ...`, `const [a, b] = ...`, `const { a, b } = ...`, `function name(...)`.
                 let end = declared.find(['=', '(']).unwrap_or(declared.len());
                 let parts = declared[..end].split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'));
                 for name in parts.filter(|name| !name.is_empty()) {

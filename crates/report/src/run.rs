@@ -1,4 +1,4 @@
-//! One result folder, as data of the page.
+//! Reads one result folder as the data of a page.
 
 use crate::completions::{CdfSet, Completions, Flows, SlowdownBox, completions};
 use crate::controls::{Panel, controls};
@@ -21,46 +21,46 @@ pub struct Run {
     pub label: String,
     /// Folder of the run.
     pub folder: String,
-    /// The scenario, with all changes of the command line.
+    /// The scenario, with all overrides of the command line.
     pub scenario: String,
     /// Content of `summary.json`.
     pub summary: Summary,
-    /// Defects of the folder, a sentence each; all readable data is shown.
+    /// Descriptions of damage, one sentence each; readable data is shown.
     pub damage: Vec<String>,
-    /// Completion times in us: share of flows, in percent.
+    /// CDFs of FCT in us, in percent of flows.
     pub fct: Option<CdfSet>,
-    /// Slowdowns: share of flows, in percent.
+    /// CDFs of slowdown, in percent of flows.
     pub slowdown: Option<CdfSet>,
-    /// Slowdowns by size.
+    /// Slowdowns by flow size.
     pub boxes: Vec<SlowdownBox>,
     /// Labels of traffic entries, by their index in the scenario.
     pub labels: BTreeMap<u64, String>,
-    /// The flows listed by the replay.
+    /// The flow list of the page.
     pub flows: Flows,
-    /// Throughput in Gbps over us, by traffic entry and recorded flow.
+    /// Throughput in Gbps over time in us, by traffic entry and recorded flow.
     pub throughput: Vec<Curve>,
-    /// State of congestion controls: a figure per recorded quantity.
+    /// Congestion control state: one figure per recorded quantity.
     pub controls: Vec<Panel>,
-    /// The longest queues, in KB over us.
+    /// The longest queues: length in KB over time in us.
     pub queues: Vec<Curve>,
-    /// Number of recorded queues.
+    /// Total number of recorded queues.
     pub queues_recorded: usize,
-    /// Utilisation of the busiest ports, in percent over us.
+    /// Utilisation of the busiest ports in percent over time in us.
     pub utilisation: Vec<Curve>,
     /// Paused ports, by total pause time in descending order.
     pub pauses: Vec<PausedPort>,
-    /// Number of recorded pauses, including those not drawn.
+    /// Total number of recorded pauses, including those that are not drawn.
     pub pauses_recorded: usize,
-    /// Number of traced frames with each event, by interval of `happenings_every_us`.
+    /// Number of traced frames with each event, per interval of `happenings_every_us`.
     pub happenings: Vec<Curve>,
     /// Length of the intervals of `happenings`, in us.
     pub happenings_every_us: f64,
-    /// The fabric over time; none if the run did not record its ports. The page contains it in another form.
+    /// The fabric over time; `None` if the run did not record its ports. The page contains it in another encoding.
     #[serde(skip)]
     pub replay: Option<Replay>,
 }
 
-/// Returns the data; after an error the default, with a sentence added to `damage`.
+/// Returns the data; after an error, returns the default and adds a sentence to `damage`.
 fn rest<T: Default>(damage: &mut Vec<String>, what: &str, read: Result<T, RecordError>) -> T {
     read.unwrap_or_else(|error| {
         damage.push(format!("{what} omitted: {error}"));
@@ -68,8 +68,8 @@ fn rest<T: Default>(damage: &mut Vec<String>, what: &str, read: Result<T, Record
     })
 }
 
-/// Reads the result in `folder`; `label` is its name in figures. Of a damaged one, such as an incomplete copy, the
-/// readable data is in the [`Run`], and the defects in [`Run::damage`].
+/// Reads the result in `folder`; `label` is its name in figures. If the result is damaged, such as an incomplete copy,
+/// the [`Run`] has the readable data, and [`Run::damage`] describes the damage.
 ///
 /// # Errors
 /// [`ReportError::NotAResult`], [`ReportError::OtherVersion`], and a summary that cannot be read.
@@ -131,7 +131,7 @@ pub fn read_run(folder: &Path, label: &str) -> Result<Run, ReportError> {
     })
 }
 
-/// Returns the missing and modified files of a result.
+/// Returns a sentence for each missing or modified file of a result.
 fn damaged_files(folder: &Path) -> Vec<String> {
     let Ok(Some(manifest)) = Manifest::read(folder) else {
         return vec![format!("{MANIFEST_FILE} is missing or damaged: the other files cannot be verified")];
@@ -145,7 +145,7 @@ fn damaged_files(folder: &Path) -> Vec<String> {
     wrong.collect()
 }
 
-/// Returns the version, even from a summary with other keys.
+/// Returns the version in a summary, even if its other keys differ from those of this version.
 fn version_of(folder: &Path) -> Option<String> {
     let text = std::fs::read_to_string(folder.join(SUMMARY_FILE)).ok()?;
     let value: serde_json::Value = serde_json::from_str(&text).ok()?;

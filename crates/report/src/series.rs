@@ -1,4 +1,4 @@
-//! Figures of links, queues and ports over time.
+//! Figures of time series: links, queues, pauses and throughput.
 
 use crate::curves::Curve;
 use crate::tables::{for_parts, us};
@@ -9,11 +9,11 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Maximum number of curves of a figure: queues, ports or flows with the largest values.
+/// Maximum number of curves in a figure: the queues, ports or flows with the largest values.
 pub(crate) const MAX_CURVES: usize = 12;
-/// Maximum number of pauses drawn one by one.
+/// Maximum number of pauses that are drawn.
 const MAX_PAUSES: usize = 4000;
-/// Intervals of a run, for the counts of events of traced frames.
+/// Number of intervals of a run in which events of traced frames are counted.
 const STRETCHES: u64 = 200;
 
 /// Pauses of one port.
@@ -42,12 +42,12 @@ impl Names {
     }
 }
 
-/// A traffic entry, or one flow of it.
+/// A traffic entry, or one flow of the entry.
 type Source = (u64, Option<u64>);
 /// Time in ps, and bytes.
 type Sample = (u64, u64);
 
-/// Returns the delivered payload, in Gbps over us, by traffic entry and recorded flow.
+/// Returns the throughput in Gbps over time in us, by traffic entry and recorded flow.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -63,7 +63,7 @@ pub(crate) fn throughput(folder: &Path, labels: &BTreeMap<u64, String>, end: u64
         }
         Ok(())
     })?;
-    // Largest first; entries before single flows.
+    // Order: entries before single flows, each by descending sum.
     let mut all: Vec<_> = bytes.into_iter().collect();
     all.sort_by_key(|((_, flow), rows)| {
         (flow.is_some(), u64::MAX - rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1)))
@@ -81,14 +81,14 @@ pub(crate) fn throughput(folder: &Path, labels: &BTreeMap<u64, String>, end: u64
     Ok(all.into_iter().map(curve).collect())
 }
 
-/// Returns the shortest sampling interval before `end`; the last interval may be shorter.
+/// Returns the shortest sampling interval before `end`; the last interval is excluded because it may be shorter.
 fn step(rows: &[Sample], end: u64) -> u64 {
     let first = rows.first().map_or(0, |row| row.0);
     let whole = rows.windows(2).filter(|pair| pair[1].0 < end).map(|pair| pair[1].0 - pair[0].0);
     whole.filter(|&gap| gap > 0).min().unwrap_or(first)
 }
 
-/// Scales the last interval, which may be shorter, to the length `every`.
+/// Scales the value of the last interval, which may be shorter, to the interval length `every`.
 fn per_step(mut rows: Vec<Sample>, every: u64) -> Vec<Sample> {
     if let [.., before, last] = &mut rows[..] {
         let gap = last.0 - before.0;
@@ -100,8 +100,9 @@ fn per_step(mut rows: Vec<Sample>, every: u64) -> Vec<Sample> {
     rows
 }
 
-/// Inserts zeros at both ends of every gap, as instants without a row are zero, from the start to the end of the run. A
-/// mean (`of_stretches`) applies since the row before it, other values at their instant.
+/// Inserts zeros at both ends of every gap, from the start to the end of the run, because rows with value zero are
+/// omitted. With `of_stretches`, a value is the mean since the previous sampling instant; otherwise it is the value at
+/// its instant.
 fn with_zeros(rows: &[Sample], every: u64, end: u64, of_stretches: bool) -> Vec<Sample> {
     let mut filled: Vec<Sample> = Vec::with_capacity(rows.len() + 4);
     for &(at, value) in rows {
@@ -126,7 +127,7 @@ fn with_zeros(rows: &[Sample], every: u64, end: u64, of_stretches: bool) -> Vec<
     filled
 }
 
-/// Returns the longest queues, in KB over us, and the number of queues.
+/// Returns the longest queues, in KB over time in us; and the total number of queues.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -178,8 +179,7 @@ pub(crate) fn queues(folder: &Path, names: &Names, end: u64) -> Result<(Vec<Curv
     Ok((chosen.iter().map(curve).collect(), recorded))
 }
 
-/// Returns the utilisation of the busiest ports, in percent over us. Shares are in parts per million until they are
-/// drawn.
+/// Returns the utilisation of the busiest ports in percent over time in us. It is calculated in parts per million.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -208,13 +208,14 @@ pub(crate) fn utilisation(folder: &Path, names: &Names, end: u64) -> Result<Vec<
     Ok(all.into_iter().map(curve).collect())
 }
 
-/// Reads `pfc.txt`: `<time ns> <node> <kind> <port from 1> <1 pause | 0 resume>`, written at the receiver.
+/// Reads `pfc.txt`: `<time ns> <node> <kind> <port from 1> <1 pause | 0 resume>`, recorded at the receiver of the pause
+/// frame.
 pub(crate) fn pauses(folder: &Path, names: &Names, end: u64) -> (Vec<PausedPort>, usize) {
     let path = folder.join("pfc.txt");
     if !path.exists() {
         return (Vec::new(), 0);
     }
-    // Malformed lines are skipped, so that a truncated file is shown as far as it goes.
+    // Malformed lines are skipped, so that the readable lines of a truncated file are shown.
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let mut spans: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
     let mut open: BTreeMap<(u64, u64), f64> = BTreeMap::new();
@@ -225,7 +226,7 @@ pub(crate) fn pauses(folder: &Path, names: &Names, end: u64) -> (Vec<PausedPort>
         let (at, id) = (time_ns / 1e3, (node as u64, (port as u64).saturating_sub(1)));
         if pause == 1.0 {
             recorded += 1;
-            // A renewal keeps the begin of the pause.
+            // A renewal does not change the start of the pause.
             open.entry(id).or_insert(at);
         } else if let Some(from) = open.remove(&id) {
             spans.entry(id).or_default().push((from, at));
@@ -240,7 +241,7 @@ pub(crate) fn pauses(folder: &Path, names: &Names, end: u64) -> (Vec<PausedPort>
     all.truncate(2 * MAX_CURVES);
     let each = MAX_PAUSES / all.len().max(1);
     let port = |((node, port), mut spans): ((u64, u64), Vec<(f64, f64)>)| {
-        // The longest ones; shorter ones are invisible beside them.
+        // Keep the longest pauses; shorter ones would be invisible in the figure.
         spans.sort_by(|a, b| (b.1 - b.0).total_cmp(&(a.1 - a.0)));
         spans.truncate(each);
         spans.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -249,7 +250,7 @@ pub(crate) fn pauses(folder: &Path, names: &Names, end: u64) -> (Vec<PausedPort>
     (all.into_iter().map(port).collect(), recorded)
 }
 
-/// Events of frames at switches: names in traces and in figures.
+/// Events of frames at switches: name in traces, name in figures.
 const HAPPENINGS: [(&str, &str); 6] = [
     ("marked", "marked"),
     ("dropped", "dropped"),
@@ -259,7 +260,7 @@ const HAPPENINGS: [(&str, &str); 6] = [
     ("returned", "sent back to its source"),
 ];
 
-/// Returns the number of traced frames with each event per interval, over us, and the interval in us.
+/// Returns the number of traced frames with each event per interval, over time in us; and the interval length in us.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -272,7 +273,7 @@ pub(crate) fn happenings(folder: &Path, end: u64) -> Result<(Vec<Curve>, f64), R
         for (time, event) in times.iter().zip(events) {
             let kind = event.as_deref().and_then(|event| HAPPENINGS.iter().position(|known| known.0 == event));
             if let (Some(kind), Some(time)) = (kind, time) {
-                // The end of its interval.
+                // Use the end of the interval as x value.
                 let at = (time / every).saturating_add(1).saturating_mul(every).min(end);
                 *counts.entry(kind).or_default().entry(at).or_default() += 1;
             }
@@ -316,7 +317,7 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let columns = [Column::new("time_ps", ColumnType::U64), Column::new("event", ColumnType::Text)];
         let mut table = TableWriter::create(&folder.join(TRACE_FILE), &columns).unwrap();
-        // Intervals of 10 ps: two marks in the first, one in the third, a drop in the last.
+        // Intervals of 10 ps: two `marked` in the first, one in the third, one `dropped` in the last.
         for (time, event) in [(3, "marked"), (3, "queued"), (9, "marked"), (20, "marked"), (1999, "dropped")] {
             table.push(&[Value::U64(time), Value::Text(event)]).unwrap();
         }

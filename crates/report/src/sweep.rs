@@ -1,4 +1,4 @@
-//! A sweep on a page: every combination of values with the metrics of its runs.
+//! A sweep on a page: metrics for every combination of values.
 
 use crate::error::ReportError;
 use record::RecordError;
@@ -7,24 +7,24 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Files of a sweep's folder beside its runs.
+/// Files in the folder of a sweep, outside the runs.
 const TABLE_FILE: &str = "sweep.parquet";
 const MANIFEST_FILE: &str = "sweep.json";
 
-/// Combinations of values and the results of their runs.
+/// Combinations of values, and the results of their runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sweep {
-    /// A sentence: the subject of the sweep.
+    /// One sentence about the subject of the sweep.
     pub about: String,
     /// The varied keys.
     pub keys: Vec<Key>,
     /// The metrics.
     pub metrics: Vec<Metric>,
-    /// One per combination, in the order of the table.
+    /// One row per combination, in the order of the table.
     pub rows: Vec<Row>,
 }
 
-/// A key and its values, in order of appearance.
+/// A varied key and its values, in order of appearance.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Key {
     /// Name of the key in the sweep.
@@ -33,25 +33,25 @@ pub struct Key {
     pub values: Vec<String>,
 }
 
-/// A number of every run.
+/// A metric of the runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Metric {
-    /// Column of the metric.
+    /// Column name of the metric.
     pub name: String,
     /// Title of the metric.
     pub title: String,
-    /// `ns`, `bytes`, `bps` or empty.
+    /// Unit: `ns`, `bytes`, `bps` or empty.
     pub unit: &'static str,
 }
 
 /// Runs that differ only in their seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
-    /// Index of the value of each key.
+    /// Index of the value of each varied key.
     pub values: Vec<usize>,
     /// Number of runs.
     pub seeds: usize,
-    /// Values of each run, by metric; none if a run has none.
+    /// For each metric, the values of all runs; `None` if a run lacks the metric.
     pub samples: Vec<Vec<Option<f64>>>,
 }
 
@@ -63,7 +63,7 @@ pub fn is_sweep(folder: &Path) -> bool {
 /// Reads the table of the sweep in `folder`.
 ///
 /// # Errors
-/// [`ReportError::NotASweep`] for a folder without one, [`ReportError::OtherVersion`], and a damaged table.
+/// [`ReportError::NotASweep`] for a folder that is not a sweep, [`ReportError::OtherVersion`], and a damaged table.
 pub fn read_sweep(folder: &Path) -> Result<Sweep, ReportError> {
     let not_a_sweep = || ReportError::NotASweep { path: folder.to_owned() };
     let manifest = std::fs::read(folder.join(MANIFEST_FILE)).map_err(|_| not_a_sweep())?;
@@ -90,7 +90,7 @@ pub fn read_sweep(folder: &Path) -> Result<Sweep, ReportError> {
     gathered(&table, keys, about).map_err(ReportError::from)
 }
 
-/// Groups the seeds of each combination; omits metrics that are absent or zero in all runs.
+/// Groups the runs of each combination; omits metrics that are absent or zero in all runs.
 fn gathered(table: &Table, keys: Vec<String>, about: String) -> Result<Sweep, RecordError> {
     let mut keys: Vec<Key> = keys.into_iter().map(|name| Key { name, values: Vec::new() }).collect();
     let columns = keys.iter().map(|key| table.column_index(&key.name)).collect::<Result<Vec<usize>, RecordError>>()?;

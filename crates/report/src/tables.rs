@@ -1,4 +1,4 @@
-//! Tables of a result, part by part.
+//! Reads tables of a result, one row group at a time.
 
 use record::RecordError;
 use record::table::{Table, TableReader};
@@ -9,7 +9,7 @@ pub(crate) fn us(ps: u64) -> f64 {
     ps as f64 / 1e6
 }
 
-/// Calls `each` with every part of a table, if the folder has it.
+/// Calls `each` with every row group of a table, if the folder has the table.
 pub(crate) fn for_parts(
     folder: &Path,
     name: &str,
@@ -22,7 +22,7 @@ pub(crate) fn for_parts(
     let mut reader = TableReader::open(&path)?;
     let mut last = 0;
     while let Some(part) = reader.next_group()? {
-        // Curves require rows in order of time, as runs write them.
+        // Curves require rows in chronological order, in which runs write them.
         if part.column_index("time_ps").is_ok() {
             for time in part.u64s("time_ps")?.iter().flatten() {
                 if *time < last {

@@ -1,7 +1,7 @@
 //! CSV cells.
 
-/// Formats a CSV cell (RFC 4180): quoted if necessary, with prefix `'` before a text that a spreadsheet would evaluate
-/// as a formula.
+/// Formats a CSV cell (RFC 4180): quoted if necessary, with the prefix `'` if a spreadsheet would evaluate the text as
+/// a formula.
 pub fn csv_cell(text: &str) -> String {
     let formula = if text.starts_with(['=', '+', '-', '@']) { "'" } else { "" };
     if text.contains([',', '"', '\n', '\r']) {

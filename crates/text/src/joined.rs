@@ -1,15 +1,15 @@
-//! Concatenates several files in one stream, piece by piece.
+//! Concatenates several files in a stream, one file at a time.
 
 /// Format of the concatenation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConcatenationFormat {
-    /// Unchanged.
+    /// Files follow each other unchanged.
     Plain,
-    /// Each after a line `# NAME`.
+    /// Each file is preceded by a line `# NAME`.
     Named,
-    /// Tables with the header of the first only.
+    /// Tables: only the header of the first one is kept.
     Table,
-    /// JSON values, as the members of one object.
+    /// JSON values become members of one object.
     Members,
 }
 
@@ -26,8 +26,8 @@ impl Concatenation {
         Concatenation { joint, pieces: 0 }
     }
 
-    /// Returns the piece of the stream for the next file. The name of a JSON value must be quoted, and its strings must
-    /// have no line breaks, as in all JSON.
+    /// Returns the text to append for the next file. With [`ConcatenationFormat::Members`], `name` must be quoted, and
+    /// `text` must have no line breaks in strings, as in valid JSON.
     pub fn next(&mut self, name: &str, text: &str) -> String {
         let first = self.pieces == 0;
         self.pieces += 1;
@@ -42,7 +42,7 @@ impl Concatenation {
         }
     }
 
-    /// Returns the end of the stream.
+    /// Returns the text that ends the stream.
     pub fn end(&self) -> &'static str {
         match (self.joint, self.pieces) {
             (ConcatenationFormat::Members, 0) => "{}\n",

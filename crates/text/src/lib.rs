@@ -1,5 +1,5 @@
-//! Human-readable output: [`numbers`] with units, [`table`]s, plots of curves ([`lines`]), coloured text, and quoting
-//! for shells and spreadsheets.
+//! Human-readable output: [`numbers`] with units, [`table`]s, plots ([`lines`]), styled text, and quoting for shells
+//! and spreadsheets.
 
 mod csv;
 mod joined;

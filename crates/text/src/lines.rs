@@ -1,8 +1,8 @@
-//! SVG plots: panels side by side, each with one line per series.
+//! SVG plots: one or more panels in a row, each with several series.
 
 use std::fmt::Write as _;
 
-/// Plot width in pixels of a single panel, and of one of several.
+/// Plot width in pixels: of a single panel, and of each of several panels.
 const WIDTHS: [f64; 2] = [560.0, 300.0];
 const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 78.0;
@@ -30,13 +30,13 @@ const STYLE: &str = "\
 /// Style of a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeriesStyle {
-    /// Connected.
+    /// Points connected by lines.
     Curve,
-    /// Connected, with a dot at each: few measured points.
+    /// Points connected by lines, with a dot at each point: for few measured values.
     Points,
-    /// Dots only.
+    /// Dots without lines.
     Dots,
-    /// Pairs of points, connected: intervals.
+    /// Each pair of points connected by a line: for intervals.
     Spans,
 }
 
@@ -61,13 +61,13 @@ impl Line {
 /// Scale of the vertical axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// From 0, or from below if there is a negative value.
+    /// Starts at 0, or below 0 if a value is negative.
     Linear,
-    /// Between powers of ten; values not above 0 are left out.
+    /// Starts and ends at powers of ten; values that are not positive are omitted.
     Logarithmic,
 }
 
-/// Two axes and the series between them.
+/// A plot with two axes and its series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel<'a> {
     /// Label of the horizontal axis, with its unit.
@@ -76,7 +76,7 @@ pub struct Panel<'a> {
     pub y: &'a str,
     /// Scale of the vertical axis.
     pub scale: Scale,
-    /// The series, at most four distinguishable.
+    /// The series; at most four have distinguishable styles.
     pub lines: Vec<Line>,
 }
 
@@ -89,7 +89,7 @@ fn round_up(most: f64) -> f64 {
 /// Mapping from values to pixels.
 struct Axis {
     scale: Scale,
-    /// First value; for a logarithmic axis its exponent.
+    /// First value of the axis; for a logarithmic axis, its exponent.
     first: f64,
     last: f64,
     /// Distance between ticks; for a logarithmic axis in powers of ten.
@@ -98,7 +98,7 @@ struct Axis {
 }
 
 impl Axis {
-    /// Makes an axis over these values; a linear axis ends with the largest value or, if `rounded`, with a tick.
+    /// Makes an axis over these values. A linear axis ends at the largest value or, if `rounded`, at a tick.
     fn over(values: impl Iterator<Item = f64>, scale: Scale, rounded: bool, length: f64) -> Axis {
         let values = values.filter(|value| value.is_finite());
         if scale == Scale::Logarithmic {
@@ -111,12 +111,12 @@ impl Axis {
         let (least, most) = values.fold((0.0f64, 0.0f64), |(a, b), value| (a.min(value), b.max(value)));
         let most = if most > least { most } else { 1.0 };
         let step = round_up((most - least) / 6.0);
-        // The tolerance of 1e-9 keeps an extreme value on its tick despite rounding errors.
+        // The tolerance of 1e-9 prevents an additional tick due to rounding errors.
         let last = if rounded { libm::ceil(most / step - 1e-9) * step } else { most };
         Axis { scale, first: libm::floor(least / step + 1e-9) * step, last, step, length }
     }
 
-    /// Makes an axis over rows counted from 1, with a margin at both ends.
+    /// Makes an axis over row numbers from 1, with a margin at both ends.
     fn over_rows(values: impl Iterator<Item = f64>, length: f64) -> Axis {
         let most = values.fold(1.0, f64::max);
         Axis { scale: Scale::Linear, first: 0.0, last: most + 1.0, step: round_up(most / 6.0).max(1.0), length }
@@ -138,7 +138,7 @@ impl Axis {
         let digits = libm::ceil(-libm::log10(self.step)).max(0.0) as usize;
         (0..=count).map(move |tick| {
             let value = self.first + f64::from(tick) * self.step;
-            // Rounding errors must not give 0 a sign.
+            // A value of 0 with rounding errors would be printed as -0.
             let value = if value.abs() < 1e-9 * self.step { 0.0 } else { value };
             let label = match self.scale {
                 Scale::Linear => format!("{value:.digits$}"),
@@ -149,7 +149,7 @@ impl Axis {
     }
 }
 
-/// Positions of the legend's entries: offset and row; empty for a single series.
+/// Returns offset and row of each entry in the legend; empty for a single series.
 fn legend(lines: &[Line], width: f64) -> Vec<(f64, u32)> {
     let mut at = (0.0, 0);
     let position = |line: &Line| {
@@ -169,7 +169,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// Draws the panels side by side.
+/// Draws the panels in a row as SVG.
 pub fn svg(title: &str, panels: &[Panel<'_>]) -> String {
     let title = escaped(title);
     let panel_width = WIDTHS[usize::from(panels.len() > 1)];

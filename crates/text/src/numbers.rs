@@ -1,4 +1,4 @@
-//! Numbers in readable form.
+//! Human-readable formats of numbers.
 
 use units::{Bytes, Time};
 
@@ -25,33 +25,33 @@ pub fn counted_as(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(number), if number == 1 { one } else { many })
 }
 
-/// Formats a span in ns, to two decimals of its unit.
+/// Formats a time span given in ns, with up to two decimals.
 pub fn span(ns: f64) -> String {
     format!("{:.2}", rounded(ns))
 }
 
-/// Rounds to the displayed digits: format precision alone would truncate.
+/// Rounds to the displayed digits, because the format precision truncates.
 fn rounded(ns: f64) -> Time {
     let ps = (ns * 1000.0).round().max(0.0) as u64;
     let unit = [1_000_000_000_000, 1_000_000_000, 1_000_000, 1_000].into_iter().find(|&unit| ps >= unit);
-    // Two decimals of the unit.
+    // One step is two decimals of the unit.
     let step = unit.unwrap_or(100) / 100;
     Time::from_ps((ps.saturating_add(step / 2)) / step * step)
 }
 
-/// Formats a span in ps.
+/// Formats a time span given in ps.
 pub fn span_ps(ps: u64) -> String {
     span(ps as f64 / 1000.0)
 }
 
-/// Formats an instant, to whole ns, so that consecutive instants stay distinct.
+/// Formats an instant in whole ns, so that consecutive instants are distinguishable.
 pub fn instant(at: Time) -> String {
     let ps = at.as_ps();
     if ps < 1000 { at.to_string() } else { Time::from_ps(ps.saturating_add(500) / 1000 * 1000).to_string() }
 }
 
-/// Rounds every time in `text`: spans as in [`span`], and after "at", "from", "to", "until" and "first" as an
-/// [`instant`].
+/// Rounds every time in `text`: a time after "at", "from", "to", "until" or "first" as an [`instant`], any other time
+/// as a [`span`].
 pub fn rounded_times(text: &str) -> String {
     let (mut shown, mut before) = (String::with_capacity(text.len()), "");
     for word in text.split_inclusive(' ') {
@@ -68,17 +68,17 @@ pub fn rounded_times(text: &str) -> String {
     shown
 }
 
-/// Formats bytes, to two decimals of their unit.
+/// Formats a number of bytes, with up to two decimals.
 pub fn size(bytes: u64) -> String {
     format!("{:.2}", Bytes(bytes))
 }
 
-/// Formats a share, 0 to 1, in percent.
+/// Formats a share from 0 to 1 as a percentage.
 pub fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// Formats a rate in bit/s, to two decimals.
+/// Formats a rate in bit/s, with two decimals.
 pub fn rate(bits_per_second: f64) -> String {
     let units = [(1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "Kbps")];
     match units.into_iter().find(|(unit, _)| bits_per_second >= *unit) {

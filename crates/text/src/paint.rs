@@ -5,7 +5,7 @@
 pub enum Style {
     /// A heading.
     Strong,
-    /// Secondary.
+    /// Secondary information.
     Faint,
     /// Success.
     Good,
@@ -15,18 +15,18 @@ pub enum Style {
     Bad,
 }
 
-/// Use of colours: on a terminal, not in a pipe or a file.
+/// Whether to use colours: on a terminal, but not in a pipe or a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ColorMode {
     /// Plain text.
     #[default]
     Plain,
-    /// With the terminal's colours (ECMA-48, select graphic rendition).
+    /// The colours of the terminal (ECMA-48, select graphic rendition).
     Colour,
 }
 
 impl ColorMode {
-    /// Returns `text` in `style`, or unchanged without colours.
+    /// Returns `text` in `style`; in plain mode, unchanged.
     pub fn styled(self, text: &str, style: Style) -> String {
         if self == ColorMode::Plain {
             return text.to_owned();

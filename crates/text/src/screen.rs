@@ -1,10 +1,10 @@
 //! Terminal width, and line wrapping.
 
-/// Smallest width for tables, in columns.
+/// Minimum width for tables, in columns.
 const LEAST: usize = 20;
 
-/// Returns the width of the terminal in columns: COLUMNS of the environment, else the width of the terminal at standard
-/// output; `None` for a file or a pipe.
+/// Returns the width of the terminal in columns: from the environment variable COLUMNS, otherwise from the terminal at
+/// standard output; `None` for a file or a pipe.
 pub fn columns() -> Option<usize> {
     let columns_variable =
         std::env::var("COLUMNS").ok().and_then(|columns_variable| columns_variable.trim().parse().ok());
@@ -13,8 +13,8 @@ pub fn columns() -> Option<usize> {
 }
 
 /// Wraps lines of `text` at word boundaries to at most `columns` columns; unchanged for `None`. Continuation lines are
-/// indented to the text after the first gap of two spaces, as after a label, or else a little further than the line.
-/// Colour sequences have no width.
+/// aligned with the text after the first gap of two spaces, such as a gap after a label; without a gap, they are
+/// indented slightly more than the line. Colour escape sequences have width 0.
 pub fn fitted(text: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns else { return text.to_owned() };
     let mut out = String::with_capacity(text.len());
@@ -26,7 +26,7 @@ pub fn fitted(text: &str, columns: Option<usize>) -> String {
     out
 }
 
-/// Returns the characters with the column before each; colour sequences have no width.
+/// Returns the characters with the column before each; colour escape sequences have width 0.
 fn placed(text: &str) -> impl Iterator<Item = (usize, char, usize)> + '_ {
     let (mut column, mut escaped) = (0, false);
     text.char_indices().map(move |(at, character)| {
@@ -43,7 +43,7 @@ fn placed(text: &str) -> impl Iterator<Item = (usize, char, usize)> + '_ {
 
 /// Returns the width of a line in columns.
 pub(crate) fn width(line: &str) -> usize {
-    // One character more, to count the last one.
+    // An additional character, whose column is the width of the line.
     placed(&format!("{line}.")).last().map_or(0, |(_, _, column)| column)
 }
 

@@ -1,4 +1,4 @@
-//! Text tables, as wide as the terminal allows.
+//! Text tables, fitted to the terminal width.
 
 use crate::screen::{self, width};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
@@ -6,22 +6,22 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Wi
 /// Layout of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Lines of any length: for files.
+    /// Lines of any length, for files.
     Fixed,
-    /// Numbers on a terminal: if it is too narrow, headings wrap, and the table is split; each part repeats the first
-    /// columns.
+    /// For tables of numbers on a terminal: if the terminal is too narrow, headings wrap and the table is split; each
+    /// part repeats the first columns.
     Fitting,
-    /// Text on a terminal: if it is too narrow, long cells wrap.
+    /// For tables of text on a terminal: if the terminal is too narrow, long cells wrap.
     Wrapping,
 }
 
-/// Smallest width of a name column.
+/// Minimum width of a name column.
 const LEAST_NAME: usize = 8;
-/// Spaces between two columns.
+/// Number of spaces between two columns.
 const GAP: usize = 2;
 
-/// Draws rows below a header; the first `left` columns are text, aligned left, the others numbers, aligned right. Every
-/// line is indented by `indent` spaces and ends in a newline.
+/// Formats rows below a header. The first `left` columns are text, aligned left; the others are numbers, aligned right.
+/// Every line is indented by `indent` spaces and ends in a newline.
 pub fn table(header: &[&str], rows: &[Vec<String>], left: usize, layout: Layout, indent: usize) -> String {
     match (layout, screen::columns()) {
         (Layout::Fixed, _) | (_, None) => drawn(header, rows, left, &[], indent),
@@ -58,7 +58,7 @@ fn text(table: &Table, indent: usize) -> String {
     text
 }
 
-/// Draws with columns of these widths, or of minimal width.
+/// Formats the table with these column widths; if there are none, with minimal widths.
 fn drawn(header: &[&str], rows: &[Vec<String>], left: usize, widths: &[usize], indent: usize) -> String {
     let mut table = plain(header, rows, left);
     if !widths.is_empty() {
@@ -75,7 +75,7 @@ fn drawn(header: &[&str], rows: &[Vec<String>], left: usize, widths: &[usize], i
 fn wrapping(header: &[&str], rows: &[Vec<String>], left: usize, indent: usize, columns: usize) -> String {
     let mut table = plain(header, rows, left);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    // The width includes a gap after the last column, which is trimmed.
+    // The width includes a gap after the last column, which is trimmed from the output.
     table.set_width(u16::try_from(columns.saturating_sub(indent) + GAP).unwrap_or(u16::MAX));
     text(&table, indent)
 }
@@ -93,7 +93,7 @@ fn fitting(header: &[&str], rows: &[Vec<String>], left: usize, indent: usize, co
     let cell = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max().unwrap_or(0);
     let mut widths: Vec<usize> = (0..count).map(|at| word(at).max(cell(at))).collect();
     let needed = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-    // A table that is too wide gets at most two columns of indentation.
+    // A table that is too wide is indented by at most two columns.
     let indent = if indent + needed(&widths) <= columns { indent } else { indent.min(2) };
     let room = columns.saturating_sub(indent);
     let names = left.max(1);

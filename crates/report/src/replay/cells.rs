@@ -1,11 +1,11 @@
-//! Values over a grid of ports and time intervals, and their compact encoding for the page.
+//! Values of ports or nodes per time interval (frame), and their compact encoding for the page.
 
 use std::collections::BTreeMap;
 
-/// Division of the run into frames of equal length, except that the last may be shorter.
+/// Division of the run into frames of equal length; the last frame may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
-    /// Length of a frame, in ps; above 0.
+    /// Length of a frame in ps; above 0.
     pub step_ps: u64,
     /// Length of the run, in ps.
     pub end_ps: u64,
@@ -17,7 +17,8 @@ impl Grid {
         u32::try_from(self.end_ps.div_ceil(self.step_ps)).unwrap_or(u32::MAX).max(1)
     }
 
-    /// Returns the frame of a sample. One at the end of a frame belongs to it, as it covers the time before.
+    /// Returns the frame of a sample. A sample at the boundary of two frames belongs to the earlier frame, because it
+    /// covers the time before its instant.
     pub fn frame(self, at_ps: u64) -> u32 {
         u32::try_from(at_ps.saturating_sub(1) / self.step_ps).unwrap_or(u32::MAX).min(self.frames() - 1)
     }
@@ -34,32 +35,33 @@ impl Grid {
         self.end_of_ps(frame).saturating_sub(self.start_ps(frame)).max(1)
     }
 
-    /// Returns the grid with frames `factor` times as long.
+    /// Returns a grid with frames that are `factor` times as long.
     pub fn coarser(self, factor: u32) -> Grid {
         Grid { step_ps: self.step_ps.saturating_mul(factor.into()), ..self }
     }
 }
 
-/// Conversion of a cell for the page.
+/// Meaning of the cells, which determines how they are aggregated and scaled for the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellEncoding {
-    /// Cells are sums of values of at most `whole` per sample, at intervals of `every_ps` ps; the page contains the
-    /// mean in thousandths.
+    /// A cell is the sum of samples of at most `whole`, at intervals of `every_ps` ps; the page gets the mean in
+    /// thousandths of `whole`.
     Mean { whole: u64, every_ps: u64 },
-    /// Cells are sums of ps; the page contains their share of the frame in thousandths.
+    /// A cell is a time in ps; the page gets its share of the frame in thousandths.
     Share,
-    /// Cells are maxima; the page contains them in multiples of `unit`.
+    /// A cell is a maximum; the page gets it in multiples of `unit`.
     Most { unit: u64 },
-    /// Cells are counts.
+    /// A cell is a count.
     Count,
 }
 
-/// Values by index of a port or node, and frame, in ascending order; absent ones are zero.
+/// Values by index of a port or node, with frame numbers in ascending order; omitted cells are zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cells(BTreeMap<usize, Vec<(u32, u64)>>);
 
 impl Cells {
-    /// Changes a cell; its frame must not be before that of the last change.
+    /// Replaces the value of a cell by `change(value)`. `frame` must not be lower than in the previous call for this
+    /// index.
     pub fn change(&mut self, index: usize, frame: u32, change: impl FnOnce(u64) -> u64) {
         let cells = self.0.entry(index).or_default();
         match cells.last_mut() {
@@ -68,7 +70,7 @@ impl Cells {
         }
     }
 
-    /// Adds to each frame its part of a time span, in ps; spans of one index must be in order.
+    /// Adds a time span in ps to the frames that it overlaps, in proportion. The spans of one index must be in order.
     pub fn add_span(&mut self, grid: Grid, index: usize, from_ps: u64, to_ps: u64) {
         let to_ps = to_ps.min(grid.end_ps);
         if from_ps >= to_ps {
@@ -80,7 +82,7 @@ impl Cells {
         }
     }
 
-    /// Returns the greatest cell.
+    /// Returns the maximum over all cells.
     pub fn most(&self) -> u64 {
         self.0.values().flatten().map(|cell| cell.1).max().unwrap_or(0)
     }
@@ -145,7 +147,7 @@ fn thousandths(value: u64, whole: u64) -> u64 {
     scaled(value, whole, 1000)
 }
 
-/// Returns `value * parts / whole`, rounded, but at least one for a nonzero value.
+/// Returns `value * parts / whole`, rounded to nearest, but at least 1 for a nonzero value.
 fn scaled(value: u64, whole: u64, parts: u64) -> u64 {
     if value == 0 {
         return 0;
@@ -167,7 +169,7 @@ fn leb128(bytes: &mut Vec<u8>, mut value: u64) {
 pub(crate) mod tests {
     use super::*;
 
-    /// Decodes packed bytes like the page: values by index and frame.
+    /// Decodes packed bytes as the page does; returns the values by index and frame.
     pub(crate) fn unpacked(bytes: &[u8], frames: u32) -> BTreeMap<usize, Vec<u64>> {
         let mut at = 0;
         let mut next = || {
@@ -216,7 +218,7 @@ pub(crate) mod tests {
         assert_eq!(counts[&3], [600, 600, 0, 0, 7, 0, 0, 0]);
         assert_eq!(counts[&200], [0, 0, 0, 0, 0, 0, 0, 300]);
         assert_eq!(packed(3, CellEncoding::Count)[&3], [1200, 7, 0]);
-        // Two samples per frame, one in the last.
+        // Each frame has two samples, the last frame only one.
         let mean = CellEncoding::Mean { whole: 1000, every_ps: 5 };
         assert_eq!(packed(1, mean)[&3], [300, 300, 0, 0, 4, 0, 0, 0]);
         assert_eq!(packed(1, mean)[&200][7], 300);

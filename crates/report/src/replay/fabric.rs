@@ -5,37 +5,37 @@ use record::trace::{PORTS_FILE, PortRow, read_ports};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// One direction of a link: its sending port.
+/// One direction of a link, identified by its sending port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Port {
     /// Index of the sending node in [`Fabric::names`].
     pub node: usize,
     /// Port number at the sending node.
     pub number: u16,
-    /// Index of the port at the other end in [`Fabric::ports`].
+    /// Index in [`Fabric::ports`] of the port at the other end of the link.
     pub back: usize,
     /// The link's rate, in bit/s.
     pub rate_bps: u64,
 }
 
-/// The drawn fabric.
+/// The fabric of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fabric {
-    /// Names by node.
+    /// Name of each node.
     pub names: Vec<String>,
     /// Whether a node is a host.
     pub hosts: Vec<bool>,
     /// Ports by node and number.
     pub ports: Vec<Port>,
-    /// Indices into `ports`, by the numbers in tables.
+    /// Index in `ports` of each (node, port) number in tables.
     indices: BTreeMap<(u64, u64), usize>,
 }
 
 impl Fabric {
-    /// Reads the fabric of the run in `folder`; none if the run recorded no ports.
+    /// Reads the fabric of the run in `folder`; `None` if the run did not record its ports.
     ///
     /// # Errors
-    /// If the table is damaged, or the ports of a link do not match.
+    /// If the table is damaged, or the two ports of a link do not refer to each other.
     pub fn read(folder: &Path) -> Result<Option<Fabric>, RecordError> {
         let path = folder.join(PORTS_FILE);
         if !path.exists() {
@@ -83,7 +83,7 @@ impl Fabric {
         (first.0.0 == node).then(|| self.ports[*first.1].node)
     }
 
-    /// Returns the neighbours of each node; one with two links is listed twice.
+    /// Returns the neighbours of each node. A neighbour connected by two links is listed twice.
     pub fn neighbours(&self) -> Vec<Vec<usize>> {
         let mut neighbours = vec![Vec::new(); self.names.len()];
         for port in &self.ports {
@@ -97,7 +97,7 @@ impl Fabric {
 pub(crate) mod tests {
     use super::*;
 
-    /// Returns the ports of nodes 0.. with these links, each of 100 Gbit/s; the first `hosts` nodes are hosts.
+    /// Returns the ports of nodes 0, 1, ... with these links, each of 100 Gbit/s; the first `hosts` nodes are hosts.
     pub(crate) fn rows(hosts: u32, links: &[(u32, u32)]) -> Vec<PortRow> {
         let mut ends: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (link, &(a, b)) in links.iter().enumerate() {
@@ -132,7 +132,7 @@ pub(crate) mod tests {
         assert_eq!(fabric.neighbours()[2], [0, 1, 3, 3]);
         assert_eq!((fabric.node(9), fabric.node(8), fabric.node(10)), (Some(3), None, None));
         assert_eq!((fabric.port_index(7, 3), fabric.port_index(7, 4)), (Some(5), None));
-        // The peer has another peer, does not exist, or is the port itself.
+        // The peer port refers to another port, does not exist, or is the port itself.
         for (row, peer, peer_port, at) in
             [(1, 0, 5, "port 0 of node 1"), (0, 1, 5, "port 5 of node 1"), (0, 0, 0, "port 0 of node 0")]
         {

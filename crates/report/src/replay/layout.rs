@@ -1,49 +1,50 @@
-//! Positions of nodes in the drawing, deterministic for a fabric on any machine.
+//! Positions of nodes in the drawing of a fabric, which are deterministic on all machines.
 
 use super::fabric::Fabric;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Width of the drawing in units of its own; the page scales it to its canvas.
+/// Width of the drawing in drawing units; the page scales it to its canvas.
 const WIDTH: i64 = 10_000;
 const MARGIN: i64 = 350;
 /// Distance between rows of switches.
 const ROW: i64 = 1500;
-/// Distance from the lowest switches to their first hosts.
+/// Distance from the lowest row of switches to the first row of hosts.
 const TO_HOSTS: i64 = 700;
-/// Greatest distance of two hosts, and greatest height of all hosts of a switch.
+/// Maximum distance between adjacent hosts, and maximum total height of the hosts of a switch.
 const MOST_PITCH: i64 = 380;
 const MOST_HOSTS_HEIGHT: i64 = 1500;
-/// Greatest size of a switch.
+/// Maximum size of a switch.
 const SWITCH: i64 = 300;
-/// More nodes than this are placed on a grid, as forces would take too long to converge.
+/// Above this number of nodes, they are placed on a grid, because a force-directed layout would take too long.
 const MOST_FOR_FORCES: usize = 2500;
-/// Up to this many nodes, forces start from a circle.
+/// Up to this number of nodes, the initial positions of a force-directed layout are on a circle.
 const MOST_ON_A_CIRCLE: usize = 120;
-/// Bound of the pairs of nodes in all rounds of forces.
+/// Maximum number of node pairs evaluated in all iterations of a force-directed layout.
 const PAIRS: usize = 120_000_000;
 
 /// Positions and sizes of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Layout {
-    /// Whether tiers are rows: width and height may be scaled independently.
+    /// Whether tiers are drawn as rows: width and height may then be scaled independently.
     pub tiers: bool,
-    /// Whether hosts of a switch are in several rows, without space for their links.
+    /// Whether the hosts of a switch are drawn in several rows, with no space for their links.
     pub stacked: bool,
     /// Width of the drawing.
     pub width: i64,
     /// Height of the drawing.
     pub height: i64,
-    /// Centre of each node.
+    /// x coordinate of the centre of each node.
     pub x: Vec<i64>,
-    /// Centre of each node, downwards.
+    /// y coordinate of the centre of each node, increasing downwards.
     pub y: Vec<i64>,
-    /// Width of each node; also its height, unless rows are scaled.
+    /// Width of each node, which also is its height unless rows are scaled.
     pub size: Vec<i64>,
 }
 
 impl Layout {
-    /// Places tiers in rows if every link joins neighbouring tiers; else a row, a circle, or a force-directed layout.
+    /// Places tiers in rows if every link connects adjacent tiers; otherwise nodes in a line, a circle, a
+    /// force-directed layout or a grid.
     pub fn new(fabric: &Fabric) -> Layout {
         let neighbours = fabric.neighbours();
         let count = fabric.names.len();
@@ -70,7 +71,7 @@ impl Layout {
                 self.size[node] = (WIDTH * 4 / (5 * count)).clamp(1, SWITCH);
             }
         }
-        // A host is below the first of its switches.
+        // A host is placed below the first switch that it is linked to.
         let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for &host in &rows[0] {
             below.entry(neighbours[host].iter().copied().min().unwrap_or(host)).or_default().push(host);
@@ -79,7 +80,7 @@ impl Layout {
         let most = below.values().map(Vec::len).max().unwrap_or(1) as i64;
         let columns = |pitch: i64| (slot * 23 / (25 * pitch)).max(1);
         let high = |pitch: i64| (most + columns(pitch) - 1) / columns(pitch) * pitch;
-        // The greatest distance that fits.
+        // The largest distance between hosts that fits.
         let fits = |pitch: &i64| pitch * 25 <= slot * 23 && high(*pitch) <= MOST_HOSTS_HEIGHT;
         let pitch = (1..=MOST_PITCH).rev().find(fits).unwrap_or((slot * 23 / 25).max(1));
         let columns = columns(pitch).min(most);
@@ -97,7 +98,7 @@ impl Layout {
     }
 
     fn free(&mut self, fabric: &Fabric, neighbours: &[Vec<usize>]) {
-        // Hosts whose only link leads to a switch are placed beside that switch; a force-directed layout places all
+        // Hosts whose only link leads to a switch are placed next to that switch; a force-directed layout places all
         // other nodes.
         let hangs =
             |node: usize| fabric.hosts[node] && neighbours[node].len() == 1 && !fabric.hosts[neighbours[node][0]];
@@ -116,7 +117,8 @@ impl Layout {
             let hosts: Vec<usize> = neighbours[node].iter().copied().filter(|&other| hangs(other)).collect();
             let from = mean(near.iter().map(|&other| positions[other]));
             let away = |(x, y): (f64, f64)| (all[node].0 - x, all[node].1 - y);
-            // Away from its neighbours, or if those surround it, from the centre of all.
+            // Candidate directions: away from the neighbours of the switch; if these surround it, away from the centre
+            // of the drawing.
             let directions = [away(from), away(middle)];
             let length = |(x, y): (f64, f64)| (x * x + y * y).sqrt();
             let away = directions.into_iter().find(|&d| length(d) > apart / 20.0).unwrap_or((0.0, 1.0));
@@ -126,7 +128,7 @@ impl Layout {
                 let here = (hosts.len() - first).min(7 + 2 * arc);
                 let radius = apart * (0.42 + 0.16 * arc as f64);
                 for at in 0..here {
-                    // At most 140 degrees, and less for few hosts.
+                    // The hosts span at most 140 degrees, and less if they are few.
                     let angle = (at as f64 - (here - 1) as f64 / 2.0) * (2.4 / here.max(4) as f64);
                     let (sin, cos) = libm::sincos(angle);
                     let direction = (away.0 * cos - away.1 * sin, away.0 * sin + away.1 * cos);
@@ -141,7 +143,7 @@ impl Layout {
         let (wide, high) = ((greatest(x) - least(x)).max(1e-9), (greatest(y) - least(y)).max(1e-9));
         let inner = (WIDTH - 2 * MARGIN) as f64;
         let scale = (inner / wide).min(0.55 * inner / high);
-        // A force-directed layout has no shape of its own, so it may be widened.
+        // A force-directed layout has no fixed aspect ratio, so that it may be widened.
         let across = if rigid { scale } else { (inner / wide).clamp(scale, 1.7 * scale) };
         self.width = WIDTH;
         self.height = (high * scale) as i64 + 2 * MARGIN;
@@ -155,7 +157,7 @@ impl Layout {
     }
 }
 
-/// Returns the distance of each node from the hosts (0), if every link joins neighbouring distances.
+/// Returns the BFS level of each node from the hosts (level 0), if every link connects adjacent levels.
 fn tiers(fabric: &Fabric, neighbours: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut levels: Vec<Option<usize>> = fabric.hosts.iter().map(|&host| host.then_some(0)).collect();
     let mut open: Vec<usize> = (0..levels.len()).filter(|&node| fabric.hosts[node]).collect();
@@ -179,8 +181,9 @@ fn tiers(fabric: &Fabric, neighbours: &[Vec<usize>]) -> Option<Vec<usize>> {
     tiered.then_some(levels)
 }
 
-/// Returns the component of each node after removing the highest tier, then the next, and so on: nodes with a common
-/// prefix, such as those of a pod, are adjacent. A component is named by its first node.
+/// For each node, returns the connected component after the removal of the highest tier, of the next tier, and so on.
+/// Nodes with a common prefix, such as those of a pod, are placed next to each other. A component is identified by its
+/// first node.
 fn parts(levels: &[usize], neighbours: &[Vec<usize>], top: usize) -> Vec<Vec<usize>> {
     let mut parts = vec![Vec::new(); levels.len()];
     for left in (1..top).rev() {
@@ -198,7 +201,7 @@ fn parts(levels: &[usize], neighbours: &[Vec<usize>], top: usize) -> Vec<Vec<usi
     parts
 }
 
-/// Places nodes by their links. Returns whether they form a line, a circle or a grid.
+/// Returns positions of the nodes, and whether they form a line, a circle or a grid.
 fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
     let count = near.len();
     let order = walk(near);
@@ -221,11 +224,12 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
         order.iter().enumerate().for_each(|(at, &n)| positions[n] = ((at % columns) as f64, (at / columns) as f64));
         return (positions, true);
     }
-    // A circle keeps consecutive nodes together; many nodes start as a disc, to shorten their moves.
+    // A circle keeps consecutive nodes adjacent. Many nodes instead start in a disc, so that they have shorter
+    // distances to move.
     let circle = count <= MOST_ON_A_CIRCLE || degrees.iter().all(|&degree| degree == 2);
     for (at, &node) in order.iter().enumerate() {
         let share = at as f64 / count as f64;
-        // Turns by the golden ratio fill a disc evenly.
+        // Steps by the golden angle fill the disc evenly.
         let (radius, turns) = if circle {
             (count as f64 / std::f64::consts::TAU, share)
         } else {
@@ -234,7 +238,7 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
         let (sin, cos) = libm::sincos(turns * std::f64::consts::TAU);
         positions[node] = (radius * sin, -radius * cos);
     }
-    // Nodes with two neighbours each are well placed on the circle.
+    // If each node has two neighbours, the circle is the final layout.
     if together && degrees.iter().all(|&degree| degree == 2) {
         return (positions, true);
     }
@@ -243,11 +247,11 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
     (positions, false)
 }
 
-/// Returns the nodes in depth-first order, so that each follows a neighbour if possible.
+/// Returns the nodes in depth-first order, so that each node follows a neighbour if possible.
 fn walk(near: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; near.len()];
     let mut order = Vec::with_capacity(near.len());
-    // Begin at the ends of lines.
+    // Start with the nodes of lowest degree, which are the endpoints of lines.
     let mut starts: Vec<usize> = (0..near.len()).collect();
     starts.sort_by_key(|&node| near[node].len());
     for start in starts {
@@ -264,9 +268,9 @@ fn walk(near: &[Vec<usize>]) -> Vec<usize> {
     order
 }
 
-/// One round of Fruchterman-Reingold forces: all nodes repel each other, links attract, and no node moves further than
-/// `heat` (1..=0) allows. The natural length of a link is 1. Uses only addition, multiplication, division and square
-/// roots, which every machine rounds equally.
+/// One iteration of the Fruchterman-Reingold layout: all nodes repel each other, linked nodes attract each other, and
+/// `heat` (from 1 down to 0) limits the distance that a node moves. The natural length of a link is 1. Only addition,
+/// multiplication, division and square root are used, because these are rounded equally on every machine.
 fn push_and_pull(positions: &mut [(f64, f64)], near: &[Vec<usize>], heat: f64) {
     let moves: Vec<(f64, f64)> = (0..positions.len())
         .map(|node| {
@@ -282,7 +286,7 @@ fn push_and_pull(positions: &mut [(f64, f64)], near: &[Vec<usize>], heat: f64) {
                 let length = (ax * ax + ay * ay).sqrt();
                 (dx, dy) = (dx + ax * length, dy + ay * length);
             }
-            // A weak pull to the centre keeps disconnected components from drifting apart.
+            // A weak force towards the centre keeps disconnected components together.
             (dx - 0.02 * x, dy - 0.02 * y)
         })
         .collect();
@@ -300,7 +304,7 @@ fn mean(positions: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     if count > 0.0 { (sum.0 / count, sum.1 / count) } else { (0.0, 0.0) }
 }
 
-/// Returns the mean distance of a node from the nearest other.
+/// Returns the mean distance of a node from its nearest neighbour in the drawing.
 fn distance(positions: &[(f64, f64)]) -> f64 {
     let nearest = |at: usize| {
         let square = |other: usize| {
@@ -309,7 +313,7 @@ fn distance(positions: &[(f64, f64)]) -> f64 {
         };
         (0..positions.len()).filter(|&other| other != at).map(square).fold(f64::INFINITY, f64::min).sqrt()
     };
-    // A sample, to bound the time.
+    // Only a sample of the nodes, to limit the computation time.
     let distances: Vec<f64> = (0..positions.len().min(500)).map(nearest).filter(|far| far.is_finite()).collect();
     if distances.is_empty() { 1.0 } else { (distances.iter().sum::<f64>() / distances.len() as f64).max(1e-6) }
 }
@@ -319,7 +323,7 @@ mod tests {
     use super::super::fabric::tests::fabric;
     use super::*;
 
-    /// Returns the hosts and links of a fat-tree of `k`, hosts first, as generators number them.
+    /// Returns the number of hosts and the links of a fat-tree of `k`, with hosts numbered first, as the generators do.
     fn fat_tree(k: u32) -> (u32, Vec<(u32, u32)>) {
         let (hosts, half) = (k * k * k / 4, k / 2);
         let (edges, aggregations) = (hosts, hosts + k * half);
@@ -334,7 +338,7 @@ mod tests {
         (hosts, links)
     }
 
-    /// Returns the number of overlapping pairs of nodes.
+    /// Returns the number of pairs of nodes that overlap in the drawing.
     fn overlaps(layout: &Layout) -> usize {
         let count = layout.x.len();
         let apart = |a: usize, b: usize| {
@@ -359,9 +363,9 @@ mod tests {
         rows.dedup();
         assert_eq!(rows.len(), 3, "edges, aggregations, cores");
         assert!(layout.y[..1024].iter().all(|&y| y > rows[0]) && rows[0] > rows[1] && rows[1] > rows[2]);
-        // On a screen of 1,180 pixels a host is 8 pixels wide.
+        // On a screen with 1180 pixels, a host is at least 6 pixels wide.
         assert!(layout.size[..1024].iter().all(|&size| size * 1180 / WIDTH >= 6), "{:?}", &layout.size[..4]);
-        // Hosts are below their switch, and pods keep their order.
+        // Hosts are below their switch, and pods are in order.
         assert!((0..1024).all(|host| (layout.x[host] - layout.x[1024 + host / 8]).abs() < 40));
         for row in [1024..1152, 1152..1280, 1280..1344] {
             assert!(layout.x[row].windows(2).all(|pair| pair[0] < pair[1]));
@@ -371,7 +375,7 @@ mod tests {
 
     #[test]
     fn rows_follow_the_links_where_numbers_do_not() {
-        // Leaves 4..8 in an order that mixes two pods; spines 8 and 9 belong to one pod each.
+        // Leaves 4 to 7 are listed in an order that interleaves two pods; spines 8 and 9 belong to one pod each.
         let links = [(0, 4), (1, 5), (2, 6), (3, 7), (4, 9), (6, 9), (5, 8), (7, 8), (8, 10), (9, 10)];
         let layout = Layout::new(&fabric(4, &links));
         assert!(layout.tiers && !layout.stacked);
@@ -402,7 +406,7 @@ mod tests {
 
     #[test]
     fn any_other_fabric_keeps_its_nodes_apart_and_neighbours_near() {
-        // 24 switches with two hosts each, linked as a grid of 6 by 4 with its numbers shuffled.
+        // 24 switches with two hosts each form a grid of 6 x 4 with shuffled numbers.
         let shuffled = |at: u32| 48 + at * 7 % 24;
         let mut links: Vec<(u32, u32)> = (0..48).map(|host| (host, 48 + host / 2)).collect();
         for at in 0..24 {
@@ -430,7 +434,7 @@ mod tests {
         let star: Vec<(u32, u32)> = (0..40).map(|host| (host, 40)).collect();
         let layout = Layout::new(&fabric(40, &star));
         assert!(layout.tiers && is_inside(&layout) && overlaps(&layout) == 0);
-        // A ring with chords, and too many nodes for forces.
+        // A ring with chords that has too many nodes for a force-directed layout.
         let links: Vec<(u32, u32)> = (0..3000).flat_map(|at| [(at, (at + 1) % 3000), (at, (at + 50) % 3000)]).collect();
         let layout = Layout::new(&fabric(0, &links));
         assert!(!layout.tiers && is_inside(&layout) && overlaps(&layout) == 0);

@@ -22,24 +22,25 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Maximum number of frames of a replay: about one per pixel of its slider.
+/// Maximum number of frames of a replay, about one per pixel of the time slider.
 const MOST_FRAMES: u64 = 2000;
-/// Maximum number of cells (ports times frames): a browser unpacks them without delay.
+/// Maximum number of cells (ports times frames), so that a browser decodes them without noticeable delay.
 const MOST_CELLS: u64 = 16_000_000;
-/// Fewest frames of a replay, whatever their size.
+/// Minimum number of frames of a replay, even if they exceed the size limit.
 const LEAST_FRAMES: u32 = 60;
-/// Maximum number of bytes of all replays of a page, before base64 adds a third.
+/// Maximum number of bytes of all replays of a page, before base64 encoding, which adds a third.
 const MOST_BYTES: usize = 5_000_000;
-/// Frames of a run without time series, only with events.
+/// Number of frames if the run recorded events but no time series.
 const FRAMES_OF_NO_SERIES: u64 = 1000;
-/// A share of 1 in the sums of utilisation.
+/// Fixed-point representation of utilisation 1 in sums.
 const WHOLE: u64 = 1_000_000;
-/// Bit times of the longest pause without renewal: 65,535 quanta of 512.
+/// Maximum duration of a pause without renewal, in bit times: 65,535 quanta of 512.
 const LONGEST_PAUSE_BITS: u64 = 65_535 * 512;
-/// Maximum number of traced flows with paths on the page (those with the lowest numbers), and of ports on all paths.
+/// Maximum number of traced flows whose paths are on the page (those with the lowest numbers), and maximum number of
+/// ports on all these paths.
 const MOST_PATHS: usize = 1000;
 const MOST_PATH_PORTS: usize = 40_000;
-/// Names in traces of the events that the page marks.
+/// Trace names of the events that the page marks.
 const EVENTS: [&str; 4] = ["dropped", "trimmed", "bounced", "detoured"];
 
 /// Data of a run's replay.
@@ -50,42 +51,42 @@ pub struct Replay {
     grid: Grid,
     /// Sampling intervals of links and of queues, in ps; `None` if not recorded.
     sample_intervals: [Option<u64>; 2],
-    /// Whether pauses are those of the queue samples.
+    /// Whether paused times are taken from queue samples, because pauses were not recorded.
     pauses_sampled: bool,
-    /// Encodings by number of merged frames of the grid, finest first; the page uses the first that fits. Stored
-    /// packed, since a page may show many runs and cells take ten times as much.
+    /// Encodings with 1, 2, ... grid frames merged, finest first; the page uses the first one that fits. They are
+    /// stored encoded, because a page may show many runs and cells take ten times the memory.
     sizes: Vec<(u32, Parts)>,
     paths: Paths,
 }
 
-/// Egress ports of a traced flow's frames, by number of the flow.
+/// Egress ports on the path of each traced flow, by flow number.
 type Paths = BTreeMap<u64, BTreeSet<usize>>;
 
-/// Links, queues, pauses and each kind of event, if recorded: the unit of the values, and their encoding.
+/// Links, queues, pauses and each kind of event, if recorded: unit of the values, and encoded cells.
 type Parts = [Option<(u64, Vec<u8>)>; 7];
 
 fn bytes_of(parts: &Parts) -> usize {
     parts.iter().flatten().map(|part| part.1.len()).sum()
 }
 
-/// Recorded data as cells.
+/// The recorded data as cells.
 struct ReplayData {
     sample_intervals: [Option<u64>; 2],
     utilisation: Cells,
     queues: Cells,
     pauses: Option<Cells>,
-    /// Whether pauses are those of the queue samples.
+    /// Whether paused times are taken from queue samples.
     pauses_sampled: bool,
     events: Option<[Cells; 4]>,
     paths: Paths,
 }
 
-/// Yields the traced flows with paths.
+/// Returns the numbers of the traced flows that have paths.
 pub(crate) fn traced_flows(replay: Option<&Replay>) -> impl Iterator<Item = u64> {
     replay.into_iter().flat_map(|replay| replay.paths.keys().copied())
 }
 
-/// Reads the replay of the result in `folder`, of a run that reached `end_ps`; none if its ports were not recorded.
+/// Reads the replay of the result in `folder`, whose run ended at `end_ps`; `None` if its ports were not recorded.
 ///
 /// # Errors
 /// If a table cannot be read.
@@ -115,13 +116,13 @@ pub(crate) fn read_replay(folder: &Path, end_ps: u64) -> Result<Option<Replay>, 
 }
 
 impl ReplayData {
-    /// Encodes with `factor` frames of `grid` merged into one.
+    /// Encodes the data with `factor` frames of `grid` merged into one.
     fn parts(&self, grid: Grid, factor: u32) -> Parts {
         let packed = |cells: &Cells, meaning| cells.packed(grid, factor, meaning);
         let mean = |every_ps: u64| {
             (1, packed(&self.utilisation, CellEncoding::Mean { whole: WHOLE, every_ps: every_ps.max(1) }))
         };
-        // Four digits of a length suffice for the screen, and most differences fit two bytes.
+        // Four digits of a queue length suffice for the screen, and most differences then fit into two bytes.
         let unit = self.queues.most().div_ceil(8000).max(1);
         let most = |_: u64| (unit, packed(&self.queues, CellEncoding::Most { unit }));
         let event = |at: usize| self.events.as_ref().map(|events| (1, packed(&events[at], CellEncoding::Count)));
@@ -151,7 +152,7 @@ impl Replay {
         Replay { fabric, layout, grid, sample_intervals, pauses_sampled, sizes, paths }
     }
 
-    /// Returns the page's data in about `bytes` bytes, with longer frames if needed.
+    /// Returns the data for the page in about `bytes` bytes, with longer frames if needed.
     pub(crate) fn packed(&self, bytes: usize) -> Value {
         let fits = self.sizes.iter().find(|(_, parts)| bytes_of(parts) <= bytes);
         let Some((factor, parts)) = fits.or(self.sizes.last()) else { return Value::Null };
@@ -179,7 +180,7 @@ impl Replay {
         let number: Vec<u16> = ports.iter().map(|port| port.number).collect();
         let back: Vec<usize> = ports.iter().map(|port| port.back).collect();
         let mut rates: Vec<u64> = ports.iter().map(|port| port.rate_bps).collect();
-        // One value if all are equal.
+        // If all rates are equal, write only one.
         if rates.windows(2).all(|pair| pair[0] == pair[1]) {
             rates.truncate(1);
         }
@@ -187,7 +188,7 @@ impl Replay {
     }
 }
 
-/// Returns the limit in bytes of each of `replays` replays of a page.
+/// Returns the maximum size in bytes of each of `replays` replays on a page.
 pub(crate) fn bytes_of_each(replays: usize) -> usize {
     MOST_BYTES / replays.max(1)
 }
@@ -196,8 +197,8 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// Returns the greatest common divisor of the instants, which are multiples of the sampling interval; with few rows it
-/// may be a multiple of that. An instant at the end of the run is excluded, as the last interval may be shorter.
+/// Returns the greatest common divisor of the sampling instants, which is the sampling interval or, with few rows, a
+/// multiple of it. An instant at the end of the run is excluded, because the last interval may be shorter.
 fn common_period_ps(folder: &Path, name: &str, end_ps: u64) -> Result<Option<u64>, RecordError> {
     let (mut every, mut ends) = (0, false);
     let recorded = folder.join(name).exists();
@@ -210,7 +211,7 @@ fn common_period_ps(folder: &Path, name: &str, end_ps: u64) -> Result<Option<u64
     if every == 0 && ends {
         every = end_ps;
     }
-    // 0 without rows: all values were zero.
+    // Without rows, all values were zero: return 0.
     Ok(recorded.then_some(every))
 }
 
@@ -218,7 +219,7 @@ fn queues_every(folder: &Path, end_ps: u64) -> Result<Option<u64>, RecordError> 
     common_period_ps(folder, "queues.parquet", end_ps)
 }
 
-/// Returns the sampling interval of links, from the bytes of a full interval and the link's rate.
+/// Returns the sampling interval of links, calculated from the bytes of a full interval and the link rate.
 fn links_every(folder: &Path, fabric: &Fabric, end_ps: u64) -> Result<Option<u64>, RecordError> {
     let Some(divided) = common_period_ps(folder, "links.parquet", end_ps)? else { return Ok(None) };
     let mut longest_queue: Option<(u64, f64)> = None;
@@ -238,7 +239,7 @@ fn links_every(folder: &Path, fabric: &Fabric, end_ps: u64) -> Result<Option<u64
     Ok(Some((divided / parts).max(u64::from(divided > 0))))
 }
 
-/// Calls `each` with row, time in ps and port index of every row of a port in the fabric.
+/// Calls `each` with row, time in ps and port index for every row whose port is in the fabric.
 fn for_ports(part: &Table, fabric: &Fabric, mut each: impl FnMut(usize, u64, usize)) -> Result<(), RecordError> {
     let (times, nodes, ports) = (part.u64s("time_ps")?, part.u64s("node")?, part.u64s("port")?);
     for row in 0..part.rows {
@@ -256,7 +257,7 @@ fn utilisation(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result
     for_parts(folder, "links.parquet", |part| {
         let shares = part.f64s("utilisation")?;
         for_ports(part, fabric, |row, time, port| {
-            // The last interval of a run may be shorter than the others.
+            // The last sampling interval of a run may be shorter than the others.
             let rest = if every == 0 { 0 } else { time % every };
             let weight = if rest == 0 { 1.0 } else { rest as f64 / every as f64 };
             let share = (shares[row].unwrap_or(0.0) * weight * WHOLE as f64).round() as u64;
@@ -266,12 +267,12 @@ fn utilisation(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result
     Ok(cells)
 }
 
-/// Returns the longest queue of each port and frame, its classes together, and the time for which samples found one of
-/// them paused.
+/// Returns the maximum queue length per port and frame, summed over classes; and the time for which a class of the port
+/// was paused according to the samples.
 fn queues(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result<(Cells, Cells), RecordError> {
     let (mut longest, mut stopped) = (Cells::default(), Cells::default());
     let ports = fabric.ports.len();
-    // Per port: time of the sample, bytes of all classes so far, and whether a class was paused.
+    // For each port: sampling instant, bytes of the classes so far, and whether a class was paused.
     let mut samples: Vec<(u64, u64, bool)> = vec![(u64::MAX, 0, false); ports];
     for_parts(folder, "queues.parquet", |part| {
         let bytes = part.u64s("queue_bytes")?;
@@ -291,12 +292,12 @@ fn queues(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result<(Cel
     Ok((longest, stopped))
 }
 
-/// Returns the paused time of each port; none if not recorded.
+/// Returns the paused time of each port; `None` if pauses were not recorded.
 fn pauses(folder: &Path, fabric: &Fabric, grid: Grid) -> Option<Cells> {
-    // The folder's hash was verified, so the file is complete, or was not recorded.
+    // The hash of the folder was verified, so that a missing file was not recorded.
     let text = std::fs::read_to_string(folder.join("pfc.txt")).ok()?;
     let mut cells = Cells::default();
-    // Start and expiry of the current pause of each port. Lines of one port are in order of time.
+    // Start and expiry of the current pause of each port. Lines of one port are in chronological order.
     let mut open: Vec<Option<(u64, u64)>> = vec![None; fabric.ports.len()];
     for line in text.lines() {
         let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
@@ -325,7 +326,8 @@ fn pauses(folder: &Path, fabric: &Fabric, grid: Grid) -> Option<Cells> {
     Some(cells)
 }
 
-/// Returns the events of traced frames by node, none without a trace, and the data paths of the first flows.
+/// Returns the events of traced frames by node (`None` without a trace), and the data paths of the flows with the
+/// lowest numbers.
 fn traced(folder: &Path, fabric: &Fabric, grid: Grid) -> Result<(Option<[Cells; 4]>, Paths), RecordError> {
     let mut paths = Paths::new();
     if !folder.join(TRACE_FILE).exists() {
