@@ -212,8 +212,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns `true` for an inline table in braces, `{ kind = "pfc" }`. A dotted key such as `switch.flow_control.xoff
-    /// = ...` also parses as a table.
+    /// Returns `true` for an inline table in braces, `{ kind = "pfc" }`. A dotted key such as
+    /// `switch.flow_control.xoff = ...` also parses as a table.
     fn in_braces(&self, item: &Item) -> bool {
         matches!(&item.location, SourceSpan::File(span) if self.document.text[span.start..].starts_with('{'))
     }

@@ -1,5 +1,5 @@
-//! Worst-case latencies, which must be at most the closed-form bound and at least 90 % of it. Print them by `cargo test
-//! -p tidegate-model --test physics latency -- --nocapture`.
+//! Worst-case latencies, which must be at most the closed-form bound and at least 90 % of it. Print them by
+//! `cargo test -p tidegate-model --test physics latency -- --nocapture`.
 
 use crate::bench::{datagrams, link, plan, run, setup};
 use crate::cyclic::everywhere;

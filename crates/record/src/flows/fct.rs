@@ -1,5 +1,5 @@
-//! `fct.txt` in the format of the HPCC fork of ns-3 and its descendants: one completed flow per line, `<src> <dst>
-//! <source port> <destination port> <size bytes> <start ns> <fct ns> <standalone fct ns>`.
+//! `fct.txt` in the format of the HPCC fork of ns-3 and its descendants, one completed flow per line:
+//! `<src> <dst> <source port> <destination port> <size bytes> <start ns> <fct ns> <standalone fct ns>`.
 
 use std::path::Path;
 
