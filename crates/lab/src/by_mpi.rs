@@ -18,12 +18,12 @@ use std::time::{Duration, Instant};
 /// have failed.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// Number of probes for a batch between two clock readings; each probe is followed by a yield of the core.
+/// Number of probes for a batch between two clock readings; each clock reading is followed by a yield of the core.
 const PROBES_PER_CLOCK_READING: u32 = 200;
 
 thread_local! {
-    /// MPI, owned by the only thread that uses it: the first thread of an engine, which initialises it. Not dropped
-    /// automatically, because the finalisation of MPI waits for all ranks, which may have failed.
+    /// MPI, owned by the only thread that uses it: the thread that initialises it, which is the first thread of the
+    /// engine. Not dropped automatically, because the finalisation of MPI waits for all ranks, which may have failed.
     static WORLD: RefCell<Option<ManuallyDrop<Universe>>> = const { RefCell::new(None) };
 }
 

@@ -34,7 +34,7 @@ impl FixedPointReport {
                 let _ = writeln!(text, "verdict       {}", verdict(report));
                 for (at, root) in report.roots.iter().enumerate() {
                     let label = if at == 0 { "roots, 1/s" } else { "" };
-                    // Real parts within rounding errors of 0 are shown as 0.
+                    // A root with an absolute value below 1e-6 is a rounding error of 0.
                     let real = if root.norm() < 1e-6 { "0".to_owned() } else { format!("{:.4e}", root.re) };
                     let imaginary = if root.im == 0.0 { String::new() } else { format!(" +- {:.4e} i", root.im) };
                     let _ = writeln!(text, "{label:<14}{real}{imaginary}");

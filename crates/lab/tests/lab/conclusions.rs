@@ -232,7 +232,7 @@ fn a_lossless_flow_behind_a_starved_queue_is_a_stall() {
 }
 
 /// Two senders ignore XOFF and keep the output queue full, so that the third sender never receives XON. FLORAX instead
-/// drops their frames above the committed rate.
+/// drops their frames above the assigned rate.
 #[test]
 fn a_flow_that_hosts_who_ignore_xoff_keep_stopped_is_a_stall() {
     for kind in ["destination", "pause-at-output"] {

@@ -29,8 +29,8 @@ fn traced(fabric: Fabric, flows: Vec<Flow>, guard: Time) -> Setup {
     setup
 }
 
-/// Returns the number of frames of classes 3 and 5 that left switches, and the number of these that were not sent in
-/// the cycle after their arrival, or did not arrive at the next node within the cycle in which they were sent.
+/// Returns the number of frames of classes 3 and 5 that switches sent, and the number of these that were not sent in
+/// the cycle after their arrival. Panics if a frame arrives at the next node after the cycle in which it was sent.
 fn left(results: &Results, switches: &[NodeId]) -> (u64, u64) {
     let number = |at: Time| at.as_ps() / CYCLE.as_ps();
     let (mut frames, mut missed) = (0, 0);

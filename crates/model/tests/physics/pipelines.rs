@@ -131,7 +131,7 @@ fn a_deflect_queue_without_room_loses_by_its_own_cause() {
 
 /// A meter per pipeline passes the line rate. If four senders are in one pipeline, its meter trims the excess, so that
 /// no frame finds a full queue once the burst allowance is used up. If they are in four pipelines, each meter sees at
-/// most line rate and passes all frames, so that the queue overflows.
+/// most line rate and passes all frames, so that the queue overflows and frames are deflected.
 #[test]
 fn meters_see_their_own_pipeline_only() {
     let unsignalled = inside(Overflow::Deflect, Control::Meter);

@@ -282,7 +282,7 @@ impl<'a> Writer<'a> {
         self.fail("LB_MODE", message, Some(help));
     }
 
-    /// Returns the loss rate of links without a loss rate of their own.
+    /// Returns the TOML line with the loss rate of links whose own loss rate is 0.
     fn loss(&self) -> String {
         match self.entry("ERROR_RATE_PER_LINK").map(|entry| &entry.value) {
             Some(Value::Share(share)) if *share > 0.0 => format!("default_loss = {share:?}\n\n"),
@@ -368,8 +368,8 @@ impl<'a> Writer<'a> {
         translated
     }
 
-    /// Returns the start of traffic, which becomes time 0; the duration; and the TOML line of another end condition, if
-    /// any.
+    /// Returns the time in the files that becomes 0: 2 s, or 0 if a flow starts earlier; the duration; and the TOML
+    /// line of another end condition, if any.
     fn times(&mut self) -> (Time, Time, &'static str) {
         let of_flows = "until = \"flows done\"\n";
         let stops = self.entry("SIMULATOR_STOP_TIME").map(|entry| &entry.value);

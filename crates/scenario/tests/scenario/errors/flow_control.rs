@@ -51,7 +51,7 @@ fn switches_that_take_no_part() {
     assert_eq!(names("except = [\"C2\", \"S1\", \"C2\"]"), ["S1", "C2"]);
     assert_eq!(names("tiers = [1, 2]"), ["C1", "C2", "C3", "C4"]);
     assert_eq!(names("tiers = [1, 2], except = [\"S1\"]").len(), 5);
-    // An empty `except` gives the same setup and hash as no `except`, even if the scenario's name differs.
+    // An empty `except` gives the same setup and hash as no `except`.
     let (plain, none) = (lower(GOOD, &[]).unwrap(), control("except = [], tiers = \"all\"").unwrap());
     assert!(none.setup.without_flow_control.is_empty() && none.hash == plain.hash && none.warnings.is_empty());
     assert!(!none.derived.iter().any(|line| line.0.contains("outside")));
