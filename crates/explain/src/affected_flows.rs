@@ -21,9 +21,9 @@ pub struct WaitTotals {
 /// Relation of a waiting flow to the root cause of the pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// The flow does not cross the congested port, or its destination is not the host that pauses.
+    /// The flow crosses no port of the root cause; if the root cause is a host, the flow has another destination.
     Victim,
-    /// The flow crosses the congested port, or its destination is the host that pauses.
+    /// The flow crosses a port of the root cause; if the root cause is a host, the flow has this host as destination.
     Contributor,
     /// Unknown, because the trace does not contain the path of the flow.
     Unknown,

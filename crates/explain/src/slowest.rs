@@ -14,7 +14,7 @@ use text::{Layout, quoted, table};
 pub struct Slowest {
     /// The flows with the largest slowdown.
     pub flows: Vec<FlowRecord>,
-    /// Number of flows from which these were selected.
+    /// Number of flows of at most `up_to_bytes`, from which the slowest were selected.
     pub of: u64,
     /// Names of the hosts; empty if the run did not record them.
     names: Vec<String>,

@@ -344,8 +344,9 @@ fn room_is_granted_when_frames_leave() {
     assert_eq!(times, (1..10).map(|n| n * 100_000_000 + HEARD).collect::<Vec<_>>());
 }
 
-/// The first repetition of credits is due before the repair of a link, which is down, so that no message is sent. The
-/// second is due after the repair, and follows the credit message that the repair triggers.
+/// A link is repaired at the instant of a repetition of credits. The first repetition, at 100 us, was scheduled before
+/// the repair: it precedes the repair, finds the link down and sends no message. The second, at 200 us, was scheduled
+/// after the repair: it follows the credit message that the repair triggers.
 // [M25] [M59] [CBFC9]
 #[test]
 fn a_repair_at_the_instant_of_a_repetition_of_credits() {
