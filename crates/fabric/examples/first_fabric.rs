@@ -1,4 +1,5 @@
-//! A leaf-spine fabric, its routes, and the ports from a leaf towards a host of another leaf.
+//! //! Builds a leaf-spine fabric, computes its routes, and prints the ECMP ports of a leaf towards a host at another
+//! leaf.
 //!
 //! ```text
 //!      spine  spine        2 spines

@@ -8,14 +8,16 @@ use crate::{End, Fabric, FabricError, Link, LinkId, LinkSpec, Node, NodeId, Node
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Limit for nodes, and half the limit for links, of one fabric. It is far above a 65,536-host fat-tree (70,656 nodes,
-/// 196,608 links), so that a wrong number in a file or scenario is an error and does not exhaust memory.
+/// Maximum number of nodes, and half the maximum number of links, of a fabric. The limit is far above a 65,536-host
+/// fat-tree (70,656 nodes, 196,608 links). Because of it, a wrong number in a file or scenario causes an error instead
+/// of exhausting memory.
 pub(crate) const MAX_ELEMENTS: u64 = 1 << 22;
 
-/// Number of recent link kinds that are searched for an equal one.
+/// Number of most recent link kinds that are compared with a new link, to share equal kinds.
 const MOST_KINDS: usize = 16;
 
-/// Collects nodes and links. Ports of a node are numbered from 0 in the order of [`connect`](Self::connect).
+/// Collects nodes and links. The ports of a node are numbered from 0 in the order of its [`connect`](Self::connect)
+/// calls.
 #[derive(Clone, Debug)]
 pub struct FabricBuilder {
     kind: String,
@@ -24,9 +26,9 @@ pub struct FabricBuilder {
     /// Kinds of links, deduplicated among the most recent ones.
     kinds: Vec<Arc<LinkSpec>>,
     degrees: Vec<u32>,
-    /// Names of ports, if the file has any.
+    /// Port names of link ends, if the file states any.
     port_names: Vec<(End, String)>,
-    /// Reason for the kind of each node, if the reader states one.
+    /// Reason for the kind (host or switch) of each node, if the reader states one.
     reasons: Vec<Cow<'static, str>>,
     decisions: Vec<Decision>,
     numbers_nodes: bool,
@@ -35,7 +37,8 @@ pub struct FabricBuilder {
 }
 
 impl FabricBuilder {
-    /// Declares that accompanying files (flows, completion times) identify hosts by node number, with switches counted.
+    /// Declares that accompanying files (flows, completion times) identify hosts by node number, counting hosts and
+    /// switches.
     pub fn number_nodes(&mut self) {
         self.numbers_nodes = true;
     }
@@ -104,8 +107,8 @@ impl FabricBuilder {
         id
     }
 
-    /// Sets the file's names of the two ends of a link; an empty string is no name. Duplicate names at a node are
-    /// reported by [`build`](Self::build).
+    /// Sets the names that the file gives to the ports at the two ends of a link; an empty string means no name.
+    /// Duplicate port names at a node are reported by [`build`](Self::build).
     pub fn name_ports(&mut self, link: LinkId, a: &str, b: &str) {
         if let Some(link) = self.links.get(link.0 as usize) {
             let ends = [(link.a, a), (link.b, b)].into_iter().filter(|(_, name)| !name.is_empty());
@@ -146,7 +149,7 @@ impl FabricBuilder {
         self.decisions = decisions;
     }
 
-    /// Sets the reason that a node is a host or a switch ([`Fabric::reason`]); the last one counts.
+    /// Sets the reason that a node is a host or a switch ([`Fabric::reason`]); a later call overrides an earlier one.
     pub(crate) fn because(&mut self, node: NodeId, reason: impl Into<Cow<'static, str>>) {
         if self.reasons.len() <= node.index() {
             self.reasons.resize(node.index() + 1, Cow::Borrowed(""));
@@ -177,7 +180,7 @@ impl FabricBuilder {
         if let Some(mistake) = self.mistake {
             return Err(mistake);
         }
-        // All switches forward, so the flag is kept only for hosts.
+        // All switches forward, so the `relay` flag is significant only for hosts.
         self.nodes.iter_mut().for_each(|node| node.relay &= node.kind == NodeKind::Host);
         self.check_names()?;
         let mut port_base = Vec::with_capacity(self.nodes.len() + 1);

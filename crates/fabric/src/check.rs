@@ -4,7 +4,7 @@ use crate::{Fabric, Link, LinkSpec, NameFault, NodeId, NodeKind};
 use std::sync::Arc;
 use units::{Rate, Time};
 
-/// Error in nodes and links.
+/// Structural error in the nodes and links of a fabric.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FabricError {
@@ -17,9 +17,9 @@ pub enum FabricError {
     /// A name that cannot be displayed and written unchanged.
     #[error("{of}: {fault}")]
     Name {
-        /// Node or port, with its name escaped.
+        /// Node or port that has the name; the name is escaped.
         of: String,
-        /// Fault of the name.
+        /// Rule that the name violates.
         fault: NameFault,
     },
     /// A link names a node that was never added.
@@ -30,7 +30,7 @@ pub enum FabricError {
         /// The link number.
         link: u32,
     },
-    /// Two links at one port.
+    /// Two links are connected to the same port.
     #[error("port `{port}` of `{node}` has two links: a port takes one cable")]
     PortTwice {
         /// The node.
@@ -38,13 +38,13 @@ pub enum FabricError {
         /// The port's name.
         port: String,
     },
-    /// More ports than a port number can represent.
+    /// A node has more ports than a port number can represent.
     #[error("node `{node}` has more than 65,535 links")]
     TooManyPorts {
         /// The node.
         node: String,
     },
-    /// More elements than the limit.
+    /// The fabric has more nodes or links than the limit.
     #[error("the fabric has more than {limit} {what}")]
     TooLarge {
         /// "nodes" or "links".
@@ -100,7 +100,7 @@ pub enum FabricError {
     Disconnected {
         /// The first node.
         from: String,
-        /// The first node that it cannot reach.
+        /// First node (in node order) that is unreachable from `from`.
         to: String,
     },
     /// A generator's argument outside its range.
@@ -172,20 +172,20 @@ impl Fabric {
         }
     }
 
-    /// Returns the fabric with forwarding hosts: meshes and rings of accelerators have no switches.
+    /// Returns the fabric with every host forwarding frames: meshes and rings of accelerators have no switches.
     #[must_use]
     pub fn with_relaying_hosts(mut self) -> Fabric {
         self.nodes.iter_mut().for_each(|node| node.relay = node.kind == NodeKind::Host);
         self
     }
 
-    /// Returns the fabric with this frame loss on links that have none.
+    /// Returns the fabric with this frame loss probability set on links whose own loss is zero.
     #[must_use]
     pub fn with_default_loss(mut self, loss: f64) -> Fabric {
         let mut previous = Arc::new(LinkSpec::new(Rate::MIN, Time::ZERO));
         for link in self.links.iter_mut().filter(|link| link.loss == 0.0) {
             let spec = LinkSpec { loss, ..link.spec() };
-            // Adjacent links are usually of one kind and then share it.
+            // Adjacent links usually have equal properties and then share one `LinkSpec`.
             if *previous != spec {
                 previous = Arc::new(spec);
             }

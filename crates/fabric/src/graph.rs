@@ -1,4 +1,4 @@
-//! The graph: nodes, links and ports in dense arrays.
+//! The graph of a fabric: nodes, links and ports in dense arrays.
 
 use crate::decision::{Decision, Subject};
 use serde::Serialize;
@@ -56,19 +56,19 @@ pub struct Node {
     pub kind: NodeKind,
     /// Tier: 0 for a host, 1 for an edge (ToR) switch, 2 for aggregation, 3 for core.
     pub tier: u8,
-    /// Set for a host that forwards frames of others, as a BCube server does; always `false` for a switch.
+    /// Set for a host that forwards frames of other hosts, as a BCube server does; always `false` for a switch.
     pub relay: bool,
 }
 
 impl Node {
-    /// Returns `true` if frames may pass through: a switch, or a host that relays.
+    /// Returns `true` if the node forwards frames of other nodes: a switch, or a host that relays.
     #[inline]
     pub fn forwards(&self) -> bool {
         self.relay || self.kind == NodeKind::Switch
     }
 }
 
-/// End of a link.
+/// End of a link: a port of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct End {
     /// The node.
@@ -84,9 +84,9 @@ pub struct LinkSpec {
     pub rate: Rate,
     /// Propagation delay, above zero.
     pub delay: Time,
-    /// Probability 0..=1 that a frame is lost, independent of its length.
+    /// Probability 0..=1 that a frame is lost, independent of the frame's length.
     pub loss: f64,
-    /// Probability 0..=1 that a bit is flipped, which destroys its frame.
+    /// Probability 0..=1 that a bit is flipped, which corrupts its frame.
     pub bit_error_rate: f64,
 }
 
@@ -100,11 +100,11 @@ impl LinkSpec {
 /// Full-duplex link between two ports. It dereferences to its [`LinkSpec`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Link {
-    /// End that was given first.
+    /// First end, as passed to `connect`.
     pub a: End,
-    /// The other end of the link.
+    /// Second end.
     pub b: End,
-    /// Shared properties: a fabric has few kinds of links.
+    /// Properties, shared by links because a fabric has few different kinds of links.
     pub(crate) spec: Arc<LinkSpec>,
 }
 
@@ -137,8 +137,8 @@ pub struct PortPeer {
 /// Value for "no host" in the dense index.
 pub(crate) const NO_HOST: u32 = u32::MAX;
 
-/// Hosts and switches with the links between them. Created by [`crate::FabricBuilder`], a generator or a file reader;
-/// nodes and connections never change afterwards.
+/// Hosts and switches with the links between them. Created by [`crate::FabricBuilder`], a generator or a file reader.
+/// Nodes and connections are immutable.
 #[derive(Clone, Debug)]
 pub struct Fabric {
     pub(crate) kind: String,
@@ -150,12 +150,12 @@ pub struct Fabric {
     /// Ports of node n: `ports[port_base[n]..port_base[n + 1]]`.
     pub(crate) port_base: Vec<u32>,
     pub(crate) ports: Vec<PortPeer>,
-    /// Nodes sorted by name: 4 bytes per node, compared with about 40 for a hash map.
+    /// Nodes sorted by name for binary search: 4 bytes per node, compared with about 40 bytes in a hash map.
     pub(crate) by_name: Vec<NodeId>,
-    /// File's name of each port ("Ethernet4", "e1-1"), by [`Fabric::port_number`], "" if it has none; empty if no port
-    /// has a name.
+    /// Name of each port in the file ("Ethernet4", "e1-1"), by [`Fabric::port_number`]; "" for a port without a name.
+    /// Empty if no port has a name.
     pub(crate) port_names: Vec<Box<str>>,
-    /// Reason that each node is a host or a switch; empty if not read from a file.
+    /// Reason that each node is a host or a switch; empty if the fabric was not read from a file.
     pub(crate) reasons: Vec<Cow<'static, str>>,
     /// Decisions of the file's reader.
     pub(crate) decisions: Vec<Decision>,
@@ -164,13 +164,13 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// Returns `true` if accompanying files identify hosts by node number, as those of HPCC's simulator do. If all
+    /// Returns `true` if accompanying files identify hosts by node number, as the files of HPCC's simulator do. If all
     /// hosts precede all switches, node number and host index are equal.
     pub fn numbers_nodes(&self) -> bool {
         self.numbers_nodes
     }
 
-    /// Returns the kind: "fat-tree", "file" ...
+    /// Returns the kind of the fabric: "fat-tree", "file" ...
     pub fn kind(&self) -> &str {
         &self.kind
     }
@@ -229,12 +229,12 @@ impl Fabric {
         let (from, to) = (self.port_base[node.index()], self.port_base[node.index() + 1]);
         &self.ports[from as usize..to as usize]
     }
-    /// Returns the number of this port among all ports of the fabric: ports of node 0 first.
+    /// Returns the number of this port among all ports of the fabric, which are counted node by node from node 0.
     #[inline]
     pub fn port_number(&self, node: NodeId, port: PortIndex) -> usize {
         self.port_base[node.index()] as usize + usize::from(port)
     }
-    /// Returns the file's name of this port ("Ethernet4", "e1-1"); `None` if it has only a number.
+    /// Returns the name of this port in the file ("Ethernet4", "e1-1"); `None` if the port has no name.
     pub fn port_name(&self, node: NodeId, port: PortIndex) -> Option<&str> {
         let name = self.port_names.get(self.port_number(node, port))?;
         (!name.is_empty()).then_some(name)
@@ -273,7 +273,7 @@ impl Fabric {
         let at = self.by_name.binary_search_by(|&node| self.name(node).cmp(name)).ok()?;
         Some(self.by_name[at])
     }
-    /// Returns the first link (by port of `a`) between two nodes.
+    /// Returns the link between two nodes; of parallel links, the one at the lowest port of `a`.
     pub fn link_between(&self, a: NodeId, b: NodeId) -> Option<LinkId> {
         self.ports(a).iter().find(|port| port.peer == b).map(|port| port.link)
     }

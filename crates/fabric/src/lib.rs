@@ -1,4 +1,4 @@
-//! Graphs of switches and hosts: generators, files, routing, failures.
+//! Graphs of switches and hosts: generators, file formats, routing, failures.
 //!
 //! ```text
 //!  generate::*  ─┐                       ┌─> routing::Forwarding   tables for lookups per frame
@@ -6,8 +6,8 @@
 //!  FabricBuilder ┘                       └─> files::write_*        files for other tools
 //! ```
 //!
-//! Nodes, links and ports are small integers. A host also has a dense *host index* (0..hosts, in order of creation), by
-//! which frames name their source and destination.
+//! Nodes, links and ports are small integers. A host also has a dense *host index* (0..hosts, in order of creation).
+//! Frames identify their source and destination by it.
 //!
 //! ```
 //! use fabric::generate::{TierLinks, fat_tree};

@@ -1,17 +1,18 @@
-//! Completion time of a single flow in an empty network: the lower bound of every measured one.
+//! Completion time of a single flow in an otherwise idle network: the lower bound of measured flow completion times.
 
 use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
 /// Returns the arrival time of the last bit of a flow over a path of links (rate, delay) with store-and-forward nodes
-/// and no other traffic: `full_frames` frames of `full_bytes`, then one of `last_bytes` (0: none), from destination
-/// address to FCS. The first frame starts at 0. A frame arrives after its preamble and bytes are serialised and
-/// propagated; the gap after it delays only the next frame. The result is exact and takes time proportional to the
-/// number of links: frame n starts on a link when it has arrived there and the gap after frame n-1 has ended. Frame n
-/// of equal ones therefore starts on link j at `arrival of the first there + (n - 1) * the longest time that a frame
-/// and its gap occupy a link up to j`.
+/// and no other traffic: `full_frames` frames of `full_bytes`, then one frame of `last_bytes` (0: none). Lengths count
+/// from destination address to FCS. The first frame starts at time 0. A frame has arrived when its preamble and bytes
+/// are serialised and propagated; the inter-packet gap after it delays only the next frame. The result is exact, in
+/// time proportional to the number of links: frame n starts on a link when it has arrived at that link and the gap
+/// after frame n-1 has ended. If all frames are equal, frame n therefore starts on link j at `arrival of frame 1 at
+/// link j + (n - 1) * d`, where `d` is the maximum, over links 1 to j, of the time that a frame and its gap occupy the
+/// link.
 pub fn lone_flow_time(path: &[(Rate, Time)], full_frames: u64, full_bytes: u64, last_bytes: u64) -> Time {
     let mut slowest = Time::ZERO;
-    // Arrivals at the node before the current link, of the first and of the last full frame.
+    // Arrival times of the first and of the last full frame at the node before the current link.
     let mut first_arrival = Time::ZERO;
     let mut last_full_arrival = Time::ZERO;
     let mut last_arrival = Time::ZERO;
@@ -33,7 +34,7 @@ pub fn lone_flow_time(path: &[(Rate, Time)], full_frames: u64, full_bytes: u64, 
     last_arrival.max(last_full_arrival)
 }
 
-/// Like [`lone_flow_time`], for consecutive frames of these `lengths`; takes time proportional to their number.
+/// Like [`lone_flow_time`], for consecutive frames with these `lengths`, in time proportional to the number of frames.
 pub fn lone_frames_time(path: &[(Rate, Time)], lengths: impl IntoIterator<Item = u64>) -> Time {
     let mut free = vec![Time::ZERO; path.len()];
     let mut done = Time::ZERO;
@@ -49,10 +50,10 @@ pub fn lone_frames_time(path: &[(Rate, Time)], lengths: impl IntoIterator<Item =
     done
 }
 
-/// Links available to the frames of one flow at one hop, if each frame may take another path.
+/// Links available to the frames of one flow at one hop if each frame may take a different path (per-packet spraying).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpreadHop {
-    /// Rate, delay and number of equal links.
+    /// Rate, delay and number of the links with equal properties.
     kinds: Vec<(Rate, Time, u64)>,
 }
 
@@ -62,12 +63,12 @@ impl SpreadHop {
         SpreadHop { kinds: vec![(rate, delay, 1)] }
     }
 
-    /// Creates a hop with at least as many links of this kind as there are frames.
+    /// Creates a hop with this kind of link and at least as many links as there are frames.
     pub fn unlimited((rate, delay): (Rate, Time)) -> SpreadHop {
         SpreadHop { kinds: vec![(rate, delay, u64::MAX)] }
     }
 
-    /// Creates a hop with these links, at least one.
+    /// Creates a hop with these links; at least one is required.
     pub fn new(links: impl IntoIterator<Item = (Rate, Time)>) -> SpreadHop {
         let mut links: Vec<_> = links.into_iter().collect();
         links.sort_unstable();
@@ -79,14 +80,15 @@ impl SpreadHop {
         matches!(self.kinds[..], [(_, _, 1)])
     }
 
-    /// Returns the least time from the start of a frame to its arrival.
+    /// Returns the minimum time from the start of a frame to its arrival, over all links.
     fn crossing(&self, bytes: u64) -> Time {
         let times = self.kinds.iter().map(|(rate, delay, _)| rate.serialise(bytes + PREAMBLE_BYTES) + *delay);
         times.min().unwrap_or(Time::ZERO)
     }
 
-    /// Returns the earliest start of the last of `frames` equal frames, relative to the first, for any distribution
-    /// over the links: a link that a frame occupies for `k` can start `t / k + 1` frames within `t`.
+    /// Returns the earliest start of the last of `frames` equal frames, relative to the start of the first frame, for
+    /// any distribution over the links. A link on which a frame and its gap take time `k` can start `t / k + 1` frames
+    /// within `t`.
     fn last_start(&self, frames: u64, bytes: u64) -> Time {
         let kept: Vec<(u64, u64)> = (self.kinds.iter())
             .map(|(rate, _, count)| (rate.serialise(bytes + WIRE_OVERHEAD_BYTES).as_ps().max(1), *count))
@@ -96,7 +98,7 @@ impl SpreadHop {
             kept.iter().map(of_kind).sum::<u128>()
         };
         let alone = |&(kept, count): &(u64, u64)| (frames.saturating_sub(1) / count.max(1)).saturating_mul(kept);
-        // By this time, one kind of links has started all frames without help from the others.
+        // Upper bound of the search: the time at which the fastest kind of links alone has started all frames.
         let (mut low, mut high) = (0, kept.iter().map(alone).min().unwrap_or(0));
         while low < high {
             let middle = low + (high - low) / 2;
@@ -109,8 +111,9 @@ impl SpreadHop {
         Time::from_ps(high)
     }
 
-    /// Returns a lower bound of the last start relative to the first, for frames of `wire_bytes` in total, none longer
-    /// than `longest`: by then, all but one frame per link have been sent.
+    /// Returns a lower bound of the start of the last frame relative to the start of the first. The frames have
+    /// `wire_bytes` in total, and no frame is longer than `longest`. At the start of the last frame, at most one frame
+    /// per link is still being sent.
     fn last_start_of(&self, wire_bytes: u64, longest: u64) -> Time {
         let count: u128 = self.kinds.iter().map(|kind| u128::from(kind.2)).sum();
         let rate: u128 = self.kinds.iter().map(|(rate, _, count)| u128::from(rate.as_bps()) * u128::from(*count)).sum();
@@ -123,9 +126,10 @@ fn single_path(hops: &[SpreadHop]) -> Option<Vec<(Rate, Time)>> {
     hops.iter().map(|hop| hop.is_single().then(|| (hop.kinds[0].0, hop.kinds[0].1))).collect()
 }
 
-/// Like [`lone_flow_time`], for a flow whose frames may take any link of each hop. This is a lower bound for every path
-/// choice. A flow of full frames that uses all links of its hops evenly exceeds it by less than a frame time per hop. A
-/// short last frame needs less time at each node and may overtake previous frames.
+/// Like [`lone_flow_time`], for a flow whose frames may take any link of each hop. The result is a lower bound for
+/// every path choice. If a flow of full frames uses all links of its hops evenly, its completion time exceeds the bound
+/// by less than one frame time per hop. A short last frame takes less time at each node and may overtake previous
+/// frames.
 pub fn spread_flow_time(hops: &[SpreadHop], full_frames: u64, full_bytes: u64, last_bytes: u64) -> Time {
     if let Some(path) = single_path(hops) {
         return lone_flow_time(&path, full_frames, full_bytes, last_bytes);
@@ -144,7 +148,8 @@ pub fn spread_flow_time(hops: &[SpreadHop], full_frames: u64, full_bytes: u64, l
     full.max(short)
 }
 
-/// Like [`spread_flow_time`], for consecutive frames of these `lengths`; takes time proportional to their number.
+/// Like [`spread_flow_time`], for consecutive frames with these `lengths`, in time proportional to the number of
+/// frames.
 pub fn spread_frames_time(hops: &[SpreadHop], lengths: impl IntoIterator<Item = u64>) -> Time {
     if let Some(path) = single_path(hops) {
         return lone_frames_time(&path, lengths);
@@ -167,7 +172,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Computes frame by frame. Each frame has its own links between the first and the last link.
+    /// Computes the completion time frame by frame. Between the first and the last link, each frame has its own links.
     fn brute_spread(path: &[(Rate, Time)], frames: &[u64]) -> Time {
         let crosses = |link: &(Rate, Time), bytes: u64| link.0.serialise(8 + bytes) + link.1;
         let (mut sent, mut arrivals) = (Time::ZERO, Vec::new());
@@ -193,7 +198,7 @@ mod tests {
         path.iter().enumerate().map(hop).collect()
     }
 
-    /// Two uplinks of 10 Gbps between links of 100 Gbps: frames alternate.
+    /// Two uplinks of 10 Gbps between links of 100 Gbps: frames alternate between the uplinks.
     #[test]
     fn parallel_links_share_the_frames() {
         let (fast, slow) = ((Rate::from_gbps(100), Time::from_us(1)), (Rate::from_gbps(10), Time::from_us(1)));
@@ -203,7 +208,7 @@ mod tests {
         assert_eq!(spread_flow_time(&hops, 1, 1000, 0), one);
         assert_eq!(spread_flow_time(&hops, 2, 1000, 0), one + fast.0.serialise(1000 + 20));
         assert_eq!(spread_flow_time(&hops, 1001, 1000, 0), one + kept * 500);
-        // A link of 40 Gbps starts four frames for each frame of the other.
+        // The link of 40 Gbps starts four frames for each frame on the link of 10 Gbps.
         let uneven = [SpreadHop::new([slow, (Rate::from_gbps(40), Time::from_us(1))])];
         assert_eq!(uneven[0].last_start(5 * 100 + 1, 1000), kept * 100);
         assert_eq!(spread_frames_time(&hops, [1000; 3]), lone_flow_time(&[fast, slow, fast], 1, 1000, 0) + kept / 2);
@@ -236,7 +241,7 @@ mod tests {
         assert_eq!(spread_flow_time(&[], 3, 1000, 64), Time::ZERO);
     }
 
-    /// Computes frame by frame and link by link.
+    /// Computes the completion time frame by frame and link by link.
     fn brute(path: &[(Rate, Time)], frames: &[u64]) -> Time {
         let mut free = vec![Time::ZERO; path.len()];
         let mut done = Time::ZERO;
@@ -269,20 +274,20 @@ mod tests {
 
     #[test]
     fn one_frame_costs_each_serialisation_and_delay() {
-        // 1242 bytes with preamble, which take 99.36 ns and 993.6 ns.
+        // 1242 bytes with preamble take 99.36 ns at 100 Gbps and 993.6 ns at 10 Gbps.
         let path = [(Rate::from_gbps(100), Time::from_us(1)), (Rate::from_gbps(10), Time::from_ns(500))];
         let one = Time::from_ps(99_360 + 1_000_000 + 993_600 + 500_000);
         assert_eq!(lone_flow_time(&path, 0, 0, 1234), one);
         assert_eq!(lone_flow_time(&path, 1, 1234, 0), one);
         assert_eq!(lone_flow_time(&path, 0, 1234, 0), Time::ZERO);
-        // Computing a hundred million frames takes no longer. With the gap, each occupies the slower link for 1003.2
-        // ns.
+        // The computing time does not depend on the number of frames. With its gap, each of the hundred million frames
+        // occupies the slower link for 1003.2 ns.
         let long = lone_flow_time(&path, 100_000_000, 1234, 0);
         assert_eq!(long, one + Time::from_ps(1_003_200) * 99_999_999);
     }
 
-    /// At 1 Gbps the gap lasts 96 ns. It does not delay the arrival of a single frame over four links. Between two
-    /// frames it counts once, for any number of links.
+    /// At 1 Gbps the inter-packet gap lasts 96 ns. It does not delay the arrival of a single frame over four links.
+    /// With two frames, the gap between them adds 96 ns once, for any number of links.
     #[test]
     fn the_gap_is_no_part_of_the_arrival() {
         let path = [(Rate::from_gbps(1), Time::from_ns(100)); 4];

@@ -1,33 +1,33 @@
 //! Valid names of nodes and ports.
 //!
-//! Names come from external files and appear in terminals, tables, drawings and switch configurations. Names that could
-//! act as control sequences there are rejected when a fabric is built. Restrictions of a single format are checked by
-//! its writer.
+//! Names come from external files and appear in terminals, tables, drawings and switch configurations. When a fabric is
+//! built, names are rejected that a terminal or parser could interpret as control sequences. The writer of each format
+//! checks the additional restrictions of that format.
 
 use std::fmt;
 
-/// Maximum length of a name in bytes: with a suffix it must fit into a file name (255 bytes).
+/// Maximum length of a name in bytes, so that a file name (255 bytes) can contain the name and a suffix.
 pub const MAX_NAME_BYTES: usize = 200;
 
-/// Fault of a name.
+/// Rule that a name violates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum NameFault {
     /// The name is empty.
     Empty,
-    /// Longer than [`MAX_NAME_BYTES`].
+    /// The name is longer than [`MAX_NAME_BYTES`].
     TooLong {
         /// Length of the name.
         bytes: usize,
     },
-    /// Leading or trailing white space, which most formats drop.
+    /// The name starts or ends with white space, which most formats drop.
     WhiteSpaceAround,
-    /// A character that ends lines, moves the cursor, or is invisible.
+    /// The name contains a character that ends lines, moves the cursor, or is invisible.
     Invisible {
         /// First such character.
         character: char,
     },
-    /// `<<`, the merge key of YAML.
+    /// The name is `<<`, the merge key of YAML.
     Merge,
 }
 
@@ -57,10 +57,10 @@ fn invisible(c: char) -> bool {
         || u32::from(c) & 0xfffe == 0xfffe
 }
 
-/// Checks a name of a node or port.
+/// Checks the name of a node or port.
 ///
 /// # Errors
-/// The fault of the name.
+/// The rule that the name violates.
 pub fn check_name(name: &str) -> Result<(), NameFault> {
     if let Some(character) = name.chars().find(|&c| invisible(c)) {
         return Err(NameFault::Invisible { character });
@@ -74,7 +74,7 @@ pub fn check_name(name: &str) -> Result<(), NameFault> {
     }
 }
 
-/// Escapes invisible characters of a text of unknown origin for a message, and truncates long text.
+/// Escapes invisible characters of untrusted text for an error message, and truncates long text.
 pub fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len().min(4 * MAX_NAME_BYTES));
     for (count, c) in text.chars().enumerate() {

@@ -1,24 +1,26 @@
-//! Tiers of switches, derived from labels and names, otherwise from links.
+//! Inference of the tiers of switches from labels and names, otherwise from links.
 //!
-//! 1. A file states the tier of each switch: nothing is derived.
-//! 2. The labels (`group: leaf`, `role: spine`, `tier-2`) or names (`dc1-leaf3`) of most switches name a layer. Layers
-//!    count from 1 in the order of [`LAYERS`], without those that the fabric does not have. A switch without such a
-//!    word is one tier above its lowest neighbour, or one below if it has hosts and all neighbours are above the first
-//!    tier.
-//! 3. Links: the tier of a switch is its distance to the nearest switch with hosts. A few hosts higher up (a fabric
-//!    manager on a spine) would lower that switch to tier 1, and make its links to the leaves links inside a tier.
-//!    Therefore other sets of leaves are tried: the switches with most hosts, those whose siblings (switches with equal
-//!    neighbours) have hosts too, those with fewest links to switches. A set is accepted if it yields *proper* tiers:
-//!    no link inside a tier, at least two neighbours below each switch above the first tier, at least half of the hosts
-//!    on the first. A host on the core of three tiers lowers it without a link inside a tier; the core then is a valley
-//!    of shortest paths, which go up again from it. Of proper tiers those with fewest valleys count, then those with
-//!    fewest tiers. Siblings of a leaf without hosts are leaves too.
+//! 1. If the file states the tier of each switch, nothing is inferred.
+//! 2. If the labels (`group: leaf`, `role: spine`, `tier-2`) or names (`dc1-leaf3`) of most switches contain a layer
+//!    word, these determine the tiers. Layers are numbered from 1 in the order of [`LAYERS`], skipping layers that the
+//!    fabric does not have. A switch without a layer word is one tier above its lowest neighbour; if it has hosts and
+//!    all its neighbours are above the first tier, it is one tier below its lowest neighbour.
+//! 3. Otherwise links determine the tiers: the tier of a switch is its distance to the nearest switch with hosts,
+//!    plus 1. A few hosts at a higher switch (such as a fabric manager at a spine) would put that switch on tier 1, on
+//!    the same tier as the leaves that it is linked to. Therefore other sets of leaves are tried: the switches with
+//! most
+//!    hosts, the switches whose siblings (switches with equal neighbours) all have hosts, and the switches with fewest
+//!    links to switches. A set is accepted if it yields *proper* tiers: no link within a tier, at least two neighbours
+//!    below each switch above the first tier, and at least half of the hosts on the first tier. A host at a core switch
+//!    of a three-tier fabric puts the core switch on a lower tier without a link within a tier; the core switch then is
+//!    a valley: shortest paths go down to it and up again. Of all sets with proper tiers, the one with the fewest
+//!    valleys is chosen, then the one with the fewest tiers. Siblings of a leaf that have no hosts are also leaves.
 
 use crate::NodeKind;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
-/// Words for a layer, lowest layer first.
+/// Words that name a layer, lowest layer first.
 const LAYERS: [&[&str]; 5] = [
     &["tor", "access", EDGE, "rsw"],
     &["leaf", "border"],
@@ -27,32 +29,32 @@ const LAYERS: [&[&str]; 5] = [
     &["superspine", "upperspine", "core"],
 ];
 
-/// Lowest layer of a fabric with aggregation and core; in a leaf-spine fabric, the exit to other networks.
+/// Word for the lowest layer of a fabric with aggregation and core; in a leaf-spine fabric, it names the WAN exit.
 const EDGE: &str = "edge";
 
-/// Node, as input of the derivation.
+/// Properties of a node from which its tier is inferred.
 #[derive(Clone, Debug)]
 pub(crate) struct TierInput<'a> {
     pub kind: NodeKind,
     pub name: &'a str,
-    /// Text of the file that may name the layer: a group, a role.
+    /// Text of the file that may name the layer: a group or role.
     pub label: &'a str,
     /// Tier that the file states.
     pub tier: Option<u8>,
 }
 
-/// Source of the tiers.
+/// Rule by which the tiers were determined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Source {
     File,
     Words,
     /// Distance to the nearest switch with hosts.
     Distance,
-    /// Links, without hosts on higher tiers.
+    /// Links, disregarding hosts at higher tiers.
     ProperTiers,
 }
 
-/// Returns the tier of each node, 0 for hosts, and their source.
+/// Returns the tier of each node (0 for hosts) and the rule that determined them.
 pub(crate) fn tiers(nodes: &[TierInput<'_>], links: &[(u32, u32)]) -> (Vec<u8>, Source) {
     let stated = |node: &TierInput<'_>| node.kind == NodeKind::Host || node.tier.is_some();
     if nodes.iter().all(stated) {
@@ -61,21 +63,21 @@ pub(crate) fn tiers(nodes: &[TierInput<'_>], links: &[(u32, u32)]) -> (Vec<u8>, 
     }
     let graph = SwitchGraph::new(nodes, links);
     let (mut tiers, source) = by_words(nodes, &graph).map_or_else(|| graph.by_links(), |tiers| (tiers, Source::Words));
-    // A tier that the file states takes precedence over derived ones.
+    // A tier that the file states takes precedence over an inferred one.
     for (tier, node) in tiers.iter_mut().zip(nodes).filter(|(_, node)| node.kind == NodeKind::Switch) {
         *tier = node.tier.unwrap_or(*tier);
     }
     (tiers, source)
 }
 
-/// Returns the layer that a word of a text names, as its index in [`LAYERS`], and `true` for [`EDGE`]. The last such
-/// word counts.
+/// Returns the layer that a text names: its index in [`LAYERS`], and `true` if the word is [`EDGE`]. The last layer
+/// word of the text counts.
 fn layer_of(text: &str) -> Option<(usize, bool)> {
     let lower = text.to_ascii_lowercase().replace("super-spine", "superspine").replace("super_spine", "superspine");
     let words = lower.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| !word.is_empty());
     let layer = |word: &str| {
         let exact = LAYERS.iter().position(|layer| layer.contains(&word));
-        // As in `borderleaf`.
+        // Compound words such as `borderleaf`.
         let compound = || {
             ["leaf", "spine"]
                 .into_iter()
@@ -87,18 +89,18 @@ fn layer_of(text: &str) -> Option<(usize, bool)> {
     words.filter_map(layer).next_back()
 }
 
-/// Returns the layer that the label or the name of each switch names.
+/// Returns the layer that the label or name of each switch contains.
 pub(crate) fn layers(nodes: &[TierInput<'_>]) -> Vec<Option<usize>> {
     let of = |node: &TierInput<'_>| layer_of(node.label).or_else(|| layer_of(node.name));
     let found: Vec<Option<(usize, bool)>> = nodes.iter().map(of).collect();
     let is_switch = |at: usize| nodes[at].kind == NodeKind::Switch;
     let has_leaves = (0..nodes.len()).any(|at| is_switch(at) && matches!(found[at], Some((0 | 1, false))));
-    // In a fabric of leaves and spines, "edge" names no layer.
+    // In a leaf-spine fabric, "edge" does not name a layer.
     let layer = |(at, is_edge): (usize, bool)| (!is_edge || !has_leaves).then_some(at);
     (0..nodes.len()).map(|at| found[at].filter(|_| is_switch(at)).and_then(layer)).collect()
 }
 
-/// Returns `true` if a name or label is that of a switch.
+/// Returns `true` if a name or label contains a word for a switch.
 pub(crate) fn names_a_switch(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let mut words = lower.split(|c: char| !c.is_ascii_alphabetic());
@@ -116,7 +118,7 @@ fn number_of(text: &str) -> Option<u8> {
         None => lower.strip_prefix('t')?,
     };
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-    // `t1-4` is the fourth switch of tier 1, `t4` a name.
+    // `t1-4` means the fourth switch of tier 1, but `t4` is just a name.
     let is_tier = after.is_some() || (end == 1 && digits[1..].starts_with(['-', '_']));
     digits[..end].parse().ok().filter(|_| is_tier)
 }
@@ -137,7 +139,7 @@ fn by_words(nodes: &[TierInput<'_>], graph: &SwitchGraph) -> Option<Vec<u8>> {
     let ranks: BTreeSet<usize> = switches().filter_map(|(at, _)| rank[at]).collect();
     let dense: BTreeMap<usize, usize> = ranks.iter().enumerate().map(|(tier, &rank)| (rank, tier + 1)).collect();
     switches().for_each(|(at, _)| rank[at] = rank[at].map(|rank| dense[&rank]));
-    // Some fabrics number from the core: most hosts must be on the first tier.
+    // Some files number tiers from the core; the first tier must have the most hosts.
     let hosts_on = |tier: usize| -> u64 {
         switches().filter(|(at, _)| rank[*at] == Some(tier)).map(|(at, _)| u64::from(graph.hosts[at])).sum()
     };
@@ -152,7 +154,7 @@ fn by_words(nodes: &[TierInput<'_>], graph: &SwitchGraph) -> Option<Vec<u8>> {
     Some(nodes.iter().enumerate().map(tier).collect())
 }
 
-/// Switches, their links, and the number of hosts of each.
+/// Switches, the links between them, and the number of hosts of each switch.
 pub(crate) struct SwitchGraph {
     is_switch: Vec<bool>,
     /// Neighbouring switches of each switch, ascending, without duplicates.
@@ -187,9 +189,10 @@ impl SwitchGraph {
         (0..self.peers.len()).filter(|&at| self.is_switch[at])
     }
 
-    /// Ranks switches without a rank, starting from ranked neighbours. A switch with hosts whose neighbours are all
-    /// above the first tier is one below the lowest of them; others are one above the lowest. Thus a management host on
-    /// a switch above the leaves does not lower its tier.
+    /// Assigns a rank to the other switches, starting from neighbours of ranked switches. A switch with hosts whose
+    /// neighbours are all above the first tier is one tier below its lowest neighbour; other switches are one tier
+    /// above their lowest neighbour. Therefore a management host at a switch above the leaves does not lower the tier
+    /// of that switch.
     fn place_others(&self, rank: &mut [Option<usize>]) {
         let lowest =
             |rank: &[Option<usize>], at: usize| self.peers[at].iter().filter_map(|&peer| rank[peer as usize]).min();
@@ -211,8 +214,8 @@ impl SwitchGraph {
         }
     }
 
-    /// Returns the distance to the nearest of these switches, plus one; 0 for hosts, 1 for switches that cannot reach
-    /// any.
+    /// Returns the distance to the nearest of the switches `from`, plus one; 0 for hosts, 1 for switches that cannot
+    /// reach any of them.
     fn distances(&self, from: &[usize]) -> Vec<u8> {
         let mut tiers = vec![0u8; self.peers.len()];
         let mut open: VecDeque<usize> = from.iter().copied().collect();
@@ -229,12 +232,12 @@ impl SwitchGraph {
         tiers
     }
 
-    /// Returns `true` if no link is inside a tier.
+    /// Returns `true` if no link connects switches of the same tier.
     fn are_layers(&self, tiers: &[u8]) -> bool {
         self.switches().all(|at| self.peers[at].iter().all(|&peer| tiers[peer as usize] != tiers[at]))
     }
 
-    /// Returns `true` for proper tiers, defined in the module documentation.
+    /// Returns `true` if the tiers are proper, as defined in the module documentation.
     fn are_proper(&self, tiers: &[u8]) -> bool {
         let is_above_two = |at: usize| {
             let below = self.peers[at].iter().filter(|&&peer| tiers[peer as usize] < tiers[at]).count();
@@ -246,7 +249,7 @@ impl SwitchGraph {
         self.are_layers(tiers) && self.switches().all(is_above_two) && 2 * hosts(true) >= hosts(false)
     }
 
-    /// Returns sets of leaves to try if some hosts are attached higher up.
+    /// Returns the sets of leaves to try in case some hosts are attached to higher switches.
     fn candidates(&self, with_hosts: &[usize]) -> Vec<Vec<usize>> {
         let mut sets = Vec::new();
         let counts: BTreeSet<u32> = with_hosts.iter().map(|&at| self.hosts[at]).collect();
@@ -269,15 +272,16 @@ impl SwitchGraph {
         sets
     }
 
-    /// Returns the switches by their neighbours.
+    /// Returns groups of siblings: switches with equal neighbours.
     fn siblings(&self) -> Vec<Vec<usize>> {
         let mut siblings: BTreeMap<&[u32], Vec<usize>> = BTreeMap::new();
         self.switches().for_each(|at| siblings.entry(&self.peers[at]).or_default().push(at));
         siblings.into_values().collect()
     }
 
-    /// Adds the siblings without hosts: a leaf without hosts has the links of a leaf. A sibling with one link is left
-    /// alone if its neighbour has no others, since it may be the root of a tree.
+    /// Adds the siblings without hosts to the set, because a leaf without hosts has the same links as a leaf with
+    /// hosts. Switches whose single link leads to a neighbour without further neighbours are not added: they may be
+    /// roots of trees.
     fn with_empty_siblings(&self, siblings: &[Vec<usize>], set: &[usize]) -> Vec<usize> {
         let mut is_in = vec![false; self.peers.len()];
         set.iter().for_each(|&at| is_in[at] = true);
@@ -294,7 +298,8 @@ impl SwitchGraph {
         self.switches().filter(|&at| is_in[at]).collect()
     }
 
-    /// Returns sets of leaves to try if proper tiers have valleys: without the siblings that have fewest hosts.
+    /// Returns the sets of leaves without the groups of siblings that have the fewest hosts. They are tried if proper
+    /// tiers have valleys.
     fn candidates_without_few(&self, siblings: &[Vec<usize>], with_hosts: &[usize]) -> Vec<Vec<usize>> {
         let mut sets = Vec::new();
         let hosts = |same: &Vec<usize>| -> u64 { same.iter().map(|&at| u64::from(self.hosts[at])).sum() };
@@ -313,8 +318,8 @@ impl SwitchGraph {
         sets
     }
 
-    /// Returns the set with the switches without hosts that resemble one of its members: `form` maps both to the same.
-    /// A switch of one link may be the root of a tree.
+    /// Returns the set plus all switches without hosts that have the same `form` as a member. Switches with a single
+    /// link are not added: they may be roots of trees.
     fn with_alike<T: Ord>(&self, set: &[usize], form: impl Fn(usize) -> T) -> Vec<usize> {
         let forms: BTreeSet<T> = set.iter().map(|&at| form(at)).collect();
         let is_in: BTreeSet<usize> = set.iter().copied().collect();
@@ -322,8 +327,8 @@ impl SwitchGraph {
         self.switches().filter(|&at| is_in.contains(&at) || is_alike(at)).collect()
     }
 
-    /// Returns the number of pairs of switches with hosts of which a shortest path goes up again after a step down,
-    /// from at most [`MAX_SOURCES`] of them.
+    /// Returns the number of pairs of switches with hosts for which a shortest path goes up again after a downward
+    /// link. At most [`MAX_SOURCES`] source switches are considered.
     fn valleys(&self, with_hosts: &[usize], tiers: &[u8]) -> usize {
         const UP: u8 = 1;
         const DOWN: u8 = 2;
@@ -365,7 +370,7 @@ impl SwitchGraph {
         let siblings = self.siblings();
         let mut sets = vec![with_hosts.clone()];
         sets.extend(self.candidates(&with_hosts));
-        // In a ring or mesh every switch may have hosts.
+        // If links connect switches of the same tier, the fabric may be a ring or mesh in which every switch has hosts.
         if self.are_layers(&plain) {
             sets.extend(self.candidates_without_few(&siblings, &with_hosts));
         }
@@ -386,7 +391,8 @@ impl SwitchGraph {
             }
             let highest = tiers.iter().copied().max().unwrap_or(1);
             let found = ((self.valleys(&with_hosts, &tiers), highest, at), tiers);
-            // Leaves without hosts, far from others, or their pods would be above the third tier.
+            // If leaves without hosts are not recognised, they or the other switches of their pods would be above the
+            // third tier.
             let is_final = found.0.0 == 0 && highest <= 3;
             if best.as_ref().is_none_or(|best| found.0 < best.0) {
                 best = Some(found);
@@ -401,8 +407,8 @@ impl SwitchGraph {
         }
     }
 
-    /// Returns the leaves of a fabric without hosts: the switches with fewest links to others, if these yield proper
-    /// tiers.
+    /// Returns the leaves of a fabric without hosts: the switches with the fewest links to other switches, if this set
+    /// yields proper tiers.
     pub fn leaves(&self) -> Option<Vec<usize>> {
         let fewest = self.switches().map(|at| self.peers[at].len()).min()?;
         let leaves: Vec<usize> = self.switches().filter(|&at| self.peers[at].len() == fewest).collect();
@@ -411,8 +417,9 @@ impl SwitchGraph {
     }
 }
 
-/// Maximum number of thresholds of each kind to try; bounds the time for a large fabric with many different ones.
+/// Maximum number of thresholds of each kind to try, to bound the run time for a large fabric with many different
+/// values.
 const MAX_STEPS: usize = 16;
 
-/// Maximum number of switches from which valleys are counted; bounds the time for a large fabric.
+/// Maximum number of source switches for counting valleys, to bound the run time for a large fabric.
 const MAX_SOURCES: usize = 32;

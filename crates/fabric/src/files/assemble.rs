@@ -1,17 +1,17 @@
 //! Conversion of a file's nodes and links to a fabric. Each guess about unstated properties is reported as a
 //! [`Decision`].
 //!
-//! Skipped are nodes that the user ignores, links from a node to itself, and nodes without a link if others have links.
+//! Skipped are nodes that the user ignores, self-loops, and nodes without a link if other nodes have links.
 //!
 //! Hosts are determined by the first rule that applies:
 //!
 //! 1. the user's decision ([`Roles`](super::Roles));
 //! 2. the kind in the file;
-//! 3. without it, a name whose last word is like `h7`, `host-3`, `server1`, `srv2`: such a word, then digits. The
-//!    number of links does not matter: a host with several links remains a host and forwards nothing. If all nodes have
-//!    such names, this rule is skipped;
-//! 4. if switches have layer names, a node without one whose links all lead to the lowest layer;
-//! 5. a node with one link, unless its name or label is that of a switch;
+//! 3. if the file states no kind, a node is a host if the last word of its name is a host word and a number, like `h7`,
+//!    `host-3`, `server1` or `srv2`. The number of links does not matter: a host with several links remains a host and
+//!    forwards nothing. If all nodes have such names, this rule is skipped;
+//! 4. if switches have layer names, a node without a layer name whose links all lead to the lowest layer is a host;
+//! 5. a node with one link is a host, unless its name or label is that of a switch;
 //! 6. if there is no host yet, each switch of the lowest tier gets [`Options::hosts_per_switch`] hosts.
 //!
 //! A node of a kind that servers and routers share (`linux` of containerlab) is a host, unless its name or label is
@@ -76,7 +76,7 @@ impl ParsedTopology {
         builder.decide(self.decisions);
         let built = builder.build().and_then(|fabric| fabric.check().map(|()| fabric));
         built.map_err(|error| match unread {
-            // A misspelled key may be the cause.
+            // A misspelled key may be the cause of the error, so the error lists the unread keys.
             Some(keys) => FileError::Unread { error, keys },
             None => error.into(),
         })
@@ -93,7 +93,8 @@ impl ParsedTopology {
         self.links.iter().map(|link| (link.a.0, link.b.0)).collect()
     }
 
-    /// Keeps the nodes for which `keep` returns `true`, and the links between them. Returns the names of the others.
+    /// Keeps the nodes for which `keep` returns `true`, and the links between them. Returns the names of the removed
+    /// nodes.
     pub(super) fn retain(&mut self, keep: impl Fn(&ParsedNode, NodeId) -> bool) -> Vec<String> {
         let mut new_id = vec![None; self.nodes.len()];
         let mut gone = Vec::new();
@@ -107,7 +108,7 @@ impl ParsedTopology {
             }
         }
         self.nodes = kept;
-        // Node ids are no longer valid indices.
+        // The old ids do not match the new node indices.
         self.by_id.clear();
         let moved =
             |link: ParsedLink| Some(ParsedLink { a: new_id[link.a.index()]?, b: new_id[link.b.index()]?, ..link });
@@ -161,7 +162,7 @@ impl ParsedTopology {
         let is_open = |at: usize| self.nodes[at].kind.is_none() && degrees[at] > 0;
         let mut chosen: Vec<Option<&str>> = vec![None; self.nodes.len()];
         let named: Vec<bool> = self.nodes.iter().map(|node| named_like_a_host(&node.name)).collect();
-        // If all nodes have such names, the names are not significant.
+        // If all nodes have host names, the names do not distinguish hosts from switches.
         if named.contains(&false) {
             for at in (0..chosen.len()).filter(|&at| is_open(at) && named[at]) {
                 chosen[at] = Some("named like a host");
@@ -203,7 +204,7 @@ impl ParsedTopology {
         (0..below.len()).filter(|&at| below[at]).collect()
     }
 
-    /// Finds software routers, which have the kind of servers.
+    /// Declares software routers to be switches: their kind in the file is also that of servers (`may_forward`).
     fn find_routers(&mut self) {
         let degrees = self.degrees();
         let is_open = |node: &ParsedNode| node.may_forward && node.kind == Some(NodeKind::Host);
@@ -232,7 +233,7 @@ impl ParsedTopology {
         self.decide(Subject::Roles, text, routers);
     }
 
-    /// Returns `true` if any two hosts have a path through switches.
+    /// Returns `true` if every pair of hosts is connected by a path through switches.
     fn hosts_reach_each_other(&self) -> bool {
         let mut peers = vec![Vec::new(); self.nodes.len()];
         for link in &self.links {
@@ -263,7 +264,7 @@ impl ParsedTopology {
                 false => fail("hosts_on", "the file has hosts: no others are attached"),
             };
         }
-        // `hosts_on` implies at least one host per switch.
+        // A `hosts_on` pattern implies at least one host per switch.
         let each = options.hosts_per_switch.max(u16::from(!hosts_on.is_empty()));
         if each == 0 {
             let help = "say which are (host = \"...\"), or attach hosts to leaves (hosts_per_switch = 1)";

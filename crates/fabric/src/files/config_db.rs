@@ -1,19 +1,20 @@
-//! SONiC `config_db.json`, one object per switch: the tables that state links between devices.
+//! Reader of SONiC `config_db.json` (one object per switch): the tables that describe links between devices.
 //!
 //! The reader uses `DEVICE_METADATA.localhost` (`hostname`, `type`), `PORT` (`speed`, `alias`, `role`), `CABLE_LENGTH`,
-//! `PORTCHANNEL` and `PORTCHANNEL_MEMBER`, `DEVICE_NEIGHBOR_METADATA`, and `DEVICE_NEIGHBOR` in both SONiC forms: by
-//! the local port (`"Ethernet0": {"name": "tor1", "port": "Ethernet64"}`), and by the neighbour's name, the key of its
-//! YANG model (`"tor1": {"local_port": "Ethernet0", "port": "Ethernet64"}`).
+//! `PORTCHANNEL` and `PORTCHANNEL_MEMBER`, `DEVICE_NEIGHBOR_METADATA`, and `DEVICE_NEIGHBOR` with either of the two
+//! keys that SONiC uses: the local port (`"Ethernet0": {"name": "tor1", "port": "Ethernet64"}`), or the neighbour's
+//! name as in its YANG model (`"tor1": {"local_port": "Ethernet0", "port": "Ethernet64"}`).
 //!
 //! A link stated at both ends counts once. Contradictions between its ends are resolved independently of the order of
-//! files: the longer of two lengths counts, which is a [`Decision`](crate::Decision); two speeds are an error. If the
-//! neighbour's file exists, its `PORT` table defines its ports; other files may use their `alias`. Two lengths of one
-//! port, and two types of a neighbour that has none in a file of its own, are errors; another type than its own is a
-//! decision. Unknown keys of rows that are read are reported.
+//! files: the longer of two cable lengths is used and reported as a [`Decision`](crate::Decision); two different speeds
+//! are an error. If the neighbour's file exists, its `PORT` table defines its ports; other files may refer to them by
+//! their `alias`. Two different lengths of one port are an error, and so are two different types of a neighbour whose
+//! own file states none. If another file contradicts the type in the neighbour's own file, the own file has precedence
+//! and a decision is reported. Unknown keys of rows that are read are reported.
 //!
-//! A server port that two switches name is that of a Y cable (dual ToR): the server gets a port to each switch. The
-//! files of a switch with several ASICs share its hostname and form one switch; links between its ASICs (`role` `Int`)
-//! are skipped.
+//! A server port that is the neighbour of two switches has a Y cable (dual ToR): the server gets a port to each switch.
+//! The files of a switch with several ASICs share its hostname and form one switch; links between its ASICs (`role`
+//! `Int`) are skipped.
 
 use super::error::FileError;
 use super::json::parse_json;
@@ -44,7 +45,7 @@ const TABLES: [&str; 8] = [
     "MUX_CABLE",
 ];
 
-/// Keys of the rows that are read, from SONiC's YANG models and vendors' ports.
+/// Known keys of the rows that are read, from SONiC's YANG models and vendors' port tables.
 #[rustfmt::skip]
 const ROW_KEYS: [(&str, &[&str]); 3] = [
     ("DEVICE_NEIGHBOR", &["name", "port", "local_port", "type", "mgmt_addr"]),
@@ -63,7 +64,7 @@ const ROW_KEYS: [(&str, &[&str]); 3] = [
     ]),
 ];
 
-/// Prefixes of the other SONiC table names, which do not describe links.
+/// Prefixes of all other SONiC table names; these tables do not describe links.
 #[rustfmt::skip]
 const OTHER_TABLES: [&str; 94] = [
     "AAA", "ACL_", "ASIC_", "AUTO_TECHSUPPORT", "BANNER", "BGP", "BMP", "BREAKOUT", "BUFFER_", "CHASSIS", "CONSOLE",
@@ -88,7 +89,7 @@ fn text<'a>(object: &'a Object, key: &str) -> Option<&'a str> {
     object.get(key).and_then(Value::as_str)
 }
 
-/// Files of one switch: one, or one per ASIC and one for the switch itself.
+/// Files of one switch: a single file, or one file per ASIC and one for the switch itself.
 struct Switch<'a> {
     name: &'a str,
     /// File name, or index in the list if files have no names.
@@ -101,7 +102,7 @@ impl<'a> Switch<'a> {
         self.files.iter().filter_map(move |file| table(file, name))
     }
 
-    /// Returns the attributes of a port.
+    /// Returns the row of a port in the `PORT` tables of this switch.
     fn port(&self, port: &str) -> Option<&'a Object> {
         self.tables("PORT").find_map(|ports| table(ports, port))
     }
@@ -115,8 +116,8 @@ impl<'a> Switch<'a> {
         port.starts_with("Ethernet-BP") || self.port(port).and_then(|port| text(port, "role")) == Some("Int")
     }
 
-    /// Resolves a port that a file names (a name, an alias, or a port channel with one member) to the switch's own
-    /// name.
+    /// Resolves a port name that another file uses (a name, an alias, or a port channel with one member) to the name in
+    /// this switch's own `PORT` table.
     fn own_name(&self, port: &str) -> Result<String, String> {
         if let Some(members) = self.members(port) {
             return match members.as_slice() {
@@ -250,7 +251,7 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
     for (here, there) in &cables.found {
         let (spec, two_lengths) = spec(&by_name, here, there, options)?;
         lengths.extend(two_lengths);
-        // Both ends exist at this point.
+        // The nodes at both ends have been added before this loop.
         plain.connect(here, there, spec).or_else(|id| fail(&here.0, format!("`{id}` is no node")))?;
     }
     let text = |count| format!("{} between ASICs of one switch left out", counted(count, "port"));
@@ -276,7 +277,7 @@ pub fn read_config_db(content: &str, options: &Options) -> Result<Fabric, FileEr
 fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
     let mut switches: Vec<Switch<'_>> = Vec::new();
     for (index, item) in files.iter().enumerate() {
-        // Files of a folder are wrapped in an object with their name.
+        // The files of a folder are wrapped in objects with the file name (`file`) and content (`config_db`).
         let named = item.get("file").and_then(Value::as_str).zip(item.get("config_db"));
         let (location, file) = named.map_or_else(|| (format!("[{index}]"), item), |(name, of)| (name.to_owned(), of));
         let Value::Object(file) = file else { return fail(location, "must be an object") };
@@ -297,7 +298,8 @@ fn switches(files: &[Value]) -> Result<Vec<Switch<'_>>, FileError> {
             return fail(format!("{location}.DEVICE_METADATA.localhost"), format!("`{name}` is in two files"));
         }
         let ports = |file| table(file, "PORT").into_iter().flat_map(Object::keys);
-        // Ports may repeat in the file of the switch itself, which may list those of all its ASICs.
+        // A port may appear both in the file of the switch itself and in the file of one of its ASICs, but not in two
+        // ASIC files.
         let of_asics = known.files.iter().filter(|other| asic(other).is_some() && asic(file).is_some());
         if let Some(port) = of_asics.flat_map(|other| ports(other)).find(|port| ports(file).any(|own| own == *port)) {
             return fail(format!("{location}.PORT.{port}"), format!("is a port of another ASIC of `{name}` too"));
@@ -348,13 +350,13 @@ struct PeerTypes<'a> {
     own: BTreeMap<&'a str, Option<u8>>,
     /// Location and type of the first statement about each neighbour.
     stated: BTreeMap<String, (String, &'a str)>,
-    /// Places of types that the neighbour's own file contradicts.
+    /// Locations of types that contradict the neighbour's own file.
     overruled: Vec<String>,
 }
 
 impl<'a> PeerTypes<'a> {
-    /// Sets kind and tier of a neighbour from `DEVICE_NEIGHBOR_METADATA` or its entry in `DEVICE_NEIGHBOR`. Its own
-    /// file has precedence.
+    /// Sets kind and tier of a neighbour from `DEVICE_NEIGHBOR_METADATA` or its entry in `DEVICE_NEIGHBOR`. The
+    /// neighbour's own file has precedence.
     fn describe_peer(&mut self, plain: &mut ParsedTopology, switch: &Switch<'a>, peer: &str) -> Result<(), FileError> {
         let node = plain.node_or_new(peer);
         for name in ["DEVICE_NEIGHBOR_METADATA", "DEVICE_NEIGHBOR"] {
@@ -394,10 +396,10 @@ impl<'a> PeerTypes<'a> {
     }
 }
 
-/// Cables found.
+/// Cables found in the `DEVICE_NEIGHBOR` tables, deduplicated.
 #[derive(Default)]
 struct Cables {
-    /// Far end of the cable at each end.
+    /// Far end of each cable, by the near end.
     known: BTreeMap<ParsedEnd, ParsedEnd>,
     /// Cables found, each once.
     found: Vec<(ParsedEnd, ParsedEnd)>,
@@ -422,7 +424,7 @@ impl Cables {
         };
         let (here, mut there) = ((switch.name.to_owned(), port), ((*peer).to_owned(), peer_port));
         match self.known.get(&here) {
-            Some(known) if *known == there => return Ok(()), // known from its other end
+            Some(known) if *known == there => return Ok(()), // already found from its other end
             Some(known) => {
                 let message =
                     format!("says {} {}, but {} {} says it is connected here", there.0, there.1, known.0, known.1);
@@ -451,7 +453,7 @@ impl Cables {
     }
 }
 
-/// Returns the link properties stated at both ends of a cable, and the two lengths if they differ.
+/// Returns the link properties stated at the two ends of a cable, and both lengths if they differ.
 fn spec(
     switches: &BTreeMap<&str, &Switch<'_>>,
     here: &ParsedEnd,
@@ -495,7 +497,7 @@ fn role_of(kind: &str) -> Option<NodeKind> {
     }
 }
 
-/// Returns `true` for the names `Servers0`, `Servers1` ..., by which SONiC denotes the servers of a ToR.
+/// Returns `true` for the names `Servers0`, `Servers1` ..., with which SONiC denotes all servers of a ToR.
 fn named_server(name: &str) -> bool {
     name.to_ascii_lowercase().starts_with("server")
 }

@@ -9,13 +9,13 @@ use crate::{Fabric, Link, NodeId, NodeKind};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// Returns one file per switch: its name, and its `config_db.json` with the tables that describe the fabric. Ports
-/// without a name are called `Ethernet<4 * number>`, those of hosts `eth<number>`. Both switches of a Y cable (dual
-/// ToR) name the same server port, as SONiC does.
+/// Returns the name and the `config_db.json` of each switch, with the tables that describe the fabric. Switch ports
+/// without a name are called `Ethernet<4 * number>`, host ports `eth<number>`. Both switches of a Y cable (dual ToR)
+/// name the same server port, as SONiC does.
 ///
 /// # Errors
-/// [`FileError::NotExpressible`] for a name with a `|`, which separates the parts of a key in SONiC's database; for a
-/// link between two hosts, slower than 1 Mbps, or longer than the reader's limit.
+/// [`FileError::NotExpressible`] for a name with a `|`, which separates the parts of a key in SONiC's database, and for
+/// a link that is between two hosts, slower than 1 Mbps, or longer than the reader's limit.
 pub fn write_config_db(fabric: &Fabric) -> Result<Vec<(String, String)>, FileError> {
     let ports = fabric
         .node_ids()

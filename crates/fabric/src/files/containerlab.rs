@@ -1,12 +1,12 @@
 //! containerlab topologies: `topology: {nodes: {leaf1: {kind: ...}}, links: [{endpoints: ["leaf1:e1-1", ...]}]}`.
 //!
-//! The kind of a node decides: containers and virtual machines that run applications (`linux`, `generic_vm`,
-//! `ext-container` and others) are hosts, all other kinds are switches. A `linux` node with a router image is a switch,
-//! and other `linux` nodes may be one (`assemble`). The label `tidegate-kind: switch` (or `host`) has precedence. As in
-//! containerlab itself, the kind comes from the node, the group that it states, the group of the `defaults` or the
-//! `defaults`, in that order; the group from the node, its kind or the `defaults`; labels and image from the node, its
-//! group, its kind or the `defaults`. Merge keys (`<<`) are followed. The group or the label `role` may name the layer
-//! of a switch.
+//! The kind of a node determines its role: containers and virtual machines that run applications (`linux`,
+//! `generic_vm`, `ext-container` and others) are hosts, all other kinds are switches. A `linux` node with a router
+//! image is a switch, and other `linux` nodes may be switches (see `assemble`). The label `tidegate-kind: switch` (or
+//! `host`) has precedence. As in containerlab, the kind is inherited from the node, its group, the group of the
+//! `defaults`, or the `defaults`, in that order; the group from the node, its kind or the `defaults`; labels and image
+//! from the node, its group, its kind or the `defaults`. Merge keys (`<<`) are followed. The group or the label `role`
+//! may name the layer of a switch.
 //!
 //! Links are read in the brief form (`endpoints` as strings `node:interface`) and the extended one (`type: veth`, maps
 //! with `node` and `interface`). Links that end outside of the lab (`type: host`, `mgmt-net`, `macvlan`, `dummy`,
@@ -20,7 +20,7 @@ use crate::{Fabric, NodeKind};
 use std::fmt::Write as _;
 use yaml_rust2::Yaml;
 
-/// Node names that denote an end outside of the lab in the brief form of a link.
+/// Node names that denote an endpoint outside of the lab in the brief form of a link.
 const OUTSIDE: [&str; 7] = ["host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "veth-stitch", "dummy"];
 
 /// Kinds that run applications, from the list of kinds in containerlab's manual.
@@ -34,14 +34,14 @@ const ROUTER_IMAGES: [&str; 14] = [
     "mikrotik", "holo",
 ];
 
-/// Label that states the kind of a node.
+/// Label that overrides the kind of a node.
 const LABEL: &str = "tidegate-kind";
 
-/// Keys of a file and of `topology`.
+/// Known keys at the top level of a file and in `topology`.
 const KEYS: [&[&str]; 2] =
     [&["name", "prefix", "mgmt", "settings", "debug", "topology"], &["nodes", "links", "kinds", "defaults", "groups"]];
 
-/// Keys of a link.
+/// Known keys of a link.
 const LINK_KEYS: [&str; 14] = [
     "endpoints",
     "endpoint",
@@ -59,7 +59,7 @@ const LINK_KEYS: [&str; 14] = [
     "ipv4",
 ];
 
-/// Keys of nodes, kinds, groups and defaults, from containerlab's manual.
+/// Known keys of nodes, kinds, groups and defaults, from containerlab's manual.
 #[rustfmt::skip]
 const NODE_KEYS: [&str; 58] = [
     "kind", "image", "image-pull-policy", "type", "group", "labels", "startup-config", "startup-delay",
@@ -151,15 +151,15 @@ fn is_template(text: &str) -> bool {
 fn unknown_keys(value: &Yaml, known: &[&str]) -> Vec<String> {
     let Yaml::Hash(map) = value else { return Vec::new() };
     let keys = map.iter().filter_map(|(key, _)| scalar(key));
-    // `x-...` and `.name` define anchors for other locations, `<<` merges them.
+    // `x-...` and `.name` define YAML anchors that other elements refer to, and `<<` merges such an anchor.
     let is_anchor = |key: &str| key.starts_with("x-") || key.starts_with(['.', '<']);
     keys.filter(|key| !known.contains(&key.as_str()) && !is_anchor(key)).collect()
 }
 
-/// An end of a link: node and interface.
+/// Endpoint of a link: node and interface.
 type Endpoint = (String, String);
 
-/// Returns the ends of a link; `None` if one is outside of the lab.
+/// Returns the two endpoints of a link; `None` if one endpoint is outside of the lab.
 fn ends(location: &str, link: &Yaml, plain: &ParsedTopology) -> Result<Option<(Endpoint, Endpoint)>, FileError> {
     match yaml::get(link, "type").as_str() {
         None | Some("veth") => {}
@@ -176,7 +176,7 @@ fn ends(location: &str, link: &Yaml, plain: &ParsedTopology) -> Result<Option<(E
     Ok((!is_outside(&a) && !is_outside(&b)).then_some((a, b)))
 }
 
-/// Returns `true` if the image name contains the name of a routing suite and no word that denotes a tool for one.
+/// Returns `true` if the image name contains the name of a routing suite and no word for a tool of that suite.
 fn is_router_image(image: &str) -> bool {
     let lower = image.to_ascii_lowercase();
     let repository = lower.rsplit_once(':').map_or(&lower[..], |(name, _)| name);
@@ -242,7 +242,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Writes a topology: Linux containers as hosts and bridges as switches, to be replaced by other kinds.
+/// Writes a topology with hosts as Linux containers and switches as bridges, whose kinds the user can replace.
 ///
 /// # Errors
 /// [`FileError::NotExpressible`] for a name that the reader would reject as a template.
@@ -259,7 +259,8 @@ pub fn write_containerlab(fabric: &Fabric) -> Result<String, FileError> {
         let end = |end: crate::graph::End| {
             let port = port_label(fabric, end.node, end.port, |port| format!("eth{}", port + 1));
             match fabric.name(end.node) {
-                // The interface starts after the first colon.
+                // The parser takes the text after the first colon as the interface, so a node name with a colon needs
+                // the extended form.
                 name if name.contains(':') => format!("{{node: {}, interface: {}}}", quoted(name), quoted(&port)),
                 name => quoted(&format!("{name}:{port}")),
             }

@@ -3,7 +3,7 @@
 use super::format::Format;
 use crate::FabricError;
 
-/// Error of a topology file, or of a fabric that does not fit the format.
+/// Error when reading a topology file, or when writing a fabric that the format cannot represent.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
@@ -12,7 +12,7 @@ pub enum FileError {
     Line {
         /// Line number, from 1.
         line: usize,
-        /// Problem and correction.
+        /// Description of the problem and how to correct it.
         message: String,
     },
     /// Invalid element of a structured file.
@@ -20,24 +20,24 @@ pub enum FileError {
     Element {
         /// Path like `links[3].rate`, or line and column of a syntax error.
         location: String,
-        /// Problem and correction.
+        /// Description of the problem and how to correct it.
         message: String,
     },
-    /// Well-formed file that is not a network.
+    /// The file is well-formed, but its content is not a valid network.
     #[error("the file describes no usable fabric: {0}")]
     Fabric(#[from] FabricError),
-    /// Well-formed file that is not a network and has unread keys.
+    /// The file is well-formed, but its content is not a valid network, and some of its keys were not read.
     #[error("the file describes no usable fabric: {error} ({keys})")]
     Unread {
-        /// Error of the fabric.
+        /// Error in the fabric.
         error: FabricError,
-        /// Decision about these keys.
+        /// Text of the decision that lists the unread keys.
         keys: String,
     },
     /// The fabric has a property that the format cannot represent.
     #[error("this format cannot express {what}")]
     NotExpressible {
-        /// Property, with names.
+        /// The property, with the names of the elements concerned.
         what: String,
     },
     /// File of unknown format.

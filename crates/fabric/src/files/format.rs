@@ -46,7 +46,7 @@ impl Format {
         Format::Gns3,
     ];
 
-    /// Returns the name for scenarios and the command line.
+    /// Returns the name that scenarios and the command line use.
     pub fn name(self) -> &'static str {
         match self {
             Format::Hpcc => "hpcc",
@@ -89,8 +89,8 @@ impl Format {
         Format::ALL.into_iter().find(|format| format.name() == name)
     }
 
-    /// Returns the format for a file name: `.graphml` GraphML, `.clab.yml` containerlab, `.csv` a link table, `.json`
-    /// node-link, `.topo` htsim, and HPCC for anything else.
+    /// Returns the format implied by a file name: `.graphml` GraphML, `.clab.yml` containerlab, `.csv` a link table,
+    /// `.json` node-link, `.topo` htsim, and HPCC for any other name.
     pub fn of_name(path: &str) -> Format {
         let name = path.to_ascii_lowercase();
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));

@@ -1,11 +1,11 @@
-//! GNS3 projects (`.gns3`). `topology.nodes` and `topology.links` are read in both forms: nodes with `node_id`, `name`
-//! and `node_type`, and links with two `nodes` (`node_id`, `adapter_number`, `port_number`, the name of the port as
-//! `label.text`); and, until version 1, nodes with `id`, `label.text`, `type` and `ports`, and links with
-//! `source_node_id`, `source_port_id`, `destination_node_id` and `destination_port_id`.
+//! GNS3 projects (`.gns3`). `topology.nodes` and `topology.links` are read in both forms. In the current form, nodes
+//! have `node_id`, `name` and `node_type`, and links have two `nodes` (`node_id`, `adapter_number`, `port_number`, and
+//! the port name in `label.text`). In the form up to version 1, nodes have `id`, `label.text`, `type` and `ports`, and
+//! links have `source_node_id`, `source_port_id`, `destination_node_id` and `destination_port_id`.
 //!
-//! A `vpcs` or `traceng` node is a host; `docker`, `qemu`, `virtualbox` and `vmware` nodes run servers or routers
-//! (`assemble`); clouds and NAT nodes are outside of the project and skipped; any other node is a switch. The files
-//! state neither rates nor delays; the `filters` of a link, by which GNS3 delays or drops packets, are not read.
+//! A `vpcs` or `traceng` node is a host; `docker`, `qemu`, `virtualbox` and `vmware` nodes run servers or routers (see
+//! `assemble`); clouds and NAT nodes are outside of the project and skipped; any other node is a switch. The files
+//! state neither rates nor delays; the `filters` of a link, with which GNS3 delays or drops packets, are not read.
 
 use super::error::FileError;
 use super::plain::{Options, ParsedEnd, ParsedNode, ParsedTopology, counted, fail, reason_from};
@@ -19,7 +19,7 @@ const OUTSIDE: [&str; 2] = ["cloud", "nat"];
 const HOSTS: [&str; 2] = ["vpcs", "traceng"];
 const MACHINES: [&str; 4] = ["docker", "qemu", "virtualbox", "vmware"];
 
-/// Keys of a project and of `topology`.
+/// Known keys at the top level of a project and in `topology`.
 #[rustfmt::skip]
 const KEYS: [&[&str]; 2] = [
     &["auto_close", "auto_open", "auto_start", "drawing_grid_size", "grid_size", "name", "project_id", "revision",
@@ -29,14 +29,14 @@ const KEYS: [&[&str]; 2] = [
     &["nodes", "links", "computes", "drawings", "servers", "notes", "ellipses", "rectangles", "images", "templates"],
 ];
 
-/// Keys of a link.
+/// Known keys of a link.
 #[rustfmt::skip]
 const LINK_KEYS: [&str; 14] = [
     "link_id", "nodes", "suspend", "link_style", "style", "link_type", "capture_file_name", "capture_file_path",
     "capture_compute_id", "capturing", "project_id", "markers", "id", "description",
 ];
 
-/// Keys of a node, of both forms. Ids of emulators (`qemu_id`) are known too.
+/// Known keys of a node, in both forms. Keys with the id of an emulator (`qemu_id`) are also known.
 #[rustfmt::skip]
 const NODE_KEYS: [&str; 40] = [
     "name", "node_type", "type", "label", "ports", "properties", "project_id", "compute_id", "node_directory",
@@ -46,7 +46,7 @@ const NODE_KEYS: [&str; 40] = [
     "custom_adapters", "linked_clone", "linked_base", "description", "layers", "id", "usage",
 ];
 
-/// Keys of a link of the older form.
+/// Known keys of a link of the form up to version 1.
 const OLD_LINK_KEYS: [&str; 4] = ["source_node_id", "source_port_id", "destination_node_id", "destination_port_id"];
 
 /// Returns the locations of keys that are not in `known`.
@@ -76,7 +76,7 @@ fn described(node: &Value) -> Option<(String, &str, &str)> {
     Some((id, text_in(node, "name").or_else(label)?, text_in(node, "node_type").or(text_in(node, "type"))?))
 }
 
-/// Returns the ends of a link. `ports` has the names of ports by their ids, for the older form.
+/// Returns the two ends of a link. For the form up to version 1, `ports` has the port names by node id and port id.
 fn ends(link: &Value, ports: &BTreeMap<(String, String), String>) -> Option<(ParsedEnd, ParsedEnd)> {
     let old = |node: &str, port: &str| {
         let end = (id_in(link, node)?, id_in(link, port)?);

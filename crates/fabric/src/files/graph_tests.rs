@@ -12,7 +12,7 @@ fn hosts(fabric: &Fabric) -> Vec<&str> {
     fabric.hosts().iter().map(|&host| fabric.name(host)).collect()
 }
 
-/// Returns cables as names and ports, the lower end first, sorted.
+/// Returns the cables as pairs of node and port names, sorted, with the smaller end of each cable first.
 fn cables(fabric: &Fabric) -> Vec<(String, String)> {
     let end = |end: crate::End| {
         let port = fabric.port_name(end.node, end.port).map_or(String::new(), |port| format!(":{port}"));
@@ -86,7 +86,7 @@ fn a_containerlab_topology() {
     assert_eq!(fabric.node(fabric.find("spine1").unwrap()).tier, 2);
 }
 
-/// Returns the kind of a node, with the reason.
+/// Returns the kind of a node and the reason for it.
 fn taken(fabric: &Fabric, name: &str) -> (NodeKind, String) {
     let node = fabric.find(name).unwrap();
     (fabric.node(node).kind, fabric.reason(node).unwrap_or_default().to_owned())
@@ -97,7 +97,7 @@ fn the_kind_of_a_containerlab_node_decides_however_many_links_it_has() {
     let fabric = read_containerlab(CONTAINERLAB, &OPTIONS).unwrap();
     assert_eq!(taken(&fabric, "store"), (NodeKind::Host, "kind linux".to_owned()));
     assert_eq!(taken(&fabric, "leaf1"), (NodeKind::Switch, "kind nokia_srlinux".to_owned()), "of the defaults");
-    // Without the spine, the only path between the leaves would cross it.
+    // Without the spine link, the only path between the leaves crosses a host, which does not forward.
     let routes = |fabric: &Fabric| crate::routing::Forwarding::build(fabric, crate::routing::Mode::ShortestPath);
     assert!(routes(&fabric).is_ok());
     let cut = CONTAINERLAB.replace("    - endpoints: [\"leaf2:e1-49\", \"spine1:e1-2\"]\n", "");
@@ -113,7 +113,7 @@ fn the_kind_of_a_containerlab_node_decides_however_many_links_it_has() {
     assert_eq!(taken(&fabric, "store"), (NodeKind::Switch, why.to_owned()));
     let lines: Vec<String> = fabric.decisions().iter().map(crate::Decision::line).collect();
     assert_eq!(lines[..1], ["1 node of a kind that servers have too is a switch: store"]);
-    // Names and images of routing suites also make a switch.
+    // The name or image of a routing suite also makes a node a switch.
     for (to, why) in [
         ("border-router: {kind: linux}", "kind linux, with the name of a switch"),
         ("store: {kind: linux, image: quay.io/frrouting/frr:10.2}", "image quay.io/frrouting/frr:10.2"),
@@ -122,7 +122,7 @@ fn the_kind_of_a_containerlab_node_decides_however_many_links_it_has() {
         let text = CONTAINERLAB.replace("store: {kind: linux}", to).replace("\"store:", &format!("\"{name}:"));
         assert_eq!(taken(&read_containerlab(&text, &OPTIONS).unwrap(), name), (NodeKind::Switch, why.to_owned()));
     }
-    // A label takes precedence, at the node or at a source of the node's settings.
+    // The kind label takes precedence, whether the node states it or inherits it.
     let store = "store: {kind: linux}";
     for (from, to) in [
         (store, "store: {kind: linux, labels: {tidegate-kind: switch}}"),
@@ -155,8 +155,8 @@ fn groups_and_merge_keys_give_containerlab_nodes_their_kind() {
     assert_eq!(taken(&fabric, "leaf1").1, "kind nokia_srlinux");
 }
 
-/// Two uplinks do not make a host a switch: the name determines the kind of node in a plain graph, the type in a
-/// neighbour table.
+/// Two uplinks do not make a host a switch: in a plain graph the name determines the kind of a node, in a neighbour
+/// table the type.
 #[test]
 fn hosts_with_several_links_stay_hosts_in_every_format() {
     let csv = "StartDevice,StartPort,EndDevice,EndPort\nserver-1,p1,tor1,E0\nserver-1,p2,tor2,E0\nserver-2,p1,tor1,E4\n\
@@ -183,7 +183,7 @@ fn hosts_with_several_links_stay_hosts_in_every_format() {
         assert!(fabric.ports(host).len() == 2 && !fabric.node(host).forwards());
         assert_eq!(fabric.reason(host), Some(why));
     }
-    // If all nodes have host names, the names are not significant.
+    // If all nodes have host names, the names do not distinguish hosts from switches.
     let ring = "StartDevice,StartPort,EndDevice,EndPort\nh1,a,h2,b\nh2,a,h3,b\nh3,a,h1,b\nh3,c,h4,a\n";
     let fabric = read("x", ring, &OPTIONS).unwrap();
     assert_eq!(hosts(&fabric), ["h4"]);
@@ -236,7 +236,7 @@ fn a_node_declared_to_forward_is_a_switch() {
     assert_eq!(cables(&again), cables(&fabric));
 }
 
-/// Regression: a written file was refused by the reader or lacked a link.
+/// Regression: the reader rejected a written file, or the written file lacked a link.
 #[test]
 fn what_sonic_cannot_say_is_refused_before_it_is_written() {
     let fabric =
@@ -346,7 +346,7 @@ fn what_is_written_comes_back() {
             assert_eq!(detect("any", &text), Some(format), "{text}");
             assert_eq!(again.links().len(), fabric.links().len(), "{}", format.name());
             if format == Format::Hpcc {
-                continue; // it has no names
+                continue; // the format has no names
             }
             let sorted = |names: Vec<&str>| {
                 let mut names: Vec<String> = names.into_iter().map(str::to_owned).collect();
@@ -433,7 +433,7 @@ fn what_is_wrong_is_named() {
     }
 }
 
-/// Deep nesting and repetition must exhaust neither stack nor memory.
+/// Deep nesting and a large number of elements must exhaust neither stack nor memory.
 #[test]
 fn hostile_files_are_errors() {
     let deep = 200_000;
@@ -449,7 +449,7 @@ fn hostile_files_are_errors() {
     ] {
         assert!(read("file.yml", &text, &OPTIONS).is_err(), "{}", &text[..40]);
     }
-    // The parser compares attributes with each other, and would expand entities.
+    // The XML parser compares all attributes of an element with each other, and would expand entities.
     let many: String = (0..100_000).map(|n| format!(" x{n}=\"1\"")).collect();
     let message = read("x.graphml", &format!("<graphml>\n<graph{many}/></graphml>"), &OPTIONS).unwrap_err().to_string();
     assert!(message.contains("line 2: an element has more than 1000 attributes"), "{message}");
@@ -459,7 +459,7 @@ fn hostile_files_are_errors() {
         format!("<!DOCTYPE g [<!ENTITY a0 \"x\">{entities}]><graphml><graph><node id=\"&a11;\"/></graph></graphml>");
     let message = read("x.graphml", &bomb, &OPTIONS).unwrap_err().to_string();
     assert!(message.contains("DTD"), "{message}");
-    // Requested hosts on each of many switches.
+    // 60,000 hosts at each of 2,000 switches exceed the limit on nodes.
     let switches: Vec<String> = (0..2_000).map(|n| format!("{{\"id\":\"s{n}\",\"kind\":\"switch\"}}")).collect();
     let graph = format!("{{\"nodes\":[{}],\"links\":[]}}", switches.join(","));
     let message = read("x.json", &graph, &Options { hosts_per_switch: 60_000, ..OPTIONS }).unwrap_err().to_string();

@@ -1,8 +1,8 @@
 //! GraphML of NetworkX, Gephi and the Internet Topology Zoo.
 //!
-//! Attributes have the meaning of [node-link JSON](super::read_node_link). `label` is also a name if no two nodes share
-//! it, and the Zoo's `LinkSpeedRaw` (bits per second) is a rate. Ports are `sourceport` and `targetport` of an edge, as
-//! in the standard.
+//! Attributes have the same meaning as in [node-link JSON](super::read_node_link). `label` is used as the name if no
+//! two nodes share it, and the Zoo's `LinkSpeedRaw` (bits per second) as the rate. The port names are `sourceport` and
+//! `targetport` of an edge, as in the standard.
 
 use super::error::FileError;
 use super::plain::{Options, ParsedNode, ParsedTopology, counted, fail, kind_of, reason_from};
@@ -42,10 +42,10 @@ const READ: [&str; 14] = [
     "LinkSpeedRaw",
 ];
 
-/// Attributes per element are limited because the parser compares each with all previous ones.
+/// Maximum number of attributes per element. The XML parser compares each attribute with all previous ones.
 const MAX_ATTRIBUTES: usize = 1_000;
 
-/// Returns the line of the first element with more attributes. A `<` starts a new element.
+/// Returns the line of the first element with more than `MAX_ATTRIBUTES` attributes. A `<` starts a new element.
 fn overloaded(content: &str) -> Option<usize> {
     let bytes = content.as_bytes();
     let mut attributes = 0;
@@ -83,7 +83,7 @@ pub fn read_graphml(content: &str, options: &Options) -> Result<Fabric, FileErro
     let Some(graph) = children(root, "graph").next() else {
         return fail("top level", "must be <graphml> with a <graph>");
     };
-    // GraphML names attributes by key; keys are mostly d0, d1 ...
+    // GraphML refers to attributes by key ids (usually d0, d1 ...), which the `key` elements map to names.
     let keys: HashMap<&str, &str> = children(root, "key")
         .filter_map(|key| Some((key.attribute("id")?, key.attribute("attr.name").or(key.attribute("id"))?)))
         .collect();
@@ -186,8 +186,8 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Writes a graph with all attributes. [`read_graphml`] restores the fabric including ports, except its kind and
-/// characters that XML cannot contain.
+/// Writes a graph with all attributes. [`read_graphml`] restores the fabric including ports, except for the fabric's
+/// kind and characters that XML cannot represent.
 pub fn write_graphml(fabric: &Fabric) -> String {
     let mut text = String::from(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n",

@@ -9,7 +9,7 @@
 //! all further text is comment
 //! ```
 //!
-//! Other simulators have another first line; the links are identical:
+//! Other simulators use a different first line; the lines of the links are identical:
 //!
 //! | first line | simulator |
 //! |---|---|
@@ -19,8 +19,8 @@
 //!
 //! A rate without a unit is in bit/s, as in ns-3; below 1 Mbps it is rejected because its unit is probably missing.
 //!
-//! Node ids become [`NodeId`]s unchanged, with names `h<id>` and `s<id>`. Ports, which the forks count from 1 in order
-//! of appearance, count from 0 here in that order. Tiers are the distance to the nearest host.
+//! Node ids become [`NodeId`]s unchanged, with names `h<id>` and `s<id>`. The forks number ports from 1 in the order of
+//! the links; Tidegate uses the same order and starts at 0. The tier of a switch is its distance to the nearest host.
 
 use super::error::FileError;
 use super::plain::fail_line as fail;
@@ -30,7 +30,7 @@ use crate::{Fabric, FabricBuilder, LinkSpec, NodeId, NodeKind};
 use std::fmt::Write as _;
 use units::{Rate, Time};
 
-/// Minimum rate without a unit; a lower one probably lacks its unit.
+/// Minimum rate accepted without a unit; a lower rate was probably meant with a unit.
 const SLOWEST_BARE_BPS: u64 = 1_000_000;
 
 struct Header {
@@ -47,7 +47,7 @@ fn header(line: usize, text: &str) -> Result<Header, FileError> {
     let words: Vec<&str> = text.split_whitespace().collect();
     let number = |word: &str| word.trim_end_matches('0').trim_end_matches('.').parse::<u64>().is_ok() || word == "0";
     let gpu = words.get(5).is_some_and(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
-    // Name and position of each count.
+    // Name of each count and its position in the line.
     let counts: &[(&str, usize)] = match words.len() {
         0..=3 => &[("nodes", 0), ("switches", 1), ("links", 2)],
         6 | 7 if gpu => &[("nodes", 0), ("NVSwitches", 2), ("switches", 3), ("links", 4), ("GPUs a server", 1)],
@@ -81,8 +81,8 @@ fn header(line: usize, text: &str) -> Result<Header, FileError> {
 ///
 /// # Errors
 /// [`FileError::Line`] with the line that is truncated, has an invalid node, rate, delay or probability, or names a
-/// switch twice; [`FileError::Fabric`] if the nodes are not all connected. A header with counts larger than the file
-/// costs no memory.
+/// switch twice; [`FileError::Fabric`] if the graph is not connected. The counts in the header are compared with the
+/// file before memory is allocated for them.
 pub fn read_hpcc(content: &str) -> Result<Fabric, FileError> {
     let last_line = content.lines().count().max(1);
     let mut lines = lines(content).peekable();
@@ -90,7 +90,8 @@ pub fn read_hpcc(content: &str) -> Result<Fabric, FileError> {
         return fail(1, "the file is empty: the first line is `<nodes> <switches> <links>`");
     };
     let header = header(line, text)?;
-    // Checked before any allocation: connected nodes need links, and every link needs a line of the file.
+    // Checked before any allocation: n connected nodes need at least n - 1 links, and every link needs a line of the
+    // file.
     if header.links > last_line as u64 {
         return fail(line, format!("{} links are announced, but the file has only {last_line} lines", header.links));
     }
@@ -173,7 +174,7 @@ fn rate(line: usize, word: &str) -> Result<Rate, FileError> {
     }
 }
 
-/// Parses a link of `items` columns.
+/// Parses a link line of `items` columns.
 fn link(
     line: usize,
     text: &str,
@@ -182,8 +183,8 @@ fn link(
     items: usize,
 ) -> Result<(NodeId, NodeId, LinkSpec), FileError> {
     let words: Vec<&str> = text.split_whitespace().take(6).collect();
-    // ns-3 reads words, not lines: an extra word would become the first of the next link. After the last link
-    // everything is comment, but a number there is more likely an extra column.
+    // ns-3 reads words, not lines, so an additional word would become the first word of the next link. The text after
+    // the last link is a comment, but a number at the end of the last link's line is more likely an additional column.
     let comment = last && words.get(items).is_none_or(|word| word.parse::<f64>().is_err());
     if words.len() < items || (words.len() > items && !comment) {
         let count = text.split_whitespace().count();
@@ -208,7 +209,7 @@ fn link(
     }
 }
 
-/// Formats a time for the forks: whole nanoseconds if exact, otherwise picoseconds.
+/// Formats a time for the ns-3 forks: whole nanoseconds if exact, otherwise picoseconds.
 fn nanoseconds(time: Time) -> String {
     let ps = time.as_ps();
     if ps.is_multiple_of(1000) { format!("{}ns", ps / 1000) } else { format!("{ps}ps") }
@@ -217,7 +218,7 @@ fn nanoseconds(time: Time) -> String {
 /// Writes a topology. Names, tiers and kind are lost; ids and ports are preserved.
 ///
 /// # Errors
-/// [`FileError::NotExpressible`] for a bit error rate, a host that relays, or fewer than one switch.
+/// [`FileError::NotExpressible`] for a bit error rate, a host that relays, or a fabric without switches.
 pub fn write_hpcc(fabric: &Fabric) -> Result<String, FileError> {
     let unable = |what: String| Err(FileError::NotExpressible { what });
     if let Some(relay) = fabric.nodes().iter().find(|node| node.relay) {

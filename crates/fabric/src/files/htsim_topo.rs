@@ -1,4 +1,4 @@
-//! `.topo` files of htsim: a two- or three-tier tree by its parameters.
+//! `.topo` files of htsim: parameters of a two- or three-tier tree.
 //!
 //! ```text
 //! Nodes 32                      hosts
@@ -34,10 +34,10 @@ struct Tier {
     bundle: u64,
 }
 
-/// Maximum number of hosts or ports; larger numbers are typing errors.
+/// Maximum number of hosts or ports; a larger number is assumed to be a typing error.
 const MOST: u64 = 1 << 20;
 
-/// Returns `true` if a line may be the first of such a file.
+/// Returns `true` if a line may be the first line of a `.topo` file.
 pub(crate) fn is_first(line: &str) -> bool {
     let mut words = line.split_whitespace();
     words.next() == Some("Nodes") && words.next().is_some_and(|word| word.parse::<u64>().is_ok())
@@ -85,7 +85,7 @@ pub fn read_htsim_topo(content: &str) -> Result<Fabric, FileError> {
                     "downlink_latency_ns" => tier.link_latency_ns = number,
                     "switch_latency_ns" => tier.switch_latency_ns = number,
                     "bundle" => tier.bundle = number,
-                    // Follows from the radixes, so it is not read.
+                    // `oversubscribed` is determined by the radixes, so it is ignored.
                     "oversubscribed" => {}
                     _ => {
                         let known = "Downlink_speed_Gbps, Radix_Down, Radix_Up, Downlink_Latency_ns, \
@@ -118,7 +118,7 @@ pub fn read_htsim_topo(content: &str) -> Result<Fabric, FileError> {
     build(nodes, if pod_size == 0 { nodes } else { pod_size }, &all)
 }
 
-/// Returns `a / b` if it is an integer.
+/// Returns `a / b` if it is an integer, otherwise an error that names `what`.
 fn share(a: u64, b: u64, tier: &Tier, what: &str) -> Result<u64, FileError> {
     if b == 0 || !a.is_multiple_of(b) {
         return fail(tier.line, format!("{what}: {a} does not divide by {b}"));

@@ -9,10 +9,11 @@
 //! [1](2c904)  "S-0002c902"[1]    # lid 9 lmc 0 "leaf1" lid 4 4xEDR
 //! ```
 //!
-//! Channel adapters are hosts. SHARP aggregation nodes are functions inside a switch that appear as channel adapters;
-//! they are skipped unless the user names them as hosts. A node's name is its description if that is unique, otherwise
-//! its id. The rate is the data rate of the link's width and speed. There are no delays. Every cable is listed at both
-//! ends and counts once; two speeds are an error. A block of another kind is not read, with its ports.
+//! Channel adapters are hosts. SHARP aggregation nodes are functions inside a switch that are listed as channel
+//! adapters; they are skipped unless the user names them as hosts. A node's name is its description if that is unique,
+//! otherwise its id. The rate is the data rate of the link's width and speed. The output states no delays. Every cable
+//! is listed at both ends and counts once; two different speeds are an error. A block of any other type is skipped with
+//! its ports.
 
 use super::error::FileError;
 use super::plain::{Options, ParsedEnd, ParsedNode, ParsedTopology, counted, fail_line as fail, port_label};
@@ -23,7 +24,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use units::Rate;
 
-/// Data rate of one lane in Mbps, after line coding (InfiniBand Architecture, volume 2).
+/// Data rate of one lane in Mbps, excluding the overhead of line coding (InfiniBand Architecture, volume 2).
 const LANE_MBPS: [(&str, u64); 9] = [
     ("SDR", 2_000),
     ("DDR", 4_000),
@@ -39,7 +40,7 @@ const LANE_MBPS: [(&str, u64); 9] = [
 /// Text in the description of a SHARP aggregation node's channel adapter.
 const AGGREGATION_NODE: &str = "Aggregation Node";
 
-/// Returns `true` if a line starts a block.
+/// Returns `true` if a line starts the block of a switch, channel adapter or router.
 pub(crate) fn is_node(line: &str) -> bool {
     ["Switch\t", "Switch ", "Ca\t", "Ca ", "Rt\t", "Rt ", "Hca\t", "Hca "].iter().any(|word| line.starts_with(word))
         && line.contains('"')
@@ -50,13 +51,13 @@ fn is_other_block(line: &str) -> bool {
     line.starts_with(|c: char| c.is_ascii_alphabetic()) && line.contains('"')
 }
 
-/// Returns the text between the first pair of quotes, and the rest.
+/// Returns the text between the first pair of quotes, and the text after it.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let (_, rest) = text.split_once('"')?;
     rest.split_once('"')
 }
 
-/// Returns the number in a leading `[3]`, and the rest.
+/// Returns the number in a leading `[3]`, and the text after it.
 fn bracketed(text: &str) -> Option<(&str, &str)> {
     let (number, rest) = text.trim_start().strip_prefix('[')?.split_once(']')?;
     number.parse::<u16>().ok()?;
@@ -109,7 +110,7 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
             unread.push(format!("line {line}, a block `{}`", shown(block)));
             is_skipped = true;
         } else if is_skipped && text.starts_with('[') {
-            // A port of a block that is not read.
+            // A port of a skipped block.
         } else if let Some((port, rest)) = bracketed(text) {
             let Some(node) = &current else { return fail(line, "a port before any `Switch` or `Ca`") };
             let peer = quoted(rest).and_then(|(peer, rest)| Some((peer, bracketed(rest)?.0)));
@@ -159,13 +160,13 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
     }
     let by_id: HashMap<&str, &str> = names.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
     for (line, [a, b], mut spec) in cables {
-        // One end may state no speed.
+        // One of the two ends may state no speed.
         let stated = rates.get(&a).or_else(|| rates.get(&b));
         spec.rate = stated.map_or(spec.rate, |(_, rate)| *rate);
         plain.connect(&a, &b, spec).or_else(|id| fail(line, format!("no block describes `{}`", shown(&id))))?;
     }
     let is_aggregation = |node: &ParsedNode| {
-        // Nodes with a common description are named by their ids, so the description is looked up.
+        // `node.name` is the id if several nodes have the same description, so the description is looked up by id.
         let description = by_id.get(node.id.as_str()).map_or("", |text| *text);
         description.contains(AGGREGATION_NODE) && !options.roles.host.iter().any(|of| of.matches(&node.name))
     };
@@ -191,7 +192,8 @@ pub fn write_ibnetdiscover(fabric: &Fabric) -> Result<String, FileError> {
     };
     let port_of = |node: crate::NodeId, port: u16| {
         let label = port_label(fabric, node, port, |port| (u32::from(port) + 1).to_string());
-        // InfiniBand ports are numbers. If any port of a node has another name, all ports of the node are renumbered.
+        // InfiniBand ports are numbers. If any port of a node has a name that is not a number, all ports of the node
+        // are renumbered.
         let numbers = |port: usize| fabric.port_name(node, port as u16).is_none_or(|name| name.parse::<u16>().is_ok());
         let all = (0..fabric.ports(node).len()).all(numbers);
         if all { label } else { (u32::from(port) + 1).to_string() }
@@ -218,7 +220,7 @@ pub fn write_ibnetdiscover(fabric: &Fabric) -> Result<String, FileError> {
     Ok(text)
 }
 
-/// Returns a width and speed with exactly this rate.
+/// Returns an InfiniBand width and speed (`4xEDR`) with exactly this data rate; `None` if none exists.
 fn speed_name(rate: Rate) -> Option<String> {
     let widths = [4u64, 1, 8, 12, 2];
     let all = widths.iter().flat_map(|width| LANE_MBPS.iter().map(move |(name, mbps)| (width, name, width * mbps)));

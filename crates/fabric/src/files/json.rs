@@ -1,4 +1,4 @@
-//! JSON reader that rejects duplicate keys in an object, of which serde_json would silently take one.
+//! JSON reader that rejects duplicate keys in an object; serde_json would silently keep only one of them.
 
 use crate::names::visible;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};

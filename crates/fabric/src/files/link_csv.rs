@@ -1,8 +1,8 @@
 //! The link table of sonic-mgmt: `StartDevice,StartPort,EndDevice,EndPort,BandWidth,VlanID,VlanMode`.
 //!
-//! One cable per line, by device and port; the bandwidth is in Mbps. Columns are identified by their header, so columns
-//! after `EndPort` are optional and in any order. There are no delays and no device kinds; [`files`](super) has the
-//! rules for hosts.
+//! Each line is one cable with the device and port at each end; the bandwidth is in Mbps. Columns are identified by the
+//! header, so columns after `EndPort` are optional and in any order. The table states neither delays nor device kinds;
+//! see [`files`](super) for the rules that determine hosts.
 
 use super::error::FileError;
 use super::plain::{Options, ParsedTopology, counted, fail_line as fail, port_label};
@@ -13,7 +13,7 @@ use units::Rate;
 
 const HEADER: &str = "StartDevice,StartPort,EndDevice,EndPort,BandWidth,VlanID,VlanMode";
 
-/// Returns `true` for the first line of such a table.
+/// Returns `true` if a line is the header of a link table.
 pub(crate) fn is_header(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     line.starts_with("startdevice,") && line.contains("enddevice")
@@ -34,7 +34,7 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
     let needed = |name: &str| column(name).map_or_else(|| fail(line, format!("there is no column `{name}`")), Ok);
     let locations = [needed("StartDevice")?, needed("StartPort")?, needed("EndDevice")?, needed("EndPort")?];
     let bandwidth = column("BandWidth");
-    // AutoNeg and FECDisable are known columns too: they describe port settings.
+    // AutoNeg and FECDisable are also known columns, although the reader ignores these port settings.
     let known = || HEADER.split(',').chain(["AutoNeg", "FECDisable"]);
     let is_known = |column: &&String| known().any(|known| known.eq_ignore_ascii_case(column));
     let unread: Vec<String> = columns.iter().filter(|column| !is_known(column)).cloned().collect();
@@ -69,8 +69,8 @@ pub fn read_link_csv(content: &str, options: &Options) -> Result<Fabric, FileErr
 /// Writes a table: devices, ports and bandwidths.
 ///
 /// # Errors
-/// [`FileError::NotExpressible`] for a name with a comma or a quote, and one that a spreadsheet would evaluate as a
-/// formula; for a link slower than 1 Mbps.
+/// [`FileError::NotExpressible`] for a name with a comma or a quote, for a name that a spreadsheet would evaluate as a
+/// formula, and for a link slower than 1 Mbps.
 pub fn write_link_csv(fabric: &Fabric) -> Result<String, FileError> {
     let mut text = format!("{HEADER}\n");
     for link in fabric.links() {

@@ -1,14 +1,14 @@
-//! LLDP tables: a folder with a file for each switch, named after it, with the output of
-//! `lldpcli show neighbors -f json` or SONiC's `show lldp table`.
+//! LLDP tables: a folder with one file per switch. The file has the name of the switch and the output of `lldpcli show
+//! neighbors -f json` or SONiC's `show lldp table`.
 //!
-//! [`join_lldp`] converts the folder to one text: a JSON list of objects with the name of the switch and its table. The
-//! table of one switch alone is read as that of a switch called `local`.
+//! [`join_lldp`] converts the folder to one text: a JSON list of objects with the name of a switch and its table. A
+//! single table without a switch name is read as the table of a switch called `local`.
 //!
-//! A neighbour without a table is a switch if it has the capability of a bridge or router, otherwise a host. Its name
-//! may have a domain suffix. A cable listed at both ends counts once: a switch may announce a port by its alias or MAC
-//! address, so the port id and the description are looked up in its own table. Management ports (`eth0`, `mgmt0`) are
-//! skipped. The tables state neither rates nor delays. Other attributes of a neighbour are not read; an unknown key
-//! above them is reported.
+//! A neighbour without a table is a switch if it has the bridge or router capability, otherwise a host. Its name may
+//! have a domain suffix. A cable listed at both ends counts once: a switch may announce a port by its alias or MAC
+//! address, so the announced port id and description are looked up in the neighbour's own table. Management ports
+//! (`eth0`, `mgmt0`) are skipped. The tables state neither rates nor delays. Other attributes of a neighbour are
+//! ignored; an unknown key at a higher level is reported.
 
 use super::error::FileError;
 use super::plain::{Options, ParsedEnd, ParsedTopology, counted, fail};
@@ -29,7 +29,7 @@ pub fn join_lldp(files: impl IntoIterator<Item = (String, String)>) -> String {
     Value::Array(files.into_iter().map(item).collect()).to_string()
 }
 
-/// Returns `true` for the table of a switch.
+/// Returns `true` if the content is the LLDP table of a switch.
 pub fn is_lldp_table(content: &str) -> bool {
     let content = content.trim_start_matches('\u{feff}').trim_start();
     match content.strip_prefix('{') {
@@ -38,7 +38,7 @@ pub fn is_lldp_table(content: &str) -> bool {
     }
 }
 
-/// Entry of a table.
+/// Row of an LLDP table.
 struct LldpNeighbor {
     location: String,
     port: String,
@@ -54,7 +54,7 @@ struct LldpNeighbor {
 /// [`FileError::Element`] with the invalid switch and port (`leaf1.Ethernet4`); [`FileError::Fabric`] if it is not a
 /// network.
 pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> {
-    // Switch, file, content.
+    // Switch name, file name and table of each switch.
     let mut tables: Vec<(String, String, String)> = match serde_json::from_str(content) {
         Ok(Value::Array(items)) => {
             let text = |item: &Value, key: &str| item.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -80,12 +80,12 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
                 management.push(format!("{switch} {}", neighbor.port));
                 continue;
             }
-            // A host without an LLDP agent may send frames without a system name.
+            // A host without an LLDP agent may send LLDP frames without a system name.
             if neighbor.peer.is_empty() {
                 nameless.push(format!("{switch} {}", neighbor.port));
                 continue;
             }
-            // `spine1.lab.example` is the neighbour with the table `spine1`.
+            // A neighbour announced as `spine1.lab.example` is the switch `spine1` if that has a table.
             let first = neighbor.peer.split('.').next().unwrap_or_default();
             if !plain.has(&neighbor.peer) && tables.iter().any(|(name, ..)| name == first) {
                 neighbor.peer = first.to_owned();
@@ -95,7 +95,7 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
     }
     let own: BTreeSet<ParsedEnd> = rows.iter().map(|(switch, row)| (switch.clone(), row.port.clone())).collect();
     let mut known: BTreeMap<ParsedEnd, ParsedEnd> = BTreeMap::new();
-    // Cables between two switches with tables that are not in the table of the far end.
+    // Cables between two switches with tables that are listed only in the table of the near end.
     let mut unmatched: Vec<(String, String, String)> = Vec::new();
     let mut by_capability = Vec::new();
     for (switch, LldpNeighbor { location, port, peer, peer_ports, forwards }) in rows {
@@ -125,8 +125,8 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
         known.insert(there.clone(), here.clone());
         known.insert(here, there);
     }
-    // If each end lists a cable that the other does not, it is probably one cable with two names, which would count
-    // twice.
+    // If the tables of two switches each list a cable to the other switch that the other table lacks, the two entries
+    // are probably one cable whose ports have two names. Reading them as two cables would count it twice.
     if let Some((location, _, peer)) =
         unmatched.iter().find(|(_, a, b)| unmatched.iter().any(|(_, c, d)| (a, b) == (d, c)))
     {
@@ -185,7 +185,7 @@ fn of_lldpcli(file: &str, table: &str, unread: &mut Vec<String>) -> Result<Vec<L
         Some(Value::Object(lldp)) => lldp.get("interface"),
         _ => return fail(file, "must have `lldp.interface`; of lldpcli's formats `-f json` is read, not `json0`"),
     };
-    // A single neighbour is an object, several are a list of objects with one key each.
+    // A single neighbour is an object, several neighbours are a list of objects with one key each.
     let items: Vec<(&String, &Value)> = match interfaces {
         Some(Value::Array(items)) => items.iter().filter_map(Value::as_object).flatten().collect(),
         Some(Value::Object(items)) => items.iter().collect(),
@@ -201,7 +201,7 @@ fn of_lldpcli(file: &str, table: &str, unread: &mut Vec<String>) -> Result<Vec<L
         let Some(chassis) = item.get("chassis").and_then(Value::as_object) else {
             return fail(location, "has no `chassis`");
         };
-        // The chassis is a value under its name, or unnamed.
+        // The chassis is an object under the neighbour's name, or directly the value if the neighbour has no name.
         let named = chassis.iter().find(|(_, value)| value.get("id").is_some_and(Value::is_object));
         let (peer, chassis) = match named {
             Some((name, value)) => (Some(name.clone()), value),
@@ -237,7 +237,7 @@ fn of_lldpcli(file: &str, table: &str, unread: &mut Vec<String>) -> Result<Vec<L
     Ok(found)
 }
 
-/// Parses SONiC's `show lldp table`: columns below titles, with the width of the dashes.
+/// Parses SONiC's `show lldp table`: the dashes below the titles define the column widths.
 fn of_sonic(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
     let lines: Vec<(usize, &str)> = table.lines().enumerate().map(|(n, line)| (n + 1, line)).collect();
     let Some(header) = lines.iter().position(|(_, line)| line.starts_with("LocalPort")) else {
@@ -278,7 +278,7 @@ fn of_sonic(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
         if port.is_empty() || port.contains(' ') || id.is_empty() {
             return fail(location, "must have a local port, and the port of a remote device: is a row wrapped?");
         }
-        // A port with a MAC address as id has its name in the description.
+        // If the port id is a MAC address, the description has the port name.
         let by_description = id.matches(':').count() == 5 && !description.is_empty();
         let peer_ports = if by_description { [description, id] } else { [id, description] };
         found.push(LldpNeighbor { location, port, peer, peer_ports, forwards: capability.contains(['B', 'R']) });

@@ -15,9 +15,9 @@
 //! | netlab | netlab topologies; read only |
 //! | gns3 | GNS3 projects; read only |
 //!
-//! Every reader checks its fabric, so that the result is a valid network. Formats that are plain graphs do not state
-//! hosts, tiers of switches or link rates; see [`Options`], and `assemble.rs` for the rules. [`Fabric::decisions`]
-//! lists the decisions, [`Fabric::reason`] the reason for a node's kind.
+//! Every reader validates the fabric it returns. Formats that are plain graphs do not state hosts, tiers of switches or
+//! link rates; see [`Options`], and `assemble.rs` for the rules that determine them. [`Fabric::decisions`] lists the
+//! reader's decisions, [`Fabric::reason`] the reason for a node's kind.
 
 mod assemble;
 mod batfish;
@@ -66,7 +66,7 @@ impl Format {
     /// Reads a file of this format.
     ///
     /// # Errors
-    /// Those of the format's reader.
+    /// Errors of the format's reader.
     pub fn read(self, content: &str, options: &Options) -> Result<Fabric, FileError> {
         let content = content.trim_start_matches('\u{feff}');
         if let (Format::Hpcc | Format::HtsimTopo, Some(key)) = (self, options.roles.first_key()) {
@@ -95,7 +95,7 @@ impl Format {
         })
     }
 
-    /// Writes a fabric in this format; for [`Format::ConfigDb`] all objects as one list.
+    /// Writes a fabric in this format; for [`Format::ConfigDb`] the objects of all switches in one list.
     ///
     /// # Errors
     /// [`FileError::NotExpressible`] if the format cannot represent the fabric.
@@ -123,7 +123,7 @@ impl Format {
 /// Returns a file's content as text.
 ///
 /// # Errors
-/// The line, from 1, of the first byte that is not UTF-8.
+/// Line number, from 1, of the first byte that is not UTF-8.
 pub fn text_of(content: &[u8]) -> Result<&str, usize> {
     std::str::from_utf8(content).map_err(|error| {
         let before = &content[..error.valid_up_to()];
@@ -131,11 +131,11 @@ pub fn text_of(content: &[u8]) -> Result<&str, usize> {
     })
 }
 
-/// Joins the named files of a folder to one text: a list of `config_db.json` objects, or of LLDP tables, each for the
-/// switch with the file's name without extension.
+/// Joins the named files of a folder to one text: a list of `config_db.json` objects or of LLDP tables. The file name
+/// without extension is the name of the switch.
 ///
 /// # Errors
-/// The file that has another format than the others or is not JSON, with the line.
+/// Name and line of a file that has another format than the other files or is not JSON.
 pub fn join(files: Vec<(String, String)>) -> Result<String, String> {
     let tables = files.iter().filter(|(_, content)| is_lldp_table(content)).count();
     if tables > 0 {
@@ -163,7 +163,7 @@ pub fn join_config_db(files: impl IntoIterator<Item = String>) -> String {
     format!("[\n{}\n]\n", files.join(",\n"))
 }
 
-/// Detects the format by content; the name is used only if the content is broken.
+/// Detects the format by content; the name is used only if the content cannot be parsed.
 pub fn detect(path: &str, content: &str) -> Option<Format> {
     let text = content.trim_start_matches('\u{feff}').trim_start();
     let by_name = Format::of_name(path);

@@ -8,7 +8,7 @@ use units::{Rate, Time};
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
 const OPTIONS: Options = Options::new(LINK);
 
-/// Known troublemakers: line ends and quotes, comments, formulas, escapes, paths, options.
+/// Parts of names that often break parsers: line ends and quotes, comments, formulas, escapes, paths, options.
 const PARTS: [&str; 34] = [
     "\n",
     "\r",
@@ -50,12 +50,12 @@ fn names() -> impl Strategy<Value = String> {
     proptest::collection::vec(0..PARTS.len(), 1..4).prop_map(|parts| parts.into_iter().map(|at| PARTS[at]).collect())
 }
 
-/// Like [`names`], restricted to valid names of a fabric.
+/// Like [`names`], restricted to names that are valid in a fabric.
 fn taken() -> impl Strategy<Value = String> {
     names().prop_filter("a name", |name| crate::check_name(name).is_ok())
 }
 
-/// Returns cables as (node, port) pairs, the lower end first, sorted.
+/// Returns the cables as sorted pairs of (node, port), with the smaller end of each cable first.
 fn cables(fabric: &Fabric) -> Vec<[(String, Option<String>); 2]> {
     let end =
         |end: crate::End| (fabric.name(end.node).to_owned(), fabric.port_name(end.node, end.port).map(str::to_owned));
@@ -65,7 +65,7 @@ fn cables(fabric: &Fabric) -> Vec<[(String, Option<String>); 2]> {
     cables
 }
 
-/// Returns two switches and two hosts with all ports named, which every format but HPCC and htsim can represent.
+/// Returns two switches and two hosts with all ports named. Every format except HPCC and htsim can represent it.
 fn named(switch: &str, other: &str, port: &str) -> Result<Fabric, FabricError> {
     let mut builder = FabricBuilder::new("file");
     let (a, b) = (builder.add_switch(switch, 1), builder.add_switch(other, 1));
@@ -137,7 +137,7 @@ fn two_ports_of_one_name_are_refused() {
     assert_eq!(error, FabricError::PortTwice { node: "S1".to_owned(), port: "Ethernet0".to_owned() });
 }
 
-/// Returns a file of each format with these names, escaped by its syntax.
+/// Returns one file of each format with these names, escaped by the rules of the format.
 fn files_with(node: &str, port: &str) -> Vec<(Format, String)> {
     let (j, p) = (serde_json::Value::from(node).to_string(), serde_json::Value::from(port).to_string());
     let xml = |text: &str| {
@@ -190,7 +190,7 @@ fn files_with(node: &str, port: &str) -> Vec<(Format, String)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// For any names, a reader rejects the file or the fabric has only names that can be displayed.
+    /// For any names, a reader rejects the file or returns a fabric whose names can all be displayed.
     #[test]
     fn no_reader_lets_a_name_in_that_acts(node in names(), port in names()) {
         for (format, text) in files_with(&node, &port) {
@@ -209,7 +209,7 @@ proptest! {
         }
     }
 
-    /// A writer preserves a name for its own reader, or rejects it.
+    /// A writer writes a name that its own reader restores, or rejects the name.
     #[test]
     fn every_writer_carries_a_name_or_refuses_it(switch in taken(), other in taken(), port in taken()) {
         let Ok(fabric) = named(&switch, &other, &port) else { return Ok(()) };

@@ -33,7 +33,7 @@ const BLOCKS: [&str; 51] = [
     "configlets", "multilab", "_merge",
 ];
 
-/// Attributes of nodes, from netlab and its modules, without `include` and `clone`, which make other nodes of one.
+/// Known attributes of nodes, from netlab and its modules, except `include` and `clone`, which generate further nodes.
 #[rustfmt::skip]
 const NODE_KEYS: [&str; 57] = [
     "name", "interfaces", "module", "device", "box", "image", "id", "config", "group", "groups", "role", "mgmt", "mtu",
@@ -43,7 +43,7 @@ const NODE_KEYS: [&str; 57] = [
     "configlets", "external", "_daemon", "_daemon_parent",
 ];
 
-/// Returns the value at a path of keys, which a file may write as one key with dots.
+/// Returns the value at a path of keys. A file may also write the path as one key with dots.
 fn at<'y>(table: &'y Yaml, path: &[&str]) -> &'y Yaml {
     let found = (1..=path.len()).rev().map(|end| match yaml::get(table, &path[..end].join(".")) {
         value if end == path.len() => value,
@@ -52,7 +52,7 @@ fn at<'y>(table: &'y Yaml, path: &[&str]) -> &'y Yaml {
     found.into_iter().find(|value| !value.is_badvalue()).unwrap_or(&Yaml::BadValue)
 }
 
-/// Returns the blocks that may define nodes or links, and are not read.
+/// Returns the blocks that are not read although they may define nodes or links.
 fn unread_blocks(document: &Yaml) -> Vec<String> {
     let keys = yaml::entries(document).into_iter().filter_map(|(key, _)| text(key));
     let is_known = |key: &str| BLOCKS.contains(&key.split('.').next().unwrap_or_default());
@@ -67,7 +67,7 @@ fn all_links(document: &Yaml) -> Result<Vec<(String, &Yaml)>, FileError> {
             let name = text(name).unwrap_or_default();
             found.extend(links(&format!("{block}.{name}.links"), yaml::get(value, "links"))?);
         }
-        // `vlans.red.links` as one key.
+        // `vlans.red.links` written as one key.
         for (key, value) in yaml::entries(document) {
             let Some(key) = text(key).filter(|key| key.starts_with(&format!("{block}."))) else { continue };
             match key.ends_with(".links") {
@@ -104,7 +104,7 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
         let ends = ends(link, &plain);
         if let Yaml::Hash(_) = link {
             let keys = yaml::entries(link).into_iter().filter_map(|(key, _)| text(key));
-            // `bgp.role` is an attribute of a module.
+            // `bgp.role` is an attribute of a netlab module, so only the part before the dot is compared.
             let is_known = |key: &str| plain.has(key) || LINK_KEYS.contains(&key.split('.').next().unwrap_or_default());
             unread.extend(keys.filter(|key| !is_known(key)).map(|key| format!("{location}.{key}")));
         }
@@ -162,7 +162,7 @@ fn device(value: &Yaml) -> Option<String> {
     text(yaml::get(value, "device"))
 }
 
-/// Returns links with their locations, including those of groups and aggregated links.
+/// Returns links with their locations, including the links in groups and aggregated links.
 fn links<'y>(location: &str, value: &'y Yaml) -> Result<Vec<(String, &'y Yaml)>, FileError> {
     let mut found = Vec::new();
     let items = match value {
@@ -188,7 +188,7 @@ fn links<'y>(location: &str, value: &'y Yaml) -> Result<Vec<(String, &'y Yaml)>,
     Ok(found)
 }
 
-/// Returns the names and attributes of nodes.
+/// Returns the names and attributes of all nodes.
 fn nodes(document: &Yaml) -> Result<Vec<(String, &Yaml)>, FileError> {
     let named = |name: &Yaml| text(name).map_or_else(|| fail("nodes", "a node's name must be a text"), Ok);
     match yaml::get(document, "nodes") {
@@ -211,7 +211,7 @@ fn nodes(document: &Yaml) -> Result<Vec<(String, &Yaml)>, FileError> {
 fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) -> ParsedNode {
     let groups = yaml::entries(yaml::get(document, "groups"));
     let is_member = |group: &Yaml| {
-        // A group is a map with `members`, or their list.
+        // A group is a map with the key `members`, or a list of members.
         let members = group.as_vec().or_else(|| yaml::get(group, "members").as_vec());
         members.is_some_and(|all| all.iter().any(|one| text(one).as_deref() == Some(name)))
     };
@@ -225,7 +225,7 @@ fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) ->
         (Some(role), _) => (NodeKind::Switch, reason_from("role", role), false),
         (None, "linux") => (NodeKind::Host, reason_from("device", "linux"), true),
         (None, "") => (NodeKind::Switch, "no role of a host".to_owned(), false),
-        // The default device applies only to nodes without other information.
+        // The default device applies only to nodes that do not otherwise indicate their kind.
         (None, _) if own_device.is_none() && named_like_a_host(name) => {
             (NodeKind::Host, "named like a host".to_owned(), false)
         }
@@ -243,7 +243,7 @@ fn described(document: &Yaml, name: &str, node: &Yaml, default: Option<&str>) ->
     }
 }
 
-/// Returns the nodes of a link.
+/// Returns the names of the nodes that a link connects.
 fn ends(link: &Yaml, plain: &ParsedTopology) -> Vec<String> {
     match link {
         Yaml::String(text) if plain.has(text) => vec![text.clone()],
@@ -260,7 +260,7 @@ fn ends(link: &Yaml, plain: &ParsedTopology) -> Vec<String> {
     }
 }
 
-/// Returns a node given as a string, or the `node` of a map.
+/// Returns the node name in a string, or in the `node` of a map.
 fn node_of(value: &Yaml) -> Option<String> {
     text(value).or_else(|| text(yaml::get(value, "node")))
 }

@@ -41,7 +41,7 @@ fn identity(value: Option<&Value>) -> Option<String> {
     }
 }
 
-/// Returns the kind of a node and the attribute that states it.
+/// Returns the kind of a node and the reason, which names the attribute that states the kind.
 fn kind_in(node: &Map<String, Value>) -> (Option<NodeKind>, String) {
     let stated = ["kind", "type", "role"].iter().find_map(|&key| Some((key, node.get(key)?.as_str()?)));
     stated.map_or((None, String::new()), |(key, word)| (Some(kind_of(word)), reason_from(key, word)))
@@ -58,10 +58,10 @@ const LINK_KEYS: [&str; 10] =
 
 const GRAPH_KEYS: [&str; 6] = ["directed", "multigraph", "graph", "nodes", "links", "edges"];
 
-/// Attribute of a graph: its generator. [`write_node_link`] states it for readers of the file.
+/// Graph attribute with the kind of the fabric (its generator), which [`write_node_link`] writes for human readers.
 const KIND: &str = "kind";
 
-/// Attribute of a graph: server ports that two switches reach (dual ToR).
+/// Graph attribute with the server ports that are connected to two switches (dual ToR).
 const SHARED_PORTS: &str = "shared_ports";
 
 /// Reads a graph.
@@ -94,7 +94,7 @@ pub fn read_node_link(content: &str, options: &Options) -> Result<Fabric, FileEr
         let (kind, why) = kind_in(node);
         let word = |key: &str| match node.get(key)? {
             Value::String(text) => Some(text.clone()),
-            // `"layer": 1` numbers layers, but `"group": 1` is a colour of a drawing.
+            // A number in `layer` is a layer, but a number in `group` is a colour for drawing.
             Value::Number(number) => Some(format!("{key} {number}")),
             _ => None,
         };

@@ -1,9 +1,9 @@
-//! Nodes, selected by name, that the user ignores or declares to be a host or a switch.
+//! Name patterns with which the user ignores nodes or declares them to be hosts or switches.
 
 use super::error::FileError;
 use super::plain::fail;
 
-/// Name pattern with `*` for any text.
+/// Name pattern in which `*` matches any text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamePattern(String);
 
@@ -31,26 +31,26 @@ impl NamePattern {
 /// The user's decisions about nodes, which override the file.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Roles {
-    /// Nodes to skip, with their links.
+    /// Nodes to skip together with their links.
     pub ignore: Vec<NamePattern>,
     /// Nodes that are hosts.
     pub host: Vec<NamePattern>,
     /// Nodes that are switches.
     pub switch: Vec<NamePattern>,
-    /// Switches to which hosts are attached, instead of all leaves of a file without hosts.
+    /// Switches to which hosts are attached. If empty, hosts are attached to all leaves of a file without hosts.
     pub hosts_on: Vec<NamePattern>,
 }
 
 impl Roles {
-    /// No decisions.
+    /// No patterns.
     pub const NONE: Roles = Roles { ignore: Vec::new(), host: Vec::new(), switch: Vec::new(), hosts_on: Vec::new() };
 
-    /// Returns the patterns by key of `[fabric]`.
+    /// Returns the patterns with their keys in `[fabric]`.
     fn by_key(&self) -> [(&'static str, &[NamePattern]); 4] {
         [("ignore", &self.ignore), ("host", &self.host), ("switch", &self.switch), ("hosts_on", &self.hosts_on)]
     }
 
-    /// Returns the first key with a pattern.
+    /// Returns the first key that has a pattern.
     pub(crate) fn first_key(&self) -> Option<&'static str> {
         self.by_key().into_iter().find(|(_, patterns)| !patterns.is_empty()).map(|(key, _)| key)
     }
@@ -58,7 +58,7 @@ impl Roles {
     /// Checks that every pattern matches one of these names, and that no name is both host and switch.
     ///
     /// # Errors
-    /// The key with the pattern that matches none, or with the contradiction.
+    /// The key with a pattern that matches no name, or with a pattern for a node that is declared both host and switch.
     pub(crate) fn check<'a>(&self, names: impl Iterator<Item = &'a str> + Clone) -> Result<(), FileError> {
         for (key, patterns) in self.by_key() {
             if let Some(idle) = patterns.iter().find(|pattern| !names.clone().any(|name| pattern.matches(name))) {

@@ -1,4 +1,4 @@
-//! Round trips and corrupted files.
+//! Round trips (write, then read) and corrupted files.
 
 use super::*;
 use crate::generate::*;
@@ -9,7 +9,7 @@ use units::{Rate, Time};
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
 const OPTIONS: Options = Options::new(LINK);
 
-/// Generates any connected fabric, with parallel links and unusual values.
+/// Generates arbitrary connected fabrics, including parallel links and unusual values.
 fn any_fabric(relays: bool) -> impl Strategy<Value = Fabric> {
     let spec = (1u64..4_000_000_000_000, 1u64..10_000_000_000, 0u32..=1000)
         .prop_map(|(bps, ps, mille)| (bps, ps, f64::from(mille) / 1000.0));
@@ -68,7 +68,7 @@ proptest! {
         prop_assert_eq!(detect("x", &text), Some(Format::NodeLink));
     }
 
-    /// For any corruption of a file, the reader returns a fabric or an error.
+    /// For any corruption of a file, the reader returns a fabric or an error instead of panicking.
     #[test]
     fn corrupted_files_never_panic(
         fabric in any_fabric(true), at in any::<usize>(), byte in 0u8..128, cut in any::<bool>()
@@ -113,7 +113,7 @@ fn hpcc_files_as_they_are_found() {
     assert_eq!(fabric.links()[1].rate, Rate::from_gbps(25));
     assert!(fabric.links().iter().all(|link| link.delay == Time::from_us(1)));
     assert_eq!((fabric.find("h2").map(|n| n.0), fabric.find("s3").map(|n| n.0)), (Some(2), Some(3)));
-    // Blank lines, Windows line ends, a byte order mark, switch ids over two lines, comments at the end.
+    // Blank lines, Windows line ends, a byte order mark, switch ids on two lines, comments at the end.
     let odd = "\u{feff}5 2 5\r\n\r\n3\r\n  4\r\n0 3 100Gbps 1000ns 0\r\n1 3 1Gbps 1ns 0\r\n2 4 1Gbps 1ns 0\r\n\
                3 4 1Gbps 1ns 0\r\n3 4 1Gbps 1ns 0.5 total node #, ...\r\n\r\nfirst line: 7 8\r\n";
     let fabric = read_hpcc(odd).unwrap();
@@ -156,7 +156,7 @@ fn hpcc_errors_name_the_line() {
     assert!(read_hpcc("2 1 1\n").unwrap_err().to_string().contains("line 1: the file ends after 0 of 1 switch ids"));
 }
 
-/// First lines of SimAI, PowerTCP, Reverie and ns3-rdma, followed by equal links.
+/// First lines of SimAI, PowerTCP, Reverie and ns3-rdma, followed by the same links.
 #[test]
 fn topologies_of_other_forks_of_hpcc_are_read() {
     let of = |text: &str| {
@@ -185,7 +185,7 @@ fn topologies_of_other_forks_of_hpcc_are_read() {
     assert!(named.ends_with("(read as hpcc)"), "{named}");
 }
 
-/// A ring of accelerators: no switch, so hosts must relay.
+/// A ring of accelerators has no switch, so the hosts must relay.
 #[test]
 fn hosts_of_a_file_without_switches_can_relay() {
     let ring = "4 0 4\n\n0 1 200Gbps 0.005ms 0\n1 2 200Gbps 0.005ms 0\n2 3 200Gbps 0.005ms 0\n3 0 200Gbps 0.005ms 0\n";

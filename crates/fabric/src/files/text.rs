@@ -6,18 +6,18 @@ use crate::LinkSpec;
 use std::fmt::Display;
 use std::str::FromStr;
 
-/// Truncates a word for a message.
+/// Truncates a word to 40 characters for an error message.
 pub(crate) fn shown(word: &str) -> String {
     if word.chars().count() <= 40 { word.to_owned() } else { word.chars().take(40).chain("...".chars()).collect() }
 }
 
-/// Returns the lines that are not blank, numbered from 1, without a byte order mark.
+/// Returns the non-blank lines with their line numbers (from 1), without a byte order mark.
 pub(crate) fn lines(content: &str) -> impl Iterator<Item = (usize, &str)> {
     let numbered = content.trim_start_matches('\u{feff}').lines().enumerate();
     numbered.map(|(n, text)| (n + 1, text)).filter(|(_, text)| !text.trim().is_empty())
 }
 
-/// Returns link properties from attributes by name, with `default` for missing ones.
+/// Returns link properties from attributes by name; a missing attribute has the value in `default`.
 pub(crate) fn spec_of(
     location: &str,
     attribute: impl Fn(&str) -> Option<String>,

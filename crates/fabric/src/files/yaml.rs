@@ -7,11 +7,11 @@ use yaml_rust2::parser::{Event, Parser};
 use yaml_rust2::scanner::{Marker, ScanError};
 use yaml_rust2::{Yaml, YamlLoader};
 
-/// Maximum nesting; more would exhaust the stack of recursive code.
+/// Maximum nesting depth; deeper nesting could overflow the stack of recursive functions.
 const MAX_DEPTH: usize = 64;
 
-/// Maximum number of values plus bytes of text from aliases, in addition to twice the size of the file: `&a [*b, *b]`
-/// thirty levels deep is a billion.
+/// Maximum number of values plus bytes of text after alias expansion, in addition to twice the size of the file. For
+/// example, `&a [*b, *b]` nested thirty levels deep expands to a billion values.
 const MAX_EXPANSION: u64 = 1 << 22;
 
 /// Reads the first document of a text.
@@ -31,14 +31,15 @@ fn location(at: &Marker) -> String {
     format!("line {}, column {}", at.line(), at.col() + 1)
 }
 
-/// Measures values, bytes of text and nesting depth with every alias expanded, as the loader would expand them in
-/// memory. It works event by event and so needs neither memory nor stack itself.
+/// Counts the values and bytes of text, and measures the nesting depth, as if every alias were expanded. The loader
+/// would expand them in memory; this function processes parser events one by one and needs neither memory nor
+/// recursion.
 fn measure(content: &str) -> Result<(), FileError> {
     let most = MAX_EXPANSION + 2 * content.len() as u64;
     let mut parser = Parser::new_from_str(content);
-    // Weight and depth of the value of each anchor.
+    // Size and depth of the value of each anchor.
     let mut anchors: HashMap<usize, (u64, usize)> = HashMap::new();
-    // For each open list or map: its anchor, the count of values before it, and the depth inside.
+    // For each open list or map: its anchor, the total size before it, and the depth of its contents.
     let mut open: Vec<(usize, u64, usize)> = Vec::new();
     let mut count = 0u64;
     loop {
@@ -80,7 +81,7 @@ fn measure(content: &str) -> Result<(), FileError> {
     }
 }
 
-/// Returns the value of a key, including keys of a merge key (`<<`); [`Yaml::BadValue`] if there is none.
+/// Returns the value of a key, including keys merged by `<<`; [`Yaml::BadValue`] if the key is missing.
 pub(crate) fn get<'y>(table: &'y Yaml, key: &str) -> &'y Yaml {
     let Yaml::Hash(_) = table else { return &Yaml::BadValue };
     match (&table[key], &table["<<"]) {
@@ -92,8 +93,8 @@ pub(crate) fn get<'y>(table: &'y Yaml, key: &str) -> &'y Yaml {
     }
 }
 
-/// Returns the keys and values of a table in order, with those of a merge key at its position. Own keys take precedence
-/// over merged ones.
+/// Returns the keys and values of a table in order, with merged (`<<`) entries at the position of the merge key. The
+/// table's own keys take precedence over merged ones.
 pub(crate) fn entries(table: &Yaml) -> Vec<(&Yaml, &Yaml)> {
     let Yaml::Hash(own) = table else { return Vec::new() };
     let (mut all, mut known) = (Vec::new(), HashSet::new());
@@ -120,7 +121,7 @@ mod tests {
         read(text).unwrap_err().to_string()
     }
 
-    /// A billion values from 400 bytes, with and without a blank before each alias.
+    /// Files of 400 bytes that would expand to a billion values, with and without a blank before each alias.
     #[test]
     fn aliases_of_aliases_are_refused_before_they_are_written_out() {
         for (blank, levels) in [(" ", 9), ("", 9), ("", 30)] {

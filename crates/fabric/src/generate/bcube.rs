@@ -1,15 +1,16 @@
-//! BCube: servers with several ports that forward for each other.
+//! BCube: servers with several ports that forward frames of other servers.
 
 use super::parts::{affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec, NodeId};
 
-/// Generates BCube(n, k) (Guo et al., SIGCOMM 2009): n^(k+1) servers with k+1 ports and k+1 levels of n^k switches with
-/// n ports. There are no switch-to-switch and no server-to-server links, so servers relay. A server's number in base n
-/// has k+1 digits. Its port l is linked to the switch of level l that is shared by all servers with equal digits except
-/// digit l, at the switch port of that digit. Servers are `H1`.., the switches of level l `S<l>-1`.., all on tier 1.
+/// Generates BCube(n, k) (Guo et al., SIGCOMM 2009): n^(k+1) servers with k+1 ports, and k+1 levels of n^k switches
+/// with n ports. There are no switch-to-switch and no server-to-server links, so servers relay. A server's number has
+/// k+1 digits in base n. Port l of a server leads to a switch of level l, which connects the n servers whose numbers
+/// differ only in digit l; the switch port equals that digit. Servers are `H1`.., the switches of level l `S<l>-1`..,
+/// all on tier 1.
 ///
 /// # Errors
-/// If n is outside 2..=1024, k outside 0..=15, or the fabric too large.
+/// If n is outside 2..=1024, k is outside 0..=15, or the fabric is too large.
 pub fn bcube(n: u32, k: u32, link: LinkSpec) -> Result<Fabric, FabricError> {
     within("bcube", "n", n, 2..=1024)?;
     within("bcube", "k", k, 0..=15)?;
@@ -24,7 +25,7 @@ pub fn bcube(n: u32, k: u32, link: LinkSpec) -> Result<Fabric, FabricError> {
             (1..=n.pow(k)).map(|number| builder.add_switch(format!("S{level}-{number}"), 1)).collect();
         let below = n.pow(level);
         for (server, &host) in hosts.iter().enumerate() {
-            // The server number without its digit `level`.
+            // The server number with digit `level` removed.
             let server = server as u32;
             let index = server / (below * n) * below + server % below;
             builder.connect(host, switches[index as usize], link);

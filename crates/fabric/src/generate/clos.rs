@@ -4,11 +4,12 @@ use super::parts::{TierLinks, add_hosts, add_switches, affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError};
 
 /// Generates a leaf-spine fabric: every leaf (`L1`..) is linked to every spine (`S1`..) by `links_per_pair` parallel
-/// links and has `hosts_per_leaf` hosts. Oversubscription is hosts_per_leaf * host rate / (spines * links_per_pair *
-/// uplink rate). Ports of a leaf: hosts first, then the spines in order. Leaf-spine links are `links.edge`.
+/// links and has `hosts_per_leaf` hosts. The oversubscription is hosts_per_leaf * host rate / (spines * links_per_pair
+/// * uplink rate). Ports of a leaf: hosts first, then the spines in order. Leaf-spine links have the properties
+/// `links.edge`.
 ///
 /// # Errors
-/// If a count is zero or the fabric too large.
+/// If a count is zero or the fabric is too large.
 pub fn leaf_spine(
     leaves: u32,
     spines: u32,
@@ -46,7 +47,7 @@ pub fn leaf_spine(
 /// numerical order.
 ///
 /// # Errors
-/// If a count is zero or the fabric too large.
+/// If a count is zero or the fabric is too large.
 pub fn clos(
     pods: u32,
     tors_per_pod: u32,

@@ -1,4 +1,4 @@
-//! Fat-trees of identical switches, and F10's variant.
+//! Fat-trees of identical switches, and F10's AB fat-tree.
 
 use super::parts::{TierLinks, add_hosts, add_switches, within};
 use crate::{Fabric, FabricBuilder, FabricError, NodeId};
@@ -6,10 +6,10 @@ use crate::{Fabric, FabricBuilder, FabricError, NodeId};
 /// Generates the fat-tree of k-port switches (Al-Fares et al., 2008): k pods of k/2 edge and k/2 aggregation switches,
 /// k²/4 cores, k³/4 hosts. `k` is even, 2..=128.
 ///
-/// Names and ports generalise PABO's Fig. 10 (k = 4): pod p (from 0) has edges `S(kp+1)`.. and aggregation switches
-/// after them, cores are `C1`.., hosts `H1`.. follow the order of edges. An edge has its hosts on ports 0..k/2 and
-/// aggregation switch a on port k/2 + a; aggregation switch a has edge e on port e and core `C(a*k/2 + c + 1)` on port
-/// k/2 + c; a core has pod p on port p.
+/// Names and ports generalise PABO's Fig. 10 (k = 4): pod p (from 0) has edge switches `S(kp+1)`.., followed by its
+/// aggregation switches. Core switches are `C1`.., hosts `H1`.. in the order of edge switches. An edge switch has its
+/// hosts on ports 0..k/2 and aggregation switch a on port k/2 + a. Aggregation switch a has edge switch e on port e and
+/// core switch `C(a*k/2 + c + 1)` on port k/2 + c. A core switch has pod p on port p.
 ///
 /// # Errors
 /// If `k` is odd or outside 2..=128.
@@ -17,8 +17,8 @@ pub fn fat_tree(k: u32, links: TierLinks) -> Result<Fabric, FabricError> {
     fat_tree_oversubscribed(k, k / 2, links)
 }
 
-/// Generates a [`fat_tree`] with `hosts_per_edge` hosts on each edge switch instead of k/2. The oversubscription is
-/// `hosts_per_edge / (k/2)` with equal link rates.
+/// Generates a [`fat_tree`] with `hosts_per_edge` hosts on each edge switch instead of k/2. If all links have the same
+/// rate, the oversubscription is `hosts_per_edge / (k/2)`.
 ///
 /// # Errors
 /// If `k` is odd or outside 2..=128, or `hosts_per_edge` outside 1..=512.
@@ -26,9 +26,10 @@ pub fn fat_tree_oversubscribed(k: u32, hosts_per_edge: u32, links: TierLinks) ->
     build("fat-tree", k, hosts_per_edge, links, |half, _, agg, c| agg * half + c)
 }
 
-/// Generates F10's AB fat-tree (Liu et al., NSDI 2013): like [`fat_tree`], but pods alternate between two wirings of
-/// the k/2 x k/2 cores. In even pods (A) aggregation switch a is linked to row a, in odd pods (B) to column a. If a
-/// link below one core fails, another core reaches the pod through a different aggregation switch.
+/// Generates F10's AB fat-tree (Liu et al., NSDI 2013): like [`fat_tree`], but the pods alternate between two wirings
+/// to the k/2 x k/2 core switches. In even pods (A) aggregation switch a is linked to row a, in odd pods (B) to column
+/// a. If the link from a core switch down to a pod fails, another core switch reaches the pod through a different
+/// aggregation switch.
 ///
 /// # Errors
 /// If `k` is odd or outside 2..=128.
@@ -59,7 +60,7 @@ fn build(
         })
         .collect();
     let cores = add_switches(&mut builder, "C", 1, half * half, 3);
-    // Port numbers depend on this order: hosts before uplinks, edges before cores.
+    // This order determines the port numbers: hosts before uplinks, edge switches before core switches.
     let mut waiting = hosts.iter();
     for (edges, _) in &pods {
         for &edge in edges {

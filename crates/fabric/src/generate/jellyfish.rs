@@ -5,16 +5,16 @@ use crate::{Fabric, FabricBuilder, FabricError, LinkSpec};
 use std::collections::HashSet;
 use units::random::{Stream, purpose};
 
-/// Generates Jellyfish (Singla et al., NSDI 2012): a connected graph of `switches` switches `S1`.., each linked to
-/// `degree` random others without parallel links, with `hosts_per_switch` hosts each. A seed determines the graph.
-/// Ports: hosts first, then the other switches in ascending order.
+/// Generates Jellyfish (Singla et al., NSDI 2012): a connected random graph of `switches` switches `S1`.., each linked
+/// to `degree` other switches without parallel links, with `hosts_per_switch` hosts each. The seed determines the
+/// graph. Ports: hosts first, then the other switches in ascending order.
 ///
-/// The graph results from a ring-like regular graph by 10 random exchanges of ends per link, which approximates a
-/// uniform draw from all such graphs (the paper adds links greedily, which cannot produce every graph).
+/// The graph is a ring lattice after 10 random edge swaps per link, which approximates a uniform draw from all such
+/// graphs. (The paper adds links greedily, which cannot produce every graph.)
 ///
 /// # Errors
-/// If `degree` is not below `switches` or zero, `switches * degree` is odd (no such graph exists), or no
-/// connected one is found (`degree` 1 with more than 2 switches).
+/// If `degree` is zero or not below `switches`, `switches * degree` is odd (no such graph exists), or no connected
+/// graph is found (`degree` 1 with more than 2 switches).
 pub fn jellyfish(
     switches: u32,
     degree: u32,
@@ -50,7 +50,7 @@ pub fn jellyfish(
         }
         graph.exchange(graph.links.len() / 4 + 1, &mut stream);
     }
-    // Sorted links number the ports of a switch by ascending neighbour.
+    // Links are sorted so that the ports of a switch are numbered by ascending neighbour.
     graph.links.iter_mut().for_each(|link| *link = ordered(link.0, link.1));
     graph.links.sort_unstable();
 
@@ -70,15 +70,16 @@ fn ordered(a: u32, b: u32) -> (u32, u32) {
     (a.min(b), a.max(b))
 }
 
-/// A simple regular graph under random exchanges of link ends.
+/// A simple regular graph that is randomised by edge swaps.
 struct RandomRegularGraph {
     links: Vec<(u32, u32)>,
-    /// Only for membership tests: its iteration order would be random.
+    /// Used only for membership tests, because its iteration order is not deterministic.
     present: HashSet<(u32, u32)>,
 }
 
 impl RandomRegularGraph {
-    /// Links each switch to the nearest `degree` others around a ring. Possible if `switches * degree` is even.
+    /// Creates a ring lattice: each switch is linked to the `degree` nearest switches. Requires an even `switches *
+    /// degree`.
     fn ring_like(switches: u32, degree: u32) -> RandomRegularGraph {
         let mut links = Vec::new();
         for step in 1..=degree / 2 {
@@ -91,7 +92,7 @@ impl RandomRegularGraph {
         RandomRegularGraph { links, present }
     }
 
-    /// Tries to replace two links a-b and c-d by a-d and c-b, which preserves degrees.
+    /// Attempts edge swaps: two links a-b and c-d become a-d and c-b, which preserves degrees.
     fn exchange(&mut self, attempts: usize, stream: &mut Stream) {
         for _ in 0..attempts {
             let i = stream.below(self.links.len() as u64) as usize;

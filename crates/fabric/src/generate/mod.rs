@@ -1,7 +1,8 @@
 //! Generators of fabrics.
 //!
 //! Hosts are the first nodes of every generated fabric, so that host indices equal node numbers, as in files of the
-//! ns-3 forks. Names count from 1 and follow the papers: hosts are `H1`..; each generator documents the others.
+//! ns-3 forks. Numbers in names start at 1, and names follow the papers: hosts are `H1`..; each generator documents the
+//! names of its switches.
 
 mod bcube;
 mod clos;

@@ -8,14 +8,14 @@ use crate::{FabricBuilder, FabricError, LinkSpec, NodeId};
 pub struct TierLinks {
     /// Host to edge switch.
     pub host: LinkSpec,
-    /// Edge to aggregation switch (ToR to leaf; leaf to spine with two tiers of switches).
+    /// Edge to aggregation switch (ToR to leaf in a three-tier Clos; leaf to spine in a leaf-spine fabric).
     pub edge: LinkSpec,
     /// Aggregation to core switch.
     pub core: LinkSpec,
 }
 
 impl TierLinks {
-    /// Returns equal links for all tiers.
+    /// Returns the same link properties for all tiers.
     pub const fn uniform(link: LinkSpec) -> Self {
         TierLinks { host: link, edge: link, core: link }
     }
@@ -35,7 +35,7 @@ pub(crate) fn within(
     Err(FabricError::Parameter { generator, parameter, value: value.into(), expected })
 }
 
-/// Rejects a product of counts above [`MAX_ELEMENTS`].
+/// Rejects counts whose product exceeds [`MAX_ELEMENTS`].
 pub(crate) fn affordable(what: &'static str, counts: &[u64]) -> Result<(), FabricError> {
     let total = counts.iter().try_fold(1u64, |product, &count| product.checked_mul(count));
     match total {
@@ -49,7 +49,7 @@ pub(crate) fn add_hosts(builder: &mut FabricBuilder, count: u32) -> Vec<NodeId> 
     (1..=count).map(|number| builder.add_host(format!("H{number}"))).collect()
 }
 
-/// Adds switches `<prefix><first>`.. on one tier.
+/// Adds `count` switches `<prefix><first>`.. on one tier.
 pub(crate) fn add_switches(builder: &mut FabricBuilder, prefix: &str, first: u32, count: u32, tier: u8) -> Vec<NodeId> {
     (first..first + count).map(|number| builder.add_switch(format!("{prefix}{number}"), tier)).collect()
 }

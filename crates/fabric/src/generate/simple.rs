@@ -1,4 +1,4 @@
-//! Small fabrics with single paths, and rings.
+//! Small fabrics with a single path between two hosts, and rings.
 
 use super::parts::{add_hosts, add_switches, affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError, LinkSpec};
@@ -18,10 +18,10 @@ pub fn single_switch(hosts: u32, link: LinkSpec) -> Result<Fabric, FabricError> 
     builder.build()
 }
 
-/// Generates `left` hosts `H1`.. on `S1`, `right` hosts after them on `S2`, and one link between the switches.
+/// Generates `left` hosts `H1`.. on `S1`, `right` further hosts on `S2`, and one link between the two switches.
 ///
 /// # Errors
-/// If a side has no host or more than 65,000.
+/// If a switch has no host or more than 65,000 hosts.
 pub fn dumbbell(left: u32, right: u32, host: LinkSpec, bottleneck: LinkSpec) -> Result<Fabric, FabricError> {
     within("dumbbell", "left", left, 1..=65_000)?;
     within("dumbbell", "right", right, 1..=65_000)?;
@@ -35,17 +35,17 @@ pub fn dumbbell(left: u32, right: u32, host: LinkSpec, bottleneck: LinkSpec) -> 
     builder.build()
 }
 
-/// Generates `switches` switches `S1`.. in a row, each with `hosts_each` hosts (`H1`.. along the row). Ports: hosts
-/// first, then the previous switch, then the next.
+/// Generates a chain of `switches` switches `S1`.., each with `hosts_each` hosts (`H1`.. in the order of the switches).
+/// Ports: hosts first, then the previous switch, then the next switch.
 ///
 /// # Errors
-/// If there is no switch or no host, or more than 30,000 switches.
+/// If there is no switch, no host, or more than 30,000 switches.
 pub fn line(switches: u32, hosts_each: u32, host: LinkSpec, between: LinkSpec) -> Result<Fabric, FabricError> {
     row("line", switches, hosts_each, host, between)
 }
 
-/// Generates a [`line()`] with an extra link between the last switch and the first: the smallest fabric with a cyclic
-/// buffer dependency. At least 3 switches.
+/// Generates a [`line()`] with an additional link between the last switch and the first. The ring is the smallest
+/// fabric with a cyclic buffer dependency. At least 3 switches.
 ///
 /// # Errors
 /// If there are fewer than 3 or more than 30,000 switches, or no host.

@@ -1,4 +1,4 @@
-//! Tests of element counts, and of wirings that papers state.
+//! Tests of the numbers of nodes and links, and of wirings that papers state.
 
 use super::*;
 use crate::{Fabric, LinkSpec, NodeId, NodeKind};
@@ -8,7 +8,7 @@ use units::{Rate, Time};
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
 const LINKS: TierLinks = TierLinks::uniform(LINK);
 
-/// Returns (hosts, switches, links) of a valid fabric.
+/// Checks the fabric and returns its numbers of hosts, switches and links.
 fn counts(fabric: &Fabric) -> (usize, usize, usize) {
     fabric.check().unwrap();
     let hosts = fabric.hosts();
@@ -17,7 +17,7 @@ fn counts(fabric: &Fabric) -> (usize, usize, usize) {
     (hosts.len(), fabric.switches().count(), fabric.links().len())
 }
 
-/// Returns the number of switches of a tier by their number of ports.
+/// Returns, for one tier, the number of switches with each number of ports.
 fn degrees(fabric: &Fabric, tier: u8) -> BTreeMap<usize, usize> {
     let mut count = BTreeMap::new();
     for node in fabric.switches().filter(|&node| fabric.node(node).tier == tier) {
@@ -31,7 +31,7 @@ fn peers(fabric: &Fabric, name: &str) -> Vec<String> {
     fabric.ports(node).iter().map(|port| fabric.name(port.peer).to_owned()).collect()
 }
 
-/// Returns the distances in links from a node, by breadth-first search through forwarding nodes.
+/// Returns the distance in links of every node from `from`, by breadth-first search through forwarding nodes.
 fn distances(fabric: &Fabric, from: NodeId) -> Vec<usize> {
     let mut links = vec![usize::MAX; fabric.nodes().len()];
     let mut queue = std::collections::VecDeque::from([from]);
@@ -56,7 +56,7 @@ fn fat_tree_counts_and_degrees() {
             assert_eq!(degrees(&fabric, 1), BTreeMap::from([(k, k * k / 2)]));
             assert_eq!(degrees(&fabric, 2), BTreeMap::from([(k, k * k / 2)]));
             assert_eq!(degrees(&fabric, 3), BTreeMap::from([(k, k * k / 4)]));
-            // Every core has pod p on port p, and hosts are at most 6 links apart.
+            // Every core switch has pod p on port p, and hosts are at most 6 links apart.
             for core in fabric.switches().filter(|&node| fabric.node(node).tier == 3) {
                 for (pod, port) in fabric.ports(core).iter().enumerate() {
                     let number: usize = fabric.name(port.peer)[1..].parse().unwrap();
@@ -85,8 +85,8 @@ fn fat_tree_4_is_pabos_figure_10() {
     assert_eq!(peers(&fabric, "C4"), ["S4", "S8", "S12", "S16"]);
 }
 
-/// In an A pod, the cores of one aggregation switch reach one aggregation switch of another A pod, but all k/2 of a B
-/// pod: the purpose of F10.
+/// The core switches linked to one aggregation switch of an A pod lead to a single aggregation switch of another A pod,
+/// but to all k/2 aggregation switches of a B pod. This is the purpose of F10's wiring.
 #[test]
 fn f10_pods_alternate() {
     for k in [4u32, 6, 8] {
@@ -180,8 +180,8 @@ fn jellyfish_is_regular_simple_connected_and_pinned_by_its_seed() {
     }
 }
 
-/// A random 16-regular graph of 100 switches has diameter 3, of 500 with r = 16 diameter 4, on which the longest paths
-/// of 5 and 6 in Tagger's Table 5 depend.
+/// A random 16-regular graph of 100 switches has diameter 3, and of 500 switches diameter 4. The longest path lengths
+/// of 5 and 6 in Tagger's Table 5 depend on these diameters.
 #[test]
 fn jellyfish_has_the_diameter_of_a_random_graph() {
     for (switches, degree, diameter) in [(100, 16, 3), (500, 16, 4), (500, 32, 3)] {

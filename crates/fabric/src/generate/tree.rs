@@ -3,22 +3,23 @@
 use super::parts::{TierLinks, add_hosts, add_switches, affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError, NodeId};
 
-/// Generates a tree: `arity[0]` switches below the root, `arity[1]` below each of those, and so on; `hosts_per_leaf`
-/// hosts on each lowest switch and `root_hosts` on the root. Switches are named `S1`.. from the lowest level to the
-/// root, hosts `H1`.. in the order of the leaves, hosts of the root last. Ports: hosts and lower switches first, then
-/// the uplink; the root's own hosts last. `links.edge` connects the two lowest levels of switches, `links.core` all
-/// higher ones.
+/// Generates a tree: the root has `arity[0]` switches below it, each of them has `arity[1]` switches below it, and so
+/// on. Each switch of the lowest level has `hosts_per_leaf` hosts, the root has `root_hosts`. Switches are named `S1`..
+/// from the lowest level to the root, hosts `H1`.. in the order of the leaves, hosts of the root last. Ports: hosts and
+/// lower switches first, then the uplink; the root's own hosts last. `links.edge` connects the two lowest levels of
+/// switches, `links.core` all higher levels.
 ///
 /// PABO's Fig. 4 is `tree(&[3, 1], 1, 1, ..)`: H1-S1-S4-S7, H2-S2-S5-S7, H3-S3-S6-S7, S7-H4.
 ///
 /// # Errors
-/// If a level has no switch, there are more than 8 levels, fewer than 2 hosts, or too many nodes.
+/// If a level has no switch, or there are more than 8 levels, fewer than 2 hosts, or too many nodes.
 pub fn tree(arity: &[u32], hosts_per_leaf: u32, root_hosts: u32, links: TierLinks) -> Result<Fabric, FabricError> {
     build("tree", arity, hosts_per_leaf, root_hosts, links)
 }
 
-/// Generates a hub with `arms` switches around it, each with `hosts_per_arm` hosts, and `hub_hosts` on the hub: a
-/// [`tree`] of one level. Arms are `S1`.., the hub is the last switch; arm links are `links.edge`.
+/// Generates a hub with `arms` switches linked to it, each with `hosts_per_arm` hosts, and `hub_hosts` hosts on the
+/// hub: a [`tree`] of one level. The arm switches are `S1`.., the hub is the last switch; links between arm and hub
+/// have the properties `links.edge`.
 ///
 /// # Errors
 /// If there is no arm, fewer than 2 hosts, or too many nodes.

@@ -1,4 +1,4 @@
-//! Distances in links from each router to each destination in the healthy fabric.
+//! Distances in links from each router to each destination, without the links that are failed when routes are computed.
 
 use super::net::{FailedLinks, NONE, RouterGraph, Rows};
 use crate::{Fabric, NodeId};
@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 /// Distance value for "no path".
 pub const UNREACHABLE: u16 = u16::MAX;
 
-/// Links from every router to every row's target. Rows are computed on demand, because only detours around failed links
-/// need them.
+/// Number of links from every router to the target of every row. A row is computed when it is first used, because
+/// distances are needed only for local rerouting around failed links.
 #[derive(Clone, Debug)]
 pub(crate) struct Distances {
     rows: Rows,
@@ -30,7 +30,7 @@ impl Search {
     }
 
     /// Fills `links` with the distance of every router from `target`. Paths do not pass through nodes that do not
-    /// forward. `allow(from, to)` returns `true` if the search may step from `from` to `to`.
+    /// forward. The search may step from `from` to `to` only if `allow(from, to)` returns `true`.
     pub fn run(&mut self, net: &RouterGraph, target: u32, allow: impl Fn(u32, u32) -> bool) {
         self.links.fill(UNREACHABLE);
         self.queue.clear();
@@ -58,13 +58,13 @@ impl Search {
 }
 
 impl Distances {
-    /// Creates distances without the links in `dead`.
+    /// Creates distances in the fabric without the links in `dead`.
     pub fn new(rows: Rows, dead: FailedLinks) -> Distances {
         Distances { dead, net: OnceLock::new(), links: vec![OnceLock::new(); rows.len()], rows }
     }
 
-    /// Returns the links from a router to the switch of a host, or to the host itself if it has several links; `None`
-    /// for a node that is a host with a single link, which makes no routing decisions.
+    /// Returns the number of links from a router to the switch of a host, or to the host itself if it has several
+    /// links. Returns `None` if the node is a host with a single link, which makes no routing decisions.
     pub fn get(&self, fabric: &Fabric, node: NodeId, host: u32) -> Option<u16> {
         let net = self.net.get_or_init(|| RouterGraph::new(fabric, &self.dead));
         let slot = net.slot[node.index()];

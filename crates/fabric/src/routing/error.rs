@@ -1,4 +1,4 @@
-//! Errors of routing.
+//! Routing errors.
 
 /// Error in routes or paths.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,18 +27,18 @@ pub enum RoutingError {
     /// The fabric does not have the structure that the mode needs.
     #[error("two-level routing does not work here: {reason}")]
     NotTwoLevel {
-        /// Missing structure, with names.
+        /// Description of the missing structure, with names.
         reason: String,
     },
     /// More routing entries than can be stored.
     #[error("routing tables of {entries} entries are too large: the limit is {limit}")]
     TooLarge {
-        /// Switches times rows.
+        /// Number of table entries: switches times rows (destinations).
         entries: u64,
         /// Limit.
         limit: u64,
     },
-    /// A path of fewer than two nodes.
+    /// A path has fewer than two nodes.
     #[error("a path needs at least two nodes, this one has {nodes}")]
     PathTooShort {
         /// Number of nodes.
@@ -52,7 +52,7 @@ pub enum RoutingError {
         /// Name of the node, as written.
         name: String,
     },
-    /// A path with consecutive nodes that have no link.
+    /// Two consecutive nodes of a path have no link.
     #[error("no link joins `{from}` and `{to}`, node {position} and the next of the path")]
     NoLink {
         /// Position of `from` in the path, from 1.
@@ -62,7 +62,7 @@ pub enum RoutingError {
         /// Name of the next node of the path.
         to: String,
     },
-    /// A path through a host that does not forward.
+    /// A path passes through a host that does not forward.
     #[error("node {position} of the path, host `{host}`, does not forward frames of others")]
     HostDoesNotForward {
         /// Position in the path, from 1.
@@ -70,7 +70,7 @@ pub enum RoutingError {
         /// The host.
         host: String,
     },
-    /// A next hop to a port that does not exist.
+    /// A next hop uses a port that does not exist.
     #[error("node `{node}` has no port {port}: it has {ports}, counted from 0")]
     NoSuchPort {
         /// The node.
@@ -80,7 +80,7 @@ pub enum RoutingError {
         /// Number of ports of the node.
         ports: usize,
     },
-    /// The root of an up-down tree does not forward.
+    /// The root of an up-down tree is a node that does not forward.
     #[error("`{node}` cannot be the root of up-down routing: it does not forward frames")]
     BadRoot {
         /// The node.

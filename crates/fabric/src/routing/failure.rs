@@ -8,7 +8,7 @@ use units::Time;
 /// Temporary or permanent failure of a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// Which link.
+    /// The link that fails.
     pub link: LinkId,
     /// Time of the failure; frames on the link are lost.
     pub down_at: Time,
@@ -61,11 +61,11 @@ impl FromIterator<PortIndex> for FailedPorts {
 }
 
 impl Forwarding {
-    /// Returns the local reroute: ports by which `node` may send a frame for `host` if the ports of its group are dead.
-    /// They are the live ports whose neighbour forwards and was nearest to the destination when these routes were
-    /// computed: only those of minimal distance, ascending. A host that does not relay is included only as the
-    /// destination. The result is empty if no port is left, also at the switch of a host whose only link is dead. The
-    /// caller caches the result per (node, row): it changes only with `dead_ports`.
+    /// Returns the ports for a local reroute: the ports by which `node` may send a frame for `host` if all ports of its
+    /// ECMP group are dead. They are the live ports with the minimum distance to the destination, ascending; a
+    /// neighbour must forward, and the distances are those at the time these routes were computed. A host that does not
+    /// relay is included only as the destination. The result is empty if no such port exists, also at the switch of a
+    /// host whose only link is dead. The caller caches the result per (node, row): it changes only with `dead_ports`.
     pub fn fallback(&self, fabric: &Fabric, node: NodeId, host: u32, dead_ports: &FailedPorts) -> Vec<PortIndex> {
         let row = self.distances().rows().attach[host as usize].row;
         let target = self.distances().rows().target[row as usize];

@@ -1,4 +1,4 @@
-//! Compiled forwarding tables, read for every frame.
+//! Compiled forwarding tables, which every frame looks up.
 
 use super::distances::Distances;
 use super::error::RoutingError;
@@ -12,14 +12,15 @@ use crate::{Fabric, LinkId, NodeId, PortIndex};
 /// Method of route computation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
-    /// All shortest paths; a switch selects among equal ports (ECMP).
+    /// All shortest paths; a switch selects among ports of equal distance (ECMP).
     ShortestPath,
-    /// Fat-tree tables by prefix downwards and host suffix upwards: one path per pair of hosts.
+    /// Two-level fat-tree tables: by destination prefix downwards and by host suffix upwards. One path per pair of
+    /// hosts.
     TwoLevel,
-    /// Valley-free: a frame never goes up after its first step down.
+    /// Valley-free (up*/down*): after its first downward hop, a frame never goes up.
     UpDown {
-        /// Root of a breadth-first tree that defines "up". `None`: the tiers of the fabric, or a tree from the first
-        /// switch if all switches have one tier.
+        /// Root of a breadth-first tree that defines "up". If `None`, the tiers of the fabric define it, or a
+        /// breadth-first tree from the first switch if all switches have the same tier.
         root: Option<NodeId>,
     },
 }
@@ -49,12 +50,12 @@ impl Forwarding {
         node_salt(node) ^ self.seed_salt
     }
 
-    /// Compiles the routes of a healthy fabric.
+    /// Compiles the routes of a fabric without failures.
     ///
     /// # Errors
     /// [`RoutingError::Unreachable`] with the first pair of hosts without a route,
     /// [`RoutingError::NotTwoLevel`] or [`RoutingError::BadRoot`] if the mode does not fit the fabric,
-    /// [`RoutingError::TooLarge`] beyond half a billion table entries.
+    /// [`RoutingError::TooLarge`] if the tables would have more than half a billion entries.
     pub fn build(fabric: &Fabric, mode: Mode) -> Result<Forwarding, RoutingError> {
         let forwarding = Self::without(fabric, mode, &[], None)?;
         forwarding.verify(fabric)?;
@@ -62,7 +63,7 @@ impl Forwarding {
     }
 
     /// Computes routes of the same mode without some links: the state after a routing protocol has converged.
-    /// Unreachable destinations get empty groups; [`verify`](Self::verify) names them.
+    /// Unreachable destinations get empty ECMP groups; [`verify`](Self::verify) reports them.
     ///
     /// # Errors
     /// Like [`build`](Self::build), except for unreachable hosts.
@@ -70,8 +71,8 @@ impl Forwarding {
         Ok(Forwarding { seed_salt: self.seed_salt, ..Self::without(fabric, self.mode, links, None)? })
     }
 
-    /// Like [`recompute_without`](Self::recompute_without), but only routes to `hosts` are guaranteed; others may be
-    /// missing. With [`Mode::ShortestPath`] the cost is proportional to the number of these destinations.
+    /// Like [`recompute_without`](Self::recompute_without), but guarantees only routes to `hosts`; routes to other
+    /// hosts may be missing. With [`Mode::ShortestPath`] the cost is proportional to the number of `hosts`.
     ///
     /// # Errors
     /// Like [`recompute_without`](Self::recompute_without).
@@ -115,7 +116,7 @@ impl Forwarding {
         Ok(Forwarding { mode, rows, table, descending, distances, port_base, seed_salt: 0 })
     }
 
-    /// Returns the method by which these routes were computed.
+    /// Returns the mode with which these routes were computed.
     pub fn mode(&self) -> Mode {
         self.mode
     }
@@ -133,7 +134,8 @@ impl Forwarding {
     pub fn row_count(&self) -> usize {
         self.rows.len()
     }
-    /// Returns the switch that delivers a row by the hosts' own ports; `None` if the table has the last port too.
+    /// Returns the switch that delivers a row through the host's own port; `None` if the table also has the port of the
+    /// last hop.
     #[inline]
     pub fn row_switch(&self, row: u32) -> Option<NodeId> {
         let switch = self.rows.row_switch[row as usize];
@@ -144,14 +146,15 @@ impl Forwarding {
     pub fn local_port(&self, host: u32) -> PortIndex {
         self.rows.attach[host as usize].port
     }
-    /// Returns the ports towards a row at a node that does not deliver it, ascending; empty without a route. For a host
-    /// with a single link the result is always port 0.
+    /// Returns the ports towards a row at a node other than the row's switch, ascending; empty if there is no route.
+    /// For a host with a single link the result is always port 0.
     #[inline]
     pub fn ports(&self, node: NodeId, row: u32) -> &[PortIndex] {
         self.table.ports(node, row)
     }
-    /// Returns the ports by which a frame for `host` may leave `node`, for any ingress port: local delivery or
-    /// [`ports`](Self::ports). In up-down mode it is valid only for frames that did not arrive from above.
+    /// Returns the ports by which a frame for `host` may leave `node`, independent of the ingress port: the port of
+    /// local delivery or [`ports`](Self::ports). In up-down mode the result is valid only for frames that did not
+    /// arrive from a higher node.
     #[inline]
     pub fn lookup(&self, node: NodeId, host: u32) -> &[PortIndex] {
         let row = self.rows.attach[host as usize].row;
@@ -161,9 +164,9 @@ impl Forwarding {
             self.table.ports(node, row)
         }
     }
-    /// Like [`lookup`](Self::lookup), for a frame that arrived by port `ingress`: in up-down mode a frame from above
-    /// gets only downward ports. An `ingress` that does not exist at the node means a frame that starts here, such as a
-    /// header returned to its source.
+    /// Like [`lookup`](Self::lookup), for a frame that arrived at port `ingress`: in up-down mode a frame from a higher
+    /// node gets only downward ports. A port number that the node does not have means that the frame originates at this
+    /// node, such as a header that a switch returns to its source.
     #[inline]
     pub fn lookup_from(&self, node: NodeId, host: u32, ingress: PortIndex) -> &[PortIndex] {
         if let Some(descending) = &self.descending
@@ -177,17 +180,17 @@ impl Forwarding {
         }
         self.lookup(node, host)
     }
-    /// Returns the links from a node to the edge of a destination when these routes were computed: to the host's
-    /// switch, or to the host itself if it has several links. [`super::UNREACHABLE`] without a path, `None` for a host
-    /// with a single link. The first call for a destination searches `fabric`, which must be the fabric of these
-    /// routes.
+    /// Returns the number of links from a node to the edge of a destination when these routes were computed. The edge
+    /// is the host's switch, or the host itself if it has several links. Returns [`super::UNREACHABLE`] if there is no
+    /// path, and `None` if `node` is a host with a single link. The first call for a destination searches `fabric`,
+    /// which must be the fabric of these routes.
     pub fn distance(&self, fabric: &Fabric, node: NodeId, host: u32) -> Option<u16> {
         self.distances.get(fabric, node, host)
     }
     pub(crate) fn distances(&self) -> &Distances {
         &self.distances
     }
-    /// Returns the bytes held by the tables.
+    /// Returns the memory size of the tables in bytes.
     pub fn memory_bytes(&self) -> usize {
         let descending = self.descending.as_ref().map_or(0, |d| d.table.memory_bytes() + d.upward.len());
         self.table.memory_bytes()
@@ -198,8 +201,8 @@ impl Forwarding {
             + self.port_base.len() * 4
     }
 
-    /// Checks that every host has a route to every other. Routes computed by a [`Mode`] never loop; routes changed by
-    /// [`set_ports`](Self::set_ports) may, which [`path`](Self::path) detects.
+    /// Checks that every host has a route to every other host. Routes computed by a [`Mode`] are loop-free; routes
+    /// changed by [`set_ports`](Self::set_ports) may loop, which [`path`](Self::path) detects.
     ///
     /// # Errors
     /// [`RoutingError::Unreachable`] with the first pair that has no route.
@@ -210,7 +213,7 @@ impl Forwarding {
                 [only] if fabric.node(only.peer).forwards() && !fabric.node(node).relay => only.peer,
                 _ => node,
             };
-            // Routes from hosts of one switch start there, so one check covers them.
+            // Routes from all single-homed hosts of a switch start at that switch, so one check covers them.
             if sources.last().is_none_or(|&(_, last)| last != start) {
                 sources.push((host as u32, start));
             }
@@ -221,7 +224,7 @@ impl Forwarding {
                 from: fabric.name(fabric.host_node(from)).to_owned(),
                 to: fabric.name(fabric.host_node(destination as u32)).to_owned(),
             };
-            // Hosts of one row share their routes up to the last port.
+            // The hosts of a row have the same routes except for the last port.
             let first_of_row = destination == 0 || self.rows.attach[destination - 1].row != row;
             if !first_of_row {
                 continue;
@@ -240,11 +243,12 @@ impl Forwarding {
         Ok(())
     }
 
-    /// Follows the single port of two-level tables, which may lead up into a part without a path down.
+    /// Follows the single path of two-level tables. After a failure it may lead upwards to a switch without a path
+    /// down.
     fn rows_reached<'a>(&'a self, fabric: &'a Fabric) -> impl Fn(NodeId, u32) -> bool + 'a {
         move |start, host| {
             let mut at = start;
-            // Bound of the hops: twice the largest number of tiers.
+            // Maximum number of hops: twice the largest number of tiers.
             for _ in 0..512 {
                 if at == fabric.host_node(host) {
                     return true;
@@ -256,13 +260,14 @@ impl Forwarding {
         }
     }
 
-    /// Replaces the next hops of one destination at one node, for routes that no mode computes (for example a
-    /// misconfigured switch that makes a flow loop). Routes of other hosts are unchanged: a host that shares a row gets
-    /// its own. The new ports also apply to frames from above. A host with a single link still uses that link. Copies
-    /// the tables, so it is for set-up, not for the hot path.
+    /// Replaces the next hops of one destination at one node, for routes that no mode computes (for example, to
+    /// simulate a misconfigured switch that causes a routing loop). Routes to other hosts are unchanged: if the host
+    /// shares a row, it gets its own row. The new ports also apply to frames from higher nodes. A host with a single
+    /// link continues to use that link. The function copies the tables, so it is intended for set-up and not for the
+    /// hot path.
     ///
     /// # Errors
-    /// [`RoutingError::NoSuchPort`]; [`RoutingError::TooLarge`] if the table has no room for a row.
+    /// [`RoutingError::NoSuchPort`]; [`RoutingError::TooLarge`] if the table cannot hold another row.
     pub fn set_ports(
         &mut self,
         fabric: &Fabric,
@@ -278,7 +283,7 @@ impl Forwarding {
         ports.sort_unstable();
         ports.dedup();
         let row = self.rows.attach[host as usize].row;
-        // Only rows that a switch delivers are shared by hosts.
+        // Hosts share a row only if a switch delivers it (`row_switch`).
         let own = self.rows.row_switch[row as usize] == NONE;
         let new_row = if own { row } else { self.rows.len() as u32 };
         let net = RouterGraph::new(fabric, &FailedLinks::new(fabric, &[]));

@@ -13,9 +13,10 @@ pub const fn mix32(mut x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Returns the index of the member, of `n`, that a frame takes: uniform over 0..n for uniform `entropy`, without a
-/// division. 0 if `n` is 0 or 1. `salt` differs per node ([`node_salt`]): with one hash for all, the switches of the
-/// next tier would each receive only flows that had equal choices.
+/// Returns the index of the ECMP member, of `n`, that a frame takes. It is uniform over 0..n for uniform `entropy`, and
+/// is computed without a division. 0 if `n` is 0 or 1. `salt` differs per node ([`node_salt`]): if all nodes used the
+/// same hash, a switch of the next tier would receive only flows with equal hash values and would not spread them (hash
+/// polarisation).
 #[inline]
 pub const fn select(entropy: u32, salt: u32, n: usize) -> usize {
     ((mix32(entropy ^ salt) as u64 * n as u64) >> 32) as usize
@@ -27,13 +28,14 @@ pub const fn node_salt(node: NodeId) -> u32 {
     mix32(node.0.wrapping_add(0x9e37_79b9))
 }
 
-/// Returns the change of every node's salt by a seed, like an operator's hash seed for all switches; 0 for seed 0.
+/// Returns the value that a seed adds (XOR) to every node's salt, like the hash seed of all switches of an operator; 0
+/// for seed 0.
 #[inline]
 pub const fn seed_salt(seed: u64) -> u32 {
     mix32(seed as u32 ^ mix32((seed >> 32) as u32))
 }
 
-/// Returns the entropy of a flow, which a switch would compute from addresses and ports. It is constant for all frames
+/// Returns the entropy of a flow, which a real switch computes from addresses and ports. It is the same for all frames
 /// of the flow and differs between the two directions.
 #[inline]
 pub const fn flow_hash(src_host: u32, dst_host: u32, flow: u32) -> u32 {
@@ -57,7 +59,8 @@ mod tests {
         assert!(chi < 103.4, "{chi}: {joint:?}");
     }
 
-    /// Two flows that share a port under one seed share one under another seed only as often as by chance.
+    /// Flows that share a port under one seed are independent under another seed: they share a port only as often as by
+    /// chance.
     #[test]
     fn seeds_choose_independently_of_each_other() {
         assert_eq!(seed_salt(0), 0);

@@ -1,6 +1,6 @@
 //! Forwarding: routes, failures, explicit paths and ECMP.
 //!
-//! [`Forwarding`] is compiled once from a [`Fabric`](crate::Fabric) and then only read, several times per frame:
+//! [`Forwarding`] is compiled once from a [`Fabric`](crate::Fabric); afterwards each frame looks it up several times:
 //!
 //! ```text
 //!   destination host ── attach ──> row ── row_switch == this node? ── yes ──> the host's own port
@@ -8,8 +8,8 @@
 //!                                   └─> next[node][row] ──> group ──> &[port], ascending
 //! ```
 //!
-//! Hosts with one link to a common switch share that switch's row, so the table of a 65,536-host fat-tree holds 5,120 x
-//! 2,048 two-byte entries.
+//! Hosts with a single link to the same switch share that switch's row. The table of a 65,536-host fat-tree therefore
+//! has 5,120 x 2,048 two-byte entries.
 
 mod distances;
 mod error;

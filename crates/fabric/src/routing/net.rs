@@ -1,4 +1,4 @@
-//! Routing's view of a fabric: nodes with a choice of port, and rows of destinations.
+//! Graph for route computation: nodes that choose among ports, and rows of destinations.
 
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 
@@ -14,8 +14,8 @@ pub(crate) struct Edge {
     pub port: u16,
 }
 
-/// Routers (every node with a routing decision) with the links among them. Hosts with a single link to a switch make no
-/// decisions and are left out, which shortens a search over a fat-tree to a tenth.
+/// Routers (all nodes that make routing decisions) with the links among them. Hosts with a single link to a switch make
+/// no decisions and are omitted, which reduces the time of a search in a fat-tree to a tenth.
 #[derive(Clone, Debug)]
 pub(crate) struct RouterGraph {
     pub routers: Vec<NodeId>,
@@ -27,7 +27,7 @@ pub(crate) struct RouterGraph {
     pub forwards: Vec<bool>,
 }
 
-/// Failed links, as a lookup table; empty if there are none.
+/// Failed links as a lookup table by link; empty if no link failed.
 #[derive(Clone, Debug)]
 pub(crate) struct FailedLinks(Vec<bool>);
 
@@ -45,7 +45,8 @@ impl FailedLinks {
     }
 }
 
-/// Returns switch (or relay), its port and the link of a host with exactly one link, whose routes end at that switch.
+/// Returns the switch (or relay), its port and the link of a host with exactly one link. Routes to the host end at that
+/// switch. `None` for other hosts.
 fn hangs_on(fabric: &Fabric, host: NodeId) -> Option<(NodeId, u16, LinkId)> {
     match fabric.ports(host) {
         [only] if fabric.node(only.peer).forwards() && !fabric.node(host).relay => {
@@ -92,26 +93,26 @@ impl RouterGraph {
 /// Attachment of a host. Both fields are read together, for every frame at every switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attachment {
-    /// Row of the host among the destinations.
+    /// Row of the host in the table of destinations.
     pub row: u32,
-    /// Port by which the row's switch delivers to the host; 0 if no switch does.
+    /// Port by which the row's switch delivers to the host; 0 if no switch delivers the row.
     pub port: PortIndex,
 }
 
-/// Destinations: each host has a row; hosts on one switch may share a row.
+/// Rows of destinations: each host has a row; hosts on one switch may share a row.
 #[derive(Clone, Debug)]
 pub(crate) struct Rows {
     /// Attachment of each host.
     pub attach: Vec<Attachment>,
-    /// Switch that delivers the row to local ports, per row; [`NONE`] if the table has the last port too.
+    /// Per row: switch that delivers to its hosts' ports; [`NONE`] if the table also has the port of the last hop.
     pub row_switch: Vec<u32>,
-    /// End of the routes of each row: a switch or a host.
+    /// Last node of the routes of each row: a switch or a host.
     pub target: Vec<NodeId>,
 }
 
 impl Rows {
     /// Creates one row per switch with single-homed hosts, and one row per other host. A host whose only link is dead
-    /// gets a row without routes.
+    /// gets its own row without routes.
     pub fn aggregated(fabric: &Fabric, dead: &FailedLinks) -> Rows {
         let mut rows = Rows { attach: vec![], row_switch: vec![], target: vec![] };
         let mut row_of_switch = vec![NONE; fabric.nodes().len()];

@@ -1,9 +1,9 @@
-//! Explicit paths: the egress port of each hop.
+//! Explicit (source-routed) paths, stored as the egress port of each hop.
 
 use super::error::RoutingError;
 use crate::{Fabric, LinkId, NodeId, PortIndex};
 
-/// Path of one [`PathTable`].
+/// Index of a path in a [`PathTable`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct PathId(pub u32);
 
@@ -20,12 +20,12 @@ impl PathTable {
         PathTable { ports: Vec::new(), starts: vec![0] }
     }
 
-    /// Adds a path from its first node (usually a host) to its last. Of parallel links it takes the lowest port. A path
-    /// may repeat nodes, so that loops can be studied.
+    /// Adds a path from its first node (usually a host) to its last. Of parallel links, it uses the one with the lowest
+    /// port. A path may repeat nodes, to model routing loops.
     ///
     /// # Errors
     /// If the path has fewer than two nodes, has consecutive nodes without a link, or passes through a host that does
-    /// not relay; with the position in the path.
+    /// not relay. The error has the position in the path.
     pub fn push(&mut self, fabric: &Fabric, nodes: &[NodeId]) -> Result<PathId, RoutingError> {
         if nodes.len() < 2 {
             return Err(RoutingError::PathTooShort { nodes: nodes.len() });
@@ -59,7 +59,7 @@ impl PathTable {
     /// Like [`push`](Self::push), with the names of the nodes.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push), and [`RoutingError::UnknownName`].
+    /// Errors of [`push`](Self::push), and [`RoutingError::UnknownName`].
     pub fn push_names<S: AsRef<str>>(&mut self, fabric: &Fabric, names: &[S]) -> Result<PathId, RoutingError> {
         let mut nodes = Vec::with_capacity(names.len());
         for (index, name) in names.iter().enumerate() {
@@ -73,7 +73,7 @@ impl PathTable {
         self.push(fabric, &nodes)
     }
 
-    /// Returns the egress port of a hop; hop 0 is the path's first node. `None` past the end.
+    /// Returns the egress port of a hop; hop 0 is the path's first node. `None` after the last hop.
     #[inline]
     pub fn port(&self, path: PathId, hop: u32) -> Option<PortIndex> {
         self.ports(path).get(hop as usize).copied()

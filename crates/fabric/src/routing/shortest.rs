@@ -1,11 +1,11 @@
-//! Shortest paths: all ports that lead one link closer, in ascending order (ECMP).
+//! Shortest paths: all ports whose link reduces the distance to the destination by one, in ascending order (ECMP).
 
 use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
 use super::net::{NONE, RouterGraph, Rows};
 use super::table::{Table, TableBuilder};
 
-/// Builds the table of all `wanted` rows; the others are empty.
+/// Builds the table of all rows for which `wanted` returns `true`; the other rows are empty.
 pub(crate) fn build(net: &RouterGraph, rows: &Rows, wanted: impl Fn(usize) -> bool) -> Result<Table, RoutingError> {
     let mut table = TableBuilder::new(net.len(), rows.len())?;
     let mut search = Search::new(net);

@@ -1,14 +1,14 @@
-//! Dense next-hop tables with shared groups of ports.
+//! Dense next-hop tables with shared lists of ports (ECMP groups).
 
 use super::error::RoutingError;
 use super::net::{NONE, RouterGraph};
 use crate::NodeId;
 use std::collections::HashMap;
 
-/// Limit of a table: a gigabyte of two-byte entries.
+/// Maximum number of table entries: one gigabyte of two-byte entries.
 const MAX_ENTRIES: u64 = 1 << 29;
 
-/// Start of a node's part of the table.
+/// Start of the entries of a node.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     next_base: u32,
@@ -22,8 +22,8 @@ struct Span {
     len: u16,
 }
 
-/// Group of ports per (node, row). A lookup takes three dependent loads and no hashing. Nodes with equal entries, such
-/// as the core switches of a fat-tree, share their groups by row.
+/// ECMP group (list of ports) per (node, row). A lookup takes three dependent loads and no hashing. Nodes with equal
+/// entries in all rows, such as the core switches of a fat-tree, share one array of entries.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     heads: Vec<Head>,
@@ -33,7 +33,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Returns the ports for a row at a node, ascending; empty without a route.
+    /// Returns the ports for a row at a node, ascending; empty if there is no route.
     #[inline]
     pub fn ports(&self, node: NodeId, row: u32) -> &[u16] {
         let head = self.heads[node.index()];
@@ -45,20 +45,20 @@ impl Table {
         &self.pool[span.start as usize..span.start as usize + usize::from(span.len)]
     }
 
-    /// Returns the bytes held.
+    /// Returns the memory size in bytes.
     pub fn memory_bytes(&self) -> usize {
         self.heads.len() * 8 + self.next.len() * 2 + self.spans.len() * 8 + self.pool.len() * 2
     }
 }
 
-/// Builds a [`Table`] row by row. Equal lists of ports are stored once. Nodes with equal rows so far form one class,
-/// and each class numbers its own groups, so that two bytes identify one. Thus construction needs no more memory than
-/// the result.
+/// Builds a [`Table`] row by row. Equal lists of ports are stored once. Nodes whose rows are equal so far form one
+/// class, and each class numbers its own groups, so that two bytes identify a group. Therefore construction needs no
+/// more memory than the finished table.
 pub(crate) struct TableBuilder {
     rows: usize,
-    /// List number in the current row, per slot.
+    /// List number of each slot in the current row.
     now: Vec<u32>,
-    /// List number set last, per slot; adjacent rows mostly share it.
+    /// List number most recently set for each slot; adjacent rows usually have the same list.
     last: Vec<u32>,
     class_of: Vec<u32>,
     classes: Vec<Class>,
@@ -69,19 +69,19 @@ pub(crate) struct TableBuilder {
     by_content: HashMap<Box<[u16]>, u32>,
 }
 
-/// Nodes with equal entries so far.
+/// Nodes whose entries are equal so far.
 #[derive(Clone)]
 struct Class {
     /// Group of each row.
     next: Vec<u16>,
-    /// List number of each group, in order of appearance.
+    /// List number of each group of the class, in order of first use.
     groups: Vec<u32>,
 }
 
-/// List number of an entry that is never read.
+/// List number of an entry that no lookup reads (don't care).
 const OPEN: u32 = u32::MAX;
 
-/// List number of a class without an entry yet.
+/// List number of a class that has no entry in the current row yet.
 const UNDECIDED: u32 = u32::MAX - 1;
 
 impl TableBuilder {
@@ -134,22 +134,22 @@ impl TableBuilder {
         self.now[slot as usize] = list;
     }
 
-    /// Marks the entry of this slot in the current row as never read. It gets the value of the adjacent row, so that
-    /// nodes with otherwise equal entries stay in one class.
+    /// Declares that no lookup reads the entry of this slot in the current row. The entry gets the value of the
+    /// adjacent row, so that nodes with otherwise equal entries stay in one class.
     pub fn leave_open(&mut self, slot: u32) {
         self.now[slot as usize] = OPEN;
     }
 
-    /// Stores the current row as `row`. Slots that were not set have the empty list.
+    /// Stores the current row under the index `row`. Slots that were not set have the empty list.
     pub fn end_row(&mut self, row: usize) -> Result<(), RoutingError> {
-        // The first slot of each class determines the list of the class in this row. Slots with another list leave the
-        // class; those with equal lists form a new class.
+        // The first slot of each class determines the list of the class in this row. Slots with a different list leave
+        // the class; those of them with the same list form a new class.
         let mut decided = vec![UNDECIDED; self.classes.len()];
         let mut apart: HashMap<(u32, u32), u32> = HashMap::new();
         for (class_of, now) in self.class_of.iter_mut().zip(&mut self.now) {
             let class = *class_of as usize;
             let list = match std::mem::take(now) {
-                // An open entry in the first row is resolved in `finish` by the second row.
+                // An open entry in row 0 has no previous row; `finish` sets it to the value of row 1.
                 OPEN if row > 0 => {
                     let Class { next, groups } = &self.classes[class];
                     groups[usize::from(next[row - 1])]
@@ -199,7 +199,8 @@ impl TableBuilder {
         let (mut next, mut spans): (Vec<u16>, Vec<Span>) = (Vec::with_capacity(classes.len() * rows), Vec::new());
         let mut heads_of_classes = vec![Head { next_base: 0, group_base: NONE }; classes.len()];
         let opens = |class: &Class| class.next.first().is_some_and(|&first| class.groups[usize::from(first)] == OPEN);
-        // Classes with an open first entry may turn out equal to others, so the others are stored first.
+        // A class with an open first entry may be equal to another class, so the classes without open entries are
+        // stored first.
         let (open, whole): (Vec<_>, Vec<_>) = (0..).zip(classes).partition(|(_, class)| opens(class));
         let first_open = whole.len();
         for (index, (class, Class { next: mut own, groups })) in whole.into_iter().chain(open).enumerate() {
@@ -207,7 +208,7 @@ impl TableBuilder {
             if was_open {
                 own[0] = if rows > 1 { own[1] } else { 0 };
             }
-            // Renumbers groups in order of appearance, without those that only the open entry had.
+            // Renumbers groups in order of first use, omitting the group that only the open entry used.
             let mut number = vec![u16::MAX; groups.len()];
             let first_span = spans.len();
             for group in &mut own {
@@ -260,8 +261,8 @@ mod tests {
         let dead = FailedLinks::new(&fabric, &[]);
         let (net, rows) = (RouterGraph::new(&fabric, &dead), Rows::aggregated(&fabric, &dead));
         let table = shortest::build(&net, &rows, |_| true).unwrap();
-        // Classes of switches with equal tables: 1 of all edge switches (the entry for the own row is unused and counts
-        // as equal), 1 per pod of aggregation switches, 1 of all core switches.
+        // Classes of switches with equal tables: 1 for all edge switches (the entry for a switch's own row is never
+        // read and counts as equal), 1 per pod for aggregation switches, 1 for all core switches.
         assert_eq!(table.next.len(), (1 + 8 + 1) * rows.len());
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of routes against brute force and against routes that papers state.
+//! Tests of routes against brute force and against routes stated in papers.
 
 use super::*;
 use crate::generate::*;
@@ -9,7 +9,7 @@ use units::{Rate, Time};
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
 const LINKS: TierLinks = TierLinks::uniform(LINK);
 
-/// Returns the links from every node to `target` by Bellman-Ford, through forwarding nodes only.
+/// Returns the distance in links from every node to `target` by Bellman-Ford, through forwarding nodes only.
 fn brute_distances(fabric: &Fabric, target: NodeId) -> Vec<u32> {
     let mut links = vec![u32::MAX; fabric.nodes().len()];
     links[target.index()] = 0;
@@ -43,7 +43,7 @@ fn random_fabric(stream: &mut Stream) -> Fabric {
     for _ in 0..stream.below(20) {
         let (a, b) = (pick(stream), pick(stream));
         if a != b {
-            builder.connect(a, b, LINK); // Parallel links welcome.
+            builder.connect(a, b, LINK); // Parallel links are permitted.
         }
     }
     for host in 0..2 + stream.below(12) {
@@ -86,7 +86,7 @@ fn up_down_never_climbs_again_and_is_shortest_among_such_paths() {
         let fabric = random_fabric(&mut stream);
         let root = fabric.switches().next();
         let forwarding = Forwarding::build(&fabric, Mode::UpDown { root }).unwrap();
-        // The order of nodes follows from the levels below the root.
+        // The up/down order of two nodes is determined by their distances from the root.
         let links = brute_distances(&fabric, root.unwrap());
         let above = |a: NodeId, b: NodeId| {
             let height = |n: NodeId| if fabric.node(n).forwards() { u32::MAX - links[n.index()] } else { 0 };
@@ -108,7 +108,8 @@ fn up_down_never_climbs_again_and_is_shortest_among_such_paths() {
     }
 }
 
-/// Returns the least number of links from host to host in the graph of (node, already descending).
+/// Returns the minimum number of links from host to host over valley-free paths, by a search over states (node, already
+/// descending).
 fn brute_valley_free(fabric: &Fabric, src: u32, dst: u32, above: &dyn Fn(NodeId, NodeId) -> bool) -> usize {
     let (src, dst) = (fabric.host_node(src), fabric.host_node(dst));
     let mut seen = vec![[false; 2]; fabric.nodes().len()];
@@ -159,14 +160,14 @@ fn two_level_routes_are_pabos() {
     [3, 4, 7, 8, 15].iter().for_each(|&src| via(src, "H9", "C4"));
     [4, 8, 16].iter().for_each(|&src| via(src, "H10", "C2"));
     via(11, "H9", "S12");
-    // Ports in PABO's text: S1 port 3, then S4 port 2.
+    // Egress ports in PABO's text: port 3 of S1, then port 2 of S4.
     let h10 = fabric.host_index(fabric.find("H10").unwrap()).unwrap();
     assert_eq!(forwarding.lookup(fabric.find("S1").unwrap(), h10), [3]);
     assert_eq!(forwarding.lookup(fabric.find("S4").unwrap(), h10), [2]);
 }
 
-/// Every destination spreads over the cores: from one edge, the k/2 hosts of another use k/2 different cores, and each
-/// path is a shortest one.
+/// The destinations are spread over the core switches: frames from one edge switch to the k/2 hosts of another edge
+/// switch use k/2 different core switches, and each path is a shortest path.
 #[test]
 fn two_level_generalises_to_every_even_k() {
     for k in [2, 4, 6, 8, 12] {
@@ -206,11 +207,11 @@ fn tagger_fabric_up_down_has_two_leaves_and_two_spines_to_choose() {
     let (t1, l1) = (fabric.find("T1").unwrap(), fabric.find("L1").unwrap());
     assert_eq!(up_down.lookup(t1, 15), [4, 5]);
     assert_eq!(up_down.lookup(l1, 15), [2, 3]);
-    // From a spine, L1 has no downward path to the other pod.
+    // For frames from a spine, L1 has no downward path to the other pod.
     assert_eq!(up_down.lookup_from(l1, 15, 2), [0u16; 0]);
     assert_eq!(up_down.lookup_from(l1, 0, 2), [0]);
     assert_eq!(up_down.lookup_from(t1, 3, 4), [3]);
-    // A frame that starts at a switch has no ingress port, so it may go up.
+    // A frame that originates at a switch has no ingress port, so it may go up.
     for node in fabric.node_ids() {
         let nowhere = [fabric.ports(node).len() as u16, u16::MAX];
         assert!(
@@ -227,14 +228,15 @@ fn local_rerouting_bounces_where_nothing_nearer_is_left() {
     let forwarding = Forwarding::build(&fabric, Mode::ShortestPath).unwrap();
     let find = |name| fabric.find(name).unwrap();
     let (l1, t1, t2) = (find("L1"), find("T1"), find("T2"));
-    // L1 lost T1: the other ToR and the spines are all two links from T1 in the healthy fabric.
+    // The link between L1 and T1 is dead: the other ToR and the spines all have distance two from T1 in the fabric
+    // without failures.
     let dead: FailedPorts = [fabric.port_towards(l1, t1).unwrap()].into_iter().collect();
     assert_eq!(forwarding.fallback(&fabric, l1, 0, &dead), [1, 2, 3]);
     assert_eq!(fabric.ports(l1)[1].peer, t2);
-    // T1 to the other pod without L1: only L2 remains, never a host.
+    // T1 towards the other pod with the link to L1 dead: only L2 remains; another host is never a next hop.
     let dead: FailedPorts = [4].into_iter().collect();
     assert_eq!(forwarding.fallback(&fabric, t1, 15, &dead), [5]);
-    // Both uplinks dead: no port. Access link dead: no port.
+    // If both uplinks are dead, no port remains; the same holds for a dead access link.
     assert!(forwarding.fallback(&fabric, t1, 15, &[4, 5].into_iter().collect()).is_empty());
     assert!(forwarding.fallback(&fabric, t1, 0, &[0].into_iter().collect()).is_empty());
     assert_eq!(forwarding.fallback(&fabric, t1, 1, &[0].into_iter().collect()), [1]);
@@ -260,7 +262,7 @@ fn recomputing_goes_around_and_names_what_is_cut_off() {
         let cut = forwarding.recompute_without(&fabric, &both).unwrap();
         let error = cut.verify(&fabric).unwrap_err().to_string();
         assert_eq!(error, "no route leads from host `H5` to host `H1`", "{mode:?}");
-        // A host that loses its only link.
+        // A host loses its only link.
         let alone = forwarding.recompute_without(&fabric, &[LinkId(3)]).unwrap();
         assert!(alone.lookup(find("L1"), 3).is_empty());
         assert!(alone.verify(&fabric).unwrap_err().to_string().contains("to host `H4`"));
@@ -293,7 +295,7 @@ fn a_failed_link_makes_new_ways_only_where_it_was_the_only_next_hop() {
             }
         }
     }
-    // Both cases must occur for a meaningful comparison.
+    // The comparison is meaningful only if both cases (changed and unchanged paths) occur.
     assert!(moved > 1_000 && kept > 1_000, "{moved} {kept}");
 }
 
@@ -323,7 +325,7 @@ fn explicit_paths_and_overrides() {
     assert!(error(&["T1", "H1", "T1"]).contains("host `H1`, does not forward"));
     assert!(error(&["T1"]).contains("at least two"));
 
-    // Tagger, figure 11: the route to H15 turns back at L1.
+    // Tagger, Fig. 11: the route to H15 is misconfigured so that L1 sends frames back.
     for mode in [Mode::ShortestPath, Mode::UpDown { root: None }] {
         let mut forwarding = Forwarding::build(&fabric, mode).unwrap();
         let before: Vec<_> = fabric.switches().map(|s| forwarding.lookup(s, 15).to_vec()).collect();
@@ -375,7 +377,7 @@ fn every_generated_fabric_routes_in_every_mode_that_fits() {
 fn bcube_servers_relay_and_have_a_path_per_differing_digit() {
     let fabric = bcube(4, 2, LINK).unwrap();
     let forwarding = Forwarding::build(&fabric, Mode::ShortestPath).unwrap();
-    // From 000 to 321 (base 4) any of the three digits may be corrected first; to 001 only digit 0.
+    // From server 000 to 321 (base 4), any of the three digits may be corrected first; from 000 to 001 only digit 0.
     assert_eq!(forwarding.lookup(fabric.host_node(0), 3 * 16 + 2 * 4 + 1), [0, 1, 2]);
     assert_eq!(forwarding.lookup(fabric.host_node(0), 1), [0]);
     assert_eq!(forwarding.path(&fabric, 0, 57, 4).unwrap().len(), 6);
@@ -401,7 +403,7 @@ fn port_sets_hold_what_was_put_in() {
     assert!(set.is_empty() && !set.contains(u16::MAX));
 }
 
-/// A line longer than one byte can count.
+/// A chain so long that distances exceed one byte.
 #[test]
 fn distances_beyond_255_links() {
     let fabric = line(700, 1, LINK, LINK).unwrap();
@@ -421,7 +423,7 @@ fn hosts_without_a_switch_of_their_own() {
     assert_eq!(forwarding.path(&pair, 0, 1, 0).unwrap(), [Hop { node: a, port: 0 }]);
     assert!(forwarding.path(&pair, 1, 1, 0).unwrap().is_empty());
 
-    // Two ports to two switches whose only connection is this host, which does not relay.
+    // A host with a link to each of two switches that have no other connection. The host does not relay.
     let mut builder = FabricBuilder::new("cut");
     let (a, b, middle) = (builder.add_host("a"), builder.add_host("b"), builder.add_host("middle"));
     let (s, t) = (builder.add_switch("s", 1), builder.add_switch("t", 1));
@@ -434,7 +436,7 @@ fn hosts_without_a_switch_of_their_own() {
     assert_eq!(error, "no route leads from host `b` to host `a`");
 }
 
-/// Frames of many entropies use all 16 shortest paths between two pods of a k = 8 fat-tree evenly.
+/// Frames with many entropy values use all 16 shortest paths between two pods of a k = 8 fat-tree evenly.
 #[test]
 fn paths_spread_over_all_equal_ones() {
     let fabric = fat_tree(8, LINKS).unwrap();
@@ -461,7 +463,7 @@ fn fallbacks_are_the_nearest_live_neighbours_on_random_graphs() {
                 let ports = fabric.ports(node);
                 let dead: FailedPorts = (0..ports.len() as u16).filter(|_| stream.below(2) == 0).collect();
                 let found = forwarding.fallback(&fabric, node, host as u32, &dead);
-                // At the switch of a host with one link, only that link is possible.
+                // At the switch of a single-homed host, only the host's link is possible.
                 let hangs_here = fabric.ports(target).len() == 1
                     && !fabric.node(target).relay
                     && fabric.ports(target)[0].peer == node;

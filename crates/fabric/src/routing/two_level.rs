@@ -1,11 +1,12 @@
-//! Two-level tables: downwards by the destination's subnet (prefix), upwards by its position under its edge switch
-//! (suffix), so that each host is always reached over one core (Al-Fares et al., 2008; PABO's fat-tree, Fig. 10).
+//! Two-level tables: downwards by the destination's subnet (prefix), upwards by its position at its edge switch
+//! (suffix), so that all frames to a host pass through one core switch (Al-Fares et al., 2008; PABO's fat-tree, Fig.
+//! 10).
 //!
 //! Let `i` be the position of the destination among the hosts of its edge switch, `z` the position of a switch among
-//! its siblings (edges under one aggregation switch; aggregation switches over one edge) and `u` its number of upward
-//! ports. The switch sends upwards by its upward port number `(i + z) mod u`, by ascending port. For k = 4 that is the
-//! paper's rule: the left switches of a pod use port `a` for an address ending in `a` (2 or 3), the right ones
-//! port `5 - a`.
+//! its siblings (edge switches below one aggregation switch, or aggregation switches above one edge switch), and `u`
+//! its number of upward ports. The switch sends upwards by its upward port number `(i + z) mod u`, counted in ascending
+//! order. For k = 4 that is the paper's rule: the left switches of a pod use port `a` for an address ending in `a` (2
+//! or 3), the right switches port `5 - a`.
 
 use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
@@ -16,7 +17,7 @@ use crate::{Fabric, NodeId};
 
 /// Upward ports of one switch.
 struct Climb {
-    /// One list per upward port, by ascending port; the empty list if there is none.
+    /// One single-port list per upward port, ascending; only the empty list if there is no upward port.
     lists: Vec<u32>,
     position: usize,
 }
@@ -36,7 +37,7 @@ impl Climb {
     }
 }
 
-/// Returns the distinct neighbours of `node` with a `wanted` tier, by node number.
+/// Returns the distinct neighbours of `node` whose tier is `wanted`, by node number.
 fn neighbours(fabric: &Fabric, node: NodeId, wanted: impl Fn(u8) -> bool) -> Vec<NodeId> {
     let mut found: Vec<NodeId> =
         fabric.ports(node).iter().map(|port| port.peer).filter(|&peer| wanted(fabric.node(peer).tier)).collect();
@@ -45,8 +46,9 @@ fn neighbours(fabric: &Fabric, node: NodeId, wanted: impl Fn(u8) -> bool) -> Vec
     found
 }
 
-/// Returns the position of `node` among its siblings: edge switches under their first upper neighbour, others over
-/// their first lower neighbour. Uses all links, healthy or not, so that a failure does not renumber switches.
+/// Returns the position of `node` among its siblings: of an edge switch among the edge switches below its first upper
+/// neighbour, of another switch among the switches above its first lower neighbour. Failed links are included, so that
+/// a failure does not renumber switches.
 fn position(fabric: &Fabric, node: NodeId) -> usize {
     let tier = fabric.node(node).tier;
     let siblings = if tier == 1 {
@@ -59,7 +61,7 @@ fn position(fabric: &Fabric, node: NodeId) -> usize {
     siblings.and_then(|siblings| siblings.iter().position(|&sibling| sibling == node)).unwrap_or(0)
 }
 
-/// Returns one row per host, delivered by the table up to the last port.
+/// Returns one row per host, for which the table also has the port of the last hop.
 fn host_rows(fabric: &Fabric) -> Rows {
     let hosts = fabric.hosts().len();
     Rows {
@@ -98,7 +100,7 @@ pub(crate) fn build(fabric: &Fabric, net: &RouterGraph, shared: &Rows) -> Result
     for (row, &edge) in shared.target.iter().enumerate() {
         let target = net.slot[edge.index()];
         if target == NONE {
-            continue; // Its only link is dead.
+            continue; // The host's only link is dead.
         }
         search_down(&mut down, net, &order, target);
         for (slot, list) in (0..).zip(&mut lists_down) {
@@ -123,7 +125,7 @@ fn suffix(fabric: &Fabric, edge: NodeId, host: u32) -> usize {
     hosts.take_while(|&other| other != host).count()
 }
 
-/// Returns the ports of a slot that lead down towards the target of a finished search.
+/// Returns the ports of a slot that lead down towards the target of the completed search `down`.
 fn ports_down(net: &RouterGraph, order: &Order, down: &Search, slot: u32) -> Vec<u16> {
     let nearer = down.links[slot as usize] - 1;
     let edges = net.edges(slot).iter();

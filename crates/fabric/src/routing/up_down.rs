@@ -1,6 +1,6 @@
-//! Up-down (valley-free) routing: a frame that arrived from above only goes down, so that no cyclic buffer dependency
-//! can form. It works on any connected fabric: by tier if tiers are given, otherwise by levels of a breadth-first tree
-//! (Autonet's up*/down*; equal heights are ordered by node number).
+//! Up-down (valley-free) routing: a frame that arrived from a higher node is only sent down, so that no cyclic buffer
+//! dependency can form. It works in any connected fabric: by tier if the switches have tiers, otherwise by the levels
+//! of a breadth-first tree (Autonet's up*/down*; nodes of equal level are ordered by node number).
 
 use super::distances::{Search, UNREACHABLE};
 use super::error::RoutingError;
@@ -8,24 +8,24 @@ use super::net::{NONE, RouterGraph, Rows};
 use super::table::{Table, TableBuilder};
 use crate::{Fabric, NodeId, NodeKind};
 
-/// Second table of up-down routing, for frames from above.
+/// Second table of up-down routing, for frames that arrived from a higher node.
 #[derive(Clone, Debug)]
 pub(crate) struct Descending {
     pub table: Table,
-    /// Whether the port faces a node of a higher tier, by port of the fabric ([`Fabric::port_number`]).
+    /// Whether the port leads to a higher node, by port number in the fabric ([`Fabric::port_number`]).
     pub upward: Vec<bool>,
 }
 
 /// Strict order of routers: every live link has an upper and a lower end.
 pub(crate) struct Order {
     key: Vec<u64>,
-    /// Slots from top to bottom.
+    /// Slots from highest to lowest.
     pub from_top: Vec<u32>,
 }
 
 impl Order {
-    /// Creates the order by tier if no root is given, the switches have several tiers (or there is one switch) and no
-    /// host relays; otherwise by distance from the root (default: the first switch).
+    /// Creates the order. If no root is given, the switches have several tiers (or there is only one switch) and no
+    /// host relays, the order is by tier; otherwise by distance from the root (default: the first switch).
     pub fn new(fabric: &Fabric, net: &RouterGraph, root: Option<NodeId>) -> Result<Order, RoutingError> {
         let mut tiers: Vec<u8> = fabric.switches().map(|switch| fabric.node(switch).tier).collect();
         let switches = tiers.len();
@@ -40,7 +40,7 @@ impl Order {
         Ok(Order::of(&heights))
     }
 
-    /// Creates the order by tier in any case.
+    /// Creates the order by tier, whatever the tiers are.
     pub fn by_tier(fabric: &Fabric, net: &RouterGraph) -> Order {
         Order::of(&net.routers.iter().map(|&node| u64::from(fabric.node(node).tier)).collect::<Vec<_>>())
     }
@@ -66,7 +66,8 @@ fn tree_heights(fabric: &Fabric, net: &RouterGraph, root: Option<NodeId>) -> Res
     }
     let mut search = Search::new(net);
     let mut heights = vec![0; net.len()];
-    // Each component gets its own tree, so that a fabric partitioned by failures still routes inside the parts.
+    // Each connected component gets its own tree, so that routes exist inside each part of a fabric that failures
+    // partitioned.
     let first_switch = (0..net.len() as u32).find(|&s| fabric.node(net.routers[s as usize]).kind == NodeKind::Switch);
     let root = root.map(|node| net.slot[node.index()]).or(first_switch);
     for start in root.into_iter().chain(0..net.len() as u32) {
@@ -102,7 +103,7 @@ pub(crate) fn build(
     for (row, target) in rows.target.iter().enumerate() {
         let target = net.slot[target.index()];
         search_down(&mut down, net, order, target);
-        // From the top down, so that `any` is final for every higher neighbour.
+        // From the highest slot down, so that `any` is final for every higher neighbour.
         for &slot in &order.from_top {
             let usable = |peer: u32| peer == target || net.forwards[peer as usize];
             let step = |peer: u32| {
@@ -118,7 +119,7 @@ pub(crate) fn build(
                 continue;
             }
             climbing.set(slot, &ports);
-            // Frames from above use only shortest paths that lead down all the way.
+            // Frames from higher nodes use only shortest paths that consist of downward links.
             let links = down.links[slot as usize];
             ports.clear();
             ports.extend(
@@ -137,7 +138,7 @@ pub(crate) fn build(
     Ok((climbing.finish(net), descending))
 }
 
-/// Returns by port of the fabric: `true` if it faces a higher router.
+/// Returns, by port number in the fabric, whether the port leads to a higher router.
 fn upward_ports(fabric: &Fabric, net: &RouterGraph, order: &Order) -> Vec<bool> {
     let mut upward = vec![false; fabric.port_count()];
     for (slot, &node) in net.routers.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Paths from host to host by the tables.
+//! Paths from host to host according to the forwarding tables.
 
 use super::error::RoutingError;
 use super::forwarding::Forwarding;
@@ -16,13 +16,13 @@ pub struct Hop {
 }
 
 impl Forwarding {
-    /// Returns the path of a frame with this entropy from host `src` to host `dst` (host indices): every node that it
-    /// leaves, the source first, with the port that [`select`] chooses by the node's [`salt`](Self::salt). Empty if
-    /// `src` equals `dst`.
+    /// Returns the path of a frame with this entropy from host `src` to host `dst` (host indices): all nodes except the
+    /// last, the source first, each with the egress port that [`select`] chooses with the node's [`salt`](Self::salt).
+    /// Empty if `src` equals `dst`.
     ///
     /// # Errors
-    /// [`RoutingError::Unreachable`] if a group is empty, [`RoutingError::Loop`] if the tables (after
-    /// [`set_ports`](Forwarding::set_ports)) loop.
+    /// [`RoutingError::Unreachable`] if an ECMP group is empty, [`RoutingError::Loop`] if the tables contain a loop
+    /// (possible after [`set_ports`](Forwarding::set_ports)).
     pub fn path(&self, fabric: &Fabric, src: u32, dst: u32, entropy: u32) -> Result<Vec<Hop>, RoutingError> {
         let (start, end) = (fabric.host_node(src), fabric.host_node(dst));
         let names = || (fabric.name(start).to_owned(), fabric.name(end).to_owned());
@@ -38,7 +38,7 @@ impl Forwarding {
                 let (from, to) = names();
                 return Err(RoutingError::Unreachable { from, to });
             }
-            // A path passes each node at most once per phase (up, down).
+            // A loop-free path passes each node at most once in each phase (up, down).
             if hops.len() > 2 * fabric.nodes().len() {
                 let (from, to) = names();
                 return Err(RoutingError::Loop { from, to, hops: hops.len(), at: fabric.name(at).to_owned() });
@@ -60,14 +60,14 @@ impl Forwarding {
         Ok(hops.iter().map(|hop| fabric.ports(hop.node)[usize::from(hop.port)].link).collect())
     }
 
-    /// Returns the links that frames from `src` to `dst` may take at each hop, if each frame takes its own path; `None`
-    /// if paths differ in length or there is none.
+    /// Returns the links that frames from `src` to `dst` may take at each hop if each frame chooses its path
+    /// independently; `None` if the paths differ in length or there is no path.
     pub fn spread_hops(&self, fabric: &Fabric, src: u32, dst: u32) -> Option<Vec<SpreadHop>> {
         let target = fabric.host_node(dst);
         let mut at = vec![(fabric.host_node(src), PortIndex::MAX)];
         let mut hops = Vec::new();
         while at.iter().any(|&(node, _)| node != target) {
-            // A path passes each node at most once.
+            // A loop-free path passes each node at most once.
             if at.iter().any(|&(node, _)| node == target) || hops.len() > fabric.nodes().len() {
                 return None;
             }
@@ -82,7 +82,7 @@ impl Forwarding {
             if links.is_empty() {
                 return None;
             }
-            // A node that is reached by several ports contributes its links once.
+            // The links of a node that is reached through several ingress ports count once.
             links.sort_unstable_by_key(|&(node, port, _)| (node, port));
             links.dedup();
             next.sort_unstable();

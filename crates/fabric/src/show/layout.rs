@@ -6,13 +6,13 @@ use crate::{Fabric, NodeId, NodeKind};
 use std::collections::BTreeMap;
 use units::Rate;
 
-/// Maximum number of shapes: with more, links are indistinguishable.
+/// Maximum number of shapes; with more shapes, links are indistinguishable.
 const MAX_SHAPES: usize = 400;
 /// Minimum width of a drawing.
 const MIN_WIDTH: usize = 288;
-/// Space between two switches.
+/// Horizontal space between two switches.
 const GAP: usize = 24;
-/// Minimum distance of two rows. Wide drawings have larger distances, so that lines are not too flat.
+/// Minimum distance between two rows. Wide drawings have larger distances, so that lines are not too flat.
 const ROW_HEIGHT: usize = 130;
 const MARGIN: usize = 50;
 
@@ -27,13 +27,13 @@ pub(super) struct Shape {
     pub y: i64,
 }
 
-/// Characters of a name that are drawn; the tooltip has all.
+/// Maximum number of characters of a name in the drawing; the tooltip has the full name.
 const MAX_LABEL: usize = 14;
-/// Characters of a group's label that are drawn; there are few groups.
+/// Maximum number of characters of a group's label. It is larger than [`MAX_LABEL`] because there are few groups.
 const MAX_GROUP_LABEL: usize = 24;
 /// Maximum number of pods that fit side by side.
 const MAX_PODS: usize = 16;
-/// Width for the rates of links, left of the rows.
+/// Width of the column for link rates, left of the rows.
 const RATES_WIDTH: usize = 120;
 
 impl Shape {
@@ -78,12 +78,12 @@ pub(super) struct Layout {
     pub lines: Vec<Line>,
     /// Description of the grouping, if any.
     pub note: Option<String>,
-    /// Number of links by rate between two rows, and the height of this label.
+    /// Height and text of each label with the number of links by rate between two rows.
     pub rates: Vec<(i64, String)>,
 }
 
-/// Returns the pod of each node: connected components without the highest tier, whose own nodes have none. `None` if
-/// there are no pods, or too many to draw side by side.
+/// Returns the pod of each node. Pods are the connected components that remain without the highest tier; nodes of that
+/// tier have no pod. `None` if there are no pods, or too many to draw side by side.
 fn pods(fabric: &Fabric) -> Option<Vec<u32>> {
     let top = fabric.nodes().iter().map(|node| node.tier).max().filter(|&top| top > 2)?;
     let is_top = |node: NodeId| fabric.node(node).tier == top;
@@ -105,7 +105,7 @@ fn pods(fabric: &Fabric) -> Option<Vec<u32>> {
     (2..=MAX_PODS as u32).contains(&count).then_some(pods)
 }
 
-/// Returns the number of links by rate between each two tiers, the lower one first.
+/// Returns the number of links by rate between each pair of tiers (lower, higher).
 fn rates(fabric: &Fabric) -> BTreeMap<(u8, u8), String> {
     let mut found: BTreeMap<(u8, u8), BTreeMap<Rate, usize>> = BTreeMap::new();
     for link in fabric.links() {
@@ -139,7 +139,7 @@ impl Layout {
         let without_hosts = fabric.nodes().len() - hanging;
         let mut layout =
             Layout { width: 0, height: 0, shapes: Vec::new(), lines: Vec::new(), note: None, rates: Vec::new() };
-        // Nodes with equal keys become one shape.
+        // Nodes with equal keys are drawn as one shape.
         let shape_of = if fabric.nodes().len() <= MAX_SHAPES {
             layout.group(fabric, |node| (0, node.0))
         } else if without_hosts * 2 <= MAX_SHAPES {
@@ -174,7 +174,7 @@ impl Layout {
         } else {
             layout.place_in_rows();
             let row = |tier: u8| layout.shapes.iter().find(|shape| shape.tier == tier).map_or(0, |shape| shape.y);
-            // For links within a row: above the row.
+            // The label of links within a row is above the row.
             let height = |(low, high): (u8, u8)| if low == high { row(low) - 30 } else { (row(low) + row(high)) / 2 };
             layout.rates = rates(fabric).into_iter().map(|(tiers, rate_notes)| (height(tiers), rate_notes)).collect();
         }
@@ -199,7 +199,7 @@ impl Layout {
         for (shape, names) in self.shapes.iter_mut().zip(names).filter(|(shape, _)| shape.nodes > 1) {
             let what = tier_name(shape.tier, shape.kind);
             let count = format!("{} {what}", grouped(shape.nodes));
-            // A single range of names is more informative than a count, unless the group is a whole tier.
+            // A single range of names is more informative than a count, unless the shape represents a whole tier.
             shape.label = match &ranges(&names)[..] {
                 [one] if self.note.as_ref().is_some_and(|note| note.contains("pod")) => one.clone(),
                 _ => count,
@@ -208,8 +208,8 @@ impl Layout {
         shape_of
     }
 
-    /// Returns `true` for several switches of one tier with links among them that do not just form a line. Rows by tier
-    /// would be useless then.
+    /// Returns `true` if there are several switches, all of one tier, and the links among them form more than a chain.
+    /// Rows by tier are not useful in this case.
     fn is_flat(&self) -> bool {
         let switches: Vec<usize> =
             (0..self.shapes.len()).filter(|&shape| self.shapes[shape].kind == NodeKind::Switch).collect();
@@ -235,7 +235,7 @@ impl Layout {
         let height = rows.len().saturating_sub(1) * row_height;
         for (level, row) in rows.values().enumerate() {
             for (position, &shape) in row.iter().enumerate() {
-                // Centre of its share of the width.
+                // Centre of the shape's share of the row width.
                 self.shapes[shape].x = (RATES_WIDTH + MARGIN + (2 * position + 1) * width / (2 * row.len())) as i64;
                 self.shapes[shape].y = (MARGIN + height - level * row_height) as i64;
             }
@@ -244,7 +244,7 @@ impl Layout {
         self.height = (height + 2 * MARGIN) as i64;
     }
 
-    /// Places switches on a circle, and hosts outside next to their switch.
+    /// Places switches on a circle, and hosts outside of it next to their switch.
     fn place_on_circle(&mut self) {
         let switches: Vec<usize> =
             (0..self.shapes.len()).filter(|&s| self.shapes[s].kind == NodeKind::Switch).collect();
@@ -266,7 +266,7 @@ impl Layout {
         let outer = around(switches.len() * most, room(NodeKind::Host)).max(inner + 80.0);
         let centre = outer + MARGIN as f64;
         let at = |radius: f64, rotations: f64| {
-            // From the top, clockwise.
+            // Clockwise from the top.
             let angle = rotations * std::f64::consts::TAU;
             let (x, y) = (centre + radius * libm::sin(angle), centre - radius * libm::cos(angle));
             (libm::round(x) as i64, libm::round(y) as i64)

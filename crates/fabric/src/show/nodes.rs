@@ -8,10 +8,10 @@ use std::fmt::Write as _;
 /// Maximum line length, in characters.
 const WIDTH: usize = 110;
 
-/// Maximum number of printed names or ranges per group; JSON has all.
+/// Maximum number of printed names or ranges per group; the JSON output has all names.
 const MOST: usize = 200;
 
-/// Node in JSON.
+/// Node in the JSON output.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ListedNode<'f> {
     /// Name.
@@ -28,7 +28,7 @@ pub struct ListedNode<'f> {
     pub reason: Option<&'f str>,
 }
 
-/// End of a link in JSON.
+/// End of a link in the JSON output.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ListedEnd<'f> {
     /// The node.
@@ -40,7 +40,7 @@ pub struct ListedEnd<'f> {
     pub name: Option<&'f str>,
 }
 
-/// Link in JSON.
+/// Link in the JSON output.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ListedLink<'f> {
     /// End that was given first.
@@ -78,7 +78,7 @@ pub fn link_list(fabric: &Fabric) -> Vec<ListedLink<'_>> {
     fabric.links().iter().map(listed).collect()
 }
 
-/// Returns the names of all nodes as text: grouped by kind, tier and reason, in numerical order, with consecutive
+/// Returns the names of all nodes as text: grouped by kind, tier and reason, sorted numerically, with consecutive
 /// numbers as ranges.
 pub fn names(fabric: &Fabric) -> String {
     let key = |id: NodeId| {
@@ -104,12 +104,12 @@ pub fn names(fabric: &Fabric) -> String {
     text
 }
 
-/// Returns `h0 to h15, x, h17`: three or more consecutive numbers become a range.
+/// Formats names as `h0 to h15, x, h17`: three or more consecutive numbers become a range.
 pub(super) fn ranges(names: &[&str]) -> Vec<String> {
     let numbered = |name: &str| {
         let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let number = name[letters.len()..].parse::<u64>().ok()?;
-        // Not for `h007`, which does not follow `h6`.
+        // Names with leading zeros are excluded: `h007` does not follow `h6`.
         (number.to_string().len() + letters.len() == name.len()).then(|| (letters.to_owned(), number))
     };
     let follows = |a: &str, b: &str| match (numbered(a), numbered(b)) {

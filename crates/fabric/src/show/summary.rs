@@ -1,12 +1,12 @@
-//! Summary of a fabric in numbers.
+//! Summary statistics of a fabric.
 
 use crate::{Fabric, NodeId, NodeKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Maximum number of edges from which searches start. With more, diameter and path counts are from a sample, and the
-/// summary states so.
+/// Maximum number of edges from which searches start. If there are more edges, diameter and path counts are computed
+/// from a sample, and the summary states so.
 const MAX_SOURCES: usize = 256;
 
 /// Summary of a fabric; `Display` prints it as text.
@@ -16,7 +16,7 @@ pub struct Summary {
     pub kind: String,
     /// Number of hosts.
     pub hosts: usize,
-    /// Number of hosts that forward frames of others.
+    /// Number of hosts that forward frames of other hosts.
     pub relays: usize,
     /// Number of switches.
     pub switches: usize,
@@ -31,9 +31,9 @@ pub struct Summary {
     /// Shortest paths between the edges of two hosts, by length.
     pub shortest_paths: Vec<PathCount>,
     /// Number of edges (switches with hosts, or hosts with several links) from which searches started. If it is less
-    /// than `edges`, diameter and path counts are from an evenly spaced sample.
+    /// than `edges`, diameter and path counts are computed from an evenly spaced sample.
     pub searched: usize,
-    /// Number of edges.
+    /// Total number of edges.
     pub edges: usize,
 }
 
@@ -44,18 +44,18 @@ pub struct TierSummary {
     pub tier: u8,
     /// Number of nodes.
     pub nodes: usize,
-    /// Fewest and most ports of a node.
+    /// Minimum and maximum number of ports of a node.
     pub ports: (usize, usize),
     /// Total rate of links to lower tiers, in bit/s.
     pub down_bps: u64,
     /// Total rate of links to higher tiers, in bit/s.
     pub up_bps: u64,
-    /// `down_bps / up_bps`: above 1, the hosts below can together send more than the uplinks carry. `None` for the
-    /// hosts and the top tier.
+    /// `down_bps / up_bps`; above 1, the nodes below can together send at a higher rate than the uplinks have. `None`
+    /// for the hosts and the top tier.
     pub oversubscription: Option<f64>,
 }
 
-/// Links with equal properties.
+/// Number of links with equal properties.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkGroup {
     /// Lower and higher tier.
@@ -72,14 +72,14 @@ pub struct LinkGroup {
     pub bit_error_rate: f64,
 }
 
-/// Number of equally short paths between edges, by distance.
+/// Number of shortest paths between edges, by path length.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PathCount {
-    /// Links from host to host.
+    /// Number of links from host to host.
     pub links: usize,
     /// Ordered pairs of edges at this distance, among those searched.
     pub pairs: u64,
-    /// Fewest shortest paths of a pair.
+    /// Minimum number of shortest paths of a pair.
     pub paths_min: u64,
     /// Maximum number of shortest paths of a pair.
     pub paths_max: u64,
@@ -94,7 +94,7 @@ fn edge_of(fabric: &Fabric, host: NodeId) -> (NodeId, usize) {
     }
 }
 
-/// Computes the summary. Takes at most a few seconds for 65,536 hosts.
+/// Computes the summary, in at most a few seconds for 65,536 hosts.
 pub fn summary(fabric: &Fabric) -> Summary {
     let mut tiers: BTreeMap<u8, TierSummary> = BTreeMap::new();
     for node in fabric.node_ids() {
@@ -110,7 +110,8 @@ pub fn summary(fabric: &Fabric) -> Summary {
         entry.nodes += 1;
         entry.ports = (entry.ports.0.min(ports), entry.ports.1.max(ports));
     }
-    // Keys have the bits of the probabilities, which order like the values because none is negative.
+    // Keys contain the bit patterns of the probabilities, which have the same order as the values because no value is
+    // negative.
     let mut groups: BTreeMap<_, usize> = BTreeMap::new();
     for link in fabric.links() {
         let (a, b) = (fabric.node(link.a.node).tier, fabric.node(link.b.node).tier);
@@ -197,7 +198,7 @@ impl Paths {
     }
 }
 
-/// Computes the distance to every node and the number of shortest path_counts; parallel links count separately.
+/// Computes the distance to every node and the number of shortest paths to it; parallel links count separately.
 fn count_from(fabric: &Fabric, source: NodeId, links: &mut [u32], path_counts: &mut [u64]) {
     links.fill(u32::MAX);
     path_counts.fill(0);

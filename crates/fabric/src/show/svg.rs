@@ -37,9 +37,9 @@ fn escaped(text: &str) -> String {
 }
 
 /// Draws a fabric in rows by tier, or on a circle if all switches have one tier. Up to 400 nodes are drawn
-/// individually. With more, the hosts of a switch become one circle; if that is still too much, the nodes of one tier
-/// of a pod, or of a whole tier, become one shape, and a note states it. Link rates are printed between rows. Colours
-/// follow the reader's light or dark mode.
+/// individually. With more, the hosts of a switch become one shape; if there are still too many shapes, the nodes of
+/// one tier of a pod, or of a whole tier, become one shape, and a note states it. Link rates are printed between the
+/// rows. Colours follow the viewer's light or dark mode.
 pub fn svg(fabric: &Fabric) -> String {
     let layout = Layout::new(fabric);
     let hosts = fabric.hosts().len();
@@ -159,7 +159,7 @@ mod tests {
         assert!(heights(&ring(6, 2, LINK, LINK).unwrap()) > 5);
     }
 
-    /// Labels of one row do not overlap.
+    /// The labels of a row do not overlap.
     #[test]
     fn long_names_get_room() {
         let mut builder = FabricBuilder::new("named");
@@ -184,7 +184,8 @@ mod tests {
         let text = svg(&fat_tree(24, LINKS).unwrap());
         assert!(text.contains("each tier is drawn as one shape") && text.contains("3,456 hosts"));
         assert_eq!((count(&text, "<circle "), count(&text, "<rect "), count(&text, "<line ")), (1, 3, 3));
-        // 16 pods have a shape each for edges, aggregation and hosts; the cores are one shape.
+        // Each of the 16 pods has one shape for edge switches, one for aggregation switches and one for hosts; the core
+        // switches are one shape.
         let text = svg(&fat_tree(16, LINKS).unwrap());
         assert!(text.contains("nodes of one tier of a pod are drawn as one shape"));
         assert_eq!((count(&text, "<circle "), count(&text, "<rect "), count(&text, "<line ")), (16, 33, 48));

@@ -7,31 +7,31 @@ use serde_json::Value;
 
 /// Tables that are read.
 const TABLES: [&str; 3] = ["ASIC_TABLE", "PERIPHERAL_TABLE", "PORT_PERIPHERAL_TABLE"];
-/// Prefix of the ASICs for which the headroom formula is known.
+/// Name prefix of the ASICs for which the headroom formula is known.
 const KNOWN: &str = "MELLANOX-SPECTRUM";
-/// Digits after the point that a delay may have.
+/// Maximum number of decimal places of a delay.
 const DECIMALS: usize = 6;
-/// Upper bound of delays; a larger one is a typing error.
+/// Maximum delay; a larger value is assumed to be a typing error.
 const MOST_DELAY: u64 = 1_000_000;
 
 /// Properties of an ASIC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AsicTables {
-    /// Row of `ASIC_TABLE`: `MELLANOX-SPECTRUM-3`.
+    /// Key of the row in `ASIC_TABLE`: `MELLANOX-SPECTRUM-3`.
     pub name: String,
-    /// Bytes of a buffer cell.
+    /// Size of a buffer cell in bytes.
     pub cell_bytes: u64,
     /// `pipeline_latency`, in millionths of 1024 B.
     pub(super) pipeline_latency: u64,
     /// `mac_phy_delay`, in millionths of 1024 B.
     pub(super) mac_phy_delay: u64,
-    /// `peer_response_time`, in millionths of 1024 B, for speeds without a limit in IEEE 802.3.
+    /// `peer_response_time`, in millionths of 1024 B, used for speeds for which IEEE 802.3 states no limit.
     pub(super) peer_response_time: u64,
-    /// `gearbox_delay` of the gearboxes of all ports, in fs (millionths of a nanosecond); 0 without gearboxes.
+    /// `gearbox_delay` of the gearbox at all ports, in fs (millionths of a nanosecond); 0 without gearboxes.
     pub(super) gearbox_delay: u64,
 }
 
-/// Parses a decimal number without sign, in millionths.
+/// Parses an unsigned decimal number as an integer number of millionths.
 fn millionths(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -42,13 +42,13 @@ fn millionths(text: &str) -> Option<u64> {
     Some(number * 1_000_000 + format!("{fraction:0<DECIMALS$}").parse::<u64>().ok()?)
 }
 
-/// Reads `ASIC_TABLE` and the tables of gearboxes from a file, by name. Three forms are accepted: the list of rows that
-/// SONiC's buffer manager loads (`asic_table.json`, `peripheral_table.json`: `[{"ASIC_TABLE:NAME": {...}, "OP":
+/// Reads `ASIC_TABLE` and the gearbox tables from a file, by table name. Three formats are accepted: the list of rows
+/// that SONiC's buffer manager loads (`asic_table.json`, `peripheral_table.json`: `[{"ASIC_TABLE:NAME": {...}, "OP":
 /// "SET"}]`), an export of the state database (`{"ASIC_TABLE|NAME": {"type": "hash", "value": {...}}}`), and tables by
 /// name (`{"ASIC_TABLE": {"NAME": {...}}}`).
 ///
 /// # Errors
-/// Text that is not JSON, and a file without these tables.
+/// The text is not JSON, or the file has none of these tables.
 pub fn read_asic_tables(text: &str) -> Result<Object, TableFault> {
     let forms = "the asic_table.json or peripheral_table.json of the platform, or an export of these tables";
     let value: Value = parse_json(text).map_err(|error| {
@@ -79,7 +79,7 @@ impl AsicTables {
     /// Reads the tables from a configuration; `None` if it has no `ASIC_TABLE`.
     ///
     /// # Errors
-    /// A missing or invalid field, several ASICs, an ASIC for which no formula is known.
+    /// A field is missing or invalid, there are several ASICs, or no formula is known for the ASIC.
     pub fn of(config: &Object) -> Result<Option<AsicTables>, TableFault> {
         let Some(row) = only_row(config, "ASIC_TABLE")? else { return Ok(None) };
         let name = row.key.split_once('|').map_or("", |(_, name)| name).to_owned();
@@ -105,13 +105,13 @@ impl AsicTables {
         }))
     }
 
-    /// Returns the generation of the ASIC: 1 for `MELLANOX-SPECTRUM`.
+    /// Returns the generation of the ASIC: 1 for `MELLANOX-SPECTRUM`, 3 for `MELLANOX-SPECTRUM-3`.
     pub(super) fn generation(&self) -> u64 {
         self.name.rsplit_once('-').and_then(|(_, digits)| digits.parse().ok()).unwrap_or(1)
     }
 }
 
-/// Returns the row of the gearboxes: the model of `PORT_PERIPHERAL_TABLE|global`. SONiC permits one model per switch.
+/// Returns the row of the gearbox model in `PORT_PERIPHERAL_TABLE|global`. SONiC permits one model per switch.
 fn gearbox(config: &Object) -> Result<Option<Row<'_>>, TableFault> {
     let Some(row) = only_row(config, "PORT_PERIPHERAL_TABLE")? else { return Ok(None) };
     if row.key != "PORT_PERIPHERAL_TABLE|global" {
@@ -156,7 +156,7 @@ mod tests {
         let all = r#"{"PORT_PERIPHERAL_TABLE:global": {"gearbox_model": "BOX"}}"#;
         let box_row = r#"{"PERIPHERAL_TABLE:BOX": {"gearbox_delay": "9.765"}}"#;
         assert_eq!(read(&with(&format!("{all}, {box_row}"))).unwrap().gearbox_delay, 9_765_000);
-        // A gearbox that no port has.
+        // A gearbox model that no port uses.
         assert_eq!(read(&with(box_row)).unwrap().gearbox_delay, 0);
         let missing = "PERIPHERAL_TABLE|BOX: is missing: it is the gearbox of all ports: write its `gearbox_delay`";
         assert_eq!(read(&with(all)), Err(missing.to_owned()));

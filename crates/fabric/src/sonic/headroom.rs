@@ -7,31 +7,33 @@
 //!   size = xon if priority groups share their headroom, else xoff + xon, + port MTU at a port with 8 lanes
 //! ```
 //!
-//! Source: `buffer_headroom_mellanox.lua` of sonic-swss, branch master of August 2026. Earlier releases divide the term
-//! of the cable by 1024 in place of 1000, and weigh the occupancy of cells by frames in place of bytes.
+//! Source: `buffer_headroom_mellanox.lua` of sonic-swss, branch master of August 2026. Earlier releases divide the
+//! cable term by 1024 instead of 1000, and weight the cell occupancy by the number of frames instead of bytes.
 
 use super::asic::AsicTables;
 use super::model::BufferModel;
 use serde::Serialize;
 
-/// Rounding of the model, in bytes; also the unit of latencies in `ASIC_TABLE`.
+/// Granularity to which the model rounds, in bytes; also the unit of latencies in `ASIC_TABLE`.
 const UNIT: u128 = 1024;
-/// Bytes of the smallest frame.
+/// Size of the smallest frame in bytes.
 const SMALLEST: u64 = 64;
-/// Mbit/s times metres by byte on a cable, both ways at 198,000,000 m/s: 198 * 8 / 2.
+/// Product of speed (Mbit/s) and length (m) per byte in flight on a cable, in both directions at 198,000,000 m/s: 198 *
+/// 8 / 2.
 const CABLE: u128 = 792;
-/// Mbit/s times ns by byte in a gearbox, both ways: the model divides by 8 * 1024.
+/// Product of speed (Mbit/s) and delay (ns) per byte in flight in a gearbox, in both directions. It is 8 * 1024 / 2:
+/// the model divides by 8 * 1024.
 const GEARBOX: u128 = 4096;
 const MILLION: u128 = 1_000_000;
-/// Fractions of a byte in which terms are exact.
+/// Number of fractions of a byte in which all terms are integers.
 const PARTS: u128 = CABLE * GEARBOX * MILLION;
-/// Addition to the headroom if it is more than this below that of the smallest frames alone.
+/// Addition to the headroom if it is lower, by more than this value, than the headroom for smallest frames alone.
 const COMPENSATION: u128 = 2 * UNIT;
 /// Addition to the headroom of generation 6.
 const GENERATION_6: u128 = 18 * UNIT;
-/// Bytes of a buffer tile per 1000 Mbit/s, generations 4 and 5.
+/// Bytes of the buffer-tile term per 1000 Mbit/s, in generations 4 and 5.
 const TILE: u128 = 15;
-/// Lanes of ports with the double pipeline latency.
+/// Number of lanes of ports with the double pipeline latency.
 const MANY_LANES: u64 = 8;
 
 /// Response time to PFC in quanta of 512 bits, by speed in Mbit/s (IEEE 802.3, 31B.3.7).
@@ -65,28 +67,28 @@ pub struct PortInputs {
 /// A term of the headroom.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Term {
-    /// Name of the term.
+    /// Name of the term, as printed.
     pub name: &'static str,
     /// Bytes, rounded down.
     pub bytes: u64,
-    /// Inputs of the term.
+    /// Inputs from which the term is computed.
     pub source: String,
 }
 
-/// Profile that the model computes for the lossless priority groups of a port. The terms add up to `xoff`.
+/// Buffer profile that the model computes for the lossless priority groups of a port. The terms add up to `xoff`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct DynamicHeadroom {
     /// Properties of the port.
     pub port: PortInputs,
-    /// Row of `ASIC_TABLE`.
+    /// Key of the ASIC's row in `ASIC_TABLE`.
     pub asic: String,
     /// Terms of `xoff`.
     pub terms: Vec<Term>,
-    /// Bytes of headroom.
+    /// Headroom in bytes.
     pub xoff: u64,
     /// XON threshold in bytes.
     pub xon: u64,
-    /// Reserved bytes.
+    /// Reserved size in bytes.
     pub size: u64,
 }
 
@@ -99,9 +101,10 @@ fn narrow(bytes: u128) -> u64 {
 }
 
 impl DynamicHeadroom {
-    /// Computes the profile of a port. Exact: the model uses floats, which agree except at multiples of 1024 B.
+    /// Computes the profile of a port in integer arithmetic. The results equal those of the model, which uses floats,
+    /// except where a sum is close to a multiple of 1024 B.
     ///
-    /// Speeds up to 10 Tbit/s, lengths up to 1000 km and MTUs up to 65535 bytes cannot overflow.
+    /// Speeds up to 10 Tbit/s, lengths up to 1000 km and MTUs up to 65535 bytes cause no overflow.
     pub fn of(asic: &AsicTables, model: &BufferModel, port: PortInputs) -> DynamicHeadroom {
         let (mbps, mtu) = (u128::from(port.mbps), u128::from(port.mtu));
         let lossless_mtu = u128::from(model.lossless_mtu);
@@ -113,7 +116,7 @@ impl DynamicHeadroom {
         let tile = if matches!(asic.generation(), 4 | 5) { mbps * TILE * (PARTS / 1_000) } else { 0 };
         let mac_phy = units(asic.mac_phy_delay);
         let travelling = mtu * PARTS + cable + gearbox + mac_phy + response + tile;
-        // Occupancy = 1 + small * (worst - 1), with the share of bytes in smallest frames, small = 6400 / `frames`.
+        // Occupancy = 1 + small * (worst - 1), where small = 6400 / `frames` is the share of bytes in 64 B frames.
         let (worst, frames) = (worst_cells(asic.cell_bytes), frame_bytes(model));
         let waste = |small: u128, of: u128| travelling * small * (worst - 1) / of;
         let rounded = |waste: u128| round_up((lossless_mtu * PARTS + travelling + waste).div_ceil(PARTS));
@@ -161,7 +164,7 @@ impl DynamicHeadroom {
         DynamicHeadroom { port, asic: asic.name.clone(), terms, xoff, xon, size }
     }
 
-    /// Returns the terms that are not zero as lines, each with its bytes and inputs, and the sum.
+    /// Returns the non-zero terms as lines with bytes and inputs, and the sum as the last line.
     pub fn lines(&self) -> Vec<String> {
         let line =
             |name: &str, bytes: u64, source: &str| format!("{name:<27} {bytes:>9}  {source}").trim_end().to_owned();
@@ -172,13 +175,14 @@ impl DynamicHeadroom {
     }
 }
 
-/// Returns the bytes of cells per byte of the worst frames, rounded up as in the model.
+/// Returns the bytes of buffer cells per byte of the frames that use cells least efficiently, rounded up as in the
+/// model.
 fn worst_cells(cell: u64) -> u128 {
     let (bytes, of) = if cell > 2 * SMALLEST { (cell, SMALLEST) } else { (2 * cell, 1 + cell) };
     u128::from(bytes.div_ceil(of))
 }
 
-/// Returns the bytes of 100 frames of the lossless traffic.
+/// Returns the total bytes of 100 frames of the lossless traffic.
 fn frame_bytes(model: &BufferModel) -> u128 {
     let small = model.small_packet_percent.min(100);
     u128::from(small * SMALLEST + (100 - small) * model.lossless_mtu)
@@ -188,8 +192,8 @@ fn frame_bytes(model: &BufferModel) -> u128 {
 mod tests {
     use super::*;
 
-    /// Returns the profile for (Mbit/s, metres, MTU, lanes), (generation, cell, pipeline latency, gearbox delay in fs)
-    /// and (lossless MTU, percentage of small packets, shared headroom).
+    /// Returns the profile for `port` (Mbit/s, metres, MTU, lanes), `asic` (generation, cell size, pipeline latency,
+    /// gearbox delay in fs) and `model` (lossless MTU, percentage of small packets, shared headroom).
     fn profile(port: [u64; 4], asic: [u64; 4], model: (u64, u64, bool)) -> DynamicHeadroom {
         let name = if asic[0] == 1 { "MELLANOX-SPECTRUM".to_owned() } else { format!("MELLANOX-SPECTRUM-{}", asic[0]) };
         let tables = AsicTables {
@@ -207,7 +211,7 @@ mod tests {
         DynamicHeadroom::of(&tables, &model, PortInputs { mbps, metres, mtu, lanes })
     }
 
-    /// Known answers of an independent computation with floats.
+    /// Expected values are from an independent computation with floats.
     #[test]
     fn profiles_equal_those_of_the_formula_in_floats() {
         for (port, asic, model, expected) in CASES {
@@ -217,7 +221,8 @@ mod tests {
         }
     }
 
-    /// By hand: cells of 144 B, small frames alone: three times 9100 + 5050.5 (cable) + 819.2 + 394 * 64, and 1024.
+    /// Computed by hand for cells of 144 B and smallest frames only: three times the sum of 9100 (MTU), 5050.5 (cable),
+    /// 819.2 (MAC and PHY) and 394 * 64 (response), plus 1024.
     #[test]
     fn the_terms_of_a_cable_are_those_of_a_computation_by_hand() {
         let found = profile([100_000, 40, 9_100, 4], [2, 144, 19, 0], (1_024, 100, false));
@@ -226,7 +231,7 @@ mod tests {
         assert_eq!(found.lines().len(), 8);
     }
 
-    /// More of any input never needs less.
+    /// An increase of any input never decreases the headroom.
     #[test]
     fn the_headroom_is_monotonic() {
         let base = [100_000, 40, 1_500, 4];

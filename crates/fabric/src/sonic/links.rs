@@ -1,11 +1,11 @@
-//! Links of a switch by its own configuration: `CABLE_LENGTH` and `DEVICE_NEIGHBOR`.
+//! Links of a switch according to its own configuration: `CABLE_LENGTH` and `DEVICE_NEIGHBOR`.
 
 use super::table::{Object, TableFault};
 use crate::names::visible;
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Longest cable in metres; a longer one is taken as a typing error.
+/// Maximum cable length in metres; a larger value is assumed to be a typing error.
 pub const MAX_METRES: u64 = 1_000_000;
 
 /// The length of the cable at a port.
@@ -13,15 +13,15 @@ pub const MAX_METRES: u64 = 1_000_000;
 pub struct CableLength<'a> {
     /// The port.
     pub port: &'a str,
-    /// `CABLE_LENGTH|AZURE.Ethernet0`.
+    /// Key of the length in the configuration: `CABLE_LENGTH|AZURE.Ethernet0`.
     pub key: String,
-    /// Metres; 0 for a port without a cable.
+    /// Length in metres; 0 for a port without a cable.
     pub metres: u64,
 }
 
-/// Returns the lengths of all cables, in order of rows and ports.
+/// Returns the lengths of all cables, in the order of rows and ports.
 ///
-/// Each item is a fault like that of [`cable_length`].
+/// An invalid length, or a second length of a port, is an error as in [`cable_length`].
 pub fn cable_lengths(config: &Object) -> impl Iterator<Item = Result<CableLength<'_>, TableFault>> {
     let all = rows(config).flat_map(|(row, ports)| ports.iter().map(move |(port, value)| (row, port, value)));
     let mut first: HashMap<&str, &str> = HashMap::new();
@@ -42,8 +42,8 @@ fn stated_twice(row: &str, port: &str, other: &str) -> TableFault {
 /// Returns the length of the cable at a port, if the file has one.
 ///
 /// # Errors
-/// A value that is not of SONiC's pattern `[0-9]+m`, which excludes a space, a sign and another unit, or is above
-/// [`MAX_METRES`]; a second row with the port, whatever its value.
+/// The value does not match SONiC's pattern `[0-9]+m`, which permits no space, sign or other unit, or is above
+/// [`MAX_METRES`]; or a second row states a length of the port, even if it is equal.
 pub fn cable_length<'a>(config: &'a Object, port: &str) -> Result<Option<CableLength<'a>>, TableFault> {
     let mut stated = rows(config).filter_map(|(row, ports)| Some((row, ports.get_key_value(port)?)));
     let Some((row, (port, value))) = stated.next() else { return Ok(None) };
@@ -74,7 +74,7 @@ fn length<'a>(row: &str, port: &'a str, value: &Value) -> Result<CableLength<'a>
 /// A neighbour of a switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Neighbour<'a> {
-    /// Key of the row: a port, or the neighbour's name.
+    /// Key of the row: a local port, or the neighbour's name.
     pub row: &'a str,
     /// Port of the switch.
     pub port: &'a str,
@@ -84,12 +84,12 @@ pub struct Neighbour<'a> {
     pub peer_port: &'a str,
 }
 
-/// Returns the rows of `DEVICE_NEIGHBOR` in both SONiC forms:
+/// Returns the rows of `DEVICE_NEIGHBOR`, which may have either of two keys:
 ///
 /// - by the local port: `"Ethernet0": {"name": "tor1", "port": "Ethernet64"}`,
-/// - by the neighbour's name, the key of its YANG model: `"tor1": {"local_port": "Ethernet0", "port": "Ethernet64"}`.
+/// - by the neighbour's name, as in SONiC's YANG model: `"tor1": {"local_port": "Ethernet0", "port": "Ethernet64"}`.
 ///
-/// Each item is the key of the row if it is no object, or has neither form.
+/// A row that is not an object, or has neither form, is an error with the key of the row.
 pub fn neighbours(config: &Object) -> impl Iterator<Item = Result<Neighbour<'_>, &str>> {
     let rows = config.get("DEVICE_NEIGHBOR").and_then(Value::as_object).into_iter().flatten();
     rows.map(|(row, fields)| {

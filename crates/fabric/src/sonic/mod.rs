@@ -1,5 +1,5 @@
-//! SONiC tables that several crates read: links, and the inputs of the dynamic buffer model with the headroom that it
-//! computes from them.
+//! SONiC tables that several crates read: links, and the dynamic buffer model with its inputs and the resulting
+//! headroom.
 
 mod asic;
 mod headroom;

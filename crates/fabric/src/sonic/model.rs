@@ -3,27 +3,28 @@
 use super::table::{Object, TableFault, only_row};
 use serde_json::Value;
 
-/// Profile of a priority group for which the switch computes the headroom.
+/// Profile name of a priority group for which the switch computes the headroom.
 const NO_PROFILE: &str = "NULL";
 
 /// Parameters of the dynamic buffer model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferModel {
-    /// Bytes of the largest lossless frame: `LOSSLESS_TRAFFIC_PATTERN.mtu`.
+    /// Size of the largest lossless frame in bytes: `LOSSLESS_TRAFFIC_PATTERN.mtu`.
     pub lossless_mtu: u64,
-    /// Percentage of frames of the smallest size: `LOSSLESS_TRAFFIC_PATTERN.small_packet_percentage`.
+    /// Percentage of frames that have the smallest size: `LOSSLESS_TRAFFIC_PATTERN.small_packet_percentage`.
     pub small_packet_percent: u64,
-    /// Exponent of alpha of computed profiles: `DEFAULT_LOSSLESS_BUFFER_PARAMETER.default_dynamic_th`.
+    /// Exponent of the dynamic threshold alpha of computed profiles:
+    /// `DEFAULT_LOSSLESS_BUFFER_PARAMETER.default_dynamic_th`.
     pub default_threshold: i64,
-    /// Whether priority groups share their headroom: `over_subscribe_ratio`, or `xoff` of the pool
-    /// `ingress_lossless_pool`.
+    /// Whether priority groups share their headroom, which is the case if `over_subscribe_ratio` or `xoff` of the pool
+    /// `ingress_lossless_pool` is set.
     pub shared_headroom: bool,
-    /// Key of the lossless traffic: `LOSSLESS_TRAFFIC_PATTERN|AZURE`.
+    /// Key of the row that describes the lossless traffic: `LOSSLESS_TRAFFIC_PATTERN|AZURE`.
     pub key: String,
 }
 
-/// Returns whether the switch uses the dynamic buffer model: `DEVICE_METADATA|localhost.buffer_model`, or a priority
-/// group with computed headroom.
+/// Returns whether the switch uses the dynamic buffer model: `DEVICE_METADATA|localhost.buffer_model` states it, or the
+/// headroom of a priority group is computed.
 pub fn uses_dynamic_model(config: &Object) -> bool {
     let localhost = config.get("DEVICE_METADATA").and_then(|metadata| metadata.get("localhost"));
     let model = localhost.and_then(|localhost| localhost.get("buffer_model")).and_then(Value::as_str);
@@ -32,8 +33,8 @@ pub fn uses_dynamic_model(config: &Object) -> bool {
     model == Some("dynamic") || profiles.any(|profile| computes_headroom(config, profile))
 }
 
-/// Returns whether the switch computes the headroom of a profile, `NAME` or `[BUFFER_PROFILE|NAME]`: it is `NULL`, or
-/// of type dynamic without `xoff`.
+/// Returns whether the switch computes the headroom of a profile (`NAME` or `[BUFFER_PROFILE|NAME]`): the profile is
+/// `NULL`, or its headroom type is dynamic and it has no `xoff`.
 pub fn computes_headroom(config: &Object, profile: &str) -> bool {
     let inner = profile.strip_prefix("[BUFFER_PROFILE|").and_then(|inner| inner.strip_suffix(']'));
     let name = inner.unwrap_or(profile);
@@ -48,7 +49,7 @@ impl BufferModel {
     /// Reads the parameters.
     ///
     /// # Errors
-    /// The first missing or invalid parameter, with its key: SONiC computes no headroom without it.
+    /// The first missing or invalid parameter, with its key. SONiC also computes no headroom if it is missing.
     pub fn of(config: &Object) -> Result<BufferModel, TableFault> {
         let missing = |table: &str, fields: &str| TableFault::new(table, "is missing", format!("a row with {fields}"));
         let (pattern, parameters) = ("LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER");

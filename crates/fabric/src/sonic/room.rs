@@ -1,19 +1,19 @@
-//! Room of a priority group after it sent a PAUSE.
+//! Bytes that a priority group can accept after it sent a PAUSE frame.
 
-/// The value that bounds the bytes that a priority group can take after it sent a PAUSE.
+/// Configuration value that limits the bytes that a priority group can accept after it sent a PAUSE frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadroomLimit {
-    /// `xoff` of the profile.
+    /// `xoff` of the buffer profile.
     Xoff,
-    /// `size` of the profile, if its pool has no shared headroom.
+    /// `size` of the buffer profile, if its pool has no shared headroom.
     Size,
-    /// `xoff` of the pool.
+    /// `xoff` of the buffer pool (shared headroom).
     Shared,
 }
 
-/// Returns the bytes that a priority group can take after it sent a PAUSE, and the value that bounds them. `xoff` and
-/// `size` are those of its profile, `shared` is the `xoff` of its pool, where 0 means no shared headroom (SONiC's
-/// buffer manager, `buffermgrdyn.cpp`).
+/// Returns the bytes that a priority group can accept after it sent a PAUSE frame, and the configuration value that
+/// limits them. `xoff` and `size` are values of its buffer profile. `shared` is the `xoff` of its pool, where 0 means
+/// no shared headroom (SONiC's buffer manager, `buffermgrdyn.cpp`).
 pub fn room_after_xoff(xoff: u64, size: u64, shared: Option<u64>) -> (u64, HeadroomLimit) {
     match shared.filter(|shared| *shared > 0) {
         Some(shared) if shared < xoff => (shared, HeadroomLimit::Shared),
@@ -31,7 +31,7 @@ mod tests {
         assert_eq!(room_after_xoff(100, 20, Some(500)), (100, HeadroomLimit::Xoff));
         assert_eq!(room_after_xoff(100, 20, Some(60)), (60, HeadroomLimit::Shared));
         assert_eq!(room_after_xoff(100, 120, None), (100, HeadroomLimit::Xoff));
-        // Without shared headroom the profile reserves its size.
+        // Without shared headroom, the profile reserves only its size.
         for none in [None, Some(0)] {
             assert_eq!(room_after_xoff(100, 20, none), (20, HeadroomLimit::Size));
         }

@@ -1,4 +1,4 @@
-//! Rows of SONiC's tables, and faults in them.
+//! Rows of SONiC tables, and errors in them.
 
 use crate::names::visible;
 use serde_json::{Map, Value};
@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 /// Tables or rows of a configuration, by name.
 pub type Object = Map<String, Value>;
 
-/// A fault in a table.
+/// An error in a table.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {message}: write {help}")]
 pub struct TableFault {
     /// Key in SONiC's notation: `ASIC_TABLE|MELLANOX-SPECTRUM-3.cell_size`.
     pub key: String,
-    /// Description of the fault.
+    /// Description of the error.
     pub message: String,
     /// The value to write instead.
     pub help: String,
@@ -40,7 +40,7 @@ impl Row<'_> {
         }
     }
 
-    /// Returns a field, or a fault that names it.
+    /// Returns a field, or an error that names the field if it is missing or invalid.
     pub fn needed<T>(&self, field: &str, help: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, TableFault> {
         let fault = |message: String| TableFault::new(format!("{}.{field}", self.key), message, help);
         if !self.fields.contains_key(field) {
@@ -57,7 +57,7 @@ impl Row<'_> {
     }
 }
 
-/// Returns the only row of a table of a configuration, or `None` if the table is absent or empty.
+/// Returns the only row of a table; `None` if the table is absent or empty; an error if it has several rows.
 pub(super) fn only_row<'a>(config: &'a Object, table: &str) -> Result<Option<Row<'a>>, TableFault> {
     let rows = config.get(table).and_then(Value::as_object).into_iter().flatten();
     let rows: Vec<_> = rows.filter_map(|(name, fields)| Some((name, fields.as_object()?))).collect();

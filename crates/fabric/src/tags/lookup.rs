@@ -3,18 +3,18 @@
 use super::{Rule, SwitchRules, Tag};
 use crate::{Fabric, NodeId, PortIndex};
 
-/// Maximum number of dense entries per switch. Larger switches keep rules as sets: a star of thousands of ports would
-/// need gigabytes.
+/// Maximum number of dense entries per switch. Switches with more ports store rules as port sets, because a dense table
+/// for thousands of ports would need gigabytes.
 const DENSE_LIMIT: usize = 1 << 24;
 
-/// Rules for one lookup per packet, without hashing; only very large switches search.
+/// Tag rules in a form for one lookup per packet without hashing; only very large switches search a list of rules.
 #[derive(Clone, Debug)]
 pub struct Lookup {
-    /// Start of the dense entries of each node, or index of its sparse rules.
+    /// Start of the dense entries of each node, or index of its list of rules.
     tables: Vec<SwitchTable>,
-    /// [tag][in][out] of each node, 0 for "no rule".
+    /// New tag by [tag][ingress port][egress port] of each node; 0 means "no rule".
     entries: Vec<Tag>,
-    /// Row of each tag, `NO_ROW` for a tag without rules.
+    /// Row index of each tag; `NO_ROW` for a tag without rules.
     row: [u8; 256],
     rows: usize,
     sparse: Vec<Vec<Rule>>,
@@ -30,8 +30,8 @@ enum SwitchTable {
 const NO_ROW: u8 = u8::MAX;
 
 impl Lookup {
-    /// Expands the rules of `switches` for these lossless tags. A rule that assigns the lossy tag is equivalent to no
-    /// rule.
+    /// Expands the rules of `switches` for the tags `lossless_tags`. A rule that assigns the lossy tag is equivalent to
+    /// no rule.
     pub fn new(fabric: &Fabric, lossless_tags: &[Tag], switches: &[SwitchRules]) -> Lookup {
         let mut row = [NO_ROW; 256];
         let mut rows = 0;
@@ -79,8 +79,8 @@ impl Lookup {
         }
     }
 
-    /// Returns the tag with which a packet leaves `switch` by `out_port` if it arrived by `in_port` with `tag`; `None`
-    /// if it becomes lossy.
+    /// Returns the new tag of a packet that arrived at `in_port` of `switch` with `tag` and leaves by `out_port`;
+    /// `None` if the packet becomes lossy.
     #[inline]
     pub fn new_tag(&self, switch: NodeId, tag: Tag, in_port: PortIndex, out_port: PortIndex) -> Option<Tag> {
         let row = self.row[usize::from(tag)];

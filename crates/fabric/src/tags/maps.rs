@@ -1,9 +1,10 @@
-//! QoS maps of switches, as a simulation executes them: account, queue and next class of a frame by its class and the
-//! ports that it crosses, and the account of the neighbour that pauses a queue.
+//! QoS maps of switches, as the simulation executes them. The class, ingress port and egress port of a frame determine
+//! its account (priority group), its queue and its next class. Further entries determine the account of the neighbour
+//! that pauses a queue.
 //!
-//! Tag rules give an arriving frame the account of its class, and PFC of a class stops the queue of that class. Maps of
-//! real switches need neither: SONiC derives the priority group, the queue and the DSCP of a frame from three maps, and
-//! the queue that a PAUSE stops from a fourth.
+//! With tag rules, the account of an arriving frame is its class, and PFC of a class pauses the queue of that class. In
+//! real switches these numbers may differ: SONiC maps a frame to its priority group, queue and DSCP by three maps, and
+//! a PAUSE frame to the paused queue by a fourth map.
 
 use crate::{Fabric, NodeId, PortIndex};
 use serde::{Deserialize, Serialize};
@@ -11,13 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of classes of a simulated frame.
 pub const CLASSES: usize = 8;
-/// Largest number of entries of a switch: ports x ports x classes.
+/// Maximum number of entries of a switch: ports x ports x classes.
 const MOST_ENTRIES: usize = 1 << 24;
 const FORMAT: &str = "tidegate qos-maps 1";
-/// No account stops the queue.
+/// Value for a queue that no account pauses.
 const NONE: u8 = u8::MAX;
 
-/// Treatment of frames of a class between two ports of a switch.
+/// Treatment of the frames of one class between two ports of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Treatment {
@@ -27,23 +28,23 @@ pub struct Treatment {
     pub egress: PortIndex,
     /// Class of the arriving frame, 0 to 7.
     pub class: u8,
-    /// Account of the ingress port that counts the frame, 0 to 7.
+    /// Account (priority group) of the ingress port that counts the frame, 0 to 7.
     pub account: u8,
-    /// Queue of the egress port in which it waits, 0 to 7.
+    /// Queue of the egress port in which the frame waits, 0 to 7.
     pub queue: u8,
-    /// Class with which it leaves, 0 to 7.
+    /// Class of the frame on departure, 0 to 7.
     pub leaves: u8,
 }
 
-/// A queue that an account of the neighbour stops.
+/// A queue that an account of the neighbour pauses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stop {
     /// Egress port.
     pub egress: PortIndex,
-    /// Queue of that port, 0 to 7. Hosts have a queue per class.
+    /// Queue of that port, 0 to 7. Hosts have one queue per class.
     pub queue: u8,
-    /// Account of the neighbour's port at the other end of the link, 0 to 7.
+    /// Account at the neighbour's port at the other end of the link, 0 to 7.
     pub account: u8,
 }
 
@@ -56,18 +57,18 @@ pub struct NodeMaps {
     /// Treatment of frames. Frames without an entry have account, queue and class 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<Treatment>,
-    /// Queues that the neighbours stop. No PAUSE stops others.
+    /// Queues that accounts of the neighbours pause. All other queues are never paused.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stops: Vec<Stop>,
 }
 
-/// A file of maps.
+/// A file with QoS maps.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MapsFile {
     /// Name and version of the format.
     format: String,
-    /// Classes that accounts and queues of lossless frames have, ascending.
+    /// Classes used as accounts and queues of lossless frames, ascending.
     pub lossless: Vec<u8>,
     /// Maps by node.
     pub nodes: Vec<NodeMaps>,
@@ -82,7 +83,7 @@ impl MapsFile {
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// Invalid JSON, unknown keys, another format.
+    /// Invalid JSON, an unknown key, or another format or version.
     pub fn read(text: &str) -> Result<MapsFile, String> {
         let file: MapsFile = serde_json::from_str(text).map_err(|error| format!("not a file of QoS maps: {error}"))?;
         if file.format != FORMAT {
@@ -117,14 +118,14 @@ impl MapsFile {
     }
 }
 
-/// Maps for one lookup per frame.
+/// QoS maps in a form for one lookup per frame.
 #[derive(Clone, Debug)]
 pub struct QosMaps {
     /// Start of the entries of each node, and its number of ports; `None` for nodes without entries.
     rows_of: Vec<Option<(usize, usize)>>,
     /// Account, queue and next class by (class, ingress, egress).
     entries: Vec<[u8; 3]>,
-    /// Account of the neighbour that stops each queue, by port number of the fabric.
+    /// For each queue of a port, the account of the neighbour that pauses it; by port number in the fabric.
     stops: Vec<[u8; CLASSES]>,
     lossless: u8,
 }
@@ -133,10 +134,10 @@ impl QosMaps {
     /// Expands the maps of a file.
     ///
     /// # Errors
-    /// A file without lossless classes or without an entry for frames, a node that is listed twice, a node or a port
-    /// that the fabric does not have, frames at a host that does not forward, a class above 7, a stop of or by a class
-    /// that is not lossless, two different entries of equal frames or queues, a switch with more ports than the table
-    /// holds.
+    /// The file has no lossless class or no entry for frames; lists a node twice; names a node or port that the fabric
+    /// does not have; has frame entries at a host that does not forward; has a class above 7; has a pause entry whose
+    /// queue or account is not lossless; has two different entries for the same frames or queue; or a switch has more
+    /// ports than the table can hold.
     pub fn new(fabric: &Fabric, file: &MapsFile) -> Result<QosMaps, String> {
         let bit = |class: &u8| match usize::from(*class) < CLASSES {
             true => Ok(1u8 << class),
@@ -215,17 +216,17 @@ impl QosMaps {
         Ok(())
     }
 
-    /// Returns the bitmask of the classes of lossless accounts and queues.
+    /// Returns the bitmask of the lossless classes (accounts and queues).
     pub fn lossless(&self) -> u8 {
         self.lossless
     }
 
-    /// Returns whether the maps have an entry for frames that cross this node.
+    /// Returns whether the maps have entries for frames that this node forwards.
     pub fn treats(&self, node: NodeId) -> bool {
         self.rows_of[node.index()].is_some()
     }
 
-    /// Returns account, queue and next class of a frame of `class`.
+    /// Returns the account, queue and next class of a frame of `class`.
     #[inline]
     pub fn treatment(&self, node: NodeId, class: u8, ingress: PortIndex, egress: PortIndex) -> (u8, u8, u8) {
         let Some((base, ports)) = self.rows_of[node.index()] else { return (0, 0, 0) };
@@ -233,12 +234,13 @@ impl QosMaps {
         self.entries.get(at).map_or((0, 0, 0), |&[account, queue, leaves]| (account, queue, leaves))
     }
 
-    /// Returns the account of the neighbour that stops a queue of the port with this number; `None` if none does.
+    /// Returns the account of the neighbour that pauses a queue of the port with this port number; `None` if no account
+    /// does.
     pub fn stopped_by(&self, port: usize, queue: u8) -> Option<u8> {
         self.stops.get(port).map(|stops| stops[usize::from(queue & 7)]).filter(|account| *account != NONE)
     }
 
-    /// Returns the bitmask of the queues of a port that an account of the neighbour stops.
+    /// Returns the bitmask of the queues of a port that an account of the neighbour pauses.
     pub fn stops(&self, port: usize, account: u8) -> u8 {
         (0..CLASSES as u8)
             .filter(|&queue| self.stopped_by(port, queue) == Some(account))

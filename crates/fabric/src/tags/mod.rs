@@ -1,7 +1,7 @@
-//! Tag rewriting in switches: forwarding state in addition to routes, by (tag, ingress port, egress port).
+//! Tag rewriting in switches: a match-action table by (tag, ingress port, egress port), in addition to the routes.
 //!
-//! [`SwitchRules`] are the rules of one switch as written into its TCAM; [`Lookup`] expands all rules for one lookup
-//! per packet. This module does not judge if rules prevent deadlock.
+//! [`SwitchRules`] are the rules of one switch as they are written to its TCAM; [`Lookup`] expands all rules for one
+//! lookup per packet. This module does not verify that the rules prevent deadlock.
 
 mod lookup;
 mod maps;
@@ -13,13 +13,14 @@ pub use port_set::{PortSet, ones};
 
 use crate::NodeId;
 
-/// Tag of a packet: 0 is lossy, higher values are lossless tags.
+/// Tag of a packet: 0 means lossy, higher values are lossless tags.
 pub type Tag = u8;
 
-/// Tag of packets that may be dropped and cause no pauses; the last rule of every switch assigns it.
+/// Tag of packets that may be dropped and trigger no PAUSE frames; the last rule of every switch assigns it.
 pub const LOSSY_TAG: Tag = 0;
 
-/// Rule: packets with this tag that arrive by any of `in_ports` and leave by any of `out_ports` get `new_tag`.
+/// Rule: packets with this tag that arrive at any port of `in_ports` and leave by any port of `out_ports` get
+/// `new_tag`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Rule {
     /// Tag on arrival.
@@ -37,6 +38,6 @@ pub struct Rule {
 pub struct SwitchRules {
     /// The node.
     pub node: NodeId,
-    /// Rules sorted by (tag, in, out); overlapping rules have equal new tags.
+    /// Rules sorted by (tag, in_ports, out_ports); overlapping rules have the same new tag.
     pub rules: Vec<Rule>,
 }

@@ -1,11 +1,11 @@
-//! A set of ports of one switch, as the bitmap that TCAMs match on.
+//! A set of ports of one switch, as the bitmap that a TCAM matches.
 
 use crate::PortIndex;
 
 /// Ports of one switch: bit p of the bitmap is port p. Two sets with the same ports are equal.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct PortSet {
-    /// Without trailing zero words, so that equality of words is equality of sets.
+    /// Bitmap words without trailing zero words, so that equal sets have equal words.
     words: Box<[u64]>,
 }
 
@@ -42,7 +42,7 @@ impl PortSet {
         self.words.is_empty()
     }
 
-    /// Returns the highest port, `None` if empty.
+    /// Returns the highest port; `None` if the set is empty.
     pub fn last(&self) -> Option<PortIndex> {
         let word = self.words.last()?;
         Some(((self.words.len() - 1) * 64 + (63 - word.leading_zeros() as usize)) as PortIndex)

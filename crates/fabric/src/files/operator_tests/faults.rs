@@ -38,7 +38,7 @@ fn netlab_blocks_that_are_not_read_are_said() {
     assert_eq!(lines(&fabric), ["1 unknown key not read: nodes.l2.clone"]);
     let plugin = "defaults.device: eos\nplugin: [fabric]\nfabric:\n  spines: 2\n  leafs: 4\n";
     assert!(fails(plugin).starts_with("fabric: netlab's plugin makes nodes"), "{}", fails(plugin));
-    // Groups may be lists, and the default device a key with dots.
+    // Groups may be lists, and the default device may be a key with dots.
     let groups = "defaults.device: eos\nnodes: [l1, s1, a, b]\ngroups:\n  hosts: {members: [a], device: linux}\n  \
                   leaf: [l1]\n  spine: [s1]\nlinks: [a-l1, b-s1, l1-s1]\n";
     let fabric =
@@ -63,7 +63,7 @@ fn containerlab_groups_come_from_kinds_and_defaults_too() {
             "a: {kind: nokia_srlinux}, b: {kind: nokia_srlinux}, x: {kind: arista_ceos}",
         ),
         ("defaults: {kind: nokia_srlinux, group: leaf}", "a: {}, b: {}, x: {group: spine}"),
-        // The kind comes from the group of the defaults, and the group from that kind.
+        // The kind is inherited from the group of the defaults, and the group from that kind.
         (
             "defaults: {group: g}\n  groups: {g: {kind: ceos}}\n  kinds: {ceos: {group: leaf}}",
             "a: {}, b: {}, x: {group: spine, kind: ceos}",
@@ -73,7 +73,7 @@ fn containerlab_groups_come_from_kinds_and_defaults_too() {
         let fabric = of(&text);
         assert_eq!(["a", "b", "x"].map(|name| tier(&fabric, name)), [1, 1, 2], "{text}");
     }
-    // Labels and image of a group that the kind states.
+    // Labels and image are inherited from a group that the kind states.
     let text = format!(
         "topology:\n  kinds: {{linux: {{group: r}}}}\n  groups: {{r: {{labels: {{tidegate-kind: switch}}}}}}\n  \
          nodes: {{a: {{kind: linux}}, b: {{kind: linux}}, x: {{kind: linux}}, m: {{kind: host}}, n: {{kind: host}}, \
@@ -101,7 +101,7 @@ fn two_speeds_of_an_infiniband_cable_are_refused_in_any_order() {
     ] {
         assert!(fails(&blocks.concat()).starts_with(expected), "{}", fails(&blocks.concat()));
     }
-    // A speed that one end states is that of the cable.
+    // If only one end of a cable states a speed, that speed is used.
     let silent = switch.replace(" 4xNDR", "");
     for blocks in [[&silent[..], first, second], [first, second, &silent]] {
         let fabric = of(&blocks.concat());
@@ -152,7 +152,7 @@ fn types_that_switches_state_differently_are_refused_or_said() {
         assert_eq!(message, expected);
         assert_eq!(fails(&join_config_db(files.into_iter().rev())), expected);
     }
-    // The type in its own file counts.
+    // The type in the switch's own file has precedence.
     let row =
         r#""Ethernet0": {"name": "tor1", "port": "Ethernet0"}, "Ethernet4": {"name": "tor2", "port": "Ethernet0"}"#;
     let files = [

@@ -1,4 +1,4 @@
-//! Formats of operators and labs.
+//! Tests of the formats that operators and network labs use.
 
 use super::super::*;
 use super::*;
@@ -49,7 +49,8 @@ fn labs_have_containers_and_links_outside_of_the_fabric() {
     );
 }
 
-/// The brief and the extended forms of links that end outside of the lab, with the keys that containerlab documents.
+/// The brief and the extended forms of links with an endpoint outside of the lab, with the keys that containerlab
+/// documents.
 #[test]
 fn every_form_of_a_link_that_leaves_the_lab_is_left_out() {
     let text = "name: t\ntopology:\n  nodes:\n    leaf1: {kind: nokia_srlinux}\n    h1: {kind: linux}\n    \
@@ -368,7 +369,7 @@ fn a_port_by_its_alias_is_the_same_port_in_lldp() {
         Some(crate::LinkId(0))
     );
     assert_eq!(fabric.links().len() - fabric.hosts().len(), 2);
-    // Without the port name in the description, one cable has two names.
+    // If the description lacks the port name, the two ends of a cable cannot be matched.
     let blind = spine.replace("Ethernet8", "x").replace("Ethernet9", "x");
     let leaf_blind = leaf.replace("Ethernet0", "x").replace("Ethernet4", "x");
     let message = read("file", &files(&leaf_blind, &blind), &options).unwrap_err().to_string();
@@ -411,7 +412,7 @@ fn unknown_keys_of_labs_are_reported_and_tools_are_no_routers() {
 
 #[test]
 fn values_missing_in_a_table_or_lab_are_decided_and_reported() {
-    // Hosts often have no name in LLDP, and some forward.
+    // Hosts often have no name in LLDP, and some hosts announce the bridge or router capability.
     let sonic = "LocalPort    RemoteDevice    RemotePortID       Capability    RemotePortDescr\n\
         -----------  --------------  -----------------  ------------  -----------------\n\
         Ethernet0    h1              eth0               O             x\n\
@@ -447,7 +448,7 @@ fn values_missing_in_a_table_or_lab_are_decided_and_reported() {
     }
     let misspelt = "topology:\n  nodes:\n    a: {kind: ceos}\n    h1: {kind: linux}\n  link: []\n";
     assert!(fails(misspelt).ends_with("(1 unknown key not read: link)"), "{}", fails(misspelt));
-    // `hosts_on` implies at least one host per switch.
+    // A `hosts_on` pattern implies at least one host per switch.
     let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
     between(&["leaf1", "leaf2"], &["spine1"], &mut text);
     let roles = Roles { hosts_on: vec![NamePattern::new("leaf*")], ..Roles::NONE };

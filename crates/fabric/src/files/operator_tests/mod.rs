@@ -29,7 +29,7 @@ pub(super) fn lines(fabric: &Fabric) -> Vec<String> {
     others.map(Decision::line).collect()
 }
 
-/// Adds links from all of `a` to all of `b` to a table.
+/// Appends to a link table a link from each node of `a` to each node of `b`.
 pub(super) fn between(a: &[&str], b: &[&str], text: &mut String) {
     for (i, a) in a.iter().enumerate() {
         for (j, b) in b.iter().enumerate() {
@@ -38,7 +38,7 @@ pub(super) fn between(a: &[&str], b: &[&str], text: &mut String) {
     }
 }
 
-/// Returns a table of leaves with hosts and spines without. Switch names are arbitrary.
+/// Returns a link table in which each leaf has `hosts_each` hosts and spines have none. The switch names are arbitrary.
 pub(super) fn leaf_spine(leaves: &[&str], spines: &[&str], hosts_each: usize) -> String {
     let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
     let mut host = 0;

@@ -1,4 +1,4 @@
-//! Tests of hosts, switches and tiers that a file does not state.
+//! Tests of rules that determine hosts, switches and tiers if a file does not state them.
 
 use super::super::*;
 use super::*;
@@ -26,7 +26,7 @@ fn a_management_host_on_a_spine_does_not_lower_the_spine() {
     }
 }
 
-/// Rings, rows and meshes have no tiers; an additional host somewhere must not create one.
+/// Rings, rows and meshes have no tiers; additional hosts at one switch must not create a tier.
 #[test]
 fn uneven_hosts_make_no_tiers_of_a_ring() {
     let ring = "StartDevice,StartPort,EndDevice,EndPort\nh1,e,a,1\nh2,e,a,2\nh3,e,a,3\nh4,e,b,1\nh5,e,c,1\nh6,e,d,1\n\
@@ -45,7 +45,7 @@ fn names_groups_and_roles_name_layers() {
     let tiers = ["dc1-leaf1", "dc1-spine1", "core1"].map(|name| tier(&fabric, name));
     assert_eq!(tiers, [1, 2, 3]);
     assert_eq!(lines(&fabric), ["1 host on a switch above the first tier: h3 on core1"]);
-    // Tier numbers of the file; in some files tier 1 is at the top.
+    // The file states tier numbers; in some files tier 1 is the top.
     for (bottom, top) in [(1, 2), (2, 1)] {
         let nodes: String = [("a", bottom), ("b", bottom), ("c", top)]
             .map(|(name, tier)| format!("    {name}: {{kind: ceos, group: tier-{tier}}}\n"))
@@ -94,7 +94,7 @@ fn the_user_decides_about_nodes() {
     }
 }
 
-/// Flow files for these formats identify nodes by number: skipping a node would shift all others.
+/// Flow files for these formats identify nodes by number: skipping a node would shift the numbers of all later nodes.
 #[test]
 fn formats_with_numbers_take_no_decision_about_nodes() {
     let topology = "3 1 2\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n";
@@ -129,13 +129,13 @@ fn hosts_are_attached_to_leaves_only() {
     assert_eq!(["e1", "g1", "c1"].map(|name| tier(&fabric, name)), [1, 2, 3]);
 }
 
-/// Nodes without host names: hosts by a single link, or by links only to the lowest layer.
+/// Nodes without host names are hosts if they have a single link, or links only to the lowest layer.
 #[test]
 fn servers_without_the_name_of_a_host() {
     let header = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
     let web = header.clone() + "h1,e,leaf1,1\nweb1,e,leaf1,2\ndb1,e,leaf2,1\nleaf1,9,spine1,1\nleaf2,9,spine1,2\n";
     assert_eq!(hosts(&of(&web)), ["h1", "web1", "db1"]);
-    // Every server has a port to each leaf of its rails.
+    // Each server has one port to each of its rail leaves.
     let mut rails = header.clone();
     between(&["dgx00", "dgx01", "dgx02"], &["leaf1", "leaf2", "leaf3", "leaf4"], &mut rails);
     between(&["leaf1", "leaf2", "leaf3", "leaf4"], &["spine1", "spine2"], &mut rails);
@@ -149,19 +149,19 @@ fn servers_without_the_name_of_a_host() {
 
 #[test]
 fn switches_without_the_name_of_a_layer_beside_others() {
-    // A management host on one of two spines without layer names.
+    // One of two spines without layer names has a management host.
     let mut text = leaf_spine(&["leaf1", "leaf2", "leaf3"], &["sp1", "sp2"], 2) + "h9,e,sp1,99\n";
     assert_eq!(["leaf1", "sp1", "sp2"].map(|name| tier(&of(&text), name)), [1, 2, 2]);
-    // A leaf with another name has hosts and only links to spines.
+    // A leaf without a layer name is recognised because it has hosts and its other links all lead to spines.
     text = leaf_spine(&["leaf1", "leaf2", "gpu"], &["spine1", "spine2"], 2);
     assert_eq!(tier(&of(&text), "gpu"), 1);
-    // In a leaf-spine fabric "edge" is the exit and no layer; with aggregation and core it is the lowest layer.
+    // In a leaf-spine fabric "edge" is the WAN exit and not a layer; with aggregation and core it is the lowest layer.
     text = leaf_spine(&["leaf1", "leaf2"], &["spine1", "spine2"], 1);
     text += "wan-edge1,a,spine1,w\nwan-edge1,b,spine2,w\n";
     assert_eq!(["leaf1", "spine1", "wan-edge1"].map(|name| tier(&of(&text), name)), [1, 2, 3]);
     text = leaf_spine(&["edge1", "edge2"], &["core1", "core2"], 1);
     assert_eq!(["edge1", "core1"].map(|name| tier(&of(&text), name)), [1, 2]);
-    // More servers on the core do not invert the order of layer names.
+    // More servers at the core than at the access switches do not invert the order of layer names.
     text = leaf_spine(&["access1", "access2"], &["core1"], 1) + "h7,e,core1,7\nh8,e,core1,8\nh9,e,core1,9\n";
     assert_eq!(["access1", "core1"].map(|name| tier(&of(&text), name)), [1, 2]);
     assert_eq!(tier(&of(&leaf_spine(&["score1", "score2"], &["x", "y"], 1)), "score1"), 1, "no core");
@@ -186,7 +186,7 @@ fn tiers_that_a_file_states_hold() {
     assert_eq!(tiers([",\"tier\":\"1\"", ",\"tier\":\"1\"", ",\"tier\":\"4\"", ",\"tier\":\"5\""]), [1, 1, 4, 5]);
     assert_eq!(tiers([",\"layer\":1", ",\"layer\":1", ",\"layer\":2", ",\"layer\":2"]), [1, 1, 2, 2]);
     assert_eq!(tiers([",\"group\":1", ",\"group\":2", ",\"group\":3", ",\"group\":3"]), [1, 1, 2, 3], "colours");
-    // Hosts are attached to the lowest stated tier, for any number.
+    // Hosts are attached to switches of the lowest stated tier, for any number of switches.
     let leaf = |name: &str, peer: &str| {
         let rest = format!("\"DEVICE_NEIGHBOR\": {{\"Ethernet0\": {{\"name\": \"{peer}\", \"port\": \"Ethernet0\"}}}}");
         switch(name, "LeafRouter", &rest)
@@ -199,7 +199,7 @@ fn tiers_that_a_file_states_hold() {
 
 #[test]
 fn unnamed_switches_are_placed_in_time() {
-    // Half of a long chain has no layer names.
+    // Half of the switches of a long chain have no layer names; tier inference must terminate quickly.
     let mut text = "StartDevice,StartPort,EndDevice,EndPort\nh1,e,leaf0,1\nh2,e,leaf0,2\n".to_owned();
     for n in 0..20_000 {
         text += &format!("leaf{n},a{n},leaf{},b{n}\n", n + 1);
@@ -212,8 +212,8 @@ fn unnamed_switches_are_placed_in_time() {
     assert_eq!(fabric.node(fabric.find("x3").unwrap()).tier, 5);
 }
 
-/// Returns a table of pods with two leaves and two spines each, and two cores for each plane. `hosts` has the number of
-/// hosts of each leaf. Switch names are arbitrary.
+/// Returns a link table of pods with two leaves and two spines each, and two core switches per plane. `hosts` has the
+/// number of hosts of each leaf. The switch names are arbitrary.
 fn three_tiers(hosts: &[usize]) -> String {
     let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
     let name = |letter: char, number: usize| format!("{letter}{number}");
@@ -254,7 +254,8 @@ fn a_management_host_on_a_core_does_not_lower_the_core() {
             ("ufm,eth0,y2,mgmt\n", "1 host on a switch above the first tier: ufm on y2"),
             ("ufm,a,z0,m\nufm2,a,z3,m\n", "2 hosts on a switch above the first tier: ufm on z0, ufm2 on z3"),
         ] {
-            // In a fabric of two pods with a host at each leaf, spines and leaves with hosts are equal.
+            // In a fabric of two pods with a host at each leaf, adding a host to the spines makes spines and leaves
+            // indistinguishable.
             if hosts.len() > 4 || ends.contains("z1") {
                 assert_eq!(lines(&check_tiers(&(plain.clone() + ends))), [expected], "{hosts:?}");
             }
