@@ -5,16 +5,16 @@
 //!    word, these determine the tiers. Layers are numbered from 1 in the order of [`LAYERS`], skipping layers that the
 //!    fabric does not have. A switch without a layer word is one tier above its lowest neighbour; if it has hosts and
 //!    all its neighbours are above the first tier, it is one tier below its lowest neighbour.
-//! 3. Otherwise links determine the tiers: the tier of a switch is its distance to the nearest switch with hosts,
-//!    plus 1. A few hosts at a higher switch (such as a fabric manager at a spine) would put that switch on tier 1, on
+//! 3. Otherwise links determine the tiers: the tier of a switch is its distance to the nearest switch with hosts, plus
+//!    one. A few hosts at a higher switch (such as a fabric manager at a spine) would put that switch on tier 1, on
 //!    the same tier as the leaves that it is linked to. Therefore other sets of leaves are tried: the switches with
-//! most
-//!    hosts, the switches whose siblings (switches with equal neighbours) all have hosts, and the switches with fewest
-//!    links to switches. A set is accepted if it yields *proper* tiers: no link within a tier, at least two neighbours
-//!    below each switch above the first tier, and at least half of the hosts on the first tier. A host at a core switch
-//!    of a three-tier fabric puts the core switch on a lower tier without a link within a tier; the core switch then is
-//!    a valley: shortest paths go down to it and up again. Of all sets with proper tiers, the one with the fewest
-//!    valleys is chosen, then the one with the fewest tiers. Siblings of a leaf that have no hosts are also leaves.
+//!    most hosts, the switches whose siblings (switches with equal neighbours) all have hosts, and the switches with
+//!    fewest links to switches. A set is accepted if it yields *proper* tiers: no link within a tier, at least two
+//!    neighbours below each switch above the first tier, and at least half of the hosts on the first tier. A host at a
+//!    core switch of a three-tier fabric puts the core switch on a lower tier without a link within a tier; the core
+//!    switch then is a valley: shortest paths go down to it and up again. Of all sets with proper tiers, the one with
+//!    the fewest valleys is chosen, then the one with the fewest tiers. Siblings of a leaf that have no hosts are also
+//!    leaves.
 
 use crate::NodeKind;
 use std::cmp::Reverse;

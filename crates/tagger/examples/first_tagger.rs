@@ -1,4 +1,4 @@
-//! Rules that prevent deadlock in a Clos fabric although frames may bounce once.
+//! Rules that prevent deadlock in a Clos fabric in which packets may bounce once.
 //!
 //! ```text
 //!        S1      S2           a frame that arrives at L1 from above and leaves

@@ -1,4 +1,4 @@
-//! Rules for large fabrics, with counts and the run time on this machine.
+//! Generates rules for large fabrics and prints their counts and the run time on this machine.
 //!
 //! ```text
 //! tagger_scale jellyfish SWITCHES [DEGREE] [HOSTS] [switches|servers|K] [SEED] [RANDOM]

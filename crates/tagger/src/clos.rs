@@ -1,9 +1,10 @@
 //! The Clos rule: a tag counts the bounces of a packet.
 //!
-//! The tag of a packet increases by one if the packet arrives from a higher tier and leaves upwards, or if it moves
-//! within a tier; nothing else changes it. Between two bounces a packet moves up and then down, so the queues of one
-//! tag form no cycle: a queue behind a link inside a tier is always the first of its tag. k lossless bounces need k + 1
-//! tags; no scheme needs fewer if packets can bounce between a switch and one above it.
+//! The tag of a packet increases by one if the packet arrives from a higher tier and leaves upwards, or if it takes a
+//! link within a tier; otherwise the tag stays. Between two bounces a packet first moves up and then down, and a queue
+//! behind a link within a tier is always the first queue with its tag on a path. Therefore the queues of one tag form
+//! no cycle. k lossless bounces need k + 1 tags; no scheme needs fewer if packets can bounce between a switch and a
+//! switch above it.
 
 use crate::error::TaggerError;
 use crate::paths::check_reach;
@@ -12,14 +13,14 @@ use crate::rules::{Class, GeneratedBy, MAX_TAG, Rule, RuleTable, SwitchRules, Ta
 use fabric::tags::PortSet;
 use fabric::{Fabric, NodeId};
 
-/// Returns rules by which paths with up to `bounces` bounces are lossless for all `classes` (names). Class c (from 1)
-/// starts with tag c, so N classes share bounces + N tags.
+/// Returns rules that make paths with up to `bounces` bounces lossless for all `classes` (names). Class c (from 1)
+/// starts with tag c, so N classes together need bounces + N tags.
 ///
-/// A packet may leave downwards by its ingress port. If two switches return a packet to each other, it bounces at the
-/// lower one, so it is lossless for `bounces` rounds.
+/// A packet may leave downwards by its ingress port. If two switches send a packet back and forth, each round trip is
+/// one bounce at the lower switch, so the packet is lossless for `bounces` round trips.
 ///
 /// # Errors
-/// If links inside tiers leave hosts without a path of at most `bounces` bounces, or too many tags are needed.
+/// If links within tiers leave hosts without a path of at most `bounces` bounces, or too many tags are needed.
 pub fn clos_rule(fabric: &Fabric, bounces: u8, classes: &[String]) -> Result<RuleTable, TaggerError> {
     fabric.check()?;
     check_reach(fabric, bounces)?;

@@ -1,8 +1,8 @@
-//! Compression of rules: port sets in place of single ports.
+//! Compression of rules: port sets instead of single ports.
 //!
-//! A TCAM entry matches a set of ports as a bitmap. Rules that differ only in the ingress port are merged; of the
-//! results, those that differ only in the egress port are merged again (or in the opposite order, if that gives fewer
-//! entries). Packets without a matching entry become lossy by the last entry of every switch, which is not counted.
+//! A TCAM entry matches a set of ports as a bitmap. Rules that differ only in the ingress port are merged; then the
+//! resulting rules that differ only in the egress port are merged (or in the opposite order, if that gives fewer
+//! entries). The last entry of every switch makes all other packets lossy; it is not counted.
 
 use crate::ports::put;
 use crate::rules::{Rule, RuleTable, SwitchRules, Tag};
@@ -35,11 +35,12 @@ pub struct RuleCount {
     pub in_ports_merged: u32,
     /// With egress ports merged as well.
     pub joint: u32,
-    /// With ingress ports merged, only between ports that face other switches: the count of Tagger's Table 5.
+    /// With ingress ports merged, counting only rules between ports that lead to other switches: the count in Tagger's
+    /// Table 5.
     pub between_switches: u32,
 }
 
-/// Rules of one switch as bits: per (tag, new tag) and ingress port, a bitmap of egress ports.
+/// Rules of one switch as a bit matrix: per (tag, new tag) and ingress port, a bitmap of egress ports.
 pub(crate) struct Matrix {
     ports: usize,
     words: usize,
@@ -56,7 +57,7 @@ impl Matrix {
         self.turns.entry((tag, new_tag)).or_insert_with(|| vec![0; size])
     }
 
-    /// Adds the bitmap of egress ports of one ingress port.
+    /// Adds the egress ports of the rules of one ingress port, as a bitmap.
     pub fn add(&mut self, tag: Tag, new_tag: Tag, in_port: usize, out_ports: &[u64]) {
         let words = self.words;
         if out_ports.iter().any(|&word| word != 0) {
@@ -75,7 +76,7 @@ impl Matrix {
         matrix
     }
 
-    /// Transposes the bits: per egress port, a bitmap of ingress ports.
+    /// Returns the transposed matrix: per egress port, a bitmap of ingress ports.
     fn columns(&self, rows: &[u64]) -> Vec<u64> {
         let mut columns = vec![0; rows.len()];
         for in_port in 0..self.ports {
@@ -86,7 +87,7 @@ impl Matrix {
         columns
     }
 
-    /// Merges equal lines of a matrix: returns (line numbers, bits of the line), sorted by first line.
+    /// Merges equal rows of a matrix. Returns (row numbers, bits of the row), sorted by the first row number.
     fn merge_equal(&self, lines: &[u64]) -> Vec<(PortSet, PortSet)> {
         let line = |index: usize| &lines[index * self.words..(index + 1) * self.words];
         let mut order: Vec<usize> = (0..self.ports).filter(|&at| line(at).iter().any(|&word| word != 0)).collect();
@@ -117,7 +118,7 @@ impl Matrix {
                     }
                 }
                 Compression::Joint => {
-                    // Both orders of merging give equivalent rules; the shorter list is used.
+                    // Both orders of merging give equivalent rules; the order with fewer rules is used.
                     let by_out = self.merge_equal(&self.columns(rows));
                     let by_in = self.merge_equal(rows);
                     if by_in.len() < by_out.len() {

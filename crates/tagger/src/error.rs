@@ -14,7 +14,7 @@ pub enum TaggerError {
     /// The expected paths do not fit the fabric.
     #[error("expected lossless paths: {0}")]
     Paths(#[from] PathError),
-    /// More tags than DSCP values.
+    /// More tags are needed than DSCP values exist.
     #[error("{needed} lossless tags would be needed, but there can be between 1 and {limit}")]
     TooManyTags {
         /// Number of tags needed.
@@ -22,7 +22,7 @@ pub enum TaggerError {
         /// Maximum number of tags.
         limit: Tag,
     },
-    /// No lossless path is expected.
+    /// The expected lossless paths are an empty set.
     #[error("there is no expected lossless path: nothing would be lossless")]
     NoPaths,
 }

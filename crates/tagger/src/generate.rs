@@ -13,7 +13,7 @@ use crate::rules::{Class, GeneratedBy, MAX_TAG, RuleTable, SwitchRules, Tag};
 use crate::threads::on_each;
 use fabric::{Fabric, NodeId};
 
-/// Assignment of tags to the hops of paths.
+/// Algorithm that assigns tags to the hops of paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Algorithm {
     /// The tag increases at every hop (Tagger, Algorithm 1).
@@ -21,8 +21,8 @@ pub enum Algorithm {
     /// Greedy merging of the tags of Algorithm 1 (Tagger, Algorithm 2).
     #[default]
     Merge,
-    /// As few tags as the search finds: never more than `Merge`, and for small fabrics proved minimal (see
-    /// [`Report::lower_bound`]).
+    /// The minimum number of tags that the search finds: never more than with `Merge`, and for small fabrics proved
+    /// minimal (see [`Report::lower_bound`]).
     Fewest,
 }
 
@@ -31,7 +31,7 @@ pub enum Algorithm {
 pub struct Request {
     /// Paths that must be lossless.
     pub paths: ExpectedPaths,
-    /// Algorithm for the tags.
+    /// Algorithm that assigns the tags.
     pub algorithm: Algorithm,
     /// Names of the lossless classes: class c (from 1) starts with tag c.
     pub classes: Vec<String>,
@@ -42,48 +42,48 @@ pub struct Request {
 }
 
 impl Request {
-    /// Creates a request for one class called "default", with merged tags and rules.
+    /// Creates a request for one class called "default", with Algorithm 2 and merged rules.
     pub fn new(paths: impl Into<ExpectedPaths>) -> Request {
         let (algorithm, compression) = (Algorithm::default(), Compression::default());
         Request { paths: paths.into(), algorithm, classes: vec!["default".to_owned()], compression, threads: 1 }
     }
 }
 
-/// Rules, with counts of their generation.
+/// Generated rules with statistics of the generation.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Generated {
     /// The rules.
     pub table: RuleTable,
-    /// Counts of the generation.
+    /// Statistics of the generation.
     pub report: Report,
 }
 
-/// Counts of the generation of rules; independent of the machine.
+/// Statistics of the generation of rules; independent of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Report {
     /// Lossless tags that packets carry between switches: the number of lossless queues that every switch needs.
     pub tags: Tag,
-    /// Proved lower bound on the tags of rules for one class. If it equals `tags`, the number of tags is minimal. The
-    /// bound does not account for further classes.
+    /// Proved lower bound on the number of tags of any rules for one class. If it equals `tags`, the number of tags is
+    /// minimal. The bound does not account for further classes.
     pub lower_bound: Tag,
     /// Number of switches on the longest expected path.
     pub longest_path_switches: u32,
-    /// Edges of the graph with one tag per hop: different (tag, ingress port, egress port).
+    /// Edges of the tagged graph with one tag per hop: distinct (tag, ingress port, egress port).
     pub edges: u64,
-    /// Recorded turns of paths; the paths of one tree are recorded together.
+    /// Number of recorded turns of paths; all paths of a tree that make the same turn are recorded at once.
     pub turns_recorded: u64,
     /// Links visited by the path search.
     pub path_edge_visits: u64,
-    /// Cost of keeping the tags free of cycles.
+    /// Cost of the cycle detection while tags are merged.
     pub merging: Work,
-    /// Cost of conflict resolution.
+    /// Conflicts among new tags, and the rules added to resolve them.
     pub resolution: Resolution,
 }
 
-/// Generates rules by which every expected path is lossless for every class and no forwarding can deadlock.
+/// Generates rules that make every expected path lossless for every class and prevent deadlock for any forwarding.
 ///
 /// # Errors
-/// If the fabric is invalid, the paths do not fit it, there are no paths, or 62 tags do not suffice.
+/// If the fabric is invalid, the paths do not fit it, there are no paths, or more than 62 tags are needed.
 pub fn generate(fabric: &Fabric, request: &Request) -> Result<Generated, TaggerError> {
     fabric.check()?;
     if request.classes.is_empty() || request.classes.len() > usize::from(MAX_TAG) {

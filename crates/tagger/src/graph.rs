@@ -1,17 +1,17 @@
-//! Tagged graph with one tag per hop (Tagger, Algorithm 1), stored without edge lists.
+//! Tagged graph with one tag per hop (Tagger, Algorithm 1), stored as bitmaps instead of edge lists.
 //!
-//! A vertex is an ingress port with a tag; the tag is the hop number on the path. An edge is a *turn*, an ingress and
-//! an egress port of one switch, on one hop. All edges of one tag are one bitmap: 10,000 switches of 64 ports take 5 MB
-//! per tag for any number of paths.
+//! A vertex is an ingress port with a tag; the tag is the hop number on the path. An edge is a *turn* (an ingress and
+//! an egress port of one switch) on one hop. All edges of one tag are one bitmap: 10,000 switches with 64 ports take 5
+//! MB per tag, independent of the number of paths.
 
 use crate::ports::{PortBitmaps, Ports, put};
 
-/// Turns of the expected lossless paths, per hop.
+/// Turns of the expected lossless paths, by hop.
 pub(crate) struct TaggedGraph<'p, 'f> {
     pub ports: &'p Ports<'f>,
-    /// `hops[t - 1]`: per ingress port, the egress ports that paths use on hop t.
+    /// `hops[t - 1]`: for each ingress port, the egress ports that paths use on hop t.
     pub hops: Vec<PortBitmaps>,
-    /// Number of recorded turns, repetitions included.
+    /// Number of recorded turns, including repetitions.
     pub recorded: u64,
     /// Number of fabric edges visited by the path search.
     pub edge_visits: u64,
@@ -24,14 +24,14 @@ impl<'p, 'f> TaggedGraph<'p, 'f> {
         TaggedGraph { ports, hops: Vec::new(), recorded: 0, edge_visits: 0, threads: 1 }
     }
 
-    /// Allocates bitmaps for paths with this number of hops through switches.
+    /// Allocates bitmaps for paths with `hops` hops through switches.
     pub fn reserve_hops(&mut self, hops: usize) {
         while self.hops.len() < hops {
             self.hops.push(self.ports.plane());
         }
     }
 
-    /// Adds the turns and counts of another graph.
+    /// Adds the turns and counters of another graph.
     pub fn unite(&mut self, other: &TaggedGraph) {
         self.reserve_hops(other.hops.len());
         for (all, own) in self.hops.iter_mut().zip(&other.hops) {
@@ -59,14 +59,15 @@ impl<'p, 'f> TaggedGraph<'p, 'f> {
         }
     }
 
-    /// Returns the ingress ports at which paths enter the fabric.
+    /// Returns the ingress ports at which paths enter the fabric (hop 1).
     pub fn entries(&self) -> impl Iterator<Item = u32> + '_ {
         let first = self.hops.first();
         (0..self.ports.len() as u32)
             .filter(move |&port| first.is_some_and(|plane| plane[self.ports.row(port)].iter().any(|&word| word != 0)))
     }
 
-    /// Returns the egress ports of an ingress port's turns on hop `tag` (from 1) that lead to a forwarding node.
+    /// Returns the egress ports that lead to a forwarding node, of the turns of ingress port `port` on hop `tag` (from
+    /// 1).
     #[inline]
     pub fn onward(&self, tag: usize, port: u32) -> impl Iterator<Item = usize> + '_ {
         let row = &self.hops[tag - 1][self.ports.row(port)];
@@ -83,7 +84,7 @@ impl<'p, 'f> TaggedGraph<'p, 'f> {
         })
     }
 
-    /// Returns the number of different (tag, ingress port, egress port).
+    /// Returns the number of distinct (tag, ingress port, egress port).
     pub fn edges(&self) -> u64 {
         self.hops.iter().flatten().map(|word| u64::from(word.count_ones())).sum()
     }

@@ -1,5 +1,5 @@
-//! Tagger (Hu et al., CoNEXT 2017): rules by which switches rewrite a tag in every packet, so that no forwarding,
-//! including loops and failures, can close a cycle of PFC pauses.
+//! Tagger (Hu et al., CoNEXT 2017): rules with which switches rewrite a tag in every packet, so that no forwarding,
+//! including routing loops and rerouting after failures, can create a cyclic buffer dependency (PFC deadlock).
 //!
 //! ```text
 //!   input                            algorithm                           output
@@ -7,8 +7,8 @@
 //!   expected lossless paths   ──>    tagged graph, merged          ──>   rules::RuleTable
 //! ```
 //!
-//! A rule matches (tag, ingress ports, egress ports) and sets a new tag. A packet that no rule matches becomes lossy:
-//! it may be dropped and causes no pauses.
+//! A rule matches (tag, ingress ports, egress ports) and sets a new tag. A packet that matches no rule becomes lossy:
+//! it may be dropped and does not trigger PFC.
 //!
 //! ```
 //! use fabric::LinkSpec;

@@ -1,15 +1,15 @@
 //! Algorithm 2: greedy merging of the tags of Algorithm 1.
 //!
 //! Hop by hop, each ingress port gets the current tag, unless that would close a cycle among the ports with this tag;
-//! then it gets the next tag. After a hop on which that happened, the next tag becomes the current one. Ports are
-//! visited by name of the switch, then by number, which reproduces Table 4.
+//! then it gets the next tag. If any port of a hop got the next tag, that tag becomes the current tag after the hop.
+//! Ports are visited in the order of switch name and port number, which reproduces Table 4.
 //!
-//! About half of the ports of a late hop are refused, and finding their cycles takes most of the time. A port that
-//! would close a cycle now will always do so, because edges are only added. So upcoming ports are tried in advance on
-//! all threads; the ports that this does not refuse are decided in their order.
+//! About half of the ports of a late hop are rejected, and finding their cycles takes most of the run time. A port that
+//! would close a cycle now will also close one later, because edges are only added. Therefore the next ports are tested
+//! in advance on all threads; the ports that this test does not reject are then inserted in order.
 //!
-//! The paper removes "the edges of a port" after a cycle, which also removes edges that an earlier hop of that port was
-//! accepted with. Here a refused port leaves the graph unchanged.
+//! After a cycle, the paper removes "the edges of a port", which also removes the edges with which the port was
+//! accepted on an earlier hop. In this implementation a rejected port leaves the graph unchanged.
 
 use crate::graph::TaggedGraph;
 use crate::order::{AcyclicGraph, Scratch, Work};
@@ -19,17 +19,17 @@ use crate::threads::on_threads;
 use fabric::tags::ones;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Fraction of a hop's ports that are tried in advance, as a divisor. Trials lose value with every edge added after
-/// them.
+/// Fraction of a hop's ports that are tested in advance, as a divisor. Each edge that is added afterwards makes a
+/// negative test result less certain.
 const IN_ADVANCE: usize = 512;
-/// Number of ports that a thread claims per batch.
+/// Number of ports that a thread takes from the work list at a time.
 const AT_A_TIME: usize = 16;
 
-/// Tag of every vertex of the graph with one tag per hop.
+/// Tag of every vertex of the tagged graph with one tag per hop.
 pub(crate) struct Merged<'p, 'f> {
-    /// `tag_of[t - 1][port]`: the tag of packets that reach an ingress port on hop t, 0 for "never".
+    /// `tag_of[t - 1][port]`: the tag of packets that arrive at ingress port `port` on hop t; 0 if none do.
     pub tag_of: Vec<Vec<Tag>>,
-    /// Per tag (from 1), the turns that keep it.
+    /// Per tag (from 1), the turns that do not change the tag.
     pub kept: Vec<AcyclicGraph<'p, 'f>>,
     pub work: Work,
 }
@@ -65,7 +65,7 @@ pub(crate) fn merge<'p, 'f>(
         let mut tags = vec![0; ports.len()];
         let mut refused = false;
         if let Some(order) = arrivals.acyclic_with(sandbox, visiting) {
-            // The whole hop closes no cycle, so no part of it does.
+            // The edges of the whole hop close no cycle, so no subset of them does.
             for &port in visiting.iter().filter(|&&port| arrivals.happens(port)) {
                 sandbox.put(port, arrivals.tails(port));
                 tags[port as usize] = tag;
@@ -96,14 +96,14 @@ pub(crate) fn merge<'p, 'f>(
     Ok(merged)
 }
 
-/// Ingress ports reached on one hop.
+/// Ingress ports that paths reach on one hop.
 struct Arrivals<'p, 'f> {
     ports: &'p Ports<'f>,
     /// Ports that some path reaches.
     reached: Vec<bool>,
-    /// Per ingress port with the current tag, the egress ports that its paths use.
+    /// For each previous ingress port with the current tag, the egress ports that its paths use.
     out: PortBitmaps,
-    /// Per egress port, the ingress ports with the current tag from which paths use it.
+    /// For each egress port, the previous ingress ports with the current tag from which paths use it.
     into: PortBitmaps,
     any: bool,
 }
@@ -133,12 +133,12 @@ impl<'p, 'f> Arrivals<'p, 'f> {
         self.reached[port as usize]
     }
 
-    /// Returns the ingress ports of the feeding node from which `port` is reached with the current tag.
+    /// Returns the ingress ports of the upstream node from which paths with the current tag lead to `port`.
     fn tails(&self, port: u32) -> &[u64] {
         &self.into[self.ports.row(self.ports.peer[port as usize])]
     }
 
-    /// Returns for each of the ports whether it would close a cycle with the present edges of the sandbox.
+    /// Returns, for each port of `next`, whether it would close a cycle with the current edges of the sandbox.
     fn hopeless(&self, sandbox: &AcyclicGraph, next: &[u32], threads: usize, scratch: &mut Scratch) -> Vec<bool> {
         let parts: Vec<&[u32]> = next.chunks(AT_A_TIME).collect();
         let taken = AtomicUsize::new(0);
@@ -162,7 +162,7 @@ impl<'p, 'f> Arrivals<'p, 'f> {
         hopeless
     }
 
-    /// Returns a topological order of the sandbox with all edges of this hop, or `None` if they close a cycle.
+    /// Returns a topological order of the sandbox plus all edges of this hop, or `None` if they close a cycle.
     fn acyclic_with(&self, sandbox: &AcyclicGraph, visiting: &[u32]) -> Option<Vec<u32>> {
         topological_order(self.ports, visiting, |port, words| {
             words.clear();
@@ -170,7 +170,8 @@ impl<'p, 'f> Arrivals<'p, 'f> {
         })
     }
 
-    /// Sets the initial order of an empty sandbox: of both directions, the one that more edges of this hop follow.
+    /// Sets the initial order of an empty sandbox: the visiting order or its reverse, whichever more edges of this hop
+    /// follow.
     fn suggest_order(&self, sandbox: &mut AcyclicGraph, visiting: &[u32]) {
         let mut rank = vec![0u32; self.ports.len()];
         for (index, &port) in visiting.iter().enumerate() {
@@ -192,8 +193,8 @@ impl<'p, 'f> Arrivals<'p, 'f> {
     }
 }
 
-/// Returns a topological order of `vertices` under the edges that `edges` writes into a bitmap of egress ports; `None`
-/// if there is a cycle.
+/// Returns a topological order of `vertices`, or `None` if there is a cycle. `edges` writes the edges of a vertex into
+/// a bitmap of egress ports.
 pub(crate) fn topological_order(
     ports: &Ports,
     vertices: &[u32],

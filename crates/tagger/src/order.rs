@@ -1,23 +1,23 @@
-//! Acyclic graph over ingress ports: an edge is added only if it closes no cycle.
+//! Acyclic graph over ingress ports: an edge is added only if it closes no cycle (incremental cycle detection).
 //!
-//! The graph maintains a topological order. An edge along the order needs no search. An edge against it needs a search
-//! from both ends at once, only through vertices between them in the order:
+//! The graph maintains a topological order. An edge that follows the order needs no search. An edge against the order
+//! needs a bidirectional search, restricted to the vertices between its two ends in the order:
 //!
-//! * The searches meet: the edge would close a cycle and is refused.
-//! * One search runs out: there is no cycle. Moving the vertices that this search found past the other end repairs the
-//!   order. An accepted edge costs about twice its cheaper side.
+//! * If the searches reach a common vertex, the edge would close a cycle and is rejected.
+//! * If one search is exhausted, there is no cycle. The vertices found by this search are moved past the other end of
+//!   the edge, which repairs the order. An accepted edge costs about twice the cheaper of the two searches.
 //!
-//! The order is a linked list with 64-bit labels, so that a move writes only moved vertices. The searches process 64
-//! edges at a time: ports of a switch that were reached before are masked out in one step, so a search expands no port
-//! twice.
+//! The order is a linked list with 64-bit labels, so that a move writes only the labels of moved vertices. The searches
+//! process 64 edges at a time: one mask operation removes the ports of a switch that have been reached before, so a
+//! search expands no port twice.
 //!
-//! The forward search expands the reached vertex with the lowest label first, the backward search the one with the
-//! highest label: the vertex farthest from the other end. A cycle is found with a seventh of the vertices that
-//! expansion in order of discovery needs.
+//! The forward search first expands the reached vertex with the lowest label, the backward search the one with the
+//! highest label, which is the vertex farthest from the end of the other search. This finds a cycle after expanding a
+//! seventh of the vertices that expansion in order of discovery needs.
 //!
 //! Most edges of a search lead out of the range of labels and are skipped. Labels are stored twice, so that each search
-//! reads the labels that it compares from adjacent memory: by ingress port for the backward search (ports of one switch
-//! feed one port of the next), by egress port for the forward search.
+//! reads the labels that it compares from contiguous memory: by ingress port for the backward search (ports of one
+//! switch have edges to one port of the next switch), by egress port for the forward search.
 
 use crate::ports::{PortBitmaps, Ports, RemoteIngress, put};
 use fabric::tags::ones;
@@ -26,14 +26,14 @@ use std::collections::BinaryHeap;
 
 const NONE: u32 = u32::MAX;
 
-/// Acyclic set of turns between ingress ports.
+/// Acyclic set of turns (edges) between ingress ports (vertices).
 pub(crate) struct AcyclicGraph<'p, 'f> {
     ports: &'p Ports<'f>,
     /// Per vertex: the egress ports of its edges.
     out: PortBitmaps,
-    /// Per egress port: the ingress ports of its node with an edge through it.
+    /// Per egress port: the ingress ports of its node that have an edge through it.
     into: PortBitmaps,
-    /// Per vertex: its position in the order.
+    /// Per vertex: its label, which determines its position in the order.
     label: Vec<u64>,
     /// Per egress port: the label of the vertex at the other end of its link.
     label_ahead: Vec<u64>,
@@ -43,18 +43,18 @@ pub(crate) struct AcyclicGraph<'p, 'f> {
     count: u64,
 }
 
-/// Cost of the searches, as counts.
+/// Cost of the searches, as counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Work {
-    /// Searches for cycles: for insertions against the order, and in advance for ports that may be refused.
+    /// Number of searches for cycles: for insertions against the order, and for tests in advance.
     pub searches: u64,
     /// Vertices that searches expanded.
     pub vertices_visited: u64,
-    /// Edges that searches followed singly (edges that were masked out in groups are not counted).
+    /// Edges that searches followed individually (edges removed by a mask are not counted).
     pub edge_visits: u64,
-    /// Vertices moved in the order.
+    /// Vertices moved within the order.
     pub moves: u64,
-    /// Insertions refused because they would close a cycle.
+    /// Insertions rejected because they would close a cycle.
     pub refused: u64,
 }
 
@@ -67,7 +67,7 @@ impl Work {
         self.refused += other.refused;
     }
 
-    /// Returns the counts added since `before`.
+    /// Returns the difference to the earlier counters `before`.
     pub(crate) fn since(self, before: Work) -> Work {
         Work {
             searches: self.searches - before.searches,
@@ -79,7 +79,7 @@ impl Work {
     }
 }
 
-/// State of both searches for 64 ports of a node.
+/// Search state of up to 64 ports of a node, as bitmaps.
 #[derive(Clone, Copy, Default)]
 struct PortMarks {
     /// Ingress ports that the forward search has reached.
@@ -96,20 +96,20 @@ struct PortMarks {
 #[derive(Clone, Copy)]
 struct BackwardPort {
     port: u32,
-    /// Start of the marks of its node, and their number of words.
+    /// Start of the bitmaps of its node, and their number of words.
     set: u32,
     words: u16,
-    /// Egress port that leads to it.
+    /// Egress port (of the upstream node) that leads to this port.
     feed: RemoteIngress,
 }
 
-/// Marks and queues of a search, shared by all graphs of a run.
+/// Bitmaps and queues of a search, shared by all graphs of a run.
 pub(crate) struct Scratch {
-    /// Per word of the bitmap over the ports of each node.
+    /// Search state by word of each node's port bitmap.
     marks: Vec<PortMarks>,
     forward: Vec<RemoteIngress>,
     backward: Vec<BackwardPort>,
-    /// Reached vertices that are not yet expanded: label and index in `forward` or `backward`.
+    /// Reached vertices that are not expanded yet: label, and index in `forward` or `backward`.
     lowest: BinaryHeap<(Reverse<u64>, u32)>,
     highest: BinaryHeap<(u64, u32)>,
     /// Total cost of all searches.
@@ -140,14 +140,15 @@ impl Scratch {
 
 enum SearchEnd {
     Cycle,
-    /// `forward` holds all vertices below the highest tail that the head of the new edges reaches.
+    /// The forward search is exhausted: `forward` holds all vertices below the highest tail that are reachable from the
+    /// head of the new edges.
     ForwardDone,
-    /// `backward` holds all vertices above the head that reach a tail.
+    /// The backward search is exhausted: `backward` holds all vertices above the head from which a tail is reachable.
     BackwardDone,
 }
 
 impl<'p, 'f> AcyclicGraph<'p, 'f> {
-    /// Creates a graph without edges; `order` lists every port that may get edges, once.
+    /// Creates a graph without edges. `order` lists every port that may get edges exactly once.
     pub fn new(ports: &'p Ports<'f>, order: impl IntoIterator<Item = u32>) -> AcyclicGraph<'p, 'f> {
         let count = ports.len();
         let mut graph = AcyclicGraph {
@@ -165,7 +166,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         graph
     }
 
-    /// Replaces the order of the vertices; `order` must be topological for the present edges.
+    /// Replaces the order of the vertices; `order` must be topological for the current edges.
     pub fn reorder(&mut self, order: impl IntoIterator<Item = u32>) {
         let mut last = NONE;
         self.first = NONE;
@@ -194,7 +195,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     }
 
     fn set_label(&mut self, vertex: u32, label: u64) {
-        // Both copies of a label are written together; the searches rely on their equality.
+        // The two copies of a label must always be equal.
         self.label[vertex as usize] = label;
         self.label_ahead[self.ports.peer[vertex as usize] as usize] = label;
     }
@@ -205,8 +206,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         &self.out[self.ports.row(vertex)]
     }
 
-    /// Adds edges to `head` from ingress ports `tails` (a bitmap) of the node that feeds it. Returns false, without a
-    /// change, if they would close a cycle. Edges may be present already.
+    /// Adds edges to `head` from the ingress ports `tails` (a bitmap) of the upstream node. If the edges would close a
+    /// cycle, returns false and leaves the graph unchanged. Edges may already exist.
     pub fn insert(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64]) -> bool {
         let highest = self.highest_above(head, tails);
         if highest != NONE && !self.reorder_for_edge(scratch, head, tails, highest) {
@@ -217,7 +218,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         true
     }
 
-    /// Returns whether such edges would close a cycle. A positive result stays valid, because edges are only added.
+    /// Returns whether these edges would close a cycle. A result of `true` remains valid, because edges are only added.
     pub fn would_close_cycle(&self, scratch: &mut Scratch, head: u32, tails: &[u64]) -> bool {
         let highest = self.highest_above(head, tails);
         if highest == NONE {
@@ -228,7 +229,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         matches!(outcome, SearchEnd::Cycle)
     }
 
-    /// Returns the highest tail that is not before the head in the order, or `NONE`.
+    /// Returns the tail with the highest label if that is not below the label of the head, otherwise `NONE`.
     fn highest_above(&self, head: u32, tails: &[u64]) -> u32 {
         let ports = self.ports;
         let first = ports.first[ports.node[ports.peer[head as usize] as usize] as usize];
@@ -237,7 +238,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         above.max_by_key(|&tail| self.label[tail as usize]).unwrap_or(NONE)
     }
 
-    /// Adds edges that close no cycle. The caller keeps the order topological.
+    /// Adds edges that close no cycle. The caller ensures that the order remains topological.
     pub fn put(&mut self, head: u32, tails: &[u64]) {
         let ports = self.ports;
         let feed = ports.peer[head as usize];
@@ -251,7 +252,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         }
     }
 
-    /// Repairs the order for edges from `tails` to `head`; returns false if they would close a cycle.
+    /// Repairs the order for edges from `tails` to `head`. Returns false if the edges would close a cycle.
     fn reorder_for_edge(&mut self, scratch: &mut Scratch, head: u32, tails: &[u64], highest: u32) -> bool {
         let outcome = self.search(scratch, head, tails, self.label[highest as usize]);
         let mut moved: Vec<u32> = match outcome {
@@ -261,7 +262,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         };
         scratch.clear();
         scratch.work.moves += moved.len() as u64;
-        // Moved vertices keep their relative order, so edges among them stay along the order.
+        // Moved vertices keep their relative order, so edges among them still follow the order.
         moved.sort_unstable_by_key(|&vertex| self.label[vertex as usize]);
         match outcome {
             SearchEnd::Cycle => return false,
@@ -289,7 +290,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         if self.reach_forward(scratch, ports.here(head), lower) {
             return SearchEnd::Cycle;
         }
-        // The search with the smaller cost so far is extended, so the total is about twice the cheaper search.
+        // The search with the lower cost so far is continued, so the total cost is about twice that of the cheaper
+        // search.
         let (mut cost_forward, mut cost_backward) = (0u64, 0u64);
         loop {
             let Some(&(_, forward)) = scratch.lowest.peek() else { break SearchEnd::ForwardDone };
@@ -313,7 +315,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         }
     }
 
-    /// Adds a vertex to the forward search; returns true if it has an edge to a vertex of the backward search.
+    /// Adds a vertex to the forward search. Returns true if the vertex has an edge to a vertex of the backward search.
     #[inline]
     fn reach_forward(&self, scratch: &mut Scratch, vertex: RemoteIngress, label: u64) -> bool {
         scratch.lowest.push((Reverse(label), scratch.forward.len() as u32));
@@ -324,8 +326,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         out.iter().zip(marks).any(|(out, marks)| out & marks.wanted != 0)
     }
 
-    /// Adds the port `bit` of the node of `beside` to the backward search; returns true if a vertex of the forward
-    /// search has an edge to it.
+    /// Adds port `bit` of the node of `beside` to the backward search. Returns true if a vertex of the forward search
+    /// has an edge to it.
     #[inline]
     fn reach_backward(&self, scratch: &mut Scratch, beside: RemoteIngress, bit: usize, label: u64) -> bool {
         let RemoteIngress { first, set, words, .. } = beside;
@@ -351,7 +353,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
             if out & marks.wanted != 0 {
                 return true;
             }
-            // Egress ports that another port of this node has followed lead to no new vertex.
+            // Egress ports that the search has already followed from another port of this node lead to no new vertex.
             let fresh = out & !marks.left;
             marks.left |= fresh;
             scratch.work.edge_visits += u64::from(fresh.count_ones());
@@ -368,7 +370,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         false
     }
 
-    /// Follows the edges through the egress port that leads to a vertex.
+    /// Follows the edges into a vertex backwards; `feed` is the egress port that leads to the vertex.
     #[inline]
     fn expand_backward(&self, scratch: &mut Scratch, feed: RemoteIngress, lower: u64) -> bool {
         for index in 0..u32::from(feed.words) {
@@ -414,7 +416,7 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         self.link(moved, self.previous[anchor as usize], anchor);
     }
 
-    /// Inserts vertices between two neighbours of the list; either may be its end.
+    /// Inserts vertices between `before` and `after` in the list; either of them may be the end of the list.
     fn link(&mut self, moved: &[u32], before: u32, after: u32) {
         let mut last = before;
         for &vertex in moved {
@@ -442,8 +444,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
     }
 }
 
-/// Returns the bits of a word for which the label satisfies the predicate. Branch-free, because few labels do and a
-/// branch predictor could not foresee them.
+/// Returns the bits of a word whose labels satisfy the predicate. The loop is branch-free because few labels satisfy
+/// it, so the branches would be mispredicted.
 #[inline]
 fn select(mut bits: u64, labels: &[u64], is_selected: impl Fn(u64) -> bool) -> u64 {
     let mut selected = 0;
@@ -491,7 +493,7 @@ mod tests {
         let fabric = jellyfish(500, 12, 8, 1, link, link).unwrap();
         let trees = PathSource::Trees { roots: TreeRoots::Switches, seed: None };
         let work = generate(&fabric, &Request::new(trees)).unwrap().report.merging;
-        // Expansion in order of discovery would take 12.5 vertices per search.
+        // Expansion in order of discovery visits 12.5 vertices per search.
         assert!(work.vertices_visited < 9 * work.searches, "{work:?}");
     }
 }

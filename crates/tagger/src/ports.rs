@@ -3,46 +3,46 @@
 use fabric::{Fabric, NodeId};
 use std::cmp::Ordering;
 
-/// Flat view of a fabric, used by all algorithms of this crate. A port is identified by its number among all ports
-/// ([`Fabric::port_number`]); as an *ingress* port it is a vertex of the tagged graph.
+/// Flat view of a fabric, used by all algorithms of this crate. A port is identified by its number among all ports of
+/// the fabric ([`Fabric::port_number`]); as an *ingress* port it is a vertex of the tagged graph.
 pub(crate) struct Ports<'f> {
     pub fabric: &'f Fabric,
     /// Node of each port.
     pub node: Vec<u32>,
     /// Port at the other end of each port's link.
     pub peer: Vec<u32>,
-    /// Per port, the other end of its link, for searches.
+    /// Per port: the ingress port at the other end of its link, with the data that searches need.
     pub far: Vec<RemoteIngress>,
-    /// First port of each node, and one past the last of the last node.
+    /// First port of each node, followed by the total number of ports.
     pub first: Vec<u32>,
     /// Start of each port's row in a [`PortBitmaps`], in words.
     row: Vec<u32>,
     /// Start of each node's bitmap in an array with one bitmap per node, in words.
     pub set: Vec<u32>,
-    /// Words of a bitmap over the ports of each node.
+    /// Number of words of a bitmap over the ports of each node.
     words: Vec<u32>,
-    /// Per node, in an array like [`Ports::node_sets`]: ports that lead to a forwarding node.
+    /// Per node: bitmap of the ports that lead to a forwarding node, in an array like [`Ports::node_sets`].
     pub onward: Vec<u64>,
-    /// True if the node of a port forwards.
+    /// Per node: whether it forwards.
     forwards: Vec<bool>,
     row_words: usize,
     set_words: usize,
 }
 
-/// Ingress port at the other end of a link: all data that a search needs of it, in half a cache line.
+/// Ingress port at the other end of a link, with all data that a search needs, in half a cache line.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct RemoteIngress {
-    /// Number among all ports.
+    /// Port number in the fabric.
     pub port: u32,
-    /// Start of its row of turns in a [`PortBitmaps`], in words.
+    /// Start of the port's row of turns in a [`PortBitmaps`], in words.
     pub row: u32,
-    /// Start of its node's bitmap in an array with one bitmap per node, in words.
+    /// Start of the bitmap of the port's node in an array with one bitmap per node, in words.
     pub set: u32,
-    /// First port of its node.
+    /// First port of the port's node.
     pub first: u32,
-    /// Index within its node.
+    /// Port index within its node.
     pub local: u16,
-    /// Words of the bitmaps.
+    /// Number of words of a bitmap over the ports of the node.
     pub words: u16,
 }
 
@@ -70,8 +70,8 @@ impl LinkDirection {
         }
     }
 
-    /// Returns whether a packet bounces by this hop: Tagger's turn from down (`descending`) to up, or a hop inside a
-    /// tier, after which the packet may climb again.
+    /// Returns whether a packet bounces on this hop. A bounce is a turn from down (`descending`) to up, or a hop within
+    /// a tier, after which the packet may go up again.
     pub fn bounces(self, descending: bool) -> bool {
         self == LinkDirection::Across || (self == LinkDirection::Up && descending)
     }
@@ -96,7 +96,7 @@ impl<'f> Ports<'f> {
         };
         for node in fabric.node_ids() {
             let own = fabric.ports(node);
-            // A host that does not forward has no turns, so it has no bitmaps.
+            // A host that does not forward makes no turns, so it has no bitmaps.
             let forwards = ports.forwards[node.index()];
             let words = if forwards { own.len().div_ceil(64) } else { 0 };
             ports.first.push(ports.node.len() as u32);
@@ -119,7 +119,7 @@ impl<'f> Ports<'f> {
         ports
     }
 
-    /// Returns the data that a search needs of a port.
+    /// Returns the data that a search needs of `port` itself.
     #[inline]
     pub fn here(&self, port: u32) -> RemoteIngress {
         let node = self.node[port as usize] as usize;
@@ -128,12 +128,12 @@ impl<'f> Ports<'f> {
         RemoteIngress { port, row: self.row[port as usize], set, first, local, words }
     }
 
-    /// Returns the number of ports of all nodes.
+    /// Returns the total number of ports.
     pub fn len(&self) -> usize {
         self.node.len()
     }
 
-    /// Returns whether packets that arrive at this port can be forwarded.
+    /// Returns whether packets that arrive at this port can be forwarded (its node is a switch or relays).
     #[inline]
     pub fn forwards(&self, port: u32) -> bool {
         self.forwards[self.node[port as usize] as usize]
@@ -145,7 +145,7 @@ impl<'f> Ports<'f> {
         (port - self.first[self.node[port as usize] as usize]) as usize
     }
 
-    /// Returns the range in a [`PortBitmaps`] of a bitmap over the ports of this port's node.
+    /// Returns the range in a [`PortBitmaps`] of the row of this port (a bitmap over the ports of its node).
     #[inline]
     pub fn row(&self, port: u32) -> std::ops::Range<usize> {
         let start = self.row[port as usize] as usize;
@@ -159,13 +159,13 @@ impl<'f> Ports<'f> {
         start..start + self.words[node as usize] as usize
     }
 
-    /// Returns the ingress port that a packet reaches from the node of `port` by its port `out`.
+    /// Returns the ingress port that a packet reaches if it leaves the node of `port` by egress port `out`.
     #[inline]
     pub fn next(&self, port: u32, out: usize) -> u32 {
         self.peer[self.first[self.node[port as usize] as usize] as usize + out]
     }
 
-    /// Returns an empty plane.
+    /// Returns an empty [`PortBitmaps`].
     pub fn plane(&self) -> PortBitmaps {
         vec![0; self.row_words]
     }
@@ -175,18 +175,18 @@ impl<'f> Ports<'f> {
         vec![0; self.set_words]
     }
 
-    /// Returns the ports of a node, as numbers among all ports.
+    /// Returns the ports of a node, as port numbers of the fabric.
     pub fn of(&self, node: NodeId) -> std::ops::Range<u32> {
         self.first[node.index()]..self.first[node.index() + 1]
     }
 
-    /// Returns whether a host that does not forward is at the other end.
+    /// Returns whether the port leads to a host that does not forward.
     #[inline]
     pub fn faces_host(&self, port: u32) -> bool {
         !self.forwards(self.peer[port as usize])
     }
 
-    /// Returns the vertices in the order of the greedy algorithms: by name of the switch, then port.
+    /// Returns the vertices in the order in which the greedy algorithms visit them: by switch name, then port number.
     pub fn visiting_order(&self) -> Vec<u32> {
         let mut nodes: Vec<NodeId> = self.fabric.node_ids().filter(|node| self.forwards[node.index()]).collect();
         nodes.sort_unstable_by(|&a, &b| self.fabric.name(a).cmp(self.fabric.name(b)));
@@ -194,8 +194,8 @@ impl<'f> Ports<'f> {
     }
 }
 
-/// Per port, a bitmap over the ports of its own node: a set of (ingress port, egress port) pairs or, read by egress
-/// port, the ingress ports that feed it.
+/// Per port, a bitmap over the ports of its own node: a set of (ingress port, egress port) pairs. If the row is that of
+/// an egress port, the bitmap has the ingress ports with a turn to it.
 pub(crate) type PortBitmaps = Vec<u64>;
 
 /// Returns whether a bit of a bitmap is set.

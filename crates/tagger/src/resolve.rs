@@ -1,10 +1,11 @@
-//! From tags of vertices to rules: conflicts, and rules for paths that lost theirs in a resolved conflict.
+//! Rules from the tags of vertices: conflict resolution, and additional rules for paths that a resolved conflict leaves
+//! without rules.
 //!
-//! Merging can give a switch several new tags for one (tag, ingress port, egress port), because ports of several hops
-//! share a tag. The smallest is taken: a packet with a smaller tag than planned can be lifted later, but a larger tag
-//! is never reduced, and rules for it may be missing ahead. Then every path is followed again from its first tag
-//! through the rules. A hop without a rule gets one that keeps the tag if that closes no cycle, else one that gives the
-//! next tag. So every expected path is lossless.
+//! After merging, one (tag, ingress port, egress port) of a switch can have several new tags, because ports of several
+//! hops share a tag. The smallest new tag is used: a tag that is smaller than planned can be increased later, but a tag
+//! never decreases, and rules for a larger tag may be missing downstream. Then every path is followed from its first
+//! tag through the rules. A hop without a rule gets a rule that keeps the tag if that closes no cycle; otherwise the
+//! rule assigns the next tag. As a result, every expected path is lossless.
 
 use crate::graph::TaggedGraph;
 use crate::merge::{Merged, TooManyTags};
@@ -13,10 +14,10 @@ use crate::ports::{PortBitmaps, Ports, has, put};
 use crate::rules::{MAX_TAG, Tag};
 use fabric::tags::ones;
 
-/// Rules with one new tag for every (tag, ingress port, egress port) that expected paths use.
+/// Rules with exactly one new tag for every (tag, ingress port, egress port) that expected paths use.
 pub(crate) struct Rewriting<'p, 'f> {
     pub ports: &'p Ports<'f>,
-    /// `changes[x - 1]`: the new tags y of rules for tag x, ascending, each with its turns.
+    /// `changes[x - 1]`: the new tags y of the rules for tag x, ascending, each with the turns of these rules.
     pub changes: Vec<Vec<(Tag, PortBitmaps)>>,
     /// `known[x - 1]`: the turns that have a rule for tag x.
     pub known: Vec<PortBitmaps>,
@@ -26,12 +27,12 @@ pub(crate) struct Rewriting<'p, 'f> {
     pub work: Work,
 }
 
-/// Counts of conflicts and of the rules that their resolution added.
+/// Number of conflicts and of the rules that were added to resolve them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Resolution {
-    /// (Tag, ingress port, egress port) with several new tags after merging.
+    /// Number of (tag, ingress port, egress port) with several new tags after merging.
     pub conflicts: u64,
-    /// Rules added for paths that had none after the conflicts were resolved.
+    /// Rules added for paths that had no rule after the conflicts were resolved.
     pub rules_added: u64,
     /// Added rules that increase the tag.
     pub rules_lifting: u64,
@@ -50,7 +51,7 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         }
     }
 
-    /// Returns rules that increase the tag at every hop, including the last one, to a host (Table 3).
+    /// Returns rules that increase the tag at every hop, including the last hop to a host (Table 3).
     pub fn one_per_hop(graph: &TaggedGraph<'p, 'f>) -> Result<Rewriting<'p, 'f>, TooManyTags> {
         let mut rewriting = Rewriting::empty(graph.ports);
         if graph.hops.len() >= usize::from(MAX_TAG) {
@@ -64,8 +65,8 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         Ok(rewriting)
     }
 
-    /// Returns the rules for merged tags, without conflicts, completed so that every path that starts with tag 1 is
-    /// lossless.
+    /// Returns the rules for merged tags after conflict resolution, completed so that every path that starts with tag 1
+    /// is lossless.
     pub fn from_merged(
         graph: &TaggedGraph<'p, 'f>,
         merged: Merged<'p, 'f>,
@@ -83,7 +84,8 @@ impl<'p, 'f> Rewriting<'p, 'f> {
                 let first = ports.first[ports.node[port as usize] as usize] as usize;
                 let onward = &ports.onward[ports.set(ports.node[port as usize])];
                 for (at, (&turns, &onward)) in graph.hops[index][ports.row(port)].iter().zip(onward).enumerate() {
-                    // To a host the tag stays: hosts do not forward, so no cycle of pauses goes through them.
+                    // On the hop to a host the tag does not change: hosts do not forward, so no cyclic buffer
+                    // dependency includes them.
                     given.push((tag, turns & !onward));
                     for out in ones(&[turns & onward]) {
                         let new_tag = after[ports.peer[first + at * 64 + out] as usize];
@@ -128,12 +130,12 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         }
     }
 
-    /// Adds a rule in addition to any present for its tag and ports.
+    /// Adds a rule, even if there are rules with other new tags for the same tag and ports.
     pub fn set(&mut self, port: u32, tag: Tag, out: usize, new_tag: Tag) {
         self.set_word(port, tag, (out / 64, 1 << (out % 64)), new_tag);
     }
 
-    /// Like [`set`](Self::set), for the egress ports of the word `at` of their bitmap.
+    /// Like [`set`](Self::set), for the egress ports `outs` in word `at` of the bitmap.
     fn set_word(&mut self, port: u32, tag: Tag, (at, outs): (usize, u64), new_tag: Tag) {
         self.reserve(tag);
         let changes = &mut self.changes[usize::from(tag) - 1];
@@ -149,7 +151,7 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         self.known[usize::from(tag) - 1][word] |= outs;
     }
 
-    /// Reduces the new tags of each turn to the smallest.
+    /// For each turn, keeps only the smallest new tag.
     fn keep_smallest(&mut self) {
         for changes in &mut self.changes {
             let mut taken = self.ports.plane();
@@ -166,10 +168,10 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         }
     }
 
-    /// Follows every path through the rules, hop by hop for all paths at once, and adds missing rules.
+    /// Follows every path through the rules, for all paths at once hop by hop, and adds missing rules.
     ///
-    /// Paths that reach a port on an equal hop are merged, so a path composed of the beginning of one and the end of
-    /// another is lossless too.
+    /// Paths that reach the same port on the same hop are merged, so a path composed of the first part of one path and
+    /// the last part of another also becomes lossless.
     pub fn follow_paths(
         &mut self,
         graph: &TaggedGraph<'p, 'f>,
@@ -180,7 +182,7 @@ impl<'p, 'f> Rewriting<'p, 'f> {
     }
 
     /// Like [`follow_paths`](Self::follow_paths), but an added rule may keep the tag only if `may_keep` returns true
-    /// for its turn (ingress port, egress port of its node).
+    /// for its turn (ingress port, egress port of the same node).
     pub fn follow_paths_if(
         &mut self,
         graph: &TaggedGraph<'p, 'f>,
@@ -265,7 +267,8 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         Ok(())
     }
 
-    /// Makes the turn to the ingress port `next` keep its tag, unless that closes a cycle; returns whether it does.
+    /// Lets the turn to the ingress port `next` keep its tag, unless that closes a cycle. Returns whether the turn
+    /// keeps its tag.
     fn keep(&mut self, port: u32, tag: Tag, next: u32, scratch: &mut Scratch) -> bool {
         let ports = self.ports;
         self.reserve_kept(tag);
@@ -277,7 +280,7 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         keeps
     }
 
-    /// Adds a rule that closes no cycle, unless it is present.
+    /// Adds a rule if it closes no cycle and does not exist yet.
     pub fn learn(&mut self, port: u32, tag: Tag, out: usize, new_tag: Tag, scratch: &mut Scratch) {
         let next = self.ports.next(port, out);
         if new_tag == tag && self.ports.forwards(next) {

@@ -3,12 +3,12 @@
 use crate::rules::{LOSSY_TAG, Rule, Tag};
 use fabric::tags::PortSet;
 
-/// Pattern with a mask, most significant bit first: bits with mask 0 are ignored.
+/// Ternary field: a bit pattern and a mask, most significant bit first. Bits with mask 0 are ignored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Field {
-    /// Bits to compare with.
+    /// Values of the bits to compare.
     pub pattern: String,
-    /// Bits that are compared.
+    /// Mask of the bits to compare.
     pub mask: String,
 }
 
@@ -25,13 +25,13 @@ pub struct TcamEntry {
     pub new_tag: String,
 }
 
-/// Error: a switch has more ports than the bitmap of its TCAM.
+/// Error: a switch has more ports than the port bitmap of its TCAM.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("port {port} does not fit the TCAM's bitmap of {bitmap_ports} ports")]
 pub struct BitmapTooSmall {
-    /// Port beyond the bitmap.
+    /// Port number that does not fit into the bitmap.
     pub port: u16,
-    /// Number of ports of the bitmap.
+    /// Width of the bitmap.
     pub bitmap_ports: u16,
 }
 
@@ -39,7 +39,7 @@ fn binary(value: Tag, bits: usize) -> String {
     format!("{value:0bits$b}")
 }
 
-/// A single port is matched by its own bit. Several ports are matched by zeros: no bit outside the set may be set.
+/// A single port is matched by its own bit. A set of ports is matched by zeros: all bits outside the set must be 0.
 fn field(set: &PortSet, bitmap_ports: u16) -> Result<Field, BitmapTooSmall> {
     if let Some(port) = set.last().filter(|&port| port >= bitmap_ports) {
         return Err(BitmapTooSmall { port, bitmap_ports });

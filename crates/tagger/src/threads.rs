@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{available_parallelism, scope};
 
-/// Returns the results of `work` on `threads` threads, including the calling one; at least one. The threads divide the
-/// work by state that `work` captures.
+/// Runs `work` on `threads` threads (at least one, including the calling thread) and returns all results. `work`
+/// distributes the work among the threads through captured shared state.
 ///
 /// # Panics
 /// If `work` panics.
@@ -19,7 +19,7 @@ pub(crate) fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -
     })
 }
 
-/// Returns the result of `of_each` for each thing, in order, computed on all cores.
+/// Returns the result of `of_each` for each element, in order, computed on all cores.
 ///
 /// # Panics
 /// If `of_each` panics.
@@ -27,7 +27,7 @@ pub fn on_all_cores<T: Sync, R: Send>(things: &[T], of_each: impl Fn(&T) -> R + 
     on_each(cores(), things, of_each)
 }
 
-/// Like [`on_all_cores`], with scratch state that each thread reuses from thing to thing.
+/// Like [`on_all_cores`], with scratch state that each thread reuses for all its elements.
 ///
 /// # Panics
 /// If `of_each` panics.

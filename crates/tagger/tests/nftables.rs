@@ -1,6 +1,6 @@
-//! Real packets through routers and bridges of this machine's kernel that run the exported rules: one node with an
-//! arbitrary table, and a Clos of ten switches. Needs root, `ip`, `tc`, `bridge`, `nft` and `python3`. If one is
-//! missing, the test prints it and passes, unless TIDEGATE_REQUIRE_NAMESPACES is set.
+//! Real packets through routers and bridges in this machine's kernel that run the exported rules: a single node with an
+//! arbitrary table, and a Clos of ten switches. Requires root, `ip`, `tc`, `bridge`, `nft` and `python3`. If one of
+//! them is missing, the test prints a message and passes, unless TIDEGATE_REQUIRE_NAMESPACES is set.
 //!
 //! ```text
 //!   [host 0] ── p0 ┐
@@ -27,11 +27,11 @@ use units::{Rate, Time};
 
 const HOSTS: u16 = 3;
 const TAGS: [Tag; 3] = [1, 2, 3];
-/// DSCP without a tag.
+/// DSCP that no tag uses.
 const UNMARKED: u8 = 48;
 const OTHER: u8 = 20;
 
-/// Prints "text tos" for every datagram until none arrives for 5 seconds.
+/// Receiver that prints "text tos" for every datagram until no datagram arrives for 5 seconds.
 const RECEIVER: &str = "
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -46,7 +46,7 @@ for _ in range(int(sys.argv[1])):
         break
     print(data.decode(), more[0][2][0], flush=True)
 ";
-/// Sends one datagram for every `address,dscp,text`.
+/// Sender of one datagram per argument `address,dscp,text`.
 const SENDER: &str = "
 import socket, sys
 s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -56,7 +56,8 @@ for one in sys.argv[1:]:
     s.sendto(text.encode(), (address, 7000))
 ";
 
-/// Returns the new tag of an arbitrary table, in which every tag becomes every tag, and lossy, for some ports.
+/// Returns the new tag of an arbitrary table in which, depending on the ports, every tag is rewritten to every tag or
+/// becomes lossy.
 fn new_tag(tag: Tag, ingress: PortIndex, egress: PortIndex) -> Option<Tag> {
     let mixed = (u16::from(tag) * 7 + ingress * 3 + egress * 5) % 4;
     (mixed != 0).then_some(mixed as Tag)
@@ -77,13 +78,13 @@ fn switch(rate: Rate) -> SwitchView {
     SwitchView::new("box", (0..HOSTS).map(port).collect(), rules).unwrap()
 }
 
-/// Network namespaces of this test, removed at its end.
+/// Network namespaces of this test, which are removed when it ends.
 struct Lab {
     prefix: String,
 }
 
 impl Lab {
-    /// Creates a namespace for every host and one for the switch between them; returns an error with the missing part.
+    /// Creates a namespace for every host and one for the switch. The error names the missing prerequisite.
     fn new(kind: &str) -> Result<Lab, String> {
         machine::check()?;
         let lab = Lab { prefix: format!("tg{}{kind}", std::process::id()) };
@@ -115,12 +116,12 @@ impl Lab {
         machine::run(&all, text).unwrap_or_else(|error| panic!("in {node}: {error}\n{text}"))
     }
 
-    /// Connects `p0`.. of the switch with `eth0` of the hosts, and sets addresses.
+    /// Connects `p0`.. of the switch to `eth0` of the hosts, and sets addresses.
     fn cable(&self, family: Family) {
         let quiet =
             "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6";
         for node in (0..HOSTS).map(|host| host.to_string()).chain(["box".to_owned()]) {
-            // Fails without IPv6, which needs no silencing then.
+            // The command fails without IPv6 in the kernel; it is not needed in that case.
             let _ = self.command(&node, &["sh", "-c", quiet]).output();
         }
         if family == Family::Bridge {
@@ -150,7 +151,7 @@ impl Lab {
         }
     }
 
-    /// Returns a counter of the class of a queue at `p<port>`: the word at index `at` after a label.
+    /// Returns a counter of the HTB class of a queue at `p<port>`: word number `at` after a label.
     fn counted(&self, port: u16, queue: u8, label: &str, at: usize) -> u64 {
         let text = self.run("box", &["tc", "-s", "class", "show", "dev", &format!("p{port}")]);
         let class = format!("class htb 1:{:x} ", queue + 1);
@@ -159,12 +160,13 @@ impl Lab {
         counted.parse().expect("a number")
     }
 
-    /// Returns the packets that left `p<port>` by a queue.
+    /// Returns the number of packets that left `p<port>` through a queue.
     fn sent(&self, port: u16, queue: u8) -> u64 {
         self.counted(port, queue, "Sent ", 2)
     }
 
-    /// Returns the packets that left `p<port>` by a queue beyond its share.
+    /// Returns the number of packets that left `p<port>` through a queue in excess of its guaranteed rate (HTB
+    /// "borrowed").
     fn borrowed(&self, port: u16, queue: u8) -> u64 {
         self.counted(port, queue, "borrowed: ", 0)
     }
@@ -196,13 +198,13 @@ fn receive(lab: &Lab, host: u16, count: usize) -> (Child, BufReader<std::process
     (child, lines)
 }
 
-/// Sends packets with every tag, and without, from every host to every other.
+/// Sends packets with every tag, and untagged packets, from every host to every other host.
 fn packets_follow_the_rules(family: Family, kind: &str) {
     let Some(lab) = machine::or_skipped(Lab::new(kind)) else { return };
     lab.cable(family);
     let (view, marks) = (switch(Rate::from_gbps(1)), Marks::usual(&TAGS).unwrap());
     lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, family).unwrap());
-    // Loaded twice, like an update: the table is replaced, not duplicated.
+    // Loaded twice, as in an update: the second load must replace the table, not duplicate it.
     lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, family).unwrap());
     lab.feed("box", &["tc", "-batch", "-"], &queues(&view, &marks).unwrap());
 
@@ -248,20 +250,21 @@ fn a_bridge_rewrites_and_queues_real_packets_by_the_rules() {
     packets_follow_the_rules(Family::Bridge, "1b");
 }
 
-/// A busy queue uses the idle shares: a class of the root could not borrow, and would get only its own share.
+/// The HTB scheduler is work-conserving: a backlogged queue uses the shares of idle queues. If its class were a child
+/// of the root qdisc, it could not borrow and would get only its own share.
 #[test]
 fn a_busy_queue_borrows_the_shares_of_idle_ones() {
     let Some(lab) = machine::or_skipped(Lab::new("1q")) else { return };
     lab.cable(Family::Inet);
     let (view, marks) = (switch(Rate::from_bps(40_000_000).unwrap()), Marks::usual(&TAGS).unwrap());
     lab.feed("box", &["nft", "-f", "-"], &ruleset(&view, &marks, Family::Inet).unwrap());
-    // Loaded twice, like an update.
+    // Loaded twice, as in an update.
     for _ in 0..2 {
         lab.feed("box", &["tc", "-batch", "-"], &queues(&view, &marks).unwrap());
     }
     let (tag, from, to) = (1, 0, 2);
     let queue = marks.priority(new_tag(tag, from, to).expect("a lossless tag"));
-    // Ten times the burst of a class.
+    // Ten times the burst size of an HTB class.
     let one = format!("{},{},{}", address(Family::Inet, to), marks.dscp(Some(tag)), "x".repeat(1_400));
     let mut command = vec!["python3", "-c", SENDER];
     command.extend((0..450).map(|_| one.as_str()));
@@ -271,8 +274,8 @@ fn a_busy_queue_borrows_the_shares_of_idle_ones() {
     assert!(sent > 200 && borrowed > sent / 2, "{borrowed} of {sent} packets beyond the share of the queue");
 }
 
-/// Returns every tag combination of a bridge, or those that a router accepts at its ports or their upper interfaces,
-/// with both IP versions.
+/// Returns the VLAN tag combinations to test, each with both IP versions: all combinations for a bridge, or those that
+/// a router accepts at its ports or their upper interfaces.
 fn kinds(family: Family, upper: Option<Upper>) -> Vec<Kind> {
     let tags: &[&'static [(u16, u16)]] = match (family, upper) {
         (Family::Bridge, _) => &[UNTAGGED, C_TAG, S_TAG, S_AND_C_TAG],
@@ -283,12 +286,13 @@ fn kinds(family: Family, upper: Option<Upper>) -> Vec<Kind> {
     };
     let of_others = if upper.is_some() { tags[0] } else { UNTAGGED };
     let both = tags.iter().flat_map(|&tags| [false, true].map(|six| Kind { six, tags, dscp: 26 }));
-    // DSCPs without a tag: one with its own queue, and another.
+    // DSCPs that no tag uses: one with its own queue, and one without.
     let others = [KEPT.dscp, OTHER].into_iter().flat_map(|dscp| [false, true].map(|six| (six, dscp)));
     both.chain(others.map(|(six, dscp)| Kind { six, tags: of_others, dscp })).collect()
 }
 
-/// Tests all listed paths and those around two failed links, one of `every`; prints the hops. No hop may be wrong.
+/// Tests one of `every` of the listed paths and of the paths around two failed links. Prints the number of hops; each
+/// hop must have the expected tag.
 fn a_clos_follows_the_rules(family: Family, kind: &str, upper: Option<Upper>, hosts_per_tor: u32, every: usize) {
     if matches!(upper, Some(Upper::Vlan(..))) && !machine::has_vlan_interfaces() {
         return;
@@ -337,17 +341,17 @@ fn a_clos_of_bridges_follows_the_rules_hop_by_hop_with_vlan_tags() {
     a_clos_follows_the_rules(Family::Bridge, "b", None, 1, 8);
 }
 
-/// VLAN interfaces with the tags of [`C_TAG`] and [`S_TAG`].
+/// VLAN interfaces with a C-tag (802.1Q) and an S-tag (802.1ad), as in [`C_TAG`] and [`S_TAG`].
 const C_VLAN: Upper = Upper::Vlan(0x8100, 5);
 const S_VLAN: Upper = Upper::Vlan(0x88a8, 7);
 
-/// The rules name interfaces on the ports, not the ports.
+/// The rules match upper interfaces (macvlan) on the ports instead of the ports.
 #[test]
 fn a_clos_of_routers_follows_the_rules_between_upper_interfaces() {
     a_clos_follows_the_rules(Family::Inet, "m", Some(Upper::Macvlan), 1, 8);
 }
 
-/// The Clos test with VLAN interfaces of 802.1Q and of 802.1ad.
+/// The Clos test with VLAN interfaces for 802.1Q and for 802.1ad.
 #[test]
 fn a_clos_of_routers_follows_the_rules_between_vlan_interfaces() {
     a_clos_follows_the_rules(Family::Inet, "q", Some(C_VLAN), 1, 8);

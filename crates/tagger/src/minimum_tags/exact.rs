@@ -1,10 +1,10 @@
-//! Exact search for rules with a given number of tags, or a proof that there are none.
+//! Exact search for rules with a given number of tags, or a proof that no such rules exist.
 //!
-//! Every (tag, turn) is a decision: the tag that the turn gives. Initially all turns keep the tag. If the turns that
-//! keep some tag form a cycle, each edge of the cycle has a path that makes it. The cycle stays as long as all
-//! decisions along those paths are unchanged, so one of them must give a higher tag. The search tries them in order and
-//! holds earlier ones fixed, so it visits no combination twice. It is exhaustive: if it ends without rules, there are
-//! none.
+//! Each (tag, turn) is a decision: the new tag that the turn assigns. Initially all turns keep the tag. If the turns
+//! that keep some tag form a cycle, each edge of the cycle is used by a path. The cycle remains as long as all
+//! decisions along these paths are unchanged, so at least one of them must assign a higher tag. The search branches
+//! over these decisions and, in each branch, fixes the decisions of earlier branches, so it visits no combination
+//! twice. The search is exhaustive: if it ends without rules, there are none.
 
 use crate::paths::{ExpectedPaths, entry};
 use crate::ports::Ports;
@@ -12,16 +12,16 @@ use crate::rules::Tag;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// Maximum number of paths between hosts; fabrics with more are too large.
+/// Maximum number of paths between hosts; the search is not run for fabrics with more.
 const MOST_PATHS: usize = 1 << 20;
-/// Maximum number of different path prefixes between switches.
+/// Maximum number of distinct path prefixes between switches.
 const MOST_PLACES: usize = 1 << 14;
-/// Maximum number of prefixes and edges that one search visits.
+/// Maximum number of prefixes and edges that one search visits (work limit).
 const MOST_WORK: u64 = 12_000_000;
 
 const ROOT: u32 = u32::MAX;
 
-/// A prefix of paths: its last port, and the turn that led there.
+/// A prefix of paths: its last ingress port, and the turn that leads to that port.
 struct PathPrefix {
     before: u32,
     turn: u32,
@@ -31,17 +31,17 @@ struct PathPrefix {
 /// All paths of a small fabric, as a tree of prefixes.
 pub(super) struct Paths {
     prefixes: Vec<PathPrefix>,
-    /// Different turns between switches: (ingress port, egress port of its node).
+    /// Distinct turns between switches: (ingress port, egress port of its node).
     turns: Vec<(u32, usize)>,
-    /// Turns to hosts after a prefix.
+    /// Turns to hosts, as (prefix, egress port).
     exits: BTreeSet<(u32, usize)>,
-    /// Groups of entries with equal sets of paths, by the entry that represents the group.
+    /// Groups of entry ports with the same set of paths, by the entry port that represents the group.
     alike: BTreeMap<u32, Vec<u32>>,
     ports: usize,
 }
 
 pub(super) enum SearchResult {
-    /// New tag per turn and tag (from 1).
+    /// New tag by turn and tag (from 1).
     Found(Vec<Vec<Tag>>),
     Impossible,
     /// The work limit was reached.
@@ -49,7 +49,7 @@ pub(super) enum SearchResult {
 }
 
 impl Paths {
-    /// Collects all paths; `None` if they are too many.
+    /// Collects all paths; `None` if there are too many.
     pub fn collect(ports: &Ports, paths: &ExpectedPaths) -> Option<Paths> {
         let mut by_entry: BTreeMap<u32, BTreeSet<Vec<u16>>> = BTreeMap::new();
         let (mut count, mut size) = (0, 0);
@@ -67,10 +67,11 @@ impl Paths {
         if visited.is_err() || count > MOST_PATHS || size > 64 * MOST_PLACES {
             return None;
         }
-        // One entry represents all entries of a switch with equal paths.
+        // One entry port represents all entry ports of a switch with the same paths.
         let mut groups: BTreeMap<(u32, BTreeSet<Vec<u16>>), Vec<u32>> = BTreeMap::new();
         for (port, outs) in by_entry {
-            // Each entry lacks the path back to its own host; turns to hosts are ignored because they close no cycle.
+            // Turns to hosts are ignored because they close no cycle; otherwise the entries would differ, because each
+            // entry lacks the path back to its own host.
             let inner = |out: &&Vec<u16>| ports.forwards(ports.next(port, usize::from(out[0])));
             let key = outs.iter().filter(inner).cloned().collect();
             groups.entry((ports.node[port as usize], key)).or_default().push(port);
@@ -130,7 +131,7 @@ impl Paths {
         }
     }
 
-    /// Returns the rules that the paths use: (ingress port, tag, egress port, new tag).
+    /// Returns the rules that the paths use, as (ingress port, tag, egress port, new tag).
     pub fn rules(&self, gives: &[Vec<Tag>]) -> BTreeSet<(u32, Tag, usize, Tag)> {
         let mut tag_of: Vec<Tag> = Vec::with_capacity(self.prefixes.len());
         let mut rules = BTreeSet::new();
@@ -168,14 +169,14 @@ struct TagSearch<'a> {
 }
 
 impl TagSearch<'_> {
-    /// Returns whether the decisions can be completed; `None` if the work limit is reached.
+    /// Returns whether the open decisions can be made so that no cycle remains; `None` if the work limit is reached.
     fn settle(&mut self) -> Option<bool> {
         self.assign();
         let Some((tag, cycle)) = self.shortest_cycle() else { return Some(true) };
         if self.work > MOST_WORK {
             return None;
         }
-        // With two tags, a lifted packet keeps tag 2, so a cycle of tag 2 cannot be removed.
+        // With two tags, a packet with tag 2 always keeps it, so a cycle of tag 2 cannot be removed.
         if self.tags == 2 && tag == 2 || self.tags == 1 {
             return Some(false);
         }
@@ -193,7 +194,8 @@ impl TagSearch<'_> {
                 break;
             }
             self.gives[turn][at] -= 1;
-            // All combinations with the increased tag are refuted, so later branches keep this decision.
+            // All combinations with the increased tag are refuted, so later branches fix this decision to its old
+            // value.
             self.fixed[turn][at] = true;
             held.push((turn, at));
         }
@@ -213,8 +215,8 @@ impl TagSearch<'_> {
         }
     }
 
-    /// Returns the decisions along the paths that make the edges of a cycle (prefixes), those of the edges themselves
-    /// first.
+    /// Returns the decisions along the paths that use the edges of a cycle (given as prefixes); the decisions of the
+    /// edges themselves come first.
     fn decisions(&self, cycle: &[u32]) -> Vec<(usize, Tag)> {
         let mut all = Vec::new();
         let mut walk: Vec<u32> = cycle.to_vec();
@@ -235,12 +237,12 @@ impl TagSearch<'_> {
         all
     }
 
-    /// Returns a shortest cycle among the turns that keep the lowest tag that has a cycle, as the prefixes that make
-    /// them.
+    /// Returns the lowest tag that has a cycle, and a shortest cycle of the turns that keep this tag, as prefixes whose
+    /// last turn is an edge of the cycle.
     fn shortest_cycle(&mut self) -> Option<(Tag, Vec<u32>)> {
         let ports = self.paths.ports;
         for tag in 1..=self.tags {
-            // One prefix per edge is sufficient.
+            // One prefix per edge is sufficient to represent the edge.
             let mut edges: BTreeMap<(u32, u32), u32> = BTreeMap::new();
             for (index, prefix) in self.paths.prefixes.iter().enumerate() {
                 if prefix.before != ROOT && self.tag_of[index] == tag && self.tag_of[prefix.before as usize] == tag {
@@ -272,7 +274,7 @@ impl TagSearch<'_> {
         None
     }
 
-    /// Returns the shortest cycle through a port, by breadth-first search; `came` is cleared after use.
+    /// Returns the shortest cycle through a port, found by breadth-first search; `came` is cleared after use.
     fn cycle_through(
         &mut self,
         edges: &BTreeMap<(u32, u32), u32>,

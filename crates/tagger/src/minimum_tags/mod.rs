@@ -1,16 +1,16 @@
 //! Search for fewer tags than Algorithm 2 finds.
 //!
-//! Algorithm 2 merges ports hop by hop; once a hop needs a new tag, no later hop can use the old one. A more general
-//! choice is, for each tag, a set of turns that keep it. These turns must be free of cycles; all other turns lift the
-//! packet. Several such choices are tried, for any fabric:
+//! Algorithm 2 merges ports hop by hop; once a hop needs a new tag, no later hop can use the old tag. More generally,
+//! one can choose for each tag a set of turns that keep it. These turns must be free of cycles; all other turns
+//! increase the tag. Several such choices are tried, in any fabric:
 //!
-//! * Turns up and down the tiers keep the tag, a bounce lifts it (optimal for a Clos).
-//! * Like that, with ranks by a breadth-first search from some switch, as in up*/down* routing.
-//! * Every turn that closes no cycle with earlier turns keeps its tag.
-//! * Algorithm 2, also with its ports visited in other orders.
+//! * Turns that go up or down the tiers keep the tag, a bounce increases it (optimal for a Clos).
+//! * The same with breadth-first ranks from some switch instead of tiers, as in up*/down* routing.
+//! * Every turn that closes no cycle with the turns added before keeps the tag.
+//! * Algorithm 2, also with other visiting orders of the ports.
 //!
 //! The result with the fewest tags is used. In a small fabric an exact search follows ([`exact`]): it finds rules with
-//! one tag fewer, or proves that there are none.
+//! one tag fewer, or proves that no such rules exist.
 
 mod exact;
 
@@ -24,11 +24,11 @@ use exact::{Paths, SearchResult};
 use fabric::NodeId;
 use units::random::{Stream, purpose};
 
-/// Maximum number of edges of the graph with one tag per hop for which every choice is tried; above it, only cheap
-/// choices.
+/// Maximum number of edges of the tagged graph with one tag per hop for which all choices are tried; in larger graphs
+/// only choices with a low run time are tried.
 const SMALL_EDGES: u64 = 200_000;
 
-/// Rules, with the proved lower bound on tags.
+/// Rules with the fewest tags found, and the proved lower bound on the number of tags.
 pub(crate) struct Fewest<'p, 'f> {
     pub rewriting: Rewriting<'p, 'f>,
     pub lower_bound: Tag,
@@ -43,7 +43,7 @@ pub(crate) fn merged<'p, 'f>(
     Rewriting::from_merged(graph, merge(graph, visiting, scratch)?, scratch)
 }
 
-/// Returns 1 if all turns of all paths together form no cycle, so that one tag suffices, else 2.
+/// Returns 1 if the turns of all paths together form no cycle, so that one tag suffices; otherwise 2.
 pub(crate) fn lower_bound(graph: &TaggedGraph) -> Tag {
     let ports = graph.ports;
     let order = topological_order(ports, &ports.visiting_order(), |port, words| {
@@ -71,7 +71,7 @@ pub(crate) fn fewest<'p, 'f>(
         if best.is_optimal() {
             break;
         }
-        // A turn from down to up lifts.
+        // A turn that arrives from above and leaves upwards (a bounce) increases the tag.
         let keeps = |port: u32, out: usize| {
             let at = ports.node[port as usize] as usize;
             let height = |port: u32| rank[ports.node[ports.peer[port as usize] as usize] as usize];
@@ -93,7 +93,8 @@ pub(crate) fn fewest<'p, 'f>(
     Ok(Fewest { rewriting: best.rewriting, lower_bound: best.lower_bound })
 }
 
-/// Returns ranks of nodes to try: tiers, if they differ along links, and distances from some switches.
+/// Returns rankings of the nodes to try: tiers, if they differ at the two ends of every link, and distances from some
+/// switches.
 fn ranks(graph: &TaggedGraph) -> Vec<Vec<u32>> {
     let fabric = graph.ports.fabric;
     let mut ranks = Vec::new();
@@ -137,7 +138,7 @@ impl<'p, 'f> BestRules<'p, 'f> {
         self.tags() <= self.lower_bound
     }
 
-    /// Replaces the rules if `other` needs fewer tags.
+    /// Replaces the current rules if `other` needs fewer tags.
     fn replace_if_fewer_tags(&mut self, other: Rewriting<'p, 'f>) {
         if other.highest_tag() < self.tags() {
             self.rewriting = other;
@@ -151,7 +152,7 @@ impl<'p, 'f> BestRules<'p, 'f> {
         }
     }
 
-    /// Tries Algorithm 2 with ports visited in reverse and in a few random orders.
+    /// Tries Algorithm 2 with the ports visited in reverse order and in a few random orders.
     fn other_orders(&mut self, graph: &TaggedGraph<'p, 'f>, mut visiting: Vec<u32>, scratch: &mut Scratch) {
         let mut stream = Stream::new(0, 0, purpose("tagger visiting orders"));
         visiting.reverse();
@@ -166,7 +167,7 @@ impl<'p, 'f> BestRules<'p, 'f> {
         }
     }
 
-    /// Searches exactly with an increasing number of tags, from the lower bound, until rules are found.
+    /// Runs the exact search with an increasing number of tags, starting at the lower bound, until rules are found.
     fn search(&mut self, paths: &Paths, graph: &TaggedGraph<'p, 'f>, scratch: &mut Scratch) {
         let mut proved = true;
         for tags in self.lower_bound..self.tags() {
@@ -176,8 +177,8 @@ impl<'p, 'f> BestRules<'p, 'f> {
                     for (port, tag, out, new_tag) in paths.rules(&rules) {
                         rewriting.learn(port, tag, out, new_tag, scratch);
                     }
-                    // The tree of paths omits turns that close no cycle: from host to host of one switch. Their rules
-                    // are added here.
+                    // The tree of paths omits the turns from host to host of one switch, because they close no cycle.
+                    // `follow_paths` adds their rules.
                     if rewriting.follow_paths(graph, 1, scratch).is_ok() {
                         self.replace_if_fewer_tags(rewriting);
                     }

@@ -1,19 +1,19 @@
-//! Check of switch resources: headroom against the buffer, and other limits.
+//! Check of the switch resources that rules need (headroom, TCAM entries and others) against the limits of an ASIC.
 
 use crate::export::{Marks, PortView, SwitchView, entries, groups};
 
-/// Limits of an ASIC; `None` is not checked.
+/// Limits of an ASIC; a limit of `None` is not checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
     /// Packet buffer, in bytes.
     pub buffer_bytes: Option<u64>,
     /// Lossless priorities per port.
     pub lossless_priorities: Option<u64>,
-    /// TCAM entries for rewriting tags.
+    /// TCAM entries for tag rewriting.
     pub tcam_entries: Option<u64>,
     /// Traffic classes.
     pub traffic_classes: Option<u64>,
-    /// Ports: the width of the TCAM's port bitmap.
+    /// Ports, which is the width of the port bitmap in the TCAM.
     pub ports: Option<u64>,
 }
 
@@ -22,13 +22,13 @@ pub struct Limits {
 pub struct Needs {
     /// Name of the switch.
     pub switch: String,
-    /// Headroom in bytes: sum over all ports and their lossless priorities.
+    /// Headroom in bytes, summed over all ports and their lossless priorities.
     pub headroom_bytes: u64,
-    /// Largest number of lossless priorities of a port.
+    /// Maximum number of lossless priorities of a port.
     pub lossless_priorities: u64,
-    /// TCAM entries after merging port bitmaps, including a lossy default per lossless tag.
+    /// TCAM entries after port bitmaps are merged, including a lossy default entry per lossless tag.
     pub tcam_entries: u64,
-    /// Traffic classes: groups of (tag, ingress port), lossy traffic, and kept DSCPs.
+    /// Traffic classes: one per distinct (tag, ingress port) group, one for lossy traffic, and one per kept DSCP.
     pub traffic_classes: u64,
     /// Number of ports.
     pub ports: u64,
@@ -96,14 +96,14 @@ mod tests {
             headroom_bytes,
         };
         let ports = vec![port(0, 1_000), port(1, 20_000), port(2, 20_000)];
-        // Tag 1 everywhere; packets from port 1 to port 2 leave with tag 2.
+        // Each rule keeps tag 1, except that packets from port 1 to port 2 get tag 2.
         let view = SwitchView::new("S", ports, [(1, 0, 1, 1), (1, 1, 0, 1), (1, 1, 2, 2), (1, 2, 0, 1)]).unwrap();
         let marks = Marks::usual(&[1, 2]).unwrap();
         let needs = Needs::of(&view, &marks);
         assert_eq!(needs.headroom_bytes, 1_000 + 20_000 + 2 * 20_000);
         assert_eq!((needs.lossless_priorities, needs.ports), (2, 3));
-        // TCAM entries: (tag 1, ingress {1, 2}) to egress 0, (1, {0}) to 1, (1, {1}) to 2, and a lossy default per tag.
-        // Traffic classes: three groups of (tag, ingress port), and lossy.
+        // TCAM entries: (tag 1, ingress {1, 2}, egress {0}), (1, {0}, {1}), (1, {1}, {2}), and a lossy default entry
+        // for each of the two tags. Traffic classes: three groups of (tag, ingress port), and lossy traffic.
         assert_eq!((needs.tcam_entries, needs.traffic_classes), (5, 4));
         let limits = Limits { buffer_bytes: Some(61_000), tcam_entries: Some(4), ..Limits::default() };
         assert_eq!(needs.excess(&limits), [Excess { what: "TCAM entries", needs: 5, limit: 4 }]);

@@ -1,6 +1,6 @@
-//! Strongly connected components, to find edges on cycles.
+//! Strongly connected components, which determine the edges on cycles.
 
-/// Directed graph in compressed rows.
+/// Directed graph in compressed sparse row format.
 pub(crate) struct Graph {
     /// Edges of vertex v: `heads[first[v]..first[v + 1]]`.
     first: Vec<usize>,
@@ -23,7 +23,7 @@ impl Graph {
         Graph { first, heads }
     }
 
-    /// Returns the component of every vertex (Tarjan's algorithm with an explicit stack).
+    /// Returns the strongly connected component of every vertex (Tarjan's algorithm with an explicit stack).
     pub fn components(&self) -> Vec<u32> {
         let vertices = self.first.len() - 1;
         let (mut number, mut low) = (vec![UNSEEN; vertices], vec![0u32; vertices]);
@@ -69,7 +69,7 @@ impl Graph {
         component
     }
 
-    /// Returns whether an edge lies on a cycle.
+    /// Returns whether an edge lies on a cycle, which is the case if both its vertices are in the same component.
     pub fn on_cycle(components: &[u32], (tail, head): (u32, u32)) -> bool {
         components[tail as usize] == components[head as usize]
     }

@@ -1,10 +1,11 @@
 //! Migration from deployed rules to new rules, without an intermediate state that could deadlock.
 //!
-//! During an update each switch has old or new rules, and packets of both wait in queues. So the union of both must be
-//! free of cycles: all edges (ingress port, tag) -> (next ingress port, new tag) that either table allows. If it is,
-//! rules are first added, then changed, then removed, in any order of switches, and no expected path of both tables
-//! becomes lossy. If it is not, every cycle contains a rule of the old table only, within a strongly connected
-//! component: these rules are removed first, and the new ones are added after packets under them have left.
+//! During an update each switch has old or new rules, and the queues contain packets tagged by both. Therefore the
+//! union of the two rule sets must be free of cycles: all edges (ingress port, tag) -> (next ingress port, new tag)
+//! that either table allows. If the union is free of cycles, rules are first added, then changed, then removed, in any
+//! order of switches, and no path that is expected in both tables becomes lossy. Otherwise every cycle contains a rule
+//! that is only in the old table and whose edge lies within a strongly connected component. These rules are removed
+//! first, and the new rules are added after the packets that used the removed rules have left the queues.
 
 use super::cycles::Graph;
 use crate::rules::{LOSSY_TAG, Rule, RuleTable, Tag};
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 /// Match key of a packet: tag, ingress port, egress port.
 pub type Match = (Tag, PortIndex, PortIndex);
 
-/// Rule for one pair of ports: its match key, and the new tag.
+/// Rule for a single pair of ports: its match key, and the new tag.
 pub type Single = (Tag, PortIndex, PortIndex, Tag);
 
 /// Rule with a changed new tag.
@@ -22,9 +23,9 @@ pub type Single = (Tag, PortIndex, PortIndex, Tag);
 pub struct Change {
     /// Match key.
     pub matches: Match,
-    /// Old new-tag.
+    /// New tag in the old table.
     pub from: Tag,
-    /// New new-tag.
+    /// New tag in the new table.
     pub to: Tag,
 }
 
@@ -46,8 +47,8 @@ pub struct SwitchDiff {
     pub name: String,
     /// Presence in the two fabrics.
     pub presence: Presence,
-    /// Rules to remove before all other changes: with the new rules they would close a cycle. Those that are also in
-    /// `changed` return with their new tag.
+    /// Rules to remove before all other changes, because they would close a cycle with the new rules. A rule that is
+    /// also in `changed` is added again with its changed new tag.
     pub first: Vec<Single>,
     /// Rules only in the new table.
     pub added: Vec<Single>,
@@ -57,7 +58,7 @@ pub struct SwitchDiff {
     pub removed: Vec<Single>,
     /// Number of rules in both tables.
     pub unchanged: usize,
-    /// Ports with another peer: (port, old peer, new peer). Rules through them are removed first and added last.
+    /// Ports with a changed peer: (port, old peer, new peer). Rules for these ports are removed first and added last.
     pub recabled: Vec<(PortIndex, String, String)>,
 }
 
@@ -73,12 +74,12 @@ impl SwitchDiff {
 pub struct Diff {
     /// All switches of both fabrics, by name.
     pub switches: Vec<SwitchDiff>,
-    /// True if the new table closes a cycle by itself or lets a tag decrease: it must not be deployed.
+    /// True if the new table alone contains a cycle or a rule that decreases a tag: it must not be deployed.
     pub new_is_unsafe: bool,
 }
 
 impl Diff {
-    /// Returns whether some rules must be removed before others are added.
+    /// Returns whether some rules must be removed, and the queues drained, before other rules are added.
     pub fn needs_a_pause(&self) -> bool {
         self.switches.iter().any(|switch| !switch.first.is_empty())
     }
@@ -97,7 +98,7 @@ pub struct Side<'a> {
     pub table: &'a RuleTable,
 }
 
-/// Compares two tables: switches by name, ports by number.
+/// Compares two tables. Switches are matched by name, ports by number.
 pub fn diff(old: Side, new: Side) -> Diff {
     let (olds, news) = (by_name(old), by_name(new));
     let mut names: Vec<&str> = olds.keys().chain(news.keys()).copied().collect();
@@ -165,7 +166,7 @@ fn one(
         unchanged: 0,
         recabled,
     };
-    // A port with another peer leads to another ingress port, so a rule through it is a different rule.
+    // A port with a changed peer leads to another ingress port, so its rules are different rules (removed and added).
     let moved_ports = found.recabled.clone();
     let moved = |matches: &Match| found_recabled(&moved_ports, matches);
     let gone = before.iter().filter(|(matches, _)| moved(matches) || !after.contains_key(matches));
@@ -186,7 +187,7 @@ fn found_recabled(recabled: &[(PortIndex, String, String)], &(_, in_port, out_po
     recabled.iter().any(|&(port, ..)| port == in_port || port == out_port)
 }
 
-/// Numbers of (switch, port, tag) over both fabrics, by names.
+/// Vertex numbers of (switch, port, tag) over both fabrics, by switch name.
 struct Vertices<'a> {
     first: BTreeMap<&'a str, u32>,
     tags: u32,
@@ -214,7 +215,8 @@ impl<'a> Vertices<'a> {
         Vertices { first, tags, count }
     }
 
-    /// Returns the edge of a rule, from ingress vertex to next ingress vertex; `None` if the packet leaves to a host.
+    /// Returns the edge of a rule, from ingress vertex to next ingress vertex; `None` if the egress port leads to a
+    /// host.
     fn edge(&self, fabric: &Fabric, switch: &str, (tag, in_port, out_port, to): Single) -> Option<(u32, u32)> {
         let node = fabric.find(switch)?;
         let peer = fabric.ports(node).get(usize::from(out_port))?;
@@ -226,7 +228,7 @@ impl<'a> Vertices<'a> {
     }
 }
 
-/// Determines the rules that must be removed before any is added.
+/// Determines the rules that must be removed before any rule is added.
 fn order(found: &mut Diff, old: Side, new: Side) {
     let vertices = Vertices::new([old, new]);
     let edges_of = |side: Side| {
@@ -239,7 +241,7 @@ fn order(found: &mut Diff, old: Side, new: Side) {
     };
     let mut edges = edges_of(new);
     let components = Graph::new(vertices.count, &edges).components();
-    // Computed before old edges are added: this verdict is about the new table alone.
+    // Computed before the old edges are added, because it depends on the new table alone.
     found.new_is_unsafe = edges.iter().any(|&edge| Graph::on_cycle(&components, edge))
         || new
             .table
@@ -256,7 +258,7 @@ fn order(found: &mut Diff, old: Side, new: Side) {
             (tag, in_port, out_port, change.from)
         });
         let olds = switch.removed.iter().copied().chain(replaced);
-        // An old rule can close a cycle only if its edge lies within a component of the union.
+        // An old rule can close a cycle only if its edge lies within a strongly connected component of the union.
         let closes = |&rule: &Single| {
             let edge = vertices.edge(old.fabric, &switch.name, rule);
             edge.is_some_and(|edge| Graph::on_cycle(&components, edge))

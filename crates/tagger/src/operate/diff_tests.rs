@@ -16,7 +16,8 @@ fn table(fabric: &Fabric, tags: &[Tag], rules: impl Fn(NodeId) -> Vec<Single>) -
     RuleTable::new(fabric, GeneratedBy::default(), tags.to_vec(), classes, switches.collect())
 }
 
-/// Tag + 1 at a turn from down to up, in a leaf-spine with `hosts` hosts per leaf.
+/// Rules for a leaf-spine fabric with `hosts` hosts per leaf: the tag increases by 1 if a packet arrives from above and
+/// leaves upwards.
 fn clos(fabric: &Fabric, hosts: u16) -> RuleTable {
     table(fabric, &[1, 2], |node| {
         let ports = fabric.ports(node).len() as u16;
@@ -57,15 +58,16 @@ fn a_leaf_more_adds_rules_and_takes_none_out() {
     assert!(!found.needs_a_pause() && !found.new_is_unsafe && !found.is_empty());
     let of = |name: &str| found.switches.iter().find(|switch| switch.name == name).unwrap();
     assert_eq!((of("L3").presence, of("L1").is_empty()), (Presence::New, true));
-    // Spine ports 0 and 1 are unchanged; rules with the third port are new: 9 - 4 pairs, two tags.
+    // At the spine, rules between ports 0 and 1 are unchanged and rules with the third port are new: 9 - 4 port pairs
+    // times two tags = 10.
     assert_eq!((of("S1").added.len(), of("S1").removed.len(), of("S1").unchanged), (10, 0, 8));
 }
 
 #[test]
 fn turning_a_ring_round_takes_the_old_direction_out_first() {
     let fabric = ring(4, 1, LINK, LINK).unwrap();
-    // Every switch forwards in one direction of the ring, except one that makes packets lossy: safe. Then this gap
-    // moves.
+    // Every switch forwards in one direction of the ring, except one switch that makes packets lossy (the gap), so
+    // there is no cycle. The new table has the gap at another switch.
     let around = |gap: &'static str| {
         let fabric = fabric.clone();
         move |node: NodeId| {
@@ -87,7 +89,7 @@ fn turning_a_ring_round_takes_the_old_direction_out_first() {
     assert!(found.needs_a_pause() && !found.new_is_unsafe);
     let of = |name: &str| found.switches.iter().find(|switch| switch.name == name).unwrap();
     assert_eq!((of(other).first.len(), of(other).removed.len(), of(one).added.len()), (1, 0, 1));
-    // Without a gap the rules close a cycle.
+    // Without a gap the new rules contain a cycle.
     let closed = table(&fabric, &[1], around("nobody"));
     let side = Side { fabric: &fabric, table: &closed };
     assert!(diff(Side { fabric: &fabric, table: &old }, side).new_is_unsafe);
@@ -133,7 +135,7 @@ mod at_every_moment {
         fabric.node(peer.peer).forwards().then_some(((node, i), (peer.peer, peer.peer_port)))
     }
 
-    /// Returns whether repeated removal of vertices without incoming edges leaves no edge.
+    /// Returns whether repeated removal of vertices without incoming edges removes all edges.
     fn acyclic(mut edges: BTreeSet<Edge>) -> bool {
         loop {
             let heads: BTreeSet<_> = edges.iter().map(|&(_, head)| head).collect();
@@ -145,7 +147,7 @@ mod at_every_moment {
         }
     }
 
-    /// Adds rules in random order, each if the rules stay free of cycles.
+    /// Adds rules in random order, skipping each rule that would close a cycle.
     fn random_rules(fabric: &Fabric, order: &[(usize, u16, u16)]) -> BTreeSet<(NodeId, Single)> {
         let switches: Vec<NodeId> = fabric.switches().collect();
         let (mut rules, mut edges) = (BTreeSet::new(), BTreeSet::new());
@@ -191,10 +193,10 @@ mod at_every_moment {
                 rules.iter().filter_map(|&(node, rule)| edge(&fabric, node, rule)).collect()
             };
             prop_assert!(acyclic(edges(&together)));
-            // If the union of both tables is free of cycles, no rule is removed first.
+            // If the union of both tables is free of cycles, no rule must be removed first.
             let all: BTreeSet<(NodeId, Single)> = olds.union(&news).copied().collect();
             prop_assert_eq!(acyclic(edges(&all)), first.is_empty());
-            // Unchanged and added rules make up the new table.
+            // Unchanged plus added rules are the new table.
             let added: usize = found.switches.iter().map(|switch| switch.added.len() + switch.unchanged).sum();
             prop_assert_eq!(added, news.len());
         }

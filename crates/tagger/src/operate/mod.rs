@@ -1,5 +1,5 @@
-//! Operation of a rule table: trace a path, migrate from deployed to new rules without a state that could deadlock,
-//! assess link failures, and check switch resources.
+//! Operation of a rule table: trace a path, migrate from deployed rules to new rules without an intermediate state that
+//! could deadlock, assess link failures, and check switch resources.
 
 pub mod budget;
 pub mod diff;

@@ -1,4 +1,4 @@
-//! Limits of an ASIC from a TOML file.
+//! ASIC profiles: limits of an ASIC in a TOML file.
 
 use super::budget::Limits;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use units::Bytes;
 pub struct Profile {
     /// Name of the profile.
     pub name: String,
-    /// Source of its numbers.
+    /// Source of the limits, such as a data sheet.
     pub source: String,
     /// Limits.
     pub limits: Limits,
@@ -20,7 +20,7 @@ pub struct Profile {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ProfileError {
-    /// Line, counted from 1, if the error has one.
+    /// Line number, from 1, if the error is at a line.
     pub line: Option<usize>,
     /// Error message.
     pub message: String,

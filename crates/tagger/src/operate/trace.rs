@@ -1,9 +1,9 @@
-//! Trace of one path, tag by tag.
+//! Trace of the tag of a packet along one path.
 
 use crate::rules::{LOSSY_TAG, RuleTable, Tag};
 use fabric::{Fabric, NodeId, PortIndex};
 
-/// A node that a packet passes.
+/// A node on a path, with the ports that the packet uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// Switch, or a host that forwards.
@@ -17,30 +17,30 @@ pub struct Step {
 /// Tag rewriting at one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Position on the path.
+    /// Node and ports.
     pub step: Step,
     /// Tag at arrival.
     pub tag: Tag,
     /// Tag at departure; [`LOSSY_TAG`] for lossy.
     pub new_tag: Tag,
-    /// Index of the matching rule among those of the node; `None` for the lossy default.
+    /// Index of the matching rule among the rules of the node; `None` for the lossy default.
     pub rule: Option<usize>,
 }
 
-/// Reason why names form no path.
+/// Reason why a list of names is not a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// Fewer than three nodes.
+    /// The list has fewer than three nodes.
     #[error("a path needs two ends and a switch between them, such as H1 T1 H2")]
     TooShort,
-    /// Name that the fabric does not have.
+    /// The fabric has no node with this name.
     #[error("the fabric has no node `{name}`")]
     UnknownNode {
         /// Name of the node, as written.
         name: String,
     },
-    /// Egress port that the node does not have.
+    /// The node does not have the selected egress port.
     #[error("`{node}` has no port `{port}`: its ports are 0 to {last}")]
     UnknownPort {
         /// The node.
@@ -50,7 +50,7 @@ pub enum TraceError {
         /// Highest port of the node.
         last: usize,
     },
-    /// Consecutive nodes without a link.
+    /// Two consecutive nodes have no link.
     #[error("no link leads from `{from}` to `{to}`")]
     NoLink {
         /// First node.
@@ -58,31 +58,31 @@ pub enum TraceError {
         /// Second node.
         to: String,
     },
-    /// Port with another peer.
+    /// The selected port leads to a node other than the next one.
     #[error("port {port} of `{from}` leads to `{leads}`, not to `{to}`")]
     OtherPeer {
         /// The node.
         from: String,
         /// Port of the node.
         port: PortIndex,
-        /// Peer of the port.
+        /// Node to which the port leads.
         leads: String,
         /// Next node of the path.
         to: String,
     },
-    /// Several links between two nodes, and none selected.
+    /// Several links connect two nodes, and the list does not select one of them.
     #[error("ports {ports} of `{from}` lead to `{to}`: say which, as in {from}:{first}")]
     Parallel {
         /// First node.
         from: String,
         /// Second node.
         to: String,
-        /// "3, 4".
+        /// Egress ports of these links: "3, 4".
         ports: String,
         /// Lowest port of the parallel links.
         first: PortIndex,
     },
-    /// Host in the middle of the path.
+    /// A host that does not forward is in the middle of the path.
     #[error("`{host}` is a host that does not forward: only the ends of a path are hosts")]
     HostInside {
         /// The host.
@@ -90,8 +90,8 @@ pub enum TraceError {
     },
 }
 
-/// Returns the steps of a path given by node names, ends included. `NAME:PORT` gives the egress port of a node, which
-/// parallel links require.
+/// Returns the steps of a path given by node names, including the hosts at its ends. `NAME:PORT` selects the egress
+/// port of a node, which is required for parallel links.
 ///
 /// # Errors
 /// [`TraceError`] with the invalid element.
@@ -117,7 +117,8 @@ pub fn steps<S: AsRef<str>>(fabric: &Fabric, names: &[S]) -> Result<Vec<Step>, T
     Ok(steps)
 }
 
-/// Parses a name, or a name with a port. Node names may contain a colon.
+/// Parses a name, or a name with a port. Since node names may contain a colon, the whole text is first looked up as a
+/// name.
 fn element(fabric: &Fabric, text: &str) -> Result<(NodeId, Option<PortIndex>), TraceError> {
     if let Some(node) = fabric.find(text) {
         return Ok((node, None));
@@ -204,7 +205,8 @@ mod tests {
             hops.iter().map(|hop| (hop.tag, hop.new_tag, hop.rule)).collect::<Vec<_>>()
         };
         assert_eq!(tags(&["H1", "L1", "S1", "L2", "H2"]), [(1, 1, Some(0)), (1, 1, Some(0)), (1, 1, Some(0))]);
-        // The packet bounced at L2, and S2 has no rules: lossy for the rest of the path.
+        // The packet bounces at L2 and gets tag 2. S2 has no rule for tag 2, so the packet is lossy on the rest of the
+        // path.
         let bounced = tags(&["H1", "L1", "S1", "L2", "S2", "L1", "H1"]);
         assert_eq!(bounced[2..], [(1, 2, Some(1)), (2, 0, None), (0, 0, None)]);
     }

@@ -1,8 +1,8 @@
-//! Effect of a link failure: lossless traffic that becomes lossy on its new path.
+//! Effect of a link failure: lossless traffic that becomes lossy on its alternative path.
 //!
-//! Two states are evaluated. *Local*: the switch that lost the link sends packets without a remaining next hop to the
-//! neighbour nearest to the destination, and all other switches keep their routes; here packets bounce. *Converged*:
-//! routes are recomputed without the link.
+//! Two states are evaluated. *Local*: a switch at an end of the failed link that has no remaining next hop sends
+//! packets to the neighbour nearest to the destination, while all other switches keep their routes; in this state
+//! packets can bounce. *Converged*: routes are recomputed without the link.
 
 use crate::rules::{Lookup, RuleTable, Tag};
 use fabric::routing::{FailedPorts, Forwarding, Mode, RoutingError};
@@ -10,19 +10,19 @@ use fabric::{Fabric, LinkId, NodeId, PortIndex};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// Effect on the pairs of hosts whose traffic is rerouted.
+/// Effect of a link failure on pairs of hosts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effect {
-    /// Pairs of hosts (sender, receiver) with a path that is lossy now, without one before.
+    /// Pairs of hosts (sender, receiver) that have a lossy path after the failure and had none before.
     pub lossy: u64,
-    /// Packets of these pairs that take a lossy path, per million, if every switch spreads packets evenly over its next
-    /// hops.
+    /// Mean share of the packets of these pairs that take a lossy path, per million, if every switch spreads packets
+    /// evenly over its next hops.
     pub lossy_per_million: u64,
-    /// Pairs of hosts that have lost a path.
+    /// Pairs of hosts that have a path without a next hop after the failure and had none before.
     pub cut: u64,
-    /// Pairs of hosts with packets that loop without becoming lossy. Only rules that could deadlock permit this.
+    /// Pairs of hosts whose packets can loop without becoming lossy. Only rules that permit a deadlock allow this.
     pub looping: u64,
-    /// One path that is lossy now: its nodes in order, up to the switch whose rules make it lossy.
+    /// A path that is lossy after the failure: its nodes in order, up to the switch whose rules make packets lossy.
     pub example: Option<Vec<NodeId>>,
 }
 
@@ -31,16 +31,16 @@ pub struct Effect {
 pub struct LinkFailureEffects {
     /// The link.
     pub link: LinkId,
-    /// Effect before routes have converged.
+    /// Effect before routing has converged (local rerouting).
     pub local: Effect,
-    /// Effect after routes have converged.
+    /// Effect after routing has converged.
     pub converged: Effect,
 }
 
-/// All packets, as a share.
+/// Fixed-point value of the share 1 (all packets).
 const ALL: u64 = 1 << 32;
 
-/// Outcomes of the packets in a state: union of their bits, and the share that becomes lossy.
+/// Possible outcomes of the packets in a state, as a union of bits, and the share of packets that become lossy.
 #[derive(Clone, Copy, Default)]
 struct PacketOutcome {
     bits: u8,
@@ -74,11 +74,11 @@ const LOOP: u8 = 4;
 const BEGUN: u8 = 8;
 const KNOWN: u8 = 16;
 
-/// Paths of packets.
+/// Next hops of packets.
 enum PacketForwarding<'a> {
-    /// Paths along these routes.
+    /// According to these routes.
     Routes(&'a Forwarding),
-    /// Paths along these routes, rerouted around a dead link at its two ends.
+    /// According to these routes, with local rerouting around a dead link at both of its ends.
     Around { routes: &'a Forwarding, dead: [(NodeId, FailedPorts); 2] },
 }
 
@@ -96,35 +96,35 @@ impl PacketForwarding<'_> {
     }
 }
 
-/// Effect on the senders to one host.
+/// Effect on the senders to one destination host.
 #[derive(Clone, Default)]
 struct Cost {
     lossy: u64,
-    /// Lossy packets per million, summed over the senders that `lossy` counts.
+    /// Lossy packets per million, summed over the senders counted in `lossy`.
     lossy_per_million: u64,
     cut: u64,
     looping: u64,
-    /// First of the senders that `lossy` counts.
+    /// First of the senders counted in `lossy`.
     example: Option<u32>,
 }
 
-/// Rules, routes and buffers, shared by the evaluations of all links of a fabric.
+/// Rules, routes and buffers that the evaluations of all links of a fabric share.
 ///
-/// A link affects many hosts, and the evaluation of a host follows the packets of all senders. Two measures keep the
-/// cost from growing with the square of the hosts: hosts of one switch with equal rules are evaluated once, and
-/// outcomes before the failure are cached for later links.
+/// A link failure affects many hosts, and the evaluation of a destination host follows the packets of all senders. Two
+/// optimisations prevent a cost quadratic in the number of hosts: hosts of one switch with equal rules are evaluated
+/// once, and outcomes before the failure are cached for all links.
 pub struct WhatIf<'a> {
     fabric: &'a Fabric,
     routes: &'a Forwarding,
     lookup: Lookup,
     first_tags: Vec<Tag>,
     tags: usize,
-    /// Per host: the first host of its switch that has equal routes and tags for packets from other switches, or the
-    /// host itself.
+    /// Representative of each host: the first host of its switch that has equal routes and equal new tags for packets
+    /// from other switches, or the host itself.
     alike: Vec<u32>,
-    /// Per evaluated host: the outcomes of the packets of each sender while all links are up.
+    /// Per representative host: the outcome bits of the packets of each sender while all links are up.
     before: HashMap<u32, Box<[u8]>>,
-    /// Per (port of the fabric, tag): the outcome of a packet there, for one set of routes and one destination host.
+    /// Outcome of a packet by (ingress port, tag), for one set of routes and one destination host.
     states: Vec<PacketOutcome>,
     touched: Vec<u32>,
 }
@@ -143,7 +143,7 @@ impl<'a> WhatIf<'a> {
         WhatIf { fabric, routes, lookup, first_tags, tags, alike, before, states, touched }
     }
 
-    /// Returns the links between forwarding nodes. Links of hosts are excluded, as their failure can disconnect the
+    /// Returns the links between forwarding nodes. Links of hosts are excluded because their failure can disconnect the
     /// host.
     pub fn links(fabric: &Fabric) -> Vec<LinkId> {
         let inner = |id: &LinkId| {
@@ -164,17 +164,21 @@ impl<'a> WhatIf<'a> {
             PacketForwarding::Around { routes: self.routes, dead: [(a.node, dead(a.port)), (b.node, dead(b.port))] };
         let lost = |host: u32| {
             [a, b].iter().any(|end| {
-                // All ingress ports count: a frame from above may have fewer egress ports.
+                // All ingress ports are considered, because up-down routing gives a frame from a higher node fewer
+                // egress ports.
                 let mut ingress = 0..self.fabric.ports(end.node).len() as PortIndex;
                 ingress.any(|port| self.routes.lookup_from(end.node, host, port) == [end.port])
             })
         };
-        // The failed link of a host affects only this host; any other link affects equivalent hosts equally.
+        // The failed link of a host affects only this host; the failure of any other link has the same effect on
+        // equivalent hosts.
         let inner = self.fabric.node(a.node).forwards() && self.fabric.node(b.node).forwards();
         let rerouted = self.those(inner, lost);
         let local = self.cost(&rerouted, &around);
-        // With all shortest paths, an end that has another next hop keeps its distance, and so do all nodes behind it.
-        // So only destinations that an end reached by this link alone have new paths. Other modes may reorder nodes.
+        // With all shortest paths (ECMP), the distance of a node at an end of the link that has another next hop is
+        // unchanged, and so are the distances of all nodes upstream of it. Therefore only destinations that one end
+        // reached exclusively by this link have new paths. Other modes may change the order of nodes, so all
+        // destinations are considered.
         let moved = match self.routes.mode() {
             Mode::ShortestPath => rerouted,
             Mode::TwoLevel | Mode::UpDown { .. } => self.those(inner, |_| true),
@@ -194,7 +198,7 @@ impl<'a> WhatIf<'a> {
         Ok(LinkFailureEffects { link, local, converged })
     }
 
-    /// Returns the affected hosts, each replaced by its representative.
+    /// Returns the hosts for which `concerned` is true, each replaced by its representative if `share` is set.
     fn those(&self, share: bool, concerned: impl Fn(u32) -> bool) -> Vec<u32> {
         let mut answers: Vec<Option<bool>> = vec![None; self.alike.len()];
         let by = |host: u32| if share { self.alike[host as usize] } else { host };
@@ -202,7 +206,8 @@ impl<'a> WhatIf<'a> {
         hosts.filter(|&host| *answers[host as usize].get_or_insert_with(|| concerned(host))).collect()
     }
 
-    /// Counts the pairs of these hosts (representatives, repeated per member) with their senders.
+    /// Counts the affected pairs of all senders with these hosts (representatives, repeated once per host of the
+    /// group).
     fn cost(&mut self, hosts: &[u32], forwarding: &PacketForwarding) -> Effect {
         let mut known: HashMap<u32, Cost> = HashMap::new();
         let mut effect = Effect::default();
@@ -222,7 +227,7 @@ impl<'a> WhatIf<'a> {
         effect
     }
 
-    /// Counts the senders to one host.
+    /// Counts the affected senders to one destination host.
     fn towards(&mut self, host: u32, forwarding: &PacketForwarding) -> Cost {
         if !self.before.contains_key(&host) {
             let before = PacketForwarding::Routes(self.routes);
@@ -232,7 +237,7 @@ impl<'a> WhatIf<'a> {
         let is = self.outcomes(host, forwarding);
         let mut cost = Cost::default();
         for ((sender, &was), is) in (0..).zip(&self.before[&host]).zip(is) {
-            // Only changes count: a pair may have been lossy before the failure.
+            // A bit that was already set before the failure does not count.
             let new = |bit| u64::from(is.has(bit) && was & bit == 0);
             cost.lossy += new(LOSSY);
             cost.cut += new(CUT);
@@ -245,7 +250,7 @@ impl<'a> WhatIf<'a> {
         cost
     }
 
-    /// Returns the outcomes of packets from every host to this one.
+    /// Returns the outcomes of the packets from every host to `host`.
     fn outcomes(&mut self, host: u32, forwarding: &PacketForwarding) -> Vec<PacketOutcome> {
         self.forget();
         let senders = 0..self.fabric.hosts().len() as u32;
@@ -254,7 +259,7 @@ impl<'a> WhatIf<'a> {
             .collect()
     }
 
-    /// Returns the outcome of the packets of one host.
+    /// Returns the outcome of the packets that one host sends to `host`.
     fn sent(&mut self, sender: u32, host: u32, forwarding: &PacketForwarding) -> PacketOutcome {
         let node = self.fabric.host_node(sender);
         let ports = forwarding.ports(self.fabric, node, host, None);
@@ -270,7 +275,7 @@ impl<'a> WhatIf<'a> {
         self.touched.drain(..).for_each(|state| self.states[state as usize] = PacketOutcome::default());
     }
 
-    /// Returns the outcome of a packet that arrives at this port.
+    /// Returns the outcome of a packet that arrives at this ingress port.
     fn outcome(
         &mut self,
         host: u32,
@@ -287,7 +292,7 @@ impl<'a> WhatIf<'a> {
         }
         let state = self.fabric.port_number(node, ingress) * self.tags + usize::from(tag);
         let known = self.states[state];
-        // A state that is reached again before its outcome is computed closes a loop.
+        // If a state is reached again before its outcome is known, the packet loops.
         if known.has(BEGUN) {
             return PacketOutcome::of(LOOP);
         }
@@ -307,11 +312,11 @@ impl<'a> WhatIf<'a> {
         outcome
     }
 
-    /// Returns a path that becomes lossy, from the outcomes of the last evaluation.
+    /// Returns a path that becomes lossy, from the states cached by the last evaluation.
     fn lossy_path(&mut self, sender: u32, host: u32, forwarding: &PacketForwarding) -> Vec<NodeId> {
         let mut nodes = vec![self.fabric.host_node(sender)];
         let (mut at, mut ingress, mut tag) = (nodes[0], None, None);
-        // Each state is entered once, so the path has at most as many hops as there are states.
+        // Each state is visited at most once, so the path has at most as many hops as there are states.
         for _ in 0..=self.touched.len() {
             let ports = forwarding.ports(self.fabric, at, host, ingress);
             let tags: Vec<Tag> = tag.map_or(self.first_tags.clone(), |tag| vec![tag]);
@@ -336,8 +341,8 @@ impl<'a> WhatIf<'a> {
     }
 }
 
-/// Returns per host the first equivalent host: behind one switch, with equal new tags for packets from other switches.
-/// Packets between two hosts of one switch use no other link.
+/// Returns the representative of each host: the first host of the same switch with equal new tags for packets from
+/// other switches. Packets between two hosts of one switch use no other link.
 fn alike(fabric: &Fabric, routes: &Forwarding, lookup: &Lookup, tags: usize) -> Vec<u32> {
     let mut first: HashMap<(u32, Vec<Option<Tag>>), u32> = HashMap::new();
     let of = |host: u32| {

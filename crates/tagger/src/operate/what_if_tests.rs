@@ -8,7 +8,8 @@ use fabric::routing::Mode;
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Tagger's Clos of ten switches with the rule for `bounces`, written out independently.
+/// Clos rule for `bounces` bounces in the ten-switch fabric of Tagger's Fig. 2, implemented independently of
+/// `clos_rule`.
 fn rules(fabric: &Fabric, bounces: Tag) -> RuleTable {
     let of = |node: NodeId| {
         let tier = fabric.node(node).tier;
@@ -47,13 +48,15 @@ fn one_bounce_absorbs_what_without_bounces_turns_lossy() {
     let link = fabric.link_between(fabric.find("T1").unwrap(), fabric.find("L1").unwrap()).unwrap();
     let none = rules(&fabric, 0);
     let found = WhatIf::new(&fabric, &none, &routes).fails(link).unwrap();
-    // From outside T1, half of the traffic to its four hosts arrives by L1, which must now return it.
+    // The four hosts of T1 receive from 12 other hosts. Half of the packets arrive at L1, which must send them back
+    // after the failure.
     assert_eq!((found.local.lossy, found.local.cut), (12 * 4, 0));
     let names: Vec<&str> = found.local.example.iter().flatten().map(|&node| fabric.name(node)).collect();
     assert!(names.first().is_some_and(|name| name.starts_with('H')) && names.last() == Some(&"L1"), "{names:?}");
     assert_eq!(found.converged, Effect::default());
 
-    // L1 sends packets for T1 up or to T2; a spine with old routes may return them to L1, a second bounce.
+    // L1 sends packets for T1 up to a spine or down to T2. A spine, which still has the old routes, may send them back
+    // to L1, which is a second bounce.
     let mut before = found.local.lossy_per_million;
     for bounces in 1..=3 {
         let found = WhatIf::new(&fabric, &rules(&fabric, bounces), &routes).fails(link).unwrap();
@@ -90,7 +93,7 @@ fn hosts_tested_together_have_the_costs_of_each_alone() {
     let mut together = 0;
     for case in 0..12u8 {
         let table = rules(&fabric, case % 3);
-        // Rules of switches differ from port to port, so some hosts are not equivalent to their neighbours.
+        // The rules of switches differ between ports, so some hosts are not equivalent to other hosts of their switch.
         let mut switches = table.switches().to_vec();
         for switch in &mut switches {
             switch.rules.retain_mut(|rule| {

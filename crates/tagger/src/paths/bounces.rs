@@ -1,4 +1,4 @@
-//! Paths up and down the tiers of a Clos, with a limited number of bounces. A hop inside a tier is a bounce.
+//! Up-down paths in a Clos with a limited number of bounces. A hop within a tier is also a bounce.
 
 use super::error::PathError;
 use super::expand::{SwitchPath, destinations, record, show};
@@ -9,8 +9,8 @@ use crate::ports::{LinkDirection, Ports, has, put};
 use fabric::{Fabric, NodeId};
 use std::collections::VecDeque;
 
-/// Maximum number of switches for which every path is followed. In larger fabrics turns are recorded by height and
-/// number of bounces, so paths that visit a switch twice are kept lossless too.
+/// Maximum number of switches for which paths are enumerated. In larger fabrics turns are recorded by hop and number of
+/// bounces, so paths that visit a switch twice also become lossless.
 const MOST_SWITCHES_ONE_BY_ONE: usize = 24;
 
 struct BouncePathSearch<'t, 'p, 'f> {
@@ -26,7 +26,7 @@ fn direction(tree: &Tree, slot: u32, step: &Step) -> LinkDirection {
     LinkDirection::between(tree.ports.fabric, node(slot), node(step.peer))
 }
 
-/// Returns the links between forwarding nodes of one tier.
+/// Returns the links between forwarding nodes of the same tier.
 fn links_across(fabric: &Fabric) -> impl Iterator<Item = &fabric::Link> {
     fabric
         .links()
@@ -39,8 +39,8 @@ pub(crate) fn tiers_differ(fabric: &Fabric) -> bool {
     links_across(fabric).next().is_none()
 }
 
-/// Returns an error if links inside tiers leave some host without a path of at most `bounces` bounces to another.
-/// Without such links, tiers are those of a Clos and are not checked.
+/// Returns an error if links within tiers leave a host without a path of at most `bounces` bounces to another host. If
+/// there are no such links, the tiers are assumed to be those of a Clos and are not checked.
 pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError> {
     let Some(link) = links_across(fabric).next() else { return Ok(()) };
     let host_at = |node: NodeId| {
@@ -50,7 +50,7 @@ pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError>
     let states: Vec<(NodeId, NodeId)> = (fabric.node_ids().filter(|&node| fabric.node(node).forwards()))
         .filter_map(|node| host_at(node).map(|host| (node, host)))
         .collect();
-    // Fewest bounces by which each node is reached: climbing, or from above.
+    // Minimum number of bounces with which each node is reached, separately for arrival from below and from above.
     let mut fewest = vec![[u16::MAX; 2]; fabric.nodes().len()];
     for &(from, sender) in &states {
         fewest.fill([u16::MAX; 2]);
@@ -64,8 +64,8 @@ pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError>
                 let known = &mut fewest[port.peer.index()][usize::from(direction == LinkDirection::Down)];
                 if bounced <= u16::from(bounces) && bounced < *known {
                     *known = bounced;
-                    // 0-1 breadth-first search: hops without a bounce go to the front, so most states are expanded
-                    // once.
+                    // 0-1 breadth-first search: hops without a bounce are pushed to the front, so most states are
+                    // expanded only once.
                     let next = (port.peer, direction == LinkDirection::Down);
                     if bounced == used { open.push_front(next) } else { open.push_back(next) }
                 }
@@ -82,7 +82,7 @@ pub(crate) fn check_reach(fabric: &Fabric, bounces: u8) -> Result<(), PathError>
 }
 
 impl BouncePathSearch<'_, '_, '_> {
-    /// Visits all paths that continue from `at`; `descending` if the last step went down.
+    /// Visits all continuations of a path that has reached `at`; `descending` is set if the last hop went down.
     fn extend(&mut self, at: u32, descending: bool, bounces: u8, each: &mut dyn FnMut(&SwitchPath) -> bool) -> bool {
         let tree = self.tree;
         if !self.exits[at as usize].is_empty() {
@@ -137,7 +137,7 @@ pub(crate) fn visit(fabric: &Fabric, bounces: u8, visitor: &mut Visitor) -> Resu
     for_each(&ports, bounces, &mut |path| show(&ports, path, &mut out_ports, visitor))
 }
 
-/// Records every path; in large fabrics without following single paths.
+/// Records the turns of every path; in large fabrics without enumerating the paths.
 pub(crate) fn record_turns(graph: &mut TaggedGraph, bounces: u8) -> Result<(), PathError> {
     let mut senders = Senders::new(graph.ports);
     if graph.ports.fabric.switches().count() <= MOST_SWITCHES_ONE_BY_ONE {
@@ -153,12 +153,13 @@ pub(crate) fn record_turns(graph: &mut TaggedGraph, bounces: u8) -> Result<(), P
     Ok(())
 }
 
-/// Records turns per hop and number of bounces, from the set of reachable ingress ports.
+/// Records turns by hop and number of bounces. Starts from the set of ingress ports at which packets enter the fabric
+/// and computes the reachable ingress ports hop by hop.
 fn by_height(graph: &mut TaggedGraph, senders: &mut Senders, bounces: u8) {
     let ports = graph.ports;
     let fabric = ports.fabric;
     let node = |port: u32| NodeId(ports.node[port as usize]);
-    // Direction of the link of a port.
+    // Direction of the link at a port.
     let direction = |port: u32| LinkDirection::between(fabric, node(port), node(ports.peer[port as usize]));
     let levels = usize::from(bounces) + 1;
     let mut now = vec![vec![0u64; ports.len().div_ceil(64)]; levels];

@@ -1,23 +1,23 @@
 //! Errors of path sources.
 
-/// Reason why a source has no paths.
+/// Error in a path source.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
     /// Invalid line of a list or table.
     #[error("line {line}: {message}")]
     Line {
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// Error and correction.
+        /// Description of the error and how to correct it.
         message: String,
     },
     /// Invalid JSON element.
     #[error("{location}: {message}")]
     Element {
-        /// Position, such as `routes[3].ports`.
+        /// Path of the element, such as `routes[3].ports`.
         location: String,
-        /// Error and correction.
+        /// Description of the error and how to correct it.
         message: String,
     },
     /// Parameter outside its range.
@@ -30,23 +30,23 @@ pub enum PathError {
         /// Valid values.
         expected: String,
     },
-    /// Links inside a tier, and hosts that are connected only by paths with more bounces.
+    /// Because of links within a tier, some hosts are connected only by paths with too many bounces.
     #[error(
         "no path with {bounces} bounces or fewer leads from `{from}` to `{to}`, where a hop inside a tier, as from \
          `{a}` to `{b}`, both on tier {tier}, counts as one: state tiers, allow more bounces, or use shortest paths"
     )]
     NoTiers {
-        /// One switch of a link inside a tier.
+        /// One end of a link within a tier.
         a: String,
-        /// The other switch of the link.
+        /// The other end of the link.
         b: String,
-        /// Tier of both switches.
+        /// Tier of both ends.
         tier: u8,
         /// Sending host.
         from: String,
-        /// Receiving host that it cannot reach.
+        /// Receiving host, which is unreachable with `bounces` bounces.
         to: String,
-        /// Maximum number of bounces of a path.
+        /// Maximum number of bounces.
         bounces: u8,
     },
     /// No path between two hosts.
@@ -57,7 +57,7 @@ pub enum PathError {
         /// Receiving host.
         to: String,
     },
-    /// Forwarding tables that contain a loop.
+    /// The forwarding tables contain a routing loop.
     #[error("the tables lead packets from `{from}` to `{to}` in a loop through `{at}`")]
     Loop {
         /// Sending host.

@@ -1,4 +1,4 @@
-//! Expansion of a path between switches to the paths between their hosts.
+//! Expansion of a path between switches to the paths between the hosts of these switches.
 
 use super::path::{Path, Visitor};
 use super::trees::{Senders, Tree};
@@ -6,23 +6,23 @@ use crate::graph::TaggedGraph;
 use crate::ports::{Ports, put};
 use fabric::NodeId;
 
-/// Path through switches, for all hosts at its ends.
+/// Path through switches, which represents the paths of all hosts at its two ends.
 pub(crate) struct SwitchPath<'a> {
-    /// First node: a switch with hosts, or a relaying host that sends itself.
+    /// First node: a switch with hosts, or a relaying host that is itself the sender.
     pub source: u32,
-    /// Egress port at each node but the last, as numbers among all ports.
+    /// Egress port at each node except the last, as a port number of the fabric.
     pub out: &'a [u32],
-    /// Ports by which packets leave the last node; empty if that is a relaying host.
+    /// Ports by which packets leave the last node towards hosts; empty if the last node is a relaying host.
     pub exits: &'a [u32],
 }
 
-/// Records a path for all hosts at its ends.
+/// Records the turns of a path for all hosts at its two ends.
 pub(crate) fn record(graph: &mut TaggedGraph, senders: &mut Senders, path: &SwitchPath) {
     let ports = graph.ports;
     let relay = ports.fabric.host_index(NodeId(path.source)).is_some();
     graph.reserve_hops(path.out.len() + 1);
     graph.recorded += path.out.len() as u64 + 1;
-    // Hop 1 is the turn at the first node that is not the sender.
+    // Hop 1 is the turn at the first node that is not the sending host.
     let planes = &mut graph.hops[usize::from(!relay)..];
     match path.out.first() {
         None => path.exits.iter().for_each(|&exit| senders.take(ports, exit)),
@@ -38,7 +38,7 @@ pub(crate) fn record(graph: &mut TaggedGraph, senders: &mut Senders, path: &Swit
     }
 }
 
-/// Visits a path for each pair of hosts at its ends; returns false if the visitor stops.
+/// Visits a path for each pair of hosts at its two ends. Returns false if the visitor stops.
 pub(crate) fn show(ports: &Ports, path: &SwitchPath, out_ports: &mut Vec<u16>, visitor: &mut Visitor) -> bool {
     let source = NodeId(path.source);
     if ports.fabric.host_index(source).is_some() {
@@ -55,7 +55,7 @@ pub(crate) fn show(ports: &Ports, path: &SwitchPath, out_ports: &mut Vec<u16>, v
     })
 }
 
-/// Visits the path once for each delivering port, except back to its source; returns false to stop.
+/// Visits the path once for each exit port, except the port to the path's source. Returns false if the visitor stops.
 pub(super) fn finish(
     ports: &Ports,
     source: NodeId,
@@ -74,7 +74,7 @@ pub(super) fn finish(
     })
 }
 
-/// Returns the slots at which packets can end, with the ports by which they leave them.
+/// Returns the slots at which paths can end, with the ports by which packets leave them towards hosts.
 pub(crate) fn destinations(tree: &Tree) -> Vec<(u32, Vec<u32>)> {
     let mut all = Vec::new();
     for (slot, &node) in tree.nodes.iter().enumerate() {

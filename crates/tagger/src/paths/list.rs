@@ -10,22 +10,23 @@ use super::error::PathError;
 use super::path::{Path, Visitor};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 
-/// Explicit paths, all valid on the fabric that they were created for.
+/// Explicit paths, all of which are valid in the fabric that they were created for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct PathList {
     sources: Vec<NodeId>,
     out_ports: Vec<PortIndex>,
-    /// End of each path's ports in `out_ports`.
+    /// End index in `out_ports` of each path's ports.
     ends: Vec<usize>,
 }
 
 impl PathList {
     /// Reads a file with one path per line, from host to host, as node names separated by blanks. A `#` begins a
-    /// comment. `name:port` gives the egress port of a node; it is required if several links lead to the next node.
+    /// comment. `name:port` selects the egress port of a node; it is required if several links lead to the next node.
     ///
     /// # Errors
-    /// [`PathError::Line`] for an unregistered name or port, nodes without a link between them or with several and no
-    /// port, a repeated node, a host that does not forward in the middle, or an end that is no host.
+    /// [`PathError::Line`] for an unknown name or port, consecutive nodes without a link, parallel links without a
+    /// selected port, a repeated node, a host in the middle that does not forward, or a first or last node that is not
+    /// a host.
     pub fn read(fabric: &Fabric, text: &str) -> Result<PathList, PathError> {
         let mut list = PathList::default();
         for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -41,7 +42,7 @@ impl PathList {
     /// Adds one path by the names of its nodes.
     ///
     /// # Errors
-    /// Like [`read`](Self::read), without the line.
+    /// Like [`read`](Self::read), without a line number.
     pub fn push<S: AsRef<str>>(&mut self, fabric: &Fabric, names: &[S]) -> Result<(), PathError> {
         let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
         let location = || format!("path {}", names.join(" "));

@@ -1,8 +1,8 @@
-//! Expected lossless paths: the paths on which no packet may be lost.
+//! Expected lossless paths: paths on which no packet may be dropped.
 //!
-//! [`ExpectedPaths`] is a union of [`PathSource`]s. It is never held in memory: [`ExpectedPaths::visit`] enumerates one
-//! path after another. If a source has too many paths for that (all shortest paths, trees towards every server), the
-//! generator records their turns without listing paths.
+//! [`ExpectedPaths`] is a union of [`PathSource`]s. The paths are not stored: [`ExpectedPaths::visit`] enumerates them
+//! one by one. If a source has too many paths for that (all shortest paths, trees towards every server), the generator
+//! records their turns without enumerating the paths.
 
 mod bounces;
 mod error;
@@ -28,22 +28,23 @@ use crate::ports::Ports;
 use fabric::Fabric;
 use std::ops::ControlFlow;
 
-/// Source of expected lossless paths. By default paths lead from every host to every other host, and none visits a node
-/// twice.
+/// Source of expected lossless paths. Unless stated otherwise, there are paths from every host to every other host, and
+/// no path visits a node twice.
 #[derive(Clone, PartialEq, Debug)]
 #[non_exhaustive]
 pub enum PathSource {
-    /// All shortest paths, or, with a limit, that many per pair of hosts, by lowest ports.
+    /// All shortest paths, or up to `limit` shortest paths per pair of hosts, in order of egress ports.
     AllShortest {
         /// Maximum number of paths per pair; `None` for all.
         limit: Option<u32>,
     },
-    /// Paths that climb the tiers and descend, with up to `bounces` bounces (Clos fabrics).
+    /// Up-down paths with up to `bounces` bounces (Clos fabrics).
     UpDown {
-        /// Maximum number of turns from down to up, or hops inside a tier: Tagger's k.
+        /// Maximum number of bounces (turns from down to up, or hops within a tier): Tagger's k.
         bounces: u8,
     },
-    /// The n shortest paths of each pair of hosts, including longer ones if there are fewer than n shortest paths.
+    /// The n shortest paths of each pair of hosts. If there are fewer than n paths of minimum length, longer paths are
+    /// included.
     NShortest {
         /// Number of paths per pair, n.
         paths: u32,
@@ -52,7 +53,7 @@ pub enum PathSource {
     Trees {
         /// Roots of the trees: switches or servers.
         roots: TreeRoots,
-        /// Seed of the choice between several shortest paths. `None`: always the lowest port.
+        /// Seed of the choice among several shortest paths. `None`: always the lowest port.
         seed: Option<u64>,
     },
     /// Random loop-free paths between random pairs of hosts.
@@ -61,7 +62,7 @@ pub enum PathSource {
         count: u32,
         /// Maximum number of switches on a path.
         max_switches: u32,
-        /// Seed.
+        /// Seed of the random generator.
         seed: u64,
     },
     /// The listed paths.
@@ -84,11 +85,11 @@ impl From<PathSource> for ExpectedPaths {
 }
 
 impl ExpectedPaths {
-    /// Enumerates every path, in an order that depends only on fabric and sources. A path of several sources is visited
-    /// several times.
+    /// Enumerates every path, in an order that depends only on the fabric and the sources. A path that several sources
+    /// contain is visited several times.
     ///
     /// # Errors
-    /// [`PathError`] if a source does not fit the fabric.
+    /// [`PathError`] if a source is invalid for the fabric.
     pub fn visit(&self, fabric: &Fabric, visitor: &mut Visitor) -> Result<(), PathError> {
         let mut stopped = false;
         for source in &self.sources {
@@ -104,7 +105,7 @@ impl ExpectedPaths {
         Ok(())
     }
 
-    /// Describes the paths for a rule file: "all shortest paths and 1000 random paths".
+    /// Returns a description of the paths for a rule file: "all shortest paths and 1000 random paths".
     pub fn describe(&self) -> String {
         let sources: Vec<String> = self.sources.iter().map(PathSource::describe).collect();
         sources.join(" and ")

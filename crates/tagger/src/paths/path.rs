@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 pub struct Path<'a> {
     /// Sending host.
     pub source: NodeId,
-    /// Egress port at each node, the sender's first. The last leads to the destination host.
+    /// Egress port at each node, starting with the sender. The last port leads to the destination host.
     pub out_ports: &'a [PortIndex],
 }
 
@@ -25,5 +25,5 @@ impl Path<'_> {
     }
 }
 
-/// Receiver of paths, one by one; [`ControlFlow::Break`] ends the enumeration.
+/// Callback that receives paths one by one; [`ControlFlow::Break`] ends the enumeration.
 pub type Visitor<'v> = dyn FnMut(Path<'_>) -> ControlFlow<()> + 'v;

@@ -8,11 +8,11 @@ use crate::ports::Ports;
 use fabric::{Fabric, NodeId};
 use units::random::{Stream, purpose};
 
-/// Maximum number of failed walks before the shortest path is used.
+/// Maximum number of failed random walks, after which the shortest path is used.
 const ATTEMPTS: u32 = 32;
 
-/// Visits paths between random pairs of hosts. Each step goes to a random neighbour that is not on the path and from
-/// which the destination is reachable within the limit.
+/// Visits paths between random pairs of hosts. Each step of the random walk selects a random neighbour that is not yet
+/// on the path and from which the destination is reachable within the limit.
 pub(crate) fn visit(
     fabric: &Fabric,
     count: u32,
@@ -97,7 +97,7 @@ fn step_by_step(
         at = step.peer;
         budget -= 1;
     }
-    // A slot represents a node; the walk consists of ports only.
+    // Every port of the walk belongs to a node that has a slot.
     debug_assert!(walk.iter().all(|&port| {
         tree.ports.forwards(port) && NodeId(tree.ports.node[port as usize]).index() < tree.slots.len()
     }));

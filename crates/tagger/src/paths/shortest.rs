@@ -1,4 +1,4 @@
-//! Shortest paths: all, a limited number, and the n shortest.
+//! Shortest paths: all of them, a limited number, or the n shortest paths.
 
 use super::expand::{SwitchPath, destinations, record, show};
 use super::path::Visitor;
@@ -7,7 +7,7 @@ use crate::graph::TaggedGraph;
 use crate::ports::{Ports, put};
 use fabric::{Fabric, NodeId};
 
-/// Maximum length of the n shortest paths beyond the shortest, in hops.
+/// Maximum additional length of the n shortest paths compared with the shortest path, in hops.
 const MOST_EXTRA_HOPS: u16 = 4;
 
 /// Enumeration of paths between slots, one destination at a time.
@@ -19,7 +19,7 @@ struct ShortestPathSearch<'t, 'p, 'f> {
 }
 
 impl ShortestPathSearch<'_, '_, '_> {
-    /// Visits up to `limit` paths from a slot to the root, shorter ones first; returns false if `show` stops.
+    /// Visits up to `limit` paths from a slot to the root, shorter paths first. Returns false if `show` stops.
     fn paths(&mut self, from: u32, longer: bool, show: &mut dyn FnMut(&[u32]) -> bool) -> bool {
         let shortest = self.tree.distance[from as usize];
         let most = if longer { shortest.saturating_add(MOST_EXTRA_HOPS) } else { shortest };
@@ -35,7 +35,7 @@ impl ShortestPathSearch<'_, '_, '_> {
         true
     }
 
-    /// Visits paths with exactly `length` more hops.
+    /// Visits the continuations with exactly `length` further hops.
     fn extend(&mut self, at: u32, length: u16, left: &mut u32, show: &mut dyn FnMut(&[u32]) -> bool) -> bool {
         if length == 0 {
             *left -= 1;
@@ -75,7 +75,7 @@ fn for_each(ports: &Ports, limit: u32, longer: bool, each: &mut dyn FnMut(&Switc
         let mut search =
             ShortestPathSearch { tree: &tree, limit, on_path: vec![false; tree.nodes.len()], out: Vec::new() };
         for (from, _) in ends.iter().filter(|(from, _)| tree.reaches(*from)) {
-            // A relaying host does not send to itself.
+            // A relaying host has no path to itself.
             if from == root && exits.is_empty() {
                 continue;
             }
@@ -88,7 +88,7 @@ fn for_each(ports: &Ports, limit: u32, longer: bool, each: &mut dyn FnMut(&Switc
     tree.edge_visits
 }
 
-/// Visits shortest paths and, with `longer`, longer ones up to the limit.
+/// Visits shortest paths and, if `longer` is set, longer paths up to `limit` paths per pair.
 pub(crate) fn visit(fabric: &Fabric, limit: u32, longer: bool, visitor: &mut Visitor) {
     let ports = Ports::new(fabric);
     let mut out_ports = Vec::new();
@@ -106,9 +106,9 @@ pub(crate) fn record_some(graph: &mut TaggedGraph, limit: u32, longer: bool) {
     graph.edge_visits += visits;
 }
 
-/// Records the turns of all shortest paths without enumerating the paths. Per destination, the turns come from the
-/// directed acyclic graph of all steps that reduce the distance. Each turn is recorded at the hops that some source
-/// reaches it with.
+/// Records the turns of all shortest paths without enumerating the paths. Per destination, the turns follow from the
+/// directed acyclic graph of all hops that reduce the distance. Each turn is recorded at every hop number at which a
+/// path from some source makes it.
 pub(crate) fn record_all(graph: &mut TaggedGraph) {
     let ports = graph.ports;
     let mut senders = Senders::new(ports);

@@ -1,7 +1,7 @@
 //! Paths from forwarding tables.
 //!
-//! Two formats are read: JSON routes, and `opensm.fdbs`, written by OpenSM. In JSON routes, `ports` may list several
-//! ports (ECMP), which are all followed:
+//! Two formats are read: JSON routes, and `opensm.fdbs` as written by OpenSM. In JSON routes, `ports` may list several
+//! ports (ECMP); paths through all of them are generated:
 //!
 //! ```json
 //! { "format": "tidegate-routes", "version": 1,
@@ -18,10 +18,11 @@ use fabric::{Fabric, NodeId, PortIndex};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Egress ports per switch and destination host.
+/// Egress ports by switch and destination host.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Routes {
-    /// Egress ports by destination, then switch, because paths are followed one destination at a time. Ports ascend.
+    /// Egress ports (ascending) by destination and switch. The destination is the outer key because paths are generated
+    /// one destination at a time.
     entries: BTreeMap<NodeId, BTreeMap<NodeId, Vec<PortIndex>>>,
 }
 
@@ -44,7 +45,7 @@ impl Routes {
     /// Reads JSON routes.
     ///
     /// # Errors
-    /// [`PathError::Element`] with the invalid element.
+    /// [`PathError::Element`] that names the invalid element.
     pub fn read_json(fabric: &Fabric, text: &str) -> Result<Routes, PathError> {
         let wrong = |location: String, message: String| PathError::Element { location, message };
         let raw: RawRoutes = serde_json::from_str(text.trim_start_matches('\u{feff}')).map_err(|error| {
@@ -95,9 +96,9 @@ impl Routes {
         Ok(routes)
     }
 
-    /// Reads an `opensm.fdbs`: blocks `dump_ucast_routes: Switch 0x...`, then a line `0xLID : port : hops : optimal`
-    /// per destination. `names` maps GUIDs and LIDs to nodes, and port numbers to ports. LIDs that are no host (the
-    /// switches' own) and those without a path are skipped.
+    /// Reads an `opensm.fdbs`: blocks that start with `dump_ucast_routes: Switch 0x...` and have one line `0xLID : port
+    /// : hops : optimal` per destination. `names` maps GUIDs and LIDs to nodes, and InfiniBand port numbers to ports.
+    /// LIDs of switches and destinations without a path are skipped.
     ///
     /// # Errors
     /// [`PathError::Line`] for a switch or port that the fabric does not have.
@@ -123,7 +124,7 @@ impl Routes {
             let Some(&destination) = names.lids.get(&lid).filter(|node| fabric.host_index(**node).is_some()) else {
                 continue;
             };
-            // Port 0 is the switch itself, port 255 means no path.
+            // Port 0 is the switch itself, port 255 means that there is no path.
             if number == 0 || number == 255 {
                 continue;
             }
@@ -150,7 +151,8 @@ impl Routes {
 
     pub(super) fn record(&self, graph: &mut TaggedGraph) -> Result<(), PathError> {
         let ports = graph.ports;
-        // Hosts of one switch can have different routes: to each other, by their own ports.
+        // Hosts of one switch can have different routes: a packet to another host of the switch leaves by that host's
+        // port.
         let mut senders = Senders::new(ports);
         self.for_each(ports, &mut |path| {
             record(graph, &mut senders, path);
@@ -160,7 +162,7 @@ impl Routes {
         Ok(())
     }
 
-    /// Follows the tables from every switch with hosts (and every relaying host) to every destination.
+    /// Follows the tables from every switch with hosts, and from every relaying host, to every destination.
     fn for_each(&self, ports: &Ports, each: &mut dyn FnMut(&SwitchPath) -> bool) -> Result<(), PathError> {
         let fabric = ports.fabric;
         let senders = Senders::new(ports);
@@ -238,12 +240,12 @@ pub struct SubnetNames {
 }
 
 impl SubnetNames {
-    /// Reads the output of `ibnetdiscover`. Node names are matched with the description in quotes after `#`, else with
-    /// the node's own identifier. Ports of a switch that lead to one node are matched with the fabric's ports in
-    /// ascending order.
+    /// Reads the output of `ibnetdiscover`. A node is matched by the description in quotes after `#`, or else by the
+    /// node's own identifier. If several ports of a switch lead to the same node, they are matched with the ports of
+    /// the fabric in ascending order.
     ///
     /// # Errors
-    /// [`PathError::Line`] for a node or a link that the fabric does not have.
+    /// [`PathError::Line`] for a node or link that the fabric does not have.
     pub fn read_ibnetdiscover(fabric: &Fabric, text: &str) -> Result<SubnetNames, PathError> {
         let mut names = SubnetNames::default();
         let mut guid = None;
@@ -258,7 +260,7 @@ impl SubnetNames {
                 words.next().and_then(|word| word.parse::<u16>().ok())
             };
             let find = |identifier: Option<String>| {
-                // The description of a host often continues after its name: "H5 HCA-1".
+                // The description of a host often has further text after its name: "H5 HCA-1".
                 let described = quoted(comment, 0).unwrap_or_default();
                 let word = described.split_whitespace().next().unwrap_or_default();
                 let identifier = identifier.unwrap_or_default();
@@ -290,7 +292,7 @@ impl SubnetNames {
                 let port =
                     port.ok_or_else(|| wrong(format!("the fabric has no such link of `{here}` to `{there}`")))?;
                 names.ports.insert((node, number), port);
-                // The LID of a host is also given at the links that lead to it.
+                // The LID of a host is also stated at the links that lead to it.
                 if fabric.host_index(peer).is_some()
                     && let Some(lid) = lid(comment)
                 {

@@ -23,11 +23,13 @@ fn small() -> Fabric {
 #[test]
 fn paths_of_a_clos_are_as_many_as_they_must_be() {
     let fabric = small();
-    // Four ToRs with a host each: 4 pairs within pods over 2 leaves, 8 pairs between over 2 x 2 x 2 switches.
+    // Four ToRs with one host each: 4 ordered pairs within pods with 2 shortest paths each (2 leaves), and 8 pairs
+    // between pods with 2 x 2 x 2 = 8 paths each (leaf, spine, leaf).
     assert_eq!(shown(&fabric, PathSource::AllShortest { limit: None }).len(), 4 * 2 + 8 * 8);
     assert_eq!(shown(&fabric, PathSource::AllShortest { limit: Some(3) }).len(), 4 * 2 + 8 * 3);
     assert_eq!(shown(&fabric, PathSource::NShortest { paths: 3 }).len(), 12 * 3);
-    // Up-down paths within a pod may also cross a spine: up one leaf, down the other.
+    // Up-down paths within a pod may also pass through a spine, up by one leaf and down by the other: 2 x 2 more paths
+    // per pair.
     assert_eq!(shown(&fabric, PathSource::UpDown { bounces: 0 }).len(), 4 * (2 + 2 * 2) + 8 * 8);
     for roots in [TreeRoots::Switches, TreeRoots::Servers] {
         assert_eq!(shown(&fabric, PathSource::Trees { roots, seed: Some(3) }).len(), 12);
@@ -35,7 +37,7 @@ fn paths_of_a_clos_are_as_many_as_they_must_be() {
     let up_down = shown(&fabric, PathSource::UpDown { bounces: 0 });
     let one = shown(&fabric, PathSource::UpDown { bounces: 1 });
     assert!(one.is_superset(&up_down));
-    // The green path of Fig. 3.
+    // The green path of the paper's Fig. 3.
     assert!(one.iter().any(|path| path.starts_with("H3 T3 L3 S2 L2 S1 L1 T1 H1 ")));
     assert!(!up_down.iter().any(|path| path.starts_with("H3 T3 L3 S2 L2 S1")));
 }
@@ -52,7 +54,8 @@ fn trees_show_the_shortest_paths_and_differ_by_seed() {
     assert!(shown(&fabric, tree(Some(1))).is_subset(&shown(&fabric, PathSource::AllShortest { limit: None })));
 }
 
-/// Without a seed, the tree of a server equals that of its switch except for the last step, and costs no extra work.
+/// Without a seed, the trees of all servers of a switch differ only in the last hop, so they are grown once and need no
+/// additional work.
 #[test]
 fn trees_of_lowest_ports_are_recorded_once_a_switch() {
     let fabric = jellyfish(30, 4, 5, 1, LINK, LINK).unwrap();
@@ -68,7 +71,8 @@ fn trees_of_lowest_ports_are_recorded_once_a_switch() {
 fn servers_of_a_bcube_relay() {
     let fabric = bcube(3, 1, LINK).unwrap();
     let paths = shown(&fabric, PathSource::AllShortest { limit: None });
-    // Nine servers: 4 differ in one digit (one path), 4 in both (two paths).
+    // Each of the nine servers has 4 destinations that differ in one digit (one path) and 4 that differ in both digits
+    // (two paths).
     assert_eq!(paths.len(), 9 * (4 + 4 * 2));
     assert!(paths.iter().any(|path| path.starts_with("H1 S0-1 H2 S1-2 H5 ")));
 }

@@ -1,8 +1,8 @@
-//! Trees of shortest paths towards every switch or server.
+//! Shortest-path trees towards every switch or server.
 //!
-//! In the tree of a destination, the parent of each node is one of its neighbours that are closer. The turns of all
-//! paths of a tree are recorded without walking the paths: sets of distances to the senders below are propagated up the
-//! tree. The cost of a turn does not depend on the number of paths that make it.
+//! In the tree of a destination, the parent of each node is one of its neighbours that are closer to the destination.
+//! The turns of all paths of a tree are recorded without enumerating the paths: sets of distances to the senders below
+//! a node are propagated up the tree. The cost of a turn is independent of the number of paths that make it.
 
 mod batch;
 
@@ -17,10 +17,10 @@ use units::random::{purpose, split_mix};
 /// Roots of the trees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TreeRoots {
-    /// One tree per switch with servers: all its servers are reached by equal paths.
+    /// One tree per switch with servers: the paths to all servers of a switch are equal up to the switch.
     Switches,
-    /// One tree per server. With a seed, the choice among shortest paths differs between servers; without one, all
-    /// servers of a switch use equal trees.
+    /// One tree per server. With a seed, the choice among shortest paths differs between servers; without a seed, the
+    /// trees of all servers of a switch are equal.
     Servers,
 }
 
@@ -30,31 +30,31 @@ const FAR: u16 = u16::MAX;
 /// A hop from one forwarding node to another.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
-    /// Slot at the other end.
+    /// Slot of the node at the other end.
     pub peer: u32,
-    /// Egress port, as a number among all ports.
+    /// Egress port, as a port number of the fabric.
     pub port: u32,
-    /// Start of the turns of the ingress port at the other end, in a plane.
+    /// Start of the row of the ingress port at the other end, in a [`PortBitmaps`].
     row: u32,
     /// Index of the egress port within its node.
     local: u16,
 }
 
 /// Breadth-first trees over the forwarding nodes, built one at a time in reused buffers. Nodes are identified by
-/// *slot*, a compact index, so that random accesses of a search stay in the nearest cache.
+/// *slot*, a compact index that keeps the arrays of a search small enough for the L1 cache.
 pub(crate) struct Tree<'p, 'f> {
     pub ports: &'p Ports<'f>,
     /// Node of each slot.
     pub nodes: Vec<u32>,
-    /// Slot of each node, `NONE` for hosts that do not forward.
+    /// Slot of each node; `NONE` for hosts that do not forward.
     pub slots: Vec<u32>,
     steps: Vec<Step>,
     steps_of: Vec<u32>,
-    /// Links from each slot to the root.
+    /// Distance in links from each slot to the root.
     pub distance: Vec<u16>,
-    /// Slots by distance from the root.
+    /// Slots in the order of distance from the root.
     pub order: Vec<u32>,
-    /// Per slot, its chosen step towards the root.
+    /// Per slot: its selected step towards the root.
     up: Vec<u32>,
     unreached: Vec<u32>,
     pub edge_visits: u64,
@@ -95,12 +95,12 @@ impl<'p, 'f> Tree<'p, 'f> {
         }
     }
 
-    /// Returns the steps from a slot, by port.
+    /// Returns the steps from a slot to its neighbours, by port.
     pub fn steps(&self, slot: u32) -> &[Step] {
         &self.steps[self.steps_of[slot as usize] as usize..self.steps_of[slot as usize + 1] as usize]
     }
 
-    /// Returns the step of the tree from a slot; `None` at the root.
+    /// Returns the step from a slot to its parent in the tree; `None` at the root.
     pub fn step_up(&self, slot: u32) -> Option<Step> {
         let up = self.up[slot as usize];
         (up != NONE).then(|| self.steps[up as usize])
@@ -111,8 +111,8 @@ impl<'p, 'f> Tree<'p, 'f> {
         self.distance[slot as usize] != FAR
     }
 
-    /// Computes the distances of all slots from a root. Wide levels are expanded bottom-up: each unreached slot scans
-    /// its neighbours and usually finds a reached one early.
+    /// Computes the distances of all slots from a root. Large BFS levels are expanded bottom-up (direction-optimising
+    /// BFS): each unreached slot scans its neighbours and usually finds a reached neighbour early.
     pub fn grow(&mut self, root: u32) {
         self.distance.fill(FAR);
         self.order.clear();
@@ -167,7 +167,8 @@ impl<'p, 'f> Tree<'p, 'f> {
         self.unreached = unreached;
     }
 
-    /// Chooses a parent for every slot: its first closer neighbour, beginning at a port given by the seed.
+    /// Selects a parent for every slot: the first neighbour that is closer to the root, starting at a port determined
+    /// by the seed.
     pub fn choose(&mut self, seed: Option<u64>) {
         self.up[self.order[0] as usize] = NONE;
         for &slot in &self.order[1..] {
@@ -186,7 +187,7 @@ impl<'p, 'f> Tree<'p, 'f> {
     }
 }
 
-/// Returns for each tree its root (a slot) and the ports by which packets leave the root.
+/// Returns, for each tree, its root (a slot) and the ports by which packets leave the root towards hosts.
 fn roots(tree: &Tree, kind: TreeRoots) -> Vec<(u32, Vec<u32>)> {
     let (ports, fabric) = (tree.ports, tree.ports.fabric);
     let mut all = Vec::new();
@@ -204,7 +205,7 @@ fn roots(tree: &Tree, kind: TreeRoots) -> Vec<(u32, Vec<u32>)> {
                 if fabric.node(host).forwards() {
                     all.push((tree.slots[host.index()], Vec::new()));
                 } else {
-                    // A server with several links is reached by its first link.
+                    // Paths to a server with several links use its first link.
                     let exit = ports.peer[ports.first[host.index()] as usize];
                     all.push((tree.slots[ports.node[exit as usize] as usize], vec![exit]));
                 }
@@ -214,7 +215,7 @@ fn roots(tree: &Tree, kind: TreeRoots) -> Vec<(u32, Vec<u32>)> {
     all
 }
 
-/// Returns the seed of the choices in one tree.
+/// Returns the seed of the choices in tree number `tree`.
 fn seed_of(seed: Option<u64>, tree: usize) -> Option<u64> {
     seed.map(|seed| {
         let mut state = seed ^ purpose("tagger trees").rotate_left(17) ^ (tree as u64);
@@ -222,7 +223,7 @@ fn seed_of(seed: Option<u64>, tree: usize) -> Option<u64> {
     })
 }
 
-/// Merges trees of one root that differ only in their last step: without a seed, every node chooses its lowest port for
+/// Merges the trees of a root that differ only in the last hop: without a seed, every node selects its lowest port for
 /// all servers of the root.
 fn joined(mut roots: Vec<(u32, Vec<u32>)>) -> Vec<(u32, Vec<u32>)> {
     roots.sort_by_key(|&(root, _)| root);
@@ -236,8 +237,8 @@ fn joined(mut roots: Vec<(u32, Vec<u32>)>) -> Vec<(u32, Vec<u32>)> {
     roots
 }
 
-/// Grows all trees, once for consecutive trees of one root, and passes each to `show` with the ports by which packets
-/// leave the root, until `show` returns false.
+/// Grows all trees, where consecutive trees with the same root are grown once. Calls `show` for each tree with the
+/// ports by which packets leave the root, until `show` returns false.
 fn for_each_tree<'p, 'f>(
     ports: &'p Ports<'f>,
     seed: Option<u64>,
@@ -290,11 +291,11 @@ pub(crate) fn record(graph: &mut TaggedGraph, kind: TreeRoots, seed: Option<u64>
     senders.finish(graph);
 }
 
-/// Entry ports of hosts, and the egress ports of the hosts' first turns.
+/// Entry ports of hosts, and the egress ports of the first turn of their packets.
 pub(crate) struct Senders {
-    /// Per node, a bitmap of its ports that face hosts.
+    /// Per node: a bitmap of its ports that lead to hosts.
     entries: Vec<u64>,
-    /// Egress ports used by packets of the node's own hosts.
+    /// Per node: a bitmap of the egress ports used by packets of the node's own hosts.
     taken: Vec<u64>,
 }
 
@@ -312,12 +313,12 @@ impl Senders {
         self.entries[ports.set(node)].iter().any(|&word| word != 0)
     }
 
-    /// Records that packets of a node's own hosts leave by this port of it.
+    /// Records that packets of the hosts of a node leave the node by `port`.
     pub fn take(&mut self, ports: &Ports, port: u32) {
         put(&mut self.taken[ports.set(ports.node[port as usize])], ports.local(port));
     }
 
-    /// Gives every host the turns of all hosts of its switch, except the turn back to itself.
+    /// Records for every host the first turns of all hosts of its switch, except the turn back to the host itself.
     pub fn finish(&self, graph: &mut TaggedGraph) {
         let ports = graph.ports;
         graph.reserve_hops(1);
@@ -334,16 +335,17 @@ impl Senders {
     }
 }
 
-/// Sets of distances that are propagated up a tree.
+/// Sets of distances that are propagated up a tree, and the state needed to record its turns.
 #[derive(Clone)]
 struct Climb {
-    /// Per slot: true if hosts that do not forward are attached to it, and true if it is itself a relaying host.
+    /// Per slot: `sends` is true if hosts that do not forward are attached to it, `relays` is true if it is itself a
+    /// relaying host.
     sends: Vec<bool>,
     relays: Vec<bool>,
-    /// Ports used by packets of their node's own hosts.
+    /// Per port: whether packets of the node's own hosts use it.
     taken: Vec<bool>,
-    /// Per slot, in as many words as the depth of the tree needs: bit d is set if packets that entered the fabric below
-    /// make their turn at this slot on hop d + 1.
+    /// Per slot, in as many words as the depth of the tree needs: bit d is set if some packets that entered the fabric
+    /// below the slot make their turn at it on hop d + 1.
     below: Vec<u64>,
 }
 
@@ -375,11 +377,12 @@ impl Climb {
             }
             let row = step.row as usize;
             let out = tree.step_up(step.peer).map(|up| usize::from(up.local));
-            // Packets of a relaying host make their first turn at the next node.
+            // Packets sent by a relaying host make their first turn at the next node.
             let mut carried = u64::from(self.relays[slot as usize]);
             for word in 0..words {
                 let here = self.below[slot as usize * words + word];
-                // A sender one step farther down makes its turn here one hop later: the set is shifted by one.
+                // A sender one hop farther away makes its turn at this slot one hop later, so the set is shifted by one
+                // bit.
                 let mut hops = here << 1 | carried;
                 carried = here >> 63;
                 self.below[step.peer as usize * words + word] |= hops;
@@ -419,7 +422,7 @@ pub(crate) fn visit(fabric: &Fabric, kind: TreeRoots, seed: Option<u64>, visitor
     );
 }
 
-/// Visits the paths of one tree that begin with one link of a host; returns false if the visitor stops.
+/// Visits the paths of one tree that start with a given link of a host. Returns false if the visitor stops.
 fn visit_from(
     tree: &Tree,
     exits: &[u32],
@@ -430,7 +433,7 @@ fn visit_from(
 ) -> bool {
     let ports = tree.ports;
     let own = tree.slots[source.index()];
-    // A relaying host follows the tree; any other host sends by each of its links.
+    // A relaying host sends only along the tree; any other host sends on each of its links.
     if own != NONE && tree.step_up(own).is_none_or(|step| step.port != number) {
         return true;
     }

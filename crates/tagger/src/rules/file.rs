@@ -9,16 +9,16 @@ use std::fmt::Write;
 const FORMAT: &str = "tidegate-tagger-rules";
 const VERSION: u32 = 1;
 
-/// Reason why a text is no rule file for this fabric.
+/// Reason why a text is not a valid rule file for this fabric.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuleFileError {
-    /// Not JSON, or a key is missing, invalid or of the wrong type.
+    /// The text is not JSON, or a key is missing, invalid or of the wrong type.
     #[error("line {line}, column {column}: {message}")]
     Syntax {
-        /// Counted from 1.
+        /// Line number, from 1.
         line: usize,
-        /// Counted from 1.
+        /// Column number, from 1.
         column: usize,
         /// Message of the parser.
         message: String,
@@ -31,22 +31,22 @@ pub enum RuleFileError {
         /// `version` of the file.
         version: u32,
     },
-    /// Rules for another fabric.
+    /// The rules are for another fabric.
     #[error(
         "these rules are for another fabric: {theirs} with hash {their_hash}, but this one is {ours} with hash \
          {our_hash}; generate rules for this fabric"
     )]
     OtherFabric {
-        /// Kind and size of the fabric of the file.
+        /// Kind and size of the fabric for which the rules were generated.
         theirs: String,
-        /// Hash of the fabric of the file.
+        /// Hash of the fabric for which the rules were generated.
         their_hash: String,
         /// Kind and size of the given fabric.
         ours: String,
         /// Hash of the given fabric.
         our_hash: String,
     },
-    /// Rules for a fabric with other port names.
+    /// The rules are for a fabric with other port names.
     #[error(
         "these rules are for another fabric: port {port} of `{switch}` is {theirs} there and {ours} here; generate \
          rules for this fabric"
@@ -61,15 +61,15 @@ pub enum RuleFileError {
         /// Name of the port in the given fabric.
         ours: String,
     },
-    /// Text with characters that would control a terminal.
+    /// A text contains characters that could control a terminal.
     #[error("{location}: {fault}")]
     Text {
         /// Path of the element, like `switches[0].rules[2].tag`.
         location: String,
-        /// Fault of the text.
+        /// Rule for valid names that the text violates.
         fault: NameFault,
     },
-    /// A switch that the fabric does not have.
+    /// The fabric does not have this switch.
     #[error("switches[{index}]: the fabric has no node `{name}`")]
     UnknownSwitch {
         /// Position in `switches`, from 0.
@@ -77,7 +77,7 @@ pub enum RuleFileError {
         /// Name, as written.
         name: String,
     },
-    /// A host that does not forward has no rules.
+    /// The node is a host that does not forward, which cannot have rules.
     #[error("switches[{index}]: `{name}` is a host that does not forward: rules belong to switches")]
     NotAForwarder {
         /// Position in `switches`, from 0.
@@ -85,7 +85,7 @@ pub enum RuleFileError {
         /// Name, as written.
         name: String,
     },
-    /// Repeated switch.
+    /// The switch appears more than once.
     #[error("switches[{index}]: `{name}` occurs twice: put all its rules into one entry")]
     SwitchTwice {
         /// Position in `switches`, from 0.
@@ -93,7 +93,7 @@ pub enum RuleFileError {
         /// Name, as written.
         name: String,
     },
-    /// A port that the switch does not have.
+    /// The switch does not have this port.
     #[error("switch `{switch}`, rules[{rule}].{side}: no port {port}: it has {ports}, counted from 0")]
     UnknownPort {
         /// The switch.
@@ -107,7 +107,7 @@ pub enum RuleFileError {
         /// Number of ports of the switch.
         ports: usize,
     },
-    /// A rule without ingress or egress port.
+    /// A rule has no ingress or no egress port.
     #[error("switch `{switch}`, rules[{rule}].{side}: no port is named, so the rule can never match")]
     NoPort {
         /// The switch.
@@ -117,7 +117,7 @@ pub enum RuleFileError {
         /// "in" or "out".
         side: &'static str,
     },
-    /// Port repeated on one side of a rule.
+    /// A port is repeated in the ingress or egress ports of a rule.
     #[error("switch `{switch}`, rules[{rule}].{side}: port {port} occurs twice")]
     PortTwice {
         /// The switch.
@@ -129,7 +129,7 @@ pub enum RuleFileError {
         /// The port.
         port: u64,
     },
-    /// Tag outside 1..=62, or not in `lossless_tags`.
+    /// A tag is outside 1..=62, or not in `lossless_tags`.
     #[error("{location}: tag {tag} is out of range: {expected}")]
     TagOutOfRange {
         /// Path of the element, like `switches[0].rules[2].tag`.
@@ -139,7 +139,7 @@ pub enum RuleFileError {
         /// Valid values.
         expected: String,
     },
-    /// Two rules that match an identical packet and give it different tags.
+    /// Two rules match the same packet and assign different tags.
     #[error(
         "switch `{switch}`: rules[{first}] and rules[{second}] contradict each other: a packet with tag {tag} from \
          port {in_port} to port {out_port} would get both {new_tag} and {other_tag}"
@@ -147,9 +147,9 @@ pub enum RuleFileError {
     Contradiction {
         /// The switch.
         switch: String,
-        /// Position of one rule, from 0.
+        /// Index of the first rule, from 0.
         first: usize,
-        /// Position of the other.
+        /// Index of the second rule, from 0.
         second: usize,
         /// Tag that both match.
         tag: Tag,
@@ -201,7 +201,7 @@ struct RawClass {
 #[serde(deny_unknown_fields)]
 struct RawSwitch {
     name: String,
-    /// Port names from the fabric's file, "" for unnamed ports; omitted if no port is named.
+    /// Port names in the fabric's file, "" for unnamed ports; omitted if no port has a name.
     #[serde(default)]
     ports: Vec<String>,
     rules: Vec<RawRule>,
@@ -216,16 +216,16 @@ struct RawRule {
     out_ports: Vec<u64>,
     new_tag: u64,
 }
-/// Minimal header, to distinguish another format from a broken file.
+/// Minimal header, to distinguish a file of another format from an invalid rule file.
 #[derive(Deserialize)]
 struct Head {
     format: String,
     version: u32,
 }
 
-/// Returns the fingerprint of a fabric: FNV-1a, 64 bits, over its links in order, each as `a_name:a_port-b_name:b_port`
-/// and a line feed, in 16 hexadecimal digits; a named port is `number=name`. Rules fit every fabric with equal names
-/// and ports, at any rate.
+/// Returns the fingerprint of a fabric: 64-bit FNV-1a over its links in order, as 16 hexadecimal digits. Each link is
+/// hashed as `a_name:a_port-b_name:b_port` and a line feed; a named port is `number=name`. Rules are valid for every
+/// fabric with the same links, names and ports, independent of link rates.
 pub fn fabric_hash(fabric: &Fabric) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut text = String::new();
@@ -254,13 +254,13 @@ impl RuleTable {
     /// Reads a rule file for this fabric.
     ///
     /// # Errors
-    /// [`RuleFileError`] with the invalid element: not a rule file, rules for another fabric, unregistered switches or
+    /// [`RuleFileError`] that names the invalid element: not a rule file, rules for another fabric, unknown switches or
     /// ports, tags out of range, contradicting rules.
     pub fn read(fabric: &Fabric, text: &str) -> Result<RuleTable, RuleFileError> {
         let text = text.trim_start_matches('\u{feff}');
         let syntax = |error: serde_json::Error| {
             let (line, column, message) = (error.line(), error.column(), error.to_string());
-            // The error gives line and column separately.
+            // The message ends with line and column, which the error states separately.
             let message = message.split(" at line ").next().unwrap_or_default().to_owned();
             RuleFileError::Syntax { line, column, message }
         };
@@ -299,7 +299,7 @@ impl RuleTable {
         Ok(RuleTable::new(fabric, generated_by, lossless_tags, classes, switches))
     }
 
-    /// Writes the rule file. Equal tables give equal bytes.
+    /// Writes the rule file. Equal tables give identical bytes.
     pub fn write(&self, fabric: &Fabric) -> String {
         let quote = |text: &str| serde_json::Value::from(text).to_string();
         let (switches, hosts, links) = (forwarders(fabric), fabric.hosts().len(), fabric.links().len());
@@ -351,14 +351,14 @@ fn list(ports: &PortSet) -> String {
     format!("{:?}", ports.iter().collect::<Vec<_>>())
 }
 
-/// Returns the port names of a switch from the fabric's file, "" for unnamed ports; empty if no port is named.
+/// Returns the names of a switch's ports in the fabric's file, "" for unnamed ports; empty if no port has a name.
 fn port_names(fabric: &Fabric, node: NodeId) -> Vec<&str> {
     let ports = 0..fabric.ports(node).len() as PortIndex;
     let names: Vec<&str> = ports.map(|port| fabric.port_name(node, port).unwrap_or_default()).collect();
     if names.iter().all(|name| name.is_empty()) { Vec::new() } else { names }
 }
 
-/// Checks the texts of the file for control characters, because terminals show them.
+/// Checks the texts of the file for control characters, because they are printed to terminals.
 fn check_texts(raw: &RawFile) -> Result<(), RuleFileError> {
     let by = &raw.generated_by;
     let mut texts = vec![
@@ -380,14 +380,14 @@ fn check_texts(raw: &RawFile) -> Result<(), RuleFileError> {
     hidden.map_or(Ok(()), Err)
 }
 
-/// Checks that the ports of all switches have the names of the fabric for which the rules were generated.
+/// Checks that the port names in the file equal those of the fabric.
 fn check_ports(fabric: &Fabric, raw: &RawFile) -> Result<(), RuleFileError> {
     let shown = |name: Option<&str>| match name {
         None | Some("") => "without a name".to_owned(),
         Some(name) => format!("`{name}`"),
     };
     for switch in &raw.switches {
-        // A missing switch is reported when its rules are read.
+        // An unknown switch is reported when its rules are read.
         let Some(node) = fabric.find(&switch.name) else { continue };
         let ours = port_names(fabric, node);
         let at = |names: &[&str], port: usize| names.get(port).copied().unwrap_or_default().to_owned();
@@ -483,8 +483,8 @@ fn read_rules(fabric: &Fabric, node: NodeId, raw: &[RawRule], lossless: &[Tag]) 
     raw.iter().enumerate().map(read).collect()
 }
 
-/// Checks for contradicting rules. Stores per tag the rule of each (in, out) in a table of the switch's ports squared,
-/// so that thousands of unmerged rules cost no more than a few port sets.
+/// Checks for contradicting rules. For each tag, a table of ports x ports has the rule of each (ingress, egress) pair,
+/// so that the check takes time linear in the number of unmerged rules.
 fn check_contradictions(switch: &str, ports: usize, rules: &[Rule]) -> Result<(), RuleFileError> {
     const NOBODY: u32 = u32::MAX;
     let mut order: Vec<usize> = (0..rules.len()).collect();
@@ -497,7 +497,8 @@ fn check_contradictions(switch: &str, ports: usize, rules: &[Rule]) -> Result<()
         RuleFileError::Contradiction { switch, first, second, tag, in_port, out_port, new_tag, other_tag }
     };
     for group in order.chunk_by(|&a, &b| rules[a].tag == rules[b].tag) {
-        // For few rules, comparing pairs is cheaper than the table. The limit of ports bounds the table's memory.
+        // For few rules, comparing all pairs is cheaper than the table. The limit on the number of ports bounds the
+        // table's memory.
         if group.len() * group.len() <= ports * ports || ports > 4096 {
             for (position, &a) in group.iter().enumerate() {
                 let (one, rest) = (&rules[a], &group[position + 1..]);

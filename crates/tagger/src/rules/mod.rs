@@ -1,7 +1,7 @@
-//! Tables of tag rules, and their file.
+//! Tables of tag rules, and the rule file.
 //!
-//! [`RuleTable`] holds the rules per switch with their port sets, as in files and TCAMs. [`Lookup`] is the expanded
-//! table with one lookup per packet.
+//! [`RuleTable`] has the rules of each switch with port sets, as in rule files and TCAMs. [`Lookup`] is the expanded
+//! table for one lookup per packet.
 
 mod file;
 #[cfg(test)]
@@ -14,11 +14,11 @@ use fabric::{Fabric, NodeId};
 
 /// Highest tag: one less than the highest DSCP (63), which leaves a DSCP for lossy packets.
 pub const MAX_TAG: Tag = 62;
-/// Maximum number of lossless tags of a switch: each needs its own PFC priority, of which there are eight (802.1Qbb),
-/// and one is for lossy packets.
+/// Maximum number of lossless tags of a switch: each needs its own PFC priority. There are eight priorities (802.1Qbb),
+/// and one of them is for lossy packets.
 pub const MAX_LOSSLESS_PRIORITIES: usize = 7;
 
-/// A kind of lossless traffic, requested by an application.
+/// A class of lossless traffic that applications can request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Class {
     /// Name.
@@ -27,7 +27,7 @@ pub struct Class {
     pub first_tag: Tag,
 }
 
-/// Origin of rules, for readers of the file.
+/// Provenance of the rules, for human readers of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct GeneratedBy {
     /// "one-per-hop", "merge", "clos", "fewest" ...
@@ -36,16 +36,16 @@ pub struct GeneratedBy {
     pub paths: String,
 }
 
-/// Rules of a fabric. Packets without a matching rule become lossy.
+/// Rules of all switches of a fabric. Packets that match no rule become lossy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuleTable {
-    /// Origin of the rules.
+    /// Provenance of the rules.
     pub generated_by: GeneratedBy,
     /// Tags of lossless packets, ascending.
     pub lossless_tags: Vec<Tag>,
     /// Classes with their first tags.
     pub classes: Vec<Class>,
-    /// Sorted by name of the node.
+    /// Rules by node, sorted by the name of the node.
     switches: Vec<SwitchRules>,
 }
 
@@ -63,7 +63,7 @@ impl RuleTable {
         RuleTable { generated_by, lossless_tags, classes, switches }
     }
 
-    /// Returns the expanded table with one lookup per packet.
+    /// Returns the expanded table for one lookup per packet.
     pub fn lookup(&self, fabric: &Fabric) -> Lookup {
         Lookup::new(fabric, &self.lossless_tags, &self.switches)
     }

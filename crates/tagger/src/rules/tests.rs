@@ -126,7 +126,7 @@ fn another_fabric_has_another_hash() {
     assert_eq!(fabric_hash(&slower), fabric_hash(&fabric));
 }
 
-/// Builds a switch with a row of named ports.
+/// Builds a switch with three ports that have the given names.
 fn named(ports: [&str; 3]) -> Fabric {
     let mut builder = FabricBuilder::new("file");
     let switch = builder.add_switch("tor1", 1);
@@ -160,7 +160,7 @@ fn rules_carry_the_names_of_ports_and_refuse_a_fabric_with_others() {
     let error = refused(&recabled, &text);
     assert!(error.contains("another fabric: port 1 of `tor1` is `Ethernet8` there and `Ethernet4` here"), "{error}");
     assert!(refused(&named(["", "", ""]), &text).contains("port 0 of `tor1` is `Ethernet0` there and without a name"));
-    // The port names of hosts and of switches without rules are only in the hash.
+    // Port names of hosts and of switches without rules are not listed in the file; only the hash depends on them.
     assert_ne!(fabric_hash(&fabric), fabric_hash(&recabled));
     let other = text.replace(&fabric_hash(&fabric), &fabric_hash(&recabled));
     assert!(refused(&fabric, &other).contains("another fabric"));

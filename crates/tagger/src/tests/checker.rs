@@ -1,4 +1,4 @@
-//! Check of rules and lossless paths by the definitions alone.
+//! Checker of rules and lossless paths that uses only the definitions, independent of the algorithms.
 
 use crate::paths::ExpectedPaths;
 use crate::rules::{RuleTable, Tag};
@@ -8,7 +8,8 @@ use std::ops::ControlFlow;
 
 type Vertex = (NodeId, u16, Tag);
 
-/// Checks that tags never decrease and no forwarding can close a cycle of (ingress port, tag).
+/// Checks that tags never decrease and that the edges between (ingress port, tag) pairs, for any forwarding, form no
+/// cycle.
 pub fn safe(fabric: &Fabric, table: &RuleTable) -> Result<(), String> {
     let lookup = table.lookup(fabric);
     let mut edges: BTreeMap<Vertex, BTreeSet<Vertex>> = BTreeMap::new();
@@ -26,7 +27,7 @@ pub fn safe(fabric: &Fabric, table: &RuleTable) -> Result<(), String> {
             }
         }
     }
-    // Removes vertices without incoming edges until none is left or a cycle remains.
+    // Removes vertices without incoming edges until none remains; the remaining vertices contain a cycle.
     let mut incoming: BTreeMap<Vertex, usize> = edges.keys().map(|&vertex| (vertex, 0)).collect();
     edges.values().flatten().for_each(|&to| *incoming.entry(to).or_default() += 1);
     let mut open: Vec<Vertex> = incoming.iter().filter(|(_, count)| **count == 0).map(|(&vertex, _)| vertex).collect();
@@ -99,14 +100,14 @@ fn unsafe_rules_and_lossy_paths_are_found() {
     assert!(check(&fabric, &good, &bounce).unwrap() > 100);
     let two = ExpectedPaths::from(PathSource::UpDown { bounces: 2 });
     assert!(lossless(&fabric, &good, &two).unwrap_err().contains("turns lossy"));
-    // One queue for all tags: the cycle of Fig. 3.
+    // All tags share one queue, which creates the cycle of the paper's Fig. 3.
     let mut switches = good.switches().to_vec();
     switches.iter_mut().flat_map(|switch| &mut switch.rules).for_each(|rule| rule.new_tag = rule.tag);
     let rebuild = |switches| {
         crate::rules::RuleTable::new(&fabric, good.generated_by.clone(), vec![1, 2], good.classes.clone(), switches)
     };
     assert!(safe(&fabric, &rebuild(switches)).unwrap_err().contains("cycle"));
-    // A tag that decreases.
+    // A rule that decreases the tag.
     let mut switches = good.switches().to_vec();
     let spine = switches.iter_mut().find(|switch| fabric.name(switch.node) == "S1").unwrap();
     spine.rules.iter_mut().filter(|rule| rule.tag == 2).for_each(|rule| rule.new_tag = 1);

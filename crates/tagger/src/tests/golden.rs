@@ -1,4 +1,4 @@
-//! The tables and figures of the paper.
+//! Results stated in the tables and figures of the paper.
 
 use crate::paths::{ExpectedPaths, PathList, PathSource, TreeRoots};
 use crate::rules::Tag;
@@ -9,7 +9,7 @@ use units::{Rate, Time};
 
 pub(crate) const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(40), Time::from_ns(500));
 
-/// Fig. 5: three switches in a triangle, a host on each. The paper's port numbers in order of connection.
+/// Fig. 5: three switches in a triangle, with one host each. Values: the paper's port numbers, in order of connection.
 const PORTS: [(&str, [u16; 3]); 3] = [("A", [2, 3, 4]), ("B", [1, 2, 4]), ("C", [1, 3, 4])];
 
 fn triangle() -> (Fabric, ExpectedPaths) {
@@ -128,7 +128,7 @@ fn jellyfish_of_100_switches_takes_two_tags() {
     assert_eq!(tags(&fabric, PathSource::NShortest { paths: 16 }), 2);
 }
 
-/// BCube(4, 3) in place of BCube(8, 3), which takes a minute here: both have k + 1 = 4 levels.
+/// BCube(4, 3) instead of BCube(8, 3), which would take a minute; both have k + 1 = 4 levels.
 #[test]
 fn bcube_takes_a_tag_a_level() {
     let fabric = bcube(4, 3, LINK).unwrap();

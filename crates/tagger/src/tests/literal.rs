@@ -1,4 +1,5 @@
-//! Comparison of the fast Algorithm 2 with the paper's listing, written with sets and a search per vertex.
+//! Comparison of the optimised Algorithm 2 with a literal implementation of the paper's listing, which uses sets and
+//! searches for cycles at each vertex.
 
 use super::random::{irregular, sources};
 use crate::graph::TaggedGraph;
@@ -12,7 +13,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// An ingress port and its tag in Algorithm 1.
+/// An ingress port and its tag (hop number) in Algorithm 1.
 type Vertex = (u32, usize);
 
 /// Returns the vertices by hop, each with its predecessors on the previous hop.

@@ -1,4 +1,4 @@
-//! Fewest tags: never more than merging, and a correct lower bound.
+//! Tests of the fewest tags: never more than Algorithm 2 needs, and a correct lower bound.
 
 use super::checker::check;
 use super::golden::LINK;
@@ -20,9 +20,9 @@ fn report(fabric: &Fabric, paths: &ExpectedPaths) -> Result<Report, String> {
 
 type Port = (NodeId, u16);
 
-/// Returns whether two tags suffice, by trying every set of turns that keep the first; `None` if there are too many.
+/// Returns whether two tags suffice, by trying every set of turns that keep tag 1; `None` if there are too many sets.
 fn two_suffice(fabric: &Fabric, paths: &ExpectedPaths) -> Option<bool> {
-    // A path as its turns between forwarding nodes: from ingress port to ingress port.
+    // Each path as its turns between forwarding nodes, as pairs of ingress ports.
     let mut all: BTreeSet<Vec<(Port, Port)>> = BTreeSet::new();
     let mut visit = |path: crate::paths::Path| {
         let nodes = path.nodes(fabric);
@@ -94,7 +94,7 @@ proptest! {
     }
 }
 
-/// Paths around a ring of switches, in both directions, as long as possible without a loop.
+/// The paths lead around a ring of switches in both directions and are as long as possible without a loop.
 #[test]
 fn a_ring_takes_two() {
     let mut builder = fabric::FabricBuilder::new("ring");

@@ -1,4 +1,4 @@
-//! Integration: the paper's figures, and random fabrics under a small checker.
+//! Integration tests: the paper's figures, and random fabrics verified by an independent checker.
 
 mod checker;
 pub(crate) mod golden;

@@ -59,7 +59,7 @@ fn holds(fabric: &Fabric, paths: &ExpectedPaths, algorithm: Algorithm, classes: 
     }
     let [single, in_ports, joint] = &tables[..] else { unreachable!("three were made") };
     prop_assert!(joint.len() <= in_ports.len() && in_ports.len() <= single.len());
-    // Decompressed rules are equal for every compression.
+    // Every compression decompresses to the same single-port rules.
     prop_assert_eq!(&joint.compressed(fabric, Compression::None), single);
     let total = |count: fn(&crate::RuleCount) -> u32| joint.counts(fabric).iter().map(count).sum::<u32>() as usize;
     prop_assert_eq!(total(|count| count.single), single.len());
@@ -108,7 +108,7 @@ proptest! {
         holds(&fabric, &paths, Algorithm::Merge, classes)?;
         let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
         let table = clos_rule(&fabric, bounces, &names).unwrap();
-        // M bounces and N classes: M + N tags.
+        // M bounces and N classes need M + N tags.
         prop_assert_eq!(table.lossless_tags.len(), usize::from(bounces) + classes);
         check(&fabric, &table, &paths).map_err(TestCaseError::fail)?;
     }

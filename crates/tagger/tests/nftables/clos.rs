@@ -1,6 +1,7 @@
-//! A Clos of network namespaces: each switch runs its exported files, links are veth pairs, and hosts are link ends in
-//! one namespace. Packets are steered along given routes (a router's table by ingress port and destination, a bridge's
-//! by destination). The packet that arrives at the next node is compared with the rule table, hop by hop.
+//! A Clos of network namespaces: each switch runs its exported files, links are veth pairs, and all hosts are ends of
+//! veth pairs in one namespace. Packets follow given routes, which a router's table selects by ingress port and
+//! destination and a bridge's table by destination. At each hop, the packet that arrives at the next node is compared
+//! with the rule table.
 
 use super::machine::{self, run};
 use super::routes::Route;
@@ -15,28 +16,28 @@ use tagger::export::{Cable, Dialect, Interfaces, Kept, Marks, SwitchView, USUAL_
 use tagger::rules::{LOSSY_TAG, RuleTable, Tag};
 use units::{Rate, Time};
 
-/// Limit of the attempts to find all interfaces of a namespace with a carrier: half a minute.
+/// Maximum number of polls until all interfaces of a namespace have a carrier: half a minute in total.
 const MOST_ATTEMPTS: u32 = 1_500;
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 
 const DRIVER: &str = include_str!("drive.py");
 
-/// Tags between the addresses of a frame and its IP header.
+/// VLAN tags of a frame, between the MAC addresses and the IP header, as (EtherType, VLAN ID).
 pub const UNTAGGED: &[(u16, u16)] = &[];
 pub const PRIORITY_TAG: &[(u16, u16)] = &[(0x8100, 0)];
 pub const C_TAG: &[(u16, u16)] = &[(0x8100, 5)];
 pub const S_TAG: &[(u16, u16)] = &[(0x88a8, 7)];
 pub const S_AND_C_TAG: &[(u16, u16)] = &[(0x88a8, 7), (0x8100, 5)];
 
-/// Traffic without a tag, with its own queue.
+/// DSCP that no tag uses, with its own queue.
 pub const KEPT: Kept = Kept { dscp: 48, queue: 7 };
 
-/// An interface on a link, which receives the frames of the link.
+/// An upper interface on the end of a link, which receives the frames of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Upper {
-    /// A VLAN interface: EtherType and VLAN ID of its tag.
+    /// A VLAN interface, with EtherType and VLAN ID of its VLAN tag.
     Vlan(u16, u16),
-    /// A macvlan interface, which all kernels of the test have: frames without a tag.
+    /// A macvlan interface, for untagged frames; all kernels on which the test runs support it.
     Macvlan,
 }
 
@@ -74,7 +75,7 @@ pub struct Clos {
     marks: Marks,
     views: BTreeMap<NodeId, SwitchView>,
     family: Family,
-    /// Interfaces on the links that the rules name in place of the ends of the links.
+    /// Upper interfaces, which the rules match instead of the ends of the links.
     upper: Option<Upper>,
     prefix: String,
 }
@@ -92,10 +93,11 @@ fn destination(six: bool, route: usize) -> String {
 }
 
 impl Clos {
-    /// Creates namespaces, cables and switches with their exported rules, which name the `upper` interfaces, if any.
+    /// Creates namespaces, links, and switches with their exported rules. If `upper` is given, the rules match these
+    /// interfaces.
     ///
     /// # Errors
-    /// If this machine does not permit a part of it.
+    /// If this machine does not permit one of the steps.
     pub fn new(kind: &str, family: Family, hosts_per_tor: u32, upper: Option<Upper>) -> Result<Clos, String> {
         machine::check()?;
         let link = LinkSpec::new(Rate::from_gbps(1), Time::from_ns(500));
@@ -123,8 +125,8 @@ impl Clos {
         Ok(lab)
     }
 
-    /// Waits until the kernel has activated every interface. It does so after the cables exist, and until then drops
-    /// frames.
+    /// Waits until the kernel has activated every interface. The kernel does so some time after the links are created,
+    /// and drops frames before.
     fn wait_for_carrier(&self) -> Result<(), String> {
         for name in self.namespaces() {
             let is_down = || {
@@ -160,7 +162,7 @@ impl Clos {
         }
     }
 
-    /// Returns the name of a link's end: that of the upper interface without its suffix.
+    /// Returns the device at the end of a link: the name of the upper interface without its suffix.
     fn device(&self, node: NodeId, port: PortIndex) -> String {
         self.interface(node, port).split('.').next().unwrap_or_default().to_owned()
     }
@@ -171,7 +173,7 @@ impl Clos {
         run(&all, input)
     }
 
-    /// Creates veth pairs, with the names and addresses of both ends.
+    /// Creates veth pairs, and sets the names and addresses of both ends.
     fn cable(&self) -> Result<(), String> {
         let mut text = String::new();
         for link in self.fabric.links() {
@@ -236,7 +238,7 @@ impl Clos {
         self.within(node, &["tc", "-batch", "-"], &queues(view, &self.marks).expect("queues")).map(|_| ())
     }
 
-    /// Sets up tables that lead along the routes.
+    /// Installs forwarding tables for the routes.
     fn steer(&self, routes: &[Route]) -> Result<(), String> {
         let mut texts: BTreeMap<NodeId, [String; 2]> = BTreeMap::new();
         for (number, route) in routes.iter().enumerate() {
@@ -292,7 +294,7 @@ impl Clos {
         frame
     }
 
-    /// Returns the new tag by the rule table alone, independent of the exporter.
+    /// Returns the new tag according to the rule table, independent of the exporter.
     fn new_tag(&self, tag: Tag, (node, ingress, egress): (NodeId, PortIndex, PortIndex)) -> Tag {
         let rules = self.rules.rules_of(node).iter();
         let mut found = rules.filter(|rule| {
@@ -307,7 +309,7 @@ impl Clos {
         self.marks.dscp((tag != LOSSY_TAG).then_some(tag))
     }
 
-    /// Sends a packet of each kind along each route, and checks DSCPs, tags and checksums at each node, and the
+    /// Sends a packet of each kind along each route. Checks the DSCP, VLAN tags and checksum at each node, and the
     /// counters of the queues.
     pub fn send(&self, routes: &[Route], kinds: &[Kind]) -> Result<Count, String> {
         self.steer(routes)?;
@@ -324,11 +326,12 @@ impl Clos {
                         text
                     });
                 let _ = writeln!(packets, "{id} h{} {frame}", route.source.index());
-                // A bridge reads no DSCP behind two tags; a router removes a tag with VLAN ID 0.
+                // A bridge cannot read the DSCP behind two VLAN tags; a router removes a VLAN tag with VLAN ID 0
+                // (priority tag).
                 let unread = self.family == Family::Bridge && kind.tags.len() > 1;
                 let mut dscp = kind.dscp;
                 let arrives = |node, at_host: bool, tags: &[(u16, u16)]| {
-                    // A VLAN interface removes the tag and adds it on departure.
+                    // A VLAN interface removes the VLAN tag on arrival and adds it on departure.
                     let gone = match self.upper {
                         Some(_) => !at_host,
                         None => self.family == Family::Inet && node != 0,
@@ -372,7 +375,7 @@ impl Clos {
         for line in output.lines() {
             let words: Vec<&str> = line.splitn(4, ' ').collect();
             let location = (words[0].parse().expect("a number"), words[1].to_owned(), words[2].to_owned());
-            // A frame arrives at the end of the link first, then at the upper interface.
+            // A frame is captured first at the end of the link, then at the upper interface.
             if self.upper.is_some() && words[2].starts_with("swp") && !words[2].contains('.') {
                 continue;
             }
@@ -386,7 +389,7 @@ impl Clos {
         let after = self.sent()?;
         for (location, &now) in &after {
             let (sent, right) = (now - before.get(location).unwrap_or(&0), queued.get(location).copied().unwrap_or(0));
-            // The machines themselves send some frames (MLD), which are lossy.
+            // The namespaces themselves send some frames (MLD), which use the lossy queue.
             let own = location.2 == self.marks.lossy().queue && sent > right;
             if sent != right && !own {
                 count.wrong.push(format!("queue {location:?} sent {sent}, expected {right}"));
@@ -398,7 +401,7 @@ impl Clos {
         Ok(count)
     }
 
-    /// Returns the packets that left each switch by each port and queue.
+    /// Returns the number of packets sent by each switch, port and queue.
     fn sent(&self) -> Result<BTreeMap<(NodeId, PortIndex, u8), u64>, String> {
         let mut found = BTreeMap::new();
         for (&node, view) in &self.views {

@@ -1,15 +1,15 @@
-//! Support for namespaces on this machine, and its commands.
+//! Commands for network namespaces on this machine, and the check of their prerequisites.
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// Environment variable: if set, a test must not pass without having sent packets.
+/// Environment variable: if it is set, a test that could not send packets fails.
 const REQUIRED: &str = "TIDEGATE_REQUIRE_NAMESPACES";
 
-/// Checks that this machine has all that namespaces need.
+/// Checks that this machine has all prerequisites of the tests.
 ///
 /// # Errors
-/// The first missing part.
+/// The first missing prerequisite.
 pub fn check() -> Result<(), String> {
     let user = Command::new("id").arg("-u").output();
     if !user.is_ok_and(|user| user.stdout.trim_ascii() == b"0") {
@@ -24,12 +24,11 @@ pub fn check() -> Result<(), String> {
     Ok(())
 }
 
-/// Returns whether the kernel was built with VLAN interfaces (802.1Q). If not, prints that the test sends no
-/// packets.
+/// Returns whether the kernel supports VLAN interfaces (802.1Q). If not, prints that the test sends no packets.
 pub fn has_vlan_interfaces() -> bool {
     let name = format!("tg{}vlan", std::process::id());
     if check().is_err() || run(&["ip", "netns", "add", &name], "").is_err() {
-        return true; // The test itself reports the missing part.
+        return true; // The test itself reports the missing prerequisite.
     }
     let script = "ip link add one type veth peer name two && ip link add link one name one.5 type vlan id 5";
     let made = run(&["ip", "netns", "exec", &name, "sh", "-c", script], "");
@@ -43,7 +42,7 @@ pub fn has_vlan_interfaces() -> bool {
 /// Returns the namespaces of a test, or `None` if they are unavailable and not required.
 ///
 /// # Panics
-/// If the environment requires them.
+/// If they are unavailable and the environment variable requires them.
 pub fn or_skipped<T>(made: Result<T, String>) -> Option<T> {
     made.map_err(|missing| {
         assert!(std::env::var_os(REQUIRED).is_none(), "{REQUIRED} is set, and no packets can be sent: {missing}");
@@ -52,10 +51,10 @@ pub fn or_skipped<T>(made: Result<T, String>) -> Option<T> {
     .ok()
 }
 
-/// Runs a command with this input and returns its output.
+/// Runs a command with `input` on its standard input and returns its output.
 ///
 /// # Errors
-/// If the command fails: the command and the first line of its output.
+/// If the command fails; the error has the command and the first line of its output.
 pub fn run(command: &[&str], input: &str) -> Result<String, String> {
     let mut child = Command::new(command[0]);
     child.args(&command[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,11 +1,11 @@
-//! Routes of packets: all listed paths, and those around each pair of failed links.
+//! Routes of packets: all up-down paths, and routes around each pair of failed links.
 
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::ControlFlow;
 use tagger::paths::{ExpectedPaths, PathSource};
 
-/// A sender and the egress port at each node of the route, the sender's first.
+/// A sender, and the egress port at each node of the route, starting with the sender.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Route {
     pub source: NodeId,
@@ -25,20 +25,20 @@ impl Route {
         hops
     }
 
-    /// Returns whether a table by (ingress port, destination) can express the route.
+    /// Returns whether a table by (ingress port, destination) can represent the route.
     pub fn suits_router(&self, fabric: &Fabric) -> bool {
         let mut known = BTreeSet::new();
         self.hops(fabric).iter().all(|&(node, ingress, _)| known.insert((node, ingress)))
     }
 
-    /// Returns whether a bridge's table by destination can express the route.
+    /// Returns whether a table by destination, as in a bridge, can represent the route.
     pub fn suits_bridge(&self, fabric: &Fabric) -> bool {
         let mut known = BTreeSet::new();
         self.hops(fabric).iter().all(|&(node, ..)| known.insert(node))
     }
 }
 
-/// Returns the paths up and down the tiers with at most one bounce.
+/// Returns the up-down paths with at most one bounce.
 pub fn listed(fabric: &Fabric) -> Vec<Route> {
     let mut all = Vec::new();
     let paths = ExpectedPaths::from(PathSource::UpDown { bounces: 1 });
@@ -50,9 +50,9 @@ pub fn listed(fabric: &Fabric) -> Vec<Route> {
     all
 }
 
-/// Returns, for each pair of failed links between switches, two routes: that of a packet on a shortest path that
-/// continues from the switch before the failed link on a shortest path of the remaining links, and the shortest path of
-/// the remaining links.
+/// Returns two routes for each pair of failed links between switches. The first route follows a shortest path of the
+/// fabric without failures up to the switch before the first failed link, and from there a shortest path over the
+/// remaining links (local rerouting). The second route is a shortest path over the remaining links (converged routing).
 pub fn around_two_failures(fabric: &Fabric) -> Vec<Route> {
     let is_switch = |node: NodeId| fabric.node(node).kind == NodeKind::Switch;
     let between: Vec<usize> = (0..fabric.links().len())
@@ -76,7 +76,7 @@ pub fn around_two_failures(fabric: &Fabric) -> Vec<Route> {
     found.into_iter().collect()
 }
 
-/// Returns the hops from each node to `to`, without these links.
+/// Returns the distance in hops of each node to `to`, without the links `without`.
 fn distances(fabric: &Fabric, to: NodeId, without: &[usize]) -> Vec<Option<u32>> {
     let mut steps = vec![None; fabric.nodes().len()];
     let mut queue = VecDeque::from([(to, 0)]);
@@ -92,7 +92,8 @@ fn distances(fabric: &Fabric, to: NodeId, without: &[usize]) -> Vec<Option<u32>>
     steps
 }
 
-/// Follows `before` until the next link has failed, then `after`; of equal ports it takes the first or the last.
+/// Follows a shortest path by the distances `before` until the next link has failed, then by the distances `after`. Of
+/// several next hops, it takes the first or the last.
 fn walk(
     fabric: &Fabric,
     source: NodeId,

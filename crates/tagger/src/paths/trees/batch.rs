@@ -1,15 +1,16 @@
-//! Trees of lowest ports towards 64 roots at a time.
+//! Lowest-port shortest-path trees towards 64 roots at a time (multi-source BFS).
 //!
-//! One bit per root in a word per node records which searches have reached the node, so one visit of a link serves all
-//! roots. Neighbours share a step towards many roots, and distances are propagated for all of them at once.
+//! A 64-bit word per node has one bit per root, which records whether the search from that root has reached the node.
+//! One visit of a link therefore serves all roots. Neighbours share a step towards many roots, and distances are
+//! propagated for all these roots at once.
 //!
 //! ```text
 //!   grow, from the roots:     a slot chooses its steps   ──>  `comers` of the slots at their other ends
 //!   climb, from the leaves:   a slot reads its comers    ──>  turns, all in that slot's part of a plane
 //! ```
 //!
-//! Iteration by receiving slot, not by sending slot, keeps writes local: a plane is larger than the nearest caches, but
-//! a slot's part of it is not.
+//! The second pass iterates over receiving slots rather than sending slots, so that writes are local: a whole
+//! [`PortBitmaps`] is larger than the L1 and L2 caches, but the part of one slot is not.
 
 use super::{Climb, Tree};
 use crate::graph::TaggedGraph;
@@ -23,19 +24,19 @@ pub(super) type Root = (u32, Vec<u32>);
 
 /// Roots per batch: one bit each.
 const ROOTS: usize = 64;
-/// Maximum depth; deeper trees are grown singly.
+/// Maximum tree depth; deeper trees are grown one by one.
 const DEEPEST: usize = 14;
 
-/// The fields of a [`Tree::steps`] entry that a batch needs.
+/// The fields of a [`Tree::steps`] element that a batch needs.
 #[derive(Clone, Copy)]
 struct BatchStep {
     /// Slot at the other end.
     peer: u32,
-    /// Number of the reverse step.
+    /// Index of the step in the reverse direction.
     back: u32,
 }
 
-/// Slots at a given distance from some of the roots.
+/// BFS level: the slots at a given distance from some of the roots.
 struct Level {
     /// Slots at this distance, ascending.
     slots: Vec<u32>,
@@ -48,24 +49,24 @@ pub(super) struct Batches<'p, 'f> {
     pub graph: TaggedGraph<'p, 'f>,
     pub climb: Climb,
     tree: Tree<'p, 'f>,
-    /// Far end of each step, by step number.
+    /// End of each step and index of its reverse step, by step index.
     steps: Vec<BatchStep>,
-    /// Per step: the roots towards which packets arrive by its port.
+    /// Per step: the roots towards which packets arrive at this slot by the step's port.
     comers: Vec<u64>,
-    /// Per step: true if it was chosen towards any root so far.
+    /// Per step: whether it has been selected towards any root so far.
     used: Vec<bool>,
-    /// Levels of the search, by distance from the roots.
+    /// BFS levels, by distance from the roots.
     levels: Vec<Level>,
     /// Per slot, the roots whose search has reached it.
     seen: Vec<u64>,
-    /// Per slot and root: the egress port of its step.
+    /// Per slot and root: the egress port of the slot's selected step.
     out: Vec<u16>,
-    /// Per slot and hop: the roots towards which packets make their turn there on that hop.
+    /// Per slot and hop: the roots towards which packets make their turn at the slot on that hop.
     below: Vec<u64>,
 }
 
-/// Grows a tree towards each root and records its turns, on up to `threads` threads. The union of the results is
-/// independent of the number and speed of the threads.
+/// Grows a tree towards each root and records its turns, on up to `threads` threads. The union of the results does not
+/// depend on the number of threads or their timing.
 pub(super) fn record<'p, 'f>(
     ports: &'p Ports<'f>,
     climb: &Climb,
@@ -120,7 +121,7 @@ impl<'p, 'f> Batches<'p, 'f> {
         }
     }
 
-    /// Adds the counts and first turns that are shared by all batches.
+    /// Adds the counters and first turns that are shared by all batches.
     fn finish(&mut self) {
         self.graph.edge_visits += self.tree.edge_visits;
         for slot in (0..self.tree.nodes.len()).filter(|&slot| self.climb.sends[slot]) {
@@ -130,12 +131,12 @@ impl<'p, 'f> Batches<'p, 'f> {
         }
     }
 
-    /// Returns the numbers of a slot's steps.
+    /// Returns the indices of a slot's steps.
     fn numbers(&self, slot: u32) -> std::ops::Range<usize> {
         self.tree.steps_of[slot as usize] as usize..self.tree.steps_of[slot as usize + 1] as usize
     }
 
-    /// Clears the level at distance `depth` from the roots, and allocates it if needed.
+    /// Clears the BFS level at distance `depth` from the roots, and allocates it if needed.
     fn begin_level(&mut self, depth: usize) -> &mut Level {
         if depth == self.levels.len() {
             self.levels.push(Level { slots: Vec::new(), roots: vec![0; self.tree.nodes.len()] });
@@ -146,7 +147,8 @@ impl<'p, 'f> Batches<'p, 'f> {
         level
     }
 
-    /// Finds the steps, level by level. Returns the depth of the deepest tree, or `None` if the trees are too deep.
+    /// Selects the steps, level by level. Returns the depth of the deepest tree, or `None` if the trees are too deep
+    /// for a batch.
     fn grow(&mut self, roots: &[Root]) -> Option<usize> {
         self.seen.fill(0);
         self.comers.fill(0);
@@ -173,7 +175,7 @@ impl<'p, 'f> Batches<'p, 'f> {
         None
     }
 
-    /// Finds the level after `depth`.
+    /// Computes BFS level `depth + 1` from level `depth`.
     fn expand(&mut self, depth: usize) {
         self.begin_level(depth + 1);
         let [.., level, next] = &mut self.levels[..depth + 2] else { return };
@@ -193,7 +195,7 @@ impl<'p, 'f> Batches<'p, 'f> {
         }
     }
 
-    /// Chooses for a slot, per root at distance `depth + 1`, the first neighbour at distance `depth`.
+    /// Selects the step of a slot for each root at distance `depth + 1`: to the first neighbour at distance `depth`.
     fn choose(&mut self, slot: u32, depth: usize) {
         let [level, next] = &self.levels[depth..depth + 2] else { return };
         let mut open = next.roots[slot as usize];
@@ -215,7 +217,7 @@ impl<'p, 'f> Batches<'p, 'f> {
         }
     }
 
-    /// Like [`Climb::record`], for all trees of the batch.
+    /// Like [`Climb::record`], for all trees of the batch at once.
     fn climb(&mut self, roots: &[Root], depth: usize) {
         let hops = depth + 2;
         self.graph.reserve_hops(hops);
@@ -235,9 +237,9 @@ impl<'p, 'f> Batches<'p, 'f> {
                     }
                     let peer = self.steps[number].peer as usize;
                     let row = self.graph.ports.row(self.tree.steps[number].port).start;
-                    // Packets of a relaying host make their first turn at the next node.
+                    // Packets sent by a relaying host make their first turn at the next node.
                     let mut turning = if self.climb.relays[peer] { comers } else { 0 };
-                    // `depth - level` bounds the number of tree levels below the peer.
+                    // `depth - level` is an upper bound of the number of tree levels below the peer.
                     for hop in 0..=depth - level {
                         self.below[slot as usize * hops + hop] |= turning;
                         self.graph.recorded += u64::from(turning.count_ones());
@@ -248,7 +250,8 @@ impl<'p, 'f> Batches<'p, 'f> {
                                 _ => put(plane, usize::from(out[root])),
                             }
                         }
-                        // A turn at the peer on hop `hop` is followed by the turn here on the next hop.
+                        // A packet that makes a turn at the peer on hop `hop` makes its turn at this slot on the next
+                        // hop.
                         turning = self.below[peer * hops + hop] & comers;
                     }
                 }
@@ -265,7 +268,7 @@ mod tests {
     use fabric::{Fabric, LinkSpec};
     use units::{Rate, Time};
 
-    /// Records each tree separately.
+    /// Records the trees one by one.
     fn one_by_one<'p, 'f>(ports: &'p Ports<'f>, mut climb: Climb, roots: &[Root]) -> (TaggedGraph<'p, 'f>, Vec<bool>) {
         let (mut graph, mut tree) = (TaggedGraph::new(ports), Tree::new(ports));
         for (root, exits) in roots {
@@ -285,7 +288,7 @@ mod tests {
             jellyfish(100, 70, 1, 2, LINK, LINK).unwrap(),
             fat_tree(8, TierLinks::uniform(LINK)).unwrap(),
             bcube(4, 1, LINK).unwrap(),
-            // The maximum depth of a batch, one more, and many more.
+            // Depths: the maximum of a batch, one more, and many more.
             line(deep + 1, 2, LINK, LINK).unwrap(),
             line(deep + 2, 2, LINK, LINK).unwrap(),
             ring(140, 1, LINK, LINK).unwrap(),
