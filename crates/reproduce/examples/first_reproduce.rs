@@ -1,4 +1,4 @@
-//! Runs a shortened experiment of a paper and prints its checks with the paper's numbers.
+//! Runs a shortened experiment of a paper and prints its checks against the paper's numbers.
 //!
 //! ```text
 //!  S1 --> S2        four switches in a cyclic dependency: PFC deadlocks as

@@ -1,8 +1,8 @@
-//! One check: the number of the source, the measured number, and the comparison of the two.
+//! A check: a number from the source, the measured number, and the comparison of the two.
 
 use serde::{Serialize, Serializer};
 
-/// Relation required between the measured number and the number of the source.
+/// Relation that the measured number must have to the number from the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// Equal, up to the tolerance.
@@ -18,7 +18,7 @@ pub enum Relation {
 }
 
 impl Relation {
-    /// Returns the sign for output.
+    /// Returns the relation's sign for the output.
     pub const fn sign(self) -> &'static str {
         match self {
             Relation::Equal => "=",
@@ -49,44 +49,44 @@ impl Serialize for Relation {
 /// One check with its result. JSON has the fields in this order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// Claim.
+    /// Claim that is checked.
     pub name: String,
     /// Unit of the three numbers.
     pub unit: &'static str,
-    /// Number of the source, or the other side of a comparison.
+    /// Number from the source, or the other measured value if two measured values are compared.
     pub paper: f64,
-    /// Relation required of [`ours`](Check::ours) to [`paper`](Check::paper).
+    /// Required relation of [`ours`](Check::ours) to [`paper`](Check::paper).
     pub relation: Relation,
     /// Permitted deviation, in `unit`.
     pub tolerance: f64,
     /// Measured number; NaN (in JSON null) if not measured.
     pub ours: f64,
-    /// `true` if the relation holds; in JSON null if not judged.
+    /// `true` if the relation holds; null in JSON if the check is not judged.
     pub pass: bool,
-    /// Remark for the reader.
+    /// Remark that is printed with the check.
     pub note: Option<String>,
-    /// Reason if the check is not judged.
+    /// Reason why the check is not judged.
     pub not_judged: Option<&'static str>,
 }
 
 /// Result of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The relation holds.
+    /// The required relation holds.
     Holds,
-    /// The relation does not hold.
+    /// The required relation does not hold.
     Fails,
     /// Not judged, with the reason.
     NotJudged(&'static str),
 }
 
-/// Rounds to six significant digits, so that the numbers compared equal the numbers printed.
+/// Rounds to six significant digits, so that the compared numbers equal the printed numbers.
 fn tidy(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
 impl Check {
-    /// Creates the check `ours` `relation` `paper` without tolerance or rounding, for counts and times in picoseconds.
+    /// Creates the check `ours` `relation` `paper` without tolerance and rounding, for counts and times in picoseconds.
     pub fn exact(name: impl Into<String>, unit: &'static str, ours: f64, relation: Relation, paper: f64) -> Check {
         let pass = relation.holds(ours, paper, 0.0);
         Check { name: name.into(), unit, paper, relation, tolerance: 0.0, ours, pass, note: None, not_judged: None }
@@ -115,7 +115,7 @@ impl Check {
         }
     }
 
-    /// Marks the check as measured but not judged, with the reason.
+    /// Marks the check as measured but not judged, for the reason `why`.
     pub fn unjudged(self, why: &'static str) -> Check {
         Check { not_judged: Some(why), ..self }
     }
@@ -140,7 +140,7 @@ impl Check {
 
 impl Serialize for Check {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        /// Fields in the order in which JSON has them.
+        /// Fields in the order of the JSON output.
         #[derive(Serialize)]
         struct Printed<'a> {
             name: &'a str,

@@ -1,4 +1,4 @@
-//! Deadlock of a four-switch ring under PFC, and negative controls without it.
+//! PFC deadlock in a ring of four switches, and negative controls without deadlock.
 
 use super::check::{Check, Relation};
 use super::registry::{Experiment, RING};
@@ -50,7 +50,8 @@ pub fn ring(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::exact("frames delivered in the 2 ms after", "frames", moved as f64, Relation::Equal, 0.0));
     let lost = result.overflowed() as f64;
     trial.check(Check::exact("lossless frames lost", "frames", lost, Relation::Equal, 0.0));
-    // The link from S4 to S1 carries the traffic of H3 and H4.
+    // H3 and H4 send only 1000 B, so the link from S4 to S1 carries no traffic and there is no cyclic buffer
+    // dependency.
     let silent = [("traffic.2.size", "1000B".to_owned()), ("traffic.3.size", "1000B".to_owned())];
     let without = trial.run(&RING, &silent)?;
     let name = "negative control: deadlocks without the traffic of one link";
@@ -67,7 +68,7 @@ fn deadlocks(result: &TrialResult) -> f64 {
     if result.summary.deadlock.is_some() { 1.0 } else { 0.0 }
 }
 
-/// Returns `true` if the four ports along the ring were paused simultaneously at any time.
+/// Returns `true` if at some time the four ports along the ring were paused simultaneously.
 fn around(fabric: &Fabric, result: &TrialResult) -> bool {
     let ring: Vec<_> = (1..=4)
         .filter_map(|number| {
@@ -84,7 +85,8 @@ fn around(fabric: &Fabric, result: &TrialResult) -> bool {
     })
 }
 
-/// Runs bursts of random sizes: some deadlock; others pause the whole ring and drain without intervention.
+/// Runs bursts of random sizes. In some runs the ring deadlocks; in others all its ports are paused and later drain
+/// without intervention.
 fn bursts(trial: &mut Trial) -> Result<(), Failure> {
     let runs = trial.shorten("runs with bursts", 300, 100);
     let mut stream = Stream::new(11, 0, purpose("bursts"));

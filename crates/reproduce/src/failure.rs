@@ -2,32 +2,32 @@
 
 use lab::LabError;
 
-/// Error that prevents an experiment from reaching its checks.
+/// Error that ends an experiment before its checks.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A scenario is invalid or describes no valid network.
+    /// A scenario is invalid or does not describe a valid network.
     #[error(transparent)]
     Lab(#[from] LabError),
-    /// No experiment or paper has this name.
+    /// No experiment or paper has the requested name.
     #[error("there is no experiment `{name}`")]
     Unknown {
-        /// Name in the request.
+        /// Requested name.
         name: String,
         /// Available names, as a sentence.
         known: String,
     },
-    /// Input that the experiment computes is inconsistent: an error in this crate.
+    /// A value that the experiment computes as input is inconsistent, which is an error in this crate.
     #[error("{message}")]
     Bench {
         /// Error message.
         message: String,
-        /// Assumption that is violated.
+        /// Assumption that the value violates.
         granted: String,
     },
 }
 
 impl Failure {
-    /// Creates the error for inconsistent computed input; `granted` is the violated assumption.
+    /// Creates the error for an inconsistent computed value; `granted` is the violated assumption.
     pub fn input(message: impl Into<String>, granted: impl Into<String>) -> Failure {
         Failure::Bench { message: message.into(), granted: granted.into() }
     }

@@ -1,4 +1,4 @@
-//! Log-log plots: a panel for each quantity, labelled with the fitted exponent.
+//! Log-log plots: one panel per quantity, labelled with the fitted exponent.
 
 use std::fmt::Write as _;
 
@@ -17,10 +17,10 @@ const STYLE: &str = "\
 .growth .line{stroke:#7fa8ea}.growth circle{fill:#7fa8ea}\
 .growth text{fill:#e6e9ee}}";
 
-/// Growth of one quantity with another; all values are above 0.
+/// A quantity as a function of another; all values are above 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Growth {
-    /// Name of the growing quantity, with its unit.
+    /// Name of the quantity, with its unit.
     pub name: &'static str,
     /// Points (x, y), x ascending.
     pub points: Vec<(f64, f64)>,
@@ -28,7 +28,7 @@ pub struct Growth {
 
 impl Growth {
     /// Returns the exponent b of y = a x^b, by least squares over the logarithms of the points with x >= `from`; `None`
-    /// with fewer than two different x.
+    /// if there are fewer than two different x.
     pub fn exponent(&self, from: f64) -> Option<f64> {
         let points = self.points.iter().filter(|point| point.0 >= from);
         let logs: Vec<(f64, f64)> = points.map(|&(x, y)| (libm::log(x), libm::log(y))).collect();
@@ -41,7 +41,7 @@ impl Growth {
     }
 }
 
-/// Logarithmic axis between two powers of ten, over a length in pixels.
+/// Logarithmic axis between two powers of ten, mapped to a length in pixels.
 struct Axis {
     first: f64,
     decades: f64,
@@ -59,7 +59,7 @@ impl Axis {
         (libm::log10(value) - self.first) / self.decades * self.length
     }
 
-    /// Returns the positions and labels of the powers of ten.
+    /// Returns the positions and labels of the ticks, which are powers of ten.
     fn ticks(&self) -> impl Iterator<Item = (f64, String)> + '_ {
         let every = libm::ceil(self.decades / 6.0) as i32;
         (0..=self.decades as i32).step_by(every as usize).map(move |decade| {
@@ -74,7 +74,7 @@ impl Axis {
     }
 }
 
-/// Draws a panel for each quantity. The exponent is fitted to the points with x >= `from`.
+/// Draws one panel per quantity. The exponent is fitted to the points with x >= `from`.
 pub fn svg(title: &str, x_name: &str, growths: &[Growth], from: f64) -> String {
     let (width, height) = (growths.len() as f64 * (WIDTH + MARGIN) + 16.0, HEIGHT + 2.0 * MARGIN);
     let mut out = format!(
@@ -109,7 +109,7 @@ pub fn svg(title: &str, x_name: &str, growths: &[Growth], from: f64) -> String {
         let exponent = growth.exponent(from);
         let grows = exponent.map(|exponent| format!("growing as {x_name}^{exponent:.2} from {from} on"));
         let _ = writeln!(out, "<text x=\"{left}\" y=\"{:.1}\">{}</text>", top - 24.0, growth.name);
-        // The exponent has a separate line because next to the name it would overlap the next panel.
+        // The exponent is on a separate line, because next to the name it would overlap the next panel.
         let _ = writeln!(out, "<text x=\"{left}\" y=\"{:.1}\">{}</text>", top - 10.0, grows.unwrap_or_default());
         let _ = writeln!(out, "<text x=\"{right:.1}\" y=\"{}\" text-anchor=\"end\">{x_name}</text>", bottom + 32.0);
     }

@@ -1,4 +1,4 @@
-//! Experiments of the papers. Each check compares a measured number with the paper's.
+//! Reproduction of experiments from papers. Each check compares a measured number with a number from the paper.
 //!
 //! ```text
 //!  experiments/<paper>/<name>.toml --include_str!--> Trial::run (sweeps, overrides) --> checks, tables
@@ -34,10 +34,11 @@ pub use registry::{Choice, Experiment, Source};
 use std::time::Instant;
 pub use trial::Trial;
 
-/// Runs an experiment, shortened if `quick`, optionally under one alternative of a choice.
+/// Runs an experiment, shortened if `quick` is set, optionally with one alternative value of an unspecified parameter.
 ///
 /// # Errors
-/// If a scenario is invalid or describes no valid network: an error in this crate or in the alternative.
+/// If a scenario is invalid or does not describe a valid network, which is an error in this crate or in the
+/// alternative.
 pub fn run(
     experiment: &'static Experiment,
     quick: bool,
@@ -68,7 +69,7 @@ pub fn choose(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     Ok(experiments().filter(wanted).collect())
 }
 
-/// Returns a sentence for the error: the experiments of the paper in `name`, or all papers.
+/// Returns the available names as a sentence for the error: the experiments of the paper in `name`, or all papers.
 fn known(name: &str) -> String {
     let paper = |id: &'static str| id.split_once('/').map_or(id, |(paper, _)| paper);
     let paper_name = name.split('/').next().unwrap_or_default();
@@ -114,7 +115,7 @@ mod tests {
         assert!(known("nothing").starts_with("there are bg, pabo, physics, deadlock,"), "{}", known("nothing"));
     }
 
-    /// Each scenario of each experiment can be run by `tidegate run` without changes.
+    /// `tidegate run` can run each scenario of each experiment unchanged.
     #[test]
     fn scenarios_stand_alone() {
         for source in registry::SCENARIOS {
@@ -131,7 +132,7 @@ mod tests {
         }
     }
 
-    /// The fast experiments in their shortened form, and the JSON object that `reproduce` prints.
+    /// Runs the fast experiments in shortened form, and checks the JSON object that `reproduce` prints.
     #[test]
     fn quick_experiments_hold_and_print_the_promised_object() {
         let results: Vec<Found> = ["physics/lone-flow", "deadlock/ring"]

@@ -1,4 +1,4 @@
-//! Every experiment, by paper.
+//! List of all experiments, by paper.
 
 use super::registry::Experiment;
 use super::{bg, deadlock, dtscoe, equations, florax, pabo, physics, rates, tagger, trim};

@@ -1,9 +1,10 @@
-//! Small text plots.
+//! Text bar charts.
 
-/// Total width of the bars of a row, in characters.
+/// Total width of the bars in a row, in characters.
 const WIDTH: f64 = 40.0;
 
-/// Plots a row per point: label, then a bar and the value for each series. The value `most` fills a bar.
+/// Plots one row per point: its label, then a bar and the value for each series. A bar of the value `most` has full
+/// width.
 ///
 /// ```text
 ///   load   lossless                lossy
@@ -31,7 +32,7 @@ pub fn bars(label: &str, series: &[&str], most: f64, rows: &[(String, Vec<f64>)]
     text
 }
 
-/// Replaces values that would print as -0.000 by zero.
+/// Replaces values that would be printed as -0.000 with zero.
 pub fn no_minus(value: f64) -> f64 {
     if value.abs() < 0.0005 { 0.0 } else { value }
 }

@@ -1,4 +1,4 @@
-//! Output of `reproduce`: text, and one JSON object.
+//! Output of `reproduce`: text, or one JSON object.
 
 use super::check::{Check, Outcome};
 use super::red::{self, Class, Red};
@@ -9,16 +9,16 @@ use std::fmt::Write;
 use text::numbers::counted;
 use text::{ColorMode, Layout, Style, table};
 
-/// Results of one experiment.
+/// Result of one experiment.
 #[derive(Debug)]
 pub struct Result {
     /// Experiment that ran.
     pub experiment: &'static Experiment,
     /// Wall-clock duration, in s.
     pub seconds: f64,
-    /// Checks and output.
+    /// Checks and printed output of the experiment.
     pub trial: Trial,
-    /// Results under alternatives of choices, by `key = value`.
+    /// Results with alternative values of unspecified parameters, by `key = value`.
     pub under: Vec<(String, Result)>,
 }
 
@@ -29,7 +29,7 @@ impl Result {
         outcomes().any(|outcome| outcome == Outcome::Holds) && outcomes().all(|outcome| outcome != Outcome::Fails)
     }
 
-    /// Returns the list entry of a failed check with an expected failure.
+    /// Returns the entry in the list of expected failures if the check fails and is listed.
     fn known(&self, check: &Check) -> Option<&'static Red<'static>> {
         let fails = check.outcome() == Outcome::Fails;
         fails.then(|| red::find(self.trial.quick, self.experiment.id, &check.name)).flatten()
@@ -50,12 +50,12 @@ struct Entry<'a> {
     seconds: f64,
     pass: bool,
     checks: Vec<PrintedCheck<'a>>,
-    /// Present only with `--open-choices`.
+    /// Non-empty only with `--open-choices`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     open_choices: Vec<Alternative<'a>>,
 }
 
-/// A check, and its entry in the list of expected failures.
+/// A check with its entry in the list of expected failures, if any.
 #[derive(Serialize)]
 struct PrintedCheck<'a> {
     #[serde(flatten)]
@@ -92,7 +92,7 @@ struct Listed<'a> {
 }
 
 fn pretty(value: &impl Serialize) -> String {
-    // Only a map with non-string keys could fail.
+    // Serialisation could fail only for a map with non-string keys.
     serde_json::to_string_pretty(value).expect("plain structs always serialise") + "\n"
 }
 
@@ -144,7 +144,7 @@ pub fn list(experiments: &[&Experiment]) -> String {
     table(&["experiment", "what it shows", "seconds", "--quick"], &rows, 2, Layout::Fixed, 0)
 }
 
-/// Formats with about six digits, without trailing zeros.
+/// Formats a number with about six significant digits, without trailing zeros.
 fn number(value: f64) -> String {
     if value.is_nan() {
         return "-".to_owned();
@@ -223,7 +223,8 @@ pub fn result(result: &Result, paint: ColorMode) -> String {
     text
 }
 
-/// Counts equal strings, in order of first occurrence. A linear search is enough for few kinds.
+/// Counts equal strings, in order of first occurrence. A linear search suffices because there are few different
+/// strings.
 fn count_kinds<'a>(things: impl Iterator<Item = &'a str>) -> Vec<(&'a str, usize)> {
     let mut kinds: Vec<(&str, usize)> = Vec::new();
     for thing in things {
@@ -235,7 +236,7 @@ fn count_kinds<'a>(things: impl Iterator<Item = &'a str>) -> Vec<(&'a str, usize
     kinds
 }
 
-/// Returns the last line of the output: totals.
+/// Returns the last line of the output, with the total numbers of checks.
 pub fn totals(results: &[Result]) -> String {
     let checks = || results.iter().flat_map(|result| result.trial.checks.iter().map(move |check| (result, check)));
     let count = |wanted: fn(Outcome) -> bool| checks().filter(|(_, check)| wanted(check.outcome())).count();
@@ -311,7 +312,7 @@ mod tests {
         assert!(!result(id, vec![check("long", 1.0).unjudged("quick run")]).passes(), "nothing was judged");
     }
 
-    /// A check on the quick list only is a new failure in the full run.
+    /// If a check is only on the list of expected failures of quick runs, its failure in a full run is unexpected.
     #[test]
     fn a_run_accepts_the_list_of_its_own_kind() {
         let only_quick = |red: &&Red| red::find(false, red.experiment, red.check).is_none();

@@ -15,20 +15,20 @@ use std::sync::OnceLock;
 /// Cause of an expected failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
-    /// The source contradicts itself, or physics.
+    /// The source contradicts itself, or is physically impossible.
     PapersSlip,
     /// The result depends on a parameter that the source does not specify.
     OpenChoice,
-    /// An error of this project that is not fixed yet.
+    /// A bug of this project that is not fixed yet.
     OursToFix,
-    /// Experiments have not identified the cause.
+    /// The cause has not been found by experiments yet.
     Unknown,
 }
 
 impl Class {
     const ALL: [Class; 4] = [Class::PapersSlip, Class::OpenChoice, Class::OursToFix, Class::Unknown];
 
-    /// Returns the name for files and output.
+    /// Returns the name used in the files and in the output.
     pub const fn name(self) -> &'static str {
         match self {
             Class::PapersSlip => "paper's slip",
@@ -50,13 +50,14 @@ impl Serialize for Class {
 pub struct Red<'a> {
     /// `paper/experiment`.
     pub experiment: &'a str,
-    /// Name of the check.
+    /// Name of the check in the experiment.
     pub check: &'a str,
-    /// Class, and the command or part of the experiment that shows the cause; `None` if unclassified.
+    /// Class, and the command or part of the experiment that shows the cause; `None` if the failure is not classified
+    /// yet.
     pub because: Option<(Class, &'a str)>,
 }
 
-/// Returns the name of the category under which a failed check is counted.
+/// Returns the name of the class under which a failed check is counted in the output.
 pub const fn class_name(red: &Red) -> &'static str {
     match red.because {
         Some((class, _)) => class.name(),
@@ -64,12 +65,12 @@ pub const fn class_name(red: &Red) -> &'static str {
     }
 }
 
-/// Error in a list.
+/// Error in a list file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListError {
     /// Line number, from 1.
     pub line: usize,
-    /// Problem and correction.
+    /// Description of the error and how to correct it.
     pub problem: String,
 }
 
@@ -81,7 +82,7 @@ impl fmt::Display for ListError {
 
 impl std::error::Error for ListError {}
 
-/// Parses a list. Lines that begin with `#` are comments and precede all entries. Entries are sorted by their bytes.
+/// Parses a list. Lines that begin with `#` are comments and must precede all entries. Entries must be sorted by bytes.
 ///
 /// # Errors
 /// At the first line that is malformed, duplicate or out of order, or that names an unknown class or an experiment for
@@ -132,7 +133,7 @@ fn line(written: &str) -> Result<Red<'_>, String> {
 
 fn built_in(text: &'static str) -> Vec<Red<'static>> {
     let exists = |id: &str| experiments().any(|experiment| experiment.id == id);
-    // A test parses both lists.
+    // A unit test ensures that both compiled-in lists can be parsed.
     parse(text, exists).expect("the lists are part of the program")
 }
 

@@ -1,4 +1,4 @@
-//! Definition of an experiment, and all scenarios that experiments run.
+//! Definition of an experiment, and all scenarios that the experiments run.
 
 use super::trial::Trial;
 use crate::failure::Failure;
@@ -15,9 +15,9 @@ pub struct Source {
 /// Parameter that the source of an experiment does not specify, with alternative values.
 #[derive(Debug)]
 pub struct Choice {
-    /// Scenario with the default value.
+    /// Scenario that contains the parameter with its default value.
     pub source: &'static Source,
-    /// Key in that scenario.
+    /// Key of the parameter in that scenario.
     pub key: &'static str,
     /// Alternative values in TOML syntax.
     pub alternatives: &'static [&'static str],
@@ -28,17 +28,17 @@ pub struct Choice {
 pub struct Experiment {
     /// `paper/experiment`.
     pub id: &'static str,
-    /// Statement that the experiment supports.
+    /// Claim that the experiment checks.
     pub title: &'static str,
     /// Citation of the source.
     pub source: &'static str,
-    /// Duration of the full run on one core of 2024, in s.
+    /// Duration of the full run on one core of a 2024 machine, in s.
     pub seconds: u32,
     /// Duration of a run with `--quick`, in s.
     pub quick_seconds: u32,
     /// Parameters that the source does not specify.
     pub choices: &'static [Choice],
-    /// Runs the experiment and adds checks to the trial.
+    /// Function that runs the experiment and adds its checks to the trial.
     pub run: fn(&mut Trial) -> Result<(), Failure>,
 }
 
@@ -55,17 +55,17 @@ macro_rules! scenarios {
 }
 
 scenarios! {
-    /// Goodput over load.
+    /// Goodput as a function of offered load.
     GOODPUT = "bg/fig1.1-goodput.toml";
-    /// Reno over a link that loses one frame in a thousand.
+    /// Reno over a link with a loss probability of 1/1000.
     RENO = "bg/fig1.1-reno.toml";
     /// Congestion spreading, with victim flows that do not cross the congested link.
     SPREADING = "bg/fig1.2.toml";
-    /// One ingress account fills while nothing drains.
+    /// An ingress account that fills while its frames cannot be forwarded.
     HEADROOM = "bg/fig1.4.toml";
-    /// A long cable under credit-based flow control.
+    /// A long link with credit-based flow control.
     CREDITS = "bg/fig1.7.toml";
-    /// A congestion point with a growing queue.
+    /// A QCN congestion point with a growing queue.
     SAMPLES = "bg/fig1.6.toml";
     /// One Vegas flow.
     VEGAS = "bg/fig1.9.toml";
@@ -77,7 +77,7 @@ scenarios! {
     MD1 = "physics/md1.toml";
     /// One flow between two hosts.
     LONE_FLOW = "physics/lone-flow.toml";
-    /// Flows into one host under PFC.
+    /// Flows to one host with PFC.
     MAX_MIN = "physics/max-min.toml";
     /// TCP flows over one bottleneck.
     MAX_MIN_TCP = "physics/max-min-tcp.toml";
@@ -85,7 +85,7 @@ scenarios! {
     RING = "deadlock/ring.toml";
     /// Bursts of three senders that collide at the last switch.
     PABO_TREE = "pabo/tree.toml";
-    /// Two flows that share a switch in the middle.
+    /// Two flows that share the switch in the middle of a chain.
     PABO_EXAMPLE = "pabo/fig1.toml";
     /// Frames that bounce repeatedly.
     TAGGER_FIG4 = "tagger/fig4.toml";
@@ -97,77 +97,77 @@ scenarios! {
     TAGGER_FIG11 = "tagger/fig11.toml";
     /// A shuffle with two bouncing flows.
     TAGGER_FIG12 = "tagger/fig12.toml";
-    /// Servers of many ToRs send to one server while links are failed.
+    /// Servers of many ToRs send to one server, with failed links.
     TAGGER_TABLE6 = "tagger/table6.toml";
-    /// Three servers reply to a client in the tree.
+    /// Three servers reply to a client in a tree.
     PABO_TREE_TCP = "pabo/tree-tcp.toml";
     /// Servers reply to a client in a fat-tree.
     PABO_FAT_TREE = "pabo/fat-tree.toml";
-    /// Servers reply to two clients.
+    /// Servers reply to two clients in a fat-tree.
     PABO_MANY = "pabo/many-to-many.toml";
-    /// Start of an incast at a switch that trims.
+    /// Start of an incast at a switch with packet trimming.
     TRIM_START = "trim/start.toml";
     /// Start of an incast with NDP.
     TRIM_NDP = "trim/ndp.toml";
-    /// A ping during transfers.
+    /// A ping concurrent with bulk transfers.
     TRIM_PING = "trim/fig13.toml";
-    /// A closed loop of requests during transfers.
+    /// A closed loop of requests concurrent with bulk transfers.
     TRIM_MEMCACHED = "trim/fig14.toml";
-    /// Three flows over three spines.
+    /// Three flows over three spines (ECMP).
     TRIM_ECMP = "trim/ecmp.toml";
-    /// Four flows into one port with staggered starts.
+    /// Four flows with staggered starts to one port.
     TRIM_TABLE = "trim/table.toml";
     /// Flows with staggered starts.
     TRIM_HARDWARE = "trim/hardware.toml";
-    /// NDP in a fabric.
+    /// NDP in a fat-tree.
     TRIM_FABRIC = "trim/fabric.toml";
-    /// DCTCP in that fabric.
+    /// DCTCP in the same fabric as [`TRIM_FABRIC`].
     TRIM_FABRIC_DCTCP = "trim/fabric-dctcp.toml";
-    /// TCP in that fabric.
+    /// TCP in the same fabric as [`TRIM_FABRIC`].
     TRIM_FABRIC_TCP = "trim/fabric-tcp.toml";
-    /// DCQCN with PFC in that fabric.
+    /// DCQCN with PFC in the same fabric as [`TRIM_FABRIC`].
     TRIM_FABRIC_DCQCN = "trim/fabric-dcqcn.toml";
-    /// Senders at line rate into one trimming port.
+    /// Senders at line rate to one port with trimming.
     TRIM_OVERLOAD = "trim/overload.toml";
     /// An aggressive flow and moderate flows.
     FLORAX_FIG1 = "florax/fig1.toml";
-    /// Committed rates.
+    /// Flows with committed rates.
     FLORAX_FIG2 = "florax/fig2.toml";
-    /// Five switches.
+    /// Five flows over five switches.
     FLORAX_FIG3 = "florax/fig3.toml";
-    /// A source that does not obey pauses.
+    /// A source that ignores pauses.
     FLORAX_NONCONF = "florax/nonconf.toml";
     /// Many flows through one port.
     FLORAX_STATE = "florax/state.toml";
     /// Four flows under ECCP over one bottleneck.
     ECCP_DUMBBELL = "eccp/dumbbell.toml";
-    /// Probes and constant-rate traffic.
+    /// Probe trains with constant-rate cross traffic.
     ECCP_PROBES = "eccp/probes.toml";
     /// Two flows with limited demand.
     ECCP_DEMANDS = "eccp/demands.toml";
-    /// Rate controls over one bottleneck.
+    /// Rate-based congestion controls at one bottleneck.
     HETFLOW_DUMBBELL = "hetflow/dumbbell.toml";
-    /// Rate controls over paths of different length.
+    /// Rate-based congestion controls over paths with different RTTs.
     HETFLOW_RTTS = "hetflow/rtts.toml";
-    /// Web search flows in a fat-tree.
+    /// Flows of the web search distribution in a fat-tree.
     IRN = "irn/fat-tree.toml";
-    /// CPRI streams and data.
+    /// CPRI streams with data traffic.
     FRONTHAUL = "dtscoe/fronthaul.toml";
-    /// CPRI streams alone, with phases that cause waiting.
+    /// CPRI streams alone, with phases that cause queueing.
     DTSCOE_WITNESS = "dtscoe/witness.toml";
-    /// Consecutive slots.
+    /// Consecutive slots of CPRI streams.
     DTSCOE_DRIFT = "dtscoe/drift.toml";
-    /// CPRI streams and flows.
+    /// CPRI streams with flows.
     DTSCOE_PRICE = "dtscoe/price.toml";
-    /// DCQCN flows into one port.
+    /// DCQCN flows to one port.
     FLUID_DCQCN = "fluid/dcqcn.toml";
 }
 
-/// Fluid model that corresponds to [`FLUID_DCQCN`].
+/// Fluid model of the scenario [`FLUID_DCQCN`].
 pub static FLUID_DCQCN_MODEL: Source =
     Source { name: "experiments/fluid/model.toml", text: include_str!("../experiments/fluid/model.toml") };
 
-/// Fabric files that the scenarios name.
+/// Fabric files that the scenarios reference.
 const FABRICS: &[(&str, &str)] = &[
     ("fig1.json", include_str!("../experiments/florax/fig1.json")),
     ("fig1-fast.json", include_str!("../experiments/florax/fig1-fast.json")),
@@ -180,7 +180,7 @@ const FABRICS: &[(&str, &str)] = &[
     ("fig3-equal.json", include_str!("../experiments/florax/fig3-equal.json")),
 ];
 
-/// Returns a file named by a compiled-in scenario, from the copies compiled into the program.
+/// Returns the compiled-in copy of a file that a compiled-in scenario references.
 ///
 /// # Errors
 /// `NotFound` for any other file.

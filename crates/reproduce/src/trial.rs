@@ -1,4 +1,4 @@
-//! State of one experiment during its run: runs scenarios, collects checks and output.
+//! A run of one experiment: runs scenarios, and collects checks and output.
 
 use super::check::Check;
 use super::registry::{self, Choice, Source};
@@ -17,26 +17,27 @@ use units::Time;
 /// Input and results of an experiment.
 #[derive(Debug)]
 pub struct Trial {
-    /// Shortens long runs if set.
+    /// If set, long runs are shortened.
     pub quick: bool,
     choice: Option<(&'static Choice, &'static str)>,
     /// Checks in the order of the output.
     pub checks: Vec<Check>,
     /// Tables and plots for the text output.
     pub shown: String,
-    /// Descriptions of shortened parts.
+    /// Descriptions of the shortened parts.
     pub shortened: Vec<String>,
     /// Plots: file name and SVG.
     pub plots: Vec<(String, String)>,
 }
 
 impl Trial {
-    /// Creates a trial, optionally under an alternative of one choice.
+    /// Creates a trial, optionally with an alternative value of one unspecified parameter.
     pub fn new(quick: bool, choice: Option<(&'static Choice, &'static str)>) -> Trial {
         Trial { quick, choice, checks: Vec::new(), shown: String::new(), shortened: Vec::new(), plots: Vec::new() }
     }
 
-    /// Returns `full`, or `short` in a quick run, and then records it in [`shortened`](Trial::shortened).
+    /// Returns `full`, or `short` in a quick run. In a quick run the parameter is also recorded in
+    /// [`shortened`](Trial::shortened).
     pub fn shorten(&mut self, what: &str, full: u64, short: u64) -> u64 {
         if self.quick {
             let shortened = format!("{what}: {short} instead of {full}");
@@ -54,8 +55,8 @@ impl Trial {
         self.checks.push(check);
     }
 
-    /// Adds a check that a quick run measures but does not judge. Under an alternative of a choice it is always judged,
-    /// because judging is the purpose of alternatives.
+    /// Adds a check that a quick run measures but does not judge. With an alternative value of an unspecified parameter
+    /// the check is always judged, because that is the purpose of alternatives.
     pub fn check_in_full(&mut self, check: Check) {
         if self.quick && self.choice.is_none() {
             self.check(check.unjudged("quick run"));
@@ -69,7 +70,7 @@ impl Trial {
         self.shown.push_str(text);
     }
 
-    /// Returns the setup of `source` with these keys overridden.
+    /// Returns the setup of `source` with the overrides `changes`.
     ///
     /// # Errors
     /// If the scenario is invalid.
@@ -88,7 +89,7 @@ impl Trial {
             .map_err(|errors| LabError::Scenario { errors, path: path.to_owned() }.into())
     }
 
-    /// Runs `source` with these keys overridden.
+    /// Runs `source` with the overrides `changes`.
     ///
     /// # Errors
     /// If the scenario is invalid.
@@ -105,17 +106,17 @@ pub struct TrialResult {
     pub summary: Outcome,
     /// Flow records at the end of the run.
     pub flows: Vec<FlowRecord>,
-    /// Pause and resume events at their receivers: time, node, port, `true` for pause.
+    /// Pause and resume events at the paused ports: time, node, port, and `true` for pause.
     pub pauses: Vec<(Time, NodeId, u16, bool)>,
-    /// Payload bytes per traffic entry within the measured interval.
+    /// Payload bytes delivered per traffic entry within the measurement interval.
     pub goodput_bytes: Vec<u64>,
     /// Queue samples: node, port, bytes.
     pub queues: Vec<(NodeId, u16, u64)>,
-    /// Host-to-host frame delays within the measured interval, in ps.
+    /// End-to-end frame delays within the measurement interval, in ps.
     pub delays: Histogram,
-    /// MAC control frames sent.
+    /// Number of MAC control frames sent.
     pub control_frames: u64,
-    /// Largest buffer occupancy of any switch.
+    /// Maximum buffer occupancy over all switches, in bytes.
     pub buffer_peak_bytes: u64,
     warm_up: Time,
     duration: Time,
@@ -150,7 +151,7 @@ impl TrialResult {
     /// Runs `setup`; errors name `source`.
     ///
     /// # Errors
-    /// If the setup describes no valid network.
+    /// If the setup does not describe a valid network.
     pub fn of(setup: Setup, source: &Source) -> Result<TrialResult, Failure> {
         let mut result = TrialResult { warm_up: setup.warm_up, duration: setup.duration, ..TrialResult::default() };
         let mut simulation = simulation(setup, source)?;
@@ -162,13 +163,13 @@ impl TrialResult {
         Ok(result)
     }
 
-    /// Returns the payload rate of this traffic entry, in bit/s over the measured interval.
+    /// Returns the goodput of a traffic entry in bit/s, over the measurement interval.
     pub fn goodput(&self, entry: usize) -> f64 {
         let bytes = self.goodput_bytes.get(entry).copied().unwrap_or(0);
         bytes as f64 * 8.0 / (self.duration - self.warm_up).as_secs_f64()
     }
 
-    /// Returns the payload rate of all entries, in bit/s.
+    /// Returns the total goodput of all traffic entries, in bit/s.
     pub fn total_goodput(&self) -> f64 {
         (0..self.goodput_bytes.len()).map(|entry| self.goodput(entry)).sum()
     }
@@ -188,7 +189,7 @@ impl TrialResult {
 /// Builds the network of `setup`.
 ///
 /// # Errors
-/// If the setup describes no valid network.
+/// If the setup does not describe a valid network.
 pub fn simulation(setup: Setup, source: &Source) -> Result<Simulation, Failure> {
     Simulation::new(setup).map_err(|error| LabError::Model { path: source.name.into(), error }.into())
 }

@@ -1,4 +1,5 @@
-//! Congestion signals of rate controls: QCN samples (figure 1.6) and TIMELY's RTT (figure 1.10).
+//! Congestion signals of rate-based congestion controls: QCN feedback samples (figure 1.6) and TIMELY's RTT (figure
+//! 1.10).
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -18,7 +19,7 @@ pub const SAMPLES_CHOICES: &[Choice] =
 /// Unspecified parameters of figure 1.10.
 pub const RTT_CHOICES: &[Choice] = &[Choice { source: &TIMELY_RTT, key: "fabric.link.delay", alternatives: &["10us"] }];
 
-/// Congestion messages captured at hosts: time and feedback.
+/// QCN congestion notification messages received by hosts: time and quantised feedback.
 #[derive(Default)]
 struct FeedbackLog(Vec<(Time, u8)>);
 
@@ -44,8 +45,8 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
         let mut feedback = FeedbackLog::default();
         simulation(setup, &SAMPLES)?.run(&mut feedback);
         feedback.0.sort_unstable();
-        // The offered load exceeds the link and no sender reduces its rate. The time between two messages therefore
-        // gives the number of frames between them.
+        // The offered load exceeds the link rate and no sender reduces its rate. Therefore the time between two
+        // notifications is proportional to the number of frames that arrived between them.
         let rate = 2.0 * 5.01e9 / 8.0 / wire as f64;
         for pair in feedback.0.windows(2) {
             let between = (pair[1].0 - pair[0].0).as_secs_f64() * rate;
@@ -58,7 +59,8 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
         let (percent, linear) = (100.0 / mean(between), 1.0 + 9.0 * feedback / 63.0);
         let name = format!("feedback of {} to {}: frames that are sampled", eighth * 8, eighth * 8 + 7);
         let check = Check::new(name, "%", percent, Relation::Equal, linear, 0.15 * linear);
-        // Samples without congestion send no message, so that several may lie between two messages.
+        // A sample without congestion sends no notification, so the interval between two notifications may contain
+        // several samples.
         trial.check(if eighth == 0 {
             check.unjudged("samples without congestion send no notification")
         } else {
@@ -99,8 +101,9 @@ pub fn round_trip(trial: &mut Trial) -> Result<(), Failure> {
             let bench = Bench::of(setup, &TIMELY_RTT)?;
             let last = bench.controls.get(&0).and_then(|samples| samples.last()).and_then(|sample| sample.rtt_ps);
             let ours_us = last.map_or(f64::NAN, |ps| ps as f64 / 1e6);
-            // Completion minus serialisation: propagation in both directions, the frame's serialisation at two switches
-            // (store-and-forward) and the reply's at three nodes, without the interframe gaps.
+            // Completion time minus serialisation at the sender: propagation in both directions, serialisation of the
+            // frame at two switches (store-and-forward) and of the acknowledgement at three nodes, without interframe
+            // gaps.
             let byte_us = Rate::from_gbps(10).serialise(1).as_ps() as f64 / 1e6;
             let (frame, answer) = ((payload + 62 + 8) as f64 * byte_us, (66 + 8) as f64 * byte_us);
             let alone_us = delays.as_secs_f64() * 1e6 + 3.0 * frame + 3.0 * answer;

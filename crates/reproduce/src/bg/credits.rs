@@ -1,4 +1,4 @@
-//! Figure 1.7: credits that a long link needs.
+//! Figure 1.7: credits needed to fill a long link.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -13,15 +13,15 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &CREDITS, key: "switch.flow_control.regrant", alternatives: &["10us", "10ms"] },
 ];
 
-/// Bytes of a frame of the scenario, from destination address to FCS, and its payload bytes.
+/// Frame size in the scenario, in bytes from destination address to FCS, and its payload in bytes.
 const FRAME: u64 = 1518;
 const PAYLOAD: f64 = 1472.0;
-/// Cable lengths in m; delay 5 ns per metre.
+/// Cable lengths in m; the propagation delay is 5 ns per metre.
 const METRES: [u64; 4] = [20, 200, 1_000, 10_000];
-/// Senders of the incast.
+/// Number of senders in the incast.
 const SENDERS: u64 = 6;
 
-/// Long link.
+/// Link whose length is varied, with its propagation delay and rate.
 struct Cable {
     delay: Time,
     rate: Rate,
@@ -32,25 +32,27 @@ impl Cable {
         self.rate.serialise(FRAME + WIRE_OVERHEAD_BYTES)
     }
 
-    /// Returns the time from the start of a frame to the arrival of the message that returns its credits.
+    /// Returns the credit round-trip time: from the start of a frame to the arrival of the message that returns its
+    /// credits.
     fn round_trip(&self) -> Time {
         self.rate.serialise(FRAME + PREAMBLE_BYTES) + self.rate.serialise(64 + PREAMBLE_BYTES) + self.delay * 2
     }
 
-    /// Returns the number of frames of credits that cover rate x round trip.
+    /// Returns the credits, as a number of frames, that cover the bandwidth-delay product (rate x credit round-trip
+    /// time).
     fn enough(&self) -> u64 {
         self.round_trip().as_ps().div_ceil(self.frame().as_ps())
     }
 
-    /// Returns the share of the link that `frames` of credits can use.
+    /// Returns the utilisation of the link that `frames` frames of credits permit.
     fn share(&self, frames: u64) -> f64 {
         (frames as f64 * self.frame().as_ps() as f64 / self.round_trip().as_ps() as f64).min(1.0)
     }
 
-    /// Runs with these credits. Returns the used share of the link and the results.
+    /// Runs the scenario with these credits. Returns the measured utilisation of the link and the results.
     fn run(&self, trial: &Trial, credits: &str) -> Result<(f64, TrialResult), Failure> {
-        // Each third lasts 100 round trips, so that one frame more or less does not matter. The first third is the
-        // warm-up.
+        // Each third of the run lasts 100 round trips, so that one frame more or less is negligible. The first third is
+        // the warm-up.
         let third = Time::from_us((self.round_trip() * 100).as_ps() / 1_000_000 + 50);
         let us = |time: Time| format!("\"{}us\"", time.as_ps() / 1_000_000);
         let result = trial.run(
@@ -129,8 +131,7 @@ pub fn credits(trial: &mut Trial) -> Result<(), Failure> {
     incast(trial)
 }
 
-/// Incast of six hosts over the long link: for any number of credits and any link loss, no frame is dropped by a full
-/// queue.
+/// Incast of six hosts over the long link: full queues must drop no frame, for any number of credits and any link loss.
 fn incast(trial: &mut Trial) -> Result<(), Failure> {
     let pairs: Vec<String> = (1..=SENDERS).map(|host| format!("[\"H{host}\", \"H{}\"]", SENDERS + 1)).collect();
     let pairs = format!("[{}]", pairs.join(", "));

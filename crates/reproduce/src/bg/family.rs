@@ -1,4 +1,4 @@
-//! Comparison of the flow controls: head-of-line blocking (figure 1.3) and an incast.
+//! Comparison of flow control mechanisms in two scenarios: head-of-line blocking (figure 1.3) and an incast.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -12,18 +12,18 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &INCAST, key: "fabric.link.edge.rate", alternatives: &["80Gbps", "400Gbps"] },
 ];
 
-/// Expectation in both scenarios, in addition to zero loss and a busy congested port.
+/// Expected behaviour in both scenarios, in addition to zero loss and full utilisation of the congested port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claim {
-    /// None: negative control.
+    /// No expectation: negative control without flow control.
     Control,
-    /// Flows that share a link with congested flows are paused, the victim flow too.
+    /// Pauses stop all flows on a shared link, including the victim flow, which does not cross the congested port.
     Blocks,
-    /// The victim flow has another destination and is not paused.
+    /// The victim flow is not paused, because pauses distinguish destinations.
     Spares,
 }
 
-/// Flow control as a scenario states it: the key to override and its value.
+/// Flow control mechanism: the scenario key to override and its value.
 struct Kind {
     name: &'static str,
     key: &'static str,
@@ -35,16 +35,15 @@ const fn kind(name: &'static str, value: &'static str, claim: Claim) -> Kind {
     Kind { name, key: "switch.flow_control", value, claim }
 }
 
-/// Creates an output-driven flow control. Its ports have their own buffers, therefore the whole `switch` table is
-/// replaced.
+/// Creates an output-driven flow control. It requires a buffer per port, so the whole `switch` table is replaced.
 const fn by_output(name: &'static str, value: &'static str, claim: Claim) -> Kind {
     Kind { name, key: "switch", value, claim }
 }
 
-/// Thresholds as in fig1.2.toml if the flow control has them: XOFF above 100 KB, XON 3 KB below. A port's own buffer,
-/// if any, is a tenth of the switch's 4 MB, because the largest switch here has nine ports. A PAUSE of 330 us is close
-/// to the longest possible at 100 Gbps. Ports stop within 3840 bit times as in fig1.2.toml, sooner than the standard
-/// requires.
+/// Thresholds as in fig1.2.toml where the mechanism has thresholds: XOFF above 100 KB, XON 3 KB below. A per-port
+/// buffer is a tenth of the switch's 4 MB, because the largest switch of the scenarios has nine ports. A pause time of
+/// 330 us is close to the maximum at 100 Gbps. Ports react within 3840 bit times as in fig1.2.toml, faster than the
+/// standard requires.
 const KINDS: [Kind; 7] = [
     kind("none", "\"none\"", Claim::Control),
     kind("PAUSE", "{ kind = \"pause\", xoff = \"100KB\", reaction = \"3840 bit times\" }", Claim::Blocks),
@@ -69,10 +68,10 @@ const KINDS: [Kind; 7] = [
 ];
 const MEASURED: &str = "the other side is measured";
 
-/// Results of one flow control in one scenario.
+/// Results of one flow control mechanism in one scenario.
 struct Line {
     kind: &'static Kind,
-    /// Goodput per traffic entry in Gbps; the victim flow is the last.
+    /// Goodput in Gbps by traffic entry; the last entry is the victim flow.
     goodput: Vec<f64>,
     result: TrialResult,
 }
@@ -81,23 +80,23 @@ impl Line {
     fn bystander(&self) -> f64 {
         self.goodput.last().copied().unwrap_or(0.0)
     }
-    /// Returns the goodput of the entries that share the congested port.
+    /// Returns the goodput of the traffic entries that share the congested port.
     fn sharing(&self) -> &[f64] {
         &self.goodput[..self.goodput.len() - 1]
     }
-    /// Returns Jain's index (sum x)^2 / (n sum x^2) of the entries that share the congested port.
+    /// Returns Jain's index (sum x)^2 / (n sum x^2) over the traffic entries that share the congested port.
     fn jain(&self) -> f64 {
         let (sum, squares) = self.sharing().iter().fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
         if squares > 0.0 { sum * sum / (self.sharing().len() as f64 * squares) } else { 0.0 }
     }
 }
 
-/// Runs `source` under a flow control, with or without the entries that share the congested port.
+/// Runs `source` with a flow control mechanism, with or without the traffic entries that share the congested port.
 fn line(trial: &Trial, source: &Source, kind: &'static Kind, entries: usize, congested: bool) -> Result<Line, Failure> {
     let mut changes = vec![(kind.key, kind.value.to_owned())];
     let sizes: Vec<String> = (0..entries - 1).map(|entry| format!("traffic.{entry}.size")).collect();
     if !congested {
-        // With 1 byte each, they complete before the measurement begins.
+        // With 1 byte each, these flows complete before the measurement interval begins.
         changes.extend(sizes.iter().map(|key| (key.as_str(), "1B".to_owned())));
     }
     let result = trial.run(source, &changes)?;

@@ -1,4 +1,5 @@
-//! Figure 1.1: goodput over load, lossy and lossless, and Reno's utilisation at a loss rate of 0.1 %.
+//! Figure 1.1: goodput as a function of offered load, with and without losses, and utilisation of TCP Reno at a packet
+//! loss rate of 0.1 %.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -15,9 +16,9 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &RENO, key: "host.transport.delayed_ack", alternatives: &["true"] },
 ];
 
-/// Senders of the scenario.
+/// Number of senders in the scenario.
 const SENDERS: f64 = 8.0;
-/// Offered loads, as shares of the receiver's link.
+/// Offered loads, relative to the receiver's link rate.
 const LOADS: [f64; 12] = [0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0];
 
 /// Runs `bg/fig1.1`.
@@ -26,7 +27,7 @@ pub fn goodput(trial: &mut Trial) -> Result<(), Failure> {
     reno(trial)
 }
 
-/// Runs one point. Returns goodput in Gbps and the number of frames dropped by full queues.
+/// Runs one point of the figure. Returns the goodput in Gbps and the number of frames dropped by full queues.
 fn point(trial: &Trial, load: f64, lossless: bool, duration_ms: u64) -> Result<(f64, u64), Failure> {
     let rate = (load * 10e9 / SENDERS).round();
     let mut changes =
@@ -38,7 +39,7 @@ fn point(trial: &Trial, load: f64, lossless: bool, duration_ms: u64) -> Result<(
         ));
     }
     let result = trial.run(&GOODPUT, &changes)?;
-    // Without the background traffic.
+    // Goodput of traffic entry 0 only, which excludes the background traffic.
     Ok((result.goodput(0) / 1e9, result.overflowed()))
 }
 
@@ -60,7 +61,8 @@ fn over_load(trial: &mut Trial) -> Result<(), Failure> {
     trial.show("  goodput at the receiver in Gbps over offered load, a share of its 10 Gbps link\n");
     trial.show(&bars("load", &["lossless (PFC)", "lossy (drop)"], 10.0, &rows));
     let at = |load: f64| LOADS.iter().position(|&known| known == load).unwrap_or(0);
-    // Payload share: 1000 of 1062 bytes plus 20 of gap and preamble. The background traffic takes 0.2 Gbps.
+    // Ratio of payload to wire bytes: 1000 bytes per frame of 1062 bytes plus 20 bytes of preamble and gap. The
+    // background traffic takes 0.2 Gbps.
     let payload = 1000.0 / (1062.0 + WIRE_OVERHEAD_BYTES as f64);
     let capacity = (10.0 - 0.2) * payload;
     for load in [0.4, 0.8, 0.95] {
@@ -91,9 +93,10 @@ fn over_load(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the share of the link that Reno uses if `bdp` segments fill the round trip.
+/// Returns the link utilisation of Reno if the bandwidth-delay product is `bdp` segments.
 fn utilisation(trial: &Trial, bdp: u64, seconds: u64, loss: f64) -> Result<f64, Failure> {
-    // A segment of 1518 bytes lasts 1230.4 us at 10 Mbps. 50 us approximate the access links.
+    // The serialisation delay of a segment of 1518 bytes at 10 Mbps is 1230.4 us with overhead. 50 us approximate the
+    // access links.
     let round_trip = Time::from_ps(1_230_400_000 * bdp);
     let delay = (round_trip.saturating_sub(Time::from_ps(1_230_400_000 + 50_000_000))) / 2;
     let changes = [
@@ -102,7 +105,7 @@ fn utilisation(trial: &Trial, bdp: u64, seconds: u64, loss: f64) -> Result<f64, 
         ("duration", format!("\"{seconds}s\"")),
     ];
     let result = trial.run(&RENO, &changes)?;
-    // Payload rate scaled to full frames on the wire, relative to 10 Mbps.
+    // Goodput scaled from payload to wire bytes of full frames, relative to 10 Mbps.
     Ok(result.total_goodput() * (1518 + WIRE_OVERHEAD_BYTES) as f64 / 1460.0 / 1e7)
 }
 
@@ -117,7 +120,8 @@ fn reno(trial: &mut Trial) -> Result<(), Failure> {
     let rows: Vec<(String, Vec<f64>)> = points.iter().map(|&(x, y)| (format!("{x:.0}"), vec![y])).collect();
     trial.show("\n  Reno's utilisation in % over the bandwidth-delay product in packets, one frame in 1000 lost\n");
     trial.show(&bars("product", &["utilisation"], 100.0, &rows));
-    // sqrt(3 / 2p): mean window under an increase by one segment per round trip, halved every 1 / p packets.
+    // sqrt(3 / 2p) segments: mean congestion window if it grows by one segment per RTT and is halved every 1 / p
+    // packets.
     let window = (1.5f64 / 1e-3).sqrt();
     let crossing = points.windows(2).find(|pair| pair[0].1 >= CITED && pair[1].1 < CITED);
     let product = crossing.map_or(f64::NAN, |pair| {

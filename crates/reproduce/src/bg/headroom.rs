@@ -1,4 +1,4 @@
-//! Figure 1.4: headroom required for a cable.
+//! Figure 1.4: PFC headroom required as a function of cable length.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -9,17 +9,17 @@ use protocols::reaction::Reaction;
 use text::{Layout, table};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// The standard bounds the reaction time of a port; the source does not specify it.
+/// Reaction time of a port to a pause frame. The standard bounds it; the source does not specify it.
 const REACTIONS: &[&str] = &["0ns", "\"1000 bit times\"", "\"61440 bit times\"", "standard"];
 /// Parameter that the source does not specify.
 pub const CHOICES: &[Choice] =
     &[Choice { source: &HEADROOM, key: "switch.flow_control.reaction", alternatives: REACTIONS }];
 
-/// Bytes of a frame of the scenario, from destination address to FCS.
+/// Frame size in the scenario, in bytes from destination address to FCS.
 const FRAME: u64 = 1518;
-/// Cable lengths in m; delay 5 ns per metre.
+/// Cable lengths in m; the propagation delay is 5 ns per metre.
 const METRES: [u64; 6] = [1, 10, 100, 300, 1_000, 10_000];
-/// Number of start offsets, within a frame time, of the frames that delay the pause frame.
+/// Number of start offsets within one frame time, for the frames that are being sent when the pause frame must be sent.
 const PHASES: u64 = 6;
 
 struct Cable<'a> {
@@ -29,12 +29,12 @@ struct Cable<'a> {
 }
 
 impl Cable<'_> {
-    /// Returns the number of lossless frames lost with this headroom at the worst offset.
+    /// Returns the number of lossless frames lost with this headroom at the worst start offset.
     fn lost(&self, headroom: Option<u64>) -> Result<u64, Failure> {
         let frame = self.rate.serialise(FRAME + WIRE_OVERHEAD_BYTES);
         let mut worst = 0;
         for phase in 0..PHASES {
-            // Long enough for the account to reach XOFF and for the pause to take effect.
+            // Long enough for the ingress account to reach XOFF and for the pause to take effect.
             let duration = self.rate.serialise(300_000) + self.delay * 4;
             let mut changes = vec![
                 ("fabric.link.delay", format!("\"{}ns\"", self.delay.as_ps() / 1000)),
@@ -49,8 +49,8 @@ impl Cable<'_> {
         Ok(worst)
     }
 
-    /// Returns the least number of frames of headroom without loss. Bisection is valid because more headroom never
-    /// causes loss.
+    /// Returns the minimum headroom without loss, in frames. Bisection is valid because the loss does not increase with
+    /// the headroom.
     fn least_frames(&self, mut enough: u64) -> Result<u64, Failure> {
         let mut too_few = 0;
         while enough - too_few > 1 {
@@ -77,7 +77,8 @@ pub fn headroom(trial: &mut Trial) -> Result<(), Failure> {
     for &metres in METRES.iter().step_by(METRES.len() / lengths) {
         let cable = Cable { trial, delay: Time::from_ns(5 * metres), rate };
         let computed = Headroom::of(rate, cable.delay, &Conditions::new(FRAME, reaction, 1)).bytes;
-        // Formula of the source, in bytes on the wire: 2 C prop + C (pause + reaction) + 3 MTU.
+        // Formula of the source, in bytes on the wire: 2 C t_prop + C (t_pause + t_reaction) + 3 MTU, where C is the
+        // link rate.
         let wire = |time: Time| time.as_ps() as f64 * rate.as_bps() as f64 / 8e12;
         let formula = wire(cable.delay * 2) + (64.0 + 20.0) + wire(reaction.on(rate)) + 3.0 * mtu as f64;
         let least = cable.least_frames(computed / FRAME + 8)?;

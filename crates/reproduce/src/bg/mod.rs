@@ -1,4 +1,4 @@
-//! Background mechanisms: chapter 1 of the ECCP thesis.
+//! Experiments on background mechanisms: chapter 1 of the ECCP thesis.
 
 mod controls;
 mod credits;

@@ -1,4 +1,4 @@
-//! Figures 1.2 and 1.3: propagation of PFC pauses, and victim flows.
+//! Figures 1.2 and 1.3: propagation of PFC pauses (congestion spreading), and victim flows.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -13,18 +13,18 @@ use units::Time;
 pub const CHOICES: &[Choice] =
     &[Choice { source: &SPREADING, key: "switch.flow_control.xoff", alternatives: &["20KB", "300KB", "auto"] }];
 
-/// Traffic entry of the victim flow, `H1x` to `H2x`, which crosses no congested port.
+/// Traffic entry of the victim flow from `H1x` to `H2x`, which does not cross the congested port.
 const VICTIM: usize = 2;
 const MEASURED: &str = "the source only compares: the other side is measured";
 
-/// Results of one run, with the fabric to resolve names.
+/// Results of one run, with the fabric to look up node names.
 struct Spread {
     fabric: Fabric,
     result: TrialResult,
 }
 
 impl Spread {
-    /// Returns the time of the first pause that `node` receives from `peer`.
+    /// Returns the time of the first pause frame that `node` receives from `peer`.
     fn first(&self, node: &str, peer: &str) -> Option<Time> {
         let (node, peer) = (self.fabric.find(node)?, self.fabric.find(peer)?);
         let port = self.fabric.port_towards(node, peer)?;
@@ -92,7 +92,7 @@ pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the goodput of the three entries in Gbps, and the number of frames dropped by full queues.
+/// Returns the goodput of the three traffic entries in Gbps, and the number of frames dropped by full queues.
 fn goodputs(trial: &Trial, changes: &[(&str, String)]) -> Result<(Vec<f64>, u64), Failure> {
     let result = run(trial, changes)?.result;
     Ok(((0..3).map(|entry| result.goodput(entry) / 1e9).collect(), result.overflowed()))
@@ -102,12 +102,13 @@ fn goodputs(trial: &Trial, changes: &[(&str, String)]) -> Result<(Vec<f64>, u64)
 pub fn blocking(trial: &mut Trial) -> Result<(), Failure> {
     let text = |value: &str| value.to_owned();
     let (pfc, lost) = goodputs(trial, &[])?;
-    // With 1 byte each, H11 and H12 complete before the measurement begins.
+    // With 1 byte each, the flows of H11 and H12 complete before the measurement interval begins.
     let (alone, _) = goodputs(trial, &[("traffic.0.size", text("1B")), ("traffic.1.size", text("1B"))])?;
     let (dropping, dropped) = goodputs(trial, &[("switch.flow_control", text("\"none\""))])?;
     let other_class = [("switch.flow_control.priorities", text("[3, 4]")), ("traffic.2.class", text("4"))];
     let (apart, _) = goodputs(trial, &other_class)?;
-    // DCQCN acts end to end per flow: it slows the senders that fill the queue, and not the victim flow.
+    // DCQCN is an end-to-end congestion control: it reduces the rate of the senders that fill the queue, but not of the
+    // victim flow.
     let duration_ms = trial.shorten("simulated ms under DCQCN", 40, 20);
     let per_flow = [
         ("host.transport", text("{ kind = \"dcqcn\", payload = \"1000B\" }")),

@@ -1,4 +1,4 @@
-//! Figure 1.9: the modes of TCP Vegas.
+//! Figure 1.9: increase, decrease and steady phases of TCP Vegas.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -9,23 +9,23 @@ use record::control::ControlSample;
 use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 
-/// The thresholds are those of Brakmo et al.; the figure does not specify them.
+/// The alpha and beta thresholds are from Brakmo et al.; the figure does not specify them.
 pub const CHOICES: &[Choice] =
     &[Choice { source: &VEGAS, key: "host.transport.vegas_alpha", alternatives: &["1", "3"] }];
 
 /// Payload of a segment, in bytes.
 const SEGMENT: u64 = 1460;
 
-/// Window samples of a flow that starts with a given window.
+/// Congestion window samples of a flow with a given initial window.
 struct Seen {
     samples: Vec<ControlSample>,
-    /// Shortest round trip, in ps.
+    /// Minimum RTT, in ps.
     base_ps: f64,
 }
 
 impl Seen {
     fn of(trial: &Trial, control: &str, segments: u64) -> Result<Seen, Failure> {
-        // Replaces the whole table because other congestion controls reject Vegas thresholds.
+        // Replaces the whole `host.transport` table, because other congestion controls reject the Vegas thresholds.
         let window = segments * SEGMENT;
         let other = format!(
             "{{ kind = \"tcp\", congestion_control = \"{control}\", delayed_ack = false, \
@@ -41,8 +41,8 @@ impl Seen {
         Ok(Seen { samples, base_ps })
     }
 
-    /// Returns the samples between two times in ms that have both window and round trip: ms, segments, round trip in
-    /// ps.
+    /// Returns the samples between two times in ms that have both a window and an RTT, as (time in ms, window in
+    /// segments, RTT in ps).
     fn between(&self, from_ms: f64, to_ms: f64) -> Vec<(f64, f64, f64)> {
         let sample = |sample: &ControlSample| {
             let at_ms = sample.at.as_ps() as f64 / 1e9;
@@ -52,7 +52,7 @@ impl Seen {
         self.samples.iter().filter_map(sample).collect()
     }
 
-    /// Returns the growth of the window, in segments per round trip.
+    /// Returns the slope of the congestion window, in segments per RTT.
     fn slope(&self, from_ms: f64, to_ms: f64) -> f64 {
         let samples = self.between(from_ms, to_ms);
         let rounds: f64 = samples.windows(2).map(|pair| (pair[1].0 - pair[0].0) * 1e9 / pair[1].2).sum();
@@ -60,7 +60,7 @@ impl Seen {
         (last.1 - first.1) / rounds
     }
 
-    /// Returns the mean number of queued segments: Vegas's Diff times the shortest round trip.
+    /// Returns the mean number of queued segments, which is Vegas's Diff times the minimum RTT.
     fn waiting(&self, base_ps: f64, from_ms: f64, to_ms: f64) -> f64 {
         let samples = self.between(from_ms, to_ms);
         mean(&samples.iter().map(|sample| sample.1 * (sample.2 - base_ps) / sample.2).collect::<Vec<_>>())
@@ -69,10 +69,11 @@ impl Seen {
 
 /// Runs `bg/fig1.9`.
 pub fn vegas(trial: &mut Trial) -> Result<(), Failure> {
-    // The bandwidth-delay product is 81.3 segments. The initial windows are half of it, 3 above it and 30 above it.
+    // The bandwidth-delay product is 81.3 segments. The initial windows are half of it, 3 segments above it and 30
+    // segments above it.
     let (below, between, above) =
         (Seen::of(trial, "vegas", 40)?, Seen::of(trial, "vegas", 84)?, Seen::of(trial, "vegas", 111)?);
-    // The first run has measured the empty path.
+    // The minimum RTT of the first run is that of the path with an empty queue.
     let base_ps = below.base_ps;
     let reno = Seen::of(trial, "newreno", 84)?;
     let (from, to, end) = (5.0, 20.0, 300.0);
@@ -92,7 +93,7 @@ pub fn vegas(trial: &mut Trial) -> Result<(), Failure> {
             0.0,
         ));
         let name = format!("Vegas with Diff {name}: a segment in each round trip, or none");
-        // Samples are a tenth of a round trip apart, and the smoothed round trip lags.
+        // Tolerance: samples are a tenth of an RTT apart, and the smoothed RTT lags behind.
         trial.check(Check::new(name.clone(), "segments/RTT", slope, Relation::Equal, expected, 0.1));
         let waiting = [seen.waiting(base_ps, from, to), seen.waiting(base_ps, 250.0, end)];
         rows.push(vec![

@@ -8,11 +8,11 @@ use crate::trial::Trial;
 use fluid::models::eccp::Parameters;
 use text::{Layout, table};
 
-/// Reason that a number of the fluid model is shown beside a packet-level figure but not judged.
+/// Reason why a number of the fluid model is shown next to a figure of packet-level results but not judged.
 const PACKETS: &str = "a figure of packets, which eccp/fig2.10 and eccp/fig2.14 judge; the fluid's number is shown";
 
-/// Returns the cross traffic of four flows in Gbps (mean, minimum, maximum) and the longest queue in KB, from 0.2 to 2
-/// s.
+/// Returns mean, minimum and maximum of the total cross traffic of four flows in Gbps, and the maximum queue length in
+/// KB, between 0.2 s and 2 s.
 fn cross_traffic(gain: f64, tau: f64, byte_counter: f64) -> [f64; 4] {
     let mut model = model_of(Parameters { byte_counter, ..parameters(gain, false) }, tau);
     let track = Track::of(&mut model, [0.2, 2.0], 1e-4);
@@ -22,10 +22,10 @@ fn cross_traffic(gain: f64, tau: f64, byte_counter: f64) -> [f64; 4] {
     [track.mean(|state| FLOWS * state[0] / 1e9), least, most(&total), most(&queue)]
 }
 
-/// Delays tau of figure 2.10 in ms, and `true` if below the 1.482 ms of lemma 2.1.
+/// Loop delays tau of figure 2.10 in ms, and `true` if tau is below the 1.482 ms of lemma 2.1 (stable).
 const DELAYS: [(f64, bool); 6] = [(0.3, true), (0.6, true), (1.2, true), (1.8, false), (2.4, false), (3.3, false)];
 
-/// Runs `eccp/fluid`. A model without a solution fails its checks.
+/// Runs `eccp/fluid`. If the model has no solution, its checks fail.
 pub fn dumbbell(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     let mut means = Vec::new();

@@ -10,13 +10,13 @@ use fluid::stability::{Verdict, report, thesis};
 use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 
-/// G_d of table 2.1, and the value that yields the printed results.
+/// Gain G_d as printed in table 2.1, and the value with which the equations yield the printed results.
 pub const GAINS: [(&str, f64); 2] = [("100/128", 100.0 / 128.0), ("1/100", 0.01)];
 /// Number of flows of figure 2.9.
 pub const FLOWS: f64 = 4.0;
 pub const LINK: f64 = 10e9;
 
-/// Returns the parameters of table 2.1 with another G_d.
+/// Returns the parameters of table 2.1 with the gain G_d replaced.
 pub fn parameters(gain: f64, slope: bool) -> Parameters {
     Parameters {
         gain,
@@ -32,7 +32,7 @@ pub fn parameters(gain: f64, slope: bool) -> Parameters {
     }
 }
 
-/// Returns the model of four flows over a buffer of 1 MB.
+/// Returns the model of four flows and a buffer of 1 MB.
 pub fn model_of(parameters: Parameters, tau: f64) -> Eccp {
     let flows = vec![Flows { count: 4, start: 0.0, rtt: tau, rate: LINK }];
     Eccp::new(Bottleneck { rate: LINK, buffer: 8e6 }, flows, parameters)
@@ -72,7 +72,8 @@ pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::new("the same with G_d = 1/100", "T", hundredth.printed_limit(), Relation::Equal, 1.482, 0.001));
     let name = "limit by table 2.1 with the sign of (A I-12) corrected";
     trial.check(Check::new(name, "T", table_2_1.corrected_limit(), Relation::Equal, 2.032, 0.001));
-    // Second-order model of the lemma: a stable node needs both roots left of 0.
+    // Characteristic polynomial of the lemma's second-order approximation: the system is stable if both roots have
+    // negative real parts.
     let right = |gain: f64| {
         let ratios = (1..=48).map(|step| 0.1 * f64::from(step));
         let stable = ratios.filter(|&ratio| {
@@ -85,7 +86,7 @@ pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
         "(A I-21) turns an inequality around: with a < 0 and c > 0 the product of the roots is negative, \
          and one is positive",
     ));
-    // The delay equation itself, without Taylor series.
+    // Stability limit of the delay differential equation itself, without the Taylor approximation.
     for (name, gain) in GAINS {
         let radius =
             report(&model(gain, 300e-6, true)).ok().and_then(|result| result.neutral_radius).unwrap_or(f64::NAN);
@@ -127,13 +128,13 @@ pub fn lemma_2_2(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the rate at the fixed point, (2.10), in bit/s.
+/// Returns the rate at the fixed point by (2.10), in bit/s.
 fn at_rest() -> f64 {
     let p = parameters(0.01, false);
     LINK / (FLOWS + p.available * p.equilibrium)
 }
 
-/// Runs `eccp/fig2.8`. A model without a solution fails its checks.
+/// Runs `eccp/fig2.8`. If the model has no solution, its checks fail.
 pub fn phase(trial: &mut Trial) -> Result<(), Failure> {
     for (name, gain) in GAINS {
         let track = Track::of(&mut model(gain, 40e-6, false), [0.25, 0.5], 1e-4);

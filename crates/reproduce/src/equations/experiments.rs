@@ -11,7 +11,7 @@ use crate::registry::{Choice, Experiment, HETFLOW_DUMBBELL};
 use crate::trial::Trial;
 
 const NONE: &[Choice] = &[];
-/// The thesis specifies only the mean frame size.
+/// Choice of the frame size: the thesis specifies only its mean.
 const FRAMES: &[Choice] =
     &[Choice { source: &HETFLOW_DUMBBELL, key: "host.transport.payload", alternatives: &["138B", "1438B"] }];
 
@@ -24,7 +24,7 @@ const fn of(
     Experiment { id, title, source, seconds: 2, quick_seconds: 2, choices: NONE, run }
 }
 
-/// In the order in which they run.
+/// Experiments in run order.
 pub static EXPERIMENTS: &[Experiment] = &[
     of(
         "eccp/lemma2.1",

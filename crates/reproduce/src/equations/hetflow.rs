@@ -1,4 +1,4 @@
-//! HetFlow figures computed from its equations, with the parameters of table 3.2 of the thesis.
+//! HetFlow figures computed from the equations, with the parameters of table 3.2 of the thesis.
 
 use super::hetflow_packets;
 use super::track::Track;
@@ -13,10 +13,10 @@ use text::{Layout, table};
 
 /// Link rate, in bit/s.
 pub const LINK: f64 = 10e9;
-/// Loop delay, in s.
+/// Loop delay tau, in s.
 pub const TAU: f64 = 10e-6;
 
-/// Returns the parameters of table 3.2 with another scaling factor.
+/// Returns the parameters of table 3.2 with the scaling factor replaced.
 pub fn parameters(scaling: f64) -> Parameters {
     Parameters {
         gain: 1.0 / 128.0,
@@ -30,16 +30,16 @@ pub fn parameters(scaling: f64) -> Parameters {
     }
 }
 
-/// Returns the model of `count` flows that start together at 80 % of the link in total.
+/// Returns the model of `count` flows that start simultaneously with a total rate of 80 % of the link rate.
 pub fn model(count: u32, parameters: Parameters) -> HetFlow {
     let flows = vec![Flows { count, start: 0.0, rtt: TAU, rate: 0.8 * LINK / f64::from(count) }];
     HetFlow::new(Bottleneck { rate: LINK, buffer: 8e6 }, flows, parameters)
 }
 
-/// Runs `hetflow/fig3.5`. A model without a solution fails its checks.
+/// Runs `hetflow/fig3.5`. If the model has no solution, its checks fail.
 pub fn cubic(trial: &mut Trial) -> Result<(), Failure> {
-    // One flow far below the link rate recovers by (3.6) from its initial rate R^ with Fb^ = 64: a plateau, then the
-    // cubic.
+    // A single flow with a rate far below the link rate recovers by (3.6) from its initial rate R^ with Fb^ = 64: the
+    // rate follows a cubic function of time with a plateau.
     let p = parameters(1500.0);
     let rate = 2e9;
     let flows = vec![Flows { count: 1, start: 0.0, rtt: TAU, rate }];
@@ -49,7 +49,7 @@ pub fn cubic(trial: &mut Trial) -> Result<(), Failure> {
         let share = (since - p.recovery) / p.recovery;
         rate * (1.0 + p.gain * 64.0 * share * share * share)
     };
-    // The flow starts sigma after its notification.
+    // The flow starts at the time sigma after its last notification.
     let off = track.rows.iter().map(|(time, state)| (state[0] / by_3_6(time + p.recovery) - 1.0).abs());
     let worst = off.reduce(f64::max).unwrap_or(f64::NAN);
     trial.check(Check::exact("solution of (3.13) off (3.6), relative, the most", "1", worst, Relation::Below, 1e-5));
@@ -68,7 +68,7 @@ pub fn cubic(trial: &mut Trial) -> Result<(), Failure> {
     hetflow_packets::recovery(trial)
 }
 
-/// Runs `hetflow/fig3.6`. A model without a solution fails its checks.
+/// Runs `hetflow/fig3.6`. If the model has no solution, its checks fail.
 pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     let mut lines = Vec::new();
     let mut rows = Vec::new();
@@ -83,7 +83,8 @@ pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     }
     trial.show("  the fluid alone: mean rate in Gbps and mean queue in B\n");
     trial.show(&table(&["flows", "rate", "queue"], &rows, 0, Layout::Fixed, 2));
-    // The printed equations have no feedback quantum: the rate freezes at its value after the last notification.
+    // Without the feedback quantum, as in the printed equations, the rate remains at its value after the last
+    // notification.
     let mut printed = model(4, Parameters { quantum: 0.0, ..parameters(1500.0) });
     let track = Track::of(&mut printed, [0.1, 0.2], 0.05);
     let moved = match &track.rows[..] {
@@ -101,7 +102,7 @@ pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// History of flows that have had one constant rate.
+/// History of flows whose rates have always been this constant.
 struct Steady(f64);
 
 impl Past for Steady {
@@ -113,7 +114,7 @@ impl Past for Steady {
     }
 }
 
-/// Returns the slope of the rate in the decrease phase after a constant rate.
+/// Returns the time derivative of the rate in the decrease phase, if the rate has been constant before.
 fn slope_at(model: &dyn Model, rate: f64) -> f64 {
     let mut slopes = [0.0; 2];
     let state = [rate, 0.0];

@@ -1,4 +1,4 @@
-//! HetFlow: fluid models compared with packet simulations.
+//! HetFlow: fluid models compared with packet-level simulations.
 
 use super::hetflow::{LINK, TAU, model, parameters};
 use super::track::Track;
@@ -14,7 +14,8 @@ use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 use units::Time;
 
-/// Runs the dumbbell of figure 3.8 with `flows` flows that start at 80 % of the link in total.
+/// Runs the packet-level simulation of the dumbbell of figure 3.8, with `flows` flows that start with a total rate of
+/// 80 % of the link rate.
 fn packets(trial: &Trial, flows: u64, milliseconds: u64) -> Result<Bench, Failure> {
     let pairs = (1..=flows).map(|flow| format!("[\"H{flow}\", \"H{}\"]", flow + flows)).collect::<Vec<_>>().join(", ");
     let changes = [
@@ -31,12 +32,14 @@ fn packets(trial: &Trial, flows: u64, milliseconds: u64) -> Result<Bench, Failur
 /// Mean rate per flow in Gbps, and mean queue in KB.
 type Means = (f64, f64);
 
-/// Fluid models compared with packets: flows with equal rates; flows with different initial rates as in the packet
-/// simulation, 80 % of the link in total; flows with equal rates and half the age of the queue slope in (3.7), which is
-/// the age of a mean over one sampling interval.
+/// Fluid models that are compared with the packet-level simulation: flows with equal rates; flows with different
+/// initial rates as in the packet-level simulation, in total 80 % of the link rate; flows with equal rates in which the
+/// queue slope in (3.7) is delayed by half as much, which is the mean age of a slope averaged over one sampling
+/// interval.
 const FLUIDS: [&str; 3] = ["alike", "apart", "half as old"];
 
-/// Returns the means over the second half of a run: packets, then [`FLUIDS`].
+/// Returns the means over the second half of a run, of the packet-level simulation and then of each model in
+/// [`FLUIDS`].
 fn means_of(trial: &Trial, flows: u64, milliseconds: u64) -> Result<[Means; 4], Failure> {
     let bench = packets(trial, flows, milliseconds)?;
     let kb: Vec<f64> = bench.queue_bytes().into_iter().map(|bytes| bytes / 1e3).collect();
@@ -58,7 +61,7 @@ fn means_of(trial: &Trial, flows: u64, milliseconds: u64) -> Result<[Means; 4], 
     Ok([packets, alike(1.0), fluid(apart, flows as usize), alike(0.5)])
 }
 
-/// Figure 3.6: mean rates of the fluid model and of packets.
+/// Figure 3.6: mean rates of the fluid model and of the packet-level simulation.
 pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 600, 200);
     let mut rows = Vec::new();
@@ -107,8 +110,8 @@ pub fn beside(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Figure 3.5 in packets: a burst of another flow causes a rate cut; then the flow recovers alone, through its previous
-/// rate.
+/// Figure 3.5 in the packet-level simulation: a burst of another flow causes a rate cut; afterwards the flow recovers
+/// alone and exceeds its previous rate.
 pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
     let changes = [
         ("fabric.left", "2".to_owned()),
@@ -121,7 +124,7 @@ pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
         ("record.control", "{ every = \"100us\" }".to_owned()),
     ];
     let mut setup = trial.setup(&HETFLOW_DUMBBELL, &changes)?;
-    // The other flow sends 1 MB: the queue grows, both senders are notified, and the other flow ends.
+    // The other flow sends 1 MB: the queue grows, both senders receive notifications, and the other flow completes.
     setup.traffic.flows[1].size_bytes = 1_000_000;
     let bench = Bench::of(setup, &HETFLOW_DUMBBELL)?;
     let samples = bench.controls.get(&0).map_or(&[][..], Vec::as_slice);
@@ -129,7 +132,7 @@ pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
     let cut = (1..samples.len()).rev().find(|&at| rate(&samples[at]) < rate(&samples[at - 1])).unwrap_or(0);
     let target = samples.get(cut).and_then(|sample| sample.target_bps).unwrap_or(0) as f64 / 1e9;
     let least = samples.get(cut).map_or(f64::NAN, rate);
-    // Samples and rate updates are 100 us apart: a hundredth of sigma.
+    // Samples and rate updates are 100 us apart, a hundredth of sigma.
     let after = |ms: u64| samples.get(cut + 10 * ms as usize).map_or(f64::NAN, rate);
     for (name, ours, expected) in [
         ("packets, 10 ms after the last notification: the rate is that before it", after(10), target),
@@ -150,7 +153,7 @@ pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Results of the testbed (figure 3.15): two hosts demand 6 Gbps each over a 10 Gbps link.
+/// Results of the testbed experiment (figure 3.15): two hosts each offer 6 Gbps to a link of 10 Gbps.
 struct Pair {
     rates: Vec<f64>,
     link: Vec<f64>,

@@ -1,4 +1,5 @@
-//! Checks of equations: the thesis's lemmas and fluid figures, and comparisons of fluid models with packets.
+//! Checks of equations: the lemmas and fluid-model figures of the thesis, and comparisons of fluid models with
+//! packet-level simulations.
 
 mod dumbbell;
 mod eccp;

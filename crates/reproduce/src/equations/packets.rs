@@ -1,4 +1,4 @@
-//! DCQCN: fluid models compared with packet simulations.
+//! DCQCN: fluid models compared with packet-level simulations.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -10,7 +10,7 @@ use scenario::FluidFile;
 use std::path::Path;
 use text::{Layout, table};
 
-/// Permitted relative deviation of the fluid model's rate and queue from those of packets.
+/// Permitted relative deviation of the fluid model's rate and queue from those of the packet-level simulation.
 const OFF: f64 = 0.1;
 
 /// Returns the fluid model's mean rate per flow in bit/s and mean queue in bytes.

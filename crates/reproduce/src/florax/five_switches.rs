@@ -10,7 +10,7 @@ use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// Parameters that the paper does not specify: all but the traffic pairs.
+/// Parameters that the paper does not specify: all except the source-destination pairs.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &FLORAX_FIG3, key: "fabric.file", alternatives: &["fig3-access.json", "fig3-equal.json"] },
     Choice { source: &FLORAX_FIG3, key: "switch.queue", alternatives: &["\"50 packets\"", "\"200 packets\""] },
@@ -24,7 +24,7 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &FLORAX_FIG3, key: "switch.flow_control.burst_gap", alternatives: &["2ms", "50ms"] },
 ];
 
-/// FLORAX's own parameters, for the sensitivity analysis of these figures.
+/// Parameters of FLORAX itself, for the sensitivity analysis of these figures.
 const OWN: &[(&str, &[&str])] = &[
     ("switch.flow_control.upper", &["0.3", "0.7"]),
     ("switch.flow_control.lower", &["0.1", "0.4"]),
@@ -35,12 +35,12 @@ const OWN: &[(&str, &[&str])] = &[
 ];
 
 const MEASURED: &str = "the paper only compares: the other side is measured";
-/// Start of flow 5.
+/// Start time of flow 5.
 const STREAM: Time = Time::from_s(1);
-/// Sampling interval of links.
+/// Sampling interval of the link utilisation.
 const SAMPLE_INTERVAL: Time = Time::from_ms(10);
 
-/// Results of the three schemes of the paper.
+/// Results under the three schemes that the paper compares.
 struct Three {
     droptail: Series,
     simple: Series,
@@ -63,11 +63,12 @@ impl Three {
     }
 }
 
-/// Returns the rates of `flow` (0 to 2) while flows 1 to 3 are active under every scheme: the slopes of figures 4 to 6.
+/// Returns the mean payload rates of `flow` (0 to 2) while flows 1 to 3 are all active under every scheme. These rates
+/// are the slopes of figures 4 to 6.
 fn slopes(trial: &mut Trial, flow: usize, duration_s: u64) -> Result<(Three, [f64; 3]), Failure> {
     let three = Three::run(trial, duration_s)?;
     let done = three.named().iter().flat_map(|(_, run)| (0..3).map(|flow| run.done_s(flow))).fold(f64::MAX, f64::min);
-    // Rounded down to tenths of a second, which are multiples of the sampling interval.
+    // The end of the interval is rounded down to a tenth of a second, which is a multiple of the sampling interval.
     let until = Time::from_ms(((done * 10.0).floor().clamp(1.0, duration_s as f64 * 10.0) * 100.0) as u64);
     let rates = three.named().map(|(_, run)| run.mbps(flow, Time::ZERO, until));
     trial.show(&format!("  flow {}: payload that has arrived, MB (the slope up to {until} is compared)\n", flow + 1));
@@ -126,7 +127,7 @@ pub fn fig6(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the rates of flows 4 and 5 in Mbps, from 1 s after the start of flow 5.
+/// Returns the payload rates of flows 4 and 5 in Mbps, measured from 1 s after the start of flow 5.
 fn two(run: &Series) -> (f64, f64) {
     let from = STREAM + Time::from_s(1);
     (run.mbps_after(3, from), run.mbps_after(4, from))
@@ -160,7 +161,7 @@ pub fn fig7(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shows one scheme's throughput over time. Returns the rates of flows 4 and 5.
+/// Shows one scheme's throughput over time. Returns the results, and the rates of flows 4 and 5.
 fn throughput(trial: &mut Trial, figure: u8, choose: fn(&Three) -> &Series) -> Result<(Three, f64, f64), Failure> {
     let duration = Time::from_s(trial.shorten("seconds", 10, 6));
     let three = Three::run(trial, duration.as_ps() / Time::from_s(1).as_ps())?;
@@ -231,7 +232,7 @@ pub fn fig10(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the time in s at which flows 1 to 3 are complete.
+/// Returns the time in s at which the last of flows 1 to 3 completes.
 fn done(run: &Series) -> f64 {
     (0..3).map(|flow| run.done_s(flow)).fold(0.0, f64::max)
 }
@@ -284,7 +285,7 @@ pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
     sensitivity(trial)
 }
 
-/// Shows the dependence of the per-flow claims on FLORAX's own parameters; full runs only.
+/// Shows how the claims about per-flow backpressure depend on FLORAX's own parameters; only in full runs.
 fn sensitivity(trial: &mut Trial) -> Result<(), Failure> {
     if trial.quick {
         trial.shortened.push("the sensitivity of per flow to its thresholds and times is left out".to_owned());

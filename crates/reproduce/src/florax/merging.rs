@@ -1,4 +1,4 @@
-//! Figures 1 and 2, and the source that ignores pauses: two senders, one congested port.
+//! Figures 1 and 2, and a source that ignores pauses: two senders share one congested port.
 
 use super::series::{DESTINATION, SIMPLE, Series};
 use crate::check::{Check, Relation};
@@ -33,15 +33,15 @@ pub const FIG1_CHOICES: &[Choice] =
     choices!(FLORAX_FIG1, Choice { source: &FLORAX_FIG1, key: "fabric.file", alternatives: &["fig1-fast.json"] });
 /// Unspecified parameters of figure 2.
 pub const FIG2_CHOICES: &[Choice] = choices!(FLORAX_FIG2);
-/// Unspecified parameters of the nonconforming source.
+/// Unspecified parameters of the experiment with a nonconforming source.
 pub const NONCONF_CHOICES: &[Choice] = choices!(FLORAX_NONCONF);
 
-/// Returns the payload rate for a wire rate in these scenarios: 1472 of 1538 bytes.
+/// Returns the payload rate for a wire rate in these scenarios: 1472 of 1538 wire bytes are payload.
 fn payload(mbps: f64) -> f64 {
     mbps * 1472.0 / 1538.0
 }
 
-/// Runs `source` under each of `variants` (name, overrides) and shows the rate of each entry.
+/// Runs `source` with each of `variants` (name, overrides) and shows the rate of each traffic entry.
 fn under(
     trial: &mut Trial,
     source: &Source,
@@ -114,7 +114,7 @@ pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
     let get = |run: usize, entry| runs[run].mbps_after(entry, WARM_UP);
     let setup = trial.setup(&FLORAX_FIG2, &[])?;
     let node = |name: &str| setup.fabric.find(name).map(|node| node.0);
-    // Rate of `source` in the first backpressure decision; `None` if that decision does not stop it.
+    // Rate of `source` in Mbps in the first backpressure decision; `None` if that decision does not pause `source`.
     let first = |run: usize, source: &str| {
         let at = runs[run].xoffs.first().map(|xoff| xoff.0);
         let result = runs[run].xoffs.iter().filter(|xoff| Some(xoff.0) == at && xoff.1 == node(source));

@@ -1,4 +1,4 @@
-//! FLORAX, per-flow backpressure, and the schemes that its paper compares it with.
+//! FLORAX (per-flow backpressure), and the schemes with which its paper compares it.
 
 mod experiments;
 mod five_switches;

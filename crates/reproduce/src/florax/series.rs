@@ -1,4 +1,4 @@
-//! Runs with payload samples over time.
+//! Simulation runs with payload samples over time.
 
 use crate::failure::Failure;
 use crate::plot::bars;
@@ -14,27 +14,27 @@ use std::collections::BTreeMap;
 use text::lines::{Line, Panel, Scale, svg};
 use units::Time;
 
-/// Flow control with the paper's name and in scenario syntax. 802.3x is output-driven, with the thresholds of the other
-/// schemes. Its pauses last at most 65535 quanta (33.5 ms at 1 Gbps) and are sent once. Ports stop within 3840 bit
-/// times, sooner than the standard requires.
+/// Flow control mechanism: the paper's name, and its value in a scenario. 802.3x is output-driven and has the same
+/// thresholds as the other schemes. Its pauses are sent once and last at most 65535 quanta (33.5 ms at 1 Gbps). Ports
+/// react within 3840 bit times, faster than the standard requires.
 pub const SIMPLE: (&str, &str) = (
     "simple",
     "{ kind = \"pause-at-output\", lower = 0.25, upper = 0.5, expiry = \"20ms\", reaction = \"3840 bit times\" }",
 );
-/// Drop-tail.
+/// Drop-tail queues without flow control.
 pub const DROP_TAIL: (&str, &str) = ("drop-tail", "\"none\"");
 /// Per-destination backpressure.
 pub const DESTINATION: (&str, &str) = ("destination", "{ kind = \"destination\", lower = 0.25, upper = 0.5 }");
 
-/// Results of a run over time.
+/// Time series of a run, and its results.
 #[derive(Debug, Default)]
 pub struct Series {
-    /// Payload bytes of each traffic entry, by sample time.
+    /// Cumulative payload bytes of each traffic entry, by sample time.
     payload: BTreeMap<Time, Vec<u64>>,
     /// Utilisation of the sampled links, by time, node and port.
     links: BTreeMap<(Time, u32, u16), f64>,
     pub flows: Vec<FlowRecord>,
-    /// XOFFs at traced ports: time, source node of the paused flow, rate in bit/s.
+    /// XOFF decisions at traced ports: time, source node of the paused flow, its rate in bit/s.
     pub xoffs: Vec<(Time, Option<u32>, u64)>,
     pub summary: Outcome,
     end: Time,
@@ -76,19 +76,19 @@ impl Series {
         Ok(series)
     }
 
-    /// Returns the payload rate of an entry between two times, in Mbps.
+    /// Returns the mean payload rate of a traffic entry between two times, in Mbps.
     pub fn mbps(&self, entry: usize, from: Time, until: Time) -> f64 {
         let rows = self.payload.range((std::ops::Bound::Excluded(from), std::ops::Bound::Included(until)));
         let bytes: u64 = rows.map(|(_, row)| row.get(entry).copied().unwrap_or(0)).sum();
         bytes as f64 * 8e6 / (until - from).as_ps() as f64
     }
 
-    /// Returns the payload rate of an entry from `from` to the end, in Mbps.
+    /// Returns the mean payload rate of a traffic entry from `from` to the end of the run, in Mbps.
     pub fn mbps_after(&self, entry: usize, from: Time) -> f64 {
         self.mbps(entry, from, self.end)
     }
 
-    /// Returns maximum and minimum of an entry's throughput over intervals of `step`, in Mbps.
+    /// Returns the maximum and minimum throughput of a traffic entry over intervals of `step`, in Mbps.
     pub fn extent(&self, entry: usize, from: Time, until: Time, step: Time) -> (f64, f64) {
         let (mut most, mut least, mut at) = (0.0f64, f64::MAX, from);
         while at + step <= until {
@@ -99,24 +99,24 @@ impl Series {
         (most, least)
     }
 
-    /// Returns the arrival time of the last byte of an entry's flow, in s; infinite if incomplete.
+    /// Returns the completion time of a traffic entry's flow, in s; infinite if the flow is incomplete.
     pub fn done_s(&self, entry: u64) -> f64 {
         let flow = self.flows.iter().find(|flow| flow.flow == entry);
         flow.and_then(|flow| flow.delivered_ps).map_or(f64::INFINITY, |at| at as f64 / 1e12)
     }
 
-    /// Returns the payload bytes that an entry's flow retransmitted.
+    /// Returns the number of payload bytes that a traffic entry's flow retransmitted.
     pub fn sent_again(&self, entry: u64) -> u64 {
         self.flows.iter().find(|flow| flow.flow == entry).map_or(0, |flow| flow.retransmitted_bytes)
     }
 
-    /// Returns the number of frames dropped by full queues or for ignoring an XOFF.
+    /// Returns the number of frames dropped because a queue was full or because the sender ignored an XOFF.
     pub fn lost(&self) -> u64 {
         let count = |cause: &str| self.summary.packets.dropped.get(cause).copied().unwrap_or(0);
         count("queue full") + count("lossless queue full") + count("nonconforming")
     }
 
-    /// Returns the number of frames dropped for this cause.
+    /// Returns the number of frames dropped because of `cause`.
     pub fn lost_by(&self, cause: &str) -> u64 {
         self.summary.packets.dropped.get(cause).copied().unwrap_or(0)
     }
@@ -135,7 +135,7 @@ impl Series {
     }
 }
 
-/// Plots `value` of each run over time, in intervals of `step`.
+/// Adds an SVG plot of `value` of each run over time, in intervals of `step`.
 pub fn picture(
     trial: &mut Trial,
     (name, title, unit): (&str, &str, &'static str),

@@ -1,4 +1,5 @@
-//! Cost of FLORAX's state: flow table and control frames over the number of flows through one port.
+//! State and control overhead of FLORAX: size of the flow table and number of control frames as a function of the
+//! number of flows through one port.
 
 use super::series::Series;
 use crate::check::{Check, Relation};
@@ -11,20 +12,20 @@ use text::{Layout, table};
 use traffic::{DatagramSource, Flow, Load, PlanBuilder, Process};
 use units::Rate;
 
-/// Hosts on each side; the number of flows is the square.
+/// Number of hosts on each side of the dumbbell; the number of flows is its square.
 const SIDES: [u32; 5] = [3, 10, 32, 100, 316];
-/// Table size limit of the bounded runs, in entries: the default.
+/// Limit of the flow table in the runs with a bounded table, in entries; equal to the default.
 const BOUND: u64 = 4096;
-/// Total offered load: 1.2 times the rate of the link between the switches.
+/// Total offered load: 1.2 times the rate of the bottleneck link.
 const LOAD_BPS: u64 = 12_000_000_000;
 
-/// Parameters that the experiment does not specify.
+/// Parameters that the paper does not specify.
 pub const STATE_CHOICES: &[Choice] = &[
     Choice { source: &FLORAX_STATE, key: "switch.flow_control.expiry", alternatives: &["1ms"] },
     Choice { source: &FLORAX_STATE, key: "switch.queue", alternatives: &["\"250 packets\""] },
 ];
 
-/// Runs with `side` hosts on each side and a table of `bound` entries.
+/// Runs the scenario with `side` hosts on each side and a flow table of `bound` entries.
 fn run(trial: &Trial, side: u32, bound: u64) -> Result<Series, Failure> {
     let changes = [
         ("fabric.left", side.to_string()),
@@ -32,7 +33,8 @@ fn run(trial: &Trial, side: u32, bound: u64) -> Result<Series, Failure> {
         ("switch.flow_control.flows", bound.to_string()),
     ];
     let mut setup = trial.setup(&FLORAX_STATE, &changes)?;
-    // All pairs of left and right hosts, each with the scenario's flow parameters and an equal part of the load.
+    // One flow per pair of a left and a right host, each with the scenario's flow parameters and an equal share of the
+    // load.
     let pairs = u64::from(side) * u64::from(side);
     let Some(pattern) = setup.traffic.flows.first().cloned() else { return Ok(Series::default()) };
     let mut plan = PlanBuilder::new();

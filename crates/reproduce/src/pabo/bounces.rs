@@ -9,12 +9,14 @@ use crate::trial::Trial;
 use std::collections::BTreeMap;
 use text::{Layout, table as columns};
 
-/// Tolerance of shares, in percentage points: the paper has one run, and seeds differ by a few points.
+/// Tolerance of shares, in percentage points: the paper reports a single run, and results vary by a few points between
+/// seeds.
 const POINTS: f64 = 5.0;
-/// Tolerance of Reno's drop rate, in percentage points. It is a fifth to a third of the paper's rates, which are from
-/// one run with some hundred drops in a few bursts.
+/// Tolerance of Reno's drop rate, in percentage points. It is a fifth to a third of the paper's drop rates, which are
+/// from a single run with a few hundred drops in a few bursts.
 const DROP_POINTS: f64 = 0.1;
-/// Minimum share of the bounces, in %, of a bounce site: a tie makes a switch bounce a few packets.
+/// Minimum share of all bounces, in %, from which a switch counts as a bounce site. A tie in the queue lengths makes
+/// other switches bounce a few packets.
 const SITE: f64 = 1.0;
 
 const TOLERANCE: &str =
@@ -25,7 +27,7 @@ pub(super) fn listed(shares: &BTreeMap<String, f64>) -> String {
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
 }
 
-/// Returns the smallest and largest share of bounced packets over the seeds.
+/// Formats the minimum and maximum share of bounced packets over the seeds.
 fn range(found: &Measured) -> String {
     let (least, most) = found.share_range();
     format!("{least:.1} to {most:.1}")
@@ -35,14 +37,14 @@ fn at(shares: &BTreeMap<String, f64>, node: &str) -> f64 {
     shares.get(node).copied().unwrap_or(0.0)
 }
 
-/// Returns the number of switches that are bounce sites only here or only in the paper.
+/// Returns the number of switches that are bounce sites only in this run or only in the paper.
 pub(super) fn other_sites(case: &Case, found: &BTreeMap<String, f64>) -> usize {
     let ours = |node: &str| at(found, node) >= SITE;
     let missing = case.sites.iter().filter(|node| !ours(node)).count();
     missing + found.keys().filter(|node| ours(node) && !case.sites.contains(&node.as_str())).count()
 }
 
-/// Checks the claims that the paper makes for every case.
+/// Checks the claims that the paper makes for all cases.
 fn case_checks(trial: &mut Trial, case: &Case, found: &Measured) {
     let name = |what: &str| format!("{}: {what}", case.name);
     trial.check(Check::exact(name("frames lost with PABO"), "frames", found.lost() as f64, Relation::Equal, 0.0));

@@ -1,5 +1,5 @@
-//! `pabo/choices`: every figure of the paper under four sets of values for unspecified parameters; one set applies to
-//! all figures.
+//! `pabo/choices`: every figure of the paper with four sets of values for the unspecified parameters; within a set, all
+//! figures use the same values.
 //!
 //! ```text
 //!           utilisation  return path    initial window  out-of-order bytes  requests
@@ -77,7 +77,7 @@ impl Set {
     }
 }
 
-/// Rows of the table: quantity, the paper's value, and the measured value for each set.
+/// Rows of the table: quantity, value in the paper, and measured value for each set.
 #[derive(Default)]
 struct Rows(Vec<Vec<String>>);
 
@@ -90,7 +90,7 @@ impl Rows {
     }
 }
 
-/// Adds section V: table I.
+/// Adds the rows of section V: table I.
 fn hop_by_hop(trial: &Trial, set: &Set, rows: &mut Rows, dropped: &mut u64) -> Result<(), Failure> {
     for ((name, packets), paper) in SEVERITIES.into_iter().zip(["43.45, 56.55", "14.73, 85.27", "8.82, 84.14, 7.04"]) {
         let changes: Vec<_> = severity(packets, 1).into_iter().chain(set.switch()).collect();
@@ -105,7 +105,7 @@ fn hop_by_hop(trial: &Trial, set: &Set, rows: &mut Rows, dropped: &mut u64) -> R
     Ok(())
 }
 
-/// Adds section IV: the entropies of figures 5 and 6 with lambda = 50.
+/// Adds the rows of section IV: the entropies of figures 5 and 6 with lambda = 50.
 fn order(trial: &Trial, set: &Set, rows: &mut Rows, dropped: &mut u64) -> Result<(), Failure> {
     let mut entropies = Vec::new();
     for theta in [0.05, 0.35, 0.65, 0.95] {

@@ -2,7 +2,7 @@
 
 use crate::registry::Experiment;
 
-/// In the order in which they run.
+/// Experiments in run order.
 pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "pabo/drop",

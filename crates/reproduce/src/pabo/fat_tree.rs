@@ -1,4 +1,4 @@
-//! Section VI: TCP in a fat-tree, with PABO and with Reno over drop-tail queues. Cases and measured quantities.
+//! Section VI: TCP in a fat-tree, with PABO and with Reno over drop-tail queues. Cases, and statistics of their runs.
 
 use super::hop_by_hop::{bounces, lost, percent};
 use crate::failure::Failure;
@@ -18,7 +18,7 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &PABO_FAT_TREE, key: "fabric.link.delay", alternatives: &["0.5us"] },
 ];
 
-/// Like [`CHOICES`], for many-to-many traffic. Both rules for the return path give one path there.
+/// Like [`CHOICES`], for many-to-many traffic, in which both rules for the return path select the same path.
 pub const MANY_CHOICES: &[Choice] = &[
     Choice { source: &PABO_MANY, key: "switch.overload.utilisation", alternatives: &["fuller"] },
     Choice { source: &PABO_MANY, key: "host.transport.initial_window", alternatives: &["rfc5681"] },
@@ -29,23 +29,23 @@ pub const MANY_CHOICES: &[Choice] = &[
 
 pub(super) const MEASURED: &str = "the source only compares: the other side is measured";
 
-/// Returns the number of seeds for a case. Reno runs use no random numbers unless requests start at random.
+/// Returns the number of seeds for a case. Reno runs are deterministic unless the requests start at random times.
 pub(super) fn seeds(trial: &mut Trial) -> u64 {
     trial.shorten("seeds", 5, 3)
 }
 
-/// Scenario of section VI, with the paper's numbers.
+/// Scenario of section VI, with the results in the paper.
 pub(super) struct Case {
     pub name: &'static str,
     source: &'static Source,
     servers: &'static [u32],
-    /// Share of bounced packets, in %: table II.
+    /// Share of bounced packets in table II, in %.
     pub share: f64,
-    /// Drop rate of Reno, in %.
+    /// Drop rate of Reno in the paper, in %.
     pub reno: f64,
-    /// Switches that bounce packets.
+    /// Switches that bounce packets according to the paper.
     pub sites: &'static [&'static str],
-    /// Switches that drop packets under Reno, with their shares of the drops in %.
+    /// Switches that drop packets under Reno according to the paper, with their shares of the drops in %.
     pub drops: &'static [(&'static str, f64)],
 }
 
@@ -97,7 +97,7 @@ pub(super) const CASES: [Case; 5] = [
     },
 ];
 
-/// Only H1 replies to H9: no congestion.
+/// Only H1 replies to H9, so there is no congestion.
 pub(super) const ALONE: Case =
     Case { name: "1 to 1", source: &PABO_FAT_TREE, servers: &[1], share: 0.0, reno: 0.0, sites: &[], drops: &[] };
 
@@ -115,7 +115,8 @@ impl Case {
         trial.run(self.source, &all)
     }
 
-    /// Runs each seed with PABO, and with TCP Reno over drop-tail switches with equal buffer in one queue.
+    /// Runs each seed with PABO, and with TCP Reno over drop-tail switches that have the same total buffer in one
+    /// queue.
     pub fn measure(&self, trial: &Trial, seeds: u64, changes: &Changes) -> Result<Measured, Failure> {
         let mut found = Measured::default();
         let reno: Vec<_> = changes.iter().cloned().chain(reno()).collect();
@@ -126,7 +127,8 @@ impl Case {
         Ok(found)
     }
 
-    /// Returns `true` for two clients. Both traffic entries must then set `jitter` to spread the requests.
+    /// Returns `true` for the case with two clients. Then both traffic entries must set `jitter` to spread the
+    /// requests.
     pub fn is_many(&self) -> bool {
         self.servers.is_empty()
     }
@@ -142,7 +144,7 @@ fn reno() -> [(&'static str, String); 4] {
     .map(|(key, value)| (key, value.to_owned()))
 }
 
-/// Runs of a case, one per seed.
+/// Simulation runs of a case, one per seed.
 #[derive(Default)]
 pub(super) struct Measured {
     pub with: Vec<TrialResult>,
@@ -154,7 +156,7 @@ pub(super) fn mean(runs: &[TrialResult], of: impl Fn(&TrialResult) -> f64) -> f6
     runs.iter().map(of).sum::<f64>() / runs.len() as f64
 }
 
-/// Returns the mean shares in % by switch, without switches that have none.
+/// Returns the mean share of each switch in %, omitting switches without any.
 fn shares_by_switch(runs: &[TrialResult], of: impl Fn(&TrialResult) -> Vec<(String, u64)>) -> BTreeMap<String, f64> {
     let mut shares = BTreeMap::new();
     for result in runs {
@@ -167,7 +169,7 @@ fn shares_by_switch(runs: &[TrialResult], of: impl Fn(&TrialResult) -> Vec<(Stri
     shares
 }
 
-/// Returns the shares of the bounces in %, by switch.
+/// Returns each switch's share of the bounces, in %.
 pub(super) fn sites(runs: &[TrialResult]) -> BTreeMap<String, f64> {
     let counts = |result: &TrialResult| {
         bounces(result).switches.into_iter().map(|switch| (switch.node, switch.bounces)).collect()
@@ -176,18 +178,18 @@ pub(super) fn sites(runs: &[TrialResult]) -> BTreeMap<String, f64> {
 }
 
 impl Measured {
-    /// Returns the share of bounced packets, in %.
+    /// Returns the mean share of bounced packets, in %.
     pub fn share(&self) -> f64 {
         mean(&self.with, |result| 100.0 * bounces(result).bounced_share)
     }
 
-    /// Returns the smallest and largest [`Measured::share`] of the runs.
+    /// Returns the minimum and maximum over the runs of the share of bounced packets ([`Measured::share`]).
     pub fn share_range(&self) -> (f64, f64) {
         let shares = self.with.iter().map(|result| 100.0 * bounces(result).bounced_share);
         shares.fold((f64::MAX, 0.0), |(least, most), share| (least.min(share), most.max(share)))
     }
 
-    /// Returns the share of packets that were bounced further than one hop, in %.
+    /// Returns the share of packets that were bounced by more than one hop, in %.
     pub fn far(&self) -> f64 {
         let far = |result: &TrialResult| {
             let bounces = bounces(result);
@@ -201,7 +203,7 @@ impl Measured {
         mean(&self.with, |result| bounces(result).switches.iter().map(|switch| switch.bounces).sum::<u64>() as f64)
     }
 
-    /// Returns the shares of Reno's drops in %, by switch.
+    /// Returns each switch's share of Reno's drops, in %.
     pub fn drops(&self) -> BTreeMap<String, f64> {
         let counts = |result: &TrialResult| {
             let losses = result.summary.losses.iter();
@@ -210,7 +212,7 @@ impl Measured {
         shares_by_switch(&self.without, counts)
     }
 
-    /// Returns the drop rate of Reno, relative to the delivered data segments of requests and replies, in %.
+    /// Returns the drop rate of Reno in %, relative to the number of delivered data segments of requests and replies.
     pub fn drop_rate(&self) -> f64 {
         mean(&self.without, |result| percent(lost(result), result.summary.packets.delivered_whole))
     }
@@ -226,31 +228,31 @@ impl Measured {
     }
 }
 
-/// Returns the share of reordered packets, in %.
+/// Returns the share of packets that arrive out of order, in %.
 pub(super) fn displaced(result: &TrialResult) -> f64 {
     let found = result.summary.reordering.unwrap_or_default();
     percent(found.displaced, found.packets)
 }
 
-/// Returns the largest displacement, in packets.
+/// Returns the maximum displacement of an out-of-order packet, in packets.
 pub(super) fn furthest(result: &TrialResult) -> f64 {
     let found = result.summary.reordering.unwrap_or_default();
     found.earliest_packets.max(found.latest_packets) as f64
 }
 
-/// Returns the mean time from a request's start to the last byte of its reply, in ms. Twice the mean FCT is equal to it
+/// Returns the mean time from the start of a request to the last byte of its reply, in ms. It is twice the mean FCT
 /// because there are as many requests as replies.
 pub(super) fn completion_ms(result: &TrialResult) -> f64 {
     let times: Vec<u64> = result.flows.iter().filter_map(record::flows::FlowRecord::fct_ps).collect();
     2.0 * times.iter().sum::<u64>() as f64 / times.len().max(1) as f64 / 1e9
 }
 
-/// Returns the mean host-to-host packet delay, in us.
+/// Returns the mean end-to-end delay of packets, in us.
 pub(super) fn delay_us(result: &TrialResult) -> f64 {
     result.delays.mean().unwrap_or(f64::NAN) / 1e6
 }
 
-/// Returns the standard deviation of the host-to-host packet delay, in us.
+/// Returns the standard deviation of the end-to-end delay of packets, in us.
 pub(super) fn deviation_us(result: &TrialResult) -> f64 {
     result.delays.standard_deviation().unwrap_or(f64::NAN) / 1e6
 }

@@ -1,4 +1,4 @@
-//! Section V, without transport protocols: drop rates, table I, figures 1, 7 and 8.
+//! Section V, without transport protocol: drop rates, table I, figures 1, 7 and 8.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -15,26 +15,26 @@ use units::Time;
 pub const DROP_CHOICES: &[Choice] =
     &[Choice { source: &PABO_TREE, key: "fabric.link.delay", alternatives: &["0.01us", "0.5us"] }];
 
-/// The source does not specify the return path; both rules give one path on a tree.
+/// The source does not specify the return path; in a tree both rules select the same path.
 pub const TABLE_CHOICES: &[Choice] = &[
     Choice { source: &PABO_TREE, key: "switch.overload.return", alternatives: &["source-lookup"] },
     Choice { source: &PABO_TREE, key: "fabric.link.delay", alternatives: &["0.01us", "0.5us"] },
 ];
 
-/// Severities of congestion: name and packets per burst.
+/// Degrees of congestion: name, and packets per burst.
 pub const SEVERITIES: [(&str, u64); 3] = [("mild", 500), ("moderate", 1500), ("severe", 2500)];
-/// The paper's generator sends one packet more than stated.
+/// Number of frames per burst. The paper's generator sends one packet more than stated.
 const FRAMES: &str = "traffic.0.frames_per_burst";
 const BURSTS: u64 = 5;
-/// Capacity in packets of each of the two queues of a port.
+/// Capacity of each of the two queues of a port, in packets.
 const ROOM: u64 = 500;
 
-/// Returns the overrides for bursts of `packets` with `seed`.
+/// Returns the overrides for bursts of `packets` packets with `seed`.
 pub fn severity(packets: u64, seed: u64) -> Vec<(&'static str, String)> {
     vec![(FRAMES, (packets + 1).to_string()), ("seed", seed.to_string())]
 }
 
-/// Returns the overrides for drop-tail switches with equal buffer.
+/// Returns the overrides for drop-tail switches with the same total buffer and without PABO.
 pub fn without_pabo(packets: u64) -> Vec<(&'static str, String)> {
     let mut changes = severity(packets, 1);
     changes.push(("switch.overload", "\"drop\"".to_owned()));
@@ -64,7 +64,7 @@ pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
     for ((name, packets), paper) in SEVERITIES.into_iter().zip([0.13, 44.46, 53.34]) {
         let result = trial.run(&PABO_TREE, &without_pabo(packets))?;
         let injected = result.summary.packets.injected;
-        // Three flows share a link with the capacity of one, so two thirds of each burst queue up.
+        // Three flows share a link with the rate of one flow, so two thirds of each burst are queued.
         let expected = BURSTS * (2 * (packets + 1)).saturating_sub(2 * ROOM);
         let name = |what: &str| format!("{name}, without PABO: {what}");
         trial.check(Check::exact(
@@ -75,7 +75,7 @@ pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
             expected as f64,
         ));
         let rate = percent(lost(&result), injected);
-        // The paper prints two decimals.
+        // The tolerance is half of the last digit: the paper prints two decimal places.
         trial.check(Check::new(name("drop rate at S7"), "%", rate, Relation::Equal, paper, 0.005));
         let none = result.summary.bounces.is_none();
         trial.check(Check::exact(
@@ -92,7 +92,7 @@ pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shares in %, one per seed. The check judges their mean; its note has the one farthest from the paper's.
+/// Shares in %, one per seed. The check judges their mean; its note has the value farthest from the paper's.
 struct Shares(Vec<f64>);
 
 impl Shares {
@@ -146,7 +146,7 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
         let what = format!("{name}: checks of the runs themselves that fail");
         trial.check(Check::exact(what, "checks", failed as f64, Relation::Equal, 0.0));
     }
-    // Negative control for the bounce probability: bouncing only at full queues yields another table.
+    // Negative control for the bounce probability: with bouncing only at full queues, the table differs.
     let mut changes = severity(500, 1);
     changes.push(("switch.overload.theta", "1".to_owned()));
     let full_only = bounces(&trial.run(&PABO_TREE, &changes)?);
@@ -211,7 +211,7 @@ pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
     trial.show(&bars("hops", &["mild", "moderate", "severe"], 100.0, &rows));
     let without = trial.run(&PABO_TREE, &{
         let mut changes = severity(2500, 1);
-        // Queues large enough for all packets cause no bounces.
+        // With queues large enough for all packets, no packet bounces.
         changes.push(("switch.queue", "\"100000 packets\"".to_owned()));
         changes
     })?;
@@ -221,7 +221,7 @@ pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Samples of all queues, and bytes sent per sampled port.
+/// Samples of all queues, and bytes sent by each sampled port.
 #[derive(Default)]
 struct SampleSeries {
     queues: Vec<QueueSample>,
@@ -238,7 +238,8 @@ impl Watcher for SampleSeries {
 }
 
 impl SampleSeries {
-    /// Returns the samples of one of the two queues at the port from `node` to `peer`: time and frames.
+    /// Returns the samples (time and number of frames) of one of the two queues at the port from `node` to `peer`: the
+    /// queue for bounced packets or the queue for normal packets.
     fn of(&self, fabric: &Fabric, node: &str, peer: &str, bounced: bool) -> Vec<(Time, u64)> {
         let found = fabric.find(node).zip(fabric.find(peer));
         let Some((node, port)) = found.and_then(|(node, peer)| Some((node, fabric.port_towards(node, peer)?))) else {
@@ -248,7 +249,7 @@ impl SampleSeries {
         self.queues.iter().filter(wanted).map(|sample| (sample.at, sample.frames)).collect()
     }
 
-    /// Returns the bytes that `node` sent to `peer`.
+    /// Returns the number of bytes that `node` sent to `peer`.
     fn sent(&self, fabric: &Fabric, node: &str, peer: &str) -> u64 {
         let found = fabric.find(node).zip(fabric.find(peer));
         let port = found.and_then(|(node, peer)| Some((node, fabric.port_towards(node, peer)?)));
@@ -272,7 +273,7 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     let pairs = ports.map(pair);
     let [normal, bounce] = &pairs[3];
 
-    // A peak is a run of samples with frames at S7's port.
+    // A peak is a series of samples with frames in the queue at S7's port; gaps of more than 1 ms separate two peaks.
     let busy: Vec<Time> = normal.iter().map(|sample| sample.0).collect();
     let gap = Time::from_us(EVERY_US) * 50;
     let starts = busy.windows(2).filter(|pair| pair[1] - pair[0] > gap).count() + usize::from(!busy.is_empty());
@@ -330,7 +331,7 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
 /// Runs `pabo/fig1`.
 pub fn example(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
-    // The figure's S1, S2, S3, S4 are S4, S1, S2, S3 of the line topology.
+    // Figure 1's S1, S2, S3 and S4 are S4, S1, S2 and S3 of the chain topology.
     let mut least = [u64::MAX; 4];
     let (mut lost, mut missing) = (0, 0);
     for seed in 1..=seeds {

@@ -1,4 +1,4 @@
-//! PABO: packets bounce back from full queues.
+//! PABO: switches bounce packets back towards the source instead of dropping them at full queues.
 
 mod bounces;
 mod choices;

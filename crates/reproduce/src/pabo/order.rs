@@ -1,4 +1,4 @@
-//! Section IV: effect of theta and lambda on packet order, with TCP on the tree.
+//! Section IV: effect of the parameters theta and lambda on packet reordering, with TCP on the tree.
 
 use super::fat_tree::{Changes, MEASURED};
 use super::hop_by_hop::lost;
@@ -42,7 +42,7 @@ pub(super) fn point(trial: &Trial, theta: f64, lambda: f64, more: &Changes) -> R
     })
 }
 
-/// Returns the difference between the largest and smallest entropy.
+/// Returns the difference between the maximum and minimum entropy.
 fn spread(points: &[Point]) -> f64 {
     let (least, most) = points
         .iter()
@@ -50,7 +50,8 @@ fn spread(points: &[Point]) -> f64 {
     most - least
 }
 
-/// Checks panels (a) to (c): theta from 0 in steps of 0.1 with lambda fixed; `end` is at 0.95.
+/// Checks panels (a) to (c) of figure 6: theta from 0 in steps of 0.1 with lambda fixed; `end` is the run with theta =
+/// 0.95.
 fn along_theta(trial: &mut Trial, lambda: f64, points: &[Point], end: Point) {
     let name = |what: &str| format!("lambda = {lambda}: {what}");
     let rises = points.windows(2).filter(|pair| pair[1].variance > pair[0].variance).count();
@@ -84,7 +85,7 @@ fn along_theta(trial: &mut Trial, lambda: f64, points: &[Point], end: Point) {
     }
 }
 
-/// Checks panels (d) to (f): varying lambda, with theta fixed.
+/// Checks panels (d) to (f) of figure 6: lambda varies, theta is fixed.
 fn along_lambda(trial: &mut Trial) -> Result<(), Failure> {
     let entropies = |trial: &Trial, theta: f64| -> Result<[f64; 3], Failure> {
         let of = |lambda: f64| Ok::<_, Failure>(point(trial, theta, lambda, &[])?.entropy);
@@ -147,7 +148,7 @@ pub fn separately(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Darker for smaller values, as in the paper.
+/// Shades of the plot, darker for smaller values, as in the paper.
 const SHADES: [char; 6] = ['@', '#', '+', '-', '.', ' '];
 
 /// Runs `pabo/fig5`.

@@ -1,13 +1,14 @@
 //! Spearman's rank correlation.
 
-/// Returns the rank of each value, from 0; equal values have the mean of their ranks.
+/// Returns the rank of each value, from 0; ties have the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let below = |value: f64| values.iter().filter(|&&other| other < value).count() as f64;
     let equal = |value: f64| values.iter().filter(|&&other| other == value).count() as f64;
     values.iter().map(|&value| below(value) + (equal(value) - 1.0) / 2.0).collect()
 }
 
-/// Returns the rank correlation: 1 if both increase together, -1 if opposite, 0 if either is constant.
+/// Returns Spearman's rank correlation: 1 if both increase together, -1 if one increases while the other decreases, 0
+/// if either is constant.
 pub fn correlation(x: &[f64], y: &[f64]) -> f64 {
     let (x, y) = (ranks(x), ranks(y));
     let middle = (x.len() as f64 - 1.0) / 2.0;
@@ -16,8 +17,8 @@ pub fn correlation(x: &[f64], y: &[f64]) -> f64 {
     if scale > 0.0 { product(&x, &y) / scale } else { 0.0 }
 }
 
-/// Returns two standard deviations of the mean of `correlations` coefficients, each over `values` independent pairs:
-/// the variance of one is 1 / (values - 1).
+/// Returns two standard deviations of the mean of `correlations` rank correlation coefficients, each over `values`
+/// pairs of independent values. The variance of one coefficient is 1 / (values - 1).
 pub fn chance(values: usize, correlations: u64) -> f64 {
     2.0 / ((values as f64 - 1.0) * correlations as f64).sqrt()
 }
@@ -33,11 +34,11 @@ mod tests {
         assert_eq!(correlation(&x, &[1.0, 8.0, 27.0, 64.0]), 1.0);
         assert_eq!(correlation(&x, &[4.0, 3.0, 2.0, 1.0]), -1.0);
         assert_eq!(correlation(&x, &[5.0; 4]), 0.0);
-        // Ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3: 4.5 / sqrt(4.5 * 5).
+        // Correlation of the ranks 0, 1.5, 1.5, 3 with 0, 1, 2, 3: 4.5 / sqrt(4.5 * 5).
         assert!((correlation(&x, &[1.0, 2.0, 2.0, 9.0]) - 0.9f64.sqrt()).abs() < 1e-12);
     }
 
-    /// About one in twenty means over independent values exceeds two standard deviations.
+    /// For independent values, about one in twenty means exceeds two standard deviations.
     #[test]
     fn chance_is_two_standard_deviations() {
         let mut stream = Stream::new(1, 0, 0);

@@ -1,4 +1,4 @@
-//! Effect of theta and lambda: figures 3 and 9.
+//! Parameter sweeps over theta and lambda: figures 3 and 9.
 
 use super::hop_by_hop::{bounces, lost, severity, without_pabo};
 use crate::check::{Check, Relation};
@@ -8,7 +8,7 @@ use crate::registry::PABO_TREE;
 use crate::trial::Trial;
 use protocols::pabo::BounceFunction;
 
-/// Packets per burst of the moderate case.
+/// Packets per burst with moderate congestion.
 const MODERATE: u64 = 1500;
 
 /// Runs `pabo/fig3`.
@@ -53,7 +53,7 @@ pub fn bounce_function(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the coefficient of determination of the linear regression, and its slope.
+/// Returns the coefficient of determination (R^2) and the slope of a linear regression.
 fn line(points: &[(f64, f64)]) -> (f64, f64) {
     let count = points.len() as f64;
     let mean = |part: fn(&(f64, f64)) -> f64| points.iter().map(part).sum::<f64>() / count;

@@ -1,4 +1,4 @@
-//! Section VI: PABO's effect on delays and completion times, figures 13 to 15.
+//! Section VI: effect of PABO on packet delays and completion times, figures 13 to 15.
 
 use super::fat_tree::{ALONE, CASES, MEASURED, completion_ms, delay_us, deviation_us, mean, seeds};
 use super::hop_by_hop::lost;
@@ -8,10 +8,11 @@ use crate::failure::Failure;
 use crate::plot::bars;
 use crate::trial::Trial;
 
-/// Upper bound for "slightly" higher, relative to the other value. OPEN in the paper.
+/// Upper bound for the paper's "slightly" higher, relative to the other value. The paper does not define it (OPEN).
 const SLIGHTLY: f64 = 0.1;
 
-/// Upper bound for "stable": spread of the entropies relative to their mean. OPEN in the paper.
+/// Upper bound for the paper's "stable": range of the entropies relative to their mean. The paper does not define it
+/// (OPEN).
 const SMALL_SPREAD: f64 = 0.1;
 
 /// Runs `pabo/fig13`.
@@ -37,7 +38,7 @@ pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
         let name = format!("deviation with PABO, {}, against {}", CASES[at].name, CASES[at - 1].name);
         trial.check(Check::new(name, "us", deviations[at], Relation::Above, deviations[at - 1], 0.0).note(MEASURED));
     }
-    // With 12 servers one is near the client: the paper's exception, only for the mean.
+    // With 12 servers, one server is near the client, so the mean delay is an exception, as the paper states.
     for at in 1..3 {
         let name = format!("mean delay with PABO, {}, against {}", CASES[at].name, CASES[at - 1].name);
         trial.check(Check::new(name, "us", means[at], Relation::Above, means[at - 1], 0.0).note(MEASURED));

@@ -1,8 +1,8 @@
-//! Experiments with analytical results.
+//! Experiments with known analytical results.
 
 use crate::registry::Experiment;
 
-/// In the order in which they run.
+/// Experiments in run order.
 pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "physics/md1",

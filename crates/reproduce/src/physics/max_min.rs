@@ -1,4 +1,4 @@
-//! Shares of a bottleneck.
+//! Max-min fair shares of a bottleneck.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -10,7 +10,8 @@ use crate::trial::Trial;
 pub fn max_min(trial: &mut Trial) -> Result<(), Failure> {
     let result = trial.run(&MAX_MIN, &[])?;
     let got: Vec<f64> = (0..5).map(|entry| result.goodput(entry) / 1e9).collect();
-    // On the wire, frames of 1062 bytes plus 20 of preamble and gap; payload 1000 bytes under RoCE, 1016 in datagrams.
+    // Ratio of goodput to wire rate: frames of 1062 bytes plus 20 bytes of preamble and gap carry 1000 bytes of payload
+    // with RoCE and 1016 bytes as datagrams.
     let modest = 0.5 * 1016.0 / 1082.0;
     let share = (10.0 - 0.5) / 4.0 * 1000.0 / 1082.0;
     let name = "modest: gets what it asks for, 500 Mbps of the wire";

@@ -1,4 +1,4 @@
-//! Experiments with analytical results, which every correct simulator must reproduce.
+//! Experiments with known analytical results, which every correct simulator must reproduce.
 
 mod experiments;
 mod lone_flow;

@@ -1,4 +1,4 @@
-//! One deterministic server: Pollaczek-Khinchine formula and Little's law.
+//! An M/D/1 queue: Pollaczek-Khinchine formula, and Little's law.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -9,15 +9,17 @@ use model::Watcher;
 use text::{Layout, table};
 use units::{Rate, Time};
 
-/// Service time of a frame at the 10 Gbps port.
+/// Service time (serialisation delay) of a frame at the 10 Gbps port.
 const SERVICE: Time = Time::from_us(1);
 const SERVICE_NS: f64 = 1000.0;
-/// Fixed delay: two serialisations of 1238 bytes (frame and preamble) at 100 Gbps, one at 10 Gbps, three cables.
+/// Delay without queueing: serialisation of 1238 bytes (frame and preamble) twice at 100 Gbps and once at 10 Gbps, and
+/// propagation over three cables.
 const FIXED_NS: f64 = 99.04 + 990.4 + 99.04 + 3.0 * 500.0;
-/// Number of batches. Each is thousands of busy periods long, so that their means are nearly independent.
+/// Number of batches (method of batch means). Each batch has thousands of busy periods, so that batch means are nearly
+/// independent.
 const BATCHES: u64 = 20;
 
-/// Watcher that stops the run at the end of every batch.
+/// Watcher that interrupts the run at the end of every batch.
 struct Batches {
     length: Time,
     next: Time,
@@ -33,7 +35,7 @@ impl Watcher for Batches {
     }
 }
 
-/// Returns the mean wait over batches, in service times, and the number of frames.
+/// Returns the confidence interval of the mean waiting time over batches, in service times, and the number of frames.
 fn waits(trial: &Trial, load: f64, frames: u64) -> Result<(Interval, u64), Failure> {
     let rate = Rate::from_gbps(10).scale((load * 100.0).round() as u64, 400);
     let warm_up = Time::from_ms(5);

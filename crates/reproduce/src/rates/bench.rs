@@ -1,4 +1,5 @@
-//! A run of flows over one bottleneck, and samples of its queue, flows and rate controls in the measured interval.
+//! A run of flows over one bottleneck, with samples of its queue, its flows and their rate controls in the measurement
+//! interval.
 
 use crate::failure::Failure;
 use crate::registry::Source;
@@ -17,9 +18,9 @@ pub struct Bench {
     queue: BTreeMap<Time, u64>,
     sent: BTreeMap<Time, u64>,
     payload: BTreeMap<Time, Vec<u64>>,
-    /// Rate control samples of each flow.
+    /// Rate control samples by flow.
     pub controls: BTreeMap<u64, Vec<ControlSample>>,
-    /// Wire bytes per payload byte of a full data frame, by traffic entry.
+    /// Ratio of wire bytes to payload bytes of a full data frame, by traffic entry.
     wire: Vec<f64>,
     every: [Option<Time>; 3],
     warm_up: Time,
@@ -31,7 +32,7 @@ pub struct Bench {
 impl Watcher for Bench {
     fn queue(&mut self, sample: QueueSample) {
         if self.bottleneck == Some((sample.node, sample.port)) {
-            // Sums the port's class queues.
+            // The queues of all classes at the port are summed.
             *self.queue.entry(sample.at).or_default() += sample.bytes;
         }
     }
@@ -50,7 +51,8 @@ impl Watcher for Bench {
     }
 }
 
-/// Returns the port between the two switches of a dumbbell, or that of a single switch to its last host.
+/// Returns the bottleneck: the port between the two switches of a dumbbell, or the port of a single switch to its last
+/// host.
 fn bottleneck(fabric: &Fabric) -> Option<(NodeId, u16)> {
     let mut switches = fabric.switches();
     let first = switches.next()?;
@@ -88,31 +90,31 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Returns the sample times, one per `every`, after `from` and up to the end.
+    /// Returns the sample times after `from` up to the end of the run, one per `every`.
     fn sample_times(&self, every: Option<Time>, from: Time) -> impl Iterator<Item = Time> {
         let every = every.unwrap_or(self.end).as_ps();
         (from.as_ps() / every + 1..=self.end.as_ps() / every).map(move |number| Time::from_ps(number * every))
     }
 
-    /// Returns the queue samples in the measured interval, in bytes.
+    /// Returns the queue samples in the measurement interval, in bytes.
     pub fn queue_bytes(&self) -> Vec<f64> {
         self.queue_from(self.warm_up).into_iter().map(|(_, bytes)| bytes).collect()
     }
 
-    /// Returns the queue samples after `from`: time in ms, bytes.
+    /// Returns the queue samples after `from`, as (time in ms, bytes).
     pub fn queue_from(&self, from: Time) -> Vec<(f64, f64)> {
         let bytes = |at: Time| self.queue.get(&at).copied().unwrap_or(0) as f64;
         self.sample_times(self.every[0], from).map(|at| (at.as_secs_f64() * 1e3, bytes(at))).collect()
     }
 
-    /// Returns the bottleneck's rate per sampling interval: time in ms, Gbps with preamble and gap.
+    /// Returns the bottleneck's throughput per sampling interval, as (time in ms, Gbps including preamble and gap).
     pub fn link_gbps(&self) -> Vec<(f64, f64)> {
         let span = self.every[1].unwrap_or(self.end).as_ps() as f64;
         let sent = |at: Time| self.sent.get(&at).copied().unwrap_or(0) as f64 * 8e3 / span;
         self.sample_times(self.every[1], Time::ZERO).map(|at| (at.as_secs_f64() * 1e3, sent(at))).collect()
     }
 
-    /// Returns the arrival rate of each entry's data per sampling interval: time in ms, Gbps on the wire.
+    /// Returns the arrival rate of each traffic entry's data per sampling interval, as (time in ms, Gbps on the wire).
     pub fn arrived_gbps(&self, from: Time) -> Vec<(f64, Vec<f64>)> {
         let span = self.every[2].unwrap_or(self.end).as_ps() as f64;
         let gbps = |entry: usize, bytes: u64| bytes as f64 * self.wire[entry] * 8e3 / span;
@@ -123,18 +125,20 @@ impl Bench {
         self.payload.range((std::ops::Bound::Excluded(from), std::ops::Bound::Unbounded)).map(row).collect()
     }
 
-    /// Returns the data rate of all flows per sampling interval of the measured interval, in Gbps on the wire.
+    /// Returns the total data rate of all flows per sampling interval within the measurement interval, in Gbps on the
+    /// wire.
     pub fn cross_gbps(&self) -> Vec<f64> {
         self.arrived_gbps(self.warm_up).into_iter().map(|(_, row)| row.iter().sum()).collect()
     }
 
-    /// Returns the mean data rate of each entry in the measured interval, in Gbps on the wire.
+    /// Returns the mean data rate of each traffic entry in the measurement interval, in Gbps on the wire.
     pub fn flow_gbps(&self) -> Vec<f64> {
         let rows = self.arrived_gbps(self.warm_up);
         (0..self.wire.len()).map(|entry| mean(&rows.iter().map(|row| row.1[entry]).collect::<Vec<_>>())).collect()
     }
 
-    /// Returns the mean over time of Jain's index, each over the rates of `samples_per_index` consecutive samples.
+    /// Returns the time average of Jain's index, where each index is computed from the rates over `samples_per_index`
+    /// consecutive samples.
     pub fn jain_over_time(&self, samples_per_index: usize) -> f64 {
         let rows = self.arrived_gbps(self.warm_up);
         let rate = |part: &[(f64, Vec<f64>)], entry: usize| part.iter().map(|row| row.1[entry]).sum::<f64>();
@@ -143,14 +147,14 @@ impl Bench {
         mean(&rows.chunks_exact(samples_per_index).map(of).collect::<Vec<_>>())
     }
 
-    /// Returns the sending rate of `flow` over the whole run: time in ms, Gbps.
+    /// Returns the sending rate of `flow` over the whole run, as (time in ms, Gbps).
     pub fn sending_gbps(&self, flow: u64) -> Vec<(f64, f64)> {
         let samples = self.controls.get(&flow).map_or(&[][..], Vec::as_slice);
         let rate = |sample: &ControlSample| Some((sample.at.as_secs_f64() * 1e3, sample.rate_bps? as f64 / 1e9));
         samples.iter().filter_map(rate).collect()
     }
 
-    /// Returns the sending rates of all flows in the measured interval, in Gbps.
+    /// Returns the sending rates of all flows in the measurement interval, in Gbps.
     pub fn all_sending_gbps(&self) -> Vec<f64> {
         let within = self.warm_up.as_secs_f64() * 1e3;
         let of =
@@ -169,14 +173,14 @@ pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Returns the standard deviation of the population.
+/// Returns the population standard deviation.
 pub fn deviation(values: &[f64]) -> f64 {
     let middle = mean(values);
     let squares = values.iter().map(|value| (value - middle) * (value - middle)).sum::<f64>();
     libm::sqrt(squares / values.len() as f64)
 }
 
-/// Returns the quantile for this share, by nearest rank.
+/// Returns the `share` quantile by the nearest-rank method.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -184,7 +188,7 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
     sorted.get(rank - 1).copied().unwrap_or(f64::NAN)
 }
 
-/// Returns Jain's fairness index: 1 if all values are equal, 1 / n if one of n has everything.
+/// Returns Jain's fairness index: 1 if all values are equal, 1 / n if only one of n values is not zero.
 pub fn jain(values: &[f64]) -> f64 {
     let (sum, squares) = (values.iter().sum::<f64>(), values.iter().map(|value| value * value).sum::<f64>());
     sum * sum / (values.len() as f64 * squares)

@@ -1,4 +1,4 @@
-//! ECCP with limited demands, figure 2.21 of the thesis, and the start of a new flow, (2.21).
+//! ECCP with limited demands (figure 2.21 of the thesis), and the start of a new flow (2.21).
 
 use super::bench::{Bench, mean};
 use super::eccp_dumbbell::GAINS;
@@ -16,7 +16,7 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &ECCP_DEMANDS, key: "host.transport.payload", alternatives: &["1438B"] },
 ];
 
-/// Demands of the two hosts by period, in Gbps.
+/// Demands of the two hosts in each period, in Gbps.
 const PERIODS: [(&str, f64, f64); 4] =
     [("up to 4 s", 4.0, 1.0), ("4 s to 12.4 s", 4.0, 6.0), ("12.4 s to 14.2 s", 6.0, 6.0), ("from 14.2 s", 3.0, 6.0)];
 
@@ -79,7 +79,8 @@ pub fn demands(trial: &mut Trial) -> Result<(), Failure> {
 pub fn new_flow(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, gain) in GAINS {
-        // (2.21) with T = 1 ms: a buffer of B holds the data that a flow at B / T sends before its first feedback.
+        // (2.21) with T = 1 ms: a buffer of size B absorbs the data that a flow with rate B / T sends before its first
+        // feedback.
         for buffer_kb in [250u64, 500, 1000] {
             let begins = buffer_kb as f64 * 8.0 / 1e3;
             let lost = |room: u64| -> Result<(f64, f64), Failure> {

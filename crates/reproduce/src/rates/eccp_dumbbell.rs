@@ -1,5 +1,5 @@
-//! ECCP's dumbbell in packets, figures 2.10 to 2.17 of the thesis: four greedy flows over 10 Gbps, with measured
-//! available bandwidth as in the thesis.
+//! Packet-level simulation of ECCP's dumbbell, figures 2.10 to 2.17 of the thesis: four greedy flows share 10 Gbps, and
+//! the available bandwidth is measured by probes as in the thesis.
 
 use super::bench::{Bench, jain, mean, quantile};
 use super::eccp_judge;
@@ -19,20 +19,21 @@ pub const CHOICES: &[Choice] = &[
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.estimate", alternatives: &["trains"] },
 ];
 
-/// Gd as printed in table 2.1, and the value that yields the thesis's limit of 1.482 T.
+/// Gain Gd as printed in table 2.1, and the value with which the equations yield the thesis's limit of 1.482 T.
 pub const GAINS: [(&str, f64); 2] = [("Gd = 100/128", 100.0 / 128.0), ("Gd = 1/100", 0.01)];
 
-/// Name, Gd, and frames per train. In addition to [`GAINS`], the value that separates the delays as in the thesis (see
+/// Name, Gd, and probe frames per train. In addition to [`GAINS`], a value of Gd that separates stable from unstable
+/// delays as in the thesis (see `eccp/gain`), with trains too short to disturb the measurements.
 /// `eccp/gain`), with trains too short to disturb the measurements.
 const SETTINGS: [(&str, f64, &str); 3] =
     [(GAINS[0].0, GAINS[0].1, "33"), (GAINS[1].0, GAINS[1].1, "33"), ("Gd = 1/20, 2 probes a train", 0.05, "2")];
 
-/// Returns the setting's name for use in file names.
+/// Returns the setting's name in a form for file names.
 fn slug(name: &str) -> String {
     name.replace("Gd = ", "").replace(", ", "-").replace([' ', '/'], "-")
 }
 
-/// Samples of one run that a figure shows.
+/// Samples and statistics of one run that a figure shows.
 pub struct Shown {
     pub cross: Vec<f64>,
     pub queue_kb: Vec<f64>,
@@ -52,7 +53,7 @@ impl Shown {
         }
     }
 
-    /// Returns the range between the 1 % and 99 % quantiles of the cross traffic, in Gbps.
+    /// Returns the difference between the 99 % and 1 % quantiles of the cross traffic, in Gbps.
     pub fn spread(&self) -> f64 {
         quantile(&self.cross, 0.99) - quantile(&self.cross, 0.01)
     }
@@ -71,7 +72,7 @@ impl Shown {
 const COLUMNS: [&str; 12] =
     ["", "mean", "1 %", "25 %", "50 %", "75 %", "99 %", "queue", "least", "most", "Jain", "lost"];
 
-/// Simulated time and number of seeds of a setting: full, and with `--quick`.
+/// Simulated time and number of seeds of a setting: [full run, `--quick` run].
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     pub milliseconds: [u64; 2],
@@ -79,13 +80,13 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// One seed, for figures that do not mention seeds.
+    /// One seed, for figures whose caption does not mention seeds.
     pub const ONE: Effort = Effort { milliseconds: [2000, 400], seeds: [1, 1] };
-    /// Three seeds, if the verdict must not depend on one seed.
+    /// Three seeds, for results that must not depend on one seed.
     pub const THREE: Effort = Effort { seeds: [3, 1], ..Effort::ONE };
 }
 
-/// Runs the dumbbell over seeds and plots the first.
+/// Runs the dumbbell with each seed and plots the run with the first seed.
 pub fn shown(
     trial: &mut Trial,
     effort: Effort,
@@ -124,14 +125,15 @@ fn drawn(trial: &mut Trial, [file, title]: [&str; 2], all: &[(&str, String)]) ->
     Ok(Shown::of(&bench))
 }
 
-/// Delays tau of figure 2.10, and `true` if below the 1.482 ms of lemma 2.1.
+/// Loop delays tau of figure 2.10 in us, and `true` if tau is below the 1.482 ms of lemma 2.1 (stable).
 pub const DELAYS_US: [(u64, bool); 6] =
     [(300, true), (600, true), (1200, true), (1800, false), (2400, false), (3300, false)];
 
 /// Byte counters of figure 2.14, and `true` if stable according to the thesis.
 pub const COUNTERS: [(u64, bool); 4] = [(150, false), (450, false), (600, true), (750, true)];
 
-/// Returns the override of the bottleneck's delay for a loop delay: half of it minus the delay of the access links.
+/// Returns the override of the bottleneck link's delay for a loop delay tau: tau / 2 minus the delay of the access
+/// links.
 pub fn edge_delay(tau_us: u64) -> (&'static str, String) {
     ("fabric.link.edge.delay", format!("\"{}us\"", tau_us / 2 - 2))
 }
@@ -179,7 +181,7 @@ pub fn byte_counters(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs and judges the byte counters of figure 2.14 with these overrides.
+/// Runs the byte counters of figure 2.14 with these overrides, and checks the results.
 pub fn counters(
     trial: &mut Trial,
     effort: Effort,
@@ -201,7 +203,8 @@ pub fn counters(
     Ok(())
 }
 
-/// Runs `eccp/gain`: dependence of figure 2.10 on Gd and on the probes of other flows, which disturb the measurements.
+/// Runs `eccp/gain`: how figure 2.10 depends on Gd, and on the probe trains of other flows, which disturb the
+/// measurements.
 pub fn gains(trial: &mut Trial) -> Result<(), Failure> {
     const SWEEP: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 100.0 / 128.0];
     const QUICK: [f64; 3] = [0.01, 0.05, 100.0 / 128.0];
@@ -226,7 +229,8 @@ pub fn gains(trial: &mut Trial) -> Result<(), Failure> {
             }
             spreads.push(points);
         }
-        // By (2.18) the limit is 1.482 ms: all spreads are at most 1 Gbps below it and larger above it.
+        // By (2.18) the stability limit is 1.482 ms: below it all spreads must be at most 1 Gbps, above it they must be
+        // larger.
         let separates = |at: &usize| {
             let stable = |tau_us: u64| tau_us < 1482;
             delays_us.iter().zip(&spreads).all(|(&tau_us, points)| (points[*at].1 <= 1.0) == stable(tau_us))

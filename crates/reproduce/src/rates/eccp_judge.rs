@@ -1,12 +1,12 @@
-//! Checks of figures 2.10 to 2.17 of the thesis on runs of its dumbbell. Inequalities are judged on the least
-//! favourable seed, equalities and means on the mean over seeds.
+//! Checks of figures 2.10 to 2.17 of the thesis on runs of its dumbbell. An inequality is judged on the least
+//! favourable seed, an equality on the mean over seeds.
 
 use super::bench::{jain, mean, quantile};
 use super::eccp_dumbbell::{COUNTERS, DELAYS_US, Shown};
 use crate::check::{Check, Relation};
 use crate::trial::Trial;
 
-/// Returns the least favourable value of `pick` over the seeds, for this relation.
+/// Returns the value of `pick` that is least favourable for the relation, over the seeds.
 fn hardest(relation: Relation, seeds: &[Shown], pick: impl Fn(&Shown) -> f64) -> f64 {
     let values = seeds.iter().map(pick);
     match relation {
@@ -25,7 +25,7 @@ fn queue(relation: Relation, seeds: &[Shown]) -> f64 {
     hardest(relation, seeds, |shown| quantile(&shown.queue_kb, 0.99))
 }
 
-/// Checks the cross traffic: the lower quartile for a delay below the limit, the minimum for a delay above it.
+/// Checks the cross traffic: its lower quartile if the delay is below the stability limit, its minimum otherwise.
 pub fn least(trial: &mut Trial, name: &str, seeds: &[Shown], (tau_us, stable): (u64, bool)) {
     let (what, relation) = if stable {
         ("lower quartile of the cross traffic", Relation::AtLeast)
@@ -38,7 +38,7 @@ pub fn least(trial: &mut Trial, name: &str, seeds: &[Shown], (tau_us, stable): (
     trial.check(Check::new(name, "Gbps", ours, relation, 9.0, 0.0));
 }
 
-/// Checks figures 2.10, 2.12 and 2.13; `all` has the seeds of each of [`DELAYS_US`].
+/// Checks figures 2.10, 2.12 and 2.13. `all` has the runs of all seeds for each of [`DELAYS_US`].
 pub fn delays(trial: &mut Trial, name: &str, all: &[Vec<Shown>]) {
     for (seeds, delay) in all.iter().zip(DELAYS_US) {
         let (tau_us, stable) = delay;
@@ -73,7 +73,7 @@ pub fn delays(trial: &mut Trial, name: &str, all: &[Vec<Shown>]) {
     trial.check(Check::new(claim, "KB", more, Relation::Above, 0.0, 0.0));
 }
 
-/// Checks figures 2.14, 2.16 and 2.17; `all` has the seeds of each of [`COUNTERS`].
+/// Checks figures 2.14, 2.16 and 2.17. `all` has the runs of all seeds for each of [`COUNTERS`].
 pub fn counters(trial: &mut Trial, name: &str, all: &[Vec<Shown>]) {
     for (seeds, (kilobytes, stable)) in all.iter().zip(COUNTERS) {
         let relation = if stable { Relation::AtMost } else { Relation::Above };
@@ -92,7 +92,8 @@ pub fn counters(trial: &mut Trial, name: &str, all: &[Vec<Shown>]) {
     }
     let claim = format!("{name}, BC of 150 and 450 KB: 99 % of queues, the longer, figure 2.16");
     let longer = queue(Relation::Equal, &all[0]).max(queue(Relation::Equal, &all[1]));
-    // "Up to 299 KB": within a frame of 1500 B. In short runs the queue does not grow to this length.
+    // The thesis states "up to 299 KB"; the tolerance is a frame of 1500 B. In short runs the queue does not reach this
+    // length.
     let chosen = "a queue that fills its buffer; 300 KB in eccp/buffer and half-cut are chosen for this figure";
     trial.check_in_full(Check::new(claim, "KB", longer, Relation::Equal, 299.0, 1.5).note(chosen));
     for (at, kilobytes, least, most) in [(3, 750, 1.49, 2.293), (2, 600, 1.5928, 3.7226)] {

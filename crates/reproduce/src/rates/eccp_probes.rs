@@ -1,4 +1,4 @@
-//! Accuracy and overhead of ECCP's probes: figures 2.5 and 2.19 of the thesis, and its section 2.4.
+//! Accuracy and overhead of ECCP's available-bandwidth probes: figures 2.5 and 2.19 of the thesis, and its section 2.4.
 
 use super::bench::{Bench, mean, quantile};
 use super::eccp_dumbbell::GAINS;
@@ -38,7 +38,8 @@ impl Watcher for Arrivals {
     }
 }
 
-/// Returns the mean strain (2.1) of trains at `mu` Gbps if constant-rate traffic leaves `free` of 10 Gbps.
+/// Returns the mean strain (2.1) of probe trains with rate `mu` Gbps, if constant-rate traffic leaves `free` Gbps of 10
+/// Gbps available.
 fn strain(trial: &Trial, free: f64, mu: f64) -> Result<f64, Failure> {
     let wire = PROBE_BYTES + WIRE_OVERHEAD_BYTES;
     let gap = Rate::from_bps((mu * 1e9) as u64).unwrap_or(Rate::MIN).serialise(wire);
@@ -58,7 +59,8 @@ fn strain(trial: &Trial, free: f64, mu: f64) -> Result<f64, Failure> {
     Ok(mean(&times.chunks_exact(TRAIN as usize).map(of_train).collect::<Vec<_>>()))
 }
 
-/// Returns the zero of the least-squares line through the points with clear strain.
+/// Returns the zero of the regression line through the points with a strain above 0.02: the estimated available
+/// bandwidth.
 fn knee(points: &[(f64, f64)]) -> f64 {
     let strained: Vec<(f64, f64)> = points.iter().copied().filter(|point| point.1 > 0.02).collect();
     let count = strained.len() as f64;
@@ -84,7 +86,7 @@ pub fn strains(trial: &mut Trial) -> Result<(), Failure> {
         trial.check(Check::new(name, "%", 100.0 * (knee / free - 1.0).abs(), Relation::AtMost, 5.0, 0.0));
         let name = format!("{free} Gbps available: strain of slower trains, the most");
         trial.check(Check::new(name, "1", below, Relation::Below, 0.01, 0.0));
-        // At a FIFO queue, a train at mu has the arrival rate of all traffic minus the service rate as strain.
+        // At a FIFO queue, the strain of a train with rate mu is (total arrival rate - service rate) / service rate.
         let above = points.iter().filter(|point| point.0 > 1.05 * free);
         let off = above.map(|&(mu, strain)| (strain - (mu - free) / 10.0).abs()).fold(0.0, f64::max);
         let name = format!("{free} Gbps available: strain of faster trains off (mu - available) / C, the most");
@@ -118,7 +120,8 @@ pub fn overhead(trial: &mut Trial) -> Result<(), Failure> {
                 bench.link_gbps().into_iter().filter(|sample| sample.0 > 200.0).map(|sample| sample.1).collect();
             let (share, queue) = (10.0 * (mean(&link) - cross), quantile(&bench.queue_bytes(), 0.99) / 1e3);
             let name = format!("{name}, {estimate}: probes, of the link");
-            // The link carries data and probes. Without loss and retransmits, the excess over arrived data is probes.
+            // The bottleneck carries data and probes. Without loss and retransmissions, its throughput minus the
+            // arriving data is the rate of the probes.
             let check = Check::new(name.clone(), "%", share, Relation::AtMost, 5.0, 0.0);
             trial.check(if bench.lost() > 0.0 { check.unjudged("frames were lost, and sent again") } else { check });
             rows.push(vec![name, format!("{share:.2}"), format!("{cross:.2}"), format!("{queue:.1}")]);

@@ -1,5 +1,5 @@
-//! Alternative interpretations of the thesis's chapter 2, in addition to that of `eccp/fig2.10`: initial rate 10 Gbps
-//! (section 2.7.3), tau as one-way delay (sections 2.6, 2.7.4), a gain of 1/5 (section 2.4.1.4), 300 KB of buffer
+//! Alternative interpretations of chapter 2 of the thesis, which differ from that of `eccp/fig2.10`: initial rate 10
+//! Gbps (section 2.7.3), tau as one-way delay (sections 2.6, 2.7.4), a gain of 1/5 (section 2.4.1.4), 300 KB of buffer
 //! (figure 2.16).
 
 use super::eccp_dumbbell::{DELAYS_US, Effort, Shown, counters, edge_delay, show, shown};
@@ -10,18 +10,18 @@ use crate::trial::Trial;
 
 type Changes = Vec<(&'static str, String)>;
 
-/// Returns the overrides of gain and initial rate.
+/// Returns the overrides of the gain and the initial rate.
 fn changes(gain: f64, begins: &str) -> Changes {
     vec![("host.transport.gain", gain.to_string()), ("host.transport.initial_rate", format!("\"{begins}\""))]
 }
 
-/// Adds a buffer of 200 frames of 1500 B, all for the port to the other switch.
+/// Adds the override of the buffer: 200 frames of 1500 B, all available to the port towards the other switch.
 fn with_buffer(mut changes: Changes) -> Changes {
     changes.push(("switch.egress", "\"300KB\"".to_owned()));
     changes
 }
 
-/// Runs the delays of figure 2.10. `edge` returns the delay override of the link between the switches.
+/// Runs the delays of figure 2.10. `edge` returns the override of the delay of the link between the switches.
 fn over_delays(
     trial: &mut Trial,
     effort: Effort,
@@ -43,7 +43,8 @@ fn over_delays(
     Ok(all)
 }
 
-/// Runs `eccp/start`: figures 2.10, 2.12 and 2.13 hold in this setting from 2 Gbps; here flows start at 10 Gbps.
+/// Runs `eccp/start`: figures 2.10, 2.12 and 2.13 with initial rate 10 Gbps, for the setting in which they hold with 2
+/// Gbps.
 pub fn start(trial: &mut Trial) -> Result<(), Failure> {
     let name = "Gd = 1/20, 2 probes a train, from 10 Gbps";
     let mut changes = changes(0.05, "10Gbps");
@@ -53,9 +54,9 @@ pub fn start(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `eccp/one-way`: tau is the one-way delay, so that a cycle takes T + 2 tau.
+/// Runs `eccp/one-way`: tau is the one-way delay, so that the period of the control loop is T + 2 tau.
 pub fn one_way(trial: &mut Trial) -> Result<(), Failure> {
-    // Flows converge more slowly at these delays.
+    // Flows converge more slowly with these delays, so the warm-up is longer.
     let effort = Effort { milliseconds: [2000, 1000], ..Effort::THREE };
     let settled = |mut changes: Changes| {
         changes.push(("measure.warm_up", "\"500ms\"".to_owned()));
@@ -66,7 +67,8 @@ pub fn one_way(trial: &mut Trial) -> Result<(), Failure> {
     let name = "Gd = 1/100, tau one way";
     let all = over_delays(trial, effort, [name, "one-way"], &settled(changes(0.01, "2Gbps")), edge)?;
     eccp_judge::delays(trial, name, &all);
-    // From 10 Gbps the link is nearly idle at any delay: checks of a small spread would hold trivially.
+    // With initial rate 10 Gbps the link is nearly idle for any delay, so a check that the spread is small would hold
+    // trivially.
     let name = "Gd = 1/100, tau one way, from 10 Gbps";
     let all = over_delays(trial, effort, [name, "one-way-10"], &settled(changes(0.01, "10Gbps")), edge)?;
     for (seeds, delay) in all.iter().zip(DELAYS_US).filter(|(_, (_, stable))| *stable) {
@@ -75,7 +77,7 @@ pub fn one_way(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `eccp/half-cut`: Gd = 1/5, for which the largest reduction, at A_r = 0, is 1/2.
+/// Runs `eccp/half-cut`: Gd = 1/5, with which the maximum rate reduction (at A_r = 0) is 1/2.
 pub fn half_cut(trial: &mut Trial) -> Result<(), Failure> {
     let name = "Gd = 1/5, from 10 Gbps, 300 KB of buffer";
     let effort = Effort { milliseconds: [3000, 400], ..Effort::THREE };
@@ -89,7 +91,7 @@ pub fn half_cut(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `eccp/buffer`: figures 2.14, 2.16 and 2.17 with 300 KB of buffer.
+/// Runs `eccp/buffer`: figures 2.14, 2.16 and 2.17 with a buffer of 300 KB.
 pub fn buffer(trial: &mut Trial) -> Result<(), Failure> {
     let mut short = with_buffer(changes(0.05, "2Gbps"));
     short.push(("host.transport.train_frames", "2".to_owned()));

@@ -1,11 +1,11 @@
-//! Packet-level experiments on rate controls.
+//! Packet-level experiments on rate-based congestion controls.
 
 use super::{eccp_demands, eccp_dumbbell, eccp_probes, eccp_readings, hetflow_peers, recovery};
 use crate::registry::{Choice, Experiment};
 
 const NONE: &[Choice] = &[];
 
-/// In the order in which they run.
+/// Experiments in run order.
 pub static EXPERIMENTS: &[Experiment] = &[
     Experiment {
         id: "eccp/fig2.10",

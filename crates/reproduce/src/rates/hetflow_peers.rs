@@ -14,7 +14,8 @@ pub const CHOICES: &[Choice] = &[
 /// Unspecified parameters of figure 3.12.
 pub const RTT_CHOICES: &[Choice] = &[Choice { source: &HETFLOW_RTTS, key: "switch.buffer", alternatives: &["2MB"] }];
 
-/// Claims about measured quantities of peers. Each is judged by the lower end of a 95 % interval over seeds.
+/// Claims that compare a statistic of two congestion controls. Each claim is judged by the lower end of a 95 %
+/// confidence interval over seeds.
 struct Claim<'a> {
     compared: &'a Compared,
     of: &'a str,
@@ -45,8 +46,8 @@ const JAIN: fn(&PeerResult) -> f64 = |result| result.jain;
 const QUEUE: fn(&PeerResult) -> f64 = |result| result.queue_kb;
 const DEVIATION: fn(&PeerResult) -> f64 = |result| result.queue_deviation_kb;
 
-/// Checks that HetFlow is fairer than QCN for flows with staggered starts. The thesis does not specify start times;
-/// flows that start together at equal rates stay equal under QCN too.
+/// Checks that HetFlow is fairer than QCN if the flows start at different times. The thesis does not specify start
+/// times; flows that start simultaneously with equal rates remain equal with QCN, too.
 fn apart(trial: &mut Trial, case: Case, figure: &str, of: &str) -> Result<(), Failure> {
     let of = format!("{of}, from within 300 ms on");
     let case = Case { starts: "300ms", peers: &[Peer::HetFlow, Peer::Qcn], ..case };
@@ -76,11 +77,11 @@ pub fn four_and_ten(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the case of the 38 flows of figures 3.10 and 3.11.
+/// Returns the case with the 38 flows of figures 3.10 and 3.11.
 fn of_many(gbps: u64) -> Case {
     let mut case = Case { gbps, sampling: "20KB", starts: "100ms", ..Case::of(38) };
     if gbps > 10 {
-        // Frames of 1500 B at ten times the rate, to shorten the run.
+        // At 100 Gbps the frames are larger (1500 B), to shorten the run.
         case.payload_bytes = vec![1438];
     }
     case
@@ -89,8 +90,8 @@ fn of_many(gbps: u64) -> Case {
 /// Runs `hetflow/fig3.10`.
 pub fn thirty_eight(trial: &mut Trial) -> Result<(), Failure> {
     let compared = Compared::run(trial, &of_many(10), "fig3.10", "38 flows, 10 Gbps")?;
-    // The thesis mentions segments of 16 to 64 KB and does not specify the unit of RTT measurement in its simulation.
-    // One frame is the minimum.
+    // The thesis mentions segments of 16 to 64 KB and does not specify after how many bytes TIMELY measures an RTT in
+    // its simulation. The minimum is one frame.
     let case = Case { timely: ", segment = \"538B\"", peers: &[Peer::Timely], ..of_many(10) };
     let by_frame = Compared::run(trial, &case, "fig3.10-by-frame", "38 flows, 10 Gbps, a segment a frame")?;
     let claim = Claim { compared: &compared, of: "38 flows, 10 Gbps" };
@@ -127,9 +128,9 @@ pub fn hundred(trial: &mut Trial) -> Result<(), Failure> {
     desired(trial)
 }
 
-/// Checks the claims of figure 3.11 for hosts with limited demand (sections 3.5.2 and 3.6.2). Rates start at 80 % of
-/// the link in total and rise until it is full. The thesis does not specify demands; 38 times 2.8 Gbps exceeds the link
-/// by 6 %.
+/// Checks the claims of figure 3.11 for hosts with limited demand (sections 3.5.2 and 3.6.2). The total initial rate is
+/// 80 % of the link rate, and rates increase until the link is saturated. The thesis does not specify demands; 38 times
+/// 2.8 Gbps exceeds the link rate by 6 %.
 fn desired(trial: &mut Trial) -> Result<(), Failure> {
     let peers = &[Peer::HetFlow, Peer::Qcn, Peer::Timely];
     let case = Case { desired_mbps: Some(2800), peers, ..of_many(100) };
@@ -161,7 +162,8 @@ pub fn round_trips(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::new(name, "KB", queue, Relation::Below, 10.0, 0.0));
     let table = Claim { compared: &compared, of: "table 3.3, fair among RTTs" };
     table.above(trial, "Jain's index", "1", [Peer::Qcn, Peer::Timely], JAIN);
-    // The thesis does not specify TIMELY's additive increase. Steps of 10 Mbps do not fill the link within the run.
+    // The thesis does not specify TIMELY's additive increase. With steps of 10 Mbps, the flows do not saturate the link
+    // within the run.
     let timely = ", additive_increase = \"100Mbps\"";
     let faster = format!("{of}, TIMELY in steps of 100 Mbps");
     let case = Case { source: &HETFLOW_RTTS, timely, peers: &[Peer::Timely], ..Case::of(4) };

@@ -1,4 +1,4 @@
-//! Rate controls in packets: figures that the thesis drew from simulations.
+//! Rate-based congestion controls in packet-level simulations: figures of the thesis that are from simulations.
 
 mod bench;
 mod eccp_demands;

@@ -1,4 +1,4 @@
-//! Comparison of rate controls over one bottleneck and several seeds.
+//! Comparison of congestion controls at one bottleneck over several seeds.
 
 use super::bench::{Bench, deviation, jain, mean};
 use crate::failure::Failure;
@@ -9,7 +9,7 @@ use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 use units::Time;
 
-/// Rate controls of chapter 3, and the data centre controls that it cites.
+/// Congestion controls of chapter 3, and the data centre congestion controls that the chapter cites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Peer {
     HetFlow,
@@ -19,36 +19,36 @@ pub enum Peer {
     Dctcp,
 }
 
-/// Rate controls in the order of tables.
+/// Congestion controls in the order of the tables.
 pub const PEERS: [Peer; 5] = [Peer::HetFlow, Peer::Qcn, Peer::Timely, Peer::Dcqcn, Peer::Dctcp];
 
 /// Parameters of a comparison.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Scenario: a dumbbell.
+    /// Scenario, which is a dumbbell.
     pub source: &'static Source,
     /// Number of flows.
     pub flows: u32,
     /// Rate of every link, in Gbps.
     pub gbps: u64,
-    /// Payload bytes per frame, by flow; the last value applies to all further flows.
+    /// Payload bytes per frame of each flow; the last value applies to all further flows.
     pub payload_bytes: Vec<u16>,
-    /// Interval of the random flow starts.
+    /// Length of the interval in which flows start at random times.
     pub starts: &'static str,
-    /// HetFlow's BC_r.
+    /// HetFlow's BC_r (sampling interval in bytes).
     pub sampling: &'static str,
-    /// Extra TIMELY parameters that the thesis does not specify, each after a comma.
+    /// Further TIMELY parameters that the thesis does not specify, each preceded by a comma.
     pub timely: &'static str,
-    /// Desired rate of each flow in Mbps; `None` for the link rate.
+    /// Demand of each flow in Mbps; `None` for the link rate.
     pub desired_mbps: Option<u64>,
-    /// Rate controls to run.
+    /// Congestion controls to run.
     pub peers: &'static [Peer],
-    /// Further overrides.
+    /// Further overrides of the scenario.
     pub changes: Vec<(&'static str, String)>,
 }
 
 impl Case {
-    /// Returns the case of `flows` flows over the dumbbell of figure 3.8, at 10 Gbps.
+    /// Returns the case with `flows` flows on the dumbbell of figure 3.8, at 10 Gbps.
     pub fn of(flows: u32) -> Case {
         let payload_bytes = vec![538];
         let (sampling, starts, source) = ("100KB", "1ms", &HETFLOW_DUMBBELL);
@@ -56,8 +56,8 @@ impl Case {
         Case { source, flows, gbps: 10, payload_bytes, starts, sampling, timely, desired_mbps, peers, changes }
     }
 
-    /// Returns the transport of a flow under `peer`, with the parameters of table 3.1; DCQCN and DCTCP have their
-    /// defaults.
+    /// Returns the transport of a flow with congestion control `peer`. Its parameters are those of table 3.1, or the
+    /// defaults for DCQCN and DCTCP.
     fn transport(&self, peer: Peer, payload: u16) -> String {
         let desired = self.desired_mbps.map(|mbps| format!(", rate = \"{mbps}Mbps\"")).unwrap_or_default();
         let begin = format!("initial_rate = \"{}Mbps\"{desired}", 800 * self.gbps / u64::from(self.flows));
@@ -77,9 +77,9 @@ impl Case {
         }
     }
 
-    /// Returns the switch marking for `peer`. QCN's set point is 20 % of the buffer, 50 % at 100 Gbps (table 3.1).
-    /// DCTCP marks from 65 packets of 1500 B, at 100 Gbps from three times as many. DCQCN scales with the rate as in
-    /// HPCC's code.
+    /// Returns the switch marking for `peer`. QCN's set point is 20 % of the buffer, or 50 % at 100 Gbps (table 3.1).
+    /// DCTCP's marking threshold is 65 packets of 1500 B, or three times as many at 100 Gbps. DCQCN's thresholds depend
+    /// on the link rate as in HPCC's code.
     fn marking(&self, peer: Peer) -> String {
         let fast = self.gbps > 10;
         let ecn = |least: u32, most: u32, p: f64| {
@@ -130,23 +130,24 @@ impl Case {
     }
 }
 
-/// Results of one seed.
+/// Statistics of the run with one seed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PeerResult {
-    /// Jain's index of the mean rates on the wire.
+    /// Jain's index of the flows' mean rates on the wire.
     pub jain: f64,
-    /// Mean of Jain's index over intervals of 10 ms: fairness as visible in a figure of rates over time.
+    /// Mean of Jain's index over intervals of 10 ms, which is the fairness visible in a plot of rates over time.
     pub jain_over_time: f64,
-    /// Share of the link that data use.
+    /// Share of the link rate used by data frames.
     pub used: f64,
-    /// Mean of the queue and its standard deviation, in KB.
+    /// Mean and standard deviation of the queue length, in KB.
     pub queue_kb: f64,
     pub queue_deviation_kb: f64,
-    /// Frames lost.
+    /// Number of frames lost.
     pub lost: f64,
 }
 
-/// Returns the mean of `pick` over seeds, and half the width of its 95 % confidence interval (Student's t).
+/// Returns the mean of `pick` over seeds, and half the width of its 95 % confidence interval (Student's t
+/// distribution).
 pub fn interval(result: &[PeerResult], pick: impl Fn(&PeerResult) -> f64) -> (f64, f64) {
     const T: [f64; 10] = [f64::INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
     let values: Vec<f64> = result.iter().map(pick).collect();
@@ -155,11 +156,12 @@ pub fn interval(result: &[PeerResult], pick: impl Fn(&PeerResult) -> f64) -> (f6
     (mean(&values), T.get(values.len() - 1).copied().unwrap_or(1.96) * spread / libm::sqrt(count))
 }
 
-/// Results of all peers of a case over all seeds.
+/// Results of all congestion controls of a case with all seeds.
 pub struct Compared(pub Vec<(Peer, Vec<PeerResult>)>);
 
 impl Compared {
-    /// Runs `case` and shows a table and a plot of each peer's first seed. `file` and `title` are for the plots.
+    /// Runs `case`, and shows a table and, for each congestion control, a plot of the run with the first seed. `file`
+    /// and `title` are for the plots.
     pub fn run(trial: &mut Trial, case: &Case, file: &str, title: &str) -> Result<Compared, Failure> {
         let seeds = trial.shorten("seeds", 10, 1);
         let end_ms = trial.shorten("simulated ms", 1000, 250);
@@ -167,7 +169,7 @@ impl Compared {
         let (mut all, mut rows) = (Vec::new(), Vec::new());
         for &peer in case.peers {
             let mut result = Vec::new();
-            // Three seeds are enough for peers without a claim in the thesis.
+            // Three seeds are enough for congestion controls about which the thesis makes no claim.
             let seeds = if matches!(peer, Peer::Dcqcn | Peer::Dctcp) { seeds.min(3) } else { seeds };
             for seed in 1..=seeds {
                 let setup = case.setup(trial, peer, seed, window_ms)?;
@@ -206,7 +208,7 @@ impl Compared {
         Ok(Compared(all))
     }
 
-    /// Returns the results with the peers in `other` replaced.
+    /// Returns the results with those of the congestion controls in `other` replaced.
     pub fn with(&self, other: Compared) -> Compared {
         let kept = self.0.iter().filter(|(peer, _)| other.0.iter().all(|(new, _)| new != peer)).cloned();
         Compared(kept.chain(other.0.iter().cloned()).collect())
@@ -222,8 +224,8 @@ impl Compared {
         interval(self.of(peer), pick).0
     }
 
-    /// Returns the lower end of the 95 % interval of the difference of `pick`, `a` minus `b`, paired by seed; with one
-    /// seed the difference.
+    /// Returns the lower end of the 95 % confidence interval of the difference of `pick` between `a` and `b`, paired by
+    /// seed. With a single seed, returns the difference.
     pub fn surely_above(&self, a: Peer, b: Peer, pick: impl Fn(&PeerResult) -> f64) -> f64 {
         let pairs = self.of(a).iter().zip(self.of(b));
         let differences: Vec<PeerResult> =
@@ -233,10 +235,10 @@ impl Compared {
     }
 }
 
-/// Plots rates, cross traffic and queue over time.
+/// Plots the flows' rates, the cross traffic and the queue length over time.
 fn picture(bench: &Bench, case: &Case, title: &str) -> String {
     let rows = bench.arrived_gbps(Time::ZERO);
-    // Means over 10 ms hide single frames and rate cuts, and show fairness.
+    // Means over 10 ms smooth out single frames and rate cuts, so that the plot shows fairness.
     let smooth = |pick: &dyn Fn(&[f64]) -> f64| -> Vec<(f64, f64)> {
         let point =
             |part: &[(f64, Vec<f64>)]| (part[0].0, mean(&part.iter().map(|row| pick(&row.1)).collect::<Vec<_>>()));

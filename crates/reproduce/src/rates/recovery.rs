@@ -1,4 +1,4 @@
-//! IRN's claim: RoCE with selective repeat needs no PFC.
+//! IRN's claim that RoCE with selective repeat does not require PFC.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -7,11 +7,12 @@ use crate::registry::{Choice, IRN};
 use crate::trial::{Trial, TrialResult};
 use text::{Layout, table};
 
-/// IRN's PFC threshold leaves 20 KB of the 240 KB per port as headroom; its flow size distribution is not published.
+/// IRN's PFC threshold reserves 20 KB of the 240 KB per port as headroom; IRN's flow size distribution is not
+/// published.
 pub const CHOICES: &[Choice] =
     &[Choice { source: &IRN, key: "switch.flow_control.xoff", alternatives: &["100KB", "200KB"] }];
 
-/// Flow statistics: mean slowdown, mean and 99th percentile of completion times in ms.
+/// Flow statistics: mean slowdown, and mean and 99th percentile of the flow completion time in ms.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     slowdown: f64,
@@ -52,7 +53,7 @@ pub fn fat_tree(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for control in controls {
         let mut run = |selective: bool, pfc: bool| -> Result<Seen, Failure> {
-            // Without loss the paper has no timeouts: a pause or a low rate would trigger spurious ones.
+            // For the lossless case the paper disables timeouts: pauses or low rates would trigger spurious timeouts.
             let recovery = match (selective, pfc) {
                 (true, _) => "loss_recovery = \"selective\"",
                 (false, true) => "timeout = \"never\"",

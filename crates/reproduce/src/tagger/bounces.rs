@@ -1,4 +1,4 @@
-//! Tagger, figure 14 and table 1: frequency of bounces by link failure rate.
+//! Tagger, figure 14 and table 1: how often packets bounce, as a function of the link failure rate.
 
 use super::walk::Walker;
 use crate::check::{Check, Relation};
@@ -11,9 +11,9 @@ use text::{Layout, table};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// Link failure rates of the sweep.
+/// Link failure rates of figure 14.
 const RATES: [f64; 5] = [0.02, 0.05, 0.10, 0.15, 0.20];
-/// Number of flows per set of failed links.
+/// Number of flows per random set of failed links.
 const FLOWS_A_DRAW: u64 = 10_000;
 
 fn wrong(error: impl std::fmt::Display) -> Failure {
@@ -27,7 +27,8 @@ fn routed(k: u32) -> Result<(Fabric, Forwarding), Failure> {
     Ok((fabric, routes))
 }
 
-/// Flows with 0, 1, 2 and more bounces; lost flows; flows between pods and the bounced ones of these.
+/// Number of flows with 0, 1, 2, and 3 or more bounces; number of lost flows; number of flows between pods, and of
+/// those that bounce.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     times: [u64; 4],
@@ -147,7 +148,8 @@ pub fn fig14(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Measurements, rerouted measurements and reported probability on each day of Table 1.
+/// For each day of Table 1: number of measurements, number of rerouted measurements, and the probability that the paper
+/// reports.
 const DAYS: [(u64, u64, f64); 7] = [
     (11_381_533_570, 148_416, 1.3e-5),
     (11_056_408_780, 130_815, 1.2e-5),
@@ -158,12 +160,12 @@ const DAYS: [(u64, u64, f64); 7] = [
     (9_608_289_622, 100_916, 1.1e-5),
 ];
 
-/// Packets per measurement.
+/// Number of packets per measurement.
 const PROBES: u64 = 100;
 const INITIAL_TTL: usize = 64;
 
-/// Runs one measurement: packets from a core switch down to a server. The link at hop `failed` (0 or 1) of the path
-/// fails after a random number of packets. Returns `true` if a TTL shows more than three hops.
+/// Simulates one measurement: packets from a core switch down to a server. The link at hop `failed` (0 or 1) of the
+/// path fails after a random number of packets. Returns `true` if the TTL of a packet shows more than three hops.
 fn measure(walker: &mut Walker<'_>, fabric: &Fabric, failed: usize, stream: &mut Stream) -> bool {
     let cores: Vec<_> = fabric.switches().filter(|&node| fabric.node(node).tier == 3).collect();
     let core = cores[stream.below(cores.len() as u64) as usize];
@@ -200,12 +202,14 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
     for (day, &(total, rerouted, reported)) in DAYS.iter().enumerate() {
         let measured = rerouted as f64 / total as f64;
         let day = format!("11/0{}", day + 1);
-        // Each of the two links fails with the probability that yields the day's share of rerouted measurements.
+        // Each of the two links fails with a probability for which the share of rerouted measurements is that of the
+        // day.
         let measurements = total / divisor;
         let each = 1.0 - (1.0 - measured).sqrt();
         let (mut found, mut at) = (0u64, 0.0f64);
         loop {
-            // Geometric step to the next link failure, because most measurements have none.
+            // Advances to the next failed link by a geometrically distributed step, because most measurements have no
+            // failure.
             at += (libm::log(1.0 - stream.unit()) / libm::log1p(-each)).floor() + 1.0;
             if at > 2.0 * measurements as f64 {
                 break;

@@ -1,4 +1,4 @@
-//! Figures 3, 4, 8, 10, 11 and 12: deadlocks without tags, and none with tags.
+//! Figures 3, 4, 8, 10, 11 and 12: deadlocks without tags, and no deadlock with tags.
 
 use super::series::{Series, rates};
 use crate::check::{Check, Relation};
@@ -41,7 +41,7 @@ choices! {
     FIG12_CHOICES: TAGGER_FIG12;
 }
 
-/// Time of the route change; flows that depend on it start then.
+/// Time of the route change; flows that depend on it start at this time.
 const CHANGE: Time = Time::from_ms(20);
 
 fn without_tags() -> [(&'static str, String); 1] {
@@ -52,11 +52,12 @@ fn count(name: impl Into<String>, unit: &'static str, ours: f64, relation: Relat
     Check::exact(name, unit, ours, relation, paper)
 }
 
-/// Runs `tagger/fig3`: enumerates path pairs with one bounce each that close a cycle of buffers.
+/// Runs `tagger/fig3`: enumerates pairs of paths with one bounce each, and finds those with a cyclic buffer dependency.
 pub fn fig3(trial: &mut Trial) -> Result<(), Failure> {
     let fabric = trial.setup(&TAGGER_FIG10, &[])?.fabric;
-    // Green from T3 bounces at L2 (L2-T1 failed), blue from T2 at L3 (L3-T4 failed). Free choices: the leaf on the way
-    // up, and the spines in both directions. Together 16 combinations.
+    // The green path from T3 bounces at L2 (link L2-T1 failed), the blue path from T2 at L3 (link L3-T4 failed). The
+    // free choices are the leaf on the way up (one per path) and the order of the two spines (one per path): 16
+    // combinations.
     let (mut rows, mut cycles, mut others) = (Vec::new(), 0, 0);
     for choice in 0..16 {
         let pick = |bit: u32, one: &'static str, other: &'static str| if choice >> bit & 1 == 0 { one } else { other };
@@ -217,7 +218,8 @@ pub fn fig8(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the scenario of figure 4 with `bounces` bounces at T1 and this rule table; the paths then lead to T4.
+/// Returns the scenario of figure 4 with `bounces` bounces at T1 and the rules of `table`; after the bounces the paths
+/// lead to T4.
 fn to_and_fro(trial: &Trial, bounces: usize, table: impl Fn(&Setup) -> RuleTable) -> Result<Setup, Failure> {
     let mut setup = trial.setup(&TAGGER_FIG4, &[])?;
     let mut paths = PathTable::new();
@@ -244,7 +246,8 @@ fn clos(setup: &Setup, bounces: u8) -> RuleTable {
         .unwrap_or_else(|_| RuleTable::new(&setup.fabric, <_>::default(), Vec::new(), Vec::new(), Vec::new()))
 }
 
-/// Returns the Clos rules with `tags` tags, modified so that bounces with the last tag keep it: one queue too few.
+/// Returns the Clos rules with `tags` tags, modified so that a bounce with the last tag keeps the tag. This is one
+/// queue too few.
 fn reused(setup: &Setup, tags: u8) -> RuleTable {
     let fabric = &setup.fabric;
     let clos = clos(setup, tags - 1);
@@ -262,7 +265,7 @@ fn reused(setup: &Setup, tags: u8) -> RuleTable {
     RuleTable::new(fabric, clos.generated_by.clone(), tags, classes, switches.collect())
 }
 
-/// Runs `tagger/fig4`: k + 1 queues suffice for k bounces.
+/// Runs `tagger/fig4`: k + 1 lossless queues suffice for k bounces.
 pub fn fig4(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for bounces in 0..=3u8 {
@@ -283,7 +286,7 @@ pub fn fig4(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/opt`: k queues do not suffice for k bounces.
+/// Runs `tagger/opt`: k lossless queues do not suffice for k bounces.
 pub fn opt(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for bounces in 1..=3u8 {

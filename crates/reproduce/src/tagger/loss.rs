@@ -1,4 +1,4 @@
-//! Table 6: loss in the lossy queue, the last resort for packets that leave their expected paths.
+//! Table 6: loss rate of packets that leave their expected paths and therefore use the lossy queue.
 //!
 //! ```text
 //!   draw: senders, receiver, failed links  ->  flows that arrive, each with its own path around the failures
@@ -36,15 +36,15 @@ pub const TABLE6_CHOICES: &[Choice] = &[
     Choice { source: &TAGGER_TABLE6, key: "switch.egress", alternatives: &["\"1/8\"", "\"412KB\"", "\"103KB\""] },
 ];
 
-/// Offered load, as a share of the receiver's link on the wire.
+/// Offered load on the wire, relative to the receiver's link rate.
 const LOAD: f64 = 0.99;
-/// Payload of a full frame as a share of its size on the wire.
+/// Ratio of the payload of a full frame to its size on the wire.
 const PAYLOAD_SHARE: f64 = 1000.0 / 1082.0;
 
-/// Maximum number of walks for a flow until one reaches the destination.
+/// Maximum number of random walks for a flow until one of them reaches the destination.
 const TRIES: u32 = 100;
 
-/// Row of the table: its name and its overrides.
+/// Row of the table: its name, and the scenario overrides.
 struct Row {
     name: &'static str,
     changes: &'static [(&'static str, &'static str)],
@@ -56,7 +56,7 @@ const ROWS: [Row; 3] = [
     Row { name: "2 lossless queues", changes: &[("switch.tags.bounces", "1")] },
 ];
 
-/// Random senders, receiver and failed links of one draw.
+/// Randomly drawn senders, receiver and failed links.
 struct Draw {
     senders: Vec<u32>,
     receiver: u32,
@@ -64,8 +64,8 @@ struct Draw {
 }
 
 impl Draw {
-    /// Draws one sender in each of `fan_in` ToRs and a receiver in another ToR. Links between switches fail with
-    /// probability `rate`; the failures are redrawn while any of these ToRs has no live uplink.
+    /// Draws one sender in each of `fan_in` ToRs and a receiver in another ToR. Each link between switches fails with
+    /// probability `rate`; the failures are redrawn until each of these ToRs has a live uplink.
     fn new(fabric: &Fabric, fan_in: usize, rate: f64, stream: &mut Stream) -> Draw {
         let mut tors: Vec<NodeId> = fabric.switches().filter(|&node| fabric.node(node).tier == 1).collect();
         stream.shuffle(&mut tors);
@@ -86,8 +86,8 @@ impl Draw {
         }
     }
 
-    /// Assigns a path to each flow that arrives: random shortest hops, and around failures a random other neighbour, as
-    /// in figure 14. Returns the numbers of flows with no, one and more bounces.
+    /// Assigns a path to each arriving flow: at each hop a random shortest-path port, or a random detour around failed
+    /// links, as in figure 14. Returns the numbers of flows with no, one, and two or more bounces.
     fn route(&self, setup: &mut Setup, stream: &mut Stream) -> Result<[u64; 3], Failure> {
         let mut walker = Walker::new(&setup.fabric, &setup.forwarding);
         self.failed.iter().for_each(|&link| walker.set(link, true));
@@ -97,7 +97,7 @@ impl Draw {
         for mut arrivals in setup.traffic.arrivals.drain(..) {
             while let Some(arrival) = arrivals.next().filter(|arrival| arrival.at < setup.duration) {
                 let from = setup.fabric.host_node(arrivals.src);
-                // A walk may exceed the hop limit. A flow without any path is not sent.
+                // A random walk may exceed the hop limit. A flow for which no walk reaches the destination is not sent.
                 let Some(bounces) = (0..TRIES).find_map(|_| walker.walk(from, arrival.dst, stream)) else { continue };
                 bounced[bounces.min(2) as usize] += 1;
                 let path = paths.push(&setup.fabric, &walker.nodes).map_err(wrong)?;
@@ -124,7 +124,7 @@ fn wrong(error: impl std::fmt::Display) -> Failure {
     Failure::input(error.to_string(), "the flows of this experiment fit its fabric".to_owned())
 }
 
-/// Frames sent and lost.
+/// Numbers of frames sent and lost.
 #[derive(Clone, Copy, Debug, Default)]
 struct Loss {
     sent: f64,
@@ -146,7 +146,7 @@ impl Loss {
     }
 }
 
-/// Counter of bytes that left the senders, which send only data.
+/// Watcher that counts the bytes sent by the senders, which send only data frames.
 struct Sent<'a> {
     senders: &'a [NodeId],
     bytes: u64,
@@ -172,19 +172,19 @@ fn run(setup: Setup, draw: &Draw) -> Result<Loss, Failure> {
     Ok(Loss { sent: sent.bytes as f64 / frame_bytes, lost, lossless, deadlocks: u64::from(summary.deadlock.is_some()) })
 }
 
-/// Rate control of the senders.
+/// Congestion control of the senders.
 struct Control {
     name: &'static str,
     /// Override of `host.transport`; `None` for the scenario's value.
     transport: Option<&'static str>,
 }
 
-/// Rate control of the simulator that the authors' group released.
+/// Congestion control in the simulator that the authors' group released.
 const DCQCN: Control = Control { name: "DCQCN", transport: None };
-/// Rate control under which the rows have the paper's order.
+/// Congestion control with which the rows have the same order as in the paper.
 const TCP: Control = Control { name: "TCP", transport: Some("{ kind = \"tcp\", mss = \"1000B\" }") };
 
-/// Rate control, flow sizes, share of failed links, and number of draws.
+/// Congestion control, flow sizes, share of failed links, and number of random draws.
 #[derive(Clone, Copy)]
 struct Case {
     control: &'static Control,
@@ -194,11 +194,11 @@ struct Case {
 }
 
 impl Case {
-    /// Returns the losses with `fan_in` senders, and the numbers of flows with no, one and more bounces.
+    /// Returns the losses with `fan_in` senders, and the numbers of flows with no, one, and two or more bounces.
     fn losses(&self, trial: &Trial, fabric: &Fabric, row: &Row, fan_in: usize) -> Result<(Loss, [u64; 3]), Failure> {
         let (mut sum, mut bounced) = (Loss::default(), [0; 3]);
         for number in 0..self.draws {
-            // One seed for all rows, so that they share draws.
+            // The seed does not depend on the row, so that all rows use the same draws.
             let mut stream = Stream::new(number, fan_in as u64, purpose("table 6"));
             let draw = Draw::new(fabric, fan_in, self.rate, &mut stream);
             let own = row.changes.iter().map(|&(key, value)| (key, value.to_owned()));
@@ -220,14 +220,14 @@ impl Case {
     }
 }
 
-/// Senders in the table's columns.
+/// Numbers of senders in the table's columns.
 const FAN_INS: [usize; 3] = [8, 16, 24];
-/// The paper's values by row, for web search sizes and 20 % failed links.
+/// The paper's loss rates by row and column, for web search flow sizes and 20 % failed links.
 const PAPER: [[f64; 3]; 3] = [[1.25e-2, 6.6e-2, 1.27e-1], [0.0, 6.87e-7, 1.61e-6], [0.0; 3]];
-/// Tolerance of a loss rate, relative to the paper's: OPEN. The paper's rows differ by factors of a hundred thousand,
-/// its columns by factors of two.
+/// Tolerance of a loss rate, relative to the paper's loss rate: OPEN. The paper's rows differ by factors of a hundred
+/// thousand, its columns by factors of two.
 const RATE_SHARE: f64 = 0.5;
-/// Reason that a comparison with a lossless row is not judged.
+/// Reason why a comparison with a row without loss is not judged.
 const NOTHING_LOST: &str = "nothing is lost above: 0 against 0 proves nothing";
 
 /// Runs `tagger/table6`.
@@ -280,8 +280,8 @@ pub fn table6(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks the order of the table: each row loses less than the one above, the last nothing. If the row above loses
-/// nothing, the comparison is not judged.
+/// Checks the order of the rows: each row loses less than the row above, and the last row loses nothing. If the row
+/// above loses nothing, the comparison is not judged.
 fn order(trial: &mut Trial, case: Case, rates: [[f64; 3]; 3]) {
     let (control, sizes, failed) = (case.control.name, case.sizes, case.rate * 100.0);
     let label = |fan_in: usize| format!("{control}, {sizes}, {failed:.0} % failed, {fan_in} to 1");
@@ -315,8 +315,9 @@ fn order(trial: &mut Trial, case: Case, rates: [[f64; 3]; 3]) {
     }
 }
 
-/// Returns `true` for cases compared with the paper's rates: DCQCN, which the group's simulator has, at the stated
-/// failure rate; and TCP, which yields the paper's order, at the failure rate that fits its shares of bounced flows.
+/// Returns `true` for the cases that are compared with the paper's loss rates: DCQCN, which the simulator of the
+/// authors' group uses, at the stated failure rate; and TCP, with which the rows have the paper's order, at the failure
+/// rate that yields the paper's shares of bounced flows.
 fn is_compared(case: Case) -> bool {
     case.sizes == "web-search" && (case.control.name, case.rate) == (DCQCN.name, 0.2)
         || (case.control.name, case.rate) == (TCP.name, 0.1)

@@ -1,4 +1,5 @@
-//! Tagger (Hu et al., CoNEXT 2017): deadlocks with and without tags, loss in the lossy queue, required tags and rules.
+//! Tagger (Hu et al., CoNEXT 2017): deadlocks with and without tags, loss in the lossy queue, and numbers of tags and
+//! rules.
 
 mod bounces;
 mod deadlock;

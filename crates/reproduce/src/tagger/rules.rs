@@ -1,4 +1,4 @@
-//! Tables 3 to 5, figures 5, 6, 9 and 13, BCube, F10 and classes: number of required tags and rules.
+//! Tables 3 to 5, figures 5, 6, 9 and 13, BCube, F10 and classes: numbers of tags and rules.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -25,7 +25,8 @@ fn count(name: impl Into<String>, unit: &'static str, ours: f64, relation: Relat
     Check::exact(name, unit, ours, relation, paper)
 }
 
-/// Generates rules. The second value is 1 if the verifier, which shares no code with the generator, proves them.
+/// Generates rules. The second value is 1 if the verifier, which shares no code with the generator, proves that they
+/// are deadlock-free, otherwise 0.
 fn rules(fabric: &Fabric, paths: impl Into<ExpectedPaths>, algorithm: Algorithm) -> Result<(Generated, f64), Failure> {
     let generated = generate(fabric, &Request { algorithm, ..Request::new(paths) }).map_err(wrong)?;
     let proved = proved(fabric, &generated.table)?;
@@ -38,14 +39,14 @@ fn proved(fabric: &Fabric, table: &RuleTable) -> Result<f64, Failure> {
     Ok(f64::from(u8::from(verdict.pass())))
 }
 
-/// Largest number of rules of any switch, by method of counting.
+/// Maximum number of rules of a switch, for each method of counting.
 struct Counts {
     /// One rule per (tag, InPort, OutPort).
     single: u32,
-    /// With ingress ports merged; then only rules between switch-facing ports.
+    /// With ingress ports merged: all rules, and only the rules between ports that lead to switches.
     in_ports: u32,
     between_switches: u32,
-    /// With ingress and egress ports merged: closest to the paper's numbers.
+    /// With ingress and egress ports merged, which is closest to the paper's numbers.
     joint: u32,
 }
 
@@ -67,7 +68,7 @@ impl Counts {
         [self.single, self.in_ports, self.between_switches, self.joint].map(|count| count.to_string())
     }
 
-    /// Shows the counts and the paper's number.
+    /// Shows the counts and the paper's count.
     fn show(&self, trial: &mut Trial, paper: f64) {
         let row: Vec<String> = self.cells().into_iter().chain([paper.to_string()]).collect();
         let header: Vec<&str> = Counts::HEADER.into_iter().chain(["paper"]).collect();
@@ -78,10 +79,10 @@ impl Counts {
 
 const COUNTED: &str = "ingress and egress ports merged: section 7, and the count that is nearest to table 5";
 
-/// Rule as printed in the paper: tag, InPort, OutPort, new tag.
+/// Rule as printed in the paper: (tag, InPort, OutPort, new tag).
 type Row = (u8, u16, u16, u8);
 
-/// The paper's switches, port numbers in order of connection, and printed rules.
+/// Per switch: the paper's name, the paper's port numbers in order of connection, and the printed rules.
 type Printed = [(&'static str, [u16; 3], &'static [Row]); 3];
 
 const TABLE3: Printed = [
@@ -285,13 +286,13 @@ fn trees() -> PathSource {
     PathSource::Trees { roots: TreeRoots::Switches, seed: None }
 }
 
-/// Tolerance of rule counts on random graphs, relative to the paper's: OPEN. Tie-breaking among shortest paths changes
-/// the counts by more: with 500 switches 73 becomes 90.
+/// Tolerance of rule counts on random graphs, relative to the paper's counts: OPEN. Tie-breaking among shortest paths
+/// changes the counts by more than this: with 500 switches, 73 becomes 90.
 const RULES_SHARE: f64 = 0.1;
 
 /// Runs `tagger/table5`.
 pub fn table5(trial: &mut Trial) -> Result<(), Failure> {
-    // Switches, links to other switches, random paths; the paper's longest path, priorities and rules.
+    // Number of switches, links to other switches, random paths; the paper's longest path, priorities and rules.
     let rows: [(u32, u32, u32, [f64; 3]); 5] = [
         (100, 16, 0, [5.0, 2.0, 40.0]),
         (500, 32, 0, [6.0, 3.0, 76.0]),
@@ -309,7 +310,7 @@ pub fn table5(trial: &mut Trial) -> Result<(), Failure> {
             }
             let (generated, proved) = rules(&fabric, ExpectedPaths { sources }, Algorithm::Merge)?;
             let (counts, tags) = (Counts::of(&fabric, &generated.table), f64::from(generated.report.tags));
-            // The paper counts the two hosts.
+            // The paper counts the two hosts of a path as well.
             let hops = f64::from(generated.report.longest_path_switches) + 1.0;
             let label =
                 format!("{switches} switches, r = {degree}{}", if random > 0 { ", 20,000 random paths" } else { "" });
@@ -401,13 +402,14 @@ pub fn classes(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Smallest number of switches for the growth check: below, a run takes only a few milliseconds.
+/// Minimum number of switches for the growth check: for smaller fabrics a run takes only a few milliseconds.
 const GROWTH_FROM: f64 = 500.0;
 
 /// Resolution of CPU time, in s.
 const CPU_STEP: f64 = 0.01;
 
-/// Returns the CPU time in s, which is independent of other load; wall-clock time if the system does not report it.
+/// Returns the process's CPU time in s, which does not depend on other load; wall-clock time if the system does not
+/// report CPU time.
 fn cpu_seconds() -> f64 {
     #[expect(clippy::disallowed_methods, reason = "how long rules take is what the experiment measures")]
     static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
@@ -456,7 +458,7 @@ pub fn fig13(trial: &mut Trial) -> Result<(), Failure> {
     let note = "ours, one-sided: a path to each of n switches over n r / 2 links takes n^2; merging is to add no more \
         than that";
     trial.check(Check::new(name, "", merging, Relation::AtMost, 2.0, 0.0).note(note));
-    // Not checked: the run time on current hardware is not comparable with the paper's.
+    // Not checked, because the run time on current hardware is not comparable with the paper's run time.
     trial.show("  the paper: 19.6 hours for 10,000 switches on a desktop of its time\n");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Flow rates over time.
+//! Flow throughput over time.
 
 use crate::failure::Failure;
 use crate::registry::Source;
@@ -9,13 +9,13 @@ use model::parameters::Setup;
 use text::{Layout, table};
 use units::Time;
 
-/// Interval of the throughput samples in the scenarios of this paper.
+/// Interval of the throughput samples in the scenarios of the Tagger paper.
 pub const EVERY: Time = Time::from_ms(1);
 
-/// Delivered bytes of each traffic entry per interval, and the run's summary.
+/// Delivered bytes of each traffic entry per sampling interval, and the run's summary.
 #[derive(Debug, Default)]
 pub struct Series {
-    /// Payload bytes by entry, then interval.
+    /// Payload bytes by traffic entry and sampling interval.
     bytes: Vec<Vec<u64>>,
     /// Summary of the run.
     pub summary: Outcome,
@@ -45,16 +45,16 @@ impl Series {
         Ok(series)
     }
 
-    /// Returns the mean goodput of an entry between two times, multiples of [`EVERY`], in Gbps.
+    /// Returns the mean goodput of a traffic entry between two times (multiples of [`EVERY`]), in Gbps.
     pub fn gbps(&self, entry: usize, from: Time, to: Time) -> f64 {
-        // A sample covers the interval before its time.
+        // A sample at time t covers the interval before t.
         let intervals = (from.as_ps() / EVERY.as_ps()) as usize + 1..=(to.as_ps() / EVERY.as_ps()) as usize;
         let bytes = self.bytes.get(entry);
         let sum: u64 = intervals.filter_map(|interval| bytes.and_then(|bytes| bytes.get(interval))).sum();
         sum as f64 * 8.0 / (to - from).as_secs_f64() / 1e9
     }
 
-    /// Returns the mean goodput of an entry over the last half of the run, in Gbps.
+    /// Returns the mean goodput of a traffic entry over the second half of the run, in Gbps.
     pub fn last_half(&self, entry: usize) -> f64 {
         self.gbps(entry, self.duration / 2, self.duration)
     }
@@ -69,13 +69,13 @@ impl Series {
         self.lost("lossless queue full")
     }
 
-    /// Returns the number of frames dropped for this cause.
+    /// Returns the number of frames dropped because of `cause`.
     pub fn lost(&self, cause: &str) -> f64 {
         self.summary.packets.dropped.get(cause).copied().unwrap_or(0) as f64
     }
 }
 
-/// Returns a table of mean rates in Gbps per 5 ms: a row for each run and entry.
+/// Returns a table of mean rates in Gbps per 5 ms, with a row for each run and traffic entry.
 pub fn rates(runs: &[(&str, &Series)], entries: &[&str]) -> String {
     let step = EVERY * 5;
     let duration = runs.iter().map(|run| run.1.duration).max().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Random walks of flows around failed links: each hop a random shortest one, or a random detour around failures.
+//! Random walks of flows around failed links: each hop uses a random shortest-path port, or a random detour if all
+//! shortest-path ports have failed.
 //!
 //! ```text
 //!   live ports of shortest paths          -> one of them
@@ -10,10 +11,10 @@ use fabric::routing::Forwarding;
 use fabric::{Fabric, LinkId, NodeId, PortIndex};
 use units::random::Stream;
 
-/// Hop limit, the TTL of the packets: a longer walk counts as lost.
+/// Hop limit, equal to the packets' TTL; a flow whose walk is longer is lost.
 const MAX_HOPS: usize = 64;
 
-/// Fabric with healthy routes and the set of failed links.
+/// Fabric with the routes computed before any failure, and the set of failed links.
 pub struct Walker<'a> {
     fabric: &'a Fabric,
     routes: &'a Forwarding,
@@ -39,7 +40,7 @@ impl<'a> Walker<'a> {
         (0..fabric.links().len() as u32).map(LinkId).filter(move |&link| between(link))
     }
 
-    /// Fails each link between switches independently with this probability.
+    /// Replaces the failed links: each link between switches fails independently with this probability.
     pub fn fail(&mut self, probability: f64, stream: &mut Stream) {
         for (at, dead) in self.dead.iter_mut().enumerate() {
             let link = self.fabric.link(LinkId(at as u32));
@@ -57,8 +58,8 @@ impl<'a> Walker<'a> {
         !self.dead[self.fabric.ports(node)[usize::from(port)].link.index()]
     }
 
-    /// Walks from a node to a host. Returns the number of turns from down to up, or `None` if no live port remains or
-    /// the hop limit is exceeded. The path is in `nodes`.
+    /// Walks from a node to a host. Returns the number of bounces (turns from down to up), or `None` if no live port
+    /// remains or the hop limit is exceeded. `nodes` then has the path.
     pub fn walk(&mut self, from: NodeId, to: u32, stream: &mut Stream) -> Option<u32> {
         let (fabric, routes) = (self.fabric, self.routes);
         let end = fabric.host_node(to);
@@ -115,8 +116,8 @@ mod tests {
             assert_eq!(walker.walk(node("H9"), 0, &mut stream), Some(0));
             assert_eq!(walker.nodes.len(), 7);
         }
-        // Both paths down to T1 are broken: T2 does not lead there, so L1 and L2 detour through each other's spines in
-        // vain.
+        // The link from L2 to T1 has failed: about half of the flows arrive at L2 and bounce once, through T2 or a
+        // spine, to L1.
         let broken = fabric.link_between(node("L2"), node("T1")).unwrap();
         walker.set(broken, true);
         let (mut straight, mut once) = (0, 0);

@@ -1,4 +1,4 @@
-//! Common parts of the trimming experiments: senders and receivers, kinds of switches, and trimmed headers of a run.
+//! Common parts of the trimming experiments: senders and receivers, switch types, and the trimmed headers of a run.
 
 use crate::failure::Failure;
 use crate::registry::{Source, TRIM_START};
@@ -13,25 +13,25 @@ use units::Time;
 /// Scenario overrides.
 pub type Changes = Vec<(&'static str, String)>;
 
-/// Kind of switch.
+/// Switch type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// Output queued: trims frames that a full queue does not admit.
+    /// Output-queued switch that trims frames which a full queue does not admit.
     Ideal,
     /// Mirror on drop.
     Mod,
-    /// Deflect on drop, with meters that ignore signals.
+    /// Deflect on drop, with trim meters that ignore congestion signals.
     Dod,
     /// Three trim meters, and congestion signals.
     Tofino,
     /// Two meters and a timestamp.
     SwitchP4,
-    /// Queue length visible at ingress.
+    /// The queue length is visible at ingress.
     Tofino2,
 }
 
 impl Switch {
-    /// Returns the name for tables.
+    /// Returns the name used in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Switch::Ideal => "Ideal",
@@ -43,7 +43,7 @@ impl Switch {
         }
     }
 
-    /// Returns the overrides of the scenario's switch.
+    /// Returns the scenario overrides for this switch type.
     pub fn changes(self) -> Changes {
         let model = match self {
             Switch::Ideal => {
@@ -61,8 +61,8 @@ impl Switch {
     }
 }
 
-/// Returns the overrides for TCP with segments of `mss` over drop-tail switches with queues of 200 packets, and for
-/// TCP's minimum and initial timeout.
+/// Returns the overrides for TCP with segments of `mss` over drop-tail switches with queues of 200 packets.
+/// `least_timeout` and `first_timeout` are TCP's minimum and initial RTO.
 pub fn tail_drop(mss: &str, least_timeout: &str, first_timeout: &str) -> Changes {
     let timeouts = format!("min_rto = \"{least_timeout}\", initial_rto = \"{first_timeout}\"");
     vec![
@@ -72,33 +72,34 @@ pub fn tail_drop(mss: &str, least_timeout: &str, first_timeout: &str) -> Changes
     ]
 }
 
-/// Returns the pairs of `senders`: sender i to receiver i mod `receivers`. Receivers are the hosts from 64 on.
+/// Returns the sender-receiver pairs: sender i sends to receiver i mod `receivers`. Receivers are the hosts from number
+/// 64 on.
 pub fn pairs(senders: u64, receivers: u64) -> (&'static str, String) {
     let pairs: Vec<String> = (0..senders).map(|sender| format!("[{sender}, {}]", 64 + sender % receivers)).collect();
     ("traffic.0.pairs", format!("[{}]", pairs.join(", ")))
 }
 
-/// Trimmed headers, signals and summary of a run.
+/// Trimmed headers, congestion signals and summary of a run.
 #[derive(Debug, Default)]
 pub struct Seen {
     /// Summary of the run.
     pub summary: Outcome,
     /// Arrival times of trimmed headers at receivers, ascending, in us.
     pub headers_us: Vec<f64>,
-    /// Latencies of trimmed headers from the creation of their frames, ascending, in us.
+    /// Delays of trimmed headers since the creation of their frames, ascending, in us.
     pub delays_us: Vec<f64>,
     /// Arrivals of complete frames and of trimmed headers at receivers.
     pub arrivals: Vec<Arrival>,
-    /// Signals: time in us, port.
+    /// Congestion signals: time in us, and port.
     pub signals: Vec<(f64, u16)>,
-    /// Creation time and cut of each packet in flight.
+    /// Creation time and point of trimming of each packet in flight.
     packets: std::collections::HashMap<u64, (Time, Cut)>,
 }
 
-/// Point at which a frame lost its payload.
+/// Point at which a frame was trimmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// Not trimmed.
+    /// Not trimmed (complete frame).
     Whole,
     /// Trimmed at ingress.
     Ingress,
@@ -106,18 +107,18 @@ pub enum Cut {
     Deflected,
 }
 
-/// Frame at its receiver.
+/// Arrival of a frame at its receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// Arrival time, in us.
     pub at_us: f64,
     /// Flow number.
     pub flow: u64,
-    /// Offset in the flow, in bytes.
+    /// Byte offset in the flow.
     pub seq: u64,
     /// Point of trimming.
     pub cut: Cut,
-    /// Delay since the creation of the frame, in us.
+    /// End-to-end delay since the creation of the frame, in us.
     pub took_us: f64,
 }
 
@@ -160,7 +161,8 @@ impl Seen {
         }
     }
 
-    /// Runs `source` with these overrides and traces the frames of `flows`; of all flows if empty.
+    /// Runs `source` with the overrides `changes`, and traces the frames of the flows `flows`; of all flows if it is
+    /// empty.
     pub fn of(trial: &Trial, source: &Source, changes: &[(&str, String)], flows: &[u64]) -> Result<Seen, Failure> {
         Seen::of_setup(trial.setup(source, changes)?, source, flows)
     }
@@ -189,18 +191,18 @@ pub fn inside(summary: &Outcome) -> PipelineSummary {
     summary.pipelines.clone().unwrap_or_default()
 }
 
-/// Returns the quantile of the ascending `values` for this share.
+/// Returns the `share` quantile of the ascending `values`.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     let last = values.len().saturating_sub(1);
     values.get((last as f64 * share).round() as usize).copied().unwrap_or(f64::NAN)
 }
 
-/// Returns the longest recirculation queue of a run, in packets.
+/// Returns the maximum length of the recirculation queues of a run, in packets.
 pub fn max_waiting(summary: &Outcome) -> f64 {
     inside(summary).max_waiting as f64
 }
 
-/// Returns the number of failed invariant checks and of lost frames. Both must be 0 in every run.
+/// Returns the numbers of failed invariant checks and of lost frames. Both must be 0 in every run.
 pub fn unlost(summary: &Outcome) -> (u64, u64) {
     let failed = summary.checks.iter().filter(|check| !check.pass).count() as u64;
     (failed, summary.packets.dropped_total())
@@ -216,10 +218,10 @@ pub fn mean(values: &[f64]) -> f64 {
     if values.is_empty() { f64::NAN } else { values.iter().sum::<f64>() / values.len() as f64 }
 }
 
-/// Returns minimum and maximum.
+/// Returns the minimum and maximum.
 pub fn range(values: &[f64]) -> (f64, f64) {
     values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), &value| (least.min(value), most.max(value)))
 }
 
-/// Scenario of open-loop starts.
+/// Scenario in which senders start without feedback (open loop).
 pub static START: &Source = &TRIM_START;

@@ -1,4 +1,4 @@
-//! NDP over the switch: figures 6 and 7.
+//! NDP with the trimming switch (closed loop): figures 6 and 7.
 
 use super::bench::{Seen, Switch, inside, join, max_waiting, mean, pairs, range, unlost};
 use super::pictures::{leave, measured, periods};
@@ -26,7 +26,7 @@ impl Run {
     pub fn trims(&self) -> f64 {
         self.result.summary.event_counts.trims as f64
     }
-    /// Returns the longest recirculation queue, in packets.
+    /// Returns the maximum length of the recirculation queues, in packets.
     pub fn queue(&self) -> f64 {
         max_waiting(&self.result.summary)
     }
@@ -37,7 +37,8 @@ impl Run {
     }
 }
 
-/// Runs senders with 1000 packets each, sender i to receiver i mod 16, each a separate traffic entry.
+/// Runs NDP senders with 1000 packets each. Sender i sends to receiver i mod 16; each sender is a separate traffic
+/// entry.
 pub fn run(trial: &Trial, senders: u64, switch: Switch, changes: &[(&'static str, String)]) -> Result<Run, Failure> {
     let changes = join(&[switch.changes(), vec![pairs(senders, 16)], changes.to_vec()]);
     let mut setup = trial.setup(&TRIM_NDP, &changes)?;
@@ -50,12 +51,12 @@ pub fn run(trial: &Trial, senders: u64, switch: Switch, changes: &[(&'static str
     Ok(Run { result, goodputs })
 }
 
-/// Returns the excess of `ours` over `other`, in %; 0 if both are 0.
+/// Returns by how much `ours` exceeds `other`, in %; 0 if both are 0.
 pub fn above(ours: f64, other: f64) -> f64 {
     if other == 0.0 { if ours == 0.0 { 0.0 } else { f64::INFINITY } } else { 100.0 * (ours / other - 1.0) }
 }
 
-/// Runs the ideal switch and Tofino for each number of senders.
+/// Runs the ideal switch and the Tofino switch for each number of senders.
 fn compare(trial: &mut Trial) -> Result<Vec<(u64, Run, Run)>, Failure> {
     let step = trial.shorten("numbers of senders", 64, 8);
     let counts = (1..=64u64).filter(|count| (count * step).is_multiple_of(64) || matches!(count, 1 | 17 | 18));
@@ -64,7 +65,7 @@ fn compare(trial: &mut Trial) -> Result<Vec<(u64, Run, Run)>, Failure> {
         .collect()
 }
 
-/// Plots one quantity over the number of senders.
+/// Plots one statistic as a function of the number of senders.
 fn by_senders(
     trial: &mut Trial,
     name: &str,
@@ -78,9 +79,9 @@ fn by_senders(
     leave(trial, name, title, &[measured("senders", y, Scale::Linear, series)]);
 }
 
-/// Plots the pessimistic periods of pipelines by port, from a separate run.
+/// Plots, by port, the periods in which pipelines are in pessimistic mode, from a separate run.
 fn draw_periods(trial: &mut Trial, name: &str, senders: u64) -> Result<(), Failure> {
-    // Signals are per port: tracing the packets of one flow is enough.
+    // Signals are per port and always recorded, so tracing the packets of one flow is enough.
     let seen = Seen::of(trial, &TRIM_NDP, &join(&[Switch::Tofino.changes(), vec![pairs(senders, 16)]]), &[0])?;
     // Response time of the scenario `trim/ndp.toml`.
     let lines = vec![periods(&seen.signals, 64, 6.0)];
@@ -89,7 +90,7 @@ fn draw_periods(trial: &mut Trial, name: &str, senders: u64) -> Result<(), Failu
     Ok(())
 }
 
-/// Checks that the invariant checks of the runs hold and that no frame is lost; `which` names the runs.
+/// Checks that all invariant checks of the runs hold and that no frame is lost; `which` describes the runs.
 pub fn nothing_lost<'a>(trial: &mut Trial, which: &str, runs: impl Iterator<Item = &'a Run>) {
     let wrong: u64 = runs.map(Run::wrong).sum();
     let name = format!("{which}: checks of the runs failed, frames lost");
@@ -143,13 +144,15 @@ pub fn trims(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Duration of initial windows at line rate, in us: 1000 frames of 1520 B. Figures 7a to 7c are evaluated over it.
+/// Duration of the initial windows at line rate, in us: 1000 frames of 1520 B. Figures 7a to 7c are evaluated over this
+/// interval.
 const WINDOW_US: f64 = 121.6;
 
 /// Tolerance of the goodput of senders that share a port.
 const SHARED_GBPS: &str = "1.5 Gbps: 1 for the paper's range, and 1.3 % for preamble and gap";
 
-/// Returns the minimum and maximum, over ports with signals, of the pessimistic time as a share of `us`.
+/// Returns the minimum and maximum, over the ports with congestion signals, of the time in pessimistic mode relative to
+/// `us`.
 fn pessimistic(run: &Run, us: f64) -> (f64, f64) {
     let inside = inside(&run.result.summary);
     let whole = run.result.summary.simulated_ps as f64 * 1e-6;

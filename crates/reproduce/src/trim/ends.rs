@@ -1,4 +1,4 @@
-//! Effects at hosts: a ping during transfers, and flows over several spines.
+//! Effects visible at hosts: ping delay during bulk transfers, and flows over several spines.
 
 use super::bench::{Arrival, Changes, Cut, Seen, join, mean, quantile, range, tail_drop};
 use crate::check::{Check, Relation};
@@ -7,10 +7,10 @@ use crate::plot::bars;
 use crate::registry::{TRIM_ECMP, TRIM_PING};
 use crate::trial::Trial;
 
-/// OPEN: the minimum timeout; 1 ms, so that a run of some ms is longer than one timeout.
+/// OPEN: the minimum RTO. It is 1 ms, so that a run of a few ms is longer than one timeout.
 const TIMEOUT: &str = "1ms";
 
-/// Returns the delays of pings that arrived whole, ascending, in us.
+/// Returns the delays of pings that arrived untrimmed, ascending, in us.
 fn pings(trial: &Trial, changes: &[(&str, String)], busy: bool) -> Result<Vec<f64>, Failure> {
     let mut setup = trial.setup(&TRIM_PING, changes)?;
     if !busy {
@@ -35,7 +35,8 @@ pub fn ping(trial: &mut Trial) -> Result<(), Failure> {
     };
     trial.show("  one way of a ping, us\n");
     trial.show(&bars("", &["idle, median", "busy, median", "busy, 99 %"], 600.0, &runs.each_ref().map(row)));
-    // Delay of a full queue, by the paper and by arithmetic: 200 or 12 packets of 9000 B and 20 B, and one on the wire.
+    // Queueing delay with a full queue, in the paper and by calculation: 200 or 12 packets of 9000 B plus 20 B, and one
+    // packet in transmission.
     let drop_note = "150 us: a full queue is 577 us, and TCP's saw-tooth empties a third of it";
     let trim_note = "8 us: a full queue is 34.6 us, and two or three packets of 2.9 us come and go";
     for ((name, idle, busy), paper, tolerance, note) in
@@ -68,7 +69,7 @@ fn three(trial: &Trial, changes: &[(&'static str, String)]) -> Result<Vec<f64>, 
 
 /// Runs `trim/ecmp`.
 pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
-    // Payload share: 8936 of 9020 B on the wire.
+    // Goodput of a full link: 8936 of 9020 B on the wire are payload.
     let full = 25.0 * 8936.0 / 9020.0;
     let sprayed = three(trial, &[])?;
     let (least, _) = range(&sprayed);
@@ -95,7 +96,7 @@ pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
     }
     trial.show("  a path for each flow, tail drop: least and greatest goodput of the three flows, Gbps\n");
     trial.show(&bars("try", &["least", "greatest"], 25.0, &rows));
-    // Random spines for three flows: all different in 6 of 27 cases.
+    // If three flows choose spines at random, all three spines differ in 6 of 27 cases.
     let name = "a path for each flow: tries in which some flow gets at most 60 %";
     let share = 100.0 * halved as f64 / tries as f64;
     trial.check(Check::new(name, "%", share, Relation::AtLeast, 50.0, 0.0).note("by chance 78 %"));

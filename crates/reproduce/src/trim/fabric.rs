@@ -7,16 +7,17 @@ use crate::registry::{Source, TRIM_FABRIC, TRIM_FABRIC_DCQCN, TRIM_FABRIC_DCTCP,
 use crate::trial::{Trial, TrialResult};
 use text::{Layout, table};
 
-/// Transport with the switches that it requires.
+/// Transport protocol with the switches that it requires.
 #[derive(Debug)]
 struct Mechanism {
     name: &'static str,
     source: &'static Source,
-    /// Replacement of the scenario's switch, if any.
+    /// Override of the scenario's `switch` table, if any.
     switch: Option<&'static str>,
 }
 
-/// NDP first. The last two show the cost of smaller buffers for transports that need large ones.
+/// Compared mechanisms, NDP first. The last two have smaller buffers, to show the cost for transports that need large
+/// buffers.
 static MECHANISMS: [Mechanism; 6] = [
     Mechanism { name: "NDP", source: &TRIM_FABRIC, switch: None },
     Mechanism { name: "DCTCP", source: &TRIM_FABRIC_DCTCP, switch: None },
@@ -30,7 +31,7 @@ static MECHANISMS: [Mechanism; 6] = [
     Mechanism { name: "TCP, 200 packets", source: &TRIM_FABRIC_TCP, switch: Some("{ queue = \"200 packets\" }") },
 ];
 
-/// Completion times of a run's flows.
+/// Flow completion times of a run.
 #[derive(Debug)]
 struct Times {
     result: TrialResult,
@@ -46,7 +47,7 @@ impl Times {
         self.result.summary.flows.started - self.result.summary.flows.completed
     }
 
-    /// Adds the number of unfinished flows, which the times do not include.
+    /// Appends the number of unfinished flows, which the completion times do not include.
     fn cell(&self, text: String) -> String {
         let unfinished = self.unfinished();
         if unfinished == 0 { text } else { format!("{text} ({unfinished} unfinished)") }
@@ -64,17 +65,17 @@ fn times(trial: &Trial, mechanism: &Mechanism, changes: &[(&str, String)]) -> Re
     Ok(Times { result, mean_us, p99_us, last_us, mean_slowdown, p99_slowdown })
 }
 
-/// Wire times in ns at 100 Gbps: frame with 1436 B of payload, last frame of 90 KB, and header.
+/// Times on the wire in ns at 100 Gbps: a frame with 1436 B of payload, the last frame of 90 KB, and a header.
 const FRAME_NS: f64 = 1520.0 * 0.08;
 const LAST_NS: f64 = (90_000.0 - 62.0 * 1436.0 + 84.0) * 0.08;
 const HEADER_NS: f64 = 84.0 * 0.08;
 
-/// Returns the time in us that the receiver's link needs for 63 packets per sender and `headers` headers.
+/// Returns the time in us that the receiver's link needs for 63 packets per sender and `headers` trimmed headers.
 fn incast_floor_us(senders: u64, headers: u64) -> f64 {
     (senders as f64 * (62.0 * FRAME_NS + LAST_NS) + headers as f64 * HEADER_NS) / 1e3
 }
 
-/// Runs all mechanisms in `shown` with the same overrides, and checks them.
+/// Runs all mechanisms in `shown` with the same overrides, and checks the runs.
 fn all(
     trial: &mut Trial,
     shown: &'static [Mechanism],
@@ -83,7 +84,7 @@ fn all(
 ) -> Result<Vec<Times>, Failure> {
     let runs: Vec<Times> =
         shown.iter().map(|mechanism| times(trial, mechanism, changes)).collect::<Result<_, Failure>>()?;
-    // Only the first four mechanisms must complete; small buffers are shown because they lose frames.
+    // Only with the first four mechanisms must all flows complete; those with small buffers lose frames.
     let unfinished: u64 = runs.iter().take(4).map(Times::unfinished).sum();
     trial.check(Check::exact(format!("{what}: flows unfinished"), "", unfinished as f64, Relation::Equal, 0.0));
     for (run, name) in [(&runs[0], "NDP"), (&runs[3], "DCQCN + PFC")] {
@@ -94,7 +95,7 @@ fn all(
     Ok(runs)
 }
 
-/// Returns a table row for each mechanism from the columns.
+/// Returns a table with one row per mechanism from its columns.
 fn by_mechanism(shown: &[Mechanism], columns: &[Vec<String>]) -> Vec<Vec<String>> {
     let row = |(at, mechanism): (usize, &Mechanism)| {
         std::iter::once(mechanism.name.to_owned()).chain(columns.iter().map(|column| column[at].clone())).collect()
@@ -109,7 +110,7 @@ fn incasts(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Failure
     for &count in senders {
         let mut changes = vec![("traffic.0.fan_in", count.to_string())];
         if count > 127 {
-            // One flow per host needs a larger fabric, and backoff a longer run.
+            // One flow per host requires a larger fabric, and RTO backoff a longer run.
             changes.extend([("fabric.k", "16".to_owned()), ("duration", "2s".to_owned())]);
         }
         let what = format!("incast of {count}");
@@ -117,7 +118,7 @@ fn incasts(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Failure
         let headers = runs[0].result.summary.packets.delivered_trimmed;
         let name = format!("{what}: NDP: last flow, after what the receiver's link takes for packets and headers");
         let late = runs[0].last_us - incast_floor_us(count, headers);
-        // The delay of the first frame, and a round trip at the end for the pulls of the last packets.
+        // The tolerance is the delay of the first frame, plus one RTT at the end for the pulls of the last packets.
         let most = (full.way_ns() + full.round_trip_ns()) / 1e3;
         trial.check(Check::new(name, "us", late, Relation::AtMost, most, 0.0).note("a way and a round trip"));
         header.push(count.to_string());
@@ -138,7 +139,7 @@ fn incasts(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Failure
     Ok(())
 }
 
-/// Checks the claim of NDP's authors: the quantity is smaller under NDP than under each other mechanism.
+/// Checks the claim of NDP's authors: `figure` is smaller with NDP than with each of the other mechanisms.
 fn ndp_is_least(trial: &mut Trial, what: &str, unit: &'static str, runs: &[Times], figure: fn(&Times) -> f64) {
     for (run, mechanism) in runs.iter().zip(&MECHANISMS).skip(1).take(3) {
         let name = format!("{what}: NDP, below {}", mechanism.name);
@@ -212,9 +213,9 @@ mod tests {
     #[test]
     fn ninety_kilobytes_are_sixty_three_packets() {
         assert_eq!(90_000u64.div_ceil(1436), 63);
-        // 62 full frames, and 968 B with 84 B of overhead.
+        // 62 full frames, and one frame of 968 B with 84 B of overhead.
         assert!((LAST_NS - 1052.0 * 0.08).abs() < 1e-9);
-        // 1000 senders: 90 MB of payload take 7.2 ms, and the overhead 0.42 ms more.
+        // 1000 senders: 90 MB of payload take 7.2 ms, and the overhead takes another 0.42 ms.
         assert!((incast_floor_us(1000, 0) - (90e6 + 63_000.0 * 84.0) * 0.08e-3).abs() < 1e-6);
         assert!((incast_floor_us(0, 1000) - 6.72).abs() < 1e-9);
     }

@@ -1,4 +1,4 @@
-//! Payload utilisation of links under NDP in a permutation, by frame length and window.
+//! Goodput of hosts with NDP in a permutation, by frame length and window.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -8,16 +8,16 @@ use text::{Layout, table};
 
 const HOSTS: f64 = 128.0;
 const LINE_GBPS: f64 = 100.0;
-/// Header, FCS, preamble and gap of a packet, in bytes.
+/// Overhead of a packet in bytes: header, FCS, preamble and gap.
 const AROUND_BYTES: f64 = 84.0;
-/// An acknowledgement or a pull on the wire, in bytes.
+/// Size of an acknowledgement or a pull on the wire, in bytes.
 const CONTROL_BYTES: f64 = 84.0;
 
-/// Links between hosts of two pods, and the delay of each.
+/// Number of links between hosts of two pods, and the delay of each link.
 const LINKS: f64 = 6.0;
 const LINK_NS: f64 = 500.0;
 
-/// Frames of one length, with closed forms for an empty network.
+/// Frames of one length, with closed-form delays in an idle network.
 #[derive(Clone, Copy, Debug)]
 pub struct Frames {
     /// Payload bytes of a full frame.
@@ -31,36 +31,38 @@ impl Frames {
     fn wire_bytes(self) -> f64 {
         f64::from(self.payload_bytes) + AROUND_BYTES
     }
-    /// Returns the payload rate of a full link, in Gbps.
+    /// Returns the goodput of a saturated link, in Gbps.
     fn payload_gbps(self) -> f64 {
         LINE_GBPS * f64::from(self.payload_bytes) / self.wire_bytes()
     }
-    /// Returns the largest share for data if each packet causes an acknowledgement and a pull, and hosts send at the
-    /// rate at which they receive.
+    /// Returns the maximum share of the link rate for data frames, if each packet causes an acknowledgement and a pull
+    /// and hosts send at the same rate as they receive.
     fn ceiling(self) -> f64 {
         self.wire_bytes() / (self.wire_bytes() + 2.0 * CONTROL_BYTES)
     }
-    /// Returns the delay in ns from the first bit at a host to the last bit in another pod: six store-and-forward links
-    /// of 500 ns.
+    /// Returns the one-way delay in ns between hosts of two pods: from the first bit at the sender to the last bit at
+    /// the receiver, over six links of 500 ns with store-and-forward nodes.
     pub fn way_ns(self) -> f64 {
         LINKS * (wire_ns(self.wire_bytes()) + LINK_NS)
     }
-    /// Returns the time in ns from a frame's first bit to the arrival of its pull, which follows its acknowledgement.
+    /// Returns the time in ns from the first bit of a frame to the arrival of its pull, which is sent after its
+    /// acknowledgement.
     pub fn round_trip_ns(self) -> f64 {
         self.way_ns() + LINKS * (wire_ns(CONTROL_BYTES) + LINK_NS) + wire_ns(CONTROL_BYTES)
     }
-    /// Returns the packets per round trip at line rate: the value of `initial_window = "bdp"` between pods.
+    /// Returns the bandwidth-delay product in packets: the value of `initial_window = "bdp"` between pods.
     fn bdp_packets(self) -> f64 {
         (self.round_trip_ns() / wire_ns(self.wire_bytes())).ceil()
     }
 }
 
-/// Returns the time of `bytes` on the link, in ns.
+/// Returns the serialisation delay of `bytes` at line rate, in ns.
 fn wire_ns(bytes: f64) -> f64 {
     bytes * 8.0 / LINE_GBPS
 }
 
-/// Returns the mean payload rate per host in Gbps while all 128 send endless flows; `window` in packets.
+/// Returns the mean goodput per host in Gbps, with 128 hosts that all send flows of unlimited size; `window` is in
+/// packets.
 fn goodput_gbps(trial: &Trial, frames: Frames, window: f64, us: u64, spread: &str) -> Result<f64, Failure> {
     let transport = format!(
         "{{ kind = \"ndp\", payload = \"{}B\", initial_window = {} }}",
@@ -71,7 +73,7 @@ fn goodput_gbps(trial: &Trial, frames: Frames, window: f64, us: u64, spread: &st
         ("traffic", "[{ kind = \"permutation\", size = \"endless\", class = 3 }]".to_owned()),
         ("host.transport", transport),
         ("routing.spread", spread.to_owned()),
-        // Warm-up and measurement are equally long.
+        // Warm-up and measurement interval have the same length.
         ("duration", format!("{}us", 2 * us)),
         ("measure.warm_up", format!("{us}us")),
         ("record.throughput.every", format!("{us}us")),
@@ -80,7 +82,7 @@ fn goodput_gbps(trial: &Trial, frames: Frames, window: f64, us: u64, spread: &st
     Ok(result.total_goodput() * 1e-9 / HOSTS)
 }
 
-/// Runs the part of `trim/fabric` about endless permutations.
+/// Runs the part of `trim/fabric` about permutations with flows of unlimited size.
 pub fn filling(trial: &mut Trial) -> Result<(), Failure> {
     let payloads: &[u32] = if trial.quick { &[1436, 8936] } else { &[1436, 3936, 8936] };
     let windows: &[f64] = if trial.quick { &[1.6] } else { &[1.0, 1.25, 1.6, 2.0] };
@@ -140,7 +142,7 @@ mod tests {
     fn frames_add_up() {
         let frames = [1436, 3936, 8936].map(|payload_bytes| Frames { payload_bytes });
         assert_eq!(frames.map(Frames::length), [1500, 4000, 9000]);
-        // Values of `initial_window = "bdp"` in the simulator.
+        // Values that the simulator computes for `initial_window = "bdp"`.
         assert_eq!(frames.map(Frames::bdp_packets), [56.0, 25.0, 15.0]);
         assert!((frames[0].way_ns() - 6.0 * (121.6 + 500.0)).abs() < 1e-9);
         assert!((frames[0].round_trip_ns() - (3729.6 + 6.0 * 506.72 + 6.72)).abs() < 1e-9);

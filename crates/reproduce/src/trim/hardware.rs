@@ -1,4 +1,5 @@
-//! The paper's hardware measurements: flows that share a port, and trims at ingress and after deflection.
+//! The paper's hardware measurements: flows that share a port, and the shares of packets trimmed at ingress and after
+//! deflection.
 
 use super::bench::{Changes, inside, mean, range, unlost};
 use super::pictures::leave;
@@ -12,11 +13,11 @@ use text::lines::{Line, Panel, Scale};
 use text::numbers::counted;
 use units::Time;
 
-/// Payload in Gbps per step of 1 ms and traffic entry, and samples of the first four entries.
+/// Goodput in Gbps per step of 1 ms and traffic entry, and samples of the goodput of the first four traffic entries.
 #[derive(Default)]
 struct Steps(Vec<[f64; 8]>, [Vec<(f64, f64)>; 4]);
 
-/// Sampling interval.
+/// Sampling interval of the goodput.
 const SAMPLE_INTERVAL: Time = Time::from_us(20);
 
 impl Watcher for Steps {
@@ -32,7 +33,7 @@ impl Watcher for Steps {
     }
 }
 
-/// Returns the goodput of each flow in each step in Gbps, and the number of lost frames and failed invariant checks.
+/// Returns the goodput of each flow in each step in Gbps, and the number of lost frames plus failed invariant checks.
 fn shares(trial: &Trial, changes: &[(&str, String)]) -> Result<(Steps, u64), Failure> {
     let mut setup = trial.setup(&TRIM_HARDWARE, changes)?;
     setup.record.throughput_every = Some(SAMPLE_INTERVAL);
@@ -44,15 +45,17 @@ fn shares(trial: &Trial, changes: &[(&str, String)]) -> Result<(Steps, u64), Fai
     Ok((steps, failed + lost))
 }
 
-/// Returns the range of the flows that run in a step, in % of their mean.
+/// Returns the difference between the maximum and minimum goodput of the flows that are active in a step, in % of their
+/// mean.
 fn spread(step: usize, shares: &[f64]) -> f64 {
     let running = &shares[..=step];
     let (least, most) = range(running);
     100.0 * (most - least) / mean(running)
 }
 
-/// Runs the four flows to H8 out of phase: each starts a quarter of a frame time later, or has a slower clock (30 of
-/// the 100 ppm that IEEE 802.3 permits). Shown, not judged: the paper does not mention phases.
+/// Runs the four flows to H8 out of phase: each flow starts a quarter of a frame time later than the previous flow, or
+/// has a clock slower by 30 ppm (IEEE 802.3 permits 100 ppm). The result is shown but not judged, because the paper
+/// does not mention phases.
 fn out_of_step(trial: &mut Trial) -> Result<(), Failure> {
     let ms = trial.shorten("ms of a step with flows out of step", 100, 4);
     let mut rows = Vec::new();
@@ -60,7 +63,7 @@ fn out_of_step(trial: &mut Trial) -> Result<(), Failure> {
         let mut changes = vec![("duration".to_owned(), format!("{}ms", 4 * ms))];
         for entry in 0..8u64 {
             let flow = entry % 4;
-            // Whole frame times keep flows in phase, except for the offset.
+            // The start offset between two flows is a multiple of the frame time, except for the phase offset.
             let start_ps = flow * (ms * 8225 * 121_600 + ps);
             changes.push((format!("traffic.{entry}.start"), format!("{start_ps}ps")));
             changes.push((format!("traffic.{entry}.load"), (1.0 - 1e-6 * ppm * flow as f64).to_string()));
@@ -105,7 +108,7 @@ pub fn sharing(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns start times that are `us` apart.
+/// Returns the overrides for start times at intervals of `us`.
 fn starts(us: u64) -> Changes {
     let keys = ["traffic.1.start", "traffic.2.start", "traffic.3.start"];
     keys.into_iter().zip(1..).map(|(key, at)| (key, format!("{}us", at * us))).collect()
@@ -133,7 +136,7 @@ pub fn who_trims(trial: &mut Trial) -> Result<(), Failure> {
     let share = 100.0 * result.ingress_trims as f64 / total;
     let check = Check::new(name, "%", share, Relation::Equal, 95.2, 2.0);
     trial.check(check.note("2 %: the share of deflected ones, 4.8 %, may be off by two fifths"));
-    // Lower bound by arithmetic: a quarter of the packets passes, and headers use a part of the port.
+    // Closed-form bound: a quarter of the packets passes untrimmed, minus the share of the port that headers use.
     let together = run(trial, &starts(0))?;
     let together = inside(&together.summary);
     let passing = (1520.0 - 4.0 * 84.0) / (1520.0 - 84.0) / 4.0;

@@ -1,4 +1,4 @@
-//! Duration of a closed loop of requests to a busy server: figure 14.
+//! Duration of a closed loop of requests to a loaded server: figure 14.
 
 use super::bench::{Changes, join, tail_drop};
 use crate::check::{Check, Relation};
@@ -13,7 +13,7 @@ use text::numbers::counted;
 use traffic::{Flow, Start};
 use units::Time;
 
-/// Emulated clients. OPEN: the paper does not specify the number.
+/// Numbers of emulated clients. OPEN: the paper does not specify the number.
 const CLIENTS: [u32; 3] = [1, 4, 16];
 
 /// Watcher that stops the run after the last reply.
@@ -32,24 +32,24 @@ impl Watcher for Loop {
     }
 }
 
-/// Results of one benchmark, from start to last reply.
+/// Results of one benchmark run, from the start to the last reply.
 struct Took {
-    /// Requests without reply plus failed invariant checks.
+    /// Number of requests without reply plus failed invariant checks.
     wrong: u64,
     seconds: f64,
     /// Mean latency of a request, in ms.
     latency_ms: f64,
     /// Mean service time, in us.
     service_us: f64,
-    /// Delay of a single-segment TCP request and its reply in an empty network, in us.
+    /// Delay of a single-segment TCP request and its reply in an idle network, in us.
     alone_us: f64,
 }
 
 /// TCP, Ethernet and IPv4 headers, in bytes.
 const HEADER_BYTES: u64 = 58;
 
-/// Returns the mean service time of the first traffic entry, and the delay of one request and its reply in an empty
-/// network, in us.
+/// Returns the mean service time of the first traffic entry, and the total delay of one request and its reply in an
+/// idle network, in us.
 fn closed_form(setup: &Setup) -> (f64, f64) {
     let flows: Vec<&Flow> = setup.traffic.flows.iter().filter(|flow| flow.traffic == 0).collect();
     let Some(link) = setup.fabric.links().first() else { return (f64::NAN, f64::NAN) };
@@ -58,7 +58,7 @@ fn closed_form(setup: &Setup) -> (f64, f64) {
         let frame_bytes = (flow.size_bytes + HEADER_BYTES).max(64);
         2.0 * us(link.rate.serialise(frame_bytes + units::PREAMBLE_BYTES) + link.delay)
     };
-    // Clients have no think time, so that delayed flows wait only for service.
+    // Clients have no think time, so the start delay of a flow is the service time.
     let service = |flow: &&Flow| match flow.start {
         Start::After { delay, .. } => us(delay),
         Start::At(_) => 0.0,
@@ -68,12 +68,12 @@ fn closed_form(setup: &Setup) -> (f64, f64) {
     (flows.iter().map(service).sum::<f64>() / replies, ends.map(|flow| one_way_us(flow)).sum())
 }
 
-/// Runs the benchmark with transfers, or without if not `busy`.
+/// Runs the benchmark, with bulk transfers if `busy` is set.
 fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Changes) -> Result<Took, Failure> {
     let own = vec![
         ("traffic.0.connections", clients.to_string()),
         ("traffic.0.requests", requests.to_string()),
-        // An upper bound: the run stops with the last reply.
+        // Upper bound; the run stops with the last reply.
         ("duration", "200s".to_owned()),
     ];
     let mut setup = trial.setup(&TRIM_MEMCACHED, &join(&[own, changes.clone()]))?;
@@ -81,7 +81,7 @@ fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Change
         setup.traffic.flows.retain(|flow| flow.traffic == 0);
     }
     let (service_us, alone_us) = closed_form(&setup);
-    // A request and a reply each.
+    // Each request consists of two flows: request and reply.
     let mut watch = Loop { left: 2 * u64::from(clients) * requests };
     let mut simulation = simulation(setup, &TRIM_MEMCACHED)?;
     simulation.run(&mut watch);
@@ -97,17 +97,17 @@ fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Change
     })
 }
 
-/// Returns the overrides for TCP hosts over single-class switches that drop at 200 packets.
+/// Returns the overrides for TCP hosts, and switches with a single class and drop-tail queues of 200 packets.
 fn tcp(least_timeout: &str) -> Changes {
     let own = vec![("host.reply_class", "3".to_owned()), ("traffic.0.persistent_connection", "true".to_owned())];
     join(&[tail_drop("8936B", least_timeout, "1s"), own])
 }
 
-/// Reason for the tolerance of the idle network over the closed form.
+/// Reason for the tolerance with which the idle network may exceed the closed form.
 const NEXT_REQUEST: &str =
     "0.1 us: a request may wait for the acknowledgement of the reply before, 84 B or 0.03 us a link";
 
-/// Minimum timeout of Linux (TCP_RTO_MIN).
+/// Minimum RTO of Linux (TCP_RTO_MIN).
 const LINUX: &str = "200ms";
 
 /// Runs `trim/fig14`.
@@ -140,7 +140,7 @@ pub fn closed_loop(trial: &mut Trial) -> Result<(), Failure> {
     trial.show(&format!("  {requests} requests of each client, s: from the first request to the last reply\n"));
     let names = ["idle, TCP", "busy, tail drop", "idle, EQDS", "busy, trimming"];
     trial.show(&bars("clients", &names, most, &rows));
-    // Negative control for trimming: an equally short queue that drops.
+    // Negative control: a queue as short as the trimming queue, but with tail drop.
     let short = join(&[linux.clone(), vec![("switch.queue", "12 packets".to_owned())]]);
     let [dropped, idle] = [took(trial, 4, requests, true, &short)?, took(trial, 4, requests, false, &short)?];
     let name = "negative control: 12 packets without trimming, 4 clients, busy over idle";
@@ -151,8 +151,8 @@ pub fn closed_loop(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sensitivity analysis: shows the mean request latency for other values of the parameters that the paper does not
-/// specify. Returns the number of requests without a reply and of failed checks.
+/// Sensitivity analysis: shows the mean request latency with other values of the parameters that the paper does not
+/// specify. Returns the number of requests without a reply plus failed invariant checks.
 fn sensitivity(trial: &mut Trial, requests: u64) -> Result<u64, Failure> {
     let ndp = vec![("host.transport", "{ kind = \"ndp\", payload = \"8936B\" }".to_owned())];
     let (mut rows, mut wrong) = (Vec::new(), 0);

@@ -1,4 +1,4 @@
-//! Packet trimming inside switches (Popa et al.).
+//! Experiments on packet trimming in switches (Popa et al.).
 
 mod bench;
 mod closed;
@@ -32,10 +32,10 @@ use super::registry::{
     Choice, TRIM_ECMP, TRIM_FABRIC, TRIM_HARDWARE, TRIM_MEMCACHED, TRIM_NDP, TRIM_PING, TRIM_START, TRIM_TABLE,
 };
 
-/// Weighted instead of strict priority for headers.
+/// Weighted round robin instead of strict priority for headers, with ten headers per frame.
 const TEN_HEADERS_A_FRAME: &[&str] = &["{ kind = \"wrr\", weights = { 6 = 10 } }"];
 
-/// Unspecified parameters of the start of incasts.
+/// Unspecified parameters of the experiments on the start of an incast.
 pub const START_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_START, key: "switch.queue", alternatives: &["8 packets", "12 packets", "20 packets"] },
     Choice { source: &TRIM_START, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B", "97280B"] },
@@ -43,17 +43,17 @@ pub const START_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_START, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
     Choice { source: &TRIM_START, key: "switch.overload.half", alternatives: &["6us"] },
     Choice { source: &TRIM_START, key: "traffic.0.jitter", alternatives: &["121ns", "1us"] },
-    // Ten headers per frame, as in the simulator of NDP's authors; section 2 recommends weights for NDP.
+    // Ten headers per frame, as in the simulator of NDP's authors; section 2 recommends weights for headers with NDP.
     Choice { source: &TRIM_START, key: "switch.scheduler", alternatives: TEN_HEADERS_A_FRAME },
 ];
 
-/// Unspecified parameters of the table of trims.
+/// Unspecified parameters of the table of trims (`trim/table-trims`).
 pub const TABLE_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_TABLE, key: "switch.queue", alternatives: &["20 packets", "39 packets"] },
     Choice { source: &TRIM_TABLE, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
     Choice { source: &TRIM_TABLE, key: "switch.overload.half", alternatives: &["6us"] },
     Choice { source: &TRIM_TABLE, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
-    // The second flow early or late; the last flow unchanged.
+    // The second flow starts earlier or later; the last flow is unchanged.
     Choice { source: &TRIM_TABLE, key: "traffic.1.start", alternatives: &["20us", "110us"] },
 ];
 
@@ -65,13 +65,14 @@ pub const HARDWARE_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_HARDWARE, key: "switch.overload.ports_per_pipeline", alternatives: &["8"] },
 ];
 
-/// Unspecified parameters of NDP.
+/// Unspecified parameters of the NDP experiments.
 pub const NDP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_NDP, key: "switch.queue", alternatives: &["8 packets", "12 packets", "20 packets"] },
     Choice { source: &TRIM_NDP, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
-    // Value of section 4.
+    // Value stated in section 4.
     Choice { source: &TRIM_NDP, key: "switch.overload.half", alternatives: &["6us"] },
-    // Immediately; at the departure of the packet (121.6 ns); in between; twice the loop, as in `ndp.p4`.
+    // Signal delay: zero; until the departure of the packet (121.6 ns); a value in between; twice the recirculation
+    // delay, as in `ndp.p4`.
     Choice {
         source: &TRIM_NDP,
         key: "switch.overload.signal_delay",
@@ -82,21 +83,21 @@ pub const NDP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_NDP, key: "switch.scheduler", alternatives: TEN_HEADERS_A_FRAME },
 ];
 
-/// Unspecified parameters of the ping.
+/// Unspecified parameters of the ping experiment.
 pub const PING_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_PING, key: "fabric.link.delay", alternatives: &["50ns", "2us"] },
     Choice { source: &TRIM_PING, key: "host.transport", alternatives: &["{ kind = \"ndp\", payload = \"8936B\" }"] },
     Choice { source: &TRIM_PING, key: "switch.overload.meter_burst", alternatives: &["12160B", "36080B", "144320B"] },
 ];
 
-/// Unspecified parameters of the closed loop.
+/// Unspecified parameters of the closed-loop experiment.
 pub const MEMCACHED_CHOICES: &[Choice] = &[
     Choice {
         source: &TRIM_MEMCACHED,
         key: "traffic.0.service_time",
         alternatives: &["10us", "100us", "{ exponential = \"1ms\" }"],
     },
-    // A `get`, and a `set` with the 100 B keys and 400 B values of older versions.
+    // Size of a `get`, and of a `set` with the 100 B keys and 400 B values of older versions.
     Choice { source: &TRIM_MEMCACHED, key: "traffic.0.request_size", alternatives: &["26B", "516B"] },
     Choice { source: &TRIM_MEMCACHED, key: "fabric.link.delay", alternatives: &["50ns", "2us"] },
     Choice {
@@ -106,7 +107,7 @@ pub const MEMCACHED_CHOICES: &[Choice] = &[
     },
 ];
 
-/// Unspecified parameters of the flows between racks.
+/// Unspecified parameters of the experiment with flows between racks.
 pub const ECMP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_ECMP, key: "fabric.link.delay", alternatives: &["50ns", "2us"] },
     Choice {
@@ -117,7 +118,7 @@ pub const ECMP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_ECMP, key: "switch.overload.meter_burst", alternatives: &["12160B", "36080B", "144320B"] },
 ];
 
-/// Parameters of NDP that the comparison over a fabric does not specify.
+/// NDP parameters that the comparison in a fabric does not specify.
 pub const FABRIC_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_FABRIC, key: "switch.queue", alternatives: &["8 packets", "12 packets"] },
     Choice { source: &TRIM_FABRIC, key: "switch.overload.victim", alternatives: &["arriving"] },
@@ -130,7 +131,7 @@ mod tests {
     use crate::check::Check;
     use crate::trial::Trial;
 
-    /// Returns the checks of the quick form of this experiment.
+    /// Returns the checks of the quick run of this experiment.
     fn checks(id: &str) -> Vec<Check> {
         let experiment = EXPERIMENTS.iter().find(|experiment| experiment.id == id).unwrap();
         let mut trial = Trial::new(true, None);
@@ -149,8 +150,8 @@ mod tests {
         }
     }
 
-    /// With 64 senders and all packets trimmed, no tried response is stable; the paper's 19 Gbps are compared
-    /// nevertheless.
+    /// With 64 senders and trimming of all packets, no tested response time is stable; the goodput is still compared
+    /// with the paper's 19 Gbps.
     #[test]
     fn goodput_is_reported_if_no_response_is_stable() {
         let checks = checks("trim/fig9c");
@@ -161,7 +162,8 @@ mod tests {
         assert!(goodput.note.as_ref().unwrap().starts_with("at 12 us, no response is stable"), "{goodput:?}");
     }
 
-    /// Packets of 9000 B need meters with a burst of several packets; the default holds one and a third.
+    /// Packets of 9000 B require meters with a burst size of several packets; the default burst size is one and a third
+    /// packets.
     #[test]
     fn flows_over_spines_fill_them_with_meters_that_hold_their_packets() {
         assert!(checks("trim/ecmp")[0].pass);

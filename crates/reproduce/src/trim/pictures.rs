@@ -1,13 +1,13 @@
-//! Plots of the paper's figures.
+//! SVG plots of the paper's figures.
 
 use super::bench::quantile;
 use crate::trial::Trial;
 use text::lines::{Line, Panel, Scale, SeriesStyle, svg};
 
-/// Points of a distribution; more are not visible.
+/// Number of points of a distribution; more points are not distinguishable.
 const STEPS: u32 = 200;
 
-/// Adds a plot of these panels as `trim-NAME.svg`.
+/// Adds a plot with these panels, named `trim-NAME.svg`.
 pub fn leave(trial: &mut Trial, name: &str, title: &str, panels: &[Panel]) {
     trial.plots.push((format!("trim-{name}"), svg(title, panels)));
 }
@@ -23,7 +23,7 @@ pub fn measured(
     Panel { x, y, scale, lines }
 }
 
-/// Returns the cumulative distribution of the ascending `values`.
+/// Returns the empirical CDF of the ascending `values`.
 pub fn distribution(name: &str, values: &[f64]) -> Line {
     let point = |step: u32| {
         let share = f64::from(step) / f64::from(STEPS);
@@ -33,8 +33,8 @@ pub fn distribution(name: &str, values: &[f64]) -> Line {
     Line::curve(name, points)
 }
 
-/// Returns the periods of `response_us` after each signal, by port: time in us and port number, where the first
-/// receiver's port is 1 as in the paper. A signal within a period prolongs it.
+/// Returns, by port, the periods of length `response_us` after each signal: time in us, and port number, where the
+/// first receiver's port is 1 as in the paper. A signal within a period extends it.
 pub fn periods(signals: &[(f64, u16)], first_receiver: u16, response_us: f64) -> Line {
     let mut signals = signals.to_vec();
     signals.sort_by(|a, b| a.1.cmp(&b.1).then(a.0.total_cmp(&b.0)));

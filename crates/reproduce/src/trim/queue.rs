@@ -1,4 +1,4 @@
-//! Longest recirculation queue at the start of senders, its causes, and the recirculation rate that each switch needs.
+//! Maximum recirculation queue when senders start, its causes, and the recirculation rate that each switch type needs.
 
 use super::bench::{Changes, START, Switch, inside, join, max_waiting, pairs, range, unlost};
 use crate::check::{Check, Relation};
@@ -7,7 +7,7 @@ use crate::plot::bars;
 use crate::trial::Trial;
 use text::{Layout, table};
 
-/// The paper's longest queue, in packets.
+/// Maximum recirculation queue in the paper, in packets.
 const LONGEST: f64 = 250.0;
 
 fn longest(trial: &Trial, senders: u64, changes: &[(&'static str, String)]) -> Result<f64, Failure> {
@@ -77,8 +77,8 @@ pub fn longest_queue(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Recirculation rates to try, as fractions of the line rate (numerator, denominator). Without feedback, 12 times the
-/// line rate plus the share of headers is offered (figure 2).
+/// Tested recirculation rates, as fractions of the line rate (numerator, denominator). Without feedback, the offered
+/// load is 12 times the line rate plus the share of headers (figure 2).
 const PARTS: [(u64, u64); 15] = [
     (1, 2),
     (3, 5),
@@ -97,23 +97,23 @@ const PARTS: [(u64, u64); 15] = [
     (14, 1),
 ];
 
-/// Pipelines of the compared switches, each with its own recirculation port.
+/// Number of pipelines of the compared switches, each with its own recirculation port.
 const PIPELINES: u64 = 4;
 
-/// Returns the overrides for 64 senders into 16 receivers at `gbps`, with random phases.
+/// Returns the overrides for 64 senders to 16 receivers at `gbps`, with random start offsets.
 fn start_at(gbps: u64) -> Changes {
     vec![
         pairs(64, 16),
         ("fabric.link.rate", format!("{gbps}Gbps")),
-        // Equal duration to 1000 packets at 100 Gbps.
+        // The transfer takes as long as 1000 packets at 100 Gbps.
         ("traffic.0.size", format!("{}B", 15_000 * gbps)),
-        // Random phases within a frame time: hosts are not synchronised.
+        // Random start offsets within a frame time, because hosts are not synchronised.
         ("traffic.0.jitter", format!("{}ps", 12_160_000 / gbps)),
     ]
 }
 
-/// Returns the longest queue in packets for 64 senders into 16 receivers, with this fraction of the line rate for
-/// recirculation.
+/// Returns the maximum recirculation queue in packets with 64 senders to 16 receivers, if the recirculation rate is
+/// this fraction of the line rate.
 fn at_speed(
     trial: &Trial,
     switch: Switch,
@@ -131,8 +131,9 @@ fn at_speed(
     Ok(inside(&result.summary).max_waiting as f64)
 }
 
-/// Returns the least fraction in `parts`, in multiples of the line rate, from which on the queue never exceeds the
-/// paper's longest, so that a recirculation port with that buffer drops nothing; and the longest queue at line rate.
+/// Returns two values. The first is the minimum fraction of the line rate in `parts` such that with this and all higher
+/// fractions the queue does not exceed the paper's maximum; a recirculation port with a buffer of that size drops
+/// nothing. The second is the maximum queue with a recirculation rate equal to the line rate.
 fn needs(trial: &Trial, switch: Switch, gbps: u64, parts: &[(u64, u64)]) -> Result<(f64, f64), Failure> {
     let mut least = f64::INFINITY;
     let mut with_a_line = None;
@@ -152,12 +153,12 @@ fn needs(trial: &Trial, switch: Switch, gbps: u64, parts: &[(u64, u64)]) -> Resu
     }
 }
 
-/// Shows a switch with shared buffer that trims frames that it does not admit, as SONiC's switches do. It needs no
-/// recirculation but buffer; two settings limit its queues.
+/// Shows a shared-buffer switch that trims frames which it does not admit, as SONiC switches do. It needs buffer
+/// instead of recirculation; two settings of the queue threshold are shown.
 fn shared_buffer(trial: &mut Trial, speeds: &[u64]) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for &gbps in speeds {
-        // Thresholds of a queue: static, ten packets; dynamic, 1/8 of the free buffer as in docs/mechanisms/trim.md.
+        // Queue threshold: static, ten packets; dynamic, 1/8 of the free buffer as in docs/mechanisms/trim.md.
         for egress in ["15KB", "1/8"] {
             let switch = format!(
                 "{{ buffer = \"64MB\", egress = \"{egress}\", overload = {{ kind = \"trim\", size = \"128B\", \
@@ -230,7 +231,7 @@ pub fn speeds(trial: &mut Trial) -> Result<(), Failure> {
     let name = "100 Gbps, mirror-on-drop: needs less to recirculate than Tofino";
     let note = "the other side is measured";
     let (mirror, tofino) = (of(&least, Switch::Mod), of(&least, Switch::Tofino));
-    // The three rates of a quick run do not distinguish them.
+    // A quick run tests only three rates, which do not distinguish the two switch types.
     trial.check_in_full(Check::new(name, "of the line", mirror, Relation::Below, tofino, 0.0).note(note));
     let name = "negative control: 100 Gbps, deflection only: longest queue";
     trial.check(Check::new(name, "packets", of(&queues, Switch::Dod), Relation::AtLeast, 10_000.0, 0.0));

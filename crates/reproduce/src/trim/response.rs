@@ -1,4 +1,4 @@
-//! NDP over the switch: effect of the response's length and kind, figures 8 and 9.
+//! NDP with the trimming switch: effect of the length and type of the response to congestion signals, figures 8 and 9.
 
 use super::bench::{Changes, Switch, join};
 use super::closed::{Run, above, nothing_lost, run};
@@ -9,13 +9,14 @@ use crate::plot::bars;
 use crate::trial::Trial;
 use text::lines::{Panel, Scale};
 
-/// Returns a response of `us` with the paper's ratio of pessimistic to half time, 6 to 18.
+/// Returns the overrides for a response of `us`, split into pessimistic time and half time in the paper's ratio of 6 to
+/// 18.
 fn response(us: f64) -> Changes {
     let ns = |us: f64| format!("{}ns", (us * 1e3).round() as u64);
     vec![("switch.overload.pessimistic", ns(us)), ("switch.overload.half", ns(3.0 * us))]
 }
 
-/// Returns the responses to try, in us.
+/// Returns the response times to test, in us.
 fn responses(trial: &mut Trial) -> Vec<f64> {
     if trial.quick {
         trial.shortened.push("responses: 0, 1, 3, 6, 12 and 30 us instead of every one from 0 to 30".to_owned());
@@ -26,7 +27,7 @@ fn responses(trial: &mut Trial) -> Vec<f64> {
     }
 }
 
-/// Runs and shows goodput, trims and longest queue over the response.
+/// Runs each response time, and shows goodput, number of trims and maximum recirculation queue.
 fn over_responses(trial: &mut Trial, senders: u64, more: fn(f64) -> Changes) -> Result<Vec<(f64, Run)>, Failure> {
     let responses = responses(trial);
     let runs: Vec<(f64, Run)> = responses
@@ -43,13 +44,13 @@ fn over_responses(trial: &mut Trial, senders: u64, more: fn(f64) -> Changes) -> 
     Ok(runs)
 }
 
-/// Quantity of a plot: axis title, scale, value.
+/// Plotted statistic: axis title, scale, value.
 type Quantity = (&'static str, Scale, fn(&Run) -> f64);
 const GOODPUT: Quantity = ("goodput, Gbps", Scale::Linear, Run::goodput);
 const TRIMS: Quantity = ("packets trimmed", Scale::Linear, Run::trims);
 const QUEUE: Quantity = ("longest recirculation queue, packets", Scale::Logarithmic, Run::queue);
 
-/// Plots quantities over the response: a panel per quantity, a line per number of senders.
+/// Plots statistics over the response time, with a panel per statistic and a line per number of senders.
 fn by_us(trial: &mut Trial, name: &str, title: &str, quantities: &[Quantity], all: &[(u64, Vec<(f64, Run)>)]) {
     let panel = |&(y, scale, of): &Quantity| {
         let points = |runs: &[(f64, Run)]| runs.iter().map(|(us, run)| (*us, of(run))).collect();
@@ -60,8 +61,8 @@ fn by_us(trial: &mut Trial, name: &str, title: &str, quantities: &[Quantity], al
     leave(trial, name, title, &panels);
 }
 
-/// Returns the run with the least stable response. If there is none, returns the first run with at least the paper's
-/// response. The text names the response for the note.
+/// Returns the run with the shortest stable response. If no response is stable, returns the first run with at least the
+/// paper's response time. The text describes the response for the note of a check.
 fn where_stable(runs: &[(f64, Run)], paper_us: f64) -> Option<(&Run, String)> {
     let from = stable_from(runs);
     let (us, run) = runs.iter().find(|(us, _)| if from.is_finite() { *us == from } else { *us >= paper_us })?;
@@ -69,12 +70,13 @@ fn where_stable(runs: &[(f64, Run)], paper_us: f64) -> Option<(&Run, String)> {
     Some((run, format!("at {us} us, {why}")))
 }
 
-/// Reason for the tolerance of a response.
+/// Reason for the tolerance of a response time.
 const STEP: &str = "2 us: two steps of the responses that are tried";
 /// Reason for the tolerance of goodput and trims.
 const FIVE: &str = "5 %: the paper's own bound beside Ideal";
 
-/// Returns the least response from which on the queue never exceeds the paper's 250 packets; infinite if none.
+/// Returns the shortest response time such that with it and all longer ones the queue does not exceed the paper's 250
+/// packets; infinite if there is none.
 fn stable_from(runs: &[(f64, Run)]) -> f64 {
     let mut from = f64::INFINITY;
     for (us, run) in runs.iter().rev() {
@@ -112,7 +114,8 @@ fn by_response(trial: &mut Trial, figure: &str, senders: u64) -> Result<(), Fail
 /// Runs `trim/fig8a`.
 pub fn response_of_32(trial: &mut Trial) -> Result<(), Failure> {
     by_response(trial, "fig8a", 32)?;
-    // Recirculating packets are acknowledged only after their loop, and receivers send no pulls before.
+    // Packets that recirculate are acknowledged only after the recirculation delay, and receivers send no pulls for
+    // them before.
     let mut rows = Vec::new();
     for gbps in [100, 200] {
         let rate = vec![("switch.overload.recirculation_rate", format!("{gbps}Gbps"))];
@@ -168,7 +171,7 @@ pub fn without_half(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig9b`: signals reach only the pipeline of the deflected packet.
+/// Runs `trim/fig9b`: a congestion signal reaches only the pipeline of the deflected packet.
 pub fn one_pipeline(trial: &mut Trial) -> Result<(), Failure> {
     let mut all = Vec::new();
     for senders in [32, 64] {

@@ -1,4 +1,4 @@
-//! First microseconds of a second flow: figure 12.
+//! The first microseconds after the start of a second flow: figure 12.
 
 use super::bench::{Arrival, Changes, Cut, Seen, mean};
 use super::pictures::leave;
@@ -14,11 +14,11 @@ use units::Time;
 
 /// Start of the second flow at its host, in us.
 const SECOND: f64 = 50.0;
-/// Host-to-host delay without queues, in us: two links of 500 ns, two serialisations of 121.6 ns.
+/// End-to-end delay without queueing, in us: propagation over two links of 500 ns and two serialisations of 121.6 ns.
 const BASE: f64 = 1.0 + 2.0 * 0.1216;
 
-/// Packets of the first flow that arrive within 2 us: mean lateness of whole packets and of headers in us, and the
-/// share of headers.
+/// Statistics of the packets of the first flow that arrive within an interval of 2 us: mean queueing delay of whole
+/// packets and of headers in us, and the share of headers.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     whole: f64,
@@ -26,16 +26,16 @@ struct Span {
     share: f64,
 }
 
-/// Events after the start of the second flow; times in us after the earliest possible arrival of its first packet.
+/// Events after the start of the second flow. Times are in us since the earliest possible arrival of its first packet.
 #[derive(Debug)]
 struct Moments {
     seen: Seen,
-    /// Time at the switch of the first packet that finds the queue full.
+    /// Time at which the first packet arrives at the switch and finds the queue full.
     overflow: f64,
-    /// Arrivals of the first headers, trimmed at ingress and after deflection.
+    /// Arrival times of the first header trimmed at ingress, and of the first header trimmed after deflection.
     ingress: f64,
     deflected: f64,
-    /// Spans from 0 to 40 us.
+    /// Intervals of 2 us from 0 to 40 us.
     spans: Vec<Span>,
 }
 
@@ -43,7 +43,8 @@ fn since(arrival: &Arrival) -> f64 {
     arrival.at_us - SECOND - BASE
 }
 
-/// Returns the lateness in us, compared with a run without the second flow, in which one packet arrives per frame time.
+/// Returns the additional delay in us, relative to a run without the second flow, in which one packet arrives per frame
+/// time.
 fn late(arrival: &Arrival) -> f64 {
     arrival.at_us - arrival.seq as f64 / 1482.0 * 0.1216 - BASE
 }
@@ -56,7 +57,7 @@ impl Moments {
             flow.start = Start::At(match at {
                 0 => Time::ZERO,
                 1 if second => Time::from_us(SECOND as u64),
-                // Past the end of the run.
+                // After the end of the run.
                 _ => Time::from_ms(3),
             });
         }
@@ -65,7 +66,7 @@ impl Moments {
         let inside = seen.inside();
         let pipelines = inside.switches.first().map_or(&[][..], |switch| &switch.pipelines);
         let overflow = pipelines.iter().filter_map(|pipeline| pipeline.first_recirculated_ps).min();
-        // The switch is at half of the path.
+        // At the switch, half of the end-to-end delay has elapsed.
         let overflow = overflow.map_or(f64::NAN, |ps| ps as f64 * 1e-6 - SECOND - BASE / 2.0);
         let (ingress, deflected) = [Cut::Ingress, Cut::Deflected].map(|cut| first(cut).unwrap_or(f64::NAN)).into();
         let span = |from: u32| {
@@ -83,14 +84,15 @@ impl Moments {
         Ok(Moments { overflow, ingress, deflected, spans, seen })
     }
 
-    /// Returns the lateness of whole packets that arrive from 10 to 12 us, and the maximum at any time.
+    /// Returns the mean additional delay of whole packets that arrive between 10 and 12 us, and its maximum over all
+    /// intervals.
     fn settling(&self) -> (f64, f64) {
         (self.spans[5].whole, self.spans.iter().map(|span| span.whole).fold(0.0, f64::max))
     }
 }
 
-/// Shows the times of the three events of figure 12 (full queue, first header trimmed at ingress, first header after
-/// deflection) for other queue limits and responses.
+/// Shows the times of the three events of figure 12 (queue full, first header trimmed at ingress, first header trimmed
+/// after deflection) for other queue limits and response times.
 fn others(trial: &mut Trial) -> Result<(), Failure> {
     let set = |pairs: &[(&'static str, &str)]| pairs.iter().map(|&(key, value)| (key, value.to_owned())).collect();
     let all = ("switch.overload.response", "all");

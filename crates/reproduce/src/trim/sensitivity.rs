@@ -1,4 +1,5 @@
-//! Causes of the differences in goodput and trims between Tofino and Ideal, and their time.
+//! Causes of the differences in goodput and trims between the Tofino and Ideal switches, and the time at which they
+//! occur.
 
 use super::bench::{Changes, Switch, join, max_waiting, pairs, unlost};
 use crate::check::{Check, Relation};
@@ -8,17 +9,17 @@ use crate::trial::Trial;
 use text::{Layout, table};
 use units::random::{Stream, purpose};
 
-/// The windows of 1000 packets are sent within 121.6 us; their queues drain soon after.
+/// End of the first interval: the windows of 1000 packets are sent within 121.6 us, and their queues drain soon after.
 const WINDOWS_US: f64 = 125.0;
 const RUN_US: f64 = 500.0;
-/// A longer recirculation queue is unstable. With 197 frames of 1520 B, the delay of signals already equals the
-/// response time of 24 us.
+/// Recirculation queue in packets above which a run is unstable. With 197 frames of 1520 B in the queue, the delay of
+/// signals already equals the response time of 24 us.
 const RUNAWAY: f64 = 1000.0;
 
 /// Results of one run.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// Mean payload rate of a sender during and after the initial windows, in Gbps.
+    /// Mean goodput of a sender during and after the initial windows, in Gbps.
     early: f64,
     late: f64,
     trims: f64,
@@ -49,7 +50,8 @@ fn run(trial: &Trial, senders: u64, changes: &[Changes]) -> Result<Run, Failure>
     Ok(Run { early, late, trims, queue: max_waiting(&result.summary), wrong: failed + lost })
 }
 
-/// Assigns the senders of each pipeline to receivers in random order, which changes ties and their order.
+/// Assigns the senders of each pipeline to receivers in random order, which changes which simultaneous packets are
+/// served first.
 fn shuffled(senders: u64, seed: u64) -> (&'static str, String) {
     let mut random = Stream::new(seed, 0, purpose("tie order"));
     let mut all = Vec::new();
@@ -66,7 +68,7 @@ fn shuffled(senders: u64, seed: u64) -> (&'static str, String) {
     ("traffic.0.pairs", format!("[{}]", all.join(", ")))
 }
 
-/// Worst values over the runs of one choice.
+/// Worst-case statistics over the runs of one choice.
 #[derive(Clone, Copy, Debug)]
 struct Worst {
     gap: f64,
@@ -83,7 +85,7 @@ fn worst(trial: &Trial, counts: &[u64], seeds: u64, choice: &Choice) -> Result<W
         for seed in 1..=(if choice.seeded { seeds } else { 1 }) {
             let pairs = if choice.ties { shuffled(senders, seed) } else { pairs(senders, 16) };
             let of = |switch: Switch| {
-                // Overrides of Tofino's overload are not valid keys for Ideal.
+                // Overrides of Tofino's `switch.overload` table are not valid for Ideal.
                 let own = |key: &str| switch == Switch::Tofino || !key.starts_with("switch.overload");
                 let changes: Changes = choice
                     .change
@@ -106,7 +108,7 @@ fn worst(trial: &Trial, counts: &[u64], seeds: u64, choice: &Choice) -> Result<W
     Ok(worst)
 }
 
-/// One parameter that the paper does not specify, with another value.
+/// A parameter that the paper does not specify, with an alternative value.
 #[derive(Debug)]
 struct Choice {
     name: &'static str,

@@ -1,4 +1,4 @@
-//! Start of incasts, before any feedback from receivers: figures 2 and 5.
+//! Start of an incast, before any feedback from receivers: figures 2 and 5.
 
 use super::bench::{Changes, START, Seen, Switch, inside, join, max_waiting, pairs, quantile, unlost};
 use super::pictures::{distribution, leave};
@@ -8,12 +8,13 @@ use crate::plot::bars;
 use crate::trial::{Trial, TrialResult};
 use text::lines::{Panel, Scale};
 
-/// Capacity of a 100 Gbps recirculation port per second, in bytes of frames of 1500 B, which take 1520 B on the wire.
+/// Capacity of a recirculation port of 100 Gbps in bytes of frames per second; a frame of 1500 B takes 1520 B on the
+/// wire.
 const PORT_BYTES: f64 = 12.5e9 * 1500.0 / 1520.0;
-/// Duration of initial windows at line rate, in s: 1000 frames of 1520 B.
+/// Duration of the initial windows at line rate, in s: 1000 frames of 1520 B.
 const WINDOW: f64 = 121.6e-6;
 
-/// Returns the offered load of each pipeline's recirculation port, in multiples of its capacity.
+/// Returns the offered load of each pipeline's recirculation port, relative to its capacity.
 fn overload(result: &TrialResult) -> Vec<f64> {
     let inside = inside(&result.summary);
     let Some(switch) = inside.switches.first() else { return Vec::new() };
@@ -21,9 +22,10 @@ fn overload(result: &TrialResult) -> Vec<f64> {
     switch.pipelines.iter().map(|pipeline| load(pipeline.recirculated_bytes)).collect()
 }
 
-/// Returns the deflected load for one receiver of `senders`, in multiples of the line rate, without feedback and with
-/// strict priority for headers. Four lines pass the meters. Headers take `h` of a line from the port for each line
-/// trimmed at ingress or after recirculation; each recirculation port carries one line.
+/// Returns the deflected load of one receiver's port with `senders` senders in total, in multiples of the line rate,
+/// without feedback and with strict priority for headers. The meters pass four times the line rate. For each line rate
+/// that is trimmed at ingress or after recirculation, headers use a share `h` of the port's rate; each recirculation
+/// port carries one line rate.
 fn deflected_lines(senders: f64, receivers: f64) -> f64 {
     let h = 84.0 / 1520.0;
     (3.0 + ((senders - 4.0) + 4.0 / receivers) * h).min(4.0)
@@ -36,7 +38,8 @@ pub fn worst_case(trial: &mut Trial) -> Result<(), Failure> {
     };
     trial.show("  deflected to each recirculation port, in multiples of what it can carry, while senders start\n");
     let mut rows = Vec::new();
-    // Each pipeline passes one line per port. One of the four lines leaves the port, the rest is deflected evenly.
+    // Each pipeline passes one line rate per port. The port sends one of the four; the other three are deflected,
+    // evenly over the recirculation ports.
     for (receivers, expected) in [(16, 12.0), (8, 6.0), (4, 3.0), (1, 0.75)] {
         let result = run(trial, 64, receivers, Switch::Dod)?;
         let loads = overload(&result);
@@ -73,10 +76,10 @@ pub fn worst_case(trial: &mut Trial) -> Result<(), Failure> {
 const SWITCHES: [Switch; 4] = [Switch::Ideal, Switch::Mod, Switch::Dod, Switch::Tofino];
 const SHARES: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
 
-/// Effects of one kind of switch on headers.
+/// Effect of one switch type on headers.
 struct Headers {
     seen: Seen,
-    /// Arrival times and delays of headers in us, at the quantiles [`SHARES`].
+    /// Quantiles [`SHARES`] of the arrival times and of the delays of headers, in us.
     arrival: [f64; 6],
     delay: [f64; 6],
 }
@@ -84,7 +87,8 @@ struct Headers {
 fn headers(trial: &Trial, receivers: u64, switch: Switch, packets: u64) -> Result<Headers, Failure> {
     let size = ("traffic.0.size", format!("{}B", 1500 * packets));
     let changes: Changes = join(&[switch.changes(), vec![pairs(64, receivers), size, ("duration", "3ms".into())]]);
-    // With one receiver, tens of thousands of headers queue up, and tracing all is slow: only two flows are traced.
+    // With one receiver, tens of thousands of headers are queued and tracing all flows is slow, so only two flows are
+    // traced.
     let flows: &[u64] = if receivers == 1 { &[0, 51] } else { &[] };
     let seen = Seen::of(trial, START, &changes, flows)?;
     let arrival = SHARES.map(|share| quantile(&seen.headers_us, share));
@@ -92,7 +96,7 @@ fn headers(trial: &Trial, receivers: u64, switch: Switch, packets: u64) -> Resul
     Ok(Headers { seen, arrival, delay })
 }
 
-/// Runs all kinds of switches under an incast of 64 to `receivers` and shows them.
+/// Runs an incast from 64 senders to `receivers` receivers with all switch types, and shows the results.
 fn compare(trial: &mut Trial, receivers: u64) -> Result<[Headers; 4], Failure> {
     let packets = trial.shorten("packets of a sender", 1000, 250);
     let mut all = Vec::new();
@@ -132,7 +136,7 @@ const MEDIAN: usize = 2;
 const LATE: usize = 4;
 const LAST: usize = 5;
 
-/// Mirror on drop adds a fixed latency to every header; the serialisation of 84 B is only 7 ns.
+/// Mirror on drop adds a fixed delay to every header; the serialisation delay of 84 B is only 7 ns.
 fn mirror_is_a_microsecond_late(trial: &mut Trial, ideal: &Headers, mirror: &Headers) {
     let name = "median delay of a header: mirror-on-drop above Ideal";
     let shift = mirror.delay[MEDIAN] - ideal.delay[MEDIAN];
@@ -161,14 +165,14 @@ pub fn to_one(trial: &mut Trial) -> Result<(), Failure> {
         three quarters there";
     trial.check(Check::new(name, "%", share, Relation::Equal, 4.8, 1.0).note(note));
     let name = "the same, with headers, which fill the port: 4 of 64 lines";
-    // The ends of shorter windows weigh more.
+    // In a quick run the windows are shorter, so the start and end of the windows have a larger effect.
     trial.check_in_full(
         Check::new(name, "%", share, Relation::Equal, 6.25, 0.1).note("0.1 %: the ends of windows of 1000 packets"),
     );
     Ok(())
 }
 
-/// Runs `trim/fig5b`: 64 to 4, and 64 to 8, which the text also mentions.
+/// Runs `trim/fig5b`: 64 senders to 4 receivers, and to 8 receivers, which the text of the paper also mentions.
 pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
     for receivers in [4, 8] {
         let [ideal, mirror, dod, tofino] = compare(trial, receivers)?;
@@ -212,7 +216,7 @@ pub fn to_many(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::new(name, "us", dod.arrival[MEDIAN], Relation::Above, 2.0 * others, 0.0));
     let name = "Tofino: nine of ten headers take at most as long as with mirror-on-drop, up to 1 us";
     let check = Check::new(name, "us", tofino.delay[LATE], Relation::AtMost, mirror.delay[LATE], 1.0);
-    // The first microseconds of shorter windows weigh more.
+    // In a quick run the windows are shorter, so their first microseconds have a larger effect.
     trial.check_in_full(check.note("one-sided; 1 us: a deflected header goes round once, as a mirrored one does"));
     let name = "Tofino: the slowest hundredth of headers takes longer than with mirror-on-drop";
     trial.check(Check::new(name, "us", tofino.delay[LAST], Relation::Above, mirror.delay[LAST], 0.0));
