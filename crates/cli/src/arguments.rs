@@ -1,4 +1,4 @@
-//! Arguments of several commands.
+//! Command-line arguments that several commands share.
 
 use lab::{LabError, Override, Source, parse_override};
 use scenario::MAX_WRITTEN_BYTES;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 /// Name of standard input in errors.
 const STANDARD_INPUT: &str = "standard input";
 
-/// Text read from standard input, kept for drawing errors.
+/// Text read from standard input, kept so that errors can quote it.
 static READ: OnceLock<String> = OnceLock::new();
 
 /// A scenario and its overrides from the command line.
@@ -27,7 +27,7 @@ impl ScenarioArgs {
     /// Returns the file, or the text of standard input up to its end.
     ///
     /// # Errors
-    /// Standard input that cannot be read, is too long for a scenario, or is not text.
+    /// Standard input cannot be read, is too long for a scenario, or is not text.
     pub fn source(&self) -> Result<Source, LabError> {
         if self.scenario.as_os_str() != "-" {
             return Ok(Source::File(self.scenario.clone()));
@@ -45,7 +45,7 @@ impl ScenarioArgs {
     }
 }
 
-/// Returns the text of the scenario with the name `path` in errors, empty if it no longer exists.
+/// Returns the text of the scenario with the name `path` in errors; empty if the file no longer exists.
 pub fn text_of(path: &Path) -> String {
     let read = READ.get().filter(|_| path.as_os_str() == STANDARD_INPUT);
     read.cloned().unwrap_or_else(|| std::fs::read_to_string(path).unwrap_or_default())

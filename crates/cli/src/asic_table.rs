@@ -1,14 +1,14 @@
-//! Files with the ASIC of SONiC switches: `asic_table.json` and `peripheral_table.json`.
+//! Reads files that describe the ASIC of SONiC switches: `asic_table.json` and `peripheral_table.json`.
 
 use crate::commands::tagger::read_text;
 use crate::failure::Failure;
 use fabric::sonic::{AsicTables, DynamicHeadroom, Object, TableFault, read_asic_tables};
 use std::path::{Path, PathBuf};
 
-/// Reads the tables of all files together; `None` without files.
+/// Reads and merges the tables of all files; `None` if there are no files.
 ///
 /// # Errors
-/// A file without these tables, a missing or invalid value, and two files with the same table.
+/// A file has none of these tables, a value is missing or invalid, or two files have the same table.
 pub fn read(files: &[PathBuf]) -> Result<Option<AsicTables>, Failure> {
     let wrong = |path: &Path, fault: &TableFault| {
         Failure::input(format!("{}: {}: {}", path.display(), fault.key, fault.message), format!("write {}", fault.help))
@@ -29,7 +29,7 @@ pub fn read(files: &[PathBuf]) -> Result<Option<AsicTables>, Failure> {
     }
 }
 
-/// Returns the inputs of a computed headroom in one line.
+/// Returns the inputs of a computed headroom as one line.
 pub fn inputs(headroom: &DynamicHeadroom) -> String {
     let port = &headroom.port;
     format!(

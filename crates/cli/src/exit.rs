@@ -1,20 +1,20 @@
-//! Exit codes of the command.
+//! Exit codes of the program.
 
 use std::process::ExitCode;
 
-/// Exit codes of all commands, ordered by severity: a command with several runs returns the largest.
+/// Exit codes of all commands, ordered by severity: a command with several runs returns the most severe code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// Done, and every check holds.
+    /// The command completed, and every check holds.
     Done,
-    /// A check failed: a lossless class lost a frame, a deadlock was not expected, or a reproduced number is out of
-    /// tolerance.
+    /// A check failed: a frame of a lossless class was lost, an unexpected deadlock occurred, or a reproduced number is
+    /// out of tolerance.
     CheckFailed,
     /// Invalid input.
     BadInput,
-    /// The machine failed: disk, memory.
+    /// The machine failed: disk or memory.
     Machine,
-    /// Interrupted, with a valid partial result.
+    /// Interrupted; a valid partial result exists.
     Interrupted,
 }
 

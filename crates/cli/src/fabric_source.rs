@@ -1,4 +1,5 @@
-//! Reads the fabric that the command line names: a topology file, a scenario, or a kind with its parameters.
+//! Reads the fabric that the command line specifies: a topology file, a scenario, or a kind of fabric with its
+//! parameters.
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -15,19 +16,20 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use units::{Bytes, Rate, Time};
 
-/// Flags for the keys of `[fabric]`, named like the keys of a scenario, with dashes for underscores. Their help is
-/// generated from the table of keys.
+/// Flags for the keys of `[fabric]`. A flag has the name of its scenario key, with dashes instead of underscores. The
+/// help texts are generated from the table of keys.
 #[derive(Clone, Debug, Default)]
 pub struct FabricFlags {
-    /// Value by key: `k`, `link.rate`, `link.host.delay`.
+    /// Values of the flags by key: `k`, `link.rate`, `link.host.delay`.
     values: BTreeMap<String, String>,
 }
 
-/// Keys of all links, also valid in the tables of single tiers.
+/// Keys of `[fabric.link]`, which are also valid in the tables of the tiers.
 const LINK_KEYS: [&str; 4] = ["rate", "delay", "loss", "bit_error_rate"];
 const TIERS: [&str; 3] = ["host", "edge", "core"];
 
-/// Returns flag, key and help of every flag. A key of several kinds of fabric gets one flag with all their meanings.
+/// Returns flag, key and help text of every flag. A key of several kinds of fabric gets one flag, whose help has all
+/// meanings.
 fn flags() -> Vec<(String, String, String)> {
     let mut found: Vec<(String, String, String)> = Vec::new();
     let of_kinds = keys::keys().filter(|key| key.section == "fabric");
@@ -62,17 +64,18 @@ fn argument((flag, key, help): (String, String, String), heading: &'static str) 
     }
 }
 
-/// Returns the value of a flag, with the values of a repeated flag joined by commas.
+/// Returns the value of a flag; the values of a repeated flag are joined by commas.
 fn value_of(matches: &ArgMatches, key: &str) -> Option<String> {
     let values: Vec<&str> = matches.get_many::<String>(key)?.map(String::as_str).collect();
     Some(values.join(","))
 }
 
 impl FabricFlags {
-    /// Returns the link of `--rate` and of `--delay` or the argument `delay`; `None` if either is missing.
+    /// Returns the link given by `--rate` and either `--delay` or the argument `delay`; `None` if rate or delay is
+    /// missing.
     ///
     /// # Errors
-    /// Invalid values, a delay of zero, both delays at once, and flags that describe a whole fabric.
+    /// A value is invalid, the delay is zero or is given twice, or a flag describes a whole fabric.
     pub fn lone_link(&self, delay: Option<Time>) -> Result<Option<LinkSpec>, Failure> {
         let of_link = |key: &&String| ["link.rate", "link.delay"].contains(&key.as_str());
         if let Some(key) = self.values.keys().find(|key| !of_link(key)) {
@@ -91,10 +94,11 @@ impl FabricFlags {
 }
 
 impl FabricFlags {
-    /// Returns these flags with `delay` as the delay of links that the kind or file leaves open.
+    /// Returns these flags with `delay` as the default delay of links, for links whose delay the kind or file does not
+    /// state.
     ///
     /// # Errors
-    /// A flag that sets the delay of links too.
+    /// A flag also sets the delay of links.
     pub fn with_cables(&self, source: &str, delay: Time) -> Result<FabricFlags, Failure> {
         if let Some(key) = self.values.keys().find(|key| key.ends_with("delay")) {
             let flag =
@@ -131,11 +135,11 @@ impl clap::Args for FabricFlags {
     }
 }
 
-/// Flags for properties that a file leaves open.
+/// Flags for properties that a topology file may not state.
 #[derive(Clone, Debug, Default)]
 pub struct FileFlags(pub FabricFlags);
 
-/// Keys that a file may leave open.
+/// Keys of properties that a topology file may not state.
 const OF_FILES: [&str; 11] = [
     "link.rate",
     "link.delay",
@@ -150,10 +154,10 @@ const OF_FILES: [&str; 11] = [
     "default_loss",
 ];
 
-/// Keys with node names: their flags may be repeated.
+/// Keys whose values are node names; their flags may be repeated.
 const OF_NODES: [&str; 4] = ["ignore", "host", "switch", "hosts_on"];
 
-/// Link assumed for a file that states none, in commands about the structure of the fabric.
+/// Link assumed for a file that does not state link properties, in commands about the structure of the fabric.
 const ASSUMED_LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
 impl clap::FromArgMatches for FileFlags {
@@ -179,7 +183,7 @@ impl clap::Args for FileFlags {
     }
 }
 
-/// Returns the kinds that a generator makes: those of a scenario except `file`.
+/// Returns the kinds of fabric that have a generator: those of a scenario except `file`.
 pub fn kinds() -> Vec<&'static str> {
     let link = keys::keys().find(|key| key.section == "fabric" && key.name == "link");
     link.map_or(Vec::new(), |key| key.variants.to_vec())
@@ -191,30 +195,30 @@ pub fn format_parser() -> impl clap::builder::TypedValueParser<Value = Format> {
     PossibleValuesParser::new(names).map(|name| Format::named(&name).unwrap_or(Format::Hpcc))
 }
 
-/// A fabric and its origin.
+/// A fabric and its source.
 pub struct Found {
     /// The fabric.
     pub fabric: Fabric,
-    /// Format, if the fabric was read from a file.
+    /// Format of the file; `None` if the fabric was not read from a file.
     pub format: Option<Format>,
-    /// Properties of the switches, if the fabric was read from a scenario.
+    /// Properties of the switches; `None` if the fabric was not read from a scenario.
     pub switches: Option<Switches>,
 }
 
 impl Found {
-    /// Returns this fabric if the source or the user states rate and delay of every link.
+    /// Returns this fabric if the source or the user states the rate and delay of every link.
     ///
     /// # Errors
-    /// As [`check_stated`].
+    /// Like [`check_stated`].
     pub fn stated(self) -> Result<Found, Failure> {
         check_stated(&self.fabric).map(|()| self)
     }
 }
 
-/// Checks that the source or the user states rate and delay of every link.
+/// Checks that the source or the user states the rate and delay of every link.
 ///
 /// # Errors
-/// A link whose rate or delay is assumed: a result computed from it would be invented.
+/// The rate or delay of a link is only assumed, so a result computed from it would be meaningless.
 pub fn check_stated(fabric: &Fabric) -> Result<(), Failure> {
     let assumed = |decision: &&fabric::Decision| decision.subject == Subject::AssumedLinks;
     match fabric.decisions().iter().find(assumed) {
@@ -228,15 +232,16 @@ pub fn check_stated(fabric: &Fabric) -> Result<(), Failure> {
 
 /// Properties of switches in a scenario.
 pub struct Switches {
-    /// Shared buffer of each switch, in bytes; `None` with a buffer per queue.
+    /// Shared buffer of each switch in bytes; `None` if each queue has its own buffer.
     pub buffer: Option<Bytes>,
-    /// Lossless classes, 1 to 8: those of PFC or credits, else 1, since no other flow control distinguishes classes.
+    /// Number of lossless classes, 1 to 8: the classes of PFC or credit-based flow control, otherwise 1, because no
+    /// other flow control distinguishes classes.
     pub lossless_classes: u8,
-    /// Shared buffers, in bytes, of switches with an override.
+    /// Shared buffer, in bytes, of each switch with an override.
     pub buffers: BTreeMap<NodeId, Bytes>,
-    /// Largest frame that the traffic makes.
+    /// Size of the largest frame of the traffic.
     pub mtu: Bytes,
-    /// Reaction time of neighbours to PAUSE or PFC; `None` under other flow controls.
+    /// Reaction time of neighbours to PAUSE or PFC; `None` with other flow controls.
     pub reaction: Option<Reaction>,
     /// Switches without flow control, ascending.
     pub outside: Vec<NodeId>,
@@ -267,10 +272,10 @@ impl Switches {
     }
 }
 
-/// Checks that writing `output` does not overwrite `input`, its source.
+/// Checks that writing `output` does not overwrite the source file `input`.
 ///
 /// # Errors
-/// Both are one file. Even --force does not allow this.
+/// Both paths refer to the same file. Even --force does not permit this.
 pub fn check_output(input: &Path, output: &Path) -> Result<(), Failure> {
     match (input.canonicalize(), output.canonicalize()) {
         (Ok(from), Ok(to)) if from == to => {
@@ -310,13 +315,13 @@ pub fn find(source: &str, flags: &FabricFlags, format: Option<Format>) -> Result
 /// Generates a fabric of a kind.
 ///
 /// # Errors
-/// Parameters that are missing, of another kind, or out of range.
+/// A parameter is missing, belongs to another kind, or is out of range.
 pub fn generate(kind: &str, flags: &FabricFlags) -> Result<Fabric, Failure> {
     if !kinds().contains(&kind) {
         let help = format!("one of {}", kinds().join(", "));
         return Err(Failure::input(format!("`{kind}` is no kind of fabric"), help));
     }
-    // The minimum of a valid scenario. The overrides describe the fabric.
+    // Minimal valid scenario, whose fabric the overrides define.
     let text =
         "duration = \"1ps\"\nswitch = { queue = \"1 packets\" }\n[[traffic]]\nkind = \"permutation\"\nsize = \"1B\"\n";
     let mut overrides = vec![("fabric.kind".to_owned(), kind.to_owned())];
@@ -325,7 +330,7 @@ pub fn generate(kind: &str, flags: &FabricFlags) -> Result<Fabric, Failure> {
     found.map_err(|errors| in_flags(kind, &errors))
 }
 
-/// Names flags instead of keys in the errors of overrides.
+/// Replaces keys with flags in the errors of overrides.
 fn in_flags(kind: &str, errors: &ScenarioErrors) -> Failure {
     let flag_of = |key: &str| {
         let key = key.strip_prefix("fabric.")?;
@@ -365,7 +370,7 @@ fn in_flags(kind: &str, errors: &ScenarioErrors) -> Failure {
 /// Reads a topology file.
 ///
 /// # Errors
-/// An invalid file, with file name and line.
+/// An invalid file; the error has the file name and line.
 pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<Format>) -> Result<Found, Failure> {
     let name = path.display().to_string();
     if let Some(key) = flags.values.keys().find(|key| !OF_FILES.contains(&key.as_str())) {
@@ -398,11 +403,11 @@ pub fn read_file(path: &Path, flags: &FabricFlags, format: Option<Format>) -> Re
 /// Returns the content of a file as text.
 ///
 /// # Errors
-/// The line that is not UTF-8.
+/// The file is not UTF-8; the error has the line.
 pub fn text(path: &Path, content: Vec<u8>) -> Result<String, Failure> {
     let wrong = |line| Failure::Input { message: format!("{}:{line}: not UTF-8 text", path.display()), help: None };
     files::text_of(&content).map_err(wrong)?;
-    // `text_of` has checked that it is UTF-8.
+    // `text_of` has already checked that the content is UTF-8.
     Ok(String::from_utf8(content).unwrap_or_default())
 }
 
@@ -417,7 +422,7 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
     text.parse().map_err(|error| Failure::Input { message: format!("--{flag}: {error}"), help: None })
 }
 
-/// Prints the decisions of a file reader, one per line, each with the flags that change it.
+/// Prints the decisions of a file reader, one per line, each with the flags that override it.
 fn say_decisions(name: &str, fabric: &Fabric) {
     for decision in fabric.decisions() {
         let option = match decision.subject {
@@ -431,18 +436,19 @@ fn say_decisions(name: &str, fabric: &Fabric) {
     }
 }
 
-/// Returns the patterns of node names that a flag lists.
+/// Returns the node name patterns in the value of a flag.
 fn patterns(flags: &FabricFlags, key: &str) -> Vec<NamePattern> {
     let names = flags.values.get(key).map_or("", String::as_str).split(',').map(str::trim);
     names.filter(|name| !name.is_empty()).map(NamePattern::new).collect()
 }
 
-/// Returns the patterns of nodes that `--ignore` leaves out.
+/// Returns the patterns of nodes that `--ignore` skips.
 pub fn ignored(flags: &FabricFlags) -> Vec<NamePattern> {
     patterns(flags, "ignore")
 }
 
-/// Returns the reader's options from flags. Defaults: an assumed link, and one host per leaf of a file without hosts.
+/// Returns the reader's options from the flags. Defaults: an assumed link, and one host per leaf if the file has no
+/// hosts.
 fn options(flags: &FabricFlags) -> Result<Options, Failure> {
     let mut link = LinkSpec::new(parsed(flags, "link.rate", Rate::MIN)?, parsed(flags, "link.delay", Time::ZERO)?);
     link.loss = parsed(flags, "link.loss", 0.0)?;
@@ -457,7 +463,7 @@ fn options(flags: &FabricFlags) -> Result<Options, Failure> {
     Ok(Options { link, assumed: Some(ASSUMED_LINK), hosts_per_switch, roles })
 }
 
-/// Adds the file name to an error, and the line if there is one.
+/// Adds the file name to an error, and the line if it is known.
 fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
     let link_line = |link: u32| {
         // An HPCC file has two header lines, then one link per line.
@@ -492,13 +498,13 @@ fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
     Failure::input(format!("{location}: {message}"), help)
 }
 
-/// Returns the JSON value `tunnels_checked` of a proof that does not read tunnels: `false` for a dual-ToR fabric,
-/// `None` for one without tunnels.
+/// Returns the JSON value `tunnels_checked` of a proof that does not include tunnels: `false` for a fabric with dual
+/// ToR, `None` for a fabric without tunnels.
 pub fn tunnels_checked(fabric: &Fabric) -> Option<bool> {
     fabric.has_shared_ports().then_some(false)
 }
 
-/// Flag that excludes dual-ToR tunnels from a proof.
+/// Flag that excludes the tunnels of dual ToR from a proof.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct TunnelArgs {
     /// Fabrics with Y cables (dual ToR): leave the tunnels between the ToRs of a pair out of the proof. Only
@@ -508,10 +514,10 @@ pub struct TunnelArgs {
 }
 
 impl TunnelArgs {
-    /// Returns an error for a fabric with dual-ToR tunnels.
+    /// Returns an error for a fabric with dual-ToR tunnels unless the flag excludes them.
     ///
     /// # Errors
-    /// A fabric with Y cables without `--without-tunnels`.
+    /// The fabric has Y cables, and `--without-tunnels` is not set.
     pub fn check(self, source: &str, fabric: &Fabric) -> Result<(), Failure> {
         if self.without_tunnels || !fabric.has_shared_ports() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Errors of commands, and their output.
+//! Errors of commands, and how they are printed.
 
 mod explain_words;
 pub mod lab_words;
@@ -17,13 +17,13 @@ use std::fmt;
 use std::path::Path;
 use verify::VerifyError;
 
-/// Maximum number of errors drawn per file.
+/// Maximum number of errors printed with a source snippet per file.
 const MOST_DRAWN: usize = 20;
 
 /// An error that ends a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Error of a run, a comparison or a sweep.
+    /// Error of a simulation run, a comparison or a sweep.
     #[error("{}", lab_words::message(.0))]
     Lab(#[from] LabError),
     /// Error of a query to a trace.
@@ -32,15 +32,15 @@ pub enum Failure {
     /// Invalid argument or file.
     #[error("{message}")]
     Input {
-        /// Error with its location.
+        /// Error message with the location.
         message: String,
-        /// Correct input.
+        /// What to write instead.
         help: Option<String>,
     },
-    /// Error of reading or writing files: an unusable location, or a machine that fails.
+    /// Error of reading or writing files: an unusable path, or a failure of the machine.
     #[error("{0}")]
     Record(#[from] RecordError),
-    /// Error of writing standard output.
+    /// Error of writing to standard output.
     #[error("cannot write to standard output: {0}")]
     Output(std::io::Error),
 }
@@ -77,7 +77,7 @@ impl Failure {
         Failure::Input { message: format!("{}: cannot read it: {error}", path.display()), help: None }
     }
 
-    /// Returns the error of a file or folder that a command with --force could not write.
+    /// Returns the error of a file or folder that a command with the option --force could not write.
     pub fn of_output(error: RecordError) -> Failure {
         match error {
             RecordError::OtherKind { ref found, .. } if found == "result" => {
@@ -90,7 +90,7 @@ impl Failure {
         }
     }
 
-    /// Returns the error of a rule file or a list of paths, with its location in the file.
+    /// Returns the error in a rule file or a list of paths, with its location in the file.
     pub fn of_verifier(path: &Path, error: &VerifyError) -> Failure {
         let name = path.display();
         let message = match error {
@@ -112,7 +112,7 @@ impl Failure {
         Failure::input(message, help)
     }
 
-    /// Returns the error of an empty list of paths, for which every check would hold trivially.
+    /// Returns the error for an empty list of paths, for which every check would hold trivially.
     pub fn no_path(path: &Path) -> Failure {
         let help = "write one a line, the names of its nodes from host to host: H1 T1 L1 T2 H5";
         Failure::input(format!("{}: no path stands in it", path.display()), help)
@@ -122,7 +122,8 @@ impl Failure {
     pub fn exit(&self) -> Exit {
         match self {
             Failure::Input { .. } => Exit::BadInput,
-            // A launcher ends all ranks at the first that fails: that must be the rank with the original error.
+            // When a rank exits with an error, the launcher ends all ranks. Therefore only the rank with the original
+            // error returns an error code.
             Failure::Lab(LabError::OtherRank { .. }) => Exit::Done,
             Failure::Lab(error) => lab_words::exit(error),
             Failure::Explain(ExplainError::Record(error)) if error.is_machine_failure() => Exit::Machine,
@@ -132,11 +133,11 @@ impl Failure {
         }
     }
 
-    /// Writes the error to standard error: with a snippet of the source on a terminal, else as lines of
+    /// Writes the error to standard error: on a terminal with a snippet of the source, otherwise as lines of
     /// `file:line:column: message`.
     pub fn report(&self) {
         if let Failure::Lab(LabError::OtherRank { .. }) = self {
-            return; // who says why
+            return; // the other rank prints the error
         }
         if output::errors_are_watched() {
             self.draw().iter().for_each(|drawn| output::note(drawn));
@@ -145,7 +146,7 @@ impl Failure {
         }
     }
 
-    /// Returns the correct input.
+    /// Returns what to write instead.
     fn help(&self) -> Option<String> {
         match self {
             Failure::Input { help, .. } => help.clone(),
@@ -165,9 +166,9 @@ impl Failure {
             Failure::Lab(LabError::Scenario { errors, path }) => {
                 let name = path.display().to_string();
                 let text = text_of(path);
-                // Spans exclude a byte order mark.
+                // Spans count from the text without the byte order mark.
                 let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
-                // Each error needs its own copy of the text.
+                // Each error in miette's representation owns a copy of the text.
                 let drawn = errors.errors.iter().take(MOST_DRAWN);
                 let mut drawings: Vec<Drawing> = drawn.map(|error| Drawing::of(error, &name, &text)).collect();
                 if let more @ 1.. = errors.errors.len().saturating_sub(MOST_DRAWN) {
@@ -191,7 +192,7 @@ impl Failure {
     }
 }
 
-/// One error in miette's representation.
+/// An error in miette's representation.
 #[derive(Debug)]
 struct Drawing {
     message: String,
@@ -209,7 +210,7 @@ impl Drawing {
             0 => error.path.clone(),
             line => format!("{}:{line}", error.path),
         };
-        // An empty span means the whole file.
+        // An empty span refers to the whole file.
         if error.path != name || error.span.is_empty() || error.span.end > text.len() {
             return Drawing::plain(shown(&format!("{location}: {}", error.message)), error.help.as_deref().map(shown));
         }
@@ -266,7 +267,7 @@ mod tests {
         assert!(here.contains("help: write an even number"), "{here}");
         let there = drawn(&Drawing::of(&error("topology.txt", 0..0), "a.toml", text));
         assert!(there.contains("topology.txt:2: 7 is odd") && !there.contains("k = 7"), "{there}");
-        // A file that changed in the meantime must not cause a panic.
+        // If the file has been truncated since the error occurred, printing the error must not panic.
         drawn(&Drawing::of(&error("a.toml", 900..901), "a.toml", text));
     }
 

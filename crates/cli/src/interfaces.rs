@@ -1,5 +1,5 @@
-//! Interface names of switches from the command line. Names in the fabric's file have priority; only ports without a
-//! name follow a pattern.
+//! Interface names of switches given on the command line. Names in the fabric's file have precedence over the pattern,
+//! which applies only to ports without a name.
 
 use crate::commands::tagger::read_text;
 use crate::failure::Failure;
@@ -21,20 +21,20 @@ pub struct InterfaceArgs {
     interfaces: Option<PathBuf>,
 }
 
-/// Maximum number of ports in a message.
+/// Maximum number of ports that a message lists.
 const SHOWN: usize = 8;
 
-/// Returns the failure of an export.
+/// Converts an export error to a failure.
 pub fn wrong(error: ExportError) -> Failure {
     Failure::Input { message: error.to_string(), help: None }
 }
 
 impl InterfaceArgs {
-    /// Returns the names on this fabric, for configurations of these switches.
+    /// Returns the interface names in this fabric, for the configurations of these switches.
     ///
     /// # Errors
-    /// An invalid pattern or line of the file; a port without a name, or with one that the target's grammar does not
-    /// allow; a pattern although all ports have names.
+    /// The pattern or a line of the file is invalid; a port has no name, or a name that the grammar of the target does
+    /// not permit; or a pattern is given although all ports have names.
     pub fn interfaces(&self, fabric: &Fabric, dialect: Dialect, switches: &[NodeId]) -> Result<Interfaces, Failure> {
         let mut names = Interfaces::of_fabric(dialect);
         if let Some(pattern) = &self.interface {
@@ -64,7 +64,7 @@ impl InterfaceArgs {
         Ok(names)
     }
 
-    /// Returns the note that a pattern numbers ports in the order of links, with the first switch as example.
+    /// Returns the note that the pattern numbers ports in the order of links, with the first switch as an example.
     pub fn note(&self, fabric: &Fabric, names: &Interfaces, switches: &[NodeId]) -> Option<String> {
         let pattern = self.interface.as_ref()?;
         let &node = switches.first()?;
@@ -77,7 +77,7 @@ impl InterfaceArgs {
     }
 }
 
-/// Returns "Ethernet0 to H1, Ethernet4 to H2 ...".
+/// Returns the names of a node's ports with their peers: "Ethernet0 to H1, Ethernet4 to H2 ...".
 fn assignment(fabric: &Fabric, node: NodeId, name: impl Fn(PortIndex) -> Option<String>) -> String {
     let ports = fabric.ports(node);
     let one = |(at, port): (usize, &fabric::PortPeer)| {
@@ -87,7 +87,7 @@ fn assignment(fabric: &Fabric, node: NodeId, name: impl Fn(PortIndex) -> Option<
     format!("{}{}", shown.join(", "), if ports.len() > SHOWN { " ..." } else { "" })
 }
 
-/// Adds to the error of unnamed ports the names that the usual pattern gives them.
+/// Adds to the error about unnamed ports the names that the default pattern of the dialect would assign.
 fn help_out(error: ExportError, fabric: &Fabric, dialect: Dialect, switches: &[NodeId]) -> Failure {
     let pattern = dialect.usual_pattern();
     match &error {

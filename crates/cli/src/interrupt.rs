@@ -1,5 +1,5 @@
-//! Ctrl-C and SIGTERM. The first signal sets the stop flag; if the program cannot react to it, it exits within a
-//! second. A second signal exits immediately.
+//! SIGINT (Ctrl-C) and SIGTERM. The first signal sets the stop flag; if the program cannot check the flag, it exits
+//! within a second. A second signal exits immediately.
 
 use crate::exit::Exit;
 use crate::output;
@@ -8,10 +8,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Once};
 use std::time::Duration;
 
-/// Global because signals belong to the process.
+/// Global because signal handlers are per process.
 static STOP: LazyLock<StopFlag> = LazyLock::new(StopFlag::default);
 
-/// Grace period after the first signal, short enough that the total stays below a second on a busy machine.
+/// Grace period after the first signal. It is short enough that the process exits within a second even on a busy
+/// machine.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 /// Returns the stop flag that signals set.
@@ -19,8 +20,9 @@ pub fn stop() -> &'static StopFlag {
     &STOP
 }
 
-/// Installs the handler: the first interrupt or termination signal sets [`stop`]. A second one exits the process, and
-/// only an earlier result remains. So does the first one while the program cannot react to the flag.
+/// Installs the signal handler. The first interrupt or termination signal sets [`stop`]. A second signal exits the
+/// process without writing a result; an earlier result remains. The first signal does the same while the program cannot
+/// check the flag.
 pub fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -28,19 +30,19 @@ pub fn listen() {
             if STOP.request() {
                 end("interrupted again: nothing of what was not complete is left");
             }
-            // A thread does the waiting, so that the handler is free for the next signal.
+            // A separate thread waits, so that the handler can receive the next signal.
             std::thread::spawn(insist);
         };
-        // Without a handler an interrupt kills the process, which is acceptable.
+        // If the handler cannot be installed, an interrupt kills the process, which is acceptable.
         let _ = ctrlc::set_handler(handler);
     });
 }
 
-/// Ensures that the first signal has an effect within a second.
+/// Exits the process if it cannot check the stop flag within the grace period after the first signal.
 fn insist() {
     std::thread::sleep(PATIENCE);
     let mut is_announced = false;
-    // Watches until the process ends, since a later phase may not check the flag.
+    // Repeats the check until the process ends, because a later phase of the run may be unable to check the flag.
     loop {
         if STOP.is_blocked() {
             end("interrupted where nothing could hear it: it leaves nothing behind");
@@ -52,11 +54,11 @@ fn insist() {
     }
 }
 
-/// Set while the handler ends the process.
+/// Set while the signal handler ends the process.
 static ENDING: AtomicBool = AtomicBool::new(false);
 
-/// Waits for the end of the process if the handler ends it. It removes unfinished folders, so commands fail that write
-/// into them; these errors are no result.
+/// If the signal handler is ending the process, waits for the end. The handler removes unfinished folders, so that
+/// commands which write to them fail; these errors must not be reported.
 pub fn wait_if_ending() {
     while ENDING.load(Ordering::SeqCst) {
         std::thread::park();

@@ -54,7 +54,7 @@ enum Command {
     Man(commands::shell::ManArgs),
 }
 
-/// Returns true if the command or one of its subcommands has `--quiet`.
+/// Returns true if `--quiet` is set for the command or one of its subcommands.
 fn is_quiet(matches: &ArgMatches) -> bool {
     let own = matches.try_get_one::<bool>("quiet").ok().flatten().copied().unwrap_or(false);
     own || matches.subcommand().is_some_and(|(_, below)| is_quiet(below))

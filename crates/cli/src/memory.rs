@@ -1,4 +1,5 @@
-//! Allocator that exits with code 3 (machine failure, like a full disk) when memory runs out, instead of an abort.
+//! Global allocator that exits with code 3 (machine failure, like a full disk) instead of aborting when memory is
+//! exhausted.
 
 #![allow(
     unsafe_code,
@@ -14,22 +15,22 @@ struct Memory;
 #[global_allocator]
 static MEMORY: Memory = Memory;
 
-// SAFETY: every call is forwarded unchanged to the system's allocator, and its result is returned unless it is null.
+// SAFETY: every call is forwarded unchanged to the system allocator, and its result is returned unless it is null.
 unsafe impl GlobalAlloc for Memory {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's guarantees are those that the system's allocator requires.
+        // SAFETY: the caller's guarantees are those that the system allocator requires.
         given(unsafe { System.alloc(layout) }, layout.size())
     }
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as above.
+        // SAFETY: the caller's guarantees are those that the system allocator requires.
         given(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as above.
+        // SAFETY: the caller's guarantees are those that the system allocator requires.
         given(unsafe { System.realloc(pointer, layout, size) }, size)
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as above.
+        // SAFETY: the caller's guarantees are those that the system allocator requires.
         unsafe { System.dealloc(pointer, layout) }
     }
 }

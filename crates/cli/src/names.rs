@@ -1,11 +1,11 @@
-//! Safe forms of external names, for file names and the terminal.
+//! Sanitises external names for use as file names and in terminal output.
 
 use crate::failure::Failure;
 use fabric::{Fabric, NodeId, PortIndex};
 use std::collections::BTreeMap;
 
-/// Returns the file name of a switch: characters except letters, digits and `-_.` become `_`, as does a leading `-` or
-/// `.`, which a shell or a file system would interpret.
+/// Returns a file name for a switch. Characters other than letters, digits and `-_.` are replaced by `_`; so are a
+/// leading `-`, which a command could interpret as an option, and a leading `.`, which hides the file.
 pub fn file_name(switch: &str, suffix: &str) -> String {
     let fine = |(at, c): (usize, char)| match c {
         c if c.is_ascii_alphanumeric() || c == '_' => c,
@@ -15,10 +15,10 @@ pub fn file_name(switch: &str, suffix: &str) -> String {
     switch.chars().enumerate().map(fine).chain(suffix.chars()).collect()
 }
 
-/// Checks that files of switches, as (switch, file), differ even on a case-insensitive file system.
+/// Checks that the file names of switches, as (switch, file), differ even in a case-insensitive file system.
 ///
 /// # Errors
-/// The first two with equal names.
+/// The first two switches with the same file name.
 pub fn distinct<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(), Failure> {
     let mut owners: BTreeMap<String, &str> = BTreeMap::new();
     for (switch, file) in files {
@@ -30,13 +30,13 @@ pub fn distinct<'a>(files: impl Iterator<Item = (&'a str, &'a str)>) -> Result<(
     Ok(())
 }
 
-/// Returns the displayed port: its name in the fabric's file, else its number.
+/// Returns the port as displayed: its name in the fabric's file, otherwise its number.
 pub fn port_shown(fabric: &Fabric, node: NodeId, port: PortIndex) -> String {
     fabric.port_name(node, port).map_or_else(|| port.to_string(), str::to_owned)
 }
 
-/// Returns a text of any origin for the terminal, with control characters escaped, as they could move the cursor or
-/// change colours.
+/// Returns untrusted text in a form for the terminal: control characters are escaped because they could move the cursor
+/// or change colours.
 pub fn shown(text: &str) -> String {
     let lines = text.chars().map(|c| match c {
         '\n' | '\t' => c.to_string(),

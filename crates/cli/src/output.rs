@@ -1,4 +1,4 @@
-//! Output to the terminal: plain text into pipes, styled text on terminals.
+//! Output: plain text to pipes, styled text to terminals.
 
 use crate::failure::Failure;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -20,35 +20,35 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes text to standard output, wrapped at the width of the terminal; JSON is not wrapped.
+/// Writes text to standard output. Text is wrapped at the width of the terminal, JSON is not.
 ///
 /// # Errors
-/// As [`print()`].
+/// Like [`print()`].
 pub fn show(text: &str) -> Result<(), Failure> {
     print(&fitted(text, screen::columns().filter(|_| !text.starts_with(['{', '[']))))
 }
 
-/// Writes a sentence about the result to standard error.
+/// Writes a note to standard error.
 pub fn note(text: &str) {
-    // A failure here cannot be reported.
+    // If standard error fails, the failure cannot be reported.
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Sets the mode that prints only errors.
+/// Sets whether only errors are printed (`--quiet`).
 pub fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// Writes a decision about an ambiguous input to standard error; nothing with `--quiet`.
+/// Writes a decision about an ambiguous input to standard error, unless `--quiet` is set.
 pub fn decision(text: &str) {
     if !QUIET.load(Ordering::Relaxed) {
         note(text);
     }
 }
 
-/// Returns true if the user disabled colours: <https://no-color.org> (any value that is not empty), or a dumb terminal.
+/// Returns true if colours are disabled by a non-empty NO_COLOR (<https://no-color.org>) or by a dumb terminal.
 fn colours_unwanted() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var_os("TERM").is_some_and(|term| term == "dumb")
@@ -64,12 +64,12 @@ pub fn output_is_watched() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// Returns true if standard error accepts colours.
+/// Returns true if coloured text can be written to standard error.
 pub fn errors_take_colour() -> bool {
     errors_are_watched() && !colours_unwanted()
 }
 
-/// Returns the style that standard output accepts.
+/// Returns the colour mode of standard output.
 pub fn paint() -> ColorMode {
     static PAINT: OnceLock<ColorMode> = OnceLock::new();
     let takes =
@@ -77,7 +77,7 @@ pub fn paint() -> ColorMode {
     *PAINT.get_or_init(takes)
 }
 
-/// Returns `text` in `style` if standard output accepts colours, else unchanged.
+/// Returns `text` in `style` if coloured text can be written to standard output, otherwise unchanged.
 pub fn styled(text: &str, style: Style) -> String {
     paint().styled(text, style)
 }

@@ -1,4 +1,4 @@
-//! Progress line on the terminal for long operations.
+//! Progress indicators on the terminal for long operations.
 
 use crate::interrupt;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -9,16 +9,16 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use units::Time;
 
-/// Delay of the first line, so that short operations print none.
+/// Delay before the progress line is first drawn, so that short operations print none.
 pub const PATIENCE: Duration = Duration::from_millis(700);
-/// Steps of the bar, as simulated time in picoseconds exceeds its range.
+/// Number of steps of the progress bar; the simulated time in picoseconds exceeds the bar's range.
 const STEPS: u64 = 1000;
 
 /// Interval of redraws.
 const REDRAW: Duration = Duration::from_millis(200);
 
-/// Progress of one run: simulated time, speed, time left. A thread of its own draws it, so it continues during long
-/// steps of the run.
+/// Progress of one run: simulated time, speed, remaining time. A separate thread draws it, so that it is updated during
+/// long windows of the simulation.
 pub struct RunProgress {
     shared: Arc<Shared>,
     drawer: Option<JoinHandle<()>>,
@@ -27,7 +27,7 @@ pub struct RunProgress {
 struct Shared {
     duration: Time,
     started: Instant,
-    /// Clock and start of the simulation, set when the network is built.
+    /// Clock of the simulation and the wall-clock time of its start; set when the network has been built.
     running: OnceLock<(Arc<Clock>, Instant)>,
     hops: AtomicU64,
     ended: Mutex<bool>,
@@ -35,7 +35,7 @@ struct Shared {
 }
 
 impl RunProgress {
-    /// Returns the progress of a run of `duration`; draws nothing unless `visible`.
+    /// Creates the progress of a run of `duration`. It is drawn only if `visible` is set.
     #[expect(clippy::disallowed_methods, reason = "progress for whoever watches")]
     pub fn new(duration: Time, visible: bool) -> RunProgress {
         let shared = Arc::new(Shared {
@@ -53,17 +53,17 @@ impl RunProgress {
 
     /// Records the start of the simulation; `clock` is its simulated time.
     pub fn begins(&self, clock: &Arc<Clock>) {
-        // A resumed run has its clock already.
+        // `set` fails for a resumed run, which has already set its clock.
         #[expect(clippy::disallowed_methods, reason = "progress for whoever watches")]
         let _ = self.shared.running.set((Arc::clone(clock), Instant::now()));
     }
 
-    /// Sets the number of packet-hops so far.
+    /// Sets the number of packet-hops simulated so far.
     pub fn count(&self, hops: u64) {
         self.shared.hops.store(hops, Ordering::Relaxed);
     }
 
-    /// Removes the line.
+    /// Removes the progress line.
     pub fn clear(&mut self) {
         *self.shared.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.shared.end.notify_all();
@@ -80,7 +80,7 @@ impl Drop for RunProgress {
 }
 
 impl Shared {
-    /// Draws until the end.
+    /// Redraws the progress line until the run ends.
     fn draw(&self) {
         let bar = ProgressBar::with_draw_target(Some(STEPS), ProgressDrawTarget::hidden());
         bar.set_style(style("{bar:16} {percent:>3} %  {wide_msg}"));
@@ -101,7 +101,7 @@ impl Shared {
         bar.finish_and_clear();
     }
 
-    /// Returns the completed share and the message.
+    /// Returns the completed fraction and the text of the progress line.
     fn line(&self) -> (f64, String) {
         let Some((clock, since)) = self.running.get() else { return (0.0, "building the network".to_owned()) };
         let (now, elapsed) = (clock.now(), since.elapsed().as_secs_f64());
@@ -115,7 +115,7 @@ impl Shared {
         let left = Duration::from_secs_f64((elapsed * (1.0 / share.max(1e-6) - 1.0)).clamp(0.0, 1e9));
         let rate = self.hops.load(Ordering::Relaxed) as f64 / elapsed.max(1e-9);
         let (rate, left) = (rate / 1e6, indicatif::HumanDuration(left));
-        // The speed is last because a narrow terminal truncates the line.
+        // The speed is at the end, because a narrow terminal truncates the line.
         (share, format!("{now:.2} of {}  {left} left  {rate:.1} M packet-hops/s", self.duration))
     }
 }
@@ -130,7 +130,7 @@ impl Watcher for RunProgress {
     }
 }
 
-/// Returns a progress bar for a number of runs.
+/// Returns a progress bar that counts runs.
 pub fn count_bar(runs: u64, visible: bool) -> ProgressBar {
     if !visible {
         return ProgressBar::hidden();
@@ -141,14 +141,14 @@ pub fn count_bar(runs: u64, visible: bool) -> ProgressBar {
     bar
 }
 
-/// Returns a progress bar for a number of items named `what`.
+/// Returns a progress bar that counts items named `what`.
 pub fn count_progress_bar(count: u64, what: &str, visible: bool) -> ProgressBar {
     let bar = count_bar(count, visible);
     bar.set_style(style(&format!("{{bar:16}} {{pos}} of {{len}} {what}  {{elapsed}} so far, {{eta}} left")));
     bar
 }
 
-/// Returns a spinner for an operation of unknown length.
+/// Returns a spinner for an operation of unknown duration.
 pub fn waiting(what: &'static str, visible: bool) -> ProgressBar {
     if !visible {
         return ProgressBar::hidden();
@@ -162,7 +162,7 @@ pub fn waiting(what: &'static str, visible: bool) -> ProgressBar {
 
 fn style(template: &str) -> ProgressStyle {
     let bar = ProgressStyle::default_bar();
-    // An invalid template costs only the style; a test checks all templates.
+    // If the template is invalid, the default style is used; a test checks all templates.
     bar.template(template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─")
 }
 

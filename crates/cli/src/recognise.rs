@@ -1,4 +1,4 @@
-//! Help for a file of the wrong kind.
+//! Help texts for a file of the wrong kind.
 
 use crate::failure::Failure;
 use explain::ExplainError;
@@ -6,7 +6,7 @@ use lab::{PathKind, recognise};
 use std::path::Path;
 use text::quoted;
 
-/// Returns the help for a file that is not a scenario.
+/// Returns the help text for a path of kind `kind` that was given instead of a scenario.
 pub fn instead_of_a_scenario(path: &Path, kind: PathKind) -> String {
     let (word, quoted_below) =
         (quoted(&path.display().to_string()), |file: &str| quoted(&path.join(file).display().to_string()));
@@ -37,7 +37,7 @@ pub fn instead_of_a_scenario(path: &Path, kind: PathKind) -> String {
     }
 }
 
-/// Returns the help for a folder that is not a result.
+/// Returns the help text for a path of kind `kind` that was given instead of a result folder.
 pub fn instead_of_a_result(path: &Path, kind: PathKind) -> String {
     let (name, word) = (path.display(), quoted(&path.display().to_string()));
     match kind {
@@ -59,7 +59,7 @@ pub fn instead_of_a_result(path: &Path, kind: PathKind) -> String {
     }
 }
 
-/// Returns the error if another kind of file was given instead of a result folder.
+/// Returns the error if `path` is a file of another kind that was given instead of a result folder.
 pub fn not_a_result(path: &Path) -> Option<Failure> {
     let kind = recognise(path).filter(|kind| !matches!(kind, PathKind::Result | PathKind::Folder))?;
     Some(ExplainError::NotAResult { path: path.to_owned(), kind }.into())

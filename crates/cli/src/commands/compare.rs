@@ -1,4 +1,4 @@
-//! `tidegate compare`: one workload under each value of some keys, side by side.
+//! `tidegate compare`: runs a scenario with each value of some keys, and compares the results side by side.
 
 use crate::arguments::ScenarioArgs;
 use crate::commands::run;
@@ -13,7 +13,7 @@ use lab::{Comparison, LabError};
 use record::files::{PreviousFiles, check_files, write_files};
 use std::path::PathBuf;
 
-/// File name of the table of all runs, and content kind of the folder in its manifest.
+/// File name of the table of all runs, and the kind of the output folder in its manifest.
 const TABLE: &str = "compare.csv";
 const KIND: &str = "compare";
 
@@ -60,7 +60,7 @@ pub struct CompareArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid input, found before the first run; a machine that fails.
+/// Invalid input, which is detected before the first run; failure of the machine.
 pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
     let seeds = all_seeds(&args.seeds).map_err(LabError::from)?;
     let (source, stop) = (args.scenario.source()?, interrupt::stop());
@@ -70,7 +70,7 @@ pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let metrics = metrics::chosen(&args.metric, &comparison.labels).map_err(LabError::from)?;
-    // From here on an interruption must leave a valid result.
+    // After this point, an interruption must leave a valid result.
     interrupt::listen();
     let folders = args.out.as_deref().map(|out| comparison.folders(out)).transpose()?;
     if let Some(out) = &args.out {
@@ -92,7 +92,7 @@ pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(if stopped { Exit::Interrupted } else { worst })
 }
 
-/// Parses a percentage of the mean such as `5%`, above 0 % and up to 100 %, and returns the share.
+/// Parses a percentage of the mean such as `5%` (above 0 % and at most 100 %), and returns it as a fraction.
 fn parse_percent(text: &str) -> Result<f64, String> {
     let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     percent

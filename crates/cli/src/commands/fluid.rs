@@ -12,7 +12,7 @@ use record::files::{PreviousFiles, check_files, write_files};
 use scenario::FluidFile;
 use std::path::{Path, PathBuf};
 
-/// Content kind of an output folder in its manifest.
+/// Kind of an output folder in its manifest.
 const KIND: &str = "fluid";
 
 /// Solve a fluid model of congestion control: rates and queue by differential equations, and their convergence.
@@ -63,7 +63,7 @@ wrong; 3 the machine failed (disk, memory).";
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid input; a machine that fails.
+/// Invalid input; failure of the machine.
 pub fn command(args: &FluidArgs) -> Result<Exit, Failure> {
     let overrides: Vec<(String, String)> = args.set.iter().map(|set| (set.key.clone(), set.value.clone())).collect();
     let wrong = |errors| LabError::Scenario { errors, path: args.file.clone() };
@@ -75,7 +75,7 @@ pub fn command(args: &FluidArgs) -> Result<Exit, Failure> {
     let phases = phases(&args.phase, &file)?;
     let run = args.packets.as_deref().map(|path| Run::read(path, &[], None, interrupt::stop())).transpose()?;
     for folder in args.out.iter().chain(&args.plots) {
-        // Errors of a folder are reported before the model is solved.
+        // Output folders are checked before the model is solved, so that errors are reported early.
         check_files(folder, KIND, [], args.force).map_err(Failure::of_output)?;
     }
     let solved = Solved::of(&file);
@@ -114,7 +114,7 @@ fn write(folder: &Path, files: &[(&str, &[u8])], force: bool) -> Result<(), Fail
     write_files(folder, KIND, files, PreviousFiles::Kept, force).map_err(Failure::of_output)
 }
 
-/// Parses pairs of columns.
+/// Parses pairs of column names for phase portraits.
 fn phases(requested: &[String], file: &FluidFile) -> Result<Vec<[String; 2]>, Failure> {
     let names = Solved::names(&*file.model());
     let known = |name: &str| names.iter().any(|known| known == name.strip_suffix('\'').unwrap_or(name));

@@ -65,7 +65,7 @@ struct HpccArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// An invalid or unsupported configuration; an existing output file; a failed write.
+/// The configuration is invalid or unsupported, the output file exists, or it cannot be written.
 pub fn command(args: &ImportArgs) -> Result<Exit, Failure> {
     match &args.from {
         From::Hpcc(args) => hpcc(args),
@@ -152,7 +152,7 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prints the table of keys, then returns the error of the conversion, if any.
+/// Prints how each key was treated, then returns the error of the conversion, if any.
 fn verify(accounts: &[KeyReport], imported: Result<Imported, Failure>) -> Result<Exit, Failure> {
     let width = accounts.iter().map(|account| account.key.chars().count()).max().unwrap_or(0);
     let mut table = String::new();
@@ -191,9 +191,9 @@ fn flows(path: &Path, fabric: &Fabric) -> Result<Vec<traffic::Flow>, Failure> {
     Ok(file.flows)
 }
 
-/// Resolves a file name of a configuration. The simulator resolves names from its working directory, which is unknown:
-/// the folder of the configuration and three parents, the current directory and the bare name beside the configuration
-/// are tried.
+/// Resolves a file name of a configuration. The HPCC simulator resolves names relative to its working directory, which
+/// is unknown. Therefore these locations are tried: the folder of the configuration and its three parents, the current
+/// directory, and the bare file name in the folder of the configuration.
 fn find(config: &Path, (name, line): (&str, u64)) -> Result<PathBuf, Failure> {
     let folder = match config.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),

@@ -1,4 +1,4 @@
-//! `tidegate mechanisms`: lists the mechanisms.
+//! `tidegate mechanisms`: lists the mechanisms, or describes one of them.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -59,7 +59,7 @@ fn details(mechanism: &Mechanism) -> String {
     let mut text = format!("{}  {}\n", styled(mechanism.kind, Style::Strong), mechanism.title);
     let key = mechanism.family.key();
     match mechanism.family {
-        // Queues without a limit of their own share the buffer: there is no kind to choose.
+        // For queues that share the buffer without a queue limit, the scenario has no `kind`.
         Family::Buffer => text.push_str(&format!("  key     {key}\n")),
         _ => text.push_str(&format!("  key     {key} = {{ kind = \"{}\" }}\n", mechanism.kind)),
     }

@@ -1,4 +1,4 @@
-//! One module per command: from arguments to the exit code.
+//! One module per command, which takes the arguments and returns the exit code.
 
 pub mod compare;
 pub mod fabric;

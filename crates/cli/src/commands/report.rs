@@ -1,4 +1,4 @@
-//! `tidegate report`: results as one HTML page.
+//! `tidegate report`: writes results as one HTML page.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -36,7 +36,7 @@ pub struct ReportArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// Folders without a result of this version; a page that cannot be written.
+/// A folder has no result of this version, or the page cannot be written.
 pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
     if let [folder] = &args.folders[..]
         && report::is_sweep(folder)
@@ -78,7 +78,7 @@ pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
     written(args, report::page(&title, &runs), &counted(runs.len() as u64, "run"))
 }
 
-/// Writes the page and reports its content `what`.
+/// Writes the page, and reports its content as `what`.
 fn written(args: &ReportArgs, page: String, what: &str) -> Result<Exit, Failure> {
     let page = sealed(page);
     write_file(&args.out, page.as_bytes(), args.force).map_err(Failure::of_output)?;
@@ -89,7 +89,7 @@ fn written(args: &ReportArgs, page: String, what: &str) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-/// Returns the folder itself, or the results in it, or those in its `runs`.
+/// Returns the result folders: `folder` itself, the results in it, or the results in its subfolder `runs`.
 fn results_in(folder: &Path) -> Vec<PathBuf> {
     if is_result(folder) {
         return vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! `tidegate run`: one simulation.
+//! `tidegate run`: runs one simulation.
 
 use crate::arguments::ScenarioArgs;
 use crate::exit::Exit;
@@ -56,29 +56,29 @@ with a valid partial result.";
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid input; a machine that fails.
+/// Invalid input; failure of the machine.
 pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
     lab::ranks::with_ranks(interrupt::stop(), |ranks| one_of(args, ranks))?
 }
 
-/// Executes the run, or the part of this rank. Only rank 0 prints.
+/// Executes the run, or this rank's part of it. Only rank 0 prints.
 fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure> {
     let leads = ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0);
     let read = || {
         let mut run = Run::of(&args.scenario.source()?, &args.scenario.set, args.seed, interrupt::stop())?;
         if let Some(threads) = args.threads {
-            // Not an override, because the results, which list overrides, must not depend on the number of threads.
+            // This is not an override: results list the overrides, but must not depend on the number of threads.
             run.lowered.setup.threads = threads.into();
         }
         if args.explain {
             return Ok((run, None));
         }
-        // From here on an interruption must leave a valid result.
+        // After this point, an interruption must leave a valid result.
         interrupt::listen();
         let folder = args.out.as_deref().filter(|_| leads).map(lab::folder).transpose()?;
         Ok((run, folder))
     };
-    // The other ranks wait for the agreement that this rank is ready, so an error must reach them.
+    // The other ranks wait until all ranks agree that they are ready, so an error must be sent to them.
     let with_name = |failure| {
         let others = ranks.as_ref().filter(|_| !args.explain).and_then(|ranks| lab::ranks::agree(&**ranks, None).err());
         others.map_or(failure, Failure::Lab)
@@ -115,7 +115,7 @@ fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure
             folder.display()
         ));
     }
-    // On a terminal the summary prints them.
+    // On a terminal, the summary contains the warnings.
     if !args.quiet && (args.json || !output::output_is_watched()) {
         found.warnings.iter().for_each(|warning| output::note(&format!("warning: {warning}")));
     }
@@ -141,7 +141,7 @@ pub fn exit_of(partial: bool, passes: bool) -> Exit {
     }
 }
 
-/// Facts copied before the run takes the setup.
+/// Properties of the run that are copied before the simulation takes ownership of the setup.
 struct Described {
     description: Option<String>,
     fabric: String,
@@ -170,7 +170,7 @@ impl Described {
     }
 }
 
-/// Returns the command that reproduces the result.
+/// Returns the command line that reproduces the result.
 fn again(path: &Path, set: &[Override], seed: u64) -> String {
     let mut command = format!("tidegate run {}", quoted(&path.display().to_string()));
     for change in set {

@@ -1,4 +1,4 @@
-//! `tidegate completions` and `tidegate man`, generated from the definition of the arguments.
+//! `tidegate completions` and `tidegate man`, both generated from the definition of the arguments.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -39,7 +39,7 @@ pub fn completions(args: &CompletionsArgs, mut definition: Command) -> Result<Ex
 /// Prints or writes the manual pages of `definition`.
 ///
 /// # Errors
-/// An unusable folder, or one with other pages of these names; [`Failure::Output`].
+/// The folder cannot be used, or has different pages with these names; [`Failure::Output`].
 pub fn man(args: &ManArgs, definition: Command) -> Result<Exit, Failure> {
     let Some(folder) = &args.folder else {
         return output::print(&String::from_utf8_lossy(&page(definition)?.1)).map(|()| Exit::Done);
@@ -48,7 +48,7 @@ pub fn man(args: &ManArgs, definition: Command) -> Result<Exit, Failure> {
         Failure::input(format!("{}: cannot write manual pages: {error}", folder.display()), "name a folder")
     })?;
     let mut definition = definition.disable_help_subcommand(true);
-    // After `build`, a page has the full name of its command, with those of the parent commands.
+    // After `build`, the name on a page includes the parent commands.
     definition.build();
     for command in with_subcommands(definition) {
         let (name, text) = page(command)?;

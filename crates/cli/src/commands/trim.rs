@@ -1,4 +1,4 @@
-//! `tidegate trim`: configuration of switches that trim packets.
+//! `tidegate trim`: writes configurations for switches with packet trimming.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ enum Action {
 /// Runs the command.
 ///
 /// # Errors
-/// An invalid scenario, or trimming that no real switch supports.
+/// An invalid scenario, or a trimming configuration that no real switch supports.
 pub fn command(args: &TrimArgs) -> Result<Exit, Failure> {
     match &args.action {
         Action::Export(args) => export::command(args),

@@ -1,5 +1,5 @@
-//! `tidegate why`: reports causes of delays of packets, flows and ports in a traced run, and of all pauses by congested
-//! port.
+//! `tidegate why`: reports the causes of the delays of packets, flows and ports in a traced run, and the causes of all
+//! pauses by congested port.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -44,7 +44,7 @@ pub struct WhyArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// A folder without a complete result of this version, or without a trace; unknown numbers and names.
+/// The folder has no complete result of this version or no trace; a number or name is unknown.
 pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
     if args.pauses {
         let pause_causes = PauseCauses::read(&args.result)?;
@@ -66,7 +66,7 @@ pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
         (Some(flow), ..) => explain::flow(&trace, flow)?,
         (_, Some(packet), _) => explain::packet(&trace, packet)?,
         (.., Some(port)) => explain::port(&trace, port)?,
-        // The group requires one of them.
+        // clap requires at least one of these options.
         (None, None, None) => {
             return Err(Failure::input("nothing is asked", "write --slowest, --flow, --packet, --port or --pauses"));
         }

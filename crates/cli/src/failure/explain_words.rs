@@ -1,12 +1,12 @@
-//! Errors of `why` on the command line: the invalid option, and the correct input.
+//! Messages and help for errors of `why`: the invalid option, and what to write instead.
 
 use crate::recognise::instead_of_a_result;
 use explain::ExplainError;
 
-/// Maximum number of names in a list.
+/// Maximum number of names that a message lists.
 const MOST_NAMES: usize = 12;
 
-/// Returns the message.
+/// Returns the error message.
 pub fn message(error: &ExplainError) -> String {
     match error {
         ExplainError::NoPacket { .. }
@@ -19,7 +19,7 @@ pub fn message(error: &ExplainError) -> String {
     }
 }
 
-/// Returns the correct input.
+/// Returns what to write instead.
 pub fn help(error: &ExplainError) -> Option<String> {
     Some(match error {
         ExplainError::NotAResult { path, kind } => instead_of_a_result(path, *kind),

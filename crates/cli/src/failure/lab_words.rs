@@ -1,11 +1,11 @@
-//! Errors of `lab` on the command line: message, correct input, exit code.
+//! Messages, help and exit codes for errors of `lab`.
 
 use crate::exit::Exit;
 use crate::recognise::instead_of_a_scenario;
 use lab::{FolderError, LabError, PlanError};
 use text::quoted;
 
-/// Returns the message.
+/// Returns the error message.
 pub fn message(error: &LabError) -> String {
     match error {
         LabError::Target { .. } => format!("--out {error}"),
@@ -13,7 +13,7 @@ pub fn message(error: &LabError) -> String {
     }
 }
 
-/// Returns the correct input.
+/// Returns what to write instead.
 pub fn help(error: &LabError) -> Option<String> {
     Some(match error {
         LabError::NotAScenario { path, kind } => instead_of_a_scenario(path, *kind),

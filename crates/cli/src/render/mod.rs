@@ -1,4 +1,4 @@
-//! Results as text.
+//! Text output of results.
 
 pub mod pipelines;
 pub mod summary;

@@ -1,15 +1,15 @@
-//! One or two lines about switches that trim in pipelines.
+//! Summary lines about trimming in switch pipelines.
 
 use record::pipelines::PipelineSummary;
 use text::numbers::{counted, grouped, span_ps};
 
-/// Returns the counts of all pipelines, and the longest recirculation queue if there was one.
+/// Returns the total counts of all pipelines, and the maximum recirculation queue if packets were recirculated.
 pub fn lines(inside: &PipelineSummary) -> Vec<String> {
     let (trims, round) = (grouped(inside.ingress_trims), grouped(inside.recirculated));
     let mut lines = vec![format!("{trims} trimmed at ingress, {round} went round a recirculation port")];
     let each: Vec<_> =
         inside.switches.iter().flat_map(|switch| switch.pipelines.iter().map(move |one| (switch, one))).collect();
-    // The first pipeline among equals.
+    // Of several pipelines with the maximum, the first is reported.
     let most = each.into_iter().rev().max_by_key(|(_, one)| one.max_waiting).filter(|(_, one)| one.max_waiting > 0);
     if let Some((switch, one)) = most {
         let waited = counted(one.max_waiting, "frame");

@@ -13,14 +13,14 @@ use std::fmt::Write as _;
 use text::numbers::{counted, grouped, percent, rate, size, span, span_ps};
 use text::{Layout, table};
 
-/// Columns of the margin with labels.
+/// Width of the margin with labels, in characters.
 const INDENT: usize = 14;
-/// Maximum number of ports in a table; `summary.json` has more.
+/// Maximum number of ports in a table; `summary.json` lists more.
 const PORTS: usize = 5;
 
-/// Facts about a run that its summary does not contain.
+/// Properties of a run that its summary does not contain.
 pub struct RunFacts<'a> {
-    /// Purpose of the run.
+    /// Description of the run's purpose.
     pub description: Option<&'a str>,
     /// One-line description of the fabric.
     pub fabric: &'a str,
@@ -46,7 +46,7 @@ pub fn text(summary: &Summary, timing: &Timing, about: &RunFacts<'_>) -> String 
     page.0
 }
 
-/// Lines of text, with a label before the first of each part.
+/// Text page whose parts have a label before their first line.
 #[derive(Default)]
 struct Page(String);
 
@@ -227,7 +227,7 @@ impl Page {
                     None => grouped(bin.count),
                     Some(_) => format!("{}/{}", grouped(bin.count), grouped(bin.count + unfinished)),
                 };
-                // One value has no percentiles.
+                // Percentiles of a single value are not meaningful.
                 let at = |value: f64| if bin.count > 1 { number(value) } else { "-".to_owned() };
                 vec![name, count, number(bin.mean), at(bin.p50), at(bin.p95), at(bin.p99)]
             };
@@ -261,16 +261,16 @@ impl Page {
         self.gap();
     }
 
-    /// Prints a table of traffic entries with labels if there are several.
+    /// Prints a table of the labelled traffic entries if there are several.
     fn labels(&mut self, flows: &FlowSummary) {
         let labelled = flows.by_traffic.iter().filter_map(|entry| Some((entry, entry.labelled.as_ref()?)));
-        // A deadlock may leave all entries without data.
+        // In a deadlock, no entry may have data.
         let labelled = labelled.filter(|_| flows.by_traffic.iter().any(|entry| entry.has_something()));
         let row = |(entry, labelled): (&TrafficSummary, &LabelledSummary)| {
             let fct = |value: fn(&Distribution) -> f64, least: u64| {
                 entry.fct_ns.as_ref().filter(|of| of.count >= least).map(|of| span(value(of)))
             };
-            // One value has no percentiles.
+            // Percentiles of a single value are not meaningful.
             let slowdown = labelled.slowdown.filter(|_| entry.completed > 1).map(|of| format!("{:.2}", of.p99));
             let started = grouped(entry.started);
             let cells = [fct(|of| of.mean, 1), fct(|of| of.p99, 2), slowdown]
@@ -286,7 +286,8 @@ impl Page {
         }
     }
 
-    /// Notes below a table with rows of `counts` values that high percentiles of few values are the maximum.
+    /// If a row of the table above has few values (`counts`), prints the note that its high percentiles are the
+    /// maximum.
     fn few_values(&mut self, mut counts: impl Iterator<Item = u64>) {
         if counts.any(|count| (2..100).contains(&count)) {
             self.line("", "p99 of fewer than 100 values, and p95 of fewer than 20, is the maximum");
@@ -429,7 +430,7 @@ impl Page {
                 (true, true) => styled("ok  ", Style::Good),
                 (true, false) => "-   ".to_owned(),
             };
-            // The deadlock part above has the cycle itself, by names.
+            // The section about the deadlock lists the ports of the cycle.
             let detail = match (check.name.as_str(), &summary.deadlock) {
                 ("deadlock", Some(_)) => check.detail.split(';').next().unwrap_or_default(),
                 _ => &check.detail,
@@ -464,14 +465,15 @@ impl Page {
     }
 }
 
-/// Returns the number of threads that executed the network, and the reason if it is below the requested number.
+/// Returns the number of threads that executed the simulation, and the reason if it is lower than the requested number.
 fn threads(timing: &Timing) -> String {
     let Timing { threads, max_threads, shared_work, .. } = *timing;
     let allowed = counted(threads.into(), "thread");
     let most = if max_threads < threads { format!("{max_threads} of {allowed}") } else { allowed.clone() };
     match threads {
         0 | 1 => allowed,
-        // The share is above 0 because the engine tries more threads now and then.
+        // The share is above 0 even in this case, because the engine periodically tests whether more threads are
+        // faster.
         _ if shared_work < 0.05 => format!("1 of {allowed}: more would not be faster here"),
         _ if shared_work < 0.95 => {
             format!("{most}, which shared {} of the work; the rest is as fast on fewer", percent(shared_work))
@@ -491,7 +493,7 @@ fn distribution(values: &Distribution) -> String {
     }
 }
 
-/// Prefixes a statistic with its coverage of flows or requests unless it covers all.
+/// Prefixes a statistic with the number of flows or requests that it covers, unless it covers all.
 fn covered(coverage: Coverage, text: String) -> String {
     if coverage.is_whole() { text } else { format!("of {coverage} completed: {text}") }
 }

@@ -1,5 +1,5 @@
-//! `benches/alternate.py`, the timer of docs/peers.md, over shell commands. Tests the order of the commands and the
-//! statistics of their times, not the times.
+//! Tests of `benches/alternate.py`, the benchmark timer described in docs/peers.md, with shell commands. They check the
+//! order of the commands and the statistics of their run times, not the run times themselves.
 #![cfg(unix)]
 
 use std::fs;
@@ -18,7 +18,7 @@ fn refused(arguments: &[&str]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// Returns an empty file, and a command that appends a letter, keeps the processor busy for a moment and exits with a
+/// Returns an empty file, and a command that appends a letter to it, uses the CPU for a moment and exits with a given
 /// code.
 fn log(name: &str) -> (PathBuf, impl Fn(char, u8) -> String) {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("alternate-{name}"));
@@ -48,7 +48,7 @@ fn every_second_pair_runs_the_other_way_round_and_the_ratio_is_of_one_unit() {
         let cells: Vec<f64> = line.split_whitespace().map(|cell| cell.parse().unwrap()).collect();
         let [number, one, other, ratio, speed, other_speed, of_unit] = cells[..] else { panic!("{text}") };
         assert_eq!(number, f64::from(pair));
-        // Three decimals are printed.
+        // The tolerance includes rounding, because three decimal places are printed.
         let close = |value: f64, wanted: f64| (value - wanted).abs() < 0.0006 + 0.2 * wanted;
         assert!(one > 0.0 && close(ratio, other / one) && (of_unit - 3.0 * ratio).abs() < 0.003, "{text}");
         assert!(close(speed, 3.0 / one) && close(other_speed, 1.0 / other), "{text}");

@@ -1,4 +1,4 @@
-//! Bad input of flow control and related keys, key by key: exit code 2, the line, and the correct input.
+//! Invalid values of flow control and related keys, key by key: exit code 2, the line, and what to write instead.
 
 const FABRIC: &str = r#"duration = "1ms"
 
@@ -114,7 +114,7 @@ fn agreements() {
         (r#"from = "H1""#,      r#"from = 3"#,         "", &["host 3 does not exist", "3 hosts, 0 to 2"]),
         (r#"from = "H1""#,      r#"from = "0-1""#,     "", &["`0-1` is not one host"]),
         (r#"from = "H1""#,      r#"from = "H3""#,      r#"to = "H3""#, &["`H3` sends nothing to itself"]),
-        // The pair of the other entry, by another name.
+        // The same pair as in the other `committed_rate` entry, given by host indices instead of names.
         (r#"from = "H2""#,      r#"from = 0"#,         r#"to = 2"#, &["have an agreement already", "one for a pair"]),
     ]);
     let agreement = "reaction = \"3840 bit times\"\n\n[[committed_rate]]\nfrom = \"H1\"\nto = \"H3\"\nrate = \"1Mbps\"";
@@ -197,7 +197,7 @@ fn times_of_outputs() {
     ]);
     #[rustfmt::skip]
     refused("pause-at-output", SIMPLE, &[
-        // 65535 quanta of 512 bits.
+        // 34 ms exceed the maximum pause time: 65535 quanta of 512 bits.
         (r#"expiry = "20ms""#, r#"expiry = "34ms""#, "", &["65535 quanta", "or 33.55392ms or less"]),
         (r#"expiry = "20ms""#, r#"expiry = "0s""#,   "", &["above zero"]),
         (r#"reaction = "3840 bit times""#, "reaction = 3840", "", &["has no unit", r#"write "standard""#]),

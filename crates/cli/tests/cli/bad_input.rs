@@ -1,8 +1,8 @@
-//! Bad input of any kind: exit code 2, the location, the correct input, and no incomplete output.
+//! Invalid input of any kind: exit code 2, the location, what to write instead, and no incomplete output.
 
 use crate::common::{SMALL, Scratch, run};
 
-/// Runs `text` with a result folder; expects all of `said` in the error.
+/// Runs the scenario `text` with an output folder, and expects all texts of `said` in the error.
 fn refused(name: &str, text: &str, said: &[&str]) {
     let scratch = Scratch::new(name);
     let scenario = scratch.file("bad.toml", text);

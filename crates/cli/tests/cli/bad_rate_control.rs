@@ -1,4 +1,4 @@
-//! Bad input of rate controls at hosts, key by key: exit code 2, the line, and the correct input.
+//! Invalid values of rate control keys at hosts, key by key: exit code 2, the line, and what to write instead.
 
 use crate::common::refused;
 

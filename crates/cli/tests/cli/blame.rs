@@ -1,4 +1,5 @@
-//! Tests that `tidegate why --pauses` finds the port that caused each pause, total times, and delayed flows.
+//! Tests that `tidegate why --pauses` reports the port that caused each pause, the total pause times, and the delayed
+//! flows.
 
 use crate::common::{Scratch, run};
 use record::trace::{TraceEvent, TraceRow, read_trace};
@@ -11,7 +12,7 @@ fn experiment(name: &str) -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// Runs with a full trace. Returns the folder, the output of `why`, and the summary.
+/// Runs a scenario with a full trace. Returns the result folder, the output of `why`, and the summary.
 fn blame(scratch: &Scratch, name: &str, scenario: &str, changes: &[&str]) -> (String, Value, Value) {
     let out = scratch.path(name);
     let mut arguments = vec!["run", scenario, "--out", &out, "--quiet", "--set", "record.trace={}"];
@@ -33,7 +34,7 @@ fn sum(values: &[Value], key: &str) -> u64 {
     values.iter().map(|value| value[key].as_u64().expect("a number")).sum()
 }
 
-/// Returns hosts, then flows, with this role behind a cause.
+/// Returns the hosts, then the flows, that have this role in a cause.
 fn who(cause: &Value, role: &str) -> Vec<String> {
     let of = |key: &str, name: &str| {
         let all = list(cause, key).iter().filter(|one| one["role"] == role);
@@ -42,8 +43,8 @@ fn who(cause: &Value, role: &str) -> Vec<String> {
     [of("hosts", "host"), of("flows", "flow")].concat()
 }
 
-/// Checks that every pause is counted at its port, under its cause and in the tree of its cause, and that the sum is
-/// the time in the summary.
+/// Checks that every pause is counted once by port, once by cause and once in the tree of its cause, and that the total
+/// pause time equals that in the summary.
 fn adds_up(output: &Value, summary: &Value) {
     let causes = list(output, "causes");
     for key in ["stops", "stopped_ps"] {
@@ -56,7 +57,7 @@ fn adds_up(output: &Value, summary: &Value) {
         }
     }
     assert_eq!(summary["pauses"]["total_ps"], output["stopped_ps"]);
-    // The summary lists ten ports; holds of single flows are not part of the times of ports.
+    // The summary lists at most ten ports; pauses of single flows are not included in the pause times of ports.
     for port in list(&summary["links"], "busiest") {
         let name = format!("{}:{}", port["node"].as_str().expect("a name"), port["port"]);
         let ours = list(output, "ports").iter().filter(|one| one["port"] == name.as_str() && one["of"].is_null());
@@ -65,9 +66,10 @@ fn adds_up(output: &Value, summary: &Value) {
     }
 }
 
-/// Figure 1.3: H1 and H2 send to H7 over a spine each, H3 to H4 over one of them. Under every flow control the
-/// receiver's port is the cause, and H3 waits for a port that is not on its path. Exceptions are FLORAX, which does not
-/// stop H3, and backpressure by destination, since its destination differs.
+/// Figure 1.3: H1 and H2 send to H7, each over a different spine, and H3 sends to H4 over one of these spines. With
+/// every flow control, the receiver's port is the cause, and H3 is delayed by a port that is not on its path. The
+/// exceptions are FLORAX, which does not pause H3, and per-destination backpressure, because H3 sends to another
+/// destination.
 #[test]
 fn the_bystander_is_the_victim_of_the_receivers_port() {
     let scratch = Scratch::new("blame-family");
@@ -100,7 +102,8 @@ fn the_bystander_is_the_victim_of_the_receivers_port() {
         }
         assert_eq!(who(root, "contributor"), ["H1", "H2", "0", "1"], "{kind}");
         assert!(who(root, "not traced").is_empty());
-        // Each branch hangs below the one that pauses it: the spine pauses the leaf, the leaf the hosts.
+        // Each branch continues with the ports that the previous port pauses: the spine pauses the leaf, the leaf
+        // pauses the hosts.
         for branch in list(root, "tree") {
             let path: Vec<&str> = list(branch, "path").iter().map(|port| port.as_str().expect("a port")).collect();
             let expected: &[&str] = if path[0] == "S1:2" { &["S1:2", "L1:3"] } else { &["S2:2", "L1:4"] };
@@ -110,7 +113,7 @@ fn the_bystander_is_the_victim_of_the_receivers_port() {
     }
 }
 
-/// Computes paused intervals of each port from trace rows: a pause lasts until it expires or a resume takes effect.
+/// Computes the paused intervals of each port from trace rows: a pause lasts until it expires or a resume takes effect.
 fn stopped(rows: &[TraceRow]) -> BTreeMap<(u32, u16), Vec<(u64, u64)>> {
     let mut commands: BTreeMap<(u32, u16), Vec<(u64, u64)>> = BTreeMap::new();
     for row in rows {
@@ -124,7 +127,7 @@ fn stopped(rows: &[TraceRow]) -> BTreeMap<(u32, u16), Vec<(u64, u64)>> {
             _ => {}
         }
     }
-    // A command is in effect until the next one.
+    // A pause or resume is in effect until the next one.
     for all in commands.values_mut() {
         for at in 1..all.len() {
             let next = all[at].0;
@@ -134,8 +137,8 @@ fn stopped(rows: &[TraceRow]) -> BTreeMap<(u32, u16), Vec<(u64, u64)>> {
     commands
 }
 
-/// Random flows over two tiers, with several congested ports at a time: the waiting time of each flow's frames at
-/// paused ports is recomputed from the trace.
+/// Random flows in a two-tier fabric with several congested ports at a time: the time that the frames of each flow wait
+/// at paused ports is recomputed from the trace by brute force.
 #[test]
 fn waits_agree_with_brute_force() {
     let scratch = Scratch::new("blame-random");
@@ -220,7 +223,7 @@ fn a_circle_a_mad_card_and_few_credits_are_causes_of_their_own() {
     assert_eq!(host["node"], "H3");
     assert_eq!(who(host, "victim"), ["1"], "what goes past it");
     assert_eq!(who(host, "contributor"), ["H1", "0"], "what goes to it");
-    // The watchdog of the switch before it.
+    // The pause storm watchdog of the upstream switch.
     let storm = &summary["pause_storms"]["ports"][0];
     let port = format!("{}:{}", storm["node"].as_str().expect("a name"), storm["port"]);
     let output = run(&["why", &out, "--port", &port]).out;
@@ -273,6 +276,6 @@ fn untraced_events_are_reported() {
     let ran = run(&["why", &some, "--pauses"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("The trace has frames of 1 of 3 flows"), "{}", ran.out);
-    // The receiver has one port, so flows to other hosts do not use it: no trace is needed for that.
+    // The receiver has a single port, so flows to other hosts cannot use it; this is known without a trace.
     assert!(ran.out.lines().any(|line| line.contains("victim") && line.contains("H3")), "{}", ran.out);
 }

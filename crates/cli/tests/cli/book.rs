@@ -1,5 +1,5 @@
-//! The chapters of the book show the output of their commands, and the book has every page. `UPDATE_DOCS=1 cargo test
-//! -p tidegate --test cli book` rewrites the chapters.
+//! The chapters of the book show the actual output of their commands, and the table of contents lists every page.
+//! `UPDATE_DOCS=1 cargo test -p tidegate --test cli book` rewrites the chapters.
 
 use crate::common::pages::{PageRunner, numbers_not_shown, root};
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ fn every_command_of_the_first_chapter_runs_as_it_is_written() {
     chapter("start/five-minutes.md", 8);
 }
 
-/// Runs a page of the book in a folder with the sources. Only the first page installs the program.
+/// Executes a page of the book in a folder with the sources. Only the first page installs the program.
 fn chapter(page: &str, least_commands: usize) -> PageRunner {
     let installed = page != "start/five-minutes.md";
     let mut desk = PageRunner::with_sources(&format!("book-{}", page.replace(['/', '.'], "-")), installed);
@@ -57,7 +57,7 @@ fn the_case_of_a_tcp_incast_shows_what_its_commands_print() {
     chapter("cases/tcp-incast.md", 2);
 }
 
-/// The page on adding a mechanism quotes the current code.
+/// The page on adding a mechanism quotes the current source code.
 #[test]
 fn excerpts_stand_in_the_files_that_they_name() {
     let page = "extend/mechanism.md";
@@ -79,7 +79,7 @@ fn a_number_that_no_block_shows_is_found() {
     assert_eq!(numbers_not_shown(page), ["1,234", "3.5KB", "4.87ms"]);
 }
 
-/// Collects all pages below a folder, as paths from `docs`.
+/// Collects all pages in a folder, as paths relative to `docs`.
 fn pages(folder: &Path, found: &mut BTreeSet<PathBuf>) {
     let docs = root().join("docs");
     for path in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
@@ -91,7 +91,7 @@ fn pages(folder: &Path, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// Returns the targets of the links of a page, without those in code.
+/// Returns the targets of the links on a page, except those in code.
 fn links(text: &str) -> Vec<String> {
     let (mut found, mut in_code) = (Vec::new(), false);
     for line in text.lines() {
@@ -101,7 +101,7 @@ fn links(text: &str) -> Vec<String> {
         if in_code {
             continue;
         }
-        // Text between backticks contains no links.
+        // Text between backticks is code and contains no links.
         let prose: String = line.split('`').step_by(2).collect::<Vec<_>>().join("`");
         for (at, _) in prose.match_indices("](") {
             let target = prose[at + 2..].split(')').next().unwrap_or_default();
@@ -190,7 +190,7 @@ fn links_of_the_pages_lead_somewhere() {
     assert!(count > 500, "{count} links");
 }
 
-/// Every page of a mechanism has the command that runs its tests, and the tests exist.
+/// Every page of a mechanism states the command that runs its tests, and these tests exist.
 #[test]
 fn every_mechanism_names_the_command_that_runs_its_tests() {
     let mut all = BTreeSet::new();
@@ -213,7 +213,7 @@ fn every_mechanism_names_the_command_that_runs_its_tests() {
                 ["--test", file] => (folder.join("tests"), Some(file)),
                 _ => panic!("{}: {command}", page.display()),
             };
-            // A filter is the path of a module, and every module a file or a folder.
+            // The filter is the path of a test module, which must exist as a file or a folder.
             let module = filter.map(|filter| tests.join(filter.replace("::", "/")));
             let there = module.is_none_or(|module| module.is_dir() || module.with_extension("rs").is_file());
             assert!(tests.is_dir() && there, "{}: `{command}` runs nothing", page.display());

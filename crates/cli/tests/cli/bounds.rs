@@ -1,8 +1,8 @@
-//! Endless inputs and inputs that are not text, for every file that a command reads.
+//! Unlimited inputs and inputs that are not text, for every file that a command reads.
 
 use crate::common::{SMALL, Scratch, run};
 
-/// Returns commands that read `FILE`, with all other inputs valid.
+/// Returns commands that read the file `FILE`, with all other inputs valid.
 fn readers(scratch: &Scratch) -> Vec<Vec<String>> {
     let clos = [
         "clos",
@@ -95,7 +95,7 @@ fn a_folder_in_place_of_a_file_is_reported() {
     }
 }
 
-/// A writer keeps the pipe full for ever.
+/// The writer of the named pipe never closes it and keeps it full.
 #[test]
 fn a_pipe_without_an_end_is_read_up_to_its_bound() {
     let scratch = Scratch::new("fifo");

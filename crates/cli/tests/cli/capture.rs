@@ -1,12 +1,12 @@
-//! Captures in tshark: no malformed frame, no wrong checksum, and counts equal to those of `summary.json`.
+//! Tests of captures with tshark: no malformed frame, no wrong checksum, and counts equal to those in `summary.json`.
 
 use crate::common::{Scratch, run};
 use std::process::Command;
 
-/// The dissector, as `tidegate dissector` prints it.
+/// The Wireshark dissector that `tidegate dissector` prints.
 const DISSECTOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../record/assets/tidegate.lua");
 
-/// Returns the number of frames that pass the filter.
+/// Returns the number of frames of a capture that match the filter.
 fn count(capture: &str, filter: &str) -> u64 {
     tshark(capture, filter, &["frame.number"]).expect("it was there just now").len() as u64
 }
@@ -17,8 +17,8 @@ fn the_dissector_is_a_command_away() {
     assert_eq!((printed.code, printed.out), (Some(0), std::fs::read_to_string(DISSECTOR).expect("a script")));
 }
 
-/// Returns tshark's output for a capture, one line per frame that passes `filter`; `None` with a note on standard error
-/// if there is no tshark.
+/// Returns tshark's output for a capture, one line per frame that matches `filter`. If tshark is not installed, returns
+/// `None` and prints a note to standard error.
 fn tshark(capture: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     let mut command = Command::new("tshark");
     command.args(["-X", &format!("lua_script:{DISSECTOR}")]);
@@ -56,8 +56,8 @@ fn bytes(lengths: &[String]) -> u64 {
     lengths.iter().map(|length| length.parse::<u64>().expect("a length")).sum()
 }
 
-/// The link is slow, so that tshark's heuristic for reordered frames (3 ms) does not classify a retransmitted frame as
-/// one.
+/// The link is slow, so that tshark does not classify a retransmitted frame as out of order (its heuristic uses a limit
+/// of 3 ms).
 #[test]
 fn tcp_frames_bytes_and_retransmissions_are_those_of_the_summary() {
     let scratch = Scratch::new("capture-tcp");
@@ -122,7 +122,7 @@ capture = [{ port = "H1" }, { port = "H2" }, { port = "H3" }, { port = "H4" }, {
     let count = |filter: &str| tshark(&capture, filter, &["frame.number"]).expect("tshark").len() as u64;
     assert_eq!(count("macc.opcode == 0x0101 && macc.cbfc.pause_time.c3 > 0"), summary["pauses"]["count"]);
     assert_eq!(count("macc.opcode == 0x0101 && macc.cbfc.pause_time.c3 == 0"), summary["pauses"]["resumes"]);
-    // Every marked frame that reached its host.
+    // Frames with an ECN mark (CE) arrived at hosts, and CNPs were sent.
     assert!(count("ip.dsfield.ecn == 3") > 0 && count("infiniband.bth.opcode == 0x81") > 0);
     assert_eq!(count("tidegate.kind == \"cnp\""), count("infiniband.bth.opcode == 0x81"), "CNPs have a name");
     let said = tshark(&capture, "tidegate.kind == \"cnp\"", &["_ws.col.Info"]).expect("tshark");
@@ -163,7 +163,7 @@ capture = [{ port = "S1:0", direction = "both" }, { port = "S1:1" }, { port = "S
     assert_eq!(late, Some(Vec::new()), "nothing after `until`");
 }
 
-/// Headers of trimmed frames are prefixes of the original frames: readers show them as truncated, not as malformed.
+/// Trimmed frames are prefixes of the original frames: dissectors must show them as truncated, not as malformed.
 /// Returned headers have source and destination swapped.
 #[test]
 fn trimmed_frames_are_cut_and_not_malformed() {
@@ -216,8 +216,8 @@ capture = [{{ port = "S1:0", direction = "out" }}, {{ port = "S1:1", direction =
     }
 }
 
-/// NDP over a switch that trims: 18 bytes after UDP, of which byte 1 is the packet type. Returned headers are counted
-/// on arrival, like all other packets.
+/// NDP with a trimming switch: 18 bytes follow the UDP header, of which byte 1 is the packet type. Returned headers are
+/// counted on arrival, like all other packets.
 #[test]
 fn packets_headers_and_pulls_of_ndp_are_read_without_a_fault() {
     let scratch = Scratch::new("capture-ndp");
@@ -259,14 +259,15 @@ size = "19999B"
         count(&capture, &format!("udp.dstport == 4799 && udp.payload[1] == {code} && frame.p2p_dir == 1"))
     });
     assert_eq!(by_byte.collect::<Vec<u64>>(), came, "kinds are those of the bytes");
-    // A flow's last packet, its greatest offset, and the payload size before trimming.
+    // Fields of the NDP header: flag of a flow's last packet, byte offset, and payload size before trimming.
     assert!(count(&capture, "tidegate.kind == \"data\" && tidegate.ndp.last == 1 && frame.p2p_dir == 0") >= 16);
     let sizes = tshark(&capture, "tidegate.kind == \"trimmed\"", &["tidegate.ndp.payload_bytes", "frame.len"]);
     assert!(sizes.expect("tshark").iter().all(|size| size.ends_with("\t64") && !size.starts_with("0\t")));
     assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
 }
 
-/// Frames of flow control and congestion control without a standard: names, fields, and counts as in the summary.
+/// Frames of flow control and congestion control protocols without a standard: names, fields, and counts as in the
+/// summary.
 #[test]
 fn credits_backpressure_notifications_and_probes_are_named() {
     let scenario = |switch: &str, host: &str| {
@@ -332,8 +333,8 @@ capture = [{{ port = "H1" }}, {{ port = "H2" }}, {{ port = "H3" }}, {{ port = "H
     }
 }
 
-/// Returns source and destination port of every TCP frame of a pcapng file, read without a dissector: enhanced packet
-/// blocks (type 6), Ethernet with an optional VLAN tag, IPv4, TCP.
+/// Returns source and destination port of every TCP frame in a pcapng file. The parser is independent of the dissector:
+/// enhanced packet blocks (type 6), Ethernet with an optional VLAN tag, IPv4, TCP.
 fn tcp_ports(path: &str) -> Vec<(u16, u16)> {
     let bytes = std::fs::read(path).expect("a capture");
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")) as usize;
@@ -353,7 +354,7 @@ fn tcp_ports(path: &str) -> Vec<(u16, u16)> {
     ports
 }
 
-/// The ports of flows in the table are those of their frames on the wire.
+/// The ports in the flow table equal those of the captured frames.
 #[test]
 fn ports_of_the_flow_table_are_those_of_captured_frames() {
     let scratch = Scratch::new("capture-ports");

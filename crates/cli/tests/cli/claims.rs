@@ -1,7 +1,7 @@
-//! `docs/claims.md` has a table for each paper: claim, published figure, our figure, verdict, class. It is generated
+//! `docs/claims.md` has a table for each paper: claim, number in the paper, our number, outcome, class. It is generated
 //! from the output of `scripts/red.sh` in `target/red/full/`: `UPDATE_DOCS=1 cargo test -p tidegate --test cli claims`
-//! rewrites the tables of the papers in that folder. Without it, the failed checks in the tables must equal those of
-//! `experiments/red-full.txt`, with their classes, and every experiment must have its rows.
+//! rewrites the tables of the papers in that folder. Without the variable, the test checks that the failed checks in
+//! the tables and their classes equal those in `experiments/red-full.txt`, and that every experiment has rows.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns the class of each line of the list, by experiment and check.
+/// Returns the class of each entry in the list of expected failures, by experiment and check.
 fn listed() -> BTreeMap<(String, String), String> {
     let text = fs::read_to_string(root().join("experiments/red-full.txt")).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#')).map(|line| {
@@ -29,7 +29,7 @@ fn listed() -> BTreeMap<(String, String), String> {
     lines.collect()
 }
 
-/// Escapes a text for a table cell.
+/// Escapes a text for use in a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "/")
 }
@@ -48,7 +48,7 @@ fn marks(paper: &str) -> (String, String) {
     )
 }
 
-/// Returns the table of a paper from a document of `reproduce --json`.
+/// Returns the table of a paper from the JSON output of `reproduce --json`.
 fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> String {
     let (mut rows, mut held, mut judged) = (String::new(), 0, 0);
     for experiment in document["experiments"].as_array().unwrap() {
@@ -56,7 +56,7 @@ fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> Strin
         for check in experiment["checks"].as_array().unwrap() {
             let name = check["name"].as_str().unwrap();
             let unit = check["unit"].as_str().unwrap();
-            // A check without a verdict has no figure of ours, and may have no published one.
+            // A check that was not judged has no measured number, and may have no number from the paper.
             let figure = |key: &str| check[key].as_f64().map(number).unwrap_or_default();
             let relation = match check["relation"].as_str().unwrap() {
                 "=" => String::new(),
@@ -102,14 +102,14 @@ fn papers() -> Vec<&'static str> {
     papers
 }
 
-/// Returns the table of a paper on the page.
+/// Returns the text of a paper's table on the page.
 fn section<'a>(text: &'a str, paper: &str) -> &'a str {
     let (begin, end) = marks(paper);
     let (_, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("docs/claims.md has no section for {paper}"));
     rest.split_once(&end).unwrap().0
 }
 
-/// Returns those of the experiments `ids` that have no row in a table.
+/// Returns the experiments of `ids` that have no row in any table.
 fn without_rows<'a>(text: &str, ids: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let has_row = |id: &str| text.lines().any(|line| line.starts_with(&format!("| {} | ", cell(id))));
     ids.filter(|id| !has_row(id)).collect()
@@ -123,7 +123,7 @@ fn update(text: &mut String, listed: &BTreeMap<(String, String), String>) {
     for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "json")) {
         let paper = file.file_stem().unwrap().to_str().unwrap();
         let (begin, end) = marks(paper);
-        // A single experiment is not a paper.
+        // The output of a single experiment is not the output of a whole paper.
         let Some((before, rest)) = text.split_once(&begin) else { continue };
         let (_, after) = rest.split_once(&end).unwrap();
         let document = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
@@ -159,7 +159,8 @@ fn red_checks_of_the_tables_are_those_of_the_list() {
     }
 }
 
-/// The test above fails for a missing red check, but not for a missing passed one: each experiment needs its rows.
+/// The previous test fails if a failed check is missing, but not if a passed one is missing. Therefore each experiment
+/// must have rows.
 #[test]
 fn every_experiment_has_its_rows() {
     let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,5 @@
-//! Commands `cargo test` in README, CONTRIBUTING and docs: package and test target exist, and a filter selects a test.
+//! Checks of the `cargo test` commands in README, CONTRIBUTING and docs: the package and test target exist, and a
+//! filter selects at least one test.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Source files of a package.
+/// Folder and test targets of a package.
 struct Package {
     folder: PathBuf,
     /// Main file of each test target, by name.
@@ -33,7 +34,7 @@ fn packages() -> BTreeMap<String, Package> {
     metadata["packages"].as_array().unwrap().iter().map(package).collect()
 }
 
-/// Returns all files below `folder` with a name that ends with `end`.
+/// Returns all files in `folder` and its subfolders whose name ends with `end`.
 fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let below = |path: PathBuf| match path.is_dir() {
@@ -43,7 +44,7 @@ fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     entries.flat_map(below).collect()
 }
 
-/// Returns the commands `cargo test` of a page: the words after them, up to the end of the code.
+/// Returns the `cargo test` commands on a page, each as the words after `cargo test` up to the end of the code.
 fn commands(page: &str) -> Vec<Vec<&str>> {
     const NAME: &str = "cargo test";
     let command = |at: usize| {
@@ -54,8 +55,8 @@ fn commands(page: &str) -> Vec<Vec<&str>> {
     page.match_indices(NAME).map(|(at, _)| command(at)).collect()
 }
 
-/// Returns `true` if a function in these files has a path that contains `filter`. Modules are those of the file names,
-/// with and without a module `tests` in the file.
+/// Returns `true` if the path of a function in these files contains `filter`. The module path is derived from the file
+/// name, with and without a module `tests` in the file.
 fn selects(filter: &str, folder: &Path, files: &[PathBuf]) -> bool {
     files.iter().any(|file| {
         let module = file.strip_prefix(folder).unwrap().with_extension("");
@@ -69,7 +70,7 @@ fn selects(filter: &str, folder: &Path, files: &[PathBuf]) -> bool {
     })
 }
 
-/// Returns the error of a command, if it has one.
+/// Returns the error in a command, if any.
 fn error(words: &[&str], packages: &BTreeMap<String, Package>) -> Option<String> {
     let (mut package, mut target, mut filter) = (None, None, None);
     let mut words = words.iter();
@@ -83,7 +84,7 @@ fn error(words: &[&str], packages: &BTreeMap<String, Package>) -> Option<String>
             _ => filter = Some(word),
         }
     }
-    // The command itself as a noun, or all packages.
+    // Without a package, the text only mentions `cargo test`, or the command tests all packages.
     let &name = package?;
     let Some(package) = packages.get(name) else { return Some(format!("no package {name}")) };
     let (folder, files) = match target {

@@ -1,4 +1,4 @@
-//! Replays the committed inputs of all fuzz targets through their checks, without a fuzzer.
+//! Runs the committed corpus of all fuzz targets through their checks, without a fuzzer.
 
 #[path = "../../../../fuzz/checks/mod.rs"]
 pub mod checks;
@@ -10,7 +10,7 @@ use committed::{all_inputs, inputs};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Passes each input of the target to its check.
+/// Runs the check of a target with each input of its corpus.
 fn replay(target: &str) {
     let (_, check) = TARGETS.iter().find(|(name, _)| *name == target).expect("a target");
     for (name, bytes) in inputs(target) {

@@ -7,7 +7,8 @@ use text::lines::{Line, Panel, Scale, svg};
 /// Maximum number of points of a curve.
 const MOST_POINTS: usize = 2000;
 
-/// Returns names and SVG of rates and queue over time, with those of packets, and of the requested phase portraits.
+/// Returns the name and SVG of each plot: rates and queue over time, also of the packet-level simulation if given, and
+/// the requested phase portraits.
 pub fn pictures(
     file: &FluidFile,
     solved: &Solved,
@@ -48,7 +49,7 @@ pub fn pictures(
     pictures
 }
 
-/// Returns the label of an axis for a column, and the unit of its values.
+/// Returns the axis label for a column, and the unit of the values.
 fn axis(column: &str) -> [String; 2] {
     let (plain, slope) = column.strip_suffix('\'').map_or((column, false), |plain| (plain, true));
     let units = [("_bps", "Gbps"), ("_bytes", "KB")];
@@ -60,7 +61,7 @@ fn axis(column: &str) -> [String; 2] {
     }
 }
 
-/// Returns the size of one `unit` in the column's own unit.
+/// Returns the size of one `unit`, expressed in the unit of the column.
 fn scale(unit: &str) -> f64 {
     let (plain, slope) = unit.strip_suffix("/ms").map_or((unit, 1.0), |plain| (plain, 1e3));
     slope * [("Gbps", 1e9), ("KB", 1e3)].iter().find(|(known, _)| *known == plain).map_or(1.0, |(_, scale)| *scale)

@@ -1,39 +1,39 @@
-//! Trimming as SONiC and Cumulus Linux configuration. The schemas are those of public sources; no switch was configured
-//! with them.
+//! Trimming parameters as SONiC and Cumulus Linux configuration. The schemas are from public sources; they have not
+//! been tested on a switch.
 
 use fabric::NodeId;
 use model::parameters::{Buffer, QueueLimit, Threshold};
 use serde_json::{Map, Value, json};
 
-/// Trimming of a switch.
+/// Trimming parameters of the switches.
 #[derive(Clone)]
 pub struct Trimming {
     /// Size of a trimmed packet, in bytes.
     pub size_bytes: u16,
     /// DSCP of a trimmed packet.
     pub dscp: u8,
-    /// Class, and queue, of trimmed packets.
+    /// Class and queue of trimmed packets.
     pub header_class: u8,
     /// Classes whose packets are trimmed.
     pub classes: Vec<u8>,
-    /// Switches that trim, in the fabric's order.
+    /// Switches with trimming, in the fabric's order.
     pub switches: Vec<NodeId>,
-    /// Admission of the buffer.
+    /// Admission parameters of the buffer.
     pub buffer: Buffer,
-    /// Largest packet.
+    /// Size of the largest packet.
     pub mtu_bytes: u16,
 }
 
 const NOT_TRIED: &str = "the schema is that of public sources; no switch was configured with it";
 
-/// Trimmed size in SONiC's own example.
+/// Size of a trimmed packet in SONiC's own example.
 const SONIC_BYTES: u16 = 128;
 
-/// Returns key and value of the threshold in a buffer profile, and a note if the translation is not exact.
+/// Returns key and value of the queue threshold in a buffer profile, and a note if the conversion is not exact.
 fn threshold(trimming: &Trimming) -> ((&'static str, String), Option<String>) {
     match trimming.buffer {
         Buffer::Shared { egress: Threshold::Dynamic { alpha: (one, of) }, .. } => {
-            // The exponent of the power of two next to alpha.
+            // Exponent of a power of two close to alpha (exact if both parts of alpha are powers of two).
             let exponent = i64::from(one.ilog2()) - i64::from(of.ilog2());
             let exact = one.is_power_of_two() && of.is_power_of_two();
             let note = format!("alpha {one}/{of} is no power of two: dynamic_th is the one next to it, 2^{exponent}");
@@ -48,7 +48,7 @@ fn threshold(trimming: &Trimming) -> ((&'static str, String), Option<String>) {
     }
 }
 
-/// Returns a fragment of `config_db.json` for a switch with these ports.
+/// Returns a fragment of `config_db.json` for a switch with these interfaces.
 pub fn sonic(trimming: &Trimming, interfaces: &[String]) -> String {
     const PROFILE: &str = "egress_trim_profile";
     let (threshold, _) = threshold(trimming);
@@ -88,7 +88,8 @@ pub fn sonic_notes(trimming: &Trimming) -> Vec<String> {
     notes
 }
 
-/// Returns the trimmed size in Cumulus Linux, in bytes: a multiple of 4 in the range of the reference of 5.14.
+/// Returns the size of a trimmed packet in Cumulus Linux, in bytes: a multiple of 4 within the range of the 5.14
+/// reference.
 fn nvue_bytes(trimming: &Trimming) -> u16 {
     trimming.size_bytes.clamp(256, 1024).next_multiple_of(4)
 }
@@ -110,7 +111,7 @@ pub fn nvue_notes(trimming: &Trimming) -> Vec<String> {
     notes
 }
 
-/// Returns the NVUE commands for a switch with these ports.
+/// Returns the NVUE commands for a switch with these interfaces.
 pub fn nvue(trimming: &Trimming, interfaces: &[String]) -> String {
     let (size, dscp, class) = (nvue_bytes(trimming), trimming.dscp, trimming.header_class);
     let mut lines = vec![

@@ -1,4 +1,4 @@
-//! Shared code of the tests of the command.
+//! Shared code of the command-line tests.
 pub mod pages;
 
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::process::{Child, Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Returns the command under test, independent of terminals and their settings.
+/// Returns the command under test, in an environment without terminal settings.
 pub fn tidegate() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
     command.env_remove("NO_COLOR").env_remove("COLUMNS").env("RUST_BACKTRACE", "0");
     command
 }
 
-/// Outcome of a command.
+/// Exit code and output of a command.
 pub struct Ran {
     pub code: Option<i32>,
     pub out: String,
@@ -38,12 +38,12 @@ pub fn example(name: &str) -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// A folder of one test, removed at its end.
+/// Temporary folder of one test, which is removed when dropped.
 pub struct Scratch(pub PathBuf);
 
 impl Scratch {
     pub fn new(name: &str) -> Scratch {
-        // Tests of one process run concurrently, and two may choose one name.
+        // Tests in one process run concurrently, and two tests may use the same name.
         static CREATED: AtomicUsize = AtomicUsize::new(0);
         let number = CREATED.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("tidegate-cli-{name}-{}-{number}", std::process::id()));
@@ -62,7 +62,7 @@ impl Scratch {
         self.path(name)
     }
 
-    /// Returns the names in a folder below it, sorted.
+    /// Returns the sorted names of the files in a subfolder.
     pub fn names(&self, folder: &str) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.join(folder)).expect("a folder");
         let mut names: Vec<String> =
@@ -71,7 +71,7 @@ impl Scratch {
         names
     }
 
-    /// Returns every file of a result except `timing.json`, by name.
+    /// Returns name and content of every file of a result except `timing.json`.
     pub fn result(&self, folder: &str) -> Vec<(String, Vec<u8>)> {
         let names = self.names(folder).into_iter().filter(|name| name != "timing.json");
         names.map(|name| (name.clone(), std::fs::read(self.0.join(folder).join(&name)).expect("a file"))).collect()
@@ -84,7 +84,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Interrupts `child` half a second after the file `begun` appears, and returns its outcome.
+/// Interrupts `child` half a second after the file `begun` appears, and returns its exit code and output.
 pub fn interrupt(mut child: Child, begun: &Path) -> Ran {
     #[expect(clippy::disallowed_methods, reason = "what hangs is found by the clock")]
     let started = Instant::now();
@@ -98,13 +98,13 @@ pub fn interrupt(mut child: Child, begun: &Path) -> Ran {
     child.wait_with_output().expect("its end").into()
 }
 
-/// [`SMALL`] with endless flows and little on disk.
+/// Returns [`SMALL`] with flows that never complete and little output.
 pub fn endless() -> String {
     let text = SMALL.replace("200us", "20s").replace("100KB", "100TB");
     text.split("[record]").next().unwrap_or_default().to_owned()
 }
 
-/// A small and quick scenario with all recordings: flows cross, queue, are marked and paused.
+/// A small scenario with a short run time and all recordings: flows share ports, are queued, ECN-marked and paused.
 pub const SMALL: &str = r#"name = "small"
 duration = "200us"
 
@@ -139,8 +139,8 @@ throughput = { every = "10us" }
 pauses = true
 "#;
 
-/// Checks errors. Each row has a line of the scenario, its replacement, the reported line (empty: the replacement), and
-/// parts of the message.
+/// Checks that invalid scenarios are rejected. Each row has a line of the valid scenario, its replacement, the line
+/// that the error reports (empty: the replacement), and parts of the message.
 pub fn refused(name: &str, good: &str, rows: &[(&str, &str, &str, &[&str])]) {
     let scratch = Scratch::new(name);
     let printed = run(&["run", &scratch.file("good.toml", good), "--quiet"]);

@@ -1,4 +1,4 @@
-//! Executes the commands of a page: the text below `$ command` must equal the output of the command.
+//! Executes the commands on a page: the text below `$ command` must equal the output of the command.
 
 use super::Scratch;
 use std::fs;
@@ -6,27 +6,27 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns the folder of the project.
+/// Returns the root folder of the project.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project")
 }
 
-/// Returns true if pages are to be rewritten instead of compared.
+/// Returns true if pages are to be rewritten instead of compared (`UPDATE_DOCS` is set).
 pub fn update() -> bool {
     std::env::var_os("UPDATE_DOCS").is_some()
 }
 
-/// Folder in which the commands of one page run, in order.
+/// Folder in which the commands of a page are executed in order.
 pub struct PageRunner {
-    /// Removed when dropped.
+    /// Temporary folder, removed when dropped.
     _scratch: Scratch,
     folder: PathBuf,
-    /// `PATH` of the commands.
+    /// Value of `PATH` for the commands.
     path: String,
 }
 
 impl PageRunner {
-    /// Creates a folder with `examples`, and `tidegate` in `PATH`.
+    /// Creates a folder with `examples`, and with `tidegate` in `PATH`.
     pub fn with_examples(name: &str) -> PageRunner {
         let scratch = Scratch::new(name);
         symlink(root().join("examples"), scratch.0.join("examples")).expect("a link");
@@ -35,8 +35,8 @@ impl PageRunner {
         PageRunner { folder: scratch.0.clone(), _scratch: scratch, path }
     }
 
-    /// Creates a folder with the sources as after a checkout. Unless `installed`, there is no `tidegate` until cargo
-    /// installs it; the tested binary then replaces the one that cargo would build from these sources.
+    /// Creates a folder with the sources, as after a checkout. Unless `installed` is set, there is no `tidegate` until
+    /// cargo installs it; the binary under test then replaces the one that cargo would build from these sources.
     pub fn with_sources(name: &str, installed: bool) -> PageRunner {
         let scratch = Scratch::new(name);
         let [folder, tools, programs] = ["tidegate", "tools", "programs"].map(|part| scratch.0.join(part));
@@ -66,7 +66,7 @@ impl PageRunner {
         PageRunner { folder, _scratch: scratch, path }
     }
 
-    /// Returns the output of a command, including standard error, without the speed of this machine.
+    /// Returns the output of a command including standard error, with machine-dependent speeds removed.
     fn printed(&mut self, command: &str) -> String {
         if let Some(folder) = command.strip_prefix("cd ") {
             self.folder = self.folder.join(folder);
@@ -90,7 +90,7 @@ impl PageRunner {
         kept.map(|line| format!("{}\n", timeless(line.trim_end()))).collect()
     }
 
-    /// Returns the page with current outputs, and the number of commands.
+    /// Returns the page with the current outputs, and the number of commands.
     fn current(&mut self, page: &str) -> (String, usize) {
         let (mut current, mut commands) = (String::new(), 0);
         let mut lines = page.lines();
@@ -111,7 +111,7 @@ impl PageRunner {
             }
             current += &self.printed(&command);
             commands += 1;
-            // Skip the previous output, up to the next command or the end of the block.
+            // Skips the previous output, up to the next command or the end of the code block.
             let mut rest = lines.clone();
             while rest.next().is_some_and(|line| !line.starts_with("$ ") && line != "```") {
                 lines.next();
@@ -120,7 +120,7 @@ impl PageRunner {
         (current, commands)
     }
 
-    /// Executes a page and compares it with the outputs of its commands; `UPDATE_DOCS` rewrites it.
+    /// Executes a page and compares it with the outputs of its commands, or rewrites it with `UPDATE_DOCS`.
     pub fn holds(&mut self, page: &str, least_commands: usize) {
         let path = root().join("docs").join(page);
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"));
@@ -134,8 +134,8 @@ impl PageRunner {
         }
     }
 
-    /// Compares the SVG pictures of a page, which are in `pictures`, with those that its commands drew into this folder
-    /// or one below it. Returns their number.
+    /// Compares the SVG pictures of a page, which are in `pictures`, with the files that its commands wrote to the
+    /// page's folder or a subfolder. Returns the number of pictures.
     pub fn draws(&self, page: &str) -> usize {
         let path = root().join("docs").join(page);
         let text = fs::read_to_string(&path).expect("a page");
@@ -155,16 +155,16 @@ impl PageRunner {
     }
 }
 
-/// Removes the duration on this machine from a line: `  holds (0.3 s)`.
+/// Removes a machine-dependent duration from the end of a line, as in `  holds (0.3 s)`.
 fn timeless(line: &str) -> &str {
     line.strip_suffix(" s)").and_then(|line| line.rsplit_once(" (")).map_or(line, |(line, _)| line)
 }
 
-/// Units of measured values.
+/// Units by which measured values are recognised.
 const UNITS: [&str; 9] = ["ns", "us", "ms", "Mbps", "Gbps", "Tbps", "KB", "MB", "GB"];
 
-/// Returns numbers with a unit or in thousands, such as 52.72 Gbps, 4.86 ms or 65,438, that prose has and no block
-/// shows.
+/// Returns numbers with a unit or thousands separator (52.72 Gbps, 4.86 ms, 65,438) that occur in the text but in none
+/// of the code blocks of the page.
 pub fn numbers_not_shown(text: &str) -> Vec<String> {
     let (mut shown, mut said, mut in_block) = (String::new(), String::new(), false);
     for line in text.lines() {
@@ -186,7 +186,7 @@ pub fn numbers_not_shown(text: &str) -> Vec<String> {
         let next = words.get(at + 1).map_or("", |word| word.trim_matches(|c: char| !c.is_ascii_alphabetic()));
         let (own, is_unit) = (&number[digits.len()..], |word: &str| UNITS.contains(&word));
         let unit = if own.is_empty() && is_unit(next) { next } else { "" };
-        // Round numbers with a unit, and versions, are not outputs of a run.
+        // Round numbers with a unit, and version numbers, are not outputs of a run.
         let measured = digits.contains(',') || digits.contains('.') && (is_unit(own) || is_unit(unit));
         if measured && !shown.contains(&format!("{number}{unit}")) {
             missing.push(format!("{number}{unit}"));
