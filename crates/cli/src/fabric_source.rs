@@ -504,7 +504,7 @@ pub fn tunnels_checked(fabric: &Fabric) -> Option<bool> {
     fabric.has_shared_ports().then_some(false)
 }
 
-/// Flag that excludes the tunnels of dual ToR from a proof.
+/// Flag that excludes dual-ToR tunnels from a proof.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct TunnelArgs {
     /// Fabrics with Y cables (dual ToR): leave the tunnels between the ToRs of a pair out of the proof. Only

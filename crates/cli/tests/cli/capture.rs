@@ -259,7 +259,7 @@ size = "19999B"
         count(&capture, &format!("udp.dstport == 4799 && udp.payload[1] == {code} && frame.p2p_dir == 1"))
     });
     assert_eq!(by_byte.collect::<Vec<u64>>(), came, "kinds are those of the bytes");
-    // Fields of the NDP header: flag of a flow's last packet, byte offset, and payload size before trimming.
+    // The last packet of each flow has a flag, and trimmed frames state the payload size before trimming.
     assert!(count(&capture, "tidegate.kind == \"data\" && tidegate.ndp.last == 1 && frame.p2p_dir == 0") >= 16);
     let sizes = tshark(&capture, "tidegate.kind == \"trimmed\"", &["tidegate.ndp.payload_bytes", "frame.len"]);
     assert!(sizes.expect("tshark").iter().all(|size| size.ends_with("\t64") && !size.starts_with("0\t")));

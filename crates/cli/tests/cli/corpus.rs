@@ -25,7 +25,7 @@ macro_rules! replays {
             replay(stringify!($target));
         })*
 
-        /// A check, a fuzz target and inputs without the others would never run.
+        /// A check, a fuzz target or a corpus would never run if one of the other parts were missing.
         #[test]
         fn each_target_has_a_check_a_program_inputs_and_a_test() {
             let tested: BTreeSet<String> = [$(stringify!($target).to_owned()),*].into();
@@ -71,7 +71,8 @@ replays! {
     wire_frame
 }
 
-/// Omits, duplicates, cuts and renumbers each line of each list of gates: an error or a result, never a panic.
+/// Omits, duplicates, truncates and renumbers each line of each gate control list: the reader must return an error or a
+/// result, and never panic.
 #[test]
 fn changed_lines_of_gates_are_errors_or_results() {
     let mut tried = 0;

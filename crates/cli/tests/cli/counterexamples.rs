@@ -1,5 +1,5 @@
-//! Counterexamples of `fabric check --running` in the simulator: each cycle and each starved queue that it finds
-//! occurs, and configurations without one neither deadlock nor starve under load.
+//! Simulates the counterexamples of `fabric check --running`: each buffer cycle and each starved queue that the check
+//! finds must occur, and configurations without one must neither deadlock nor starve a queue under load.
 
 use crate::common::{Scratch, example, run};
 use crate::running::config::seeded::{Seeded, seeded};
@@ -23,7 +23,7 @@ fn folder(scratch: &Scratch, name: &str, files: &Files) -> String {
     scratch.path(name)
 }
 
-/// Outcome of a simulation: the ports of its deadlock, and the text of its stall.
+/// Outcome of a simulation: the ports in its deadlock, and the text about its stall.
 struct Outcome {
     deadlock: Option<BTreeSet<(String, u32)>>,
     stall: Option<String>,
@@ -75,12 +75,13 @@ fn the_command_writes_and_simulates_its_counterexamples() {
     let ran = run(&["fabric", "check", "--running", &example("running/dual-tor"), "--counterexample", &safe]);
     let loaded = "load.toml: simulated: 24 flows on random paths: no deadlock";
     assert!(ran.code == Some(0) && ran.out.contains(loaded), "{}{}", ran.out, ran.err);
-    // Files of an earlier check go.
+    // Files of an earlier check are removed.
     let ran = run(&["fabric", "check", "--running", &example("running/dual-tor"), "--counterexample", &out]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
     let names = ["NOTES.txt", "load.maps.json", "load.toml", "tidegate.sha256", "topology.json"];
     assert_eq!(scratch.names("out"), names);
-    // Rules that the configuration carries out, refuted for any forwarding, with a cycle that closes.
+    // The configuration implements these rules, but they are refuted for arbitrary forwarding: the counterexample is a
+    // cycle that deadlocks.
     let (fabric, rules) = (example("running/leaf-spine"), scratch.path("rules.json"));
     let ran = run(&["fabric", "check", "--running", &fabric, "--rules-out", &rules]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
@@ -94,7 +95,7 @@ fn the_command_writes_and_simulates_its_counterexamples() {
         run(&[["tagger", "verify", &rules, "--fabric", &fabric, "--counterexample", &refuted].as_slice(), &marks]
             .concat());
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
-    // A strict queue starves the lossless ones; a queue without scheduler is named as not simulated.
+    // A strict-priority queue starves the lossless queues; a queue without a scheduler is reported as not simulated.
     let mut files = leaf_spine(3, 2, 2);
     for (_, file) in &mut files {
         file["SCHEDULER"]["scheduler.0"] = json!({ "type": "STRICT" });
@@ -124,7 +125,7 @@ impl Draw {
     fn value(&mut self, count: usize) -> Value {
         self.below(count).to_string().into()
     }
-    /// A permutation of 0 to 7 in which `pairs` pairs are exchanged.
+    /// Draws a permutation of 0 to 7 in which `pairs` pairs are exchanged.
     fn exchanged(&mut self, pairs: usize) -> Vec<u8> {
         let mut values: Vec<u8> = (0..8).collect();
         for _ in 0..pairs {
@@ -135,7 +136,7 @@ impl Draw {
     }
 }
 
-/// A ring, a line or a leaf-spine fabric, with hosts.
+/// Draws a ring, a chain or a leaf-spine fabric, with hosts.
 fn fabric_of(draw: &mut Draw) -> Files {
     let hosts = 1 + draw.below(2);
     let shape = draw.below(3);
@@ -157,7 +158,7 @@ fn fabric_of(draw: &mut Draw) -> Files {
             })
             .collect();
         for (side, ends) in [(0, shape == 2 && at == last), (1, shape == 2 && at == 0)] {
-            // Port hosts + 0 leads to the next switch, hosts + 1 to the one before.
+            // Port hosts + 0 leads to the next switch, port hosts + 1 to the previous switch.
             let peer = if side == 0 { (at + 1) % switches } else { (at + last) % switches };
             if !ends {
                 cables.push(Cable {
@@ -174,7 +175,7 @@ fn fabric_of(draw: &mut Draw) -> Files {
     (0..switches).map(of).collect()
 }
 
-/// Replaces maps, PFC and schedulers. DSCPs above 7 are treated like DSCP 0.
+/// Randomises QoS maps, PFC and schedulers. DSCPs above 7 are mapped like DSCP 0.
 fn randomise(file: &mut Value, draw: &mut Draw) {
     let wild = draw.below(3) == 0;
     let row = |values: &[u8]| numbered(values);
@@ -220,7 +221,7 @@ fn randomise(file: &mut Value, draw: &mut Draw) {
             file["QUEUE"][format!("{port}|{queue}")] = json!({ "scheduler": scheduler });
         }
     }
-    // Hosts may be slower than links between switches.
+    // The links of hosts may be slower than the links between switches.
     let speed = ["100000", "100000", "25000", "10000"][draw.below(4)];
     let neighbours = file["DEVICE_NEIGHBOR"].as_object().unwrap();
     let to_host = |row: &Value| row["name"].as_str().unwrap().starts_with("srv");
@@ -230,20 +231,20 @@ fn randomise(file: &mut Value, draw: &mut Draw) {
     }
 }
 
-/// Counts of outcomes.
+/// Numbers of the different outcomes.
 #[derive(Debug, Default)]
 struct Counts {
     cycles: u32,
     closed: u32,
-    /// Cycles that need the same thresholds at all switches.
+    /// Number of cycles that occur only if all switches have the same thresholds.
     uniform: u32,
     starved: u32,
     stalled: u32,
     safe: u32,
     loads: u32,
-    /// Cycles that did not close as printed.
+    /// Cycles that deadlocked in a different form than printed.
     differ: Vec<String>,
-    /// Counterexamples that the simulator cannot express, by reason without names.
+    /// Number of counterexamples that a scenario cannot express, by reason with names removed.
     unexpressed: BTreeMap<String, u32>,
 }
 
@@ -253,7 +254,7 @@ impl Counts {
         *self.unexpressed.entry(words.join(" ")).or_default() += 1;
     }
 
-    /// Simulates a configuration; `name` is in messages.
+    /// Simulates a configuration; `name` identifies it in messages.
     fn check(
         &mut self,
         scratch: &Scratch,
@@ -316,7 +317,7 @@ fn verdicts_on_random_maps_agree_with_simulations() {
     for case in 0..320 {
         let mut draw = Draw(Stream::new(case, 0, purpose("random maps")));
         let mut files = fabric_of(&mut draw);
-        // One configuration for all switches, or each with its own.
+        // Either all switches have the same configuration, or each has its own.
         let common = draw.below(2) == 0;
         for (number, (_, file)) in (0u64..).zip(&mut files) {
             let seed = if common { 0 } else { number };
@@ -350,8 +351,8 @@ fn counterexamples_of_sonics_own_configurations_occur() {
     assert!(counts.differ.is_empty() && counts.closed >= 5 && counts.loads >= 2, "{counts:#?}");
 }
 
-/// Single-line faults that leave a judgeable configuration: each cycle and each starvation that the check finds occurs,
-/// and the other configurations neither deadlock nor starve.
+/// Single-line faults with which the configuration can still be checked: each cycle and each starvation that the check
+/// finds must occur, and the other configurations must neither deadlock nor starve a queue.
 #[test]
 fn seeded_faults_occur_if_they_deadlock_or_starve() {
     let scratch = Scratch::new("seeded-faults");
@@ -359,7 +360,7 @@ fn seeded_faults_occur_if_they_deadlock_or_starve() {
     let healthy = leaf_spine(4, 2, 2);
     for seed in 0..100 {
         let Seeded { name, files, file, port } = seeded(&healthy, seed);
-        // Faults that are refused have no configuration to simulate.
+        // If the reader rejects a fault, there is no configuration to simulate.
         let (Ok(configs), Ok(fabric)) = (running::read(&texts(&files)), try_topology(&files)) else {
             refused += 1;
             continue;

@@ -1,4 +1,5 @@
-//! Dependencies between crates: those of the table of ARCHITECTURE.md, on rows above only, and all used.
+//! Checks the dependencies between crates: they equal those in the table of ARCHITECTURE.md, lead only to crates in
+//! rows above, and are all used.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,12 +10,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// One dependency, by its name in code.
+/// A dependency, by the crate's name in the code.
 struct Dependency {
     name: String,
-    /// A crate of this workspace.
+    /// The dependency is a crate of this workspace.
     ours: bool,
-    /// Used in tests and examples only.
+    /// The dependency is used only in tests and examples.
     dev: bool,
 }
 
@@ -23,7 +24,7 @@ struct Package {
     dependencies: Vec<Dependency>,
 }
 
-/// Returns the crates, by their name in ARCHITECTURE.md.
+/// Returns the crates by their names in ARCHITECTURE.md.
 fn packages() -> BTreeMap<String, Package> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let args = ["metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"];
@@ -46,7 +47,7 @@ fn packages() -> BTreeMap<String, Package> {
     metadata["packages"].as_array().unwrap().iter().map(package).collect()
 }
 
-/// Returns the rows of the table of crates: name, and its dependencies.
+/// Returns the rows of the crate table: the crate's name, and its dependencies.
 fn rooms() -> Vec<(String, BTreeSet<String>)> {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let table = text.split("| crate | content | depends on |").nth(1).expect("a table of rooms");
@@ -78,7 +79,7 @@ fn every_crate_has_the_dependencies_of_the_architecture_and_none_above_it() {
     }
 }
 
-/// Appends the text of all Rust files below `folder`, and of those included by `#[path]`.
+/// Appends the text of all Rust files in `folder` and its subfolders, and of files included by `#[path]`.
 fn code(folder: &Path, text: &mut String) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -98,7 +99,7 @@ fn code(folder: &Path, text: &mut String) {
     }
 }
 
-/// Returns true if the code names the crate: `name::`, `use name;`, `extern crate name`.
+/// Returns true if the code refers to the crate: `name::`, `use name;`, `extern crate name`.
 fn names(code: &str, name: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(name).any(|(at, _)| {

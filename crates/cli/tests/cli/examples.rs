@@ -1,4 +1,4 @@
-//! Every example runs and ends as stated in its first lines.
+//! Runs every example and checks that it ends as stated in its first lines.
 
 use crate::common::{example, run};
 use serde_json::Value;
@@ -9,7 +9,7 @@ fn both(name: &str, code: i32) -> (String, Value) {
     let (text, json) = (run(&["run", &scenario]), run(&["run", &scenario, "--json"]));
     assert_eq!((text.code, json.code), (Some(code), Some(code)), "{}{}", text.out, text.err);
     assert_eq!(text.err, json.err);
-    // The effect that an example demonstrates causes a warning, and nothing else does.
+    // An example causes a warning only if it demonstrates the effect that the warning is about.
     let warned = match name {
         "partial-pfc.toml" => "outside flow control",
         "link-failure.toml" => "2 frames of lossless classes were lost with links that had failed",

@@ -1,4 +1,4 @@
-//! Every key and column that the glossary refers to exists.
+//! Checks that every key and column which the glossary refers to exists.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the lines below the heading with this anchor, up to the next heading of any depth.
+/// Returns the lines below the heading with this anchor, up to the next heading of any level.
 fn section<'a>(page: &'a str, anchor: &str) -> Vec<&'a str> {
     let is_it = |line: &&str| {
         let letters = line.trim_start_matches('#').trim().to_lowercase();
@@ -24,7 +24,8 @@ fn rows(glossary: &str) -> Vec<Vec<&str>> {
     rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
 }
 
-/// Returns links after a word in backticks, as in "`xoff` of [...](scenario.md#switch)": word and target.
+/// Returns the links that follow a word in backticks, as in "`xoff` of [...](scenario.md#switch)", as (word, link
+/// target).
 fn named_links(text: &str) -> Vec<(&str, &str)> {
     let links = text.match_indices("](").filter_map(|(at, _)| {
         let open = text[..at].rfind('[')?;

@@ -1,12 +1,13 @@
-//! The output of `--help` is kept in `crates/cli/tests/help.txt`, so that reviews show changes of the command line.
-//! `UPDATE_HELP=1 cargo test -p tidegate --test cli help` rewrites it.
+//! The output of `--help` is stored in `crates/cli/tests/help.txt`, so that code reviews show changes of the command
+//! line. `UPDATE_HELP=1 cargo test -p tidegate --test cli help` rewrites it.
 
 use crate::common::run;
 use std::path::Path;
 
 #[test]
 fn help_is_what_it_was() {
-    // Help of subcommands of `fabric` is generated from the keys of a scenario, which have tests of their own.
+    // Help texts of the subcommands of `fabric` are excluded: they are generated from the scenario keys, which have
+    // their own tests.
     let commands: [&[&str]; 16] = [
         &[],
         &["run"],

@@ -1,16 +1,16 @@
-//! Rate controls compared with the simulator of HPCC's authors on equal files: a star, without hash choices. Its
-//! completion times were measured once; experiments/peers/README.md describes the setup and the causes of remaining
-//! differences.
+//! Congestion controls compared with the simulator of HPCC's authors on the same input files: a star topology, in which
+//! no hash selects a path. The flow completion times of that simulator were measured once; experiments/peers/README.md
+//! describes the setup and the causes of the remaining differences.
 
 use crate::common::{Scratch, run};
 use std::fmt::Write as _;
 use units::random::Stream;
 
-/// One control of that simulator, with the parameters of its `run.py` at 100 Gbps.
+/// A congestion control of the HPCC simulator, with the parameters in its `run.py` at 100 Gbps.
 struct Control {
     name: &'static str,
     keys: &'static str,
-    /// Headers there, less the 20 bytes of preamble and gap that its frames do not have.
+    /// Header bytes in the HPCC simulator, minus the 20 bytes of preamble and gap, which its frames do not have.
     header: &'static str,
 }
 
@@ -31,8 +31,8 @@ const DCTCP: Control = Control {
     header: "28B",
 };
 
-/// Returns completion times in us by source host, of `flows` (source, bytes, start in ns) to host 0 of 33 hosts, and
-/// the number of pause lines.
+/// Simulates `flows` (source, bytes, start in ns) to host 0 of 33 hosts. Returns the flow completion times in us,
+/// ordered by source host, and the number of lines about pauses in the output.
 fn completions(control: &Control, flows: &[(u32, u64, u64)]) -> (Vec<f64>, usize) {
     let scratch = Scratch::new(&format!("anchor-{}-{}", control.name, flows.len()));
     let mut topology = "33 1 32\n32\n".to_owned();
@@ -74,8 +74,8 @@ fn near(ours: f64, theirs: f64, share: f64, what: &str) {
     assert!((ours / theirs - 1.0).abs() < share, "{what}: {ours} here, {theirs} there");
 }
 
-/// Sixteen hosts send 5 MB each at once. The last completion measures utilisation of the link (5 %), the median
-/// fairness.
+/// Sixteen hosts simultaneously send 5 MB each. The last completion time is a measure of link utilisation (tolerance 5
+/// %), the median a measure of fairness.
 #[test]
 fn an_incast_completes_when_it_does_in_hpccs_simulator() {
     let flows: Vec<(u32, u64, u64)> = (1..=16).map(|src| (src, 5_000_000, 0)).collect();
@@ -86,14 +86,15 @@ fn an_incast_completes_when_it_does_in_hpccs_simulator() {
         times.sort_by(f64::total_cmp);
         near(times[15], last, 0.05, control.name);
         near(times[7], median, 0.08, control.name);
-        // Of equal order: none if there are none, else within a factor of two.
+        // The numbers of pauses must be of the same order: both zero, or within a factor of two.
         assert!(output <= 2 * pauses && 2 * output >= pauses, "{}: {output} lines of pauses", control.name);
     }
 }
 
-/// 20, 15, 10 and 5 MB to one host, each a millisecond after the previous one. Shifting starts by up to 1 us moves
-/// single completions of HPCC by up to 15 %. Under TIMELY such shifts decide which flow it favours, and the last
-/// completion of single draws ranges over 24 %, so the median of 25 draws is compared (experiments/peers/README.md).
+/// Flows of 20, 15, 10 and 5 MB to one host; each starts a millisecond after the previous one. With HPCC, shifting the
+/// starts by up to 1 us changes individual completion times by up to 15 %. With TIMELY, such shifts determine which
+/// flow gets the highest rate, and the last completion time of single runs has a range of 24 %. Therefore the median of
+/// 25 runs with random shifts is compared (experiments/peers/README.md).
 #[test]
 fn flows_that_join_complete_when_they_do_in_hpccs_simulator() {
     let flows = [(1, 20_000_000, 0), (2, 15_000_000, 1_000_000), (3, 10_000_000, 2_000_000), (4, 5_000_000, 3_000_000)];

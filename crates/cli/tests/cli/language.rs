@@ -1,12 +1,12 @@
-//! Plain technical English: the share of words that mark paraphrase and personification is limited in comments, pages
-//! and commit titles. The words are a symptom, not a goal; CONTRIBUTING.md has the rules.
+//! Checks for plain technical English: limits the share of words that are typical of paraphrases and personification in
+//! comments, pages and commit titles. The words are a symptom, not a goal; CONTRIBUTING.md has the rules.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Words that are rare in comments of well-written code: 1 to 4 of 1,000.
+/// Marker words, which are rare in the comments of well-written code: 1 to 4 per 1,000 words.
 const MARKERS: [&str; 36] = [
     "told",
     "tell",
@@ -45,14 +45,14 @@ const MARKERS: [&str; 36] = [
     "wanted",
     "likes",
 ];
-/// Marker words of 1,000.
+/// Maximum number of marker words per 1,000 words.
 const LIMIT_PER_MILLE: usize = 8;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Marker words and all words of at least two letters.
+/// Returns the numbers of marker words and of all words with at least two letters.
 fn count(text: &str) -> (usize, usize) {
     let words = text.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| word.len() > 1);
     words.fold((0, 0), |(markers, all), word| {
@@ -60,7 +60,7 @@ fn count(text: &str) -> (usize, usize) {
     })
 }
 
-/// Comments of a source file, without the code in them.
+/// Returns the comments of a source file, without the code in them.
 fn comments(source: &str) -> String {
     let mut in_block = false;
     let mut text = String::new();
@@ -77,7 +77,7 @@ fn comments(source: &str) -> String {
     text
 }
 
-/// Prose of a Markdown page: without code, generated parts and links.
+/// Returns the prose of a Markdown page, without code, generated parts and link targets.
 fn prose(page: &str) -> String {
     let (mut in_block, mut generated) = (false, false);
     let mut text = String::new();
@@ -96,7 +96,7 @@ fn prose(page: &str) -> String {
     text
 }
 
-/// Removes `code` and the target of [text](target).
+/// Removes `code` and the target of each [text](target).
 fn without_code(line: &str) -> String {
     let prose = line.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     let mut parts = prose.split("](");
@@ -121,7 +121,7 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Fails with the groups above the limit.
+/// Fails and lists the groups above the limit.
 fn check(groups: &BTreeMap<String, (usize, usize)>) {
     let above = groups.iter().filter(|(_, (markers, all))| markers * 1000 > LIMIT_PER_MILLE * all.max(&500));
     let above: Vec<String> = above.map(|(name, (markers, all))| format!("{name}: {markers} of {all} words")).collect();
@@ -158,7 +158,7 @@ fn pages_use_plain_terms() {
     check(&pages.iter().map(of_page).collect());
 }
 
-/// The last 100 titles: at most 65 characters, `area: imperative`.
+/// Checks the last 100 commit titles: at most 65 characters, `area: imperative`.
 #[test]
 fn titles_of_commits_use_plain_terms() {
     let log = Command::new("git").args(["log", "-100", "--no-merges", "--format=%s"]).current_dir(root()).output();

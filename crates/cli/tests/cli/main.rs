@@ -1,5 +1,5 @@
-//! Tests of the command line, of the documentation and of the repository. One binary, since each further one is linked
-//! anew.
+//! Tests of the command line, the documentation and the repository. They are in one binary, because each test binary
+//! must be linked separately.
 
 mod alternate;
 mod bad_flow_control;

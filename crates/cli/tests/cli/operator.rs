@@ -1,8 +1,9 @@
-//! Fabrics of operators.
+//! Tests with fabrics as operators describe them.
 
 use crate::common::{Scratch, example, run};
 
-/// Writes two leaves with hosts, two spines, and a fabric manager on one of them; no tiers.
+/// Writes a topology of two leaves with hosts, and two spines, one of which has a fabric manager; the file states no
+/// tiers.
 fn host_on_a_spine(scratch: &Scratch) -> String {
     let mut links = Vec::new();
     let mut link = |a: &str, b: &str| {
@@ -37,7 +38,8 @@ fn an_ordinary_path_over_a_spine_with_a_host_stays_lossless() {
     assert!(without.out.contains("\"hosts\": 4") && without.err.contains("1 node left out on request: h5"));
 }
 
-/// A file with a wrong tier turns an ordinary hop into one inside a tier, of which rules by bounces allow few.
+/// A wrong tier in the file makes an ordinary link a link within a tier, and a hop on it a bounce. Rules for a limited
+/// number of bounces then do not cover all shortest paths.
 #[test]
 fn rules_that_lose_on_a_shortest_path_are_not_written() {
     let scratch = Scratch::new("wrong-tier");
@@ -66,7 +68,7 @@ fn values_missing_in_a_lab_are_decided_and_reported() {
     {
         assert!(checked.err.contains(said), "{}", checked.err);
     }
-    // Results that depend on an assumption are refused.
+    // Commands whose results depend on assumed link properties reject the file.
     for command in [&["fabric", "headroom", &lab][..], &["fabric", "convert", &lab, "/nowhere/x.json"]] {
         let refused = run(command);
         assert_eq!(refused.code, Some(2), "{}", refused.out);
@@ -83,7 +85,7 @@ fn values_missing_in_a_lab_are_decided_and_reported() {
     assert!(hosts.code == Some(0) && hosts.out.contains("1 host, 4 switches"), "{}{}", hosts.out, hosts.err);
 }
 
-/// A scenario makes no assumptions, and decisions are warnings.
+/// A scenario must state rates and delays that its fabric file lacks; decisions of the reader are warnings.
 #[test]
 fn a_scenario_sets_values_missing_in_its_fabric_file() {
     let scratch = Scratch::new("scenario");

@@ -1,4 +1,4 @@
-//! Releases: every crate can be packed by itself, and all files with the version of a release agree.
+//! Checks of a release: every crate can be packaged independently, and all files that state the release version agree.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Returns every crate as Cargo resolves it, with inherited values of the workspace.
+/// Returns every crate as resolved by Cargo, including values inherited from the workspace.
 fn crates() -> Vec<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let args = ["metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"];
@@ -49,7 +49,7 @@ fn every_crate_has_registry_metadata_and_depends_on_others_by_version() {
     }
 }
 
-/// Collects the packed Rust files below a folder.
+/// Collects the Rust files in a folder that are part of the package.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -61,7 +61,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the number of parent folders in a file name if the line includes a file or uses its own folder.
+/// Returns the number of `..` in a file name, if the line includes a file or refers to the crate's folder.
 fn ups(line: &str) -> usize {
     let takes = ["include_str!", "include_bytes!", "concat!", "#[path", "CARGO_MANIFEST_DIR"];
     let is_comment = line.trim_start().starts_with("//");
@@ -112,7 +112,7 @@ fn the_files_of_a_release_state_its_version() {
     assert!(container.contains(&format!("/rust:{}-", env!("CARGO_PKG_RUST_VERSION"))), "Containerfile: {container}");
 }
 
-/// Returns the lines of an array of a shell script, without quotes.
+/// Returns the elements of an array in a shell script, without quotes.
 fn entries(script: &str, array: &str) -> Vec<String> {
     let body = script.split(&format!("\n{array}=(\n")).nth(1).and_then(|rest| rest.split("\n)").next()).unwrap();
     body.lines().map(|line| line.trim().trim_matches('"').to_owned()).collect()

@@ -12,7 +12,7 @@ use verify::{Hop, RuleFile, Verdict, Verifier};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
-/// Random choices.
+/// Random generator of test cases.
 struct Dice(Stream);
 
 impl Dice {
@@ -24,7 +24,7 @@ impl Dice {
         low + self.0.below(u64::from(high - low) + 1) as u32
     }
 
-    /// Draws a fabric with tiers.
+    /// Draws a random fabric with tiers.
     fn tiered(&mut self) -> Fabric {
         let links = TierLinks::uniform(LINK);
         let (a, b, c) = (self.throw(2, 3), self.throw(1, 2), self.throw(1, 2));
@@ -45,8 +45,8 @@ impl Dice {
         }
     }
 
-    /// Draws a tree of switches with additional links, some of them parallel, and hosts on some switches, with 1 or 2
-    /// links.
+    /// Draws a random tree of switches with additional links, some of them parallel. Some switches have hosts, which
+    /// have 1 or 2 links.
     fn irregular(&mut self) -> Fabric {
         let count = self.throw(2, 12);
         let mut builder = FabricBuilder::new("random");
@@ -69,7 +69,7 @@ impl Dice {
         builder.build().unwrap()
     }
 
-    /// Removes some links of a fabric as far as it stays connected.
+    /// Removes some links of a fabric, but only as long as it remains connected.
     fn with_failures(&mut self, whole: Fabric) -> Fabric {
         let mut fabric = whole;
         for _ in 0..self.throw(1, 4) {
@@ -113,7 +113,7 @@ impl Dice {
     }
 }
 
-/// Returns the paths in the verifier's representation.
+/// Returns the paths in the representation of the verifier.
 fn listed(fabric: &Fabric, paths: &ExpectedPaths) -> Vec<(Vec<Hop>, NodeId)> {
     let mut all = Vec::new();
     let shown = paths.visit(fabric, &mut |path| {
@@ -126,7 +126,8 @@ fn listed(fabric: &Fabric, paths: &ExpectedPaths) -> Vec<(Vec<Hop>, NodeId)> {
     all
 }
 
-/// Returns the verdict on a written rule file, for paths that the verifier makes itself and for a list of paths.
+/// Returns the verifier's result for a rule file, once with path sets that the verifier generates and once with a list
+/// of paths.
 fn prove(fabric: &Fabric, rules: &RuleFile, paths: &ExpectedPaths, list: &[(Vec<Hop>, NodeId)]) -> Verdict {
     let mut verifier = Verifier::new(fabric, rules).unwrap();
     for source in &paths.sources {
@@ -186,7 +187,8 @@ fn bounces_are_proved_by_either_rule() {
         let (whole, bounces, classes) = (dice.tiered(), dice.throw(0, 1) as u8, dice.throw(1, 3));
         let fabric = if dice.throw(0, 1) == 0 { dice.with_failures(whole) } else { whole };
         if fabric.switches().count() > 12 && bounces > 0 {
-            // A fat-tree has too many paths with a bounce to list quickly; the next test follows them by height.
+            // A fat-tree has too many paths with a bounce to enumerate them quickly; the next test covers them by hop
+            // and number of bounces.
             continue;
         }
         let paths = ExpectedPaths::from(PathSource::UpDown { bounces });
@@ -197,7 +199,7 @@ fn bounces_are_proved_by_either_rule() {
             let verdict = prove(&fabric, &parsed(&fabric, &table), &paths, &list);
             assert!(verdict.pass(), "case {case}: {verdict:#?}");
         }
-        // With one bounce more than the Clos rule covers, the proof must fail if such paths exist.
+        // With paths of one bounce more than the Clos rule covers, the proof must fail if such paths exist.
         let more = ExpectedPaths::from(PathSource::UpDown { bounces: bounces + 1 });
         let rules = parsed(&fabric, &clos_rule(&fabric, bounces, &names(1)).unwrap());
         let there_are = fabric.switches().count() <= 8 && listed(&fabric, &more).len() > list.len();
@@ -218,11 +220,11 @@ fn in_larger_fabrics_bounces_are_followed_by_height() {
     let none = parsed(&fabric, &clos_rule(&fabric, 0, &names(1)).unwrap());
     let verdict = prove(&fabric, &none, &paths, &[]);
     let lost = &verdict.lost[0];
-    // The lost path goes up from a ToR, down from a leaf or a spine, and up again.
+    // The lost path goes up from a ToR, down at a leaf or spine, and up again.
     assert!(verdict.cycle.is_none() && lost.links.len() >= 4 && lost.links.last().unwrap().tag.is_none(), "{lost:?}");
 }
 
-/// Adds links inside a tier, between neighbouring switches of one height, like those between pairs of leaves.
+/// Adds links within a tier, between neighbouring switches of the same tier, like links between pairs of leaves.
 fn with_links_across(fabric: &Fabric, dice: &mut Dice, share: u32) -> Fabric {
     let mut builder = FabricBuilder::new("across");
     fabric.nodes().iter().for_each(|node| {
@@ -238,7 +240,7 @@ fn with_links_across(fabric: &Fabric, dice: &mut Dice, share: u32) -> Fabric {
             builder.connect(a, b, LINK);
         }
     }
-    // Hosts on two leaves must not carry the frames of others.
+    // Hosts attached to two leaves must not forward the frames of other hosts.
     for pair in switches.windows(2).filter(|pair| pair.iter().all(|&node| fabric.node(node).tier == 1)).take(2) {
         let host = builder.add_host(format!("dual-{}", fabric.name(pair[0])));
         pair.iter().for_each(|&leaf| {
@@ -248,8 +250,9 @@ fn with_links_across(fabric: &Fabric, dice: &mut Dice, share: u32) -> Fabric {
     builder.build().unwrap()
 }
 
-/// With leaf-to-leaf links the Clos rule needs K + 1 tags for K bounces, hops inside a tier included. The verifier
-/// proves it with its own paths; one bounce less is too few for the paths across.
+/// With leaf-to-leaf links the Clos rule needs K + 1 tags for K bounces, where a hop within a tier is also a bounce.
+/// The verifier proves the rules with paths that it generates itself; rules for one bounce less do not cover the paths
+/// through the tier.
 #[test]
 fn links_inside_a_tier_work_with_bounces() {
     let mut with_bounces = 0;
@@ -302,7 +305,8 @@ fn links_inside_a_tier_are_followed_by_height_in_larger_fabrics() {
     assert!(!prove(&fabric, &none, &paths, &[]).pass());
 }
 
-/// If every path uses hops inside a tier, that many bounces must be allowed; generator and verifier both report it.
+/// If every path uses hops within a tier, at least as many bounces must be permitted; both the generator and the
+/// verifier report it.
 #[test]
 fn too_few_bounces_for_links_inside_a_tier_are_reported() {
     let fabric = fabric::generate::line(4, 1, LINK, LINK).unwrap();
@@ -318,7 +322,7 @@ fn too_few_bounces_for_links_inside_a_tier_are_reported() {
     }
 }
 
-/// Rule of a switch: (switch, tag, in, out).
+/// Match key of a rule: (switch, tag, ingress port, egress port).
 type Key = (NodeId, u16, PortIndex, PortIndex);
 
 fn used(fabric: &Fabric, new_tags: &HashMap<Key, u16>, hops: &[Hop], first_tag: u16) -> Vec<Key> {
@@ -362,7 +366,7 @@ fn a_rule_deleted_is_missed_by_exactly_the_paths_that_use_it() {
             let missing = all.iter().filter(|keys| keys.contains(&key)).count() as u64;
             assert!(verdict.cycle.is_none() && !verdict.pass(), "case {case}");
             assert_eq!(verdict.counts.lost, missing, "case {case}");
-            // The first of them is reported, link by link up to the one behind the switch without the rule.
+            // The first lost path is reported link by link, up to the link after the switch without the rule.
             let first = all.iter().position(|keys| keys.contains(&key)).unwrap();
             let lost = &verdict.lost[0];
             let said: Vec<(&str, PortIndex)> =
@@ -375,7 +379,7 @@ fn a_rule_deleted_is_missed_by_exactly_the_paths_that_use_it() {
                 lost.reason.starts_with(&format!("`{name}` has no rule that keeps tag {} lossless", key.1)),
                 "{lost}"
             );
-            // If the verifier makes the paths itself, it reports a lost path too.
+            // If the verifier generates the paths itself, it also reports a lost path.
             let own = ExpectedPaths { sources: vec![PathSource::Trees { roots: TreeRoots::Switches, seed: None }] };
             if paths.sources.len() == 1 && paths == own {
                 assert!(!prove(&fabric, &fewer, &own, &[]).pass(), "case {case}");

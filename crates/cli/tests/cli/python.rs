@@ -1,5 +1,6 @@
-//! The Parquet files of a result load in Polars, pandas and DuckDB: the examples in `examples/python` run. Without
-//! Python or a module the test is skipped with a note. `PYTHON` selects another interpreter.
+//! Checks that Polars, pandas and DuckDB can load the Parquet files of a result, by running the examples in
+//! `examples/python`. If Python or a module is missing, the test prints a note and is skipped. `PYTHON` selects another
+//! interpreter.
 
 use crate::common::{SMALL, Scratch, example, run};
 use std::process::Command;

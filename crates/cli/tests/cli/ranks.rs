@@ -1,4 +1,5 @@
-//! A program without MPI in several processes of an MPI launcher is rejected, since each would execute the whole run.
+//! If an MPI launcher starts several processes of a binary without MPI support, the run is rejected, because each
+//! process would execute the whole run.
 #![cfg(not(feature = "mpi"))]
 
 use std::process::Command;

@@ -7,7 +7,7 @@ const BEGIN: &str = "<!-- output: begin (generated, see crates/cli/tests/cli/rea
 const END: &str = "<!-- output: end -->\n";
 const SCENARIO: &str = "examples/replay/scenario.toml";
 
-/// Returns the summary without the lines that depend on machine and folder.
+/// Returns the printed summary without the lines that depend on the machine or the folder.
 fn printed(root: &Path) -> String {
     let out = std::env::temp_dir().join(format!("tidegate-readme-{}", std::process::id()));
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));

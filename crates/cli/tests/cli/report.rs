@@ -1,11 +1,11 @@
-//! Tests of `tidegate report`, in a browser if there is one.
+//! Tests of `tidegate report`; the page is also opened in a browser if one is installed.
 
 use crate::common::{SMALL, Scratch, example, run};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Makes two results: an incast under PFC with all recordings, and a deadlock.
+/// Creates two results: an incast with PFC and all recordings, and a deadlock.
 fn results(scratch: &Scratch) -> [String; 2] {
     let scenario = scratch.file("small.toml", SMALL);
     let [small, ring] = ["small", "ring"].map(|name| scratch.path(name));
@@ -15,7 +15,7 @@ fn results(scratch: &Scratch) -> [String; 2] {
     [small, ring]
 }
 
-/// Returns the JSON of the page.
+/// Returns the JSON data embedded in the page.
 fn data(page: &str) -> serde_json::Value {
     let (_, rest) = page.split_once("type=\"application/json\">").expect("data");
     let (json, _) = rest.split_once("</script>").expect("its end");
@@ -48,9 +48,9 @@ fn a_sweep_is_a_page_of_its_own_with_every_combination() {
     let goodput = &data["metrics"][at("goodput_bps").unwrap()];
     assert_eq!((goodput["title"].as_str(), goodput["unit"].as_str()), (Some("goodput"), Some("bps")));
     assert_eq!(at("drops"), None, "what is zero everywhere is left out");
-    // Runs of a sweep are ordinary results.
+    // The runs of a sweep are ordinary results.
     assert_eq!(run(&["report", &format!("{swept}/runs"), "-q", "--out", &out]).code, Some(0));
-    // A damaged sweep is reported, as is one of another version.
+    // A damaged sweep is reported, and so is a sweep of another version.
     let manifest = std::path::Path::new(&swept).join("sweep.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     for (broken, said) in [("{".to_owned(), "not a sweep"), (text.replace("0.1.0", "0.0.9"), "0.0.9")] {
@@ -72,7 +72,7 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     for remote in ["http://", "https://", "src=", "@import", "url("] {
         let local = page.matches(remote).filter(|_| true).count();
         let known = match remote {
-            // Names of XML namespaces and of the library, and a reference within a figure.
+            // Permitted occurrences: XML namespaces, the homepage of the plot library, and references within a figure.
             "http://" => page.matches("http://www.w3.org/").count(),
             "https://" => page.matches("/*! https://github.com/leeoniya/uPlot").count(),
             "url(" => page.matches("url(#").count(),
@@ -91,7 +91,8 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     for curve in ["queues", "throughput", "utilisation", "pauses"] {
         assert!(!runs[0][curve].as_array().unwrap().is_empty(), "{curve}");
     }
-    // A sample in which a port sent nothing has no row: the curve must be at zero there, without a line over the gap.
+    // A sampling interval in which a port sent nothing has no row in the table. The curve must be zero in it, instead
+    // of a line across the gap.
     let mut idle = 0;
     for curve in ["utilisation", "throughput"].iter().flat_map(|curve| runs[0][curve].as_array().unwrap()) {
         let numbers =
@@ -105,7 +106,8 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
         }
     }
     assert!(idle > 0, "some port was idle for a while");
-    // One figure per quantity of a control, in units of the axis: the sender has the line rate of its port.
+    // One figure per quantity of a congestion control, in the unit of its axis. The sender has the line rate of its
+    // port.
     let panels = runs[0]["controls"].as_array().unwrap();
     let rate = panels.iter().find(|panel| panel["title"] == "Sending rate").expect("a rate");
     assert_eq!(rate["unit"], "Gbps");
@@ -128,7 +130,7 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     assert_eq!(whole.code, Some(0), "a folder of results is all of them: {}", whole.err);
 }
 
-/// Decodes a part of a replay as the page does: the value of every frame, by port.
+/// Decodes a time series of a replay as the page does: the values of all frames, by port.
 fn unpacked(part: &serde_json::Value, frames: usize) -> BTreeMap<usize, Vec<u64>> {
     let digit = |digit: u8| match digit {
         b'A'..=b'Z' => digit - b'A',
@@ -142,7 +144,7 @@ fn unpacked(part: &serde_json::Value, frames: usize) -> BTreeMap<usize, Vec<u64>
         let word = (0..4).fold(0_u32, |word, at| word << 6 | u32::from(four.get(at).map_or(0, |&text| digit(text))));
         bytes.extend_from_slice(&word.to_be_bytes()[1..four.len()]);
     }
-    // Numbers are LEB128.
+    // Numbers are encoded as LEB128.
     let mut numbers = Vec::new();
     for group in bytes.split_inclusive(|byte| byte & 0x80 == 0) {
         numbers.push(group.iter().rev().fold(0_u64, |value, byte| value << 7 | u64::from(*byte) & 0x7f));
@@ -173,7 +175,7 @@ fn a_replay_is_the_tables_frame_by_frame() {
     let data = data(&std::fs::read_to_string(&out).unwrap());
     let replay = &data["replays"][0];
     assert!(data["replays"][1].is_null(), "the ring recorded nothing to replay");
-    // Links are sampled every 10 us, queues every 1 us: frames of 10 us.
+    // The replay's frames cover 10 us: links are sampled every 10 us, queues every 1 us.
     assert_eq!(replay["sample_intervals_ps"], serde_json::json!([10_000_000, 1_000_000]));
     assert_eq!((&replay["step_ps"], &replay["frames"]), (&10_000_000.into(), &20.into()));
     let ports = record::trace::read_ports(&Path::new(&small).join("ports.parquet")).unwrap();
@@ -210,7 +212,7 @@ fn a_replay_is_the_tables_frame_by_frame() {
         let near = |(a, b): (&u64, &u64)| a.abs_diff(*b) <= unit && (*a == 0) == (*b == 0);
         assert!(values.iter().zip(&found[port]).all(near), "port {port}: {values:?} {:?}", found[port]);
     }
-    // A port was paused, at most for the whole run.
+    // Some port was paused, and no port for longer than the whole run.
     let pauses = unpacked(&replay["pauses"], 20);
     assert!(pauses.values().flatten().any(|&share| share > 0), "{pauses:?}");
     assert!(pauses.values().flatten().all(|&share| share <= 1000), "{pauses:?}");
@@ -223,7 +225,7 @@ fn missing_parts_of_a_damaged_result_are_reported_and_the_rest_is_shown() {
     let (out, folder) = (scratch.path("report.html"), Path::new(&small));
     let report = ["report", &small, "--force", "--out", &out];
     let shown = || data(&std::fs::read_to_string(&out).unwrap())["runs"][0].clone();
-    // An incomplete copy: one table is missing, and one is truncated.
+    // An incomplete copy of a result: one table is missing, and one is truncated.
     std::fs::remove_file(folder.join("queues.parquet")).unwrap();
     let links = std::fs::read(folder.join("links.parquet")).unwrap();
     std::fs::write(folder.join("links.parquet"), &links[..links.len() / 2]).unwrap();
@@ -237,14 +239,14 @@ fn missing_parts_of_a_damaged_result_are_reported_and_the_rest_is_shown() {
     let count = |key: &str| printed[key].as_array().unwrap().len();
     assert_eq!((count("queues"), count("utilisation")), (0, 0));
     assert!(count("throughput") == 1 && count("pauses") > 0 && printed["fct"]["all"]["y"].is_array(), "the rest");
-    // Without the names of ports there is no fabric, and without the manifest no file can be verified.
+    // Without the port names the fabric cannot be drawn, and without the manifest no file can be verified.
     for name in ["ports.parquet", "tidegate.sha256"] {
         std::fs::remove_file(folder.join(name)).unwrap();
         assert_eq!(run(&report).code, Some(0), "{name}");
         let said = shown()["damage"].to_string();
         assert!(said.contains(&format!("{name} is missing")), "{said}");
     }
-    // A truncated summary is not a result.
+    // A folder with a truncated summary is not a result.
     let summary = std::fs::read(folder.join("summary.json")).unwrap();
     std::fs::write(folder.join("summary.json"), &summary[..summary.len() / 2]).unwrap();
     let ran = run(&report);
@@ -271,14 +273,14 @@ fn what_is_no_result_is_named() {
     assert!(!Path::new(&out).exists(), "nothing is written");
 }
 
-/// Returns a browser that runs without a screen.
+/// Returns the path of a browser that can run headless.
 fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).flat_map(|path| names.map(|name| path.join(name))).find(|path| path.is_file())
 }
 
-/// Executes the clicks of a reader, and writes the outcome into the dumped page.
+/// Script that clicks like a user, and writes the results into the page's DOM, which the browser dumps.
 const CLICKS: &str = r#"<script>
 window.addEventListener("load", () => {
   const found = {};
@@ -353,7 +355,7 @@ window.addEventListener("load", () => {
 });
 </script>"#;
 
-/// Returns the document of a page after its scripts ran without an error.
+/// Opens a page, and returns its DOM after all scripts have run without errors.
 fn opened(browser: &Path, page: &str, profile: &str) -> String {
     let output = Command::new(browser)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-logging=stderr"])
@@ -367,7 +369,7 @@ fn opened(browser: &Path, page: &str, profile: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// One flow of 1 MB, and a duration in which it completes on the shorter link only.
+/// One flow of 1 MB, and a duration in which it completes only with the shorter link delay.
 #[test]
 fn a_browser_opens_the_page_of_a_sweep_which_does_not_rank_incomplete_rows() {
     let Some(browser) = browser() else {

@@ -150,7 +150,7 @@ fn an_earlier_result_is_replaced_and_anything_else_is_not() {
 #[test]
 fn a_failed_check_is_named_and_is_exit_code_1() {
     let scratch = Scratch::new("check");
-    // Headroom far below the need of the link: the lossless class loses frames.
+    // The headroom is far too small for the link, so frames of the lossless class are lost.
     let scenario = scratch.file("small.toml", &SMALL.replace("xoff = \"50KB\"", "xoff = \"50KB\", headroom = \"1KB\""));
     let out = scratch.path("out");
     let ran = run(&["run", &scenario, "--out", &out]);
@@ -183,7 +183,7 @@ fn interrupted_it_leaves_a_valid_partial_result_and_exits_130() {
 #[test]
 fn a_disk_that_fails_is_exit_code_3_and_leaves_nothing() {
     let scratch = Scratch::new("disk");
-    // The queues of a longer run exceed the 16 KB file limit of the shell.
+    // The queue samples of a longer run exceed the file size limit of 16 KB that the shell sets.
     let text = SMALL.replace("queues = { every = \"1us\" }", "queues = { every = \"10ns\" }");
     let scenario = scratch.file("small.toml", &text);
     let script = "trap '' XFSZ; ulimit -f 32; exec \"$0\" \"$@\"";
@@ -259,7 +259,7 @@ fn the_deadlock_check_in_the_summary_names_switches_as_the_screen_does() {
     assert!(!detail.contains("node "), "{detail}");
 }
 
-/// A reader of the JSON alone gets the warnings too, in it and on standard error.
+/// With `--json`, warnings are both in the JSON and on standard error.
 #[test]
 fn warnings_are_reported_on_standard_error_and_in_the_summary() {
     let scratch = Scratch::new("warned");

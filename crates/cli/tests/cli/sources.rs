@@ -1,23 +1,24 @@
-//! Rules for sources that neither the compiler nor rustfmt enforces: import cycles between files, line lengths, and
-//! files that may use `unsafe`.
+//! Rules for source files that neither the compiler nor rustfmt enforces: no large import cycles between files, line
+//! lengths, and the list of files that may contain `unsafe`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// As `max_width` of rustfmt.toml, which rustfmt does not apply to comments and long strings.
+/// Maximum line length, equal to `max_width` in rustfmt.toml, which rustfmt does not apply to comments and long
+/// strings.
 const WIDTH: usize = 120;
 
-/// Maximum number of files of a crate in an import cycle: a parent and a few children.
+/// Maximum number of files of a crate in an import cycle, for example a parent module and a few child modules.
 const MOST_IN_A_CIRCLE: usize = 4;
 
-/// Larger cycles, as "crate: files". The list is exact: a removed cycle must leave it.
+/// Exceptions: larger import cycles, as "crate: files". A cycle that no longer exists must be removed from the list.
 const KNOWN: &[&str] = &[];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Collects all Rust files below a folder with their text, in order.
+/// Collects all Rust files in a folder and its subfolders with their text, in order.
 fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -34,7 +35,7 @@ fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// Returns code without comments and without the test module at the end, whose imports are exempt.
+/// Returns the code without comments and without the test module at the end of the file, whose imports are exempt.
 fn code(text: &str) -> String {
     let tests = ["mod tests {", "pub(crate) mod tests {"].map(|module| format!("#[cfg(test)]\n{module}"));
     let end = tests.iter().filter_map(|module| text.find(module)).min().unwrap_or(text.len());
@@ -46,7 +47,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Expands a `use` tree: `a::{b, c::{d, e}}` is `a::b`, `a::c::d` and `a::c::e`.
+/// Expands a `use` tree: `a::{b, c::{d, e}}` becomes `a::b`, `a::c::d` and `a::c::e`.
 fn leaves(tree: &str, before: &str, found: &mut Vec<String>) {
     let (mut depth, mut from) = (0, 0);
     for (at, c) in tree.char_indices().chain([(tree.len(), ',')]) {
@@ -70,7 +71,7 @@ fn leaves(tree: &str, before: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Returns every path in the code: those of `use`, and `crate::...` and `super::...` anywhere.
+/// Returns every module path in the code: paths in `use` declarations, and `crate::...` and `super::...` anywhere.
 fn paths(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut before = 0;
@@ -92,7 +93,7 @@ fn paths(code: &str) -> Vec<String> {
             if !code[..at].ends_with(is_word) && !code[..at].ends_with("::") {
                 let end = code[at..].find(|c| !is_word(c) && c != ':').map_or(code.len(), |length| at + length);
                 let path = code[at..end].trim_end_matches(':');
-                // A brace follows: the tree of a `use`.
+                // Before a brace, the path is the root of a `use` tree.
                 if path.contains("::") {
                     found.push(path.to_owned());
                 }
@@ -118,11 +119,11 @@ fn imports(files: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeSet<&str>> {
                     let ups = std::iter::from_fn(|| parts.next_if_eq(&"super")).count();
                     own[..own.len().saturating_sub(ups)].to_vec()
                 }
-                // A child module, else another crate.
+                // The path starts with a child module, otherwise with another crate.
                 Some(first) if module(&[&own[..], &[first]].concat()).is_some() => own.clone(),
                 _ => continue,
             };
-            // The longest prefix of the path that is a file.
+            // Follows the path as long as a file exists for its prefix.
             for part in parts {
                 at.push(part);
                 if module(&at).is_none() {
@@ -137,7 +138,7 @@ fn imports(files: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeSet<&str>> {
     edges
 }
 
-/// Returns sets of files that reach each other, largest first.
+/// Returns the strongly connected components with more than one file, largest first.
 fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<BTreeSet<&'a str>> {
     let reached = |from: &'a str| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
@@ -155,7 +156,7 @@ fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<BTreeSet<&'a
     all
 }
 
-/// Returns the files of a crate's library or program, by module path.
+/// Returns the source files of a crate's library or binary, by module path.
 fn modules(crate_folder: &Path) -> BTreeMap<String, String> {
     let (folder, mut found) = (crate_folder.join("src"), Vec::new());
     sources(&folder, &mut found);
@@ -247,7 +248,7 @@ fn only_the_engine_and_the_allocator_have_unsafe_code() {
     assert_eq!(names, [Path::new("cli/src/memory.rs"), Path::new("engine/src/lib.rs")]);
 }
 
-/// Every frame passes through a switch and a host, so state of mechanisms belongs in separate structs.
+/// Every frame passes through these structs (switch and host), so state of mechanisms belongs in separate structs.
 #[test]
 fn central_structs_have_fewer_than_15_fields() {
     let structs = [
@@ -269,7 +270,7 @@ fn central_structs_have_fewer_than_15_fields() {
     }
 }
 
-/// Details belong to the module that they describe.
+/// Details belong in the documentation of the modules.
 #[test]
 fn architecture_has_at_most_12_000_characters() {
     let length = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().chars().count();

@@ -1,6 +1,6 @@
-//! The numbered sentences of `docs/model.md` and `docs/mechanisms` (`**[M12]** ...`) are the specification of the
-//! model. Labels are unique. Each label is cited by a test that fails if its sentence is false, or by the line of the
-//! reference model in `oracle/` that implements it. Every cited label exists.
+//! The labelled sentences of `docs/model.md` and `docs/mechanisms` (`**[M12]** ...`) are the specification of the
+//! model. Labels must be unique. Each label must be cited by a test that fails if its sentence is false, or at the line
+//! of the reference model in `oracle/` that implements it. Every cited label must exist.
 //!
 //! ```text
 //!   // [M12] [PFC3]            in a test of Rust: a line of its own, at the test
@@ -14,7 +14,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns the files below `folder` with this extension, ascending.
+/// Returns the files in `folder` and its subfolders with this extension, sorted.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else { return found };
@@ -65,7 +65,8 @@ fn defined() -> BTreeMap<String, PathBuf> {
     defined
 }
 
-/// Returns the tests in a source file: all of a test file, else the text after the first `#[cfg(test)]`.
+/// Returns the test code in a source file: the whole text of a test file, otherwise the text after the first
+/// `#[cfg(test)]`.
 fn tests_of<'a>(path: &Path, text: &'a str) -> &'a str {
     let is_test = |part: &str| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs");
     if path.components().any(|part| is_test(&part.as_os_str().to_string_lossy())) {
@@ -74,7 +75,7 @@ fn tests_of<'a>(path: &Path, text: &'a str) -> &'a str {
     text.find("#[cfg(test)]").map_or("", |at| &text[at..])
 }
 
-/// Returns the labels that tests and the reference model cite, each with one source line.
+/// Returns the labels that tests and the reference model cite, each with one of the files that cite it.
 fn cited() -> BTreeMap<String, PathBuf> {
     let mut cited = BTreeMap::new();
     for path in files(&root().join("crates"), "rs") {

@@ -1,16 +1,16 @@
-//! A scenario from standard input, with `-` instead of its file.
+//! Tests of a scenario on standard input, for which `-` is given instead of the file name.
 
 use crate::common::{Ran, SMALL, Scratch, example, run, tidegate};
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
 
-/// Runs with these arguments in `folder`, and `input` on standard input.
+/// Runs the command with these arguments in `folder`, with `input` on standard input.
 fn fed(input: &[u8], folder: &Path, arguments: &[&str]) -> Ran {
     let mut command = tidegate();
     let command = command.args(arguments).current_dir(folder).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The write fails if the command rejects its arguments and exits without reading.
+    // The write fails if the command rejects its arguments and exits without reading standard input.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap().into()
 }

@@ -1,9 +1,11 @@
-//! Exports for operators' environments: buffers of platforms, cables with different lengths per end, IPv6.
+//! Tests of exports for operators' environments: buffer profiles of platforms, different cable lengths at the two ends
+//! of a link, IPv6.
 
 use crate::common::{Ran, Scratch, example, run};
 use serde_json::{Value, json};
 
-/// Exports rules for the SONiC example with `bounces` bounces and these options; returns the folder of the fragments.
+/// Exports the rules for the SONiC example with `bounces` bounces and the given options. Returns the result of the
+/// command and the folder of the `config_db` fragments.
 fn exported(scratch: &Scratch, bounces: u8, options: &[&str]) -> (Ran, String) {
     let (fabric, rules, folder) = (example("sonic"), scratch.path("rules.json"), scratch.path("out"));
     let paths = format!("bounces={bounces}");
@@ -21,7 +23,7 @@ fn notes(folder: &str) -> String {
     std::fs::read_to_string(format!("{folder}/NOTES.txt")).expect("notes")
 }
 
-/// Case 3: one rule per DSCP, since a concatenation of port and `ip6 dscp` never matches.
+/// Case 3: one rule per DSCP, because a set lookup of port concatenated with `ip6 dscp` never matches.
 #[test]
 fn nftables_matches_ipv6_by_one_rule_a_dscp() {
     let scratch = Scratch::new("exports-ipv6");
@@ -45,7 +47,7 @@ fn nftables_matches_ipv6_by_one_rule_a_dscp() {
     }
 }
 
-/// Returns two switches whose files state different cables and speeds for one link.
+/// Returns the folder of two switches whose files state different cable lengths and speeds for the same link.
 fn two_ends(scratch: &Scratch, folder: &str, order: [&str; 2]) -> String {
     let at = scratch.path(folder);
     std::fs::create_dir_all(&at).unwrap();
@@ -68,7 +70,7 @@ fn two_ends(scratch: &Scratch, folder: &str, order: [&str; 2]) -> String {
     at
 }
 
-/// Case 4: each end has the headroom of its own cable, whatever the file names.
+/// Case 4: the headroom at each end is that of the cable stated at that end, for any order of the files.
 #[test]
 fn headroom_is_of_each_ends_own_cable() {
     let scratch = Scratch::new("exports-ends");
@@ -91,7 +93,8 @@ fn headroom_is_of_each_ends_own_cable() {
     assert_eq!(found, [ends.clone(), ends]);
 }
 
-/// Case 7: the platform's own `3-4` beside three lossless priorities, and its headroom.
+/// Case 7: the platform's own `3-4` entries are replaced by entries for three lossless priorities, and the platform's
+/// headroom is a minimum.
 #[test]
 fn a_platforms_ranges_are_replaced_and_its_headroom_is_a_floor() {
     let scratch = Scratch::new("exports-platform");
@@ -120,7 +123,7 @@ fn a_platforms_ranges_are_replaced_and_its_headroom_is_a_floor() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    // One bounce needs only 3 and 4, with separate entries.
+    // With one bounce, only priorities 3 and 4 are needed; they have separate entries.
     let (_, folder) = exported(&scratch, 1, &with);
     let config = read(&folder, "tor-1.json");
     let keys: Vec<&String> = config["BUFFER_PG"].as_object().unwrap().keys().collect();
@@ -133,7 +136,7 @@ fn a_platforms_ranges_are_replaced_and_its_headroom_is_a_floor() {
     assert!(notes(&folder).contains("--below-platform: headroom is as computed"));
 }
 
-/// Case 8.
+/// Case 8: the poll interval of the PFC watchdog is at most its detection time and its restoration time.
 #[test]
 fn the_watchdog_polls_no_later_than_either_time() {
     let scratch = Scratch::new("exports-watchdog");
@@ -209,7 +212,7 @@ fn files_of_another_platform_are_refused_with_file_and_key() {
     assert!(ran.err.contains("no file of it has the switch `leaf-1`"), "{}", ran.err);
 }
 
-/// The table of the guide: every median beside our result.
+/// The table in the guide compares every published median headroom with Tidegate's result.
 #[test]
 fn our_headroom_is_compared_with_published_rows() {
     let ran = run(&["fabric", "headroom", "--published", "--json"]);

@@ -1,5 +1,5 @@
-//! The pages for operators show the output of their commands, executed in order in one folder. `UPDATE_DOCS=1 cargo
-//! test -p tidegate --test cli tagger_guide` rewrites it.
+//! The guide pages for operators show the actual output of their commands, which are executed in order in one folder.
+//! `UPDATE_DOCS=1 cargo test -p tidegate --test cli tagger_guide` rewrites the pages.
 
 use crate::common::pages::PageRunner;
 

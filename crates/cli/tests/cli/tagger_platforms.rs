@@ -1,12 +1,12 @@
-//! SONiC exports beside platforms that are not as the example has them: files without a name of the switch, ends that
-//! state a part, options of other formats; and the proof of what a default export makes of switches.
+//! SONiC exports for platforms that differ from the example: files without a hostname, link ends that state only some
+//! properties, options of other formats. Also the verification of switches that run the default export.
 
 use crate::common::{Ran, Scratch, example, run};
 use crate::running::config::{Files, leaf_spine, texts};
 use serde_json::{Value, json};
 use tagger::export::sonic::{Config, merge};
 
-/// Rules for the SONiC example with one bounce.
+/// Returns the fabric and the rules of the SONiC example with one bounce.
 fn rules(scratch: &Scratch) -> (String, String) {
     let (fabric, rules) = (example("sonic"), scratch.path("rules.json"));
     let made = run(&["tagger", "rules", &fabric, "--paths", "bounces=1", "--quiet", "--force", "--out", &rules]);
@@ -23,7 +23,7 @@ fn read(path: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).expect(path)).expect("JSON")
 }
 
-/// `--platform` of a file or folder that does not name the switch.
+/// `--platform` with a file or folder that does not state the switch's hostname.
 #[test]
 fn cables_of_a_file_without_a_hostname_count() {
     let scratch = Scratch::new("platforms-nameless");
@@ -46,13 +46,14 @@ fn cables_of_a_file_without_a_hostname_count() {
             let profile = config["BUFFER_PG"][format!("{port}|3")]["profile"].as_str().unwrap();
             config["BUFFER_PROFILE"][profile]["xoff"].as_str().unwrap().parse::<u64>().unwrap()
         };
-        // 2 x 10 us at 400 Gbps are 1,000,000 bytes; the platform's profile for 40 m has 283,136.
+        // 2 x 10 us at 400 Gbps are 1,000,000 bytes in flight; the platform's profile for 40 m has a headroom of
+        // 283,136 bytes.
         assert!((1_000_000..1_200_000).contains(&xoff("Ethernet240")), "{}", xoff("Ethernet240"));
         assert_eq!(xoff("Ethernet248"), 283_136);
     }
 }
 
-/// A length that both ends state is compared even where one of them states no speed.
+/// A length stated at both ends is compared even if one end states no speed.
 #[test]
 fn each_value_that_both_ends_state_is_compared() {
     let scratch = Scratch::new("platforms-ends");
@@ -120,7 +121,7 @@ fn options_of_another_format_are_refused() {
     }
 }
 
-/// The example's switches with the fragments of an export over them, as a folder.
+/// Returns a folder with the example's switch configurations, merged with the fragments of an export.
 fn loaded(scratch: &Scratch, options: &[&str]) -> String {
     let (out, folder) = (scratch.path("out"), scratch.path("running"));
     let ran = exported(scratch, &[&["--to", "sonic", "--force", "--out", &out], options].concat());
@@ -160,7 +161,7 @@ fn a_default_export_is_proved_on_switches_that_run_it() {
             let ran = verify(&["--trust-hosts", asked]);
             assert_eq!(ran.code, Some(i32::from(asked != trusted)), "{trusted} {asked}: {}{}", ran.out, ran.err);
         }
-        // Without a word both take `first`.
+        // Without the option, both are verified with `first`.
         assert_eq!(verify(&[]).code, Some(i32::from(trusted != "first")));
         for (tags, said) in [
             (&["--tag=1=26:3", "--tag=2=34:4", "--tag=9=50:6"][..], "no lossless tag 9"),
@@ -186,8 +187,8 @@ fn rules_of_a_fabric_with_other_flags_are_refused_with_the_flags() {
     }
 }
 
-/// A switch that computes its headroom: the exported value is not below it, with its terms; without the ASIC the export
-/// is refused.
+/// A switch that computes its own headroom (dynamic buffer model): the exported headroom is at least the computed one,
+/// whose terms are listed. Without the ASIC table, the export is rejected.
 #[test]
 fn the_headroom_of_the_dynamic_buffer_model_is_a_minimum() {
     let scratch = Scratch::new("platforms-dynamic");
@@ -222,7 +223,7 @@ fn the_headroom_of_the_dynamic_buffer_model_is_a_minimum() {
     let notes: Vec<&str> = made["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let note = notes.iter().find(|note| note.contains("400000 Mbit/s, 40 m")).expect("a note with the terms");
     assert!(note.contains("response of the neighbour       57920"), "{note}");
-    // A file without the table, and a table twice.
+    // A file without the required table, and the same table in two files.
     for (files, said) in [
         (vec![example("sonic-platform/tor-1.json")], "the file has neither ASIC_TABLE nor PERIPHERAL_TABLE"),
         (vec![asic.clone(), asic], "ASIC_TABLE is in another file of --asic-table too"),

@@ -1,5 +1,6 @@
-//! Tagger on switches that queue by either tag and schedule by shares or strictly: if the verifier of rules, or that of
-//! the configuration of such switches, excludes deadlock and starvation, a simulation must find neither.
+//! Tagger on switches that select the queue by the old or the new tag, with weighted or strict-priority schedulers. If
+//! the verifier of rules or the verifier of the switch configuration excludes deadlock and starvation, a simulation
+//! must find neither.
 
 use crate::common::{Scratch, run};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
@@ -13,7 +14,7 @@ use tagger::{Algorithm, Request, generate};
 use units::random::Stream;
 use verify::{EgressQueue, RuleFile, Scheduler, Switches, Verifier};
 
-/// Random choices.
+/// Random generator of test cases.
 struct Dice(Stream);
 
 impl Dice {
@@ -25,7 +26,7 @@ impl Dice {
     }
 }
 
-/// Draws a fabric, its rules, and wrong routes with loops and frames that are sent back.
+/// Draws a fabric, its rules, and misconfigured routes with routing loops and bounces.
 fn random(case: u64) -> (String, Algorithm, Switches) {
     let mut dice = Dice(Stream::new(case, 0, 9));
     let link = "link = { rate = \"40Gbps\", delay = \"500ns\" }";
@@ -73,7 +74,8 @@ class = 1
         algorithm = names[0],
         egress = names[1],
         xoff = dice.one(&["12", "24", "60"]),
-        // A small buffer shows starvation within the run: a queue counts as blocked if its port sends a whole buffer.
+        // With strict priority the buffer is small, so that starvation is detected within the run: a queue counts as
+        // starved if its port sends a whole buffer of other frames.
         buffer = if scheduler == Scheduler::Strict { "1MB" } else { "16MB" },
         load = dice.one(if scheduler == Scheduler::Strict { &["0.4", "0.9"] } else { &["0.1", "0.2", "0.4"] }),
     );
@@ -98,7 +100,7 @@ class = 1
     (text, algorithm, Switches { egress, scheduler })
 }
 
-/// Returns the configuration of switches that execute these rules: tag t is DSCP and priority t. `None` if a switch
+/// Returns switch configurations that implement these rules, where tag t has DSCP t and priority t. `None` if a switch
 /// needs more than 16 traffic classes.
 fn configuration(fabric: &Fabric, table: &RuleTable, on: Switches) -> Option<Vec<(String, Value)>> {
     let lookup = table.lookup(fabric);
@@ -116,7 +118,7 @@ fn switch(
     on: Switches,
 ) -> Option<Value> {
     let ports = 0..fabric.ports(node).len() as PortIndex;
-    // New tag by egress port.
+    // New tag by egress port, for a tag and an ingress port.
     let row = |tag: u8, ingress| ports.clone().map(|egress| lookup.new_tag(node, tag, ingress, egress)).collect();
     let mut classes: BTreeMap<(u8, Vec<Option<u8>>), u8> = BTreeMap::new();
     for (&tag, ingress) in table.lossless_tags.iter().flat_map(|tag| ports.clone().map(move |port| (tag, port))) {
@@ -134,7 +136,7 @@ fn switch(
             .collect::<Map<_, _>>()
             .into()
     };
-    // By class: the value of lossy traffic, then those of the others.
+    // Values by traffic class: first that of lossy traffic, then those of the other classes.
     let by_class = |lossy: u8, value: &dyn Fn(u8, &[Option<u8>]) -> u8| {
         let mut values = vec![lossy; classes.len() + 1];
         classes.iter().for_each(|((tag, row), class)| values[usize::from(*class)] = value(*tag, row));
@@ -191,8 +193,8 @@ fn switch(
     Some(file)
 }
 
-/// Returns the verdict of `tagger verify --running` for these rules on switches with this configuration, and failed
-/// checks.
+/// Returns whether `tagger verify --running` proves these rules for switches with this configuration, and the output of
+/// the command. `None` if the configuration is not possible.
 fn of_device(
     scratch: &Scratch,
     text: &str,
@@ -210,7 +212,7 @@ fn of_device(
     let (scenario, rules) = (scratch.file("fabric.toml", text), scratch.file("rules.json", &table.write(fabric)));
     let tags: Vec<String> = table.lossless_tags.iter().map(|tag| format!("--tag={tag}={tag}:{tag}")).collect();
     let mut arguments = vec!["tagger", "verify", &rules, "--fabric", &scenario, "--running", &folder];
-    // Rules of every tag are carried out at every port, those of hosts too.
+    // The rules of every tag must be implemented at every port, including the ports towards hosts.
     arguments.push("--trust-hosts=any");
     arguments.extend(tags.iter().map(String::as_str));
     let ran = run(&arguments);
@@ -218,8 +220,9 @@ fn of_device(
     Some((ran.code == Some(0), ran.out))
 }
 
-/// Returns the number of frames that remain in the network after the traffic ended and every queue had time to drain,
-/// or every looping frame to use its hops: they are in a deadlock. 0 if this run reports one.
+/// Returns the number of frames that remain in the network after the traffic has ended and there was enough time to
+/// drain every queue and to exhaust the hop limit of every looping frame. Such frames are in a deadlock. Returns 0 if
+/// this run reports a deadlock itself.
 fn remaining(text: &str, stop: &StopFlag) -> u64 {
     let ended = text.replacen("duration = \"400us\"", "duration = \"200ms\"", 1).replacen(
         "process = \"constant\"",
@@ -260,11 +263,11 @@ fn no_deadlock_or_starvation_that_the_verifier_excluded() {
         if let Some((pass, out)) = of_device(&scratch, &text, &table, fabric, on) {
             devices += 1;
             assert!(!(pass && (deadlock || stall)), "case {case}: its device was proved:\n{text}\n{out}");
-            // The device behaves as the verifier assumes, so both verdicts must be equal.
+            // The device behaves as the verifier of rules assumes, so the two results must be equal.
             assert!(on.scheduler == Scheduler::Strict || pass == verdict.pass(), "case {case}:\n{text}\n{out}");
             assert!(!pass || verdict.pass(), "case {case}:\n{text}\n{out}");
         }
-        // Without a report of a check, no frame is stopped for ever.
+        // If no check reports a deadlock, no frame may remain blocked.
         if !deadlock {
             let left = remaining(&text, &stop);
             assert!(left == 0, "case {case}: {left} frames remain, and no deadlock was found:\n{text}");
@@ -275,7 +278,8 @@ fn no_deadlock_or_starvation_that_the_verifier_excluded() {
         closed += u32::from(deadlock);
         starved += u32::from(stall);
     }
-    // All outcomes must occur: some rules are proved, and many rejected ones do deadlock or starve.
+    // All outcomes must occur: some rules are proved, and among the rejected ones many actually deadlock or starve a
+    // queue.
     let counts = format!(
         "{proved} proved, {refused} refused, {closed} deadlocks, {starved} stalls, {devices} devices, {drained} drained"
     );

@@ -21,7 +21,7 @@ const CLOS: [&str; 15] = [
     "--delay",
     "1us",
 ];
-/// The two bounced flows of Tagger's figure 3: green and blue.
+/// The two flows of Tagger's Fig. 3, green and blue, which bounce once each.
 const BOUNCED: &str = "H9 T3 L3 S2 L2 S1 L1 T1 H1\nH5 T2 L2 S1 L3 S2 L4 T4 H13\n";
 
 fn check(more: &[&str]) -> crate::common::Ran {
@@ -48,7 +48,7 @@ fn two_bounced_flows_close_the_circle_of_the_paper() {
     ] {
         assert!(ran.out.contains(line), "{line}\n{}", ran.out);
     }
-    // Either flow alone is harmless.
+    // Each flow alone causes no cyclic buffer dependency.
     for flow in BOUNCED.lines() {
         let alone = scratch.file("alone.txt", flow);
         assert_eq!(check(&["--paths", &alone]).code, Some(0), "{flow}");
@@ -72,7 +72,7 @@ fn routing_failures_and_bounces_are_choices() {
     let bounced = check(&["--bounces", "1", "--json"]);
     let json: Value = serde_json::from_str(&bounced.out).unwrap();
     assert_eq!((bounced.code, &json["bounces"], &json["routing"]), (Some(1), &1.into(), &"shortest".into()));
-    // A disconnected host is reported, and is not a deadlock.
+    // A disconnected host is reported, but is not a deadlock.
     let ran = check(&["--fail", "H1-T1"]);
     assert_eq!(ran.code, Some(0));
     assert!(ran.out.contains("hint  no route leads from host `H"), "{}", ran.out);
@@ -119,10 +119,11 @@ fn what_the_question_cannot_mean_is_refused() {
     assert!(without.code == Some(2) && without.err.contains("--pfc"), "{}", without.err);
 }
 
-/// A line of three switches with a host each: S1 0 = H1, 1 = S2; S2 0 = H2, 1 = S1, 2 = S3; S3 0 = H3, 1 = S2.
+/// A chain of three switches with one host each, by port: S1: 0 = H1, 1 = S2; S2: 0 = H2, 1 = S1, 2 = S3; S3: 0 = H3, 1
+/// = S2.
 const LINE: [&str; 9] = ["line", "--switches", "3", "--hosts-per-switch", "1", "--rate", "10Gbps", "--delay", "1us"];
 
-/// Returns rules for all paths of [`LINE`]; `s2` are those of its middle.
+/// Returns rules for all paths of [`LINE`]; `s2` has the rules of the middle switch.
 fn rules(s2: &str) -> String {
     let ends =
         r#"[ {"tag": 1, "in": [0], "out": [1], "new_tag": 1}, {"tag": 1, "in": [1], "out": [0], "new_tag": 1} ]"#;
@@ -139,10 +140,10 @@ fn rules(s2: &str) -> String {
 const MIDDLE: &str = r#"[ {"tag": 1, "in": [0], "out": [1, 2], "new_tag": 1},
     {"tag": 1, "in": [1], "out": [0, 2], "new_tag": 1},
     {"tag": 1, "in": [2], "out": [0, 1], "new_tag": 1} ]"#;
-/// A bitmap that includes unintended pairs of ports.
+/// A rule whose port bitmaps also match unintended pairs of ports.
 const SLOPPY: &str = r#"[ {"tag": 1, "in": [0, 1, 2], "out": [0, 1, 2], "new_tag": 1} ]"#;
 
-/// Returns the hash of [`LINE`], from the error for a wrong one.
+/// Returns the fabric hash of [`LINE`], taken from the error for a wrong hash.
 fn hash(scratch: &Scratch) -> String {
     let file = scratch.file("wrong.json", &rules(MIDDLE).replace("HASH", "0000000000000000"));
     let ran = verify(&file, &[]);
@@ -178,7 +179,7 @@ fn rules_are_proved_or_refuted() {
     assert!(verify(&good, &[]).out.contains("hint  without --paths and --routing"));
 
     let sloppy = scratch.file("sloppy.json", &rules(SLOPPY).replace("HASH", &hash));
-    // Frames sent back through their ingress port are harmless while only one switch does so.
+    // Frames that are sent back through their ingress port cause no cycle if only one switch does so.
     assert_eq!(verify(&sloppy, &["--paths", &paths]).code, Some(0));
 }
 

@@ -25,7 +25,7 @@ const CABLE: u128 = 792;
 /// the model divides by 8 * 1024.
 const GEARBOX: u128 = 4096;
 const MILLION: u128 = 1_000_000;
-/// Number of fractions of a byte in which all terms are integers.
+/// Terms are computed in units of 1 / PARTS byte, in which they are integers.
 const PARTS: u128 = CABLE * GEARBOX * MILLION;
 /// Addition to the headroom if it is lower, by more than this value, than the headroom for smallest frames alone.
 const COMPENSATION: u128 = 2 * UNIT;

@@ -58,8 +58,8 @@ fn a_leaf_more_adds_rules_and_takes_none_out() {
     assert!(!found.needs_a_pause() && !found.new_is_unsafe && !found.is_empty());
     let of = |name: &str| found.switches.iter().find(|switch| switch.name == name).unwrap();
     assert_eq!((of("L3").presence, of("L1").is_empty()), (Presence::New, true));
-    // At the spine, rules between ports 0 and 1 are unchanged and rules with the third port are new: 9 - 4 port pairs
-    // times two tags = 10.
+    // At the spine, rules between ports 0 and 1 are unchanged (4 port pairs x 2 tags). Rules with the third port are
+    // new: (9 - 4) port pairs x 2 tags = 10.
     assert_eq!((of("S1").added.len(), of("S1").removed.len(), of("S1").unchanged), (10, 0, 8));
 }
 

@@ -254,8 +254,8 @@ fn a_management_host_on_a_core_does_not_lower_the_core() {
             ("ufm,eth0,y2,mgmt\n", "1 host on a switch above the first tier: ufm on y2"),
             ("ufm,a,z0,m\nufm2,a,z3,m\n", "2 hosts on a switch above the first tier: ufm on z0, ufm2 on z3"),
         ] {
-            // In a fabric of two pods with a host at each leaf, adding a host to the spines makes spines and leaves
-            // indistinguishable.
+            // In a fabric of two pods with one host per leaf, further hosts make spines or cores indistinguishable from
+            // leaves.
             if hosts.len() > 4 || ends.contains("z1") {
                 assert_eq!(lines(&check_tiers(&(plain.clone() + ends))), [expected], "{hosts:?}");
             }
