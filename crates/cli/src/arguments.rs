@@ -24,7 +24,7 @@ pub struct ScenarioArgs {
 }
 
 impl ScenarioArgs {
-    /// Returns the file, or the text of standard input up to its end.
+    /// Returns the scenario file, or the text read from standard input until its end.
     ///
     /// # Errors
     /// Standard input cannot be read, is too long for a scenario, or is not text.

@@ -3,8 +3,8 @@
 //! ```text
 //!   before the neighbour stops = port MTU + cable, both ways + gearbox, both ways + MAC and PHY + response + tile
 //!   xoff = lossless MTU + occupancy * (before the neighbour stops), rounded up to 1024 B, + compensation
-//!   xon  = pipeline latency, twice that of a port with 8 lanes, rounded up to 1024 B
-//!   size = xon if priority groups share their headroom, else xoff + xon, + port MTU at a port with 8 lanes
+//!   xon  = pipeline latency (doubled at a port with 8 lanes), rounded up to 1024 B
+//!   size = xon if priority groups share their headroom, else xoff + xon (+ port MTU with 8 lanes), rounded up
 //! ```
 //!
 //! Source: `buffer_headroom_mellanox.lua` of sonic-swss, branch master of August 2026. Earlier releases divide the

@@ -17,7 +17,7 @@ const SECOND: f64 = 50.0;
 /// End-to-end delay without queueing, in us: propagation over two links of 500 ns and two serialisations of 121.6 ns.
 const BASE: f64 = 1.0 + 2.0 * 0.1216;
 
-/// Statistics of the packets of the first flow that arrive within an interval of 2 us: mean queueing delay of whole
+/// Statistics of the packets of the first flow that arrive within an interval of 2 us: mean additional delay of whole
 /// packets and of headers in us, and the share of headers.
 #[derive(Clone, Copy, Debug)]
 struct Span {

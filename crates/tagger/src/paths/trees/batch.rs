@@ -6,7 +6,7 @@
 //!
 //! ```text
 //!   grow, from the roots:     a slot chooses its steps   ──>  `comers` of the slots at their other ends
-//!   climb, from the leaves:   a slot reads its comers    ──>  turns, all in that slot's part of a plane
+//!   climb, from the leaves:   a slot reads its comers    ──>  turns, all in the rows of that slot's ports
 //! ```
 //!
 //! The second pass iterates over receiving slots rather than sending slots, so that writes are local: a whole
