@@ -170,8 +170,8 @@ fn gates_without_slots_of_any_origin_are_followed() {
     }
 }
 
-/// A file of gates that is not read would look like open gates. Therefore XML of IEEE 802.1Qcw is rejected, alone and in
-/// a folder with files that are read.
+/// If a file of gates were not read, all gates would appear to be open. Therefore XML of IEEE 802.1Qcw is rejected,
+/// alone and in a folder with files that are read.
 #[test]
 fn gates_as_xml_are_refused() {
     let scratch = Scratch::new("schedule-xml");

@@ -34,7 +34,7 @@ pub(crate) struct Step {
     pub peer: u32,
     /// Egress port, as a port number of the fabric.
     pub port: u32,
-    /// Start of the row of the ingress port at the other end, in a [`PortBitmaps`].
+    /// Start of the row of the ingress port at the other end, in a [`PortBitmaps`](crate::ports::PortBitmaps).
     row: u32,
     /// Index of the egress port within its node.
     local: u16,

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The second pass iterates over receiving slots rather than sending slots, so that writes are local: a whole
-//! [`PortBitmaps`] is larger than the L1 and L2 caches, but the part of one slot is not.
+//! `PortBitmaps` is larger than the L1 and L2 caches, but the part of one slot is not.
 
 use super::{Climb, Tree};
 use crate::graph::TaggedGraph;
