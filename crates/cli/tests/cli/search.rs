@@ -21,7 +21,7 @@ fn a_search_keeps_its_points_and_draws_its_conclusion_from_all() {
     assert_eq!(report["never"].as_array().unwrap().len(), claims.iter().filter(|it| it["pass"] == false).count());
     let file = format!("{out}/points-1-of-1.jsonl");
     let line = fs::read_to_string(&file).unwrap();
-    // No point is judged twice, also by other parts.
+    // A point that is already judged is not judged again, even by a run of another shard.
     let again = search(&["--shard", "1/3"]);
     assert_eq!((again.code, &again.out), (Some(0), &first.out), "{}", again.err);
     assert!(again.err.contains("0 points to judge; 1 are judged already"), "{}", again.err);

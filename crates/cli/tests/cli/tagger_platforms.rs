@@ -234,7 +234,7 @@ fn the_headroom_of_the_dynamic_buffer_model_is_a_minimum() {
     }
 }
 
-/// Rules with one bounce for these running switches, exported over their own configurations.
+/// Exports rules for one bounce, merged into the running configurations of these switches.
 fn merged(scratch: &Scratch, files: &Files, options: &[&str]) -> Ran {
     let (folder, rules) = (scratch.path("running"), scratch.path("rules.json"));
     std::fs::create_dir_all(&folder).unwrap();
@@ -256,7 +256,8 @@ fn merged_configurations_are_judged_by_all_rules_of_the_fabric_check() {
     let safe = merged(&scratch, &leaf_spine(3, 2, 1), &["--out", &out]);
     assert_eq!(safe.code, Some(0), "{}", safe.err);
     assert!(notes().contains(said) && !notes().contains("Finding that"), "{}", notes());
-    // A finding that existed before is stated, and one that the merge removes is counted: the export sets queue 3.
+    // The notes list a finding that existed before the merge, and the number of findings that the merge removes: the
+    // lossy profile of queue 3, which the export overwrites.
     let mut files = leaf_spine(3, 2, 1);
     files[0].1["PORT"]["Ethernet4"]["speeed"] = "1".into();
     files[1].1["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = "egress_lossy_profile".into();
@@ -265,8 +266,8 @@ fn merged_configurations_are_judged_by_all_rules_of_the_fabric_check() {
     let said = "Finding that existed before the merge, and remains: leaf-00.json: PORT|Ethernet4.speeed: unknown-key";
     assert!(notes().contains(said) && !notes().contains("merge creates"), "{}", notes());
     assert!(notes().contains("The merge removes 1 finding of that check."), "{}", notes());
-    // Other priorities than those of the platform leave its groups 3 and 4 lossless without PFC, and make a queue
-    // lossless that WRED drops from.
+    // The export uses other priorities than the platform. Priority groups 3 and 4 of the platform then remain lossless
+    // without PFC, and a queue with WRED drops becomes lossless.
     let mut files = leaf_spine(3, 2, 1);
     files[0].1["WRED_PROFILE"]["DROPS"] = json!({ "ecn": "ecn_none", "wred_green_enable": "true" });
     files[0].1["QUEUE"]["Ethernet0|1"]["wred_profile"] = "DROPS".into();

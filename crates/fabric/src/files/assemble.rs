@@ -31,7 +31,7 @@ use crate::{Fabric, FabricBuilder, FabricError, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
-/// Reason of a switch that no rule makes a host.
+/// Reason for the kind of a node that is a switch because no rule makes it a host.
 const NO_SIGN_OF_A_HOST: &str = "nothing says that it is a host";
 
 impl ParsedTopology {
@@ -321,7 +321,7 @@ impl ParsedTopology {
         }
     }
 
-    /// Reports kinds that the reader does not know, with the classification of their nodes.
+    /// Reports unknown kinds, with the classification (host or switch) of their nodes.
     fn report_unknown_kinds(&mut self) {
         let classified = |node: &ParsedNode| {
             let (kind, why) = match node.kind {

@@ -271,7 +271,7 @@ fn of_sonic(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
         let cells = cells(text, dashes, &columns).or_else(|message| fail(&location, message))?;
         let [port, peer, id, capability] = [0, 1, 2, 3].map(|column| cells[column].clone());
         let description = cells.get(4).cloned().unwrap_or_default();
-        // A description of several lines continues below its column.
+        // A line with empty cells except the description continues the description of the previous row.
         if cells[..4].iter().all(String::is_empty) && !found.is_empty() {
             continue;
         }
@@ -286,8 +286,8 @@ fn of_sonic(file: &str, table: &str) -> Result<Vec<LldpNeighbor>, FileError> {
     Ok(found)
 }
 
-/// Returns the cells of a row: those below the dashes, or, if one is wider than its column, the texts between two or
-/// more spaces. The error is a row of which neither holds.
+/// Returns the cells of a row. By default, the dashes determine the columns; if a cell is wider than its column, the
+/// cells are separated by two or more spaces. Fails if neither rule yields the cells.
 fn cells(text: &str, dashes: &str, columns: &[usize]) -> Result<Vec<String>, String> {
     let characters: Vec<char> = text.trim_end().chars().collect();
     let gaps = dashes.chars().enumerate().filter(|(_, c)| *c == ' ');
@@ -301,7 +301,8 @@ fn cells(text: &str, dashes: &str, columns: &[usize]) -> Result<Vec<String>, Str
     }
     let parts: Vec<String> =
         text.split("  ").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect();
-    // An empty cell beside a text with two spaces in it has as many parts, and another part as capability.
+    // The number of parts is also right if one cell is empty and another contains two spaces, but then the part in the
+    // place of the capability is not a capability.
     let is_capability = |part: &String| part.chars().all(|c| "RBO".contains(c));
     match parts.len() == columns.len() && is_capability(&parts[3]) {
         true => Ok(parts),

@@ -45,7 +45,7 @@ pub(crate) struct ParsedNode {
     pub tier: Option<u8>,
     /// Text of the file that may name the layer of a switch: a group or role.
     pub label: String,
-    /// Location and value of a kind that the reader does not know: "tor.DEVICE_NEIGHBOR_METADATA.x.type `Foo`".
+    /// Location and value of each unknown kind: "tor.DEVICE_NEIGHBOR_METADATA.x.type `Foo`".
     pub unknown_kind: Option<String>,
     pub relay: bool,
     /// The kind is shared by servers and software routers: a node with several links may be a switch.

@@ -1,4 +1,4 @@
-//! The open choices of the thesis's chapter 2, varied jointly over figures 2.10 to 2.17.
+//! Joint search over the unspecified parameters of chapter 2 of the thesis, judged by figures 2.10 to 2.17.
 
 use super::bench::{Bench, mean};
 use super::eccp_dumbbell::{COUNTERS, DELAYS_US, Shown, edge_delay};
@@ -8,9 +8,9 @@ use crate::registry::ECCP_DUMBBELL;
 use crate::search::{Alternative, Claim, OpenChoice, Setting, Space};
 use crate::trial::Trial;
 
-/// Simulated time of a run; the full experiments take 2 s.
+/// Simulated time of a run in ms; the full experiments simulate 2 s.
 const DURATION_MS: u64 = 600;
-/// Time before the measured interval.
+/// Warm-up before the measurement interval, in ms.
 const WARM_UP_MS: u64 = 250;
 
 const TAU: &str = "delay tau";
@@ -20,8 +20,8 @@ const fn one(label: &'static str, changes: &'static [(&'static str, &'static str
     Alternative { label, changes }
 }
 
-/// Without choices that need another model of ECCP: probes that are not counted as data in (2.9), a best estimate that
-/// fades in (2.4), and frames of random length.
+/// Parameter space. It excludes alternatives that require another model of ECCP: probes that are not counted as data in
+/// (2.9), a best estimate that decays in (2.4), and frames of random length.
 pub static SPACE: Space = Space {
     paper: "eccp",
     choices: &[
@@ -150,7 +150,7 @@ pub static SPACE: Space = Space {
     judge,
 };
 
-/// Judges figures 2.10 to 2.17 at a setting.
+/// Judges figures 2.10 to 2.17 for a setting of the parameters.
 fn judge(setting: &Setting) -> Result<Vec<Claim>, Failure> {
     let mut trial = Trial::new(false, None);
     let runs = |edge: &dyn Fn(u64) -> (&'static str, String), values: &[u64]| {

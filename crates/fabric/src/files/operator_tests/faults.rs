@@ -237,7 +237,7 @@ fn unknown_types_of_neighbours_are_reported_with_the_classification() {
     assert_eq!(hosts(&fabric), ["h1", "fw"]);
 }
 
-/// `show lldp table` with these rows, as tabulate prints them.
+/// Returns the output of `show lldp table` with these rows, in the format of the Python library tabulate.
 fn lldp_table(rows: &[[&str; 5]]) -> String {
     let titles = ["LocalPort", "RemoteDevice", "RemotePortID", "Capability", "RemotePortDescr"];
     let width = |at: usize| rows.iter().chain([&titles]).map(|row| row[at].chars().count()).max().unwrap();
@@ -272,11 +272,11 @@ fn wide_rows_of_lldp_tables_are_read_or_refused_with_their_line() {
     let expected = [("rack 4 leaf", "Ethernet 1/1"), ("server-1", "ens1f0"), ("server-2", "eth0")]
         .map(|(node, port)| (node.to_owned(), port.to_owned()));
     assert_eq!(ends(&table), expected);
-    // A description of two lines.
+    // A description with two lines.
     let column = table.lines().nth(2).unwrap().rfind(' ').unwrap() + 1;
     let below = format!("{}second line\nEthernet4", " ".repeat(column));
     assert_eq!(ends(&table.replacen("Ethernet4", &below, 1)), expected);
-    // A cell that is wider than its dashes, as in a table with columns of a fixed width.
+    // A cell that is wider than the dashes of its column, as in a table with fixed column widths.
     let wide = table.replace("server-1   ", "server-1-of-the-rack   ");
     assert_eq!(ends(&wide)[1], ("server-1-of-the-rack".to_owned(), "ens1f0".to_owned()));
     let fails = |text: &str| read("file", text, &options).unwrap_err().to_string();
