@@ -127,8 +127,8 @@ pub(crate) struct Root {
     pub exits: Vec<PortIndex>,
 }
 
-/// Returns the roots of the trees: each switch with attached hosts, and each host that forwards. The exits of a root are
-/// its ports to hosts that do not forward; for [`TreeRoots::Servers`] only those to the first port of a host.
+/// Returns the roots of the trees: each switch with attached hosts, and each host that forwards. The exits of a root
+/// are its ports to hosts that do not forward; for [`TreeRoots::Servers`] only those to the first port of a host.
 fn roots(fabric: &Fabric, kind: TreeRoots) -> Vec<Root> {
     let mut all = Vec::new();
     for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {

@@ -4,9 +4,9 @@ use super::parts::{TierLinks, add_hosts, add_switches, affordable, within};
 use crate::{Fabric, FabricBuilder, FabricError};
 
 /// Generates a leaf-spine fabric: every leaf (`L1`..) is linked to every spine (`S1`..) by `links_per_pair` parallel
-/// links and has `hosts_per_leaf` hosts. The oversubscription is hosts_per_leaf * host rate / (spines * links_per_pair
-/// * uplink rate). Ports of a leaf: hosts first, then the spines in order. Leaf-spine links have the properties
-/// `links.edge`.
+/// links and has `hosts_per_leaf` hosts. The oversubscription is the rate of a leaf's hosts over that of its uplinks:
+/// `hosts_per_leaf * host_rate / (spines * links_per_pair * uplink_rate)`. Ports of a leaf: hosts first, then the
+/// spines in order. Leaf-spine links have the properties `links.edge`.
 ///
 /// # Errors
 /// If a count is zero or the fabric is too large.

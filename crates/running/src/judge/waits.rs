@@ -182,8 +182,8 @@ impl<'a> WaitPorts<'_, 'a> {
         };
         let class = || of("dscp_to_tc_map", "decap_dscp_to_tc_map", arrival.dscp);
         let group = || of("tc_to_pg_map", "decap_tc_to_pg_map", arrival.class);
-        // If the egress switch rewrites the DSCP, the finding lists the map entry that rewrites it first, before the maps
-        // of the next switch.
+        // If the egress switch rewrites the DSCP, the finding lists the map entry that rewrites it before the maps of
+        // the next switch.
         let rewrite = || self.rewrite().filter(|_| arrival.dscp != wait.dscp);
         // The key of the finding may belong to either switch or a third one, so the text names both.
         let here = format!("at {}, {} to {}", self.name(egress), self.frames(), egress.name);
