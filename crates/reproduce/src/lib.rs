@@ -28,7 +28,7 @@ mod trim;
 
 pub use check::{Check, Outcome, Relation};
 pub use failure::Failure;
-pub use papers::experiments;
+pub use papers::{SPACES, experiments};
 pub use print::Result as Found;
 pub use registry::{Choice, Experiment, Source};
 use std::time::Instant;

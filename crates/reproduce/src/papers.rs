@@ -1,6 +1,7 @@
 //! List of all experiments, by paper.
 
 use super::registry::Experiment;
+use super::search::Space;
 use super::{bg, deadlock, dtscoe, equations, florax, pabo, physics, rates, tagger, trim};
 
 /// Experiments by paper, in run order.
@@ -16,6 +17,9 @@ static PAPERS: [&[Experiment]; 10] = [
     rates::EXPERIMENTS,
     dtscoe::EXPERIMENTS,
 ];
+
+/// Papers whose open choices can be searched.
+pub static SPACES: &[&Space] = &[&rates::ECCP_SPACE];
 
 /// Returns all experiments in run order.
 pub fn experiments() -> impl Iterator<Item = &'static Experiment> {

@@ -7,7 +7,8 @@ use crate::progress::count_bar;
 use crate::{interrupt, output};
 use lab::pool;
 use lab::sweep::Shard;
-use reproduce::search::{self, SPACES, SearchFolder, SearchReport, Space};
+use reproduce::SPACES;
+use reproduce::search::{SearchFolder, SearchReport, Space};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -53,7 +54,10 @@ fn space(names: &[String]) -> Result<&'static Space, Failure> {
     let known: Vec<&str> = SPACES.iter().map(|space| space.paper).collect();
     let help = format!("papers with a search: {}", known.join(", "));
     match names {
-        [name] => search::space(name)
+        [name] => SPACES
+            .iter()
+            .copied()
+            .find(|space| space.paper == *name)
             .ok_or_else(|| Failure::input(format!("there is no search of the open choices of `{name}`"), help)),
         _ => Err(Failure::input("--search takes one paper", help)),
     }

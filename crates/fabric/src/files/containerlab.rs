@@ -27,6 +27,22 @@ const OUTSIDE: [&str; 7] = ["host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitc
 const HOST_KINDS: [&str; 8] =
     ["linux", "host", "generic_vm", "ext-container", "k8s-kind", "ostinato", "keysight_ixia-c-one", "ixia-c-one"];
 
+/// Kinds that forward, from the same list, with the former names.
+#[rustfmt::skip]
+const SWITCH_KINDS: [&str; 79] = [
+    "nokia_srlinux", "srl", "nokia_sros", "nokia_srsim", "vr-sros", "vr-nokia_sros", "arista_ceos", "ceos", "arista_veos",
+    "vr-veos", "vr-arista_veos", "juniper_crpd", "crpd", "juniper_vmx", "vr-vmx", "vr-juniper_vmx", "juniper_vqfx",
+    "vr-vqfx", "vr-juniper_vqfx", "juniper_vsrx", "vr-vsrx", "vr-juniper_vsrx", "juniper_vjunosrouter",
+    "juniper_vjunosswitch", "juniper_vjunosevolved", "juniper_cjunosevolved", "vr-vjunosrouter", "vr-vjunosswitch",
+    "vr-vjunosevolved", "cisco_xrd", "xrd", "cisco_xrv", "vr-xrv", "vr-cisco_xrv", "cisco_xrv9k", "vr-xrv9k",
+    "vr-cisco_xrv9k", "cisco_csr1000v", "vr-csr", "vr-cisco_csr1000v", "cisco_n9kv", "vr-n9kv", "vr-cisco_n9kv",
+    "cisco_c8000", "cisco_c8000v", "vr-c8000v", "cisco_cat9kv", "vr-cat9kv", "cisco_iol", "cisco_vios", "cisco_ftdv",
+    "cisco_asav", "cisco_sdwan", "cumulus_cvx", "cvx", "aruba_aoscx", "vr-aoscx", "vr-aruba_aoscx", "sonic-vs",
+    "sonic-vm", "dell_ftosv", "vr-ftosv", "vr-dell_ftosv", "dell_sonic", "mikrotik_ros", "vr-ros", "vr-mikrotik_ros",
+    "huawei_vrp", "ipinfusion_ocnos", "openbsd", "freebsd", "6wind_vsr", "rare", "openwrt", "arrcus_arcos", "fdio_vpp",
+    "vyosnetworks_vyos", "bridge", "ovs-bridge",
+];
+
 /// Words in the names of images that forward: routing suites and network operating systems that run as `linux`.
 #[rustfmt::skip]
 const ROUTER_IMAGES: [&str; 14] = [
@@ -87,7 +103,7 @@ pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, Fil
         return fail("topology.nodes", "is missing: expected `topology:` with `nodes:` and `links:`");
     }
     let mut plain = ParsedTopology::default();
-    let mut unread = Vec::new();
+    let (mut unread, mut unknown_kinds) = (Vec::new(), Vec::new());
     for (value, known) in [&document, topology].into_iter().zip(KEYS) {
         unread.extend(unknown_keys(value, known));
     }
@@ -99,6 +115,9 @@ pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, Fil
         unread.extend(unknown_keys(node, &NODE_KEYS));
         let Some(name) = scalar(name) else { return fail("topology.nodes", "a node's name must be a text") };
         let node = role(topology, &name, node)?;
+        if node.why.starts_with("kind ") && !has_known_kind(&node) {
+            unknown_kinds.push(format!("{name} ({})", node.why));
+        }
         if !plain.add(node) {
             return fail("topology.nodes", format!("`{name}` occurs twice"));
         }
@@ -128,10 +147,20 @@ pub fn read_containerlab(content: &str, options: &Options) -> Result<Fabric, Fil
     }
     let text = |count| format!("{} outside of the lab left out", counted(count, "link"));
     plain.decide(Subject::LeftOut, text, outside);
+    let text = |count| match count {
+        1 => "1 node of an unknown kind is a switch".to_owned(),
+        _ => format!("{count} nodes of unknown kinds are switches"),
+    };
+    plain.decide(Subject::Roles, text, unknown_kinds);
     unread.sort();
     unread.dedup();
     plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "unknown key")), unread);
     plain.assemble(options)
+}
+
+/// Returns whether the node, which has its role from its kind, has a kind of containerlab's manual.
+fn has_known_kind(node: &ParsedNode) -> bool {
+    SWITCH_KINDS.iter().chain(&HOST_KINDS).any(|kind| node.why == reason_from("kind", kind))
 }
 
 /// Returns the error for a template, which contains `{{ }}` or `{% %}`.

@@ -99,7 +99,7 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
         }
     }
     let links = all_links(&document)?;
-    let (mut stubs, mut bridges) = (Vec::new(), Vec::new());
+    let (mut stubs, mut bridges, mut disabled) = (Vec::new(), Vec::new(), Vec::new());
     for (index, (location, link)) in links.into_iter().enumerate() {
         let ends = ends(link, &plain);
         if let Yaml::Hash(_) = link {
@@ -113,6 +113,10 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
         }
         if let Some(unknown) = ends.iter().find(|end| !plain.has(end)) {
             return fail(location, format!("`{unknown}` is no node"));
+        }
+        if let Yaml::Boolean(true) = yaml::get(link, "disable") {
+            disabled.push(ends.join("-"));
+            continue;
         }
         let port = String::new;
         match ends.as_slice() {
@@ -146,6 +150,7 @@ pub fn read_netlab(content: &str, options: &Options) -> Result<Fabric, FileError
         bridges,
     );
     plain.decide(Subject::LeftOut, |count| format!("{} of one node left out", counted(count, "link")), stubs);
+    plain.decide(Subject::LeftOut, |count| format!("{} with `disable` left out", counted(count, "link")), disabled);
     plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "unknown key")), unread);
     plain.assemble(options)
 }

@@ -163,8 +163,8 @@ fn end_line(file: &mut File) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::SPACES;
     use super::*;
+    use crate::papers::SPACES;
 
     /// A folder that is removed with it.
     struct Scratch(PathBuf);

@@ -15,7 +15,6 @@ pub use report::SearchReport;
 
 use crate::check::{Check, Outcome};
 use crate::failure::Failure;
-use crate::rates::ECCP_SPACE;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -114,14 +113,6 @@ pub struct ClaimResult {
     pub pass: bool,
 }
 
-/// Returns the space of `paper`.
-pub fn space(paper: &str) -> Option<&'static Space> {
-    SPACES.iter().copied().find(|space| space.paper == paper)
-}
-
-/// Papers whose open choices can be searched.
-pub const SPACES: &[&Space] = &[&ECCP_SPACE];
-
 impl Space {
     /// Returns the number of settings.
     pub fn settings(&self) -> u64 {
@@ -185,6 +176,8 @@ fn coprime_near(count: u64, start: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::papers::SPACES;
+    use crate::rates::ECCP_SPACE;
     use crate::registry::ECCP_DUMBBELL;
     use std::collections::BTreeSet;
 

@@ -188,8 +188,8 @@ fn figures(results: &[&PointResult]) -> Vec<FigureReport> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::SPACES;
     use super::*;
+    use crate::papers::SPACES;
 
     /// A point that satisfies the claims with a 1: two of figure 1, two of figure 2.
     fn point(point: u64, holds: [u8; 4]) -> (u64, PointResult) {

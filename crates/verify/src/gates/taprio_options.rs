@@ -214,18 +214,22 @@ impl Options {
         }
         let mut sorted: Vec<(u64, u64)> = queues.iter().map(|&(count, offset)| (offset, offset + count)).collect();
         sorted.sort_unstable();
-        let overlap = sorted.windows(2).any(|pair| pair[1].0 < pair[0].1) && self.flags != 1;
+        let overlap = sorted.windows(2).any(|pair| pair[1].0 < pair[0].1);
         if overlap || queues.iter().any(|&(count, _)| count == 0) {
             return at(first, "`queues`: each class needs queues, and no two may share one");
+        }
+        if self.flags == 1 {
+            let why = "taprio itself enforces no gates then, and the `etf` queues that would are not followed";
+            return at(first, format!("`flags 0x1` (txtime-assist): {why}"));
         }
         match (self.flags, &self.clock) {
             (2, Some(_)) => {
                 return at(first, "`flags 0x2` and `clockid`: the kernel refuses a clock where the card runs");
             }
-            (0 | 1, None) => return at(first, "`clockid` is missing: without `flags 0x2` the kernel requires one"),
+            (0, None) => return at(first, "`clockid` is missing: without `flags 0x2` the kernel requires one"),
             _ => {}
         }
-        if self.delay && self.flags != 1 {
+        if self.delay {
             return at(first, "`txtime-delay` goes with `flags 0x1` alone");
         }
         if self.base_ns.is_none() {

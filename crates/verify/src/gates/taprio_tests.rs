@@ -113,6 +113,7 @@ fn hostile_commands_are_refused_with_their_line() {
         ),
         ("clockid CLOCK_TAI", "clockid CLOCK_SUN", "line 7: `clockid SUN`: expected one of CLOCK_TAI"),
         ("clockid CLOCK_TAI", "clockid CLOCK_TAI flags 0x2", "line 3: `flags 0x2` and `clockid`"),
+        ("clockid CLOCK_TAI", "clockid CLOCK_TAI flags 0x1", "line 3: `flags 0x1` (txtime-assist): taprio itself"),
         ("clockid CLOCK_TAI", "clockid CLOCK_TAI flags 0x4", "line 7: `flags` is `0x4`"),
         ("dev eth0 parent", "parent", "line 3: `dev` and an interface are missing"),
         ("parent root", "", "line 3: `root` or `parent root` is missing"),

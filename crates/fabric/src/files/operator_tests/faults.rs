@@ -48,6 +48,28 @@ fn netlab_blocks_that_are_not_read_are_said() {
 }
 
 #[test]
+fn disabled_links_of_netlab_are_left_out() {
+    let core =
+        "links:\n- l1-s1\n- l2-s1\n- h1-l1\n- h2-l2\n- {l1: , s2: , disable: true}\n- {l2: , s2: , disable: false}\n";
+    let fabric = of(&(NETLAB.to_owned() + core));
+    assert_eq!(links_of(&fabric).len(), 5);
+    assert_eq!(lines(&fabric), ["1 link with `disable` left out: l1-s2"]);
+}
+
+#[test]
+fn unknown_kinds_of_containerlab_are_reported() {
+    let text = "topology:\n  nodes:\n    leaf1: {kind: arista_ceoss}\n    leaf2: {kind: ceos}\n    a: {kind: lniux}\n    \
+                b: {kind: linux}\n  links:\n    - endpoints: [\"a:1\", \"leaf1:1\"]\n    \
+                - endpoints: [\"b:1\", \"leaf2:1\"]\n    - endpoints: [\"leaf1:2\", \"leaf2:2\"]\n";
+    let reported = lines(&of(text));
+    let own = "2 nodes of unknown kinds are switches: leaf1 (kind arista_ceoss), a (kind lniux)";
+    assert!(reported.iter().any(|line| line == own), "{reported:?}");
+    assert!(
+        !lines(&of(&text.replace("ceoss", "ceos").replace("lniux", "linux"))).iter().any(|it| it.contains("unknown"))
+    );
+}
+
+#[test]
 fn containerlab_groups_come_from_kinds_and_defaults_too() {
     let links = |more: &str| {
         format!(
