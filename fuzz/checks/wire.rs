@@ -1,8 +1,8 @@
 //! Checks of frames, a module for each fuzz target.
 
 pub mod wire_frame {
-    //! Whole frames and every header on its own: arbitrary bytes are an error or a repr, never a panic. A parsed frame
-    //! can be emitted and parsed again with an equal result.
+    //! Parsers of complete frames and of each header: for arbitrary bytes they return an error or a parsed value, and
+    //! never panic. Round trip: a parsed frame that is emitted and parsed again gives an equal value.
 
     use wire::checksum::PseudoHeader;
     use wire::{

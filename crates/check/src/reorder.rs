@@ -141,7 +141,8 @@ impl ReorderDensity {
         self.ignored += other.ignored;
     }
 
-    /// Returns the largest counted displacement (RFC 5236: `D_T`).
+    /// Returns the displacement threshold `D_T` (RFC 5236), in packets: the density contains displacements from `-D_T`
+    /// to `D_T`.
     pub fn threshold(&self) -> u32 {
         self.threshold
     }

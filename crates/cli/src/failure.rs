@@ -146,7 +146,7 @@ impl Failure {
         }
     }
 
-    /// Returns what to write instead.
+    /// Returns the hint for the `help:` line: how the user can correct the input.
     fn help(&self) -> Option<String> {
         match self {
             Failure::Input { help, .. } => help.clone(),

@@ -130,7 +130,8 @@ impl HeldFlows {
         self.flows.get(&(port, pair)).map(|flow| flow.hold.rate_bps())
     }
 
-    /// Returns the time of the next release or expiry.
+    /// Returns the earliest time at which the next frame of a held flow becomes eligible or a hold expires;
+    /// [`Time::MAX`] if there is none.
     pub fn next_event(&self) -> Time {
         self.timers.first().map_or(Time::MAX, |first| first.0)
     }
@@ -182,7 +183,8 @@ impl HeldFlows {
         running.fold((total, longest), |(total, longest), span| (total + span, longest.max(span)))
     }
 
-    /// Returns the frames ahead of `frame` in its flow's queue, which contains it, and the time of the next release.
+    /// Returns the frames ahead of `frame` in its flow's queue, which contains it, and the time at which the hold
+    /// permits the next frame of the flow or expires.
     pub fn ahead_of(&self, port: u16, frame: &Frame) -> (Load, Time) {
         let pair = self.pair_of(port, frame.src, frame.dst);
         let Some(flow) = pair.and_then(|pair| self.flows.get(&(port, pair))) else { return <_>::default() };

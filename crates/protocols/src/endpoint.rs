@@ -162,7 +162,8 @@ pub trait Sender {
     }
     /// Statistics for the flow's record.
     fn statistics(&self) -> SenderStatistics;
-    /// State of the congestion control at `now`, on the host's clock and not before the last call. Changes nothing.
+    /// Returns the state of the congestion control at `now`, a time of the host's clock that is not before the previous
+    /// call of a method of this sender. Has no side effects.
     fn control_state(&self, _now: Time) -> ControlState {
         ControlState::default()
     }

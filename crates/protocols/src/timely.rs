@@ -239,8 +239,9 @@ mod tests {
         assert_eq!(p.acknowledged_bytes(), Some(1));
     }
 
-    /// The thesis prints two equations for round trips above T_high. The correct one cuts more for longer round trips.
-    /// The other cuts by 0.8 just above T_high, and by nothing in the limit. They agree only at twice T_high.
+    /// Bahnasy's thesis has two equations for the factor of the rate at an RTT above T_high. With the correct one
+    /// (3.2), 1 - 0.8 (1 - T_high / RTT), the cut grows with the RTT. With the other (1.2), 1 - 0.8 T_high / RTT, the
+    /// cut is 0.8 just above T_high and tends to 0 for long RTTs. The two factors are equal only at RTT = 2 T_high.
     #[test]
     fn the_corrected_cut_grows_with_the_round_trip() {
         let p = TimelyParameters::default();

@@ -207,8 +207,9 @@ mod tests {
         assert!(dog.storms().all(|(_, storms)| storms.time(Time::MAX) == Time::from_us(550 - 210)));
     }
 
-    /// No class is paused for longer than `detection_time` without a storm, no storm lasts longer than
-    /// `restoration_time` after the last pause, and storms begin and end alternately.
+    /// Random pauses of one class: a storm begins only after at least 200 us (`detection_time`) of pause, and ends at
+    /// least 300 us (`restoration_time`) and less than 500 us after the last pause frame. Begin and end of storms
+    /// alternate, and the counted time in storms is exact.
     #[test]
     fn agrees_with_the_definition() {
         for seed in 0..100 {

@@ -232,7 +232,8 @@ fn pairs(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficKind> {
         "stride" => section.count("stride").map(|stride| PatternPlan::Stride { stride }),
         _ => listed(section),
     };
-    // Other kinds have several directions or destinations, for which one path does not suffice.
+    // A [[path]] has one source and one destination host, so `path` is allowed only for the kinds of traffic that can
+    // have a single pair of hosts.
     let path = if matches!(kind, "incast" | "random" | "pairs") { section.text("path") } else { None };
     if path.is_some() && section.has("paths") {
         section.fail("path", "`path` and `paths` exclude each other", None);

@@ -24,7 +24,7 @@ pub(crate) struct Field<'a> {
     pub here: &'a [ConflictInterval],
     /// Shifts blocked on links upstream.
     pub upstream: &'a [ConflictInterval],
-    /// Shifts blocked by the ends of periods.
+    /// Shifts at which the slot would extend beyond the end of the stream's period.
     pub walls: &'a [ConflictInterval],
 }
 

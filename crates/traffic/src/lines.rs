@@ -113,10 +113,10 @@ pub enum Problem {
          link = [\"tor0\", \"agg1\"] and at = \"0ps\""
     )]
     Failure,
-    /// An error in triggers or messages, in words.
+    /// A malformed connection or trigger line of a connection matrix; contains the complete error text.
     #[error("{0}")]
     Trigger(String),
-    /// An invalid distribution.
+    /// An invalid distribution of sizes; contains the complete error text.
     #[error("{0}")]
     Distribution(&'static str),
 }

@@ -79,9 +79,9 @@ pub struct Exchange {
     pub traffic: u8,
     /// First request of the first connection.
     pub first_flow: u32,
-    /// Requests per round, at least 1.
+    /// Number of connections, at least 1; each sends one request per round.
     pub connections: u32,
-    /// Requests per connection.
+    /// Requests per connection, which is the number of rounds.
     pub requests: u32,
     /// All requests of a connection share one transport connection, and all replies another.
     pub persistent_connection: bool,

@@ -23,18 +23,18 @@ pub enum Sizes {
     Empirical(Arc<Cdf>),
 }
 
-/// A cumulative distribution, linear between its points.
+/// A cumulative distribution function (CDF), piecewise linear between its points.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cdf {
     points: Vec<CdfPoint>,
 }
 
-/// A point of a distribution.
+/// A point of a CDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CdfPoint {
     /// Size in bytes.
     pub bytes: u64,
-    /// Share of flows of at most this size, in units of 1 / [`Cdf::WHOLE`].
+    /// Cumulative probability: share of flows of at most this size, in units of 1 / [`Cdf::WHOLE`].
     pub share: u64,
 }
 
@@ -96,16 +96,17 @@ impl Sizes {
 }
 
 impl Cdf {
-    /// Share of all flows: shares have twelve decimals.
+    /// Cumulative probability 1: probabilities have twelve decimals.
     pub const WHOLE: u64 = 1_000_000_000_000;
     /// Largest size, 1 PiB: means and interpolation then fit 128 bits.
     pub const MAX_BYTES: u64 = 1 << 50;
 
-    /// Makes the distribution through these points.
+    /// Makes the distribution whose CDF is piecewise linear between these points.
     ///
     /// # Errors
-    /// Index of the first invalid point, and the reason. Sizes and shares never decrease, the first share is 0, the
-    /// last [`Cdf::WHOLE`], the largest size 1 byte to [`Cdf::MAX_BYTES`].
+    /// Index of the first invalid point, and the reason. Sizes and cumulative probabilities (`share`) must not
+    /// decrease, the first probability must be 0, the last [`Cdf::WHOLE`], and the largest size 1 byte to
+    /// [`Cdf::MAX_BYTES`].
     pub fn new(points: Vec<CdfPoint>) -> Result<Cdf, (usize, &'static str)> {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
             return Err((0, "a distribution has at least two points"));
@@ -135,7 +136,7 @@ impl Cdf {
         &self.points
     }
 
-    /// Returns the size in the middle of the `share`-th of [`Cdf::WHOLE`] equal slices, rounded to a byte, at least 1.
+    /// Returns the quantile at probability (`share` + 1/2) / [`Cdf::WHOLE`], rounded to a byte, at least 1.
     ///
     /// # Panics
     /// If `share` is not below [`Cdf::WHOLE`].

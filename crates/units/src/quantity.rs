@@ -7,8 +7,8 @@ use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 /// Preamble and start delimiter before every frame on a link (IEEE 802.3 clause 35.2.3.2).
 pub const PREAMBLE_BYTES: u64 = 8;
 
-/// Minimum gap between two frames (IEEE 802.3 clause 4.4.2). It occupies the link after a frame and does not delay its
-/// reception: a frame is received with its last bit.
+/// Minimum inter-frame gap (interPacketGap of IEEE 802.3, clause 4.4.2). It occupies the link after a frame, but does
+/// not delay the reception of this frame, which is complete with its last bit.
 pub const GAP_BYTES: u64 = 12;
 
 /// Overhead of every frame on a link.

@@ -1,4 +1,4 @@
-//! Messages and help for errors of `why`: the invalid option, and what to write instead.
+//! Messages and hints for errors of `why`: the invalid option, and how to correct it.
 
 use crate::recognise::instead_of_a_result;
 use explain::ExplainError;
@@ -19,7 +19,7 @@ pub fn message(error: &ExplainError) -> String {
     }
 }
 
-/// Returns what to write instead.
+/// Returns the hint for the `help:` line: how the user can correct the input.
 pub fn help(error: &ExplainError) -> Option<String> {
     Some(match error {
         ExplainError::NotAResult { path, kind } => instead_of_a_result(path, *kind),

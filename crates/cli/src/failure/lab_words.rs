@@ -13,7 +13,7 @@ pub fn message(error: &LabError) -> String {
     }
 }
 
-/// Returns what to write instead.
+/// Returns the hint for the `help:` line: how the user can correct the input.
 pub fn help(error: &LabError) -> Option<String> {
     Some(match error {
         LabError::NotAScenario { path, kind } => instead_of_a_scenario(path, *kind),

@@ -123,7 +123,8 @@ fn update(text: &mut String, listed: &BTreeMap<(String, String), String>) {
     for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "json")) {
         let paper = file.file_stem().unwrap().to_str().unwrap();
         let (begin, end) = marks(paper);
-        // The output of a single experiment is not the output of a whole paper.
+        // Skips outputs of single experiments (PAPER-EXPERIMENT.json): the page has a section only for each whole
+        // paper.
         let Some((before, rest)) = text.split_once(&begin) else { continue };
         let (_, after) = rest.split_once(&end).unwrap();
         let document = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();

@@ -31,7 +31,7 @@ use crate::{Fabric, FabricBuilder, FabricError, Node, NodeId, NodeKind};
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Time};
 
-/// Reason for the kind of a node that is a switch because no rule makes it a host.
+/// Default reason, for a node that is classified as a switch because no rule classifies it as a host.
 const NO_SIGN_OF_A_HOST: &str = "nothing says that it is a host";
 
 impl ParsedTopology {

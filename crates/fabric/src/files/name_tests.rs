@@ -209,7 +209,8 @@ proptest! {
         }
     }
 
-    /// A writer writes a name that its own reader restores, or rejects the name.
+    /// Round trip through each format: the names and cables that are read from a written file equal those of the
+    /// fabric. Only the writers of link CSV and `config_db.json` may reject a name instead.
     #[test]
     fn every_writer_carries_a_name_or_refuses_it(switch in taken(), other in taken(), port in taken()) {
         let Ok(fabric) = named(&switch, &other, &port) else { return Ok(()) };

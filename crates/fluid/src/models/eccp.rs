@@ -28,9 +28,9 @@ pub struct Parameters {
     pub largest_cut: f64,
     /// w, weight of the change.
     pub weight: f64,
-    /// AvT, share of the link to be kept free, above 0, below 1.
+    /// AvT, available bandwidth to be left on the path, as a share of the rate R of a flow, above 0, below 1.
     pub available: f64,
-    /// A_eq, share of the margin that is free at the fixed point, 0 to 1.
+    /// A_eq, value of the available-bandwidth ratio A_r = AvBw / (AvT R) at equilibrium, 0 to 1.
     pub equilibrium: f64,
     /// T, time between trains, in s, above 0.
     pub cycle: f64,

@@ -22,7 +22,7 @@ impl HostHolds {
         HostHolds { held: HeldFlows::new(ports), due: Time::MAX, waiting: BTreeMap::new() }
     }
 
-    /// Returns the holds that stop all frames: port, hold, start, and slot of a waiting flow.
+    /// Returns the holds with rate 0: port, host pair, start of the hold, and slot of the first waiting flow, if any.
     pub fn stopped(&self) -> impl Iterator<Item = (u16, HostPair, Time, Option<u32>)> {
         let slot = |port, pair| self.waiting.get(&(port, pair)).and_then(|slots| slots.first().copied());
         self.held.stopped().map(move |(port, pair, since, _)| (port, pair, since, slot(port, pair)))

@@ -56,7 +56,8 @@ impl Host {
         self.flow_blocks.as_ref().map(|holds| &holds.held)
     }
 
-    /// Returns the flows with data that wait for the end of a hold with rate 0: port, start of the hold, class.
+    /// Returns, for each hold with rate 0, at most one flow with data that waits for its end: port, start of the hold,
+    /// class of the flow.
     pub(crate) fn held_flows(&self) -> impl Iterator<Item = (u16, Time, u8)> {
         let stopped = self.flow_blocks.iter().flat_map(|holds| holds.stopped());
         let waiting = stopped.filter_map(|(port, _, since, slot)| Some((port, since, slot? as usize)));

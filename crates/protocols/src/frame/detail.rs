@@ -4,12 +4,12 @@
 //! |---|---|---|
 //! | data, trimmed, returned | start of the flow, or an announcement | [`Frame::flow_start`], [`Frame::announcement`] |
 //! | probe, control | a number of the transport | [`Frame::number`] |
-//! | acknowledgement, notification | arrival time of the data | [`Frame::arrival`] |
+//! | acknowledgement, CNP | arrival time of the data | [`Frame::arrival`] |
 //! | negative acknowledgement of one packet | the packet that arrived or was trimmed | [`Frame::packet`] |
 //! | acknowledgement | out-of-order blocks | [`Frame::sack_blocks`] |
 //! | acknowledgement | edge of the window, or pulled packets | [`Frame::window_edge`], [`Frame::pulls`] |
 //! | congestion notification message | strength of the congestion | [`Frame::congestion_message`] |
-//! | notification of available bandwidth | bits per second | [`Frame::available_bps`] |
+//! | CNP of ECCP | available bandwidth, in bits per second | [`Frame::available_bps`] |
 //! | pull | the next byte expected | [`Frame::next_expected`] |
 //! | frames with telemetry | index of the record | [`Frame::record`] |
 //! | PAUSE, PFC | classes and quanta | [`Frame::pause_message`] |
@@ -82,7 +82,7 @@ impl Detail {
         Detail(packets)
     }
 
-    /// Notification of available bandwidth, in bits per second.
+    /// CNP of ECCP: available bandwidth, in bits per second.
     #[inline]
     pub fn available(bps: u64) -> Detail {
         Detail(bps)
@@ -234,7 +234,7 @@ impl Frame {
         self.detail.0
     }
 
-    /// Returns the arrival time of the data from an acknowledgement or notification.
+    /// Returns the arrival time of the data from an acknowledgement or CNP.
     #[inline]
     pub fn arrival(&self) -> Time {
         debug_assert!(matches!(self.kind, Kind::Ack | Kind::Cnp), "{:?} tells of no arrival", self.kind);
@@ -270,7 +270,7 @@ impl Frame {
         self.detail.0
     }
 
-    /// Returns the available bandwidth, in bits per second, from a notification.
+    /// Returns the available bandwidth, in bits per second, from a CNP of ECCP.
     #[inline]
     pub fn available_bps(&self) -> u64 {
         debug_assert!(self.kind == Kind::Cnp, "{:?} tells of no bandwidth", self.kind);

@@ -219,8 +219,8 @@ impl Sender for NdpSender {
         self.credit == 0 && self.unsent_initial == 0 && self.flight.base() != self.packets
     }
 
-    /// The receiver controls the flow: after the initial window the sender has no rate and no window, only bytes in
-    /// flight.
+    /// Only bytes in flight: the transport is receiver-driven. After the initial window the pulls of the receiver clock
+    /// the sender, which has neither a rate nor a congestion window.
     fn control_state(&self, _now: Time) -> ControlState {
         let flight_bytes = u64::from(self.flight.under_way()) * u64::from(self.parameters.payload_bytes);
         ControlState { flight_bytes: Some(flight_bytes), ..ControlState::default() }

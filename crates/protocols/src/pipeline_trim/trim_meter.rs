@@ -7,7 +7,8 @@ use units::{Rate, Time};
 /// The trimming rule of an ingress pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// No trimming at ingress: a full queue determines deflection or mirroring.
+    /// No meters: a frame that finds its egress queue full is deflected, or its header is mirrored, depending on the
+    /// switch type.
     None,
     /// One meter at the line rate; signals have no effect.
     Meter,

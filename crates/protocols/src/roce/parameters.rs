@@ -136,8 +136,8 @@ impl RoceParameters {
     }
 
     /// Returns the maximum bytes in flight of `flow` under selective repeat: a new packet may start while fewer bytes
-    /// are in flight. `wire_bytes` is the size of a full packet on the wire. A flow without a known round trip has no
-    /// limit by its path.
+    /// are in flight. [`FlightCap::Path`] is the bandwidth-delay product (IRN: BDP-FC), rounded up to full packets of
+    /// `wire_bytes` on the wire; there is no limit if the RTT of the path is unknown.
     pub(crate) fn cap_bytes(&self, flow: &FlowStart, wire_bytes: u64) -> u64 {
         match self.flight_cap {
             FlightCap::Path if flow.round_trip > Time::ZERO => {

@@ -151,8 +151,8 @@ const WINDOW_US: f64 = 121.6;
 /// Tolerance of the goodput of senders that share a port.
 const SHARED_GBPS: &str = "1.5 Gbps: 1 for the paper's range, and 1.3 % for preamble and gap";
 
-/// Returns the minimum and maximum, over the ports with congestion signals, of the time in pessimistic mode relative to
-/// `us`.
+/// Returns the minimum and maximum, over the ports with congestion signals, of the total time in pessimistic mode
+/// divided by `us`, the length of the evaluated interval.
 fn pessimistic(run: &Run, us: f64) -> (f64, f64) {
     let inside = inside(&run.result.summary);
     let whole = run.result.summary.simulated_ps as f64 * 1e-6;

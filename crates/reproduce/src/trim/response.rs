@@ -9,14 +9,14 @@ use crate::plot::bars;
 use crate::trial::Trial;
 use text::lines::{Panel, Scale};
 
-/// Returns the overrides for a response of `us`, split into pessimistic time and half time in the paper's ratio of 6 to
-/// 18.
+/// Returns the overrides for a response duration of `us`: after a congestion signal the port is in pessimistic mode for
+/// `us`, then in half mode for three times as long (the paper's ratio of 6 to 18).
 fn response(us: f64) -> Changes {
     let ns = |us: f64| format!("{}ns", (us * 1e3).round() as u64);
     vec![("switch.overload.pessimistic", ns(us)), ("switch.overload.half", ns(3.0 * us))]
 }
 
-/// Returns the response times to test, in us.
+/// Returns the response durations to test, in us.
 fn responses(trial: &mut Trial) -> Vec<f64> {
     if trial.quick {
         trial.shortened.push("responses: 0, 1, 3, 6, 12 and 30 us instead of every one from 0 to 30".to_owned());
@@ -27,7 +27,7 @@ fn responses(trial: &mut Trial) -> Vec<f64> {
     }
 }
 
-/// Runs each response time, and shows goodput, number of trims and maximum recirculation queue.
+/// Runs each response duration, and shows goodput, number of trims and maximum recirculation queue.
 fn over_responses(trial: &mut Trial, senders: u64, more: fn(f64) -> Changes) -> Result<Vec<(f64, Run)>, Failure> {
     let responses = responses(trial);
     let runs: Vec<(f64, Run)> = responses
@@ -50,7 +50,7 @@ const GOODPUT: Quantity = ("goodput, Gbps", Scale::Linear, Run::goodput);
 const TRIMS: Quantity = ("packets trimmed", Scale::Linear, Run::trims);
 const QUEUE: Quantity = ("longest recirculation queue, packets", Scale::Logarithmic, Run::queue);
 
-/// Plots statistics over the response time, with a panel per statistic and a line per number of senders.
+/// Plots statistics over the response duration, with a panel per statistic and a line per number of senders.
 fn by_us(trial: &mut Trial, name: &str, title: &str, quantities: &[Quantity], all: &[(u64, Vec<(f64, Run)>)]) {
     let panel = |&(y, scale, of): &Quantity| {
         let points = |runs: &[(f64, Run)]| runs.iter().map(|(us, run)| (*us, of(run))).collect();
@@ -61,8 +61,8 @@ fn by_us(trial: &mut Trial, name: &str, title: &str, quantities: &[Quantity], al
     leave(trial, name, title, &panels);
 }
 
-/// Returns the run with the shortest stable response. If no response is stable, returns the first run with at least the
-/// paper's response time. The text describes the response for the note of a check.
+/// Returns the run with the shortest stable response duration ([`stable_from`]). If none is stable, returns the first
+/// run with at least the paper's response duration. The text states the duration for the note of a check.
 fn where_stable(runs: &[(f64, Run)], paper_us: f64) -> Option<(&Run, String)> {
     let from = stable_from(runs);
     let (us, run) = runs.iter().find(|(us, _)| if from.is_finite() { *us == from } else { *us >= paper_us })?;
@@ -70,13 +70,13 @@ fn where_stable(runs: &[(f64, Run)], paper_us: f64) -> Option<(&Run, String)> {
     Some((run, format!("at {us} us, {why}")))
 }
 
-/// Reason for the tolerance of a response time.
+/// Reason for the tolerance of a response duration.
 const STEP: &str = "2 us: two steps of the responses that are tried";
 /// Reason for the tolerance of goodput and trims.
 const FIVE: &str = "5 %: the paper's own bound beside Ideal";
 
-/// Returns the shortest response time such that with it and all longer ones the queue does not exceed the paper's 250
-/// packets; infinite if there is none.
+/// Returns the shortest response duration (time in pessimistic mode after a signal, not a latency) such that with it
+/// and all longer durations the recirculation queue does not exceed the paper's 250 packets; infinite if there is none.
 fn stable_from(runs: &[(f64, Run)]) -> f64 {
     let mut from = f64::INFINITY;
     for (us, run) in runs.iter().rev() {

@@ -37,11 +37,12 @@ impl Walk {
     }
 }
 
-/// Hops by the state that they start from.
+/// Directed graph of frame states. An edge is a hop, from the state on arrival at a switch to that at the next switch.
 struct Graph<'s> {
     steps: &'s [Step],
+    /// Outgoing hops of each state, as indices of `steps`.
     from: BTreeMap<State, Vec<usize>>,
-    /// Hops that lead to a state.
+    /// Incoming hops of each state, as indices of `steps`.
     to: BTreeMap<State, Vec<usize>>,
 }
 

@@ -6,8 +6,9 @@ use crate::slot::ConflictInterval;
 use std::cmp::Reverse;
 use units::Time;
 
-/// Finds slots for as many streams as possible. Groups of streams without common links, even indirectly, are scheduled
-/// separately. Groups of up to eight streams are searched exhaustively within a step limit.
+/// Finds slots for as many streams as possible. Each connected component of the conflict graph (streams with a common
+/// link are adjacent) is scheduled separately. Components of up to eight streams are searched exhaustively within a
+/// step limit.
 pub fn central(problem: &Problem) -> Schedule {
     let mut occupancy = Occupancy::new(problem);
     let mut all: Vec<Option<Starts>> = vec![None; problem.streams.len()];
@@ -47,7 +48,7 @@ pub fn central_heuristic(problem: &Problem) -> Schedule {
     Schedule { most: rejected.is_empty(), starts: all, rejected }
 }
 
-/// Returns groups of streams that share links, directly or indirectly.
+/// Returns the connected components of the conflict graph, in which streams with a common link are adjacent.
 fn groups(problem: &Problem) -> Vec<Vec<usize>> {
     let mut root: Vec<usize> = (0..problem.streams.len()).collect();
     fn find(root: &mut [usize], mut at: usize) -> usize {

@@ -105,8 +105,9 @@ impl Config {
         self
     }
 
-    /// Returns the time after the departure of its request at which a source stops. It is 0.1 % before the first node
-    /// expires the entry, so that with a smaller clock error the source never sends in an expired slot.
+    /// Returns the time from the departure of a request until its source stops sending in the slot: 0.1 % less than the
+    /// lifetime of the entry in the nodes. Therefore a source never sends in an expired slot if the relative clock
+    /// drift is below 0.1 %.
     pub(crate) fn source_lifetime(&self) -> Time {
         self.lifetime - self.lifetime / 1_000
     }

@@ -166,7 +166,8 @@ impl Node {
         if let Some((start, occupied)) = known {
             (source.ask.start, source.known) = (start, occupied);
         }
-        // The backoff range doubles per failure, so that colliding sources do not collide forever.
+        // Truncated binary exponential backoff: the range doubles per failure, up to 16 answer times, so that the
+        // retries of conflicting sources do not stay synchronised.
         let spread = self.config.answer.as_ps() << source.failures.min(4);
         source.again = Some(now + Time::from_ps(1 + self.random.below(spread.max(1))));
     }

@@ -36,9 +36,9 @@ impl Entry {
     }
 }
 
-/// Converts a node's intervals to those of a message. Intervals are merged and sorted by the share that they block,
-/// because the message drops those that do not fit. Windows over 65535 times the modulus and times over 281 s are
-/// dropped too. That is safe because intervals are only hints.
+/// Converts a node's conflict intervals to those of a message. Intervals are merged, and sorted in descending order of
+/// the share of the window that they block, because the message omits the last intervals if they do not fit. Intervals
+/// whose divisor (`window` / modulus) exceeds 65535 are omitted too. Omission is safe because intervals are only hints.
 pub fn to_wire(blocked: &[ConflictInterval], window: Time) -> Vec<OccupiedShifts> {
     let mut blocked = joined(blocked);
     let share = |one: &ConflictInterval| u128::from(one.length_ps) * u128::from(window.as_ps() / one.modulus_ps);

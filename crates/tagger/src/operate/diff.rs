@@ -56,7 +56,7 @@ pub struct SwitchDiff {
     pub changed: Vec<Change>,
     /// Rules only in the old table.
     pub removed: Vec<Single>,
-    /// Number of rules in both tables.
+    /// Number of rules that are identical in both tables, without those of ports with a changed peer.
     pub unchanged: usize,
     /// Ports with a changed peer: (port, old peer, new peer). Rules for these ports are removed first and added last.
     pub recabled: Vec<(PortIndex, String, String)>,

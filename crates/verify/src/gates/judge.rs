@@ -31,7 +31,8 @@ pub struct Judgement {
     /// Maximum difference between the latencies of two frames of a stream, in picoseconds; 0 for time slots, which
     /// repeat in each period.
     pub jitter_ps: u64,
-    /// Statements that are valid but probably unintended.
+    /// Warnings: properties that violate no condition but are probably unintended, such as gates that never open, and
+    /// unchecked assumptions.
     pub warnings: Vec<String>,
 }
 

@@ -325,7 +325,7 @@ fn as_text(source: &str, folder: &Path, found: &Found, report: &Report) -> Strin
     text += &format!("  {}\n", styled(&size, Style::Faint));
     let (ok, fail) = (styled("ok  ", Style::Good), styled("FAIL", Style::Bad));
     match report.cycle.len() as u64 {
-        // Without lossless accounts "cannot deadlock" would be vacuous.
+        // Without lossless accounts there are no buffer dependencies, so "cannot deadlock" would be vacuously true.
         0 if counts.accounts == 0 => {
             let none = styled("none", Style::Caution);
             text += &format!("  {none}  deadlock is not judged: frames of hosts come to no lossless account\n");

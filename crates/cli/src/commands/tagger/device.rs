@@ -1,7 +1,8 @@
 //! `tidegate tagger verify --running`: checks that the configured switches execute the rules.
 //!
-//! The theorem holds for switches that count a frame by its arriving tag and queue it by its new one. Here this is not
-//! assumed but checked in the configuration, for every tag and pair of ports.
+//! Tagger's theorem assumes that a switch charges a frame to the ingress priority group of its arriving tag and queues
+//! it at egress by its rewritten tag. This module checks the assumption in the configuration, for every tag and pair of
+//! ports of each switch.
 
 use super::marks::{Trusted, parse_tag};
 use crate::commands::fabric::counterexample::{self, Simulated};

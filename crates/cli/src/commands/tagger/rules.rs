@@ -157,7 +157,8 @@ pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     output::print(&shown).map(|()| Exit::Done)
 }
 
-/// Maximum of hosts times links for which shortest paths are proved: some seconds.
+/// Maximum product of the numbers of hosts and links up to which the command verifies that shortest paths stay
+/// lossless; the verification takes a few seconds at this limit.
 const MOST_WORK: u64 = 100_000_000;
 
 /// Returns the first shortest path between hosts that these rules make lossy without any failure, as found by the

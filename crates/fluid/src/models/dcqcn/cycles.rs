@@ -1,32 +1,39 @@
 //! DCQCN averaged cycle by cycle, from rate cut to rate cut. The papers' fluid model does not represent these cycles.
 //!
+//! Notation of the module [`super`]: tau is the minimum time between CNPs, tau' the interval of the alpha timer, T and
+//! B the stage lengths of the increase timer and the byte counter, F the number of stages of fast recovery, R_AI the
+//! additive increase, g and a the gain and value of alpha, p the marking probability. R is the mean rate (in packets/s
+//! for m), R^ the rate before a cut; a cut reduces it by the share a / 2.
+//!
 //! A receiver sends a CNP for the first ECN-marked packet that arrives tau or more after the previous CNP. Marked
-//! packets arrive at rate m = -R ln(1 - p), so a cycle (from one rate cut to the next) takes tau plus a time E that
-//! is exponentially distributed with mean 1 / m. In the papers' equations (d) and (e) any mark ends a recovery stage,
-//! and cuts and stages occur in any order, so that a late stage of a cycle recovers as much as the first. In this
-//! module:
+//! packets arrive at rate m = -R ln(1 - p). The cycles, each from one rate cut to the next, form a renewal process: the
+//! length C of a cycle is tau plus an exponentially distributed time with mean 1 / m. During a cycle each recovery
+//! stage halves the remaining part of the cut. In the papers' equations (d) and (e) any mark ends a recovery stage, and
+//! cuts and stages occur in any order, so that a late stage of a cycle recovers as much as the first. In this module:
 //!
 //! ```text
-//!  S            = tau + 1/m                   mean length of a cycle
-//!  P(S >= t)    = 1 up to tau, e^(-m (t - tau)) then
-//!  stages(L, F) = sum over k > F of P(S >= k L)          stages of length L in a cycle, beyond the first F
-//!  left(L)      = E[2^-stages] = 1 - sum over k >= 1 of 2^-k P(S >= k L)
-//!                                             remainder of a cut at the end of the cycle
+//!  P(C >= t)    = 1 for t <= tau, else e^(-m (t - tau))
+//!  S            = E[C] = tau + 1/m            mean length of a cycle
+//!  stages(L, F) = sum over k > F of P(C >= k L)
+//!                                             mean number of stages of length L per cycle, beyond the first F
+//!  left(L)      = E[2^-floor(C / L)] = 1 - sum over k >= 1 of 2^-k P(C >= k L)
+//!                                             mean remaining part of a cut at the end of the cycle
 //!  R^'          = (R_AI (stages(T, F) + stages(B / R, F)) - R^ a / 2 * left(T) left(B / R)) / S
-//!                                             the rate before a cut
 //!  a'           = g (1 - a - a stages(tau', 0)) / S
-//!  R            = R^ (1 - a / 2 * mean of 2^-stages(T) over the cycle)
-//!                                             the mean rate, which is reached within T
+//!  mean_left    = E[integral of 2^-floor(t / T) over t from 0 to C] / S
+//!                                             remaining part of a cut, averaged over time
+//!  R'           = (R^ (1 - a / 2 * mean_left) - R) / T
+//!                                             first-order lag with time constant T
 //! ```
 //!
-//! The derivation is this project's; it is compared with packet simulations.
+//! This project derived these equations; they are compared with packet-level simulations.
 
 use super::Parameters;
 
-/// Lower bound of marks per second; avoids division by zero.
+/// Lower bound of m, in ECN-marked packets per second; avoids division by zero.
 const FEWEST: f64 = 1e-3;
 
-/// Cycles of a flow: tau, rate of marks, and mean length.
+/// Distribution of the cycle length C of a flow: tau, m, and the mean S.
 struct Cycle {
     wait: f64,
     marks: f64,
@@ -39,31 +46,31 @@ impl Cycle {
         Cycle { wait, marks, length: wait + 1.0 / marks }
     }
 
-    /// P(S >= t).
+    /// Returns P(C >= t).
     fn lasts(&self, time: f64) -> f64 {
         if time <= self.wait { 1.0 } else { libm::exp(-self.marks * (time - self.wait)) }
     }
 
-    /// Returns the number of stages of this length that every cycle has: those within tau.
+    /// Returns the minimum number of stages of this length per cycle: those that end within tau.
     fn sure(&self, stage: f64) -> f64 {
         libm::floor(self.wait / stage * (1.0 + 1e-12))
     }
 
-    /// Returns the mean number of stages of this length beyond the first `beyond`.
+    /// Returns the mean number of stages of this length per cycle, beyond the first `beyond`.
     fn stages(&self, stage: f64, beyond: f64) -> f64 {
         let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
         let first = sure.max(beyond);
         (sure - beyond).max(0.0) + self.lasts((first + 1.0) * stage) / (1.0 - again)
     }
 
-    /// Returns E[2^-stages].
+    /// Returns left(L) for stages of this length.
     fn left(&self, stage: f64) -> f64 {
         let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
         let half = libm::exp2(-sure - 1.0);
         2.0 * half - self.lasts((sure + 1.0) * stage) * half / (1.0 - again / 2.0)
     }
 
-    /// Returns the mean of 2^-stages over the time of a cycle.
+    /// Returns the remaining part of a cut, averaged over time, for stages of this length.
     fn mean_left(&self, stage: f64) -> f64 {
         let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
         let next = self.lasts((sure + 1.0) * stage);

@@ -1,4 +1,5 @@
-//! Keys that single keys require in addition to the scenario of their table, and keys that may have no effect.
+//! Special cases of the test that every scenario key affects the results: overrides that some keys need in addition to
+//! the scenario of their table, keys that are expected to have no effect, and values that must be rejected.
 
 use super::locations::KeyLocation;
 

@@ -399,8 +399,8 @@ pub fn check_pools(config: &Config, sharing_headroom: bool) -> Vec<Violation> {
     found
 }
 
-/// Returns the pools and profiles that leave lossless priority groups of these ports less room after XOFF than their
-/// `xoff` ([`room_after_xoff`]).
+/// Returns the buffer pools that leave lossless priority groups of these ports less headroom than the `xoff` of their
+/// buffer profile ([`room_after_xoff`]).
 pub fn check_headroom(config: &Config, ports: Ports<'_>) -> Vec<Violation> {
     let mut found = BTreeSet::new();
     let (table, most) = RANGED[0];
@@ -419,7 +419,7 @@ pub fn check_headroom(config: &Config, ports: Ports<'_>) -> Vec<Violation> {
     found.into_iter().collect()
 }
 
-/// Returns the pool of a profile and the reason if its groups have less room after XOFF than `xoff`.
+/// If the headroom of this profile's priority groups is below its `xoff`, returns the buffer pool and the reason.
 pub(super) fn room_below_xoff<'a>(config: &Config, profile: &'a Value) -> Option<(&'a str, String)> {
     let pool = named(profile, "pool")?;
     let xoff = number(profile, "xoff")?;

@@ -83,7 +83,7 @@ struct Need {
     delay: Time,
     /// Bytes that may still arrive after XOFF.
     headroom: u64,
-    /// Headroom by a formula that ignores whole frames.
+    /// Headroom in the fluid approximation: without the packetisation terms of one MTU each.
     without_frames: u64,
     /// Account level for XON at which the port never idles before new data arrives.
     xon: u64,

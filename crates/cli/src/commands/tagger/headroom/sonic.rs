@@ -8,7 +8,7 @@
 use protocols::headroom::{Cells, Headroom};
 use units::{Rate, Time};
 
-/// Resolution of the script's fractions, in parts of a byte: the script rounds only at the end.
+/// Fixed-point scale: units per byte. The script computes with fractions and rounds only the sum.
 const PARTS: u128 = 1_000_000;
 /// Propagation speed in a cable in the script.
 const METRES_PER_SECOND: u128 = 198_000_000;

@@ -9,7 +9,7 @@ use stats::trace::TraceEvent;
 use units::Time;
 
 impl Core {
-    /// Traces that the meters of `pipeline`, or its read of the queue depth, will trim `frame`.
+    /// Traces the decision of `pipeline` to trim `frame`, because of its meters or of the depth of the egress queue.
     pub(super) fn note_metered(&mut self, crossing: Crossing, pipeline: u16, frame: &Frame) {
         self.note(crossing, frame, TraceEvent::Metered { port: crossing.egress, pipeline });
     }
