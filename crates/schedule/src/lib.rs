@@ -9,6 +9,7 @@
 //!  gates      gate lists for the slots
 //!  file       schedule as a file; read: its reader
 //!  offline    central computation: global, first come first served, or per node
+//!  worst      worst delays of streams without slots
 //!  protocol   DTSCoE: nodes without a common clock reserve slots hop by hop, by messages
 //! ```
 //!
@@ -28,6 +29,7 @@ pub mod streams;
 pub mod summary;
 pub mod svg;
 pub mod tsnkit;
+pub mod worst;
 
 pub use problem::{Link, Problem, ProblemError, Rejection, Schedule, Starts, StreamSpec};
 pub use search::SlotStrategy;

@@ -40,6 +40,7 @@ struct Entry {
     frame: Spanned<String>,
     start: Option<Spanned<String>>,
     deadline: Option<Spanned<String>>,
+    class: Option<Spanned<u8>>,
 }
 
 /// Stream of a list.
@@ -61,6 +62,8 @@ pub struct Listed {
     pub start: Option<Time>,
     /// Maximum latency.
     pub deadline: Option<Time>,
+    /// Class, if the list states one.
+    pub class: Option<u8>,
 }
 
 /// Maximum frame length of a list, in bytes. Jumbo frames have about 9.2 KB; the limit prevents overflow of times.
@@ -87,6 +90,21 @@ impl StreamsError {
 /// # Errors
 /// The first error, with its line.
 pub fn parse(text: &str) -> Result<Vec<Listed>, StreamsError> {
+    let all = parse_with_classes(text)?;
+    match all.iter().find(|stream| stream.class.is_some()) {
+        Some(stream) => {
+            let name = &stream.name;
+            at(stream.line, format!("stream `{name}` has a `class`, which only schedule worst-case uses"))
+        }
+        None => Ok(all),
+    }
+}
+
+/// Like [`parse`]; streams may also have a `class`.
+///
+/// # Errors
+/// The first error, with its line.
+pub fn parse_with_classes(text: &str) -> Result<Vec<Listed>, StreamsError> {
     let line_of = |offset: usize| text.get(..offset).map_or(0, |before| before.matches('\n').count() + 1);
     let file: File = toml::from_str(text).map_err(|error| StreamsError {
         line: error.span().map_or(0, |span| line_of(span.start)),
@@ -129,7 +147,12 @@ pub fn parse(text: &str) -> Result<Vec<Listed>, StreamsError> {
         }
         let start = entry.start.as_ref().map(|start| time(start, "start")).transpose()?.map(|start| start % period);
         let deadline = entry.deadline.as_ref().map(|deadline| time(deadline, "deadline")).transpose()?;
-        all.push(Listed { line, name, nodes, whole_path, period, frame_bytes, start, deadline });
+        let class = entry.class.as_ref().map(|class| match *class.get_ref() {
+            class @ 0..8 => Ok(class),
+            _ => at(place(class.span()), "a class is 0 to 7"),
+        });
+        let class = class.transpose()?;
+        all.push(Listed { line, name, nodes, whole_path, period, frame_bytes, start, deadline, class });
     }
     Ok(all)
 }

@@ -79,7 +79,7 @@ pub fn streams(text: &str) -> Result<Vec<Listed>, StreamsError> {
         }
         let deadline = Some(Time::from_ns(number(line, "deadline", row[5])?));
         let (nodes, whole_path, period) = (vec![source, receiver], false, Time::from_ns(period));
-        all.push(Listed { line, name, nodes, whole_path, period, frame_bytes, start: None, deadline });
+        all.push(Listed { line, name, nodes, whole_path, period, frame_bytes, start: None, deadline, class: None });
     }
     if all.is_empty() { at(0, "no stream stands in it") } else { Ok(all) }
 }

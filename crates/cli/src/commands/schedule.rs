@@ -7,6 +7,7 @@ mod make;
 mod others;
 mod source;
 mod verify;
+mod worst_case;
 
 /// Compute time slots for periodic streams, in which no frame waits, and their gate lists (IEEE 802.1Qbv).
 ///
@@ -24,6 +25,7 @@ pub struct ScheduleArgs {
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     Verify(Box<verify::VerifyArgs>),
+    WorstCase(Box<worst_case::WorstCaseArgs>),
 }
 
 /// Runs the command.
@@ -33,6 +35,7 @@ enum Action {
 pub fn command(args: &ScheduleArgs) -> Result<Exit, Failure> {
     match &args.action {
         Some(Action::Verify(args)) => verify::command(args),
+        Some(Action::WorstCase(args)) => worst_case::command(args),
         None => make::command(&args.make),
     }
 }

@@ -44,4 +44,17 @@ impl NetworkSource {
         let source = self.source.as_deref().unwrap_or_default();
         Ok((fabric_source::find(source, &self.flags, None)?.stated()?.fabric, None))
     }
+
+    /// Returns the absolute path of the fabric's file.
+    ///
+    /// # Errors
+    /// A fabric that is no topology file.
+    pub fn file(&self) -> Result<String, Failure> {
+        let source = Path::new(self.source.as_deref().unwrap_or_default());
+        let scenario = source.extension().is_some_and(|extension| extension == "toml");
+        match source.canonicalize() {
+            Ok(path) if !scenario => Ok(path.display().to_string()),
+            _ => Err(Failure::input("--scenario needs a topology file", "write one with tidegate fabric convert")),
+        }
+    }
 }

@@ -1,0 +1,124 @@
+//! Exact transmission times of given releases: store and forward, first in first out in each class.
+
+use super::Control;
+use super::network::Network;
+use std::collections::BTreeMap;
+
+/// Frame of a stream that its source releases at a time, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Release {
+    pub stream: usize,
+    pub at: i64,
+}
+
+/// Buffers of a replay, for reuse.
+#[derive(Debug, Default)]
+pub(super) struct Replay {
+    /// Arrivals at each link: time and frame.
+    pub arrivals: Vec<Vec<(i64, u32)>>,
+    /// Hop of each frame.
+    hops: Vec<usize>,
+    /// Delay of each frame.
+    pub delays: Vec<i64>,
+    /// Simultaneous arrivals at a link.
+    pub ties: i64,
+}
+
+impl Replay {
+    /// Transmits the frames on all links. Simultaneous arrivals keep the order of `releases`; they are counted.
+    pub fn run(&mut self, network: &Network, releases: &[Release]) {
+        let position: &BTreeMap<usize, usize> = &network.position;
+        self.arrivals.resize_with(network.order.len(), Vec::new);
+        self.arrivals.iter_mut().for_each(Vec::clear);
+        self.hops.clear();
+        self.hops.resize(releases.len(), 0);
+        self.delays.clear();
+        self.delays.resize(releases.len(), 0);
+        self.ties = 0;
+        for (frame, release) in releases.iter().enumerate() {
+            let first = network.streams[release.stream].hops[0].link;
+            self.arrivals[position[&first]].push((release.at, frame as u32));
+        }
+        for place in 0..network.order.len() {
+            let mut arrivals = std::mem::take(&mut self.arrivals[place]);
+            arrivals.sort_unstable();
+            self.ties += arrivals.windows(2).filter(|pair| pair[0].0 == pair[1].0).count() as i64;
+            if network.lower[place] {
+                self.serve_classes(network, releases, &arrivals);
+            } else {
+                let mut free = i64::MIN;
+                for &(at, frame) in &arrivals {
+                    let hop = network.streams[releases[frame as usize].stream].hops[self.hops[frame as usize]];
+                    let start = at.max(free);
+                    free = start + hop.slot;
+                    self.pass(network, releases, frame, start + hop.reach);
+                }
+            }
+            self.arrivals[place] = arrivals;
+        }
+    }
+
+    /// Moves a frame to its next link, at which it arrives at `at`.
+    fn pass(&mut self, network: &Network, releases: &[Release], frame: u32, at: i64) {
+        let release = releases[frame as usize];
+        let hop = &mut self.hops[frame as usize];
+        *hop += 1;
+        match network.places[release.stream].get(*hop) {
+            Some(&place) => self.arrivals[place].push((at, frame)),
+            None => self.delays[frame as usize] = at - release.at,
+        }
+    }
+
+    /// Serves a link with two classes.
+    fn serve_classes(&mut self, network: &Network, releases: &[Release], arrivals: &[(i64, u32)]) {
+        let is_high = |frame: u32| network.streams[releases[frame as usize].stream].high;
+        let mut high = arrivals.iter().copied().filter(|&(_, frame)| is_high(frame)).peekable();
+        let mut low = arrivals.iter().copied().filter(|&(_, frame)| !is_high(frame)).peekable();
+        // Interrupted frame: unsent bytes and time, and whether its last fragment begins.
+        let mut rest: Option<(u32, u64, i64)> = None;
+        let mut free = i64::MIN;
+        loop {
+            let next_low = if rest.is_some() { Some(i64::MIN) } else { low.peek().map(|&(at, _)| at) };
+            let next_high = high.peek().map(|&(at, _)| at);
+            let Some(next) = [next_low, next_high].into_iter().flatten().min() else { return };
+            let now = free.max(next);
+            if let Some((_, frame)) = high.next_if(|&(at, _)| at <= now) {
+                let hop = network.streams[releases[frame as usize].stream].hops[self.hops[frame as usize]];
+                free = now + hop.slot;
+                self.pass(network, releases, frame, now + hop.reach);
+                continue;
+            }
+            let (frame, bytes, time) = match rest.take() {
+                Some(rest) => rest,
+                None => {
+                    let Some((_, frame)) = low.next() else { return };
+                    let path = &network.streams[releases[frame as usize].stream];
+                    (frame, path.bytes, path.hops[self.hops[frame as usize]].slot)
+                }
+            };
+            let path = &network.streams[releases[frame as usize].stream];
+            let hop = path.hops[self.hops[frame as usize]];
+            let elapsed = next_high.map(|at| at - now).filter(|&elapsed| elapsed < time);
+            let cut = elapsed.and_then(|elapsed| match network.control {
+                Control::IdealPreemption if network.preempts[hop.link] => {
+                    (elapsed < time - (hop.slot - hop.sent)).then_some((elapsed, bytes, time - elapsed))
+                }
+                Control::Preemption if network.preempts[hop.link] => {
+                    let (busy, left) = network.cut(hop.link, bytes, elapsed)?;
+                    Some((busy, left, network.fragment(hop.link, left)))
+                }
+                _ => None,
+            });
+            match cut {
+                Some((busy, bytes, time)) => {
+                    rest = Some((frame, bytes, time));
+                    free = now + busy;
+                }
+                None => {
+                    free = now + time;
+                    self.pass(network, releases, frame, free - hop.slot + hop.reach);
+                }
+            }
+        }
+    }
+}
