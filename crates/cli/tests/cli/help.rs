@@ -25,6 +25,7 @@ fn help_is_what_it_was() {
         &["tagger"],
         &["schedule"],
         &["schedule", "verify"],
+        &["schedule", "worst-case"],
     ];
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help.txt");
     let mut all = String::new();

@@ -328,3 +328,46 @@ fn gates_of_scripts_are_judged_by_port_names_and_assumptions_are_reported() {
     let why = "sw1.sh:2: `clockid CLOCK_TAI` here, CLOCK_MONOTONIC at `eth0` of `a`";
     assert!(clocks.err.contains(why), "{}", clocks.err);
 }
+
+#[test]
+fn the_simulator_meets_the_witness_of_a_worst_case() {
+    let scratch = Scratch::new("schedule-worst-case");
+    let streams = example("schedule/cpri.toml");
+    let ran = schedule(&["worst-case", &streams, "--json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let found: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    for (stream, name) in [(0, "cpri0"), (4, "cpri4"), (6, "cpri6")] {
+        let case = &found["streams"][stream];
+        assert_eq!((&case["name"], &case["delay_exact"]), (&name.into(), &true.into()));
+        let printed = schedule(&["worst-case", &streams, "--scenario", name]);
+        assert_eq!(printed.code, Some(0), "{}", printed.err);
+        let ran = run(&["run", &scratch.file("witness.toml", &printed.out), "--json"]);
+        let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+        let seen = &summary["jitter"][stream];
+        assert_eq!(seen["most_delay_ps"], case["witness"]["delay_ps"], "{name}");
+        assert_eq!(seen["jitter_ps"], case["witness"]["jitter_ps"], "{name}");
+    }
+}
+
+#[test]
+fn a_worst_case_without_a_proof_is_refused() {
+    let scratch = Scratch::new("schedule-worst-case-refused");
+    let more = |key: &str| format!("{STREAM}{key}\n");
+    let three =
+        [7, 6, 5].map(|class| STREAM.replace("\"a\"", &format!("\"s{class}\"")) + &format!("class = {class}\n"));
+    let rows = [
+        (more("start = \"1ns\""), "stream `a` has a `start`"),
+        (more("class = 8"), ":7: a class is 0 to 7"),
+        (three.concat(), "the streams have 3 classes"),
+        (STREAM.replace("1920ns", "48ns"), "need the whole rate of a link, port 0 of rru0"),
+    ];
+    for (text, said) in rows {
+        let ran = schedule(&["worst-case", &scratch.file("streams.toml", &text)]);
+        assert_eq!(ran.code, Some(2), "{said}: {}", ran.out);
+        assert!(ran.err.contains(said), "{said}: {}", ran.err);
+    }
+    let late = scratch.file("streams.toml", &more("deadline = \"300ns\""));
+    assert_eq!(schedule(&["worst-case", &late]).code, Some(1));
+    let ran = schedule(&[&scratch.file("streams.toml", &more("class = 5"))]);
+    assert!(ran.err.contains("only schedule worst-case uses"), "{}", ran.err);
+}

@@ -35,6 +35,9 @@ pub(super) fn waits(network: &Network) -> Result<Vec<Vec<i64>>, WorstCaseError> 
     for &link in &network.order {
         let high: Vec<(usize, usize)> =
             network.on[&link].iter().copied().filter(|&(stream, _)| network.streams[stream].high).collect();
+        if high.is_empty() {
+            continue;
+        }
         let period = busy_period(network, link, &high, &waits)?;
         busy.insert(link, period);
         for &(stream, end) in &high {
@@ -121,9 +124,9 @@ impl Range<'_> {
                     continue;
                 }
                 let slot = self.network.streams[other].hops[at].slot;
-                let run = all.iter_mut().find(|run| {
-                    run.other == other && run.to + 1 == hop && run.at + (run.to - run.from) + 1 == at
-                });
+                let run = all
+                    .iter_mut()
+                    .find(|run| run.other == other && run.to + 1 == hop && run.at + (run.to - run.from) + 1 == at);
                 match run {
                     Some(run) => (run.to, run.slot) = (hop, run.slot.max(slot)),
                     None => all.push(Shared { other, from: hop, to: hop, at, slot, frames: 1 }),

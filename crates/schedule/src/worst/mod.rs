@@ -68,8 +68,10 @@ pub struct WorstCase {
     pub exact: bool,
     /// Longest delay at the phases of `witness`.
     pub delay: Time,
-    /// Longest less shortest delay at these phases.
+    /// Longest less shortest delay at these phases, from the first frame on.
     pub jitter: Time,
+    /// Set if the bound is exact and a frame of the witness never waits: the bound of the jitter is exact too.
+    pub jitter_exact: bool,
     /// First release of each stream of the problem, below its period.
     pub witness: Vec<Time>,
     /// Time until which the witness was replayed from the first release on.
@@ -108,17 +110,12 @@ pub fn worst_cases(problem: &Problem, classes: &[u8], control: Control) -> Resul
 }
 
 /// Replays the phases of a search, in picoseconds, from the start of all streams.
-fn witness(
-    network: &Network,
-    problem: &Problem,
-    stream: usize,
-    times: &[i64],
-    bound: i64,
-    exact: bool,
-) -> WorstCase {
+fn witness(network: &Network, problem: &Problem, stream: usize, times: &[i64], bound: i64, exact: bool) -> WorstCase {
     let longest = network.streams.iter().map(|path| path.period).max().unwrap_or(1);
-    // All streams have started well before the frame that waits.
-    let base = (longest + 4 * bound) / 1000 * 1000 + 1000;
+    // All streams have started well before the frame that waits. The stream itself starts at zero: its first frame
+    // waits for none of the streams that send before it.
+    let period = network.streams[stream].period;
+    let base = (longest + 4 * bound) / period * period + period;
     let phase = |(path, &ticks): (&network::Path, &i64)| {
         let (whole, apart) = (ticks.div_euclid(TICKS), ticks.rem_euclid(TICKS));
         let (whole, apart) = if apart > TICKS / 2 { (whole + 1, apart - TICKS) } else { (whole, apart) };
@@ -145,6 +142,7 @@ fn witness(
         exact,
         delay: time(most),
         jitter: time(most - least.min(most)),
+        jitter_exact: exact && least == network.streams[stream].least(),
         witness: phases.into_iter().map(time).collect(),
         replayed: time(end),
     }

@@ -114,8 +114,7 @@ impl Network {
         let order = in_order(&streams, &on)?;
         let rates = problem.links.iter().map(|link| link.rate).collect();
         let position: BTreeMap<usize, usize> = order.iter().enumerate().map(|(place, &link)| (link, place)).collect();
-        let places =
-            streams.iter().map(|path| path.hops.iter().map(|hop| position[&hop.link]).collect()).collect();
+        let places = streams.iter().map(|path| path.hops.iter().map(|hop| position[&hop.link]).collect()).collect();
         let lower = order.iter().map(|link| on[link].iter().any(|&(stream, _)| !streams[stream].high)).collect();
         Ok(Network { streams, order, position, places, lower, on, rates, preempts, control, scale })
     }
@@ -157,10 +156,7 @@ impl Network {
 }
 
 /// Sorts links so that each follows all links from which frames reach it.
-fn in_order(
-    streams: &[Path],
-    on: &BTreeMap<usize, Vec<(usize, usize)>>,
-) -> Result<Vec<usize>, WorstCaseError> {
+fn in_order(streams: &[Path], on: &BTreeMap<usize, Vec<(usize, usize)>>) -> Result<Vec<usize>, WorstCaseError> {
     let mut before: BTreeMap<usize, BTreeSet<usize>> = on.keys().map(|&link| (link, BTreeSet::new())).collect();
     for path in streams {
         for pair in path.hops.windows(2) {

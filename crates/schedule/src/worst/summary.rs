@@ -23,8 +23,15 @@ pub fn shown(problem: &Problem, found: &[WorstCase]) -> String {
     let row = |case: &WorstCase| {
         let spec = &problem.streams[case.stream];
         let mut cells = vec![spec.name.clone(), spec.period.to_string(), Bytes(spec.frame_bytes).to_string()];
-        cells.extend([case.least, case.bound, case.delay, case.jitter_bound(), case.jitter].map(|time| time.to_string()));
-        cells.push(if case.exact { "exact" } else { "bound" }.to_owned());
+        cells.extend(
+            [case.least, case.bound, case.delay, case.jitter_bound(), case.jitter].map(|time| time.to_string()),
+        );
+        let word = match (case.exact, case.jitter_exact) {
+            (true, true) => "exact",
+            (true, false) => "exact delay",
+            (false, _) => "bound",
+        };
+        cells.push(word.to_owned());
         cells
     };
     let rows: Vec<Vec<String>> = found.iter().map(row).collect();
@@ -39,7 +46,11 @@ pub fn shown(problem: &Problem, found: &[WorstCase]) -> String {
     }
     let exact = found.iter().filter(|case| case.exact).count();
     text.push_str(&format!("{exact} of {} have an exact worst case", counted(found.len() as u64, "stream")));
-    text.push_str(if exact < found.len() { "; of the others the worst case is between witness and bound\n" } else { "\n" });
+    text.push_str(if exact < found.len() {
+        "; of the others the worst case is between witness and bound\n"
+    } else {
+        "\n"
+    });
     text
 }
 
@@ -54,7 +65,8 @@ pub fn value(problem: &Problem, found: &[WorstCase], control: Control) -> Value 
             "least_delay_ps": case.least.as_ps(),
             "delay_bound_ps": case.bound.as_ps(),
             "jitter_bound_ps": case.jitter_bound().as_ps(),
-            "exact": case.exact,
+            "delay_exact": case.exact,
+            "jitter_exact": case.jitter_exact,
             "deadline_ps": problem.streams[case.stream].deadline.map(Time::as_ps),
             "within_deadline": !case.may_be_late(problem),
             "witness": {
@@ -96,9 +108,7 @@ pub fn scenario(
         Control::IdealPreemption => Some("ideal"),
     };
     if let Some(fragments) = fragments.filter(|_| classes.iter().any(|&class| class < highest)) {
-        text.push_str(&format!(
-            "\n[switch]\npreemption = {{ express = [{highest}], fragments = \"{fragments}\" }}\n"
-        ));
+        text.push_str(&format!("\n[switch]\npreemption = {{ express = [{highest}], fragments = \"{fragments}\" }}\n"));
     }
     for (((spec, &class), (from, to)), phase) in problem.streams.iter().zip(classes).zip(ends).zip(&case.witness) {
         let phase: Time = *phase;
