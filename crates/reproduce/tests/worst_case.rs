@@ -150,7 +150,8 @@ fn random(seed: u64) -> Case {
         let frame = [64, 300, 580, 730, 1480][random.below(5) as usize];
         let _ = writeln!(
             streams,
-            "[[stream]]\nname = \"c{host}\"\nfrom = \"{name}\"\nto = \"{}\"\nperiod = \"{period}ns\"\nframe = \"{frame}B\"",
+            "[[stream]]\nname = \"c{host}\"\nfrom = \"{name}\"\nto = \"{}\"\nperiod = \"{period}ns\"\n\
+             frame = \"{frame}B\"",
             hosts[to as usize]
         );
     }

@@ -72,8 +72,8 @@ fn alone(trial: &Trial, stream: usize, starts: Starts) -> Result<(u64, u64), Fai
     Ok(seen.map_or((0, 0), |seen| (seen.most_delay_ps, seen.jitter_ps)))
 }
 
-/// Adds the checks of CPRI alone, and of the bounds beside data. `beside` has the largest jitter in ns that was measured
-/// beside data at the phases of [`shown`], with ideal preemption and by strict priority.
+/// Adds the checks of CPRI alone, and of the bounds beside data. `beside` has the largest jitter in ns that was
+/// measured beside data at the phases of [`shown`], with ideal preemption and by strict priority.
 pub fn check(trial: &mut Trial, beside: [f64; 2]) -> Result<(), Failure> {
     let found = cases(false, worst::Control::Strict);
     let exact = found.iter().filter(|case| case.exact).count();

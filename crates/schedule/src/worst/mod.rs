@@ -126,13 +126,14 @@ fn witness(network: &Network, problem: &Problem, stream: usize, times: &[i64], b
     let rounds = |end: i64| network.streams.iter().map(|path| end / path.period + 1).sum::<i64>();
     let whole = cycle.map(|cycle| cycle.as_ps() as i64).and_then(|cycle| base.checked_add(cycle.checked_mul(2)?));
     let end = whole.filter(|&end| rounds(end) <= MOST_FRAMES).unwrap_or(base + bound);
+    // The frames that end after `end` delay those before, and are not judged.
     let mut releases = Vec::new();
     for (stream, path) in network.streams.iter().enumerate() {
-        releases.extend((phases[stream]..=end).step_by(path.period as usize).map(|at| Release { stream, at }));
+        releases.extend((phases[stream]..=end + bound).step_by(path.period as usize).map(|at| Release { stream, at }));
     }
     let mut replay = Replay::default();
     replay.run(network, &releases);
-    let seen = releases.iter().zip(&replay.delays).filter(|(release, _)| release.stream == stream);
+    let seen = releases.iter().zip(&replay.delays).filter(|(release, _)| release.stream == stream && release.at <= end);
     let (least, most) = seen.fold((i64::MAX, 0), |(least, most), (_, &delay)| (least.min(delay), most.max(delay)));
     let time = |ps: i64| Time::from_ps(ps as u64);
     WorstCase {
