@@ -8,7 +8,7 @@ use std::path::Path;
 fn help_is_what_it_was() {
     // Help texts of the subcommands of `fabric` are excluded: they are generated from the scenario keys, which have
     // their own tests.
-    let commands: [&[&str]; 16] = [
+    let commands: [&[&str]; 17] = [
         &[],
         &["run"],
         &["compare"],

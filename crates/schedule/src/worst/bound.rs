@@ -4,7 +4,8 @@
 //!
 //! **Chain.** For a range of hops c..=e let p_{e+1} = m. From h = e down to c: bp_h is the busy period of the
 //! highest class at hop h that contains p_{h+1}; it begins with an arrival at b_h. p_h is the first frame
-//! that hop h serves from the begin of bp_h on, up to m, and that comes over the link of m, for h > c; p_c = m. FIFO gives b_h <= arr_h(p_h).
+//! that hop h serves from the begin of bp_h on, up to m, and that comes over the link of m, for h > c; p_c = m.
+//! FIFO gives b_h <= arr_h(p_h).
 //! Therefore s_h(p_{h+1}) <= b_h + blocking + frames of bp_h before p_{h+1}, and arr_{h+1}(p_{h+1}) is that plus the
 //! time of p_{h+1} on the link. In the sum over h each frame is counted at one hop: those before p_{h+1} are not among
 //! the frames from p_{h+1} on, of which the later hops count. p_h may be another frame than m: its time on the link
