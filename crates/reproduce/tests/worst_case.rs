@@ -1,6 +1,8 @@
 //! Worst cases of `schedule::worst` against the simulator: it meets each witness to the picosecond, and no phases on a
 //! grid or at random exceed a bound.
 
+use fabric::LinkSpec;
+use fabric::files::Options;
 use scenario::Scenario;
 use schedule::Problem;
 use schedule::protocol::WireCost;
@@ -8,7 +10,7 @@ use schedule::streams::{Listed, links, on_fabric, parse_with_classes};
 use schedule::worst::{Control, WorstCase, summary, worst_cases};
 use std::fmt::Write as _;
 use std::path::Path;
-use units::Time;
+use units::{Rate, Time};
 use units::random::{Stream, purpose};
 
 /// Streams on a fabric, given as node-link JSON.
@@ -21,7 +23,8 @@ struct Case {
 
 impl Case {
     fn new(fabric: String, streams: &str) -> Case {
-        let read = fabric::files::read("fabric.json", &fabric, &Default::default()).unwrap();
+        let options = Options::new(LinkSpec::new(Rate::from_gbps(100), Time::ZERO));
+        let read = fabric::files::read("fabric.json", &fabric, &options).unwrap();
         let listed = parse_with_classes(streams).unwrap();
         let problem = Problem {
             links: links(&read),
@@ -52,9 +55,9 @@ impl Case {
         let scenario = Scenario::parse_with(&text, "witness.toml", Path::new(""), &[], None, Box::new(load));
         let setup = scenario.and_then(|scenario| scenario.lower()).unwrap().setup;
         let mut simulation = model::Simulation::new(setup).unwrap();
-        simulation.run(&mut model::Unwatched);
-        let outcome = simulation.finish(&mut model::Unwatched, false);
-        outcome.jitter.iter().map(|seen| (seen.most_delay_ps, seen.jitter_ps)).collect()
+        simulation.run(&mut model::NullWatcher);
+        let outcome = simulation.finish(&mut model::NullWatcher, false);
+        outcome.jitter.iter().map(|seen| (seen.max_delay_ps, seen.jitter_ps)).collect()
     }
 
     /// Checks that the simulator meets the witness of `case`.
@@ -130,7 +133,7 @@ fn random(seed: u64) -> Case {
         );
     };
     let rates = if random.below(2) == 0 { [100, 100] } else { [100, 40] };
-    let mut rate = |random: &mut Stream| rates[random.below(2) as usize];
+    let rate = |random: &mut Stream| rates[random.below(2) as usize];
     let hosts: Vec<String> = (0..=count).map(|host| format!("h{host}")).collect();
     let all = (0..switches).map(|switch| (format!("s{switch}"), "switch"));
     for (at, (name, kind)) in all.chain(hosts.iter().map(|host| (host.clone(), "host"))).enumerate() {

@@ -149,7 +149,7 @@ pub fn parse_with_classes(text: &str) -> Result<Vec<Listed>, StreamsError> {
         let deadline = entry.deadline.as_ref().map(|deadline| time(deadline, "deadline")).transpose()?;
         let class = entry.class.as_ref().map(|class| match *class.get_ref() {
             class @ 0..8 => Ok(class),
-            _ => at(place(class.span()), "a class is 0 to 7"),
+            _ => at(location(class.span()), "a class is 0 to 7"),
         });
         let class = class.transpose()?;
         all.push(Listed { line, name, nodes, whole_path, period, frame_bytes, start, deadline, class });

@@ -69,7 +69,7 @@ fn alone(trial: &Trial, stream: usize, starts: Starts) -> Result<(u64, u64), Fai
     let changes: Vec<(&str, String)> = changes.iter().map(|(key, value)| (key.as_str(), value.clone())).collect();
     let outcome = trial.run(&DTSCOE_WITNESS, &changes)?;
     let seen = outcome.summary.jitter.iter().find(|seen| seen.traffic as usize == stream);
-    Ok(seen.map_or((0, 0), |seen| (seen.most_delay_ps, seen.jitter_ps)))
+    Ok(seen.map_or((0, 0), |seen| (seen.max_delay_ps, seen.jitter_ps)))
 }
 
 /// Adds the checks of CPRI alone, and of the bounds beside data. `beside` has the largest jitter in ns that was
