@@ -12,18 +12,25 @@
 //! replaces that of m (the term of the trajectory approach; Martin and Minet, 2006). A p_h behind p_{h+1} avoids the
 //! double counting that makes earlier forms of the approach optimistic (Kemayo and others, 2013).
 //!
-//! **Count.** Counted frames of a stream that joins at hop a arrive there in [b_a, arr_a(m)]. This window is at most
-//! as long as the sum of all counted times, so iteration from a safe window downwards gives their number.
+//! **Slack.** t = arr_c(m) - b_c and each d_h = arr_h(p_h) - b_h are at least 0, and each shortens the delay of m: the
+//! bound is the largest value over their sum, the slack L, of the counted times less L.
+//!
+//! **Count.** Counted frames of a stream that joins at hop a arrive there in [b_a, arr_a(m)]. This window is no longer
+//! than L, the longest time that m waits between the hops c and a, and the excess of its times on the links over those
+//! of p_{c+1} to p_a. It is also no longer than the sum of all counted times, or m would not wait. Only values of L
+//! at which a count changes can be the largest.
 //!
 //! **Serialisation.** Frames of one ingress link arrive one after the other. All of them arrive in [b_c, arr_c(m)], so
-//! b_c is earlier than arr_c(m) by the time of all but the longest. At hop c + 1 the window begins with p_{c+1} and
-//! lasts for the frames from p_{c+1} to m; what the frames of another link need beyond that is lost as well. An idle
-//! link between p_{c+1} and m does not help: m must then arrive at hop c that much later than b_c.
+//! t is at least A, the time of all but the longest. At hop c + 1 the window begins d_{c+1} before p_{c+1} arrives and
+//! lasts for the frames from p_{c+1} to m; d_{c+1} is at least X, the time that frames of another link need beyond
+//! these. If hop c idles for a time I between p_{c+1} and m, then d_{c+1} is at least X - I only, but t is at least
+//! A' + I: frames before the idle time have been sent by hop c, and A' takes the shorter of their times on the ingress
+//! link and on hop c. Hence L is at least the greater of A and A' + X. If p_{c+1} is m, it is at least A + X.
 //!
 //! Each bound is the least over all ranges that end at a hop, added to the bound up to its begin.
 
 use super::WorstCaseError;
-use super::network::{Network, Path};
+use super::network::{Hop, Network, Path};
 use std::collections::BTreeMap;
 
 /// Longest busy period for which the analysis searches, in periods of the slowest stream.
@@ -98,17 +105,34 @@ struct Range<'a> {
     end: usize,
 }
 
-/// Links that another stream shares with a range without a gap.
-struct Shared {
-    other: usize,
+/// Links that a stream shares with a range without a gap, and the window of its counted frames at the first of them.
+struct Run {
+    stream: usize,
     /// First and last hop of the range's stream.
     from: usize,
     to: usize,
-    /// First hop of the other stream.
+    /// First hop of the stream itself.
     at: usize,
     /// Longest time of a frame on a shared link.
     slot: i64,
-    frames: i64,
+    /// Length of the window at no slack.
+    length: i64,
+    /// Longest time by which a frame is late at the first shared link.
+    late: i64,
+    period: i64,
+}
+
+impl Run {
+    /// Returns how many frames of the stream arrive in the window, which is at most as long as `most`.
+    fn frames(&self, slack: i64, most: i64) -> i64 {
+        frames(most.min(self.length + slack), self.late, self.period)
+    }
+
+    /// Returns the values of the slack below `most` at which the number of frames rises.
+    fn steps(&self, most: i64) -> impl Iterator<Item = i64> {
+        let first = (self.length + self.late) / self.period + 1;
+        (first..).map(|count| count * self.period - self.length - self.late).take_while(move |&slack| slack < most)
+    }
 }
 
 impl Range<'_> {
@@ -116,80 +140,105 @@ impl Range<'_> {
         &self.network.streams[self.stream]
     }
 
-    /// Returns the runs of links that other streams of the highest class share with the range.
-    fn shared(&self) -> Vec<Shared> {
-        let mut all: Vec<Shared> = Vec::new();
+    /// Returns the stream itself, then the runs of links that others of the highest class share with the range.
+    fn runs(&self, waits: &[Vec<i64>]) -> Vec<Run> {
+        let network = self.network;
+        let run = |stream: usize, hop: usize, at: usize| {
+            let path = &network.streams[stream];
+            let waited = if hop > self.begin { waits[self.stream][hop] + self.excess(hop) } else { 0 };
+            let (slot, late) = (path.hops[at].slot, waits[stream][at]);
+            Run { stream, from: hop, to: hop, at, slot, length: waited, late, period: path.period }
+        };
+        let mut all = vec![run(self.stream, self.begin, self.begin)];
         for hop in self.begin..=self.end {
-            for &(other, at) in &self.network.on[&self.path().hops[hop].link] {
-                if other == self.stream || !self.network.streams[other].high {
+            for &(stream, at) in &network.on[&self.path().hops[hop].link] {
+                if !network.streams[stream].high || (stream, hop) == (self.stream, self.begin) {
                     continue;
                 }
-                let slot = self.network.streams[other].hops[at].slot;
-                let run = all
+                let slot = network.streams[stream].hops[at].slot;
+                let known = all
                     .iter_mut()
-                    .find(|run| run.other == other && run.to + 1 == hop && run.at + (run.to - run.from) + 1 == at);
-                match run {
+                    .find(|run| run.stream == stream && run.to + 1 == hop && run.at + (run.to - run.from) + 1 == at);
+                match known {
                     Some(run) => (run.to, run.slot) = (hop, run.slot.max(slot)),
-                    None => all.push(Shared { other, from: hop, to: hop, at, slot, frames: 1 }),
+                    None => all.push(run(stream, hop, at)),
                 }
             }
         }
         all
     }
 
+    /// Returns the most by which the times of the stream's frame from the begin to `hop` exceed those of others.
+    fn excess(&self, hop: usize) -> i64 {
+        let of = |pair: &[Hop]| pair[0].reach - self.reaches(pair[0].link, pair[1].link).min().unwrap_or(pair[0].reach);
+        self.path().hops[self.begin..=hop].windows(2).map(of).sum()
+    }
+
+    /// Returns the times on the link `before` of the streams of the highest class that go on to `here`.
+    fn reaches(&self, before: usize, here: usize) -> impl Iterator<Item = i64> {
+        let network = self.network;
+        network.on[&before].iter().filter_map(move |&(stream, at)| {
+            let other = &network.streams[stream];
+            let goes_on = other.hops.get(at + 1).is_some_and(|next| next.link == here);
+            (other.high && goes_on).then_some(other.hops[at].reach)
+        })
+    }
+
+    /// Returns the most by which the times of others on the links before the hops from `first` on exceed those of the
+    /// stream's own frame.
+    fn longer(&self, first: usize) -> i64 {
+        let of = |pair: &[Hop]| self.reaches(pair[0].link, pair[1].link).max().unwrap_or(pair[0].reach) - pair[0].reach;
+        self.path().hops[first - 1..=self.end].windows(2).map(of).sum()
+    }
+
     /// Returns a bound of the time from the arrival at the first hop until the start at the last, less that of a frame
     /// that never waits.
     fn wait(&self, busy: &BTreeMap<usize, i64>, waits: &[Vec<i64>]) -> i64 {
-        let (network, path) = (self.network, self.path());
-        let hops = &path.hops[self.begin..=self.end];
-        let mut shared = self.shared();
-        let blocking: i64 = hops.iter().map(|hop| network.blocking(hop.link)).sum();
+        let hops = &self.path().hops[self.begin..=self.end];
+        let runs = self.runs(waits);
+        let blocking: i64 = hops.iter().map(|hop| self.network.blocking(hop.link)).sum();
         let own = hops.iter().map(|hop| hop.slot).max().unwrap_or(0);
-        let longer = |hop: usize| self.longest_sent(hop) - path.hops[hop - 1].sent;
-        let transit: i64 = (self.begin + 1..=self.end).map(longer).sum();
-        let mut window = transit + hops.iter().map(|hop| busy[&hop.link]).sum::<i64>();
-        loop {
-            for run in &mut shared {
-                run.frames = frames(window, waits[run.other][run.at], network.streams[run.other].period);
-            }
-            let earlier = frames(window, waits[self.stream][self.begin], path.period) - 1;
-            let counted: i64 = shared.iter().map(|run| run.frames * run.slot).sum::<i64>() + earlier * own;
-            let next = counted + blocking + transit;
-            if next < window {
-                window = next;
-                continue;
-            }
-            return counted + blocking + self.transit(&shared, earlier) - self.lost_at_begin(&shared, earlier);
-        }
-    }
-
-    /// Returns the longest time of a frame of the highest class on the link before `hop`, of those that go on to `hop`.
-    fn longest_sent(&self, hop: usize) -> i64 {
-        let path = self.path();
-        let (before, here) = (path.hops[hop - 1].link, path.hops[hop].link);
-        let of = |&(stream, at): &(usize, usize)| {
-            let other = &self.network.streams[stream];
-            let goes_on = other.hops.get(at + 1).is_some_and(|next| next.link == here);
-            (other.high && goes_on).then_some(other.hops[at].sent)
+        let counts = |slack: i64, most: i64| runs.iter().map(|run| run.frames(slack, most)).collect::<Vec<i64>>();
+        let counted = |counts: &[i64]| {
+            let others = runs.iter().zip(counts).skip(1).map(|(run, &count)| run.slot * count);
+            others.sum::<i64>() + (counts[0] - 1) * own + blocking
         };
-        self.network.on[&before].iter().filter_map(of).max().unwrap_or(path.hops[hop - 1].sent)
-    }
-
-    /// Returns the time that frames of a link into `hop` need one after the other, by link.
-    fn spans(&self, shared: &[Shared], hop: usize) -> BTreeMap<usize, i64> {
-        let network = self.network;
-        let mut sums: BTreeMap<usize, (i64, i64)> = BTreeMap::new();
-        for run in shared.iter().filter(|run| run.from == hop) {
-            let other = &network.streams[run.other];
-            let Some(link) = other.previous(run.at) else { continue };
-            self.add(&mut sums, link, other.hops[run.at - 1].slot.min(run.slot), run.frames);
+        let longer = self.longer(self.begin + 1);
+        let mut most = longer + hops.iter().map(|hop| busy[&hop.link]).sum::<i64>();
+        loop {
+            let next = longer + counted(&counts(most, most));
+            if next >= most {
+                break;
+            }
+            most = next;
         }
-        sums.into_iter().map(|(link, (sum, most))| (link, (sum - most).max(0))).collect()
+        let mut slacks: Vec<i64> = runs.iter().flat_map(|run| run.steps(most)).chain([0]).collect();
+        slacks.sort_unstable();
+        slacks.dedup();
+        let mut worst = i64::MIN;
+        for slack in slacks {
+            if most - slack <= worst {
+                break;
+            }
+            let counts = counts(slack, most);
+            worst = worst.max(counted(&counts) + self.transit(&runs, &counts, slack));
+        }
+        worst
     }
 
-    fn add(&self, sums: &mut BTreeMap<usize, (i64, i64)>, link: usize, slot: i64, frames: i64) {
-        let sum = sums.entry(link).or_default();
-        *sum = (sum.0 + frames * (slot - self.rounding(link)), sum.1.max(slot));
+    /// Returns the time that frames of the runs which join at `hop` need one after the other on the link before, by
+    /// link. `sent` takes the shorter of their times on this link and at `hop`.
+    fn spans(&self, runs: &[Run], counts: &[i64], hop: usize, sent: bool) -> BTreeMap<usize, i64> {
+        let mut sums: BTreeMap<usize, (i64, i64)> = BTreeMap::new();
+        for (run, &count) in runs.iter().zip(counts).filter(|(run, _)| run.from == hop) {
+            let path = &self.network.streams[run.stream];
+            let Some(link) = path.previous(run.at) else { continue };
+            let slot = path.hops[run.at - 1].slot.min(run.slot);
+            let slot = if sent { slot.min(path.hops[run.at].slot) } else { slot };
+            let sum = sums.entry(link).or_default();
+            *sum = (sum.0 + count * (slot - self.rounding(link)), sum.1.max(slot));
+        }
+        sums.into_iter().map(|(link, (sum, longest))| (link, (sum - longest).max(0))).collect()
     }
 
     /// Returns the error of a frame's time on a link of which the time of a byte is not a number of picoseconds.
@@ -198,54 +247,36 @@ impl Range<'_> {
         if whole { 0 } else { 2 * self.network.scale }
     }
 
-    /// Returns by how much the first busy period begins before the frame arrives at the first hop.
-    fn lost_at_begin(&self, shared: &[Shared], earlier: i64) -> i64 {
-        let mut spans = self.spans(shared, self.begin);
-        if let Some(link) = self.path().previous(self.begin) {
-            let mut sums = BTreeMap::new();
-            let own = self.path().hops[self.begin - 1].slot;
-            self.add(&mut sums, link, own, earlier + 1);
-            for run in shared.iter().filter(|run| run.from == self.begin) {
-                let other = &self.network.streams[run.other];
-                if other.previous(run.at) == Some(link) {
-                    self.add(&mut sums, link, other.hops[run.at - 1].slot.min(run.slot), run.frames);
-                }
-            }
-            spans.extend(sums.into_iter().map(|(link, (sum, most))| (link, (sum - most).max(0))));
-        }
-        spans.values().copied().max().unwrap_or(0)
-    }
-
-    /// Returns the most by which times on the links exceed those of the stream's own frame, less the time lost at the
-    /// second hop of the range.
-    fn transit(&self, shared: &[Shared], earlier: i64) -> i64 {
-        let (network, path) = (self.network, self.path());
+    /// Returns the most by which times on the links exceed those of the stream's own frame, less the slack.
+    fn transit(&self, runs: &[Run], counts: &[i64], slack: i64) -> i64 {
+        let longest = |spans: &BTreeMap<usize, i64>| spans.values().copied().max().unwrap_or(0);
+        let first = longest(&self.spans(runs, counts, self.begin, false));
         if self.begin == self.end {
-            return 0;
+            return -slack.max(first);
         }
-        let longer = |hop: usize| self.longest_sent(hop) - path.hops[hop - 1].sent;
-        let later: i64 = (self.begin + 2..=self.end).map(longer).sum();
+        let sent = longest(&self.spans(runs, counts, self.begin, true));
         let second = self.begin + 1;
-        let (before, here) = (path.hops[self.begin], path.hops[second].link);
-        let side = self.spans(shared, second).into_iter().filter(|&(link, _)| link != before.link);
-        let span = side.map(|(_, span)| span).max().unwrap_or(0);
-        // Frames that reach the second hop over the link of the stream: sent, slot and number.
-        let mut own = vec![(before.sent, before.slot, earlier + 1)];
-        for run in shared.iter().filter(|run| run.from == self.begin) {
-            let other = &network.streams[run.other];
-            if other.hops.get(run.at + 1).is_some_and(|next| next.link == here) {
-                let hop = other.hops[run.at];
-                own.push((hop.sent, hop.slot, run.frames));
-            }
-        }
-        let count: i64 = own.iter().map(|&(.., frames)| frames).sum();
-        let total: i64 = own.iter().map(|&(_, slot, frames)| slot * frames).sum::<i64>();
-        let slack = network.blocking(before.link) + count * self.rounding(before.link);
-        let lone = -span;
-        let first = own.iter().enumerate().filter(|&(at, _)| at > 0 || earlier > 0);
-        let of = |(_, &(sent, slot, _)): (usize, &(i64, i64, i64))| {
-            sent - before.sent - (span - (total - slot) - slack).max(0)
+        let (before, here) = (self.path().hops[self.begin], self.path().hops[second].link);
+        let mut side = self.spans(runs, counts, second, false);
+        side.remove(&before.link);
+        let span = longest(&side);
+        // Frames that reach the second hop over the link of the stream: all before this frame, the stream's first.
+        let goes_on = |run: &Run| {
+            let hops = &self.network.streams[run.stream].hops;
+            run.from == self.begin && hops.get(run.at + 1).is_some_and(|next| next.link == here)
         };
-        later + first.map(of).fold(lone, i64::max)
+        let hop = |run: &Run| self.network.streams[run.stream].hops[run.at];
+        let own: Vec<(&Run, i64)> =
+            runs.iter().zip(counts.iter().copied()).filter(|(run, _)| goes_on(run)).collect();
+        let count: i64 = own.iter().map(|&(_, count)| count).sum();
+        let total: i64 = own.iter().map(|&(run, count)| hop(run).slot * count).sum();
+        let error = self.network.blocking(before.link) + count * self.rounding(before.link);
+        let lone = -slack.max(first + span);
+        let earlier = own.iter().enumerate().filter(|&(at, &(_, count))| at > 0 || count > 1);
+        let of = |(_, &(run, _)): (usize, &(&Run, i64))| {
+            let beyond = (span - (total - hop(run).slot) - error).max(0);
+            hop(run).sent - before.sent - slack.max(first).max(sent + beyond)
+        };
+        self.longer(second + 1) + earlier.map(of).fold(lone, i64::max)
     }
 }

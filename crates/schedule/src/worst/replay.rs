@@ -44,7 +44,7 @@ impl Replay {
             arrivals.sort_unstable();
             self.ties += arrivals.windows(2).filter(|pair| pair[0].0 == pair[1].0).count() as i64;
             if network.lower[place] {
-                self.serve_classes(network, releases, &arrivals);
+                self.serve_classes(network, releases, place, &arrivals);
             } else {
                 let mut free = i64::MIN;
                 for &(at, frame) in &arrivals {
@@ -70,21 +70,31 @@ impl Replay {
     }
 
     /// Serves a link with two classes.
-    fn serve_classes(&mut self, network: &Network, releases: &[Release], arrivals: &[(i64, u32)]) {
+    fn serve_classes(&mut self, network: &Network, releases: &[Release], place: usize, arrivals: &[(i64, u32)]) {
         let is_high = |frame: u32| network.streams[releases[frame as usize].stream].high;
         let mut high = arrivals.iter().copied().filter(|&(_, frame)| is_high(frame)).peekable();
         let mut low = arrivals.iter().copied().filter(|&(_, frame)| !is_high(frame)).peekable();
         // Interrupted frame: unsent bytes and time, and whether its last fragment begins.
         let mut rest: Option<(u32, u64, i64)> = None;
         let mut free = i64::MIN;
+        let switch = network.preempts[network.order[place]];
+        // Whether a frame of the highest class waits that interrupted another.
+        let mut cut = false;
         loop {
-            let next_low = if rest.is_some() { Some(i64::MIN) } else { low.peek().map(|&(at, _)| at) };
             let next_high = high.peek().map(|&(at, _)| at);
-            let Some(next) = [next_low, next_high].into_iter().flatten().min() else { return };
-            let now = free.max(next);
-            if let Some((_, frame)) = high.next_if(|&(at, _)| at <= now) {
+            let next_low = low.peek().map(|&(at, _)| at);
+            // At a switch a frame that arrives as the wire becomes free is later than those that wait. Hosts take it.
+            let waits = |at: Option<i64>| at.is_some_and(|at| at < free || at == free && !switch);
+            let waiting = cut || waits(next_high) || rest.is_some() || waits(next_low);
+            let Some(arrival) = [next_high, next_low].into_iter().flatten().min().or(rest.map(|_| free)) else { return };
+            let now = if waiting { free } else { arrival };
+            // The first frame of a stream waits for the timer behind this departure.
+            self.ties += i64::from(next_high == Some(free) && !switch && waits(next_low));
+            let first = if waiting { cut || waits(next_high) } else { next_high == Some(now) };
+            if first && let Some((_, frame)) = high.next() {
                 let hop = network.streams[releases[frame as usize].stream].hops[self.hops[frame as usize]];
                 free = now + hop.slot;
+                cut = false;
                 self.pass(network, releases, frame, now + hop.reach);
                 continue;
             }
@@ -99,7 +109,7 @@ impl Replay {
             let path = &network.streams[releases[frame as usize].stream];
             let hop = path.hops[self.hops[frame as usize]];
             let elapsed = next_high.map(|at| at - now).filter(|&elapsed| elapsed < time);
-            let cut = elapsed.and_then(|elapsed| match network.control {
+            let interrupted = elapsed.and_then(|elapsed| match network.control {
                 Control::IdealPreemption if network.preempts[hop.link] => {
                     (elapsed < time - (hop.slot - hop.sent)).then_some((elapsed, bytes, time - elapsed))
                 }
@@ -109,10 +119,10 @@ impl Replay {
                 }
                 _ => None,
             });
-            match cut {
+            match interrupted {
                 Some((busy, bytes, time)) => {
                     rest = Some((frame, bytes, time));
-                    free = now + busy;
+                    (free, cut) = (now + busy, true);
                 }
                 None => {
                     free = now + time;

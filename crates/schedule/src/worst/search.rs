@@ -125,14 +125,20 @@ impl<'a> Search<'a> {
         if stream == beside {
             return None;
         }
-        let at = self.network.places[beside].iter().position(|&there| there == place)?;
-        let slot = self.network.streams[beside].hops[at].slot;
+        let hop_of = |stream: usize| {
+            let at = self.network.places[stream].iter().position(|&there| there == place)?;
+            Some(self.network.streams[stream].hops[at])
+        };
+        let (own, slot) = (hop_of(stream)?, hop_of(beside)?.slot);
         let apart = 1 + random.below(4) as i64;
+        let low = !self.network.streams[stream].high;
         let shift = other.0 - one.0
             + match random.below(6) {
                 0 | 1 => apart,
                 2 => slot - apart,
-                3 if self.network.control == Control::IdealPreemption => -slot + apart,
+                // The gap behind a frame that ends as the other arrives, or a lower frame that begins then.
+                3 if low && self.network.control == Control::IdealPreemption => -own.sent,
+                3 if low => -own.slot - apart,
                 _ => -apart,
             };
         let mut times = current.times.clone();
