@@ -266,8 +266,7 @@ impl Range<'_> {
             run.from == self.begin && hops.get(run.at + 1).is_some_and(|next| next.link == here)
         };
         let hop = |run: &Run| self.network.streams[run.stream].hops[run.at];
-        let own: Vec<(&Run, i64)> =
-            runs.iter().zip(counts.iter().copied()).filter(|(run, _)| goes_on(run)).collect();
+        let own: Vec<(&Run, i64)> = runs.iter().zip(counts.iter().copied()).filter(|(run, _)| goes_on(run)).collect();
         let count: i64 = own.iter().map(|&(_, count)| count).sum();
         let total: i64 = own.iter().map(|&(run, count)| hop(run).slot * count).sum();
         let error = self.network.blocking(before.link) + count * self.rounding(before.link);

@@ -28,6 +28,13 @@ use network::{Network, TICKS};
 use replay::{Release, Replay};
 use search::{MOST_FRAMES, Search};
 use units::Time;
+use units::random::{Stream, purpose};
+
+/// Most by which the separation of simultaneous arrivals may shorten the delay of a witness, in picoseconds.
+const MOST_SEPARATION: i64 = 1000;
+
+/// Transmissions that the separation of simultaneous arrivals may replay, for one stream.
+const MOST_SEPARATION_WORK: usize = 1_000_000;
 
 /// Protection of the highest class from frames of lower classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +71,8 @@ pub struct WorstCase {
     pub least: Time,
     /// Upper bound of the delay over all phases.
     pub bound: Time,
-    /// Set if the bound is the exact worst case: its least upper bound over real phases.
+    /// Set if the bound is the exact worst case: its least upper bound over real phases, of which the witness is short
+    /// by the separation of simultaneous arrivals, at most a nanosecond.
     pub exact: bool,
     /// Longest delay at the phases of `witness`.
     pub delay: Time,
@@ -72,6 +80,9 @@ pub struct WorstCase {
     pub jitter: Time,
     /// Set if the bound is exact and a frame of the witness never waits: the bound of the jitter is exact too.
     pub jitter_exact: bool,
+    /// Set if no arrivals at a link are simultaneous at the phases of `witness`, so that the simulator meets delay and
+    /// jitter to the picosecond. Otherwise they depend on the order of these frames.
+    pub settled: bool,
     /// First release of each stream of the problem, below its period.
     pub witness: Vec<Time>,
     /// Time until which the witness was replayed from the first release on.
@@ -103,48 +114,107 @@ pub fn worst_cases(problem: &Problem, classes: &[u8], control: Control) -> Resul
     let fine_bounds: Vec<i64> = bounds.iter().map(|bound| bound * TICKS).collect();
     let of = |stream: usize| {
         let found = Search::new(&fine, stream, &fine_bounds).run(fine_bounds[stream]);
-        let exact = fine_bounds[stream] - found.delay < TICKS;
-        witness(&coarse, problem, stream, &found.times, bounds[stream], exact)
+        let reached = fine_bounds[stream] - found.delay < TICKS;
+        // In picoseconds other arrivals are simultaneous, and cuts are at other bytes.
+        let whole = |&ticks: &i64| {
+            let (whole, apart) = (ticks.div_euclid(TICKS), ticks.rem_euclid(TICKS));
+            whole + if apart > TICKS / 2 { 1 + apart - TICKS } else { apart }
+        };
+        let times = Search::new(&coarse, stream, &bounds).improve(found.times.iter().map(whole).collect()).times;
+        Witness::new(&coarse, problem, stream, &times, bounds[stream]).case(bounds[stream], reached)
     };
     Ok((0..coarse.streams.len()).filter(|&stream| coarse.streams[stream].high).map(of).collect())
 }
 
-/// Replays the phases of a search, in picoseconds, from the start of all streams.
-fn witness(network: &Network, problem: &Problem, stream: usize, times: &[i64], bound: i64, exact: bool) -> WorstCase {
-    let longest = network.streams.iter().map(|path| path.period).max().unwrap_or(1);
-    // All streams have started well before the frame that waits. The stream itself starts at zero: its first frame
-    // waits for none of the streams that send before it.
-    let period = network.streams[stream].period;
-    let base = (longest + 4 * bound) / period * period + period;
-    let phase = |(path, &ticks): (&network::Path, &i64)| {
-        let (whole, apart) = (ticks.div_euclid(TICKS), ticks.rem_euclid(TICKS));
-        let (whole, apart) = if apart > TICKS / 2 { (whole + 1, apart - TICKS) } else { (whole, apart) };
-        (base + whole + apart).rem_euclid(path.period)
-    };
-    let phases: Vec<i64> = network.streams.iter().zip(times).map(phase).collect();
-    let cycle = problem.streams.iter().try_fold(Time::from_ps(1), |cycle, spec| lcm(cycle, spec.period));
-    let rounds = |end: i64| network.streams.iter().map(|path| end / path.period + 1).sum::<i64>();
-    let whole = cycle.map(|cycle| cycle.as_ps() as i64).and_then(|cycle| base.checked_add(cycle.checked_mul(2)?));
-    let end = whole.filter(|&end| rounds(end) <= MOST_FRAMES).unwrap_or(base + bound);
-    // The frames that end after `end` delay those before, and are not judged.
-    let mut releases = Vec::new();
-    for (stream, path) in network.streams.iter().enumerate() {
-        releases.extend((phases[stream]..=end + bound).step_by(path.period as usize).map(|at| Release { stream, at }));
+/// Phases in picoseconds, from the start of all streams.
+struct Witness<'a> {
+    network: &'a Network,
+    stream: usize,
+    phases: Vec<i64>,
+    /// Last release that is judged, and last release.
+    end: i64,
+    last: i64,
+    replay: Replay,
+    releases: Vec<Release>,
+}
+
+impl Witness<'_> {
+    fn new<'a>(network: &'a Network, problem: &Problem, stream: usize, times: &[i64], bound: i64) -> Witness<'a> {
+        let longest = network.streams.iter().map(|path| path.period).max().unwrap_or(1);
+        // All streams have started well before the frame that waits. The stream itself starts at zero: its first frame
+        // waits for none of the streams that send before it.
+        let period = network.streams[stream].period;
+        let base = (longest + 4 * bound) / period * period + period;
+        let phase = |(path, &at): (&network::Path, &i64)| (base + at).rem_euclid(path.period);
+        let phases: Vec<i64> = network.streams.iter().zip(times).map(phase).collect();
+        let cycle = problem.streams.iter().try_fold(Time::from_ps(1), |cycle, spec| lcm(cycle, spec.period));
+        let rounds = |end: i64| network.streams.iter().map(|path| end / path.period + 1).sum::<i64>();
+        let whole = cycle.map(|cycle| cycle.as_ps() as i64).and_then(|cycle| base.checked_add(cycle.checked_mul(2)?));
+        let end = whole.filter(|&end| rounds(end) <= MOST_FRAMES).unwrap_or(base + bound);
+        // The frames that end after `end` delay those before, and are not judged.
+        let last = end + bound;
+        let mut witness =
+            Witness { network, stream, phases, end, last, replay: Replay::default(), releases: Vec::new() };
+        witness.separate();
+        witness
     }
-    let mut replay = Replay::default();
-    replay.run(network, &releases);
-    let seen = releases.iter().zip(&replay.delays).filter(|(release, _)| release.stream == stream && release.at <= end);
-    let (least, most) = seen.fold((i64::MAX, 0), |(least, most), (_, &delay)| (least.min(delay), most.max(delay)));
-    let time = |ps: i64| Time::from_ps(ps as u64);
-    WorstCase {
-        stream,
-        least: time(network.streams[stream].least()),
-        bound: time(bound),
-        exact,
-        delay: time(most),
-        jitter: time(most - least.min(most)),
-        jitter_exact: exact && least == network.streams[stream].least(),
-        witness: phases.into_iter().map(time).collect(),
-        replayed: time(end),
+
+    /// Replays all frames. Returns the shortest and the longest delay of the stream.
+    fn delays(&mut self) -> (i64, i64) {
+        self.releases.clear();
+        for (stream, path) in self.network.streams.iter().enumerate() {
+            let all = (self.phases[stream]..=self.last).step_by(path.period as usize);
+            self.releases.extend(all.map(|at| Release { stream, at }));
+        }
+        self.replay.run(self.network, &self.releases);
+        let judged = |release: &Release| release.stream == self.stream && release.at <= self.end;
+        let seen = self.releases.iter().zip(&self.replay.delays).filter(|(release, _)| judged(release));
+        seen.fold((i64::MAX, 0), |(least, most), (_, &delay)| (least.min(delay), most.max(delay)))
+    }
+
+    /// Moves streams by picoseconds until no arrivals are simultaneous, as far as that costs little delay.
+    fn separate(&mut self) {
+        let (_, mut most) = self.delays();
+        let mut random = Stream::new(2, self.stream as u64, purpose("worst case"));
+        let mut ties = self.replay.ties;
+        let mut work = 0;
+        while ties > 0 && work < MOST_SEPARATION_WORK {
+            let stream = random.below(self.phases.len() as u64) as usize;
+            if stream == self.stream {
+                continue;
+            }
+            let kept = self.phases[stream];
+            let shift = 1 + random.below(4) as i64;
+            let shift = if random.below(2) == 0 { shift } else { -shift };
+            self.phases[stream] = (kept + shift).rem_euclid(self.network.streams[stream].period);
+            let delay = self.delays().1;
+            work += self.releases.len();
+            if self.replay.ties <= ties && delay + 4 >= most {
+                (most, ties) = (most.max(delay), self.replay.ties);
+            } else {
+                self.phases[stream] = kept;
+            }
+        }
+    }
+
+    /// Returns the worst case; `reached` states that the search came within a picosecond of the bound.
+    fn case(mut self, bound: i64, reached: bool) -> WorstCase {
+        let (least, most) = self.delays();
+        let settled = self.replay.ties == 0;
+        let exact = reached && settled && bound - most <= MOST_SEPARATION;
+        let shortest = self.network.streams[self.stream].least();
+        let time = |ps: i64| Time::from_ps(ps as u64);
+        WorstCase {
+            stream: self.stream,
+            least: time(shortest),
+            bound: time(bound),
+            exact,
+            delay: time(most),
+            jitter: time(most - least.min(most)),
+            jitter_exact: exact && least == shortest,
+            settled,
+            witness: self.phases.into_iter().map(time).collect(),
+            replayed: time(self.end),
+        }
     }
 }

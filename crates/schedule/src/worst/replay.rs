@@ -86,7 +86,9 @@ impl Replay {
             // At a switch a frame that arrives as the wire becomes free is later than those that wait. Hosts take it.
             let waits = |at: Option<i64>| at.is_some_and(|at| at < free || at == free && !switch);
             let waiting = cut || waits(next_high) || rest.is_some() || waits(next_low);
-            let Some(arrival) = [next_high, next_low].into_iter().flatten().min().or(rest.map(|_| free)) else { return };
+            let Some(arrival) = [next_high, next_low].into_iter().flatten().min().or(rest.map(|_| free)) else {
+                return;
+            };
             let now = if waiting { free } else { arrival };
             // The first frame of a stream waits for the timer behind this departure.
             self.ties += i64::from(next_high == Some(free) && !switch && waits(next_low));

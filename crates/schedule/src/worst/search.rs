@@ -34,7 +34,8 @@ pub(super) struct Search<'a> {
 pub(super) struct Found {
     pub times: Vec<i64>,
     pub delay: i64,
-    score: i64,
+    /// The delay, less a penalty for simultaneous arrivals.
+    pub score: i64,
 }
 
 impl<'a> Search<'a> {
@@ -83,6 +84,24 @@ impl<'a> Search<'a> {
                 best = current;
             }
             attempt += 1;
+        }
+        best
+    }
+
+    /// Improves `times` by moves until none helps.
+    pub fn improve(mut self, times: Vec<i64>) -> Found {
+        let mut best = self.judge(times);
+        let mut idle = 0;
+        while idle < PATIENCE {
+            idle += 1;
+            let Some(times) = self.moved(&best) else { continue };
+            let next = self.judge(times);
+            if next.score > best.score {
+                idle = 0;
+            }
+            if next.score >= best.score {
+                best = next;
+            }
         }
         best
     }

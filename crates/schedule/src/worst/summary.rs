@@ -44,6 +44,10 @@ pub fn shown(problem: &Problem, found: &[WorstCase]) -> String {
         let proof = if case.delay > deadline { "its witness is late" } else { "its bound exceeds it" };
         text.push_str(&format!("deadline of {name}, {deadline}: {proof}\n"));
     }
+    for case in found.iter().filter(|case| !case.settled) {
+        let name = &problem.streams[case.stream].name;
+        text.push_str(&format!("witness of {name}: frames arrive simultaneously, and their order is not determined\n"));
+    }
     let exact = found.iter().filter(|case| case.exact).count();
     text.push_str(&format!("{exact} of {} have an exact worst case", counted(found.len() as u64, "stream")));
     text.push_str(if exact < found.len() {
@@ -73,6 +77,7 @@ pub fn value(problem: &Problem, found: &[WorstCase], control: Control) -> Value 
                 "delay_ps": case.delay.as_ps(),
                 "jitter_ps": case.jitter.as_ps(),
                 "phases_ps": phases,
+                "order_determined": case.settled,
                 "replayed_ps": case.replayed.as_ps(),
             },
         })
