@@ -122,20 +122,19 @@ fn beside_data_the_simulator_meets_the_witness_under_every_control() {
     }
 }
 
-/// Frames of h5 are 64 ns apart behind their slow link, for which the fast link behind idles. Those of h1, which come to
-/// s1 one after the other, fit into this time.
+/// Frames of h5 are 64 ns apart behind their slow link, and the next link idles. Those of h1, which arrive one after
+/// the other at s1, fit into this time.
 #[test]
 fn idle_time_behind_a_slow_link_is_not_lost_twice() {
     let nodes = ["s1", "s3", "h0", "h1", "h3", "h5"].map(|name| {
         let kind = if name.starts_with('s') { "switch" } else { "host" };
-        format!("{{\"id\":\"{name}\",\"kind\":\"{kind}\",\"tier\":0}}")
+        format!(r#"{{"id":"{name}","kind":"{kind}","tier":0}}"#)
     });
     let links = [("h1", "s1", 100), ("h3", "s1", 100), ("h5", "s3", 40), ("s3", "s1", 100), ("s1", "h0", 40)];
-    let links = links.map(|(from, to, gbps)| {
-        format!("{{\"source\":\"{from}\",\"target\":\"{to}\",\"rate\":\"{gbps}Gbps\",\"delay\":\"50ns\"}}")
-    });
+    let links = links
+        .map(|(from, to, gbps)| format!(r#"{{"source":"{from}","target":"{to}","rate":"{gbps}Gbps","delay":"50ns"}}"#));
     let fabric = format!(
-        "{{\"directed\": false, \"multigraph\": false, \"graph\": {{}}, \"nodes\": [{}], \"links\": [{}]}}",
+        r#"{{"directed": false, "multigraph": false, "graph": {{}}, "nodes": [{}], "links": [{}]}}"#,
         nodes.join(","),
         links.join(",")
     );
@@ -145,7 +144,8 @@ fn idle_time_behind_a_slow_link_is_not_lost_twice() {
     {
         let _ = writeln!(
             streams,
-            "[[stream]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"h0\"\nperiod = \"8us\"\nframe = \"{frame}B\""
+            "[[stream]]\nname = \"{name}\"\nfrom = \"{from}\"\nto = \"h0\"\nperiod = \"8us\"\n\
+             frame = \"{frame}B\""
         );
     }
     let case = Case::new(fabric, &streams);
@@ -158,8 +158,8 @@ fn idle_time_behind_a_slow_link_is_not_lost_twice() {
     assert!(worst[3].exact && worst[4].exact, "{worst:?}");
 }
 
-/// Returns a random tree of switches with 2 to 6 hosts that send, with frames of several sizes on links of several rates.
-/// With `data` hosts have one or two streams, half of them of a lower class.
+/// Returns a random tree of switches with 2 to 6 hosts that send, with frames of several sizes on links of several
+/// rates. With `data` hosts have one or two streams, half of them of a lower class.
 fn random(seed: u64, data: bool) -> Case {
     let mut random = Stream::new(seed, 0, purpose("small fabrics"));
     let switches = 1 + random.below(4);

@@ -344,7 +344,7 @@ fn the_simulator_meets_the_witness_of_a_worst_case() {
         let ran = run(&["run", &scratch.file("witness.toml", &printed.out), "--json"]);
         let summary: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
         let seen = &summary["jitter"][stream];
-        assert_eq!(seen["most_delay_ps"], case["witness"]["delay_ps"], "{name}");
+        assert_eq!(seen["max_delay_ps"], case["witness"]["delay_ps"], "{name}");
         assert_eq!(seen["jitter_ps"], case["witness"]["jitter_ps"], "{name}");
     }
 }

@@ -7,7 +7,7 @@ use units::random::{Stream, purpose};
 
 /// Transmissions that the search for one stream may replay, and those for all streams together.
 const MOST_WORK: u64 = 4_000_000;
-const MOST_TOTAL_WORK: u64 = 120_000_000;
+const MOST_TOTAL_WORK: u64 = 240_000_000;
 
 /// Moves without an improvement before the search begins again.
 const PATIENCE: u32 = 600;
