@@ -183,7 +183,7 @@ impl<'a> Search<'a> {
         let network = self.network;
         let path = &network.streams[self.stream];
         let mut ranked = self.involved.clone();
-        if attempt > 0 && attempt % 4 != 0 {
+        if attempt > 0 && !attempt.is_multiple_of(4) {
             self.random.shuffle(&mut ranked);
         } else {
             ranked.sort_by_key(|&stream| std::cmp::Reverse(network.streams[stream].bytes));
