@@ -31,7 +31,8 @@ const HOST_KINDS: [&str; 8] =
 #[rustfmt::skip]
 const SWITCH_KINDS: [&str; 79] = [
     "nokia_srlinux", "srl", "nokia_sros", "nokia_srsim", "vr-sros", "vr-nokia_sros", "arista_ceos", "ceos",
-    "arista_veos", "vr-veos", "vr-arista_veos", "juniper_crpd", "crpd", "juniper_vmx", "vr-vmx", "vr-juniper_vmx", "juniper_vqfx",
+    "arista_veos", "vr-veos", "vr-arista_veos", "juniper_crpd", "crpd", "juniper_vmx", "vr-vmx", "vr-juniper_vmx",
+    "juniper_vqfx",
     "vr-vqfx", "vr-juniper_vqfx", "juniper_vsrx", "vr-vsrx", "vr-juniper_vsrx", "juniper_vjunosrouter",
     "juniper_vjunosswitch", "juniper_vjunosevolved", "juniper_cjunosevolved", "vr-vjunosrouter", "vr-vjunosswitch",
     "vr-vjunosevolved", "cisco_xrd", "xrd", "cisco_xrv", "vr-xrv", "vr-cisco_xrv", "cisco_xrv9k", "vr-xrv9k",

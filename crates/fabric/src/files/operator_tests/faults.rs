@@ -58,8 +58,8 @@ fn disabled_links_of_netlab_are_left_out() {
 
 #[test]
 fn unknown_kinds_of_containerlab_are_reported() {
-    let text = "topology:\n  nodes:\n    leaf1: {kind: arista_ceoss}\n    leaf2: {kind: ceos}\n    a: {kind: lniux}\n    \
-                b: {kind: linux}\n  links:\n    - endpoints: [\"a:1\", \"leaf1:1\"]\n    \
+    let text = "topology:\n  nodes:\n    leaf1: {kind: arista_ceoss}\n    leaf2: {kind: ceos}\n    \
+                a: {kind: lniux}\n    b: {kind: linux}\n  links:\n    - endpoints: [\"a:1\", \"leaf1:1\"]\n    \
                 - endpoints: [\"b:1\", \"leaf2:1\"]\n    - endpoints: [\"leaf1:2\", \"leaf2:2\"]\n";
     let reported = lines(&of(text));
     let own = "2 nodes of unknown kinds are switches: leaf1 (kind arista_ceoss), a (kind lniux)";
