@@ -298,7 +298,8 @@ fn lldp(known: &Known, random: &mut Random) -> String {
                 let capability = if is_switch(peer) { "BR" } else { "O" };
                 let _ = writeln!(text, "{port:13}{peer:30}{peer_port:16}{capability:14}x");
             }
-            text + "--------------------------------------------------\nTotal entries displayed:  9\n"
+            let count = known.neighbors(name).count();
+            text + &format!("{:-<50}\nTotal entries displayed:  {count}\n", "")
         };
         let ending = if table.starts_with('{') { "json" } else { "txt" };
         tables.push((format!("{name}.{ending}"), table));
