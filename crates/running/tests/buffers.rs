@@ -64,6 +64,40 @@ fn a_lossless_profile_without_a_threshold_is_a_finding() {
 }
 
 #[test]
+fn an_egress_pool_below_the_headroom_of_its_queues_is_a_finding() {
+    for bytes in ["0", "20000"] {
+        let small = judged(|file| file["BUFFER_POOL"]["egress_lossless_pool"]["size"] = bytes.into());
+        assert_eq!(keys(&small), ["BUFFER_POOL|egress_lossless_pool.size"], "{bytes}");
+        assert!(small.findings[0].why.contains("of headroom: it drops"), "{:#?}", small.findings);
+        // The alpha of a dynamic threshold does not matter: there is no room.
+        let dynamic = judged(|file| {
+            file["BUFFER_POOL"]["egress_lossless_pool"] = json!({ "type": "egress", "mode": "dynamic", "size": bytes });
+            let profile = &mut file["BUFFER_PROFILE"]["egress_lossless_profile"];
+            remove(profile, "static_th");
+            profile["dynamic_th"] = "7".into();
+        });
+        assert!(keys(&dynamic).contains(&"BUFFER_POOL|egress_lossless_pool.size"), "{:#?}", dynamic.findings);
+    }
+    let enough = judged(|file| file["BUFFER_POOL"]["egress_lossless_pool"]["size"] = "20000000".into());
+    assert!(enough.safe(), "{:#?}", enough.findings);
+}
+
+#[test]
+fn a_limit_of_a_whole_port_is_an_assumption() {
+    let limited = |pir: &str| {
+        judged(|file| {
+            file["SCHEDULER"]["shaper"] = json!({ "type": "STRICT", "meter_type": "bytes", "pir": pir });
+            file["PORT_QOS_MAP"]["Ethernet4"]["scheduler"] = "shaper".into();
+        })
+    };
+    let said = "1 port with a pir by PORT_QOS_MAP.scheduler drains below the rate of the link, as Ethernet4 of ";
+    let slow = limited("1000");
+    assert!(slow.assumptions.iter().any(|it| it.starts_with(said)), "{:#?}", slow.assumptions);
+    // A limit above the rate of the link has no effect.
+    assert!(!limited("1000000000000").assumptions.iter().any(|it| it.contains("PORT_QOS_MAP.scheduler")));
+}
+
+#[test]
 fn wred_that_drops_in_a_lossless_queue_is_a_finding() {
     let wred = |fields: Value| {
         judged(|file| {

@@ -144,20 +144,19 @@ fn judge_directions(device: &Device<'_>, findings: &mut Findings) {
     }
 }
 
-/// Reports queues with a `static_th` below the headroom of the accounts that feed them: frames that arrive after the
-/// PAUSE are dropped.
+/// Reports queues with a `static_th`, or in a pool with a `size`, below the headroom of the accounts that feed them:
+/// frames that arrive after the PAUSE are dropped.
 fn judge_thresholds(device: &Device<'_>, reached: &ReachableWaits, findings: &mut Findings) {
     let mut accounts: BTreeMap<(u32, u8), BTreeSet<(u32, u8)>> = BTreeMap::new();
     for wait in &reached.waits {
         accounts.entry((wait.egress, wait.queue)).or_default().insert((wait.ingress, wait.group));
     }
-    let mut found = BTreeMap::new();
+    let (mut found, mut small_pools) = (BTreeMap::new(), BTreeMap::new());
     for ((number, queue), accounts) in accounts {
         let Some(port) = device.port(number).filter(|port| lossless_queues(port) >> queue & 1 == 1) else { continue };
         let config = device.config(port);
         let Some(bound) = config.queues.get(&(port.name.clone(), queue)) else { continue };
         let Some(profile) = config.profiles.get(&bound.name) else { continue };
-        let Some(Threshold::Static(threshold)) = profile.threshold else { continue };
         // Headroom of the accounts, at most the shared one of each pool.
         let mut headroom: BTreeMap<&str, u64> = BTreeMap::new();
         for (ingress, group) in accounts {
@@ -169,6 +168,17 @@ fn judge_thresholds(device: &Device<'_>, reached: &ReachableWaits, findings: &mu
         }
         let shared = |pool: &str| config.pools.get(pool).and_then(|pool| pool.shared_headroom).unwrap_or(u64::MAX);
         let needs = headroom.iter().fold(0u64, |sum, (pool, xoff)| sum.saturating_add((*xoff).min(shared(pool))));
+        let pool_bytes = config.pools.get(&profile.pool).and_then(|pool| pool.size);
+        if let Some(size) = pool_bytes.filter(|&size| size < needs) {
+            let at =
+                small_pools.entry((&config.name, &profile.pool)).or_insert((config, needs, &port.name, queue, size));
+            if at.1 < needs {
+                *at = (config, needs, &port.name, queue, size);
+            }
+            // A larger threshold would not help.
+            continue;
+        }
+        let Some(Threshold::Static(threshold)) = profile.threshold else { continue };
         if threshold.saturating_add(profile.size) < needs {
             let at = found.entry((&config.name, &bound.name)).or_insert((config, needs, &port.name, queue, threshold));
             if at.1 < needs {
@@ -176,13 +186,21 @@ fn judge_thresholds(device: &Device<'_>, reached: &ReachableWaits, findings: &mu
             }
         }
     }
-    for ((_, name), (config, needs, port, queue, threshold)) in found {
-        let why = format!(
+    let why = |limit_bytes: u64, needs: u64, port: &str, queue: u8| {
+        format!(
             "{} bytes, and the accounts whose frames wait in queue {queue} of {port} have {} of headroom: it drops \
              what arrives after their PAUSE",
-            grouped(threshold),
+            grouped(limit_bytes),
             grouped(needs)
-        );
+        )
+    };
+    for ((_, pool), (config, needs, port, queue, size)) in small_pools {
+        let key = format!("BUFFER_POOL|{pool}.size");
+        let instead = format!("at least {}", grouped(needs));
+        findings.add(finding(FindingKind::Buffer, config, key, why(size, needs, port, queue), instead));
+    }
+    for ((_, name), (config, needs, port, queue, threshold)) in found {
+        let why = why(threshold, needs, port, queue);
         let instead = "the size of the pool".to_owned();
         let key = format!("BUFFER_PROFILE|{name}.static_th");
         findings.add(finding(FindingKind::Buffer, config, key, why, instead));

@@ -192,6 +192,7 @@ fn assumptions(device: &Device<'_>, reached: &ReachableWaits, options: &Options<
     list.extend(headroom::shared(device));
     list.extend(buffers::assumptions(device));
     list.extend(waits::limited(device, reached));
+    list.extend(waits::limited_ports(device));
     let is_down = |(_, port): &(u32, &crate::device::Port)| !device.config(port).ports[&port.name].up;
     let down = device.ports().filter(is_down).count() as u64;
     if down > 0 {

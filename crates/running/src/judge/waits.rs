@@ -75,6 +75,27 @@ pub(super) fn limited(device: &Device<'_>, reached: &ReachableWaits) -> Option<S
     ))
 }
 
+/// Returns the assumption about ports that `PORT_QOS_MAP.scheduler` limits below their rate.
+pub(super) fn limited_ports(device: &Device<'_>) -> Option<String> {
+    let limit_of = |port: &Port| {
+        let config = device.config(port);
+        let limit = config.port_limits.get(&port.name).or_else(|| config.port_limits.get("global"))?;
+        (*limit < port.rate).then(|| (config.file.clone(), port.name.clone(), *limit, port.rate))
+    };
+    let mut limited: Vec<_> = device.ports().filter_map(|(_, port)| limit_of(port)).collect();
+    limited.sort();
+    let (file, port, limit, rate) = limited.first()?;
+    let (limit, rate) = (grouped(*limit), grouped(*rate));
+    let (count, drain) = match limited.len() as u64 {
+        1 => ("1 port".to_owned(), "drains"),
+        many => (counted(many, "port"), "drain"),
+    };
+    Some(format!(
+        "{count} with a pir by PORT_QOS_MAP.scheduler {drain} below the rate of the link, as {port} of {file} at \
+         {limit} of {rate} bytes/s: starvation and the loss of throughput by this limit are not judged"
+    ))
+}
+
 impl<'a> WaitPorts<'_, 'a> {
     fn lossless(&self) -> bool {
         self.ingress.lossless >> self.wait.group & 1 == 1

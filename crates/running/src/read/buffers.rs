@@ -118,6 +118,15 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         switch.schedulers.insert(row.name.to_owned(), scheduling);
     }
     switch.scheduled = bound(reader, "QUEUE", MOST_QUEUE, "scheduler", "SCHEDULER");
+    for row in reader.objects("PORT_QOS_MAP") {
+        let scheduler = row.fields.get("scheduler").and_then(serde_json::Value::as_str).unwrap_or_default();
+        let name = scheduler.trim_start_matches("[SCHEDULER|").trim_end_matches(']');
+        if let Some(Scheduling::Strict { limit: Some(limit) } | Scheduling::Share { limit: Some(limit) }) =
+            switch.schedulers.get(name)
+        {
+            switch.port_limits.insert(row.name.to_owned(), *limit);
+        }
+    }
     read_wred(reader, switch);
     let tables = [
         (&switch.groups, "profile", "BUFFER_PROFILE"),

@@ -61,6 +61,8 @@ pub struct SwitchConfig {
     pub(crate) queues: BTreeMap<(String, u8), ProfileReference>,
     pub(crate) schedulers: BTreeMap<String, Scheduling>,
     pub(crate) scheduled: BTreeMap<(String, u8), ProfileReference>,
+    /// Limits (`pir`) of whole ports by `PORT_QOS_MAP.scheduler`, in bytes per second.
+    pub(crate) port_limits: BTreeMap<String, u64>,
     pub(crate) wred: BTreeMap<String, Wred>,
     /// `wred_profile` by port and queue.
     pub(crate) marked: BTreeMap<(String, u8), ProfileReference>,
