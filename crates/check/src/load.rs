@@ -50,7 +50,7 @@ impl QueueLoad {
     }
 }
 
-/// Returns the smallest length whose utilisation (length over `capacity`) exceeds `threshold`.
+/// Returns the smallest queue length for which length / `capacity` exceeds `threshold`.
 pub fn watched_length(threshold: f64, capacity: u64) -> u64 {
     let share = |length: u64| length as f64 / capacity as f64;
     let mut length = (threshold.clamp(0.0, 1.0) * capacity as f64) as u64;

@@ -28,8 +28,8 @@ pub struct FabricFlags {
 const LINK_KEYS: [&str; 4] = ["rate", "delay", "loss", "bit_error_rate"];
 const TIERS: [&str; 3] = ["host", "edge", "core"];
 
-/// Returns flag, key and help text of every flag. A key of several kinds of fabric gets one flag, whose help has all
-/// meanings.
+/// Returns flag, key and help text of every flag. A key that several kinds of fabric have is one flag; its help
+/// combines the meanings.
 fn flags() -> Vec<(String, String, String)> {
     let mut found: Vec<(String, String, String)> = Vec::new();
     let of_kinds = keys::keys().filter(|key| key.section == "fabric");
@@ -94,8 +94,7 @@ impl FabricFlags {
 }
 
 impl FabricFlags {
-    /// Returns these flags with `delay` as the default delay of links, for links whose delay the kind or file does not
-    /// state.
+    /// Returns these flags with `delay` as the delay of links without one in the kind or file.
     ///
     /// # Errors
     /// A flag also sets the delay of links.
@@ -154,7 +153,7 @@ const OF_FILES: [&str; 11] = [
     "default_loss",
 ];
 
-/// Keys whose values are node names; their flags may be repeated.
+/// Keys with node names as values; their flags may be repeated.
 const OF_NODES: [&str; 4] = ["ignore", "host", "switch", "hosts_on"];
 
 /// Link assumed for a file that does not state link properties, in commands about the structure of the fabric.
@@ -321,7 +320,7 @@ pub fn generate(kind: &str, flags: &FabricFlags) -> Result<Fabric, Failure> {
         let help = format!("one of {}", kinds().join(", "));
         return Err(Failure::input(format!("`{kind}` is no kind of fabric"), help));
     }
-    // Minimal valid scenario, whose fabric the overrides define.
+    // Minimal valid scenario; the overrides define its fabric.
     let text =
         "duration = \"1ps\"\nswitch = { queue = \"1 packets\" }\n[[traffic]]\nkind = \"permutation\"\nsize = \"1B\"\n";
     let mut overrides = vec![("fabric.kind".to_owned(), kind.to_owned())];

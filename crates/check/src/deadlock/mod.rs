@@ -72,7 +72,7 @@ pub struct CycleEdge {
     pub held_in_next_bytes: u64,
 }
 
-/// A cyclic buffer dependency whose queues never drain.
+/// A deadlock: queues in a cyclic buffer dependency that never drain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// The shortest cycle, from its smallest [`QueueId`] on; of several, the one with the smallest ids.

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Points that are judged without `--points`.
 const POINTS: u64 = 100;
 
-/// Runs the search. Exit code 0 whatever the claims, because a search asks where they hold.
+/// Runs the search. Exit code 0 also if claims fail, because a search only measures them.
 ///
 /// # Errors
 /// A paper without a search, an unusable folder, or an error of a setting.

@@ -19,6 +19,9 @@ const OUTSIDE: [&str; 2] = ["cloud", "nat"];
 const HOSTS: [&str; 2] = ["vpcs", "traceng"];
 const MACHINES: [&str; 4] = ["docker", "qemu", "virtualbox", "vmware"];
 
+/// Types of nodes that forward: emulated routers, and built-in devices.
+const SWITCHES: [&str; 6] = ["dynamips", "iou", "ethernet_switch", "ethernet_hub", "frame_relay_switch", "atm_switch"];
+
 /// Known keys at the top level of a project and in `topology`.
 #[rustfmt::skip]
 const KEYS: [&[&str]; 2] = [
@@ -117,7 +120,7 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
     let Some(nodes) = list("nodes") else { return missing("nodes") };
     let Some(links) = list("links") else { return missing("links") };
     let mut plain = ParsedTopology::default();
-    let mut outside = Vec::new();
+    let (mut outside, mut unknown_kinds) = (Vec::new(), Vec::new());
     let mut outside_ids = BTreeSet::new();
     let mut ports = BTreeMap::new();
     for (index, node) in nodes.iter().enumerate() {
@@ -139,6 +142,11 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
         }
         let may_forward = MACHINES.contains(&kind.as_str());
         let is_host = may_forward || HOSTS.contains(&kind.as_str());
+        // The form up to version 1 has names of classes, such as `EthernetSwitch` or `C7200`: not compared.
+        let has_present_form = node.get("node_type").is_some();
+        if !is_host && has_present_form && !SWITCHES.contains(&kind.as_str()) {
+            unknown_kinds.push(format!("{name} ({kind})"));
+        }
         let kind_of_node = Some(if is_host { NodeKind::Host } else { NodeKind::Switch });
         let (name, why) = (name.to_owned(), reason_from("node_type", &kind));
         if !plain.add(ParsedNode { id, name, kind: kind_of_node, why, may_forward, ..ParsedNode::default() }) {
@@ -175,6 +183,11 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
         outside,
     );
     plain.decide(Subject::LeftOut, |count| format!("{} left out", counted(count, "suspended link")), suspended);
+    let text = |count| match count {
+        1 => "1 node of an unknown type is a switch".to_owned(),
+        _ => format!("{count} nodes of unknown types are switches"),
+    };
+    plain.decide(Subject::Roles, text, unknown_kinds);
     plain.decide(Subject::Unread, |count| format!("{} not read", counted(count, "key")), unread);
     plain.assemble(options)
 }

@@ -178,11 +178,10 @@ fn run(trial: &Trial, setting: &Setting, varied: (&'static str, String)) -> Resu
     changes.push(("duration", format!("\"{DURATION_MS}ms\"")));
     changes.push(("measure.warm_up", format!("\"{WARM_UP_MS}ms\"")));
     let mut shown = Shown::of(&Bench::run(trial, &ECCP_DUMBBELL, &changes)?);
-    let milliseconds = match setting.label(INTERVAL) {
-        "10 ms" => 10,
-        "50 ms" => 50,
-        _ => 1,
-    };
+    let interval = setting.label(INTERVAL);
+    let milliseconds = interval.strip_suffix(" ms").and_then(|number| number.parse().ok());
+    let milliseconds: usize = milliseconds
+        .ok_or_else(|| Failure::input(format!("`{interval}` is no {INTERVAL}"), "its labels are milliseconds"))?;
     shown.cross = shown.cross.chunks_exact(milliseconds).map(mean).collect();
     Ok(shown)
 }

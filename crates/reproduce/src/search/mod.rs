@@ -138,14 +138,17 @@ impl Space {
     /// Judges the claims at a point.
     ///
     /// # Errors
-    /// If a setting describes no valid network: an error in the space.
+    /// If a setting describes no valid network, or a claim is not judged: an error in the space.
     pub fn judge(&'static self, point: u64) -> Result<PointResult, Failure> {
         let setting = self.setting(point);
-        let claims = (self.judge)(&setting)?.into_iter().filter(|claim| claim.check.not_judged.is_none());
+        let claims = (self.judge)(&setting)?;
+        if let Some(Claim { check, .. }) = claims.iter().find(|claim| claim.check.not_judged.is_some()) {
+            return Err(Failure::input(format!("`{}` is not judged", check.name), "a search judges every claim"));
+        }
         Ok(PointResult {
             point,
             setting: setting.pairs().map(|(choice, it)| (choice.name.to_owned(), it.label.to_owned())).collect(),
-            claims: claims.map(|claim| ClaimResult::of(&claim)).collect(),
+            claims: claims.iter().map(ClaimResult::of).collect(),
         })
     }
 }

@@ -57,7 +57,7 @@ const MOST_STREAMS: usize = 1000;
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid streams or fabric; streams whose delays have no bound.
+/// Invalid streams or fabric, or streams with unbounded delays.
 pub fn command(args: &WorstCaseArgs) -> Result<Exit, Failure> {
     let (fabric, of_tsnkit) = args.on.read()?;
     let path = &args.streams;

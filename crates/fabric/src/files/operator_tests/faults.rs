@@ -70,6 +70,23 @@ fn unknown_kinds_of_containerlab_are_reported() {
 }
 
 #[test]
+fn unknown_types_of_gns3_are_reported() {
+    let node = |id: u8, kind: &str| format!(r#"{{"node_id": "{id}", "name": "n{id}", "node_type": "{kind}"}}"#);
+    let link = |a: u8, b: u8| {
+        let end = |id: u8| format!(r#"{{"node_id": "{id}", "adapter_number": 0, "port_number": {}}}"#, a + b);
+        format!(r#"{{"nodes": [{}, {}]}}"#, end(a), end(b))
+    };
+    let file = |kind: &str| {
+        let nodes = [node(1, "vpcs"), node(2, "vpcs"), node(3, kind)].join(", ");
+        let links = [link(1, 3), link(2, 3)].join(", ");
+        format!(r#"{{"type": "topology", "topology": {{"nodes": [{nodes}], "links": [{links}]}}}}"#)
+    };
+    let unknown = lines(&of(&file("etherswitch_x")));
+    assert!(unknown.contains(&"1 node of an unknown type is a switch: n3 (etherswitch_x)".to_owned()), "{unknown:?}");
+    assert!(!lines(&of(&file("ethernet_switch"))).iter().any(|line| line.contains("unknown")));
+}
+
+#[test]
 fn containerlab_groups_come_from_kinds_and_defaults_too() {
     let links = |more: &str| {
         format!(
