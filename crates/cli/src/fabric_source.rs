@@ -497,6 +497,21 @@ fn file_failure(name: &str, content: &str, error: &FileError) -> Failure {
     Failure::input(format!("{location}: {message}"), help)
 }
 
+/// Requires traffic between hosts, without which every statement about their paths is vacuous. `location` is the source
+/// of the fabric or the option that names the paths.
+///
+/// # Errors
+/// If the fabric has fewer than two hosts.
+pub fn require_traffic(location: &str, fabric: &Fabric) -> Result<(), Failure> {
+    let count = fabric.hosts().len();
+    if count >= 2 {
+        return Ok(());
+    }
+    let hosts = if count == 1 { "1 host" } else { "0 hosts" };
+    let message = format!("{location}: {hosts}: without traffic between hosts there is nothing to check");
+    Err(Failure::input(message, "name hosts with --host NAME or --hosts-on PATTERN"))
+}
+
 /// Returns the JSON value `tunnels_checked` of a proof that does not include tunnels: `false` for a fabric with dual
 /// ToR, `None` for a fabric without tunnels.
 pub fn tunnels_checked(fabric: &Fabric) -> Option<bool> {

@@ -256,3 +256,26 @@ fn rules_that_say_nothing_are_refused_with_their_place() {
     ]);
     assert!(other.code == Some(2) && other.err.contains("they have switches 3, this one has 4"), "{}", other.err);
 }
+
+/// A check of the paths of one host would be a check over nothing.
+#[test]
+fn a_fabric_with_one_host_is_refused_where_paths_are_checked() {
+    let scratch = Scratch::new("one-host");
+    let text = "topology:\n  nodes:\n    leaf1: {kind: ceos}\n    leaf2: {kind: ceos}\n    spine1: {kind: ceos}\n    \
+                a: {kind: linux}\n  links:\n    - endpoints: [\"a:1\", \"leaf1:1\"]\n    \
+                - endpoints: [\"leaf1:2\", \"spine1:1\"]\n    - endpoints: [\"leaf2:2\", \"spine1:2\"]\n";
+    let fabric = scratch.file("one.clab.yml", text);
+    let rules = scratch.path("rules.json");
+    let made = run(&["tagger", "rules", &fabric, "--paths", "up-down", "--out", &rules]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let refused = |arguments: &[&str]| {
+        let ran = run(arguments);
+        assert_eq!(ran.code, Some(2), "{arguments:?}: {}", ran.out);
+        let message = "1 host: without traffic between hosts there is nothing to check";
+        assert!(ran.err.contains(message), "{arguments:?}: {}", ran.err);
+    };
+    refused(&["fabric", "check", &fabric, "--pfc"]);
+    for option in [["--routing", "shortest"], ["--paths", "shortest"], ["--paths", "trees"]] {
+        refused(&[&["tagger", "verify", &rules, "--fabric", &fabric], &option[..]].concat());
+    }
+}

@@ -82,11 +82,8 @@ impl RoutingName {
 pub fn check(source: &str, flags: &FabricFlags, pfc: &PfcFlags, json: bool) -> Result<Exit, Failure> {
     let found = fabric_source::find(source, flags, None)?;
     let fabric = &found.fabric;
-    if pfc.paths.is_none() && fabric.hosts().len() < 2 {
-        // Without traffic "cannot deadlock" would be vacuous.
-        let hosts = counted(fabric.hosts().len() as u64, "host");
-        let message = format!("{source}: {hosts}: without traffic between hosts there is nothing to check");
-        return Err(Failure::input(message, "name hosts with --host NAME or --hosts-on PATTERN"));
+    if pfc.paths.is_none() {
+        fabric_source::require_traffic(source, fabric)?;
     }
     let (verdict, cut_off) = match &pfc.paths {
         Some(path) => {

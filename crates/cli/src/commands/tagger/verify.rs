@@ -135,6 +135,7 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
             Routing::UpDown => Mode::UpDown { root: None },
             Routing::TwoLevel => Mode::TwoLevel,
         };
+        fabric_source::require_traffic("--routing", &fabric)?;
         expect_routing(&mut verifier, &fabric, mode, "--routing")?;
     }
     let bar = waiting("looking for cycles", visible);
@@ -177,6 +178,9 @@ fn read<'f>(path: &Path, fabric: &'f Fabric) -> Result<(RuleFile, Verifier<'f>),
 
 fn expect(verifier: &mut Verifier<'_>, fabric: &Fabric, paths: &PathChoice, visible: bool) -> Result<(), Failure> {
     let wrong = |fault| Failure::Input { message: format!("--paths: {fault}"), help: None };
+    if !matches!(paths, PathChoice::File(_)) {
+        fabric_source::require_traffic("--paths", fabric)?;
+    }
     match paths {
         PathChoice::Shortest => expect_routing(verifier, fabric, Mode::ShortestPath, "--paths"),
         PathChoice::Bounces(bounces) => verifier.expect_bounces(*bounces).map_err(wrong),
