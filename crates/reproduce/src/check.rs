@@ -46,11 +46,25 @@ impl Serialize for Relation {
     }
 }
 
+/// Subject of a check.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A claim of the source: a published number, order or bound.
+    #[default]
+    Claim,
+    /// A property of the reproduction itself: conservation, invariants of the run, sizes of tables that we configured,
+    /// negative controls. The source does not claim it, and a wrong model may satisfy it.
+    Consistency,
+}
+
 /// One check with its result. JSON has the fields in this order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// Claim that is checked.
+    /// Claim or property that is checked.
     pub name: String,
+    /// Claim of the source, or property of the reproduction.
+    pub kind: Kind,
     /// Unit of the three numbers.
     pub unit: &'static str,
     /// Number from the source, or the other measured value if two measured values are compared.
@@ -89,7 +103,8 @@ impl Check {
     /// Creates the check `ours` `relation` `paper` without tolerance and rounding, for counts and times in picoseconds.
     pub fn exact(name: impl Into<String>, unit: &'static str, ours: f64, relation: Relation, paper: f64) -> Check {
         let pass = relation.holds(ours, paper, 0.0);
-        Check { name: name.into(), unit, paper, relation, tolerance: 0.0, ours, pass, note: None, not_judged: None }
+        let (name, kind) = (name.into(), Kind::Claim);
+        Check { name, kind, unit, paper, relation, tolerance: 0.0, ours, pass, note: None, not_judged: None }
     }
 
     /// Creates the check `ours` `relation` `paper` with a tolerance; all three numbers are rounded to six digits.
@@ -103,7 +118,13 @@ impl Check {
     ) -> Check {
         let (ours, paper, tolerance) = (tidy(ours), tidy(paper), tidy(tolerance));
         let pass = relation.holds(ours, paper, tolerance);
-        Check { name: name.into(), unit, paper, relation, tolerance, ours, pass, note: None, not_judged: None }
+        let (name, kind) = (name.into(), Kind::Claim);
+        Check { name, kind, unit, paper, relation, tolerance, ours, pass, note: None, not_judged: None }
+    }
+
+    /// Counts the check as a property of the reproduction instead of a claim of the source.
+    pub fn consistency(self) -> Check {
+        Check { kind: Kind::Consistency, ..self }
     }
 
     /// Returns the result.
@@ -144,6 +165,7 @@ impl Serialize for Check {
         #[derive(Serialize)]
         struct Printed<'a> {
             name: &'a str,
+            kind: Kind,
             unit: &'a str,
             paper: f64,
             relation: Relation,
@@ -154,11 +176,13 @@ impl Serialize for Check {
             not_judged: Option<&'a str>,
             note: Option<&'a str>,
         }
-        let Check { name, unit, paper, relation, tolerance, ours, pass, note, not_judged } = self;
+        let Check { name, kind, unit, paper, relation, tolerance, ours, pass, note, not_judged } = self;
         let (paper, relation, tolerance, ours) = (*paper, *relation, *tolerance, *ours);
         let (note, pass) = (note.as_deref(), not_judged.is_none().then_some(*pass));
         let (judged, not_judged) = (not_judged.is_none(), *not_judged);
-        Printed { name, unit, paper, relation, tolerance, ours, pass, judged, not_judged, note }.serialize(serializer)
+        let kind = *kind;
+        Printed { name, kind, unit, paper, relation, tolerance, ours, pass, judged, not_judged, note }
+            .serialize(serializer)
     }
 }
 
@@ -193,7 +217,7 @@ mod tests {
     fn prints_as_promised() {
         let check = Check::new("share", "%", 56.6217, Relation::Equal, 56.55, 0.3).note("as measured");
         let expected = [
-            r#"{"name":"share","unit":"%","paper":56.55,"relation":"=","tolerance":0.3,"ours":56.6217,"#,
+            r#"{"name":"share","kind":"claim","unit":"%","paper":56.55,"relation":"=","tolerance":0.3,"ours":56.6217,"#,
             r#""pass":true,"judged":true,"not_judged":null,"note":"as measured"}"#,
         ]
         .concat();

@@ -26,7 +26,7 @@ mod tagger;
 mod trial;
 mod trim;
 
-pub use check::{Check, Outcome, Relation};
+pub use check::{Check, Kind, Outcome, Relation};
 pub use failure::Failure;
 pub use papers::{SPACES, experiments};
 pub use print::Result as Found;
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!(keys(&value), ["experiments", "version"]);
         assert_eq!(keys(first), ["checks", "id", "pass", "seconds", "source", "title"]);
         let check =
-            ["judged", "known", "name", "not_judged", "note", "ours", "paper", "pass", "relation", "tolerance", "unit"];
+            ["judged", "kind", "known", "name", "not_judged", "note", "ours", "paper", "pass", "relation", "tolerance", "unit"];
         assert_eq!(keys(&first["checks"][0]), check);
     }
 }

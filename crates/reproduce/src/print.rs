@@ -1,6 +1,6 @@
 //! Output of `reproduce`: text, or one JSON object.
 
-use super::check::{Check, Outcome};
+use super::check::{Check, Kind, Outcome};
 use super::red::{self, Class, Red};
 use super::registry::Experiment;
 use super::trial::Trial;
@@ -173,7 +173,11 @@ fn checks_table(result: &Result) -> String {
             Outcome::NotJudged(_) if check.pass => "not judged, holds".to_owned(),
             Outcome::NotJudged(_) => "not judged, fails".to_owned(),
         };
-        vec![verdict, check.name.clone(), number(check.ours), relation, number(check.paper), check.unit.to_owned()]
+        let name = match check.kind {
+            Kind::Claim => check.name.clone(),
+            Kind::Consistency => format!("({})", check.name),
+        };
+        vec![verdict, name, number(check.ours), relation, number(check.paper), check.unit.to_owned()]
     };
     let rows: Vec<Vec<String>> = result.trial.checks.iter().map(row).collect();
     table(&["", "check", "ours", "must be", "source", "unit"], &rows, 2, Layout::Fixed, 2)
@@ -191,6 +195,9 @@ pub fn result(result: &Result, paint: ColorMode) -> String {
         let _ = write!(text, "\n{}", result.trial.shown);
     }
     let _ = write!(text, "\n{}", checks_table(result));
+    if result.trial.checks.iter().any(|check| check.kind == Kind::Consistency) {
+        text.push_str("  in brackets: properties of the reproduction, not claims of the source\n");
+    }
     let mut notes: Vec<&str> = Vec::new();
     for note in result.trial.checks.iter().filter_map(|check| check.note.as_deref()) {
         if !notes.contains(&note) {
@@ -236,15 +243,21 @@ fn count_kinds<'a>(things: impl Iterator<Item = &'a str>) -> Vec<(&'a str, usize
     kinds
 }
 
-/// Returns the last line of the output, with the total numbers of checks.
+/// Returns the last lines of the output, with the numbers of claims and of consistency checks.
 pub fn totals(results: &[Result]) -> String {
     let checks = || results.iter().flat_map(|result| result.trial.checks.iter().map(move |check| (result, check)));
-    let count = |wanted: fn(Outcome) -> bool| checks().filter(|(_, check)| wanted(check.outcome())).count();
-    let held = count(|outcome| outcome == Outcome::Holds);
-    let failed = count(|outcome| outcome == Outcome::Fails);
+    let count = |kind: Kind, wanted: Outcome| {
+        checks().filter(|(_, check)| check.kind == kind && check.outcome() == wanted).count()
+    };
+    let [held, consistent] = [Kind::Claim, Kind::Consistency].map(|kind| count(kind, Outcome::Holds));
+    let [failed, inconsistent] = [Kind::Claim, Kind::Consistency].map(|kind| count(kind, Outcome::Fails));
     let known: Vec<&Red> = checks().filter_map(|(result, check)| result.known(check)).collect();
     let mut text =
-        format!("{held} of {} checks of {} hold", held + failed, counted(results.len() as u64, "experiment"));
+        format!("{held} of {} claims of {} hold", held + failed, counted(results.len() as u64, "experiment"));
+    if consistent + inconsistent > 0 {
+        let _ = write!(text, ", and {consistent} of {} consistency checks", consistent + inconsistent);
+    }
+    let failed = failed + inconsistent;
     if !known.is_empty() {
         let by_class = count_kinds(known.iter().map(|&red| red::class_name(red)));
         let by_class: Vec<String> = by_class.iter().map(|(class, number)| format!("{number} {class}")).collect();
@@ -301,7 +314,7 @@ mod tests {
         assert_eq!(*in_json(1), serde_json::json!({ "class": class.name(), "command": command }));
         assert!([0, 2, 3].into_iter().all(|index| in_json(index).is_null()), "{document}");
         let expected = format!(
-            "1 of 3 checks of 1 experiment hold; 1 of the 2 that fail are known to: 1 {}; 1 not judged (quick run)\n",
+            "1 of 3 claims of 1 experiment hold; 1 of the 2 that fail are known to: 1 {}; 1 not judged (quick run)\n",
             class.name()
         );
         assert_eq!(totals(&[measured]), expected);
