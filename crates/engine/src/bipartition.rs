@@ -100,9 +100,9 @@ pub(crate) fn bipartite_schedule(slots: &mut [Slot], wires: &[Wire]) -> SideSche
 /// Next events of the nodes of a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NextEvents {
-    /// Time of their first event.
+    /// Time of the first event of these nodes.
     pub(crate) first: Time,
-    /// Earliest time at which any of their events can reach another node.
+    /// Earliest time at which an event of these nodes can have an effect at another node.
     pub(crate) earliest_effect: Time,
 }
 
@@ -117,7 +117,7 @@ impl NextEvents {
         self.earliest_effect = self.earliest_effect.min(at.saturating_add(lookahead));
     }
 
-    /// Merges both.
+    /// Returns the next events of the nodes of both operands.
     pub(crate) fn merge(self, other: NextEvents) -> NextEvents {
         NextEvents {
             first: self.first.min(other.first),
@@ -233,8 +233,8 @@ mod tests {
         assert_eq!(bipartition_of(3, std::iter::empty()), None, "without wires there is nothing to wait for");
     }
 
-    /// Bipartite graphs over random sides are recognised with wires in any order. One added wire within a side makes
-    /// the graph not bipartite if other wires connect its two nodes.
+    /// Bipartite graphs over random sides are recognised with wires in any order. One added wire between two nodes of
+    /// the same side makes the graph not bipartite if other wires connect its two nodes.
     #[test]
     fn bipartitions_are_found() {
         let mut random = Stream::new(3, 0, 0);

@@ -35,7 +35,7 @@ impl<T: AsRef<[Vec<WireSpec>]> + ?Sized> Wires for T {
 /// The nodes of each rank, and the wires between ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankPartition {
-    /// The first node of each rank, and the number of nodes.
+    /// The first node of each rank, followed by the number of nodes.
     firsts: Vec<u32>,
     /// Whether a wire leads from rank a to rank b, at a * ranks + b.
     reaches: Vec<bool>,
@@ -96,11 +96,11 @@ impl RankPartition {
     }
 }
 
-/// Tolerance of a boundary for a better cut, as a fraction of the mean weight of a partition.
+/// Maximum shift of a boundary from equal weights for a better cut, as a fraction of the mean weight of a rank.
 const CUT_TOLERANCE: f64 = 0.1;
 
 /// Divides the nodes among ranks in contiguous ranges with about equal numbers of wires. Returns the first node of
-/// each rank, and the number of nodes. Within a tenth of the mean weight of a rank, each boundary is moved to
+/// each rank, followed by the number of nodes. Within a tenth of the mean weight of a rank, each boundary is moved to
 /// maximise the least lookahead of the cut wires, then to minimise their number.
 ///
 /// # Errors
@@ -211,7 +211,7 @@ pub(crate) mod tests {
         assert_eq!(divide_ranks(&row(&[10; 39]), 41), Err(EngineError::TooManyRanks { ranks: 41, nodes: 40 }));
     }
 
-    /// Compares with all wires for every boundary.
+    /// Compares `cuts` with a scan of all wires for every boundary.
     #[test]
     fn cuts_are_those_of_brute_force() {
         let mut random = units::random::Stream::new(1, 0, 0);

@@ -25,10 +25,10 @@ const BLOCK: usize = 4;
 /// Size and alignment of a block in bytes.
 const BLOCK_BYTES: usize = 256;
 
-/// The tail of a chain without a block.
+/// Value of `tail` in a chain without a block.
 const NO_TAIL: usize = 1;
 
-/// No block.
+/// Index that stands for no block.
 const NONE: u32 = u32::MAX;
 
 #[repr(align(256))]
@@ -63,7 +63,7 @@ impl<T, E> Chain<T, E> {
     }
 
     /// Returns the oldest value.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     pub fn front(&self) -> Option<&T> {
         // SAFETY: the head of a nonempty chain points at a value, which cannot change while `self` is borrowed.
         if self.length == 0 { None } else { Some(unsafe { &*self.head }) }
@@ -106,7 +106,7 @@ impl<T, E> Deref for Chain<T, E> {
 #[derive(Debug)]
 struct Store<T> {
     slabs: Vec<NonNull<[Block<T>]>>,
-    /// Begin of each block.
+    /// Start address of each block.
     begin: Vec<*mut T>,
     /// Successor of each block, in its chain or in the spare list.
     next: Vec<u32>,
@@ -162,7 +162,7 @@ impl<T: Copy + Default> Store<T> {
     }
 }
 
-/// A fixed number of FIFO queues, each with an `E` of its owner. Values have 64 bytes.
+/// A fixed number of FIFO queues, each with data of type `E` of its owner. Values have 64 bytes.
 #[derive(Debug)]
 pub struct Chains<T, E> {
     chains: Box<[Chain<T, E>]>,
@@ -222,11 +222,11 @@ impl<T: Copy + Default, E> Chains<T, E> {
         })
     }
 
-    /// Returns queue `index` for changes.
+    /// Returns a mutable handle to queue `index`.
     ///
     /// # Panics
     /// If `index` is out of range.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     pub fn at(&mut self, index: usize) -> ChainMut<'_, T, E> {
         ChainMut { chain: &mut self.chains[index], store: &mut self.store }
     }
@@ -255,7 +255,7 @@ fn begin_of<T>(slot: *mut T) -> *mut T {
     slot.map_addr(|address| address & !(BLOCK_BYTES - 1))
 }
 
-/// One queue of [`Chains`], for changes.
+/// Mutable handle to one queue of [`Chains`].
 #[derive(Debug)]
 pub struct ChainMut<'a, T, E> {
     chain: &'a mut Chain<T, E>,
@@ -277,7 +277,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
         &mut self.chain.owner_data
     }
 
-    /// Returns the oldest value for changes.
+    /// Returns a mutable reference to the oldest value.
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
         // SAFETY: as in `Chain::front`, and all of the store is borrowed.
@@ -285,7 +285,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
     }
 
     /// Appends a slot with arbitrary old content, for the caller to overwrite.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     pub fn push_slot(&mut self) -> &mut T {
         let ChainMut { chain, store } = self;
         if chain.needs_block() {
@@ -294,14 +294,14 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
         let slot = chain.tail;
         chain.tail = slot.wrapping_add(1);
         chain.length += 1;
-        // As in a ring: the next slot is mostly outside the cache.
+        // Prefetches the slot of the next push, which is mostly outside the cache, as in [`crate::Ring::push_slot`].
         crate::prefetch::prefetch_line(chain.tail.cast());
         // SAFETY: the tail points into the chain's last block, before its end, as `begin_block` has just ensured.
         unsafe { &mut *slot }
     }
 
     /// Removes the value at the front of the queue (the oldest), if any.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     pub fn drop_front(&mut self) {
         let ChainMut { chain, store } = self;
         if chain.length == 0 {
@@ -328,7 +328,8 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
         chain.length -= 1;
         chain.tail = chain.tail.wrapping_sub(1);
         if is_end(chain.tail) && chain.length > 0 {
-            // The last block is empty, and the one before it is full.
+            // The removed value was the only one in the last block: release this block. The block before it is full,
+            // so the tail moves to the end of that block.
             let first = store.next[chain.last as usize];
             let mut block = first;
             while store.next[block as usize] != chain.last {

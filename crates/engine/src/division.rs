@@ -9,18 +9,19 @@ use crate::mail::{Slot, Wire};
 use crate::node::Message;
 use std::collections::VecDeque;
 
-/// Tolerance of the heaviest partition's weight above the least possible, used to cut fewer wires.
+/// Accepted relative excess of the heaviest partition's weight over the minimum, in exchange for fewer cut wires.
 const IMBALANCE_TOLERANCE: f64 = 0.01;
 
-/// A new division must reduce the weight of the heaviest partition to this fraction.
+/// A new division is adopted if its heaviest partition weighs at most this fraction of the present heaviest
+/// partition.
 const REBALANCE_GAIN: f64 = 0.95;
 
 /// The nodes in contiguous partitions, one per thread, and the shared state of their threads.
 #[derive(Debug)]
 pub(crate) struct Partitioning<M> {
-    /// The first node of each partition, and the number of nodes.
+    /// The first node of each partition, followed by the number of nodes.
     pub(crate) nodes: Vec<u32>,
-    /// The first ring of each partition, and the number of rings.
+    /// The first ring of each partition, followed by the number of rings.
     pub(crate) rings: Vec<u32>,
     /// The partition of each node.
     pub(crate) part_of: Vec<u16>,
@@ -29,8 +30,8 @@ pub(crate) struct Partitioning<M> {
 }
 
 impl<M: Message> Partitioning<M> {
-    /// Creates the partitions that begin at these `nodes`. `first_rings` is the first ring of each node, and the number
-    /// of rings.
+    /// Creates the partitions that begin at these `nodes`. `first_rings` is the first ring of each node, followed by
+    /// the number of rings.
     pub(crate) fn new(nodes: Vec<u32>, first_rings: &[u32]) -> Self {
         let rings = nodes.iter().map(|&node| first_rings[node as usize]).collect();
         let (part_of, count) = (parts_of(&nodes), nodes.len() - 1);
@@ -42,7 +43,7 @@ impl<M: Message> Partitioning<M> {
     }
 }
 
-/// Returns the partition of each node; `firsts` is the first node of each partition, and the number of nodes.
+/// Returns the partition of each node; `firsts` is the first node of each partition, followed by the number of nodes.
 pub(crate) fn parts_of(firsts: &[u32]) -> Vec<u16> {
     let nodes_of = |(part, pair): (u16, &[u32])| std::iter::repeat_n(part, (pair[1] - pair[0]) as usize);
     (0..).zip(firsts.windows(2)).flat_map(nodes_of).collect()
@@ -87,8 +88,8 @@ impl LoadModel {
         LoadModel { weights, crossings, wires: count, work_before: Vec::new() }
     }
 
-    /// Returns the first node of each of `parts` partitions, and the number of nodes. Partitions have about equal
-    /// weight and at least one node each, unless there are no nodes.
+    /// Returns the first node of each of `parts` partitions, followed by the number of nodes. Partitions have about
+    /// equal weight and at least one node each, unless there are no nodes.
     pub(crate) fn firsts(&self, parts: usize) -> Vec<u32> {
         self.divide(&self.weights, parts)
     }
@@ -109,7 +110,7 @@ impl LoadModel {
         better
     }
 
-    /// Implements [`LoadModel::firsts`] for other weights.
+    /// Implements [`LoadModel::firsts`] for the given weights.
     fn divide(&self, weights: &[u64], parts: usize) -> Vec<u32> {
         let parts = parts.clamp(1, weights.len().max(1));
         let mut before = vec![0u64];

@@ -20,9 +20,10 @@ type OutgoingSlot<M> = CacheAligned<Mutex<Vec<CrossPartMessage<M>>>>;
 #[derive(Debug)]
 struct WindowState<M> {
     messages: Vec<OutgoingSlot<M>>,
-    /// First event and earliest effect of each side, by partition.
+    /// By partition, then by side of the bipartition: [time of the first event, earliest effect] of [`NextEvents`],
+    /// in ps.
     next_events: Vec<CacheAligned<[[AtomicU64; 2]; 2]>>,
-    /// Whether a partition stopped before all of its nodes had run.
+    /// Whether any partition was cut, that is, stopped before all of its nodes had run.
     cut: AtomicBool,
 }
 
@@ -64,7 +65,7 @@ impl<M: Message> Exchange<M> {
         }
     }
 
-    /// Reports the next events of each side among the nodes and messages of partition `from`.
+    /// Reports the next events of each side of the bipartition among the nodes and messages of partition `from`.
     pub(crate) fn report_next(&self, parity: usize, from: usize, next_events: &[NextEvents; 2]) {
         for (reported, NextEvents { first, earliest_effect }) in
             self.states[parity].next_events[from].0.iter().zip(next_events)
@@ -74,7 +75,7 @@ impl<M: Message> Exchange<M> {
         }
     }
 
-    /// Returns the next events of each side over all partitions; valid after the barrier.
+    /// Returns the next events of each side, as minima over all partitions; valid after the barrier.
     pub(crate) fn next_events(&self, parity: usize) -> [NextEvents; 2] {
         let time = |cell: &AtomicU64| Time::from_ps(cell.load(Ordering::Acquire));
         let parts = self.states[parity].next_events.iter();
@@ -86,8 +87,8 @@ impl<M: Message> Exchange<M> {
         })
     }
 
-    /// Reports that not all nodes have run in the preceding window. All partitions read the flag after the next
-    /// barrier.
+    /// Reports that the calling partition was cut: not all of its nodes have run in the preceding window. All
+    /// partitions read the flag after the next barrier.
     pub(crate) fn report_cut(&self, parity: usize) {
         self.states[parity].cut.store(true, Ordering::Release);
     }

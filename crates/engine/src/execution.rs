@@ -109,7 +109,7 @@ pub struct Engine<N: Node> {
     wires: Vec<Wire>,
     /// Lookahead of each node, as in the slot of the node; includes nodes of other threads and ranks.
     lookaheads: Vec<Time>,
-    /// Common lookahead of all nodes with a slot, if they are equal.
+    /// The lookahead of all nodes with a slot, if all of them have the same.
     lookahead: Option<Time>,
     first_rings: Vec<u32>,
     load_model: LoadModel,
@@ -427,7 +427,8 @@ impl<N: Node> Engine<N> {
         while self.now() < stop {
             // With ranks a stop must take effect on all of them: the next batches carry it.
             if self.cut || (self.remote_ranks.is_none() && self.stop.load(Ordering::Relaxed)) {
-                // One side may be ahead of the other even if all of its nodes have run.
+                // The last window may be complete, but one side of the bipartition may be ahead of the other: after a
+                // cut, `now` returns the later time.
                 self.cut = true;
                 self.clock.set(self.now());
                 return false;

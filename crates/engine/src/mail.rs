@@ -212,7 +212,7 @@ impl PartNodes<'_> {
         let index = wire.slot - self.first_slot;
         debug_assert!((index as usize) < self.slots.len());
         // SAFETY: callers have the wire's ring, which belongs to this partition, and a partition has the slots of its
-        // rings (`Partitioning`). Only `Engine::new` makes wires, and it checks their ends.
+        // rings (`Partitioning`). Only `Engine::new` makes wires, and it checks their endpoints.
         let slot = unsafe { self.slots.get_unchecked_mut(index as usize) };
         slot.nonempty_ports |= wire.bit;
         // The comparison is unpredictable, so the update has no branch.
@@ -227,7 +227,7 @@ impl PartNodes<'_> {
 /// Takes from `ring` the messages that arrive in [base, end) by `port`, and lists them after the first `count`
 /// arrivals. Returns the new count and the time of the first message that remains in the ring; [`Time::MAX`] if none
 /// remains.
-#[inline(always)] // called once per nonempty ring
+#[inline(always)] // hot: runs once per nonempty ring and window
 fn list_arrivals<M: Message>(
     ring: &mut Ring<M>,
     port: u16,
@@ -263,7 +263,7 @@ fn list_arrivals<M: Message>(
     (next, left)
 }
 
-/// Returns the slot of a message over `wire` to another partition.
+/// Appends a default message over `wire` to the outgoing messages, and returns it for the caller to overwrite.
 #[inline(never)]
 fn export<M: Message>(outgoing: &mut Vec<CrossPartMessage<M>>, wire: Wire) -> &mut M {
     let last = outgoing.len();
@@ -350,7 +350,7 @@ impl<'a, M: Message> Window<'a, M> {
     }
 
     /// Prefetches the mail state of node `index`, which runs `distance` nodes later: at 3 its `wires`, at 2 its ring
-    /// headers, at 1 its messages and the rings at the other ends of its wires.
+    /// headers, at 1 its messages and the rings of the receivers of its wires.
     #[inline]
     pub(crate) fn prefetch(&self, index: usize, wires: &[Wire], distance: usize) {
         let slot = &self.nodes.slots[index];
@@ -508,7 +508,7 @@ impl<'a, M: Message> Window<'a, M> {
     ///
     /// # Panics
     /// If no arrivals are left.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     pub fn take_in_place<R>(&mut self, handle: impl FnOnce(u16, &M, &mut Self) -> R) -> R {
         let key = self.key();
         assert!(key != SENTINEL, "an arrival that is left");
@@ -518,10 +518,10 @@ impl<'a, M: Message> Window<'a, M> {
         debug_assert!(index < self.count);
         // SAFETY: `open` has made this key, and its low bits index the references that it filled.
         let ArrivalRef { message, port } = unsafe { *self.lists.refs.get_unchecked(index) };
-        // SAFETY: a ring leaves a taken message in place until the next push. While the window is open, it alone pushes
-        // into rings of this partition, and only into those at the ends of the running node's wires, never into the
-        // node's own: `Engine::new` refuses a wire from a node to itself. So the message is neither written nor moved
-        // before `handle` returns.
+        // SAFETY: a ring leaves a taken message in place until the next push. While the window is open, it alone
+        // pushes into rings of this partition, and only into those of the receivers of the running node's wires,
+        // never into the node's own: `Engine::new` refuses a wire from a node to itself. So the message is neither
+        // written nor moved before `handle` returns.
         handle(port, unsafe { &*message }, self)
     }
 

@@ -27,7 +27,7 @@ impl Sorter {
         Sorter { starts: Box::new([0; MAX_BUCKET_KEYS]), scratch: Vec::new() }
     }
 
-    /// Sorts `keys` ascending; each is less than 2^`bits`.
+    /// Sorts `keys` in ascending order; every key must be less than 2^`bits`.
     #[inline]
     pub(crate) fn sort(&mut self, keys: &mut [u64], bits: u32) {
         if keys.len() < MIN_BUCKET_KEYS {

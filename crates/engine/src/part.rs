@@ -62,7 +62,7 @@ pub(crate) struct View<'a, N: Node> {
 impl<N: Node> View<'_, N> {
     /// Returns the next events of each side of this partition, up to the farthest end of the next window. Moves every
     /// node with an event before this end from the timers into its pool.
-    #[inline(always)] // called once per window
+    #[inline(always)] // hot: runs once per window
     pub(crate) fn next_events(&mut self, schedule: &SideSchedule) -> [NextEvents; 2] {
         let PartNodes { slots, pools, .. } = &mut self.window.nodes;
         let scan = |pools: &[Vec<u32>]| match self.lookahead {
@@ -158,7 +158,7 @@ impl<N: Node> View<'_, N> {
         let wires_of = |slot: &Slot| &all_wires[slot.wires.0 as usize..slot.wires.1 as usize];
         let fetches = ready.len() > CACHED_NODES;
         if fetches {
-            // In memory order, so that the hardware prefetcher helps.
+            // Sorted by index, which is the order in memory, so that the hardware prefetcher helps.
             ready.sort_unstable();
         }
         *runs += ready.len() as u64;
@@ -239,7 +239,7 @@ fn next_events_of(slots: &[Slot], pools: &[Vec<u32>]) -> NextEvents {
 }
 
 /// Returns the slot of a node in a pool.
-#[inline(always)] // called several times per window
+#[inline(always)] // hot: runs several times per window
 fn slot_in_pool(slots: &[Slot], index: u32) -> &Slot {
     debug_assert!((index as usize) < slots.len());
     // SAFETY: a pool contains slot numbers of its partition only, and is rebuilt when the nodes are divided anew.

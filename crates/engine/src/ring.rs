@@ -45,7 +45,7 @@ impl<T: Copy + Default> Ring<T> {
         Some(unsafe { self.buffer.get_unchecked(self.head as usize) })
     }
 
-    /// Returns the oldest value for changes.
+    /// Returns a mutable reference to the oldest value.
     pub fn front_mut(&mut self) -> Option<&mut T> {
         if self.length == 0 { None } else { self.buffer.get_mut(self.head as usize) }
     }
@@ -86,7 +86,7 @@ impl<T: Copy + Default> Ring<T> {
 
     /// Removes the oldest values, up to the first one for which `takes` returns false. The removed values remain in
     /// the buffer until the next push.
-    #[inline(always)] // called once per nonempty ring
+    #[inline(always)] // hot: runs once per nonempty ring and window
     pub(crate) fn take_while(&mut self, mut takes: impl FnMut(&T) -> bool) {
         let (mask, head) = (self.mask(), self.head);
         let mut count = 0;

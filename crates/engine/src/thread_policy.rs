@@ -32,7 +32,7 @@ const SHORT_WINDOW_NS: f64 = 2_000.0;
 const TRIAL_GAIN: f64 = 0.97;
 /// Least interval between measurements of the nodes' work.
 const WORK_INTERVAL: Duration = Duration::from_millis(100);
-/// The interval is also at least this multiple of the duration of a measurement.
+/// The interval between measurements of the nodes' work is at least this multiple of the duration of one measurement.
 const WAIT_PER_MEASUREMENT: u32 = 100;
 /// A rise of the cost between two measurements by this factor triggers an early trial.
 const COST_JUMP: f64 = 1.5;
@@ -42,7 +42,7 @@ const COST_JUMP: f64 = 1.5;
 pub(crate) enum ThreadPolicy {
     /// Selects the number of threads by measured time.
     Measured(Measured),
-    /// Chooses any number of threads up to this at random, for a few windows each.
+    /// Chooses a random number of threads, at most the second field, for a few windows each.
     Random(Stream, usize),
 }
 
@@ -65,7 +65,7 @@ impl Measurement {
     }
 }
 
-/// Chooses by measured time.
+/// State of [`ThreadPolicy::Measured`].
 #[derive(Debug)]
 pub(crate) struct Measured {
     /// Candidate numbers of threads, ascending from 1.
@@ -214,7 +214,7 @@ impl Measured {
         self.probe_up = !self.probe_up && !hurried;
         let choice = if self.probe_up { up.or(down) } else { down.or(up) };
         if let Some(level) = choice {
-            // The lower of two costs, for the same reason: a single long measurement would favour more threads.
+            // The lower of two costs, because one long measurement on few threads would favour more threads.
             let cost = if level > self.level { cost.min(before.cost()) } else { cost };
             self.fallback_level = Some((self.level, cost));
             self.set_level(level);
@@ -280,7 +280,8 @@ mod tests {
         let record = |policy: &mut Measured, cost: u64| {
             policy.record(Measurement { time: Duration::from_nanos(cost * 40_000), windows: 40, runs: 40_000 });
         };
-        // On one thread, every other measurement takes twice as long (100, 200); on two threads, all take 150.
+        // On one thread, measured costs alternate between 100 and 200 ns per node run; on two threads, all are 150
+        // ns.
         let mut shares = [0, 0];
         for number in 0..20_000 {
             shares[policy.level] += 1;
@@ -315,7 +316,8 @@ mod tests {
     fn it_follows_a_network_that_falls_quiet_and_wakes_up() {
         let mut policy = measured(2, 2);
         assert!(play(&mut policy, 5_000, 1000, |level| [100.0, 60.0][level])[1] > 0.9);
-        // Now windows have little work, and the barrier dominates.
+        // Now a window has 3 node runs, and the barrier dominates: 4,000 ns per node run on two threads, 100 ns on
+        // one.
         assert!(play(&mut policy, 5_000, 3, |level| [100.0, 4000.0][level])[0] > 0.95);
         assert!(play(&mut policy, 20_000, 1000, |level| [100.0, 60.0][level])[1] > 0.8);
     }

@@ -4,7 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use units::Time;
 
-/// A heap of (time, node). Entries may be outdated: the caller compares each entry with the node's slot.
+/// A heap of (time, node). An entry is outdated if its time differs from the timer in the node's slot; the caller
+/// checks this.
 #[derive(Debug, Default)]
 pub(crate) struct Timers {
     heap: BinaryHeap<Reverse<(Time, u32)>>,

@@ -55,7 +55,7 @@ impl Relay {
             self.timers.push(Reverse((now + Time::from_ps(draw % 5_000), draw, life - 1)));
         }
         let port = (draw >> 8) as usize % self.wires.len();
-        // Departures on a coarse time grid make simultaneous arrivals frequent.
+        // Departures on a time grid of 500 ps make simultaneous arrivals frequent.
         let extra = Time::from_ps((draw >> 40) % 4 * 500);
         self.last[port] = self.last[port].max(now + self.wires[port].lookahead + extra);
         Some((port as u16, Token { at: self.last[port], value: draw, life: life - 1 }))
@@ -267,7 +267,7 @@ fn statistics_and_active_nodes_do_not_depend_on_threads() {
     }
 }
 
-/// A separate cycle of three nodes without events makes the network not bipartite. Each window is then for all nodes,
+/// A separate ring of three nodes without events makes the network not bipartite. Then each window is for all nodes,
 /// and nodes run more often, with equal results.
 #[test]
 fn alternating_sides_run_less_often_with_equal_results() {
@@ -386,7 +386,7 @@ fn a_stop_takes_effect_after_one_node_a_thread_and_loses_no_message() {
 fn after_a_stop_no_node_is_beyond_the_reported_time() {
     let (nodes, lookahead) = (20u32, Time::from_ns(1));
     for stop_at_run in if cfg!(miri) { 1..3 } else { 1..60 } {
-        // Each of these is the last node of a side, so that no check of the flag follows it in its window.
+        // `last` is the last node of a side, so that no check of the flag follows its run in the same window.
         for last in [nodes - 2, nodes - 1] {
             let stop = Arc::new(AtomicBool::new(false));
             let runner = |node| {

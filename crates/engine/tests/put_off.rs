@@ -66,7 +66,7 @@ impl Node for Player {
     }
 }
 
-/// Returns the alarms of the watch of two such hearts: one at each gap longer than `PATIENCE`.
+/// Returns the alarms of a watch that receives the beats of `hearts`: one after each gap longer than `PATIENCE`.
 fn alarms_of(hearts: &[Vec<Time>]) -> Vec<Time> {
     let mut arrivals: Vec<Time> = hearts.iter().flatten().map(|&at| at + LOOKAHEAD).collect();
     arrivals.sort_unstable();

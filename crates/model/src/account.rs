@@ -98,7 +98,7 @@ impl Counters {
         }
     }
 
-    /// Adds the counters of another node. The first loss is the earlier one of both.
+    /// Adds the counters of another node. For the fields with a first loss, keeps the earlier loss.
     pub fn merge(&mut self, other: &Counters) {
         self.hops += other.hops;
         self.packets.merge(&other.packets);

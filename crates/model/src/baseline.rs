@@ -19,7 +19,7 @@ type Costs = Vec<(Rate, Time)>;
 /// Computes baselines, and caches the links of paths by pair of hosts.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
-    /// Paths with distinct link rates or delays. A regular fabric has few.
+    /// Distinct paths, as sequences of link rates and delays. A regular fabric has few.
     paths: Vec<Costs>,
     kinds: FxHashMap<(u32, u32), u32>,
     /// Like `paths`, for flows whose frames are spread over several paths.
@@ -89,8 +89,8 @@ impl Baseline {
         }
     }
 
-    /// Returns the links of a shortest path. If the source host has one port, all shortest paths of the pair are taken
-    /// to have equal links, so the first result is cached. Otherwise the hash of the flow selects the path.
+    /// Returns the links of a shortest path. If the source host has one port, all shortest paths of the pair are
+    /// assumed to have equal links, so the first result is cached. Otherwise the hash of the flow selects the path.
     fn shortest(&mut self, network: &Network, end: &FlowEnd) -> Costs {
         let entropy = flow_hash(end.src, end.dst, network.traffic.connections.of(end.flow));
         let key = (network.routing.forwarding.row(end.src), network.routing.forwarding.row(end.dst));
@@ -135,8 +135,8 @@ impl Baseline {
     }
 }
 
-/// Returns the hops for paths of different lengths: hops between the first and the last link have unlimited capacity,
-/// so only these two links can queue frames.
+/// Returns the hops of a flow that is spread over paths of different lengths: hops between the first and the last
+/// link get unlimited capacity, so only these two links can queue frames.
 fn between_unlimited(path: &[(Rate, Time)]) -> Vec<SpreadHop> {
     let ends = [0, path.len() - 1];
     let hop = |(at, &link)| if ends.contains(&at) { SpreadHop::single(link) } else { SpreadHop::unlimited(link) };

@@ -122,8 +122,8 @@ impl Simulation {
         }
     }
 
-    /// Returns the number of pauses that switches started, ended and still hold. Credit-based flow control has none: a
-    /// sender without credits stops without a message.
+    /// Returns the number of pauses that switches started, ended and still keep in force. Credit-based flow control
+    /// has none: a sender without credits stops without a message.
     fn stops(&self, counters: &Counters, now: Time) -> PauseDecisions {
         if self.network.switch.flow_control.backpressure().is_some() {
             let totals = self.backpressure_totals(now);
@@ -223,7 +223,8 @@ impl Simulation {
         match (limit, header_queue) {
             (QueueLimit::Bytes(data), QueueLimit::Bytes(headers)) => QueueLimit::Bytes(data.max(headers)),
             (QueueLimit::Packets(data), QueueLimit::Packets(headers)) => QueueLimit::Packets(data.max(headers)),
-            // Mixed units: a conservative limit in the unit of `limit`.
+            // Data in one unit and headers in the other: converts the header limit to the unit of `limit`, rounded
+            // up.
             (QueueLimit::Bytes(data), QueueLimit::Packets(headers)) => {
                 QueueLimit::Bytes(data.max(u64::from(headers) * most))
             }

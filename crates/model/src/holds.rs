@@ -115,7 +115,7 @@ impl HeldFlows {
         held.map(|(port, hold, first)| (port, hold.since(), hold.until(), first))
     }
 
-    /// Fault injection: if a held flow has a queued frame, keeps all holds for ever. Returns whether it does.
+    /// Fault injection: keeps all holds for ever if a held flow has a queued frame. Returns whether one has.
     #[cfg(test)]
     pub fn keep_all(&mut self) -> bool {
         self.kept = self.flows.values().any(|flow| !flow.frames.is_empty());

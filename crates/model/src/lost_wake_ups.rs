@@ -264,7 +264,7 @@ fn random_setup(seed: u64) -> Setup {
     }
     if any(3) == 0 {
         let fragments = [Fragments::Standard, Fragments::Ideal][any(2) as usize];
-        // Of the gate states above, only the states that open only express classes hold preemptable frames.
+        // The gate states above hold preemptable frames (802.1Qbu) only if they open express classes alone.
         let express = [any(256) as u8, 0xf0, 0x0f][any(3) as usize];
         setup.timing.preemption = Some(PreemptionParameters { express, fragments });
     }

@@ -186,15 +186,15 @@ impl Network {
         self.hosts.clocks.as_ref().map(|clocks| &clocks[host as usize])
     }
 
-    /// Returns the bitmask of the classes that pause at the neighbour on `port` if the ingress account of `class` sends
-    /// PFC.
+    /// Returns the bitmask of the classes whose queues the neighbour on `port` pauses if the ingress account of
+    /// `class` sends a PFC frame.
     pub fn stops(&self, node: NodeId, port: PortIndex, class: u8) -> u8 {
         let peer = self.fabric.ports(node)[usize::from(port)];
         let far = self.fabric.port_number(peer.peer, peer.peer_port);
         self.routing.tags.as_ref().map_or(1 << class, |tags| tags.stops(far, class))
     }
 
-    /// Returns the class of the neighbour's ingress account whose PFC pauses the queue of `class` at a port.
+    /// Returns the class of the neighbour's ingress account whose PFC frames pause the queue of `class` at this port.
     pub fn stopped_by(&self, node: NodeId, port: PortIndex, class: u8) -> u8 {
         let number = || self.fabric.port_number(node, port);
         self.routing.tags.as_ref().map_or(class, |tags| tags.stopped_by(number(), class))

@@ -90,7 +90,7 @@ impl SimulatedNode {
 impl Node for SimulatedNode {
     // `distance` is the prefetch distance in nodes: 3 fetches the node itself, 2 and 1 the data that it points to.
     type Message = OnWire;
-    #[inline(always)] // called for each run of a node
+    #[inline(always)] // hot: runs once per run of a node
     fn run(&mut self, window: &mut Window<'_, OnWire>) -> Time {
         match self {
             SimulatedNode::Switch(switch) => switch.run(window),

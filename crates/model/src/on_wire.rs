@@ -17,7 +17,7 @@ impl Message for OnWire {
 }
 
 /// Copies `frame`, which arrives at `at`, onto the wire of `port`. Returns the copy.
-#[inline(always)] // called once per packet-hop
+#[inline(always)] // hot: runs once per packet-hop
 pub(crate) fn put_on_wire<'a>(frame: &Frame, port: u16, at: Time, window: &'a mut Window<'_, OnWire>) -> &'a mut Frame {
     let OnWire(slot) = window.send_slot(port, at);
     *slot = *frame;

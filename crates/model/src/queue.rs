@@ -38,7 +38,7 @@ impl Queues {
     }
 
     /// Returns the queue at `index` for modification.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     pub fn at(&mut self, index: usize) -> QueueMut<'_> {
         QueueMut(self.0.at(index))
     }
@@ -71,7 +71,7 @@ impl Deref for QueueMut<'_> {
 
 impl QueueMut<'_> {
     /// Appends a copy of `frame`, which arrived at `frame.at`, after applying `change`.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     pub fn push(&mut self, frame: &Frame, change: impl FnOnce(&mut Frame)) {
         let length = self.0.len() as u64;
         let watch = self.0.owner_data();
@@ -89,14 +89,14 @@ impl QueueMut<'_> {
     }
 
     /// Removes the oldest frame at `now`. It arrived at `at` and has `size_bytes`.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     pub fn pop_front_known(&mut self, now: Time, at: Time, size_bytes: u16) {
         self.end_wait(now, at, size_bytes);
         self.0.drop_front();
     }
 
     /// Updates the statistics for the departure of a frame that arrived at `at`. The frame must still be in the queue.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     fn end_wait(&mut self, now: Time, at: Time, size_bytes: u16) {
         let length = self.0.len() as u64;
         let watch = self.0.owner_data();

@@ -94,8 +94,8 @@ mod tests {
             // Building does not communicate with other ranks.
             Simulation::of_rank(setup, in_one_process(ranks).swap_remove(0)).unwrap().cut().unwrap()
         };
-        // The serialisation delay of a minimum-size frame with preamble is 5.76 ns. In 105.76 ns 48 links carry 1322
-        // bytes in each direction. The largest frame has 1058 bytes.
+        // The serialisation delay of a minimum-size frame with preamble is 5.76 ns. In 105.76 ns each direction of
+        // the 48 links carries 1322 bytes: 119 frames of the largest size, 1058 bytes, in total.
         let short = cut(Time::from_ns(100), 2);
         assert_eq!((short.window, short.max_frames), (Time::from_ps(105_760), 119));
         let warning = short.warning().unwrap();

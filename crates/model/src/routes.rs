@@ -113,7 +113,7 @@ impl Routes {
 
     /// Returns the egress port for a frame that arrived by `in_port`. `None` if the caller must use the shared tables,
     /// also if there is no route.
-    #[inline(always)] // called once per packet-hop, as Switch::handle
+    #[inline(always)] // hot: runs once per packet-hop, like Switch::handle
     pub fn port(&self, network: &Network, frame: &Frame, salt: u32, in_port: u16) -> Option<u16> {
         let Attachment { row, port: local } = network.routing.forwarding.attachment(frame.dst);
         let group = self.groups.get(row as usize)?;

@@ -71,11 +71,11 @@ pub(crate) struct Timeline {
 pub(crate) struct FlowResults {
     pub flows: FlowStatistics,
     pub flow_ends: FlowEnds,
-    /// Flows of finite size in the statistics that are not delivered and whose sender has not finished. A longer run
-    /// may complete them.
+    /// Flows of finite size in the statistics that lack bytes at the receiver and whose sender has not finished. A
+    /// longer run may complete them.
     pub unfinished: u64,
-    /// Like `unfinished`, for flows whose sender has finished, because it needs no acknowledgement: a frame was lost or
-    /// is in flight.
+    /// Like `unfinished`, but the sender has finished, because its transport needs no acknowledgements: a frame was
+    /// lost or is in flight.
     pub undelivered: u64,
     /// Statistics of requests, if the traffic has any.
     pub requests: Option<Box<Requests>>,
@@ -97,7 +97,7 @@ pub(crate) struct Samples {
 
 /// State of the collection of events between windows.
 pub(crate) struct Collection {
-    /// Hop count of each node at the last collection, and the sum over all nodes of all ranks.
+    /// Packet-hops of each node at the last collection, and their sum over all nodes of all ranks.
     pub hops_before: Vec<u64>,
     pub hops: u64,
     /// Nodes that ran since the last collection, and switches with a paused port.

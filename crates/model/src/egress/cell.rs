@@ -47,7 +47,7 @@ impl Cell {
     /// Occupies the free wire with a frame and returns its arrival time. Every transmission starts here. `states` are
     /// the states of all ports. They are read only if the byte time is not an integral number of picoseconds, which
     /// excludes lazy departures.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     pub fn start<D: Departures>(&mut self, now: Time, size_bytes: u16, states: &[PortState], port: u16) -> Time {
         debug_assert!(!D::LAZY || self.has_integral_byte_time());
         if !D::LAZY && self.per_byte_ps == 0 {
@@ -64,7 +64,7 @@ impl Cell {
     }
 
     /// Occupies the free wire for `busy`; the frame arrives after `arrives`. Returns the arrival time.
-    #[inline(always)] // called once per packet-hop, as Egress::start
+    #[inline(always)] // hot: runs once per packet-hop, like Egress::start
     fn occupy(&mut self, now: Time, size_bytes: u16, busy: Time, arrives: Time) -> Time {
         debug_assert!(self.busy_until <= now, "two frames on one wire");
         self.busy_until = now + busy;

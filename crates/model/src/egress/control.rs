@@ -26,7 +26,7 @@ impl Egress {
             self.transmit_control(now, port, frame, stats, window);
             let free = self.cell(port).busy_until;
             if self.due.at(port) < free {
-                // A frame was due at this instant. It must now wait for the control frame.
+                // A waiting frame was due at this instant. It must now wait until the control frame has left.
                 self.due.set(port, free);
             }
         } else {

@@ -106,7 +106,7 @@ impl Egress {
         let idle = self.cell(port).busy_until <= now;
         let state = self.state_mut(port);
         if state.link.down {
-            // The repair of the link queues grants for all classes.
+            // Cancels the pending grants, because the repair of the link queues grants for all classes.
             if let Some(credit) = &mut state.credit {
                 credit.owe_nothing();
             }

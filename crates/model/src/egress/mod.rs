@@ -122,7 +122,7 @@ impl Egress {
 
     /// Returns the waiting classes of `port` that may start a frame on its free wire. `head` returns the first frame of
     /// a class.
-    #[inline(always)] // called once per packet-hop, as start
+    #[inline(always)] // hot: runs once per packet-hop, like start
     pub fn eligible(
         &mut self,
         now: Time,
@@ -171,7 +171,7 @@ impl Egress {
     }
 
     /// Returns the bitmask of classes that `reasons` blocks at `port` now.
-    #[inline(always)] // called once per packet-hop, as start
+    #[inline(always)] // hot: runs once per packet-hop, like start
     fn blocked(
         &mut self,
         now: Time,
@@ -211,14 +211,14 @@ impl Egress {
     }
 
     /// Returns the class that the scheduler picks among the `ready` classes (at least one).
-    #[inline(always)] // called once per packet-hop, as start
+    #[inline(always)] // hot: runs once per packet-hop, like start
     pub fn pick(&mut self, port: u16, ready: u8) -> u8 {
         if self.strict { ready.ilog2() as u8 } else { self.state_mut(port).scheduler.pick(ready).unwrap_or(0) }
     }
 
     /// Starts the frame of `class` selected by [`pick`](Self::pick) on the free wire of `port`. Returns its arrival
     /// time.
-    #[inline(always)] // called once per packet-hop, as start
+    #[inline(always)] // hot: runs once per packet-hop, like start
     pub fn commit(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) -> Time {
         let cell = &mut self.cells[usize::from(port)];
         if cell.has_accounting {
@@ -280,7 +280,7 @@ impl Egress {
     /// Starts a frame of `class` that has just arrived, if the wire of `port` is free and no other frame has
     /// precedence. Returns its arrival time. `collect` receives the telemetry of the port, without the backlog. The
     /// scheduler is not charged, because no other class competed.
-    #[inline(always)] // called once per packet-hop, as start
+    #[inline(always)] // hot: runs once per packet-hop, like start
     pub fn send_at_once(
         &mut self,
         now: Time,
@@ -351,13 +351,13 @@ impl Egress {
     }
 
     /// Occupies the free wire of `port` with a frame and returns its arrival time.
-    #[inline(always)] // because callers have already loaded the cell
+    #[inline(always)] // the cell is then loaded only once, by the caller
     pub fn start(&mut self, now: Time, port: u16, size_bytes: u16) -> Time {
         self.cells[usize::from(port)].start::<Exact>(now, size_bytes, &self.states, port)
     }
 
     /// Records that a frame of `class` waits for `port`, and schedules the port.
-    #[inline(always)] // called once per packet-hop, as start
+    #[inline(always)] // hot: runs once per packet-hop, like start
     pub fn wait(&mut self, now: Time, port: u16, class: u8) {
         if self.lazy {
             return self.wait_lazily(port, class);
@@ -368,8 +368,8 @@ impl Egress {
         }
         let waited = cell.waiting & 1 << class != 0;
         cell.waiting |= 1 << class;
-        // If all earlier classes are blocked, the port is due after its wire becomes free, which may be too late for
-        // this class.
+        // If all classes that waited before are blocked, the port may be due later than the time at which its wire
+        // becomes free, which may be too late for this class.
         let free_at = cell.busy_until.max(now);
         if free_at < self.due.at(port) {
             if free_at > now {
@@ -397,7 +397,7 @@ impl Egress {
     }
 
     /// Like [`wait`](Self::wait), during lazy departures.
-    #[inline(always)] // called once per packet-hop, as start
+    #[inline(always)] // hot: runs once per packet-hop, like start
     pub fn wait_lazily(&mut self, port: u16, class: u8) {
         self.cells[usize::from(port)].waiting |= 1 << class;
         // Stores without a test, because a mispredicted branch costs more than a redundant store.

@@ -331,7 +331,7 @@ impl Host {
         }
     }
 
-    #[inline(always)] // called for every packet, as Host::make_ready
+    #[inline(always)] // hot: runs for every packet, like Host::make_ready
     pub(super) fn update_receiver_timer(&mut self, slot: u32) {
         let at = global(self.identity.clock.as_ref(), self.receivers.flows[slot as usize].receiver.next_timer());
         if at < self.receivers.flows[slot as usize].timer {

@@ -70,7 +70,7 @@ impl SourceState {
         SourceState { departures, next, next_bytes: lengths.draw(), lengths, clock, seq: 0 }
     }
 
-    #[inline(always)] // called for each frame of a source
+    #[inline(always)] // hot: runs for each frame of a source
     pub fn poll(&mut self, now: Time, header_bytes: u16) -> Offer {
         let Some(due) = self.next else { return Offer::Done };
         if due > now {

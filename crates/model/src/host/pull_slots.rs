@@ -102,8 +102,8 @@ mod tests {
     use units::Time;
     use units::random::Stream;
 
-    /// Flows start while others end, so that receivers reuse the slots of complete ones. Each flow that needs packets
-    /// must be in the pull queue of its own port, once, and no other flow may be.
+    /// Flows start while others end, so that new receivers reuse the slots of completed flows. Each flow that needs
+    /// packets must be in the pull queue of its own port, once, and no other flow may be.
     #[test]
     fn rounds_hold_the_flows_that_want_packets() {
         let (mut seen, mut random) = (0, Stream::new(9, 0, 0));

@@ -145,7 +145,7 @@ impl Host {
     }
 
     /// Polls the flow in `slot` for its next frame.
-    #[inline(always)] // called for every packet, as Host::make_ready
+    #[inline(always)] // hot: runs for every packet, like Host::make_ready
     pub(super) fn poll(&mut self, now: Time, slot: u32) -> Offer {
         if self.identity.clock.is_none()
             && let FlowSource::Source(source) = &mut self.senders.flows[slot as usize].source
@@ -183,7 +183,7 @@ impl Host {
     }
 
     /// Ensures that the host's timers have an entry for the sender no later than its next timer.
-    #[inline(always)] // called for every packet, as Host::make_ready
+    #[inline(always)] // hot: runs for every packet, like Host::make_ready
     pub(super) fn update_sender_timer(&mut self, slot: u32) {
         if let Some(at) = self.senders.flows[slot as usize].earlier_timer(self.identity.clock.as_ref()) {
             self.set_sender_timer(slot, at);

@@ -19,7 +19,7 @@ impl Host {
     }
 
     /// Appends the flow in `slot` to its ready ring; it has been ready since `since`.
-    #[inline(always)] // called for every packet of a paced flow
+    #[inline(always)] // hot: runs for every packet of a paced flow
     pub(super) fn make_ready(&mut self, since: Time, slot: u32) {
         let Host { senders, port_queues, egress, network, .. } = self;
         let flow = &mut senders.flows[slot as usize];
@@ -166,7 +166,7 @@ impl Host {
     }
 
     /// Schedules `port` for `again`, or earlier for its first paced flow.
-    #[inline(always)] // called for every packet, as make_ready
+    #[inline(always)] // hot: runs for every packet, like make_ready
     fn schedule_port(&mut self, port: u16, mut again: Time) {
         if let Some((at, ..)) = self.port_queues[usize::from(port)].paced.first() {
             again = again.min(at.max(self.egress.cell(port).busy_until));
@@ -203,7 +203,7 @@ impl Host {
 
     /// Sends a frame of the only paced flow of `port`, if it is due. Returns whether a frame was sent; if not, the
     /// state of the flow is that after a poll from the ready ring.
-    #[inline(always)] // called for every packet, as make_ready
+    #[inline(always)] // hot: runs for every packet, like make_ready
     fn send_only_paced(&mut self, now: Time, port: u16, window: &mut Window<'_, OnWire>) -> bool {
         if self.flow_blocks.is_some() {
             return false;
@@ -301,7 +301,7 @@ impl Host {
 
     /// Polls the flow in `slot`, which was selected in `class`, and sends the frame that it offers. Returns false if no
     /// frame was sent.
-    #[inline(always)] // called for every packet, as make_ready
+    #[inline(always)] // hot: runs for every packet, like make_ready
     fn send_flow(&mut self, now: Time, port: u16, class: u8, slot: u32, window: &mut Window<'_, OnWire>) -> bool {
         match self.poll(now, slot) {
             Offer::Send(segment) if segment.class.is_some_and(|own| own != class) => {
@@ -414,7 +414,7 @@ impl Host {
     }
 
     /// Paces the flow in `slot` until `at`.
-    #[inline(always)] // called for every packet, as make_ready
+    #[inline(always)] // hot: runs for every packet, like make_ready
     fn pace(&mut self, slot: u32, at: Time) {
         pace(&mut self.senders.flows[slot as usize], slot, at, &mut self.port_queues);
     }
@@ -437,14 +437,14 @@ fn head_of(queues: &PortQueues, reasons: u8, senders: &Senders, network: &Networ
 }
 
 /// Paces `flow`, which is in `slot`, until `at`.
-#[inline(always)] // called for every packet, as Host::make_ready
+#[inline(always)] // hot: runs for every packet, like Host::make_ready
 fn pace(flow: &mut Outgoing, slot: u32, at: Time, port_queues: &mut [PortQueues]) {
     flow.state = FlowState::Paced;
     port_queues[usize::from(flow.port)].paced.push((at, slot, flow.generation));
 }
 
 /// Appends `flow`, which is in `slot`, to its ready ring.
-#[inline(always)] // called for every packet, as Host::make_ready
+#[inline(always)] // hot: runs for every packet, like Host::make_ready
 fn make_ready(flow: &mut Outgoing, slot: u32, port_queues: &mut [PortQueues], egress: &mut Egress, network: &Network) {
     flow.state = FlowState::Ready;
     let class_slot = usize::from(network.class_slot[usize::from(flow.class)]);
@@ -453,7 +453,7 @@ fn make_ready(flow: &mut Outgoing, slot: u32, port_queues: &mut [PortQueues], eg
 }
 
 /// Returns the frame of `segment` of `flow` of host `index`, in `class`, with `entropy` for the path.
-#[inline(always)] // called once per segment
+#[inline(always)] // hot: runs once per segment
 fn frame_of(network: &Network, index: u32, flow: &Outgoing, segment: &Segment, (class, entropy): (u8, u32)) -> Frame {
     Frame {
         stamp: segment.stamp,

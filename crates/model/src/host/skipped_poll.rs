@@ -55,7 +55,7 @@ impl Host {
             return;
         }
         let class_queues = &queues.classes[usize::from(network.class_slot[cell.waiting.trailing_zeros() as usize])];
-        // The only entry is the flow that has just sent.
+        // The only entry of the ready ring is the flow that has just sent.
         if class_queues.ready.len() == 1 && class_queues.frames.is_empty() && queues.paced.first().is_none() {
             senders.skipped_poll.poll_at = egress.next_service(port);
         }
@@ -69,7 +69,7 @@ impl Host {
     }
 
     /// Ends a skipped poll. Must be called before any event is handled, at `now`.
-    #[inline(always)] // called several times per run of a host
+    #[inline(always)] // hot: runs several times per run of a host
     pub(super) fn resume_poll(&mut self, now: Time) {
         if self.senders.skipped_poll.poll_at != Time::MAX {
             self.end_skip(now);

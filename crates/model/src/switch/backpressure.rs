@@ -143,7 +143,7 @@ impl Core {
 
 impl Backpressure {
     /// Returns the backlog of a port with held frames, in the unit of its limit.
-    #[inline(always)] // called twice per packet-hop
+    #[inline(always)] // hot: runs twice per packet-hop
     fn occupancy(&self, core: &Core, egress: u16) -> u64 {
         let held = self.held.load(egress);
         let held = if matches!(self.limit, QueueLimit::Packets(_)) { held.frames } else { held.bytes };

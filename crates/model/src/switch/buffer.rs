@@ -285,7 +285,7 @@ impl PacketBuffer {
 
     /// Appends a copy of `frame` to the queue at `index`, with TTL and hops of the next hop and with `mark` added to
     /// its flags.
-    #[inline(always)] // called once per packet-hop, as Core::forward
+    #[inline(always)] // hot: runs once per packet-hop, like Core::forward
     pub fn push(&mut self, index: usize, crossing: Crossing, frame: &Frame, mark: u8) {
         let mut queue = self.queues.at(index);
         queue.push(frame, |slot| {
@@ -375,7 +375,7 @@ impl PacketBuffer {
     /// With [`Lazy`](crate::departures::Lazy) departures, also returns false if exact counters could admit the frame,
     /// or if an account would cross XOFF. If it returns true, exact counters admit the frame, too. The caller updates
     /// the maximum of the buffer occupancy.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     pub(super) fn admit<D: Departures>(&mut self, index: usize, crossing: Crossing, size_bytes: u16) -> bool {
         let Crossing { in_port, in_class, class, .. } = crossing;
         let bytes = u64::from(size_bytes);
@@ -408,7 +408,7 @@ impl PacketBuffer {
 
     /// Reserves `bytes` for a lossless frame of the account at `index`: in the shared pool up to XOFF, then in
     /// headroom.
-    #[inline(always)] // called once per packet-hop, as admit
+    #[inline(always)] // hot: runs once per packet-hop, like admit
     fn reserve_lossless<D: Departures>(&mut self, index: usize, bytes: u64) -> bool {
         let free = self.free_bytes();
         // Lazy admission must not cross XOFF. XOFF is tested after admission, when a dynamic threshold is lower because
@@ -433,15 +433,15 @@ impl PacketBuffer {
         true
     }
 
-    /// Returns whether a frame of `size_bytes` leaves the maximum occupancy unchanged. The counters may include frames
-    /// that have left, so false may be wrong.
+    /// Returns whether a frame of `size_bytes` leaves the maximum occupancy unchanged. The counters may include
+    /// frames that have already left, so the true result may be true although this function returns false.
     #[inline(always)]
     pub fn stays_below_peak(&self, size_bytes: u16) -> bool {
         self.occupancy.used + u64::from(size_bytes) <= self.occupancy.max
     }
 
     /// Updates the maximum occupancy. The counters must be exact.
-    #[inline(always)] // called once per packet-hop, as admit
+    #[inline(always)] // hot: runs once per packet-hop, like admit
     pub fn update_peak(&mut self) {
         self.occupancy.max = self.occupancy.max.max(self.occupancy.used);
     }
@@ -453,7 +453,7 @@ impl PacketBuffer {
     }
 
     /// Charges an admitted frame to its account and the buffer.
-    #[inline(always)] // called once per packet-hop, as admit
+    #[inline(always)] // hot: runs once per packet-hop, like admit
     fn charge(&mut self, in_port: u16, class: u8, size_bytes: u16) {
         if self.limits.lossless != 0 {
             let index = self.account_index(in_port, class);
@@ -464,7 +464,7 @@ impl PacketBuffer {
 
     /// Removes the first frame of the queue at `index`, whose transmission starts at `now`, and releases its buffer
     /// space. `None` if the queue is empty.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     pub(super) fn dequeue<D: Departures>(
         &mut self,
         now: Time,

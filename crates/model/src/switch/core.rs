@@ -146,7 +146,7 @@ impl Core {
     }
 
     /// Returns the egress port of `frame`, which arrived by `in_port`. `None` without a live route.
-    #[inline(always)] // called once per packet-hop, as Switch::handle
+    #[inline(always)] // hot: runs once per packet-hop, like Switch::handle
     pub fn route(&mut self, frame: &Frame, in_port: u16) -> Option<u16> {
         let port = self.routing.port(&self.network, frame, in_port);
         let here = (self.node(), self.routing.salt);
@@ -181,7 +181,7 @@ impl Core {
     }
 
     /// Forwards a frame: directly onto an idle wire, or into the queue if there is room, or to the overload action.
-    #[inline(always)] // called once per packet-hop, as Switch::handle
+    #[inline(always)] // hot: runs once per packet-hop, like Switch::handle
     pub fn forward(
         &mut self,
         overload: &mut impl Action,
@@ -195,9 +195,9 @@ impl Core {
         self.wait_or_refuse(overload, crossing, frame, window)
     }
 
-    /// Transmits a frame if the wire is free and no other frame has precedence. Returns whether the frame was
-    /// ECN-marked then; `None` if it was not transmitted.
-    #[inline(always)] // called once per packet-hop, as forward
+    /// Transmits a frame if the wire is free and no other frame has precedence. Returns whether the transmitted frame
+    /// was ECN-marked; `None` if the frame was not transmitted.
+    #[inline(always)] // hot: runs once per packet-hop, like forward
     pub(super) fn send_at_once(
         &mut self,
         crossing: &Crossing,
@@ -233,7 +233,7 @@ impl Core {
     }
 
     /// Queues a frame that cannot start at once, or refuses it.
-    #[inline(always)] // called once per packet-hop, as forward
+    #[inline(always)] // hot: runs once per packet-hop, like forward
     pub(super) fn wait_or_refuse(
         &mut self,
         overload: &mut impl Action,
@@ -248,7 +248,7 @@ impl Core {
     }
 
     /// Admits a frame to its queue, or passes it to the overload action.
-    #[inline(always)] // called once per packet-hop, as forward
+    #[inline(always)] // hot: runs once per packet-hop, like forward
     pub fn admit_or_refuse(
         &mut self,
         overload: &mut impl Action,
@@ -278,7 +278,7 @@ impl Core {
     }
 
     /// Enqueues an admitted frame, and pauses its neighbour if its account is now above XOFF.
-    #[inline(always)] // called once per packet-hop, as forward
+    #[inline(always)] // hot: runs once per packet-hop, like forward
     fn queue(
         &mut self,
         index: usize,
@@ -294,7 +294,7 @@ impl Core {
     }
 
     /// Carries out the decision about a frame.
-    #[inline(always)] // called for each frame of a class with an overload decision
+    #[inline(always)] // hot: runs for each frame of a class with an overload decision
     pub(super) fn carry_out(
         &mut self,
         overload: &mut impl Action,
@@ -378,7 +378,7 @@ impl Core {
     }
 
     /// Enqueues a frame, for which the caller has reserved room, at `index`.
-    #[inline(always)] // called once per packet-hop, as forward
+    #[inline(always)] // hot: runs once per packet-hop, like forward
     pub fn enqueue<D: Departures>(&mut self, index: usize, crossing: Crossing, frame: &Frame) -> FrameFate {
         let marked = self.marks_at_enqueue(crossing.egress, index, frame);
         self.buffer.push(index, crossing, frame, if marked { flags::CE } else { 0 });
@@ -455,7 +455,7 @@ impl Core {
 
 /// Counts the hop of `frame` in `sent`, its copy on the wire. The hop of a frame that waits is counted when it joins a
 /// queue.
-#[inline(always)] // called once per packet-hop
+#[inline(always)] // hot: runs once per packet-hop
 pub(super) fn count_hop(frame: &Frame, sent: &mut Frame) {
     (sent.ttl, sent.hops) = (frame.ttl - 1, frame.hops.saturating_add(1));
     // An idle port has empty queues, so no bounce threshold can apply and `distance` just counts down.

@@ -38,7 +38,7 @@ impl Core {
         self.note_granted(now, port, granted);
     }
 
-    /// Traces the effect on the credit stall of a grant that `port` sent for `class`, if any.
+    /// If `port` has sent a grant for a class, traces the effect of the grant on the credit stall of the class.
     pub(super) fn note_granted(&mut self, now: Time, port: u16, class: Option<u8>) {
         if let Some(class) = class {
             self.trace_credit_stall(now, port, class);

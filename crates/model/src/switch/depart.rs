@@ -73,7 +73,7 @@ impl Switch {
 impl Core {
     /// Transmits the first frame of `class` from the queue at `index` by `port`. Returns its ingress port and class;
     /// `None` if the queue is empty.
-    #[inline(always)] // called once per packet-hop, as Switch::depart
+    #[inline(always)] // hot: runs once per packet-hop, like Switch::depart
     pub(super) fn dequeue(
         &mut self,
         now: Time,
@@ -157,7 +157,7 @@ struct Scheduled<'a, 'w> {
 }
 
 impl Transmission for Scheduled<'_, '_> {
-    #[inline(always)] // called once per packet-hop, as Core::dequeue
+    #[inline(always)] // hot: runs once per packet-hop, like Core::dequeue
     fn start(self, frame: &Frame) {
         let at = self.egress.commit(self.now, self.port, self.class, frame.size_bytes);
         put_on_wire(frame, self.port, at, self.window);

@@ -42,7 +42,7 @@ impl Switch {
         true
     }
 
-    /// Drops a frame with the cause of a lossy class.
+    /// Drops a frame and counts the loss as `NoRoom`, the cause for lossy classes.
     pub(crate) fn drop_as_lossy(&mut self, now: Time) -> bool {
         let Some(frame) = self.take(now) else { return false };
         self.core.stats.count_loss(&frame, Cause::NoRoom);

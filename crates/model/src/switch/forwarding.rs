@@ -36,7 +36,7 @@ impl Routing {
     }
 
     /// Returns the egress port of `frame`, which arrived by `in_port`; `None` if it does not use the regular routes.
-    #[inline(always)] // called once per packet-hop, as Switch::handle
+    #[inline(always)] // hot: runs once per packet-hop, like Switch::handle
     pub fn port(&self, network: &Network, frame: &Frame, in_port: u16) -> Option<u16> {
         let ordinary = self.regular && frame.flags & flags::EXPLICIT_PATH == 0;
         if ordinary { self.routes.port(network, frame, self.salt, in_port) } else { None }

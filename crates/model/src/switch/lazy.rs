@@ -108,7 +108,7 @@ impl Switch {
 
     /// Like [`Switch::handle`] with lazy departures. Returns false if they may have ended, or if the switch timer has
     /// changed.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     fn handle_lazily(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         let core = &mut self.core;
         // MAC control frames have a TTL of zero, too.
@@ -203,7 +203,7 @@ impl Core {
 
     /// Enqueues a frame if the counters admit it, although they may include frames that have already left. Returns
     /// whether the frame was enqueued.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     fn admit_lazily(&mut self, crossing: &Crossing, frame: &Frame) -> bool {
         let index = self.buffer.queue_index(crossing.egress, crossing.class);
         let admitted = self.steps.hook_classes & (1 << crossing.class) == 0
@@ -216,7 +216,7 @@ impl Core {
 
     /// Dequeues the frames that left `port` by the arrival of `frame`, then transmits `frame` if the wire is free.
     /// Returns whether `frame` was transmitted. `cells` is indexed once, because each indexing costs five instructions.
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     fn send_lazily(&mut self, port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         let (now, Core { egress, buffer, .. }) = (frame.at, self);
         let cell = egress.cell_mut(port);
@@ -294,7 +294,7 @@ impl Core {
 
 /// Dequeues the head of `port`, whose state is `cell`, at the time at which the wire becomes free. Like
 /// [`Core::dequeue`], without the steps that rule out lazy departures.
-#[inline(always)] // called once per packet-hop
+#[inline(always)] // hot: runs once per packet-hop
 fn dequeue(cell: &mut Cell, buffer: &mut PacketBuffer, port: u16, window: &mut Window<'_, OnWire>) {
     debug_assert!(
         !cell.has_accounting && buffer.layout.bounce_offset == 0 && buffer.loads.is_none(),
@@ -319,7 +319,7 @@ struct Unscheduled<'a, 'w> {
 }
 
 impl Transmission for Unscheduled<'_, '_> {
-    #[inline(always)] // called once per packet-hop
+    #[inline(always)] // hot: runs once per packet-hop
     fn start(self, frame: &Frame) {
         let at = self.cell.start::<Lazy>(self.now, frame.size_bytes, &[], self.port);
         put_on_wire(frame, self.port, at, self.window);

@@ -129,7 +129,7 @@ macro_rules! for_each_mechanism {
 
 impl Core {
     /// Returns whether the mechanisms of the port mark `frame`, which is about to join the queue at `index`.
-    #[inline(always)] // called for each enqueued frame
+    #[inline(always)] // hot: runs for each enqueued frame
     pub(super) fn marks_at_enqueue(&mut self, port: u16, index: usize, frame: &Frame) -> bool {
         frame.can_be_marked()
             && self.buffer.queues[index].bytes >= self.egress.cell(port).enqueue_from_bytes
@@ -202,7 +202,7 @@ impl Core {
         let (mut marked, was_marked) = (false, frame.flags & flags::CE != 0);
         if self.steps.hooks.meet(Hooks::DEPARTURE) {
             for_each_mechanism!(self, (now, port, index, behind_bytes), Hooks::DEPARTURE, |it, view, random| {
-                // A mark is visible to the mechanisms that run later.
+                // A mark by `dequeue` is set before the mechanisms that follow in the loop run, so that they see it.
                 let hooks = it.hooks();
                 let mark = hooks.meet(Hooks::DEQUEUE) && it.dequeue(&view, &frame, random);
                 if (hooks.meet(Hooks::TRANSMIT) && it.transmit(&view, &frame, random) || mark) && frame.can_be_marked()

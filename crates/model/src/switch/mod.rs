@@ -54,7 +54,7 @@ pub(crate) use self::load::PortLength;
 
 /// One switch of the fabric.
 #[derive(Debug)]
-#[repr(C)] // the core begins a cache line
+#[repr(C)] // so that the core starts at a cache line
 pub(crate) struct Switch {
     pub(crate) core: Core,
     pub(crate) overload: Overload,

@@ -33,12 +33,12 @@ pub(crate) enum FrameFate {
 }
 
 impl FrameFate {
-    /// Returns whether the frame joined a queue with a mark.
+    /// Returns whether the frame joined a queue and is ECN-marked.
     pub fn is_queued_with_mark(&self) -> bool {
         matches!(self, FrameFate::Queued { marked: true, .. })
     }
 
-    /// Returns the same fate of a frame that was marked before it was forwarded.
+    /// Returns this fate with `marked` set, for a frame that was ECN-marked before it was forwarded.
     pub fn with_mark(mut self) -> FrameFate {
         if let FrameFate::Sent { marked, .. }
         | FrameFate::Queued { marked, .. }

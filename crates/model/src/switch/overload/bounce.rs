@@ -74,7 +74,8 @@ impl Action for Bounce {
             Utilisation::Fuller => fuller((held, capacity), fill(&core.buffer.queues[other], other_limit, 0)),
         };
         let spent = self.limit != 0 && frame.bounces >= self.limit;
-        // A frame at the bounce limit is enqueued like a frame of any other switch, and dropped if the queue is full.
+        // A frame at the bounce limit is enqueued as in a switch that does not bounce, and dropped if the queue is
+        // full.
         if spent && full {
             return Decision::drop(Cause::BounceLimit);
         }
