@@ -16,7 +16,7 @@ pub(crate) struct LinkKind {
     fixed_latency: Time,
     pub delay: Time,
     pub loss: f64,
-    /// ln(1 - bit error rate) * 8, at most 0.
+    /// Natural logarithm of the probability that a byte has no bit error: 8 * ln(1 - bit error rate).
     pub log_byte_survival: f64,
 }
 

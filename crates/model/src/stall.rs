@@ -246,7 +246,7 @@ fn futile_holds(simulation: &Simulation, now: Time) -> Vec<BlockedQueue> {
     let ignores =
         |host: u32| !network.host.obeys_pause || network.host.stopping.ignore_pause.binary_search(&host).is_ok();
     let anybody = !network.host.obeys_pause || !network.host.stopping.ignore_pause.is_empty();
-    // Not under FLORAX, which separates flows and drops frames above the permitted rate.
+    // Does not apply under FLORAX, which separates flows and drops frames above the permitted rate.
     let by_output = matches!(control, FlowControl::PauseAtOutput(..));
     if !anybody || !(by_output || matches!(control, FlowControl::Destination(_))) {
         return Vec::new();

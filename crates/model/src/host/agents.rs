@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 pub(crate) struct AgentFlows {
     /// Flow of the agent; `None` for all flows of the host.
     pub flow: Option<u32>,
-    /// A sender without data, for the initial rate of this agent's flows.
+    /// A sender without data. Its rate is the initial rate of the flows of this agent.
     pub model: SenderState,
     /// Share of the line rate, if set.
     pub share: Option<f64>,

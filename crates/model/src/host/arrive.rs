@@ -75,7 +75,7 @@ impl Host {
         }
     }
 
-    #[inline(never)] // see Host::on_event
+    #[inline(never)] // spares its callers the registers, like Host::on_event
     fn on_pause(&mut self, in_port: u16, frame: &Frame) {
         self.stats.counters.control_received += 1;
         if !self.obeys_pause() {
@@ -91,7 +91,7 @@ impl Host {
     }
 
     /// Forwards a frame of another host, at hosts with several links (BCube).
-    #[inline(never)] // see Host::on_event
+    #[inline(never)] // spares its callers the registers, like Host::on_event
     fn relay(&mut self, mut frame: Frame, in_port: u16, window: &mut Window<'_, OnWire>) {
         if frame.src == self.identity.index {
             return self.resend_bounced(frame, in_port, window);
@@ -304,7 +304,7 @@ impl Host {
 
     /// Completes a flow whose bytes have all arrived. The host remembers the flow for as long as its sender may
     /// retransmit.
-    #[inline(never)] // see Host::on_event
+    #[inline(never)] // spares its callers the registers, like Host::on_event
     fn complete(&mut self, now: Time, slot: u32, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let silence = self.network.transport(frame.traffic).max_rto();
         let forget_at = now.saturating_add(silence * 2 + LINGER);

@@ -25,7 +25,7 @@ impl Host {
     }
 
     /// Handles a credit message that arrived by `in_port`.
-    #[inline(never)] // see Host::on_event
+    #[inline(never)] // spares its callers the registers, like Host::on_event
     pub(super) fn on_credit(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) {
         let now = frame.at;
         let (class, goes_on) = self.egress.on_credit(in_port, frame, &mut self.stats);

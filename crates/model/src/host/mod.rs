@@ -210,7 +210,7 @@ impl Host {
         }
     }
 
-    // Not inlined, because every frame would otherwise save and restore the registers that it uses.
+    // Not inlined, because every frame would otherwise save and restore the registers that this function uses.
     #[inline(never)]
     fn on_event(&mut self, now: Time, event: Event, window: &mut Window<'_, OnWire>) {
         match event {

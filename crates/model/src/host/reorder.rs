@@ -107,7 +107,7 @@ impl ReorderState {
     }
 
     /// Records the arrival of the segment at this offset.
-    #[inline(never)] // see Host::on_event
+    #[inline(never)] // spares its callers the registers, like Host::on_event
     pub fn observe(&mut self, offset: u64, density: &mut ReorderDensity) {
         let index = match &mut self.chunks {
             Chunks::Equal { bytes } => offset / *bytes,

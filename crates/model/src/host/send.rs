@@ -116,7 +116,7 @@ impl Host {
             return;
         }
         if flow.outbox.is_some() {
-            // Idle until its next message.
+            // The connection remains open, idle until its next message.
             flow.state = FlowState::Idle;
             return self.finish_messages(now, slot, window);
         }

@@ -9,7 +9,8 @@ use stats::flows::FlowRecord;
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// Eight hosts send to one under PFC, with ECN; the flows have different sizes and start times.
+/// Eight hosts send to host 0 under PFC, with ECN marking above 50 kB; the flows have different sizes and start
+/// times.
 fn incast(kind: &str, settings: &[(&str, &str)]) -> Setup {
     let fabric = single_switch(9, link(100, 1_000)).unwrap();
     let flows = (1..9).map(|src| {
@@ -65,8 +66,8 @@ fn steered(setup: Setup, steers: AgentScope, step: Time, mut act: impl FnMut(&[A
     Steered { flows: results.flows, outcome, samples }
 }
 
-/// A constant share, set in steps of an odd length, gives the results of a constant rate in the scenario, set by the
-/// transport or by agents; and the results of RoCE at this rate.
+/// An agent sets the constant share 0.25 of 100 Gbps per flow, for any initial rate and any step length. The results
+/// equal those of transport `external` at 25 Gbps without agents, and those of RoCE at 25 Gbps.
 #[test]
 fn a_constant_rate_is_that_of_the_scenario() {
     let results = run(incast("external", &[("initial_rate", "25Gbps")]));
@@ -101,7 +102,8 @@ fn random_shares_are_exact_on_any_number_of_threads() {
         assert!(one.outcome.passes() && one.outcome.flows.completed == 8, "{:?}", one.outcome.checks);
         assert!(one == of(1, 1) && one == of(2, 1) && one == of(3, 1), "{steers:?}");
         assert!(one.flows != of(1, 2).flows);
-        // Sum of the acknowledged bytes over all samples = sum of the flow sizes: each byte is in exactly one sample.
+        // The sum of the acknowledged bytes over all samples equals the sum of the flow sizes: each byte is in
+        // exactly one sample.
         let seen: u64 = one.samples.iter().flatten().map(|sample| sample.acknowledged_bytes).sum();
         assert_eq!(seen, (1..9).map(|src| 50_000 + 40_000 * src).sum::<u64>());
         assert!(one.samples.iter().flatten().any(|sample| sample.marked_bytes > 0));
@@ -112,9 +114,9 @@ fn random_shares_are_exact_on_any_number_of_threads() {
     }
 }
 
-/// The bytes sent in a step equal its rate x step length, within one packet at each end of the step. A packet that
-/// waits at the minimum rate (86 us at 100 Mbps) is sent as soon as the rate increases. In an idle network, the RTT in
-/// the samples is that of the path.
+/// The bytes sent in a step equal rate * step length, within one packet (1082 B on the wire). A packet that waits at
+/// the minimum rate (86 us at 100 Mbps) is sent as soon as the rate increases. In an idle network, the sampled RTT is
+/// at most the idle RTT of the path, and at least 0.9 times it.
 #[test]
 fn flows_send_at_the_rate_that_was_set() {
     let fabric = dumbbell(1, 1, link(10, 1_000), link(10, 1_000)).unwrap();
@@ -146,7 +148,8 @@ fn flows_send_at_the_rate_that_was_set() {
     assert!(round_trips > 30);
 }
 
-/// Without flow control, a burst overflows the buffer: the samples report the losses, and the flows complete.
+/// Without flow control, a burst overflows the buffer of 60 kB: the samples report the losses, and the flows
+/// complete.
 #[test]
 fn losses_are_seen() {
     let mut setup = incast("external", &[("nak_interval", "20us"), ("timeout", "200us")]);
@@ -163,7 +166,7 @@ fn without_anything_to_set_there_are_no_agents() {
     let error = |setup: Setup, steers: AgentScope| Simulation::new(setup).unwrap().create_agents(steers).unwrap_err();
     assert_eq!(error(incast("roce", &[]), AgentScope::Flow), ModelError::NoAgents);
     assert_eq!(error(incast("dcqcn", &[]), AgentScope::Host), ModelError::NoAgents);
-    // Agents control only the flows of transport `external`, which one of two traffic entries uses.
+    // Agents control only flows with transport `external`: here, one flow, whose traffic entry has this transport.
     let mut setup = incast("roce", &[]);
     setup.traffic.flows[3].traffic = 1;
     setup.host.transports.insert(1, transport("external", &[]));

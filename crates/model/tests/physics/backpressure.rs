@@ -50,8 +50,8 @@ fn only_senders_above_their_share_are_stopped() {
     let duration = setup.duration;
     let results = run(setup);
     results.all_hold();
-    // Max-min shares of 10 Gbps for demands of 9.9 and 1 Gbps are 9 and 1 Gbps, except for the backlog at the end (100
-    // frames).
+    // The demands are 9.9 and 1 Gbps, so the max-min shares of 10 Gbps are 9 and 1 Gbps. Tolerance: the 100 frames
+    // that may be queued at the end.
     let waits = 100.0 * 1538.0 * 8e6 / duration.as_ps() as f64;
     let (greater, lesser) = (mbps(&results, 0, duration), mbps(&results, 1, duration));
     assert!((lesser - 1_000.0).abs() < waits && (greater - 9_000.0).abs() < waits, "{greater} {lesser} +- {waits}");
@@ -66,7 +66,7 @@ fn committed_rates_define_the_excess() {
     let mut setup = incast(link(10, 500), &[8_000, 3_000], ENDLESS);
     let duration = setup.duration;
     let lesser = |setup: Setup| mbps(run(setup).all_hold(), 1, duration);
-    // An expiry so long that the gap between two pauses is negligible.
+    // With an expiry of 1 ms, the gaps between consecutive holds are negligible.
     let lasting =
         FlowControl::Florax(BackpressureParameters { expiry: Time::from_ms(1), ..backpressure(StopTarget::Flows) });
     setup.switch.flow_control = lasting;
@@ -76,7 +76,8 @@ fn committed_rates_define_the_excess() {
     let agreement = |from, mbps| CommittedRate { from, to: 2, rate: Rate::from_mbps(mbps) };
     setup.committed_rates = vec![agreement(0, 9_000), agreement(1, 1_000)];
     let agreed = lesser(setup);
-    // Max-min share of the second sender: 3 Gbps without and 2 Gbps with committed rates.
+    // Max-min share of host 1: 3 Gbps (its demand) without committed rates; 2 Gbps with committed rates, because the
+    // 8 Gbps of host 0 are within its committed rate.
     assert!(plain > 2_900.0 && agreed < 2_350.0, "{plain} {agreed}");
 }
 
@@ -97,8 +98,9 @@ fn only_senders_that_ignore_stops_lose_their_excess() {
     assert!(mbps(&results, 1, duration) < 500.0, "{}", mbps(&results, 1, duration));
 }
 
-/// Three switches in a line with one host each, and a slow last link. Congestion at the last switch propagates to the
-/// first host when the buffers on the path have filled.
+/// Three switches in a line with one host each; all links have 10 Gbps and lose the fraction `loss`. Hosts 0 and 1
+/// send 9.8 Gbps each to host 2, so the link from the second to the third switch is congested. The backpressure
+/// reaches host 0 when the buffers of both switches on its path have filled.
 fn row(loss: f64, size_bytes: u64) -> Setup {
     let fast = LinkSpec { loss, ..link(10, 500) };
     let fabric: Fabric = line(3, 1, fast, fast).unwrap();
@@ -137,7 +139,8 @@ fn a_lost_xoff_or_xon_blocks_no_flow_for_ever() {
         setup.duration = Time::from_ms(10);
         let results = run(setup);
         assert!(results.passes("conservation") && results.passes("pauses"), "{:?}", results.summary.checks);
-        // At the end, all frames that links did not lose have arrived, and no flow is held.
+        // At the end, all frames that links did not lose have arrived, and no flow is held, although links lost XOFFs
+        // and XONs.
         assert_eq!(results.summary.packets.in_flight, 0, "{control:?}");
         let pauses = results.summary.checks.iter().find(|check| check.name == "pauses").unwrap();
         assert!(pauses.detail.ends_with("0 still paused"), "{}", pauses.detail);
@@ -146,8 +149,8 @@ fn a_lost_xoff_or_xon_blocks_no_flow_for_ever() {
     }
 }
 
-/// A hold ends at most one expiry after the last XOFF for its flow: a flow that starts after the congestion is sent at
-/// full rate.
+/// A hold ends at most one expiry after the last XOFF for its flow: a flow that starts after the congestion is not
+/// delayed by a hold.
 #[test]
 fn no_flow_stays_blocked_longer_than_an_expiry_after_the_congestion() {
     let mut setup = incast(link(10, 500), &[9_900, 9_900], 1_500_000);
@@ -166,7 +169,7 @@ fn no_flow_stays_blocked_longer_than_an_expiry_after_the_congestion() {
     let last = results.flows.iter().find(|flow| flow.start_ps == late.as_ps()).unwrap();
     let alone = results.flows.iter().filter_map(|flow| flow.delivered_ps).count();
     assert_eq!(alone, 3);
-    // 100 frames at 5 Gbps take 2.46 us each.
+    // The third flow has 100 frames of 1538 B on the wire: 100 * 2.461 us at 5 Gbps, plus at most 20 us on the path.
     let took = Time::from_ps(last.delivered_ps.unwrap()) - late;
     assert!(took < Time::from_us(2_461 / 10 + 20), "{took}");
 }
@@ -203,8 +206,7 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         let results = run(setup(1));
         let summary = &results.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
-        // Because limits are small and links fast, frames in flight may find a full queue: the check `lossless` may
-        // fail.
+        // Limits are small and links fast, so frames in flight may find a full queue: the check `lossless` may fail.
         let bad = summary.checks.iter().find(|check| !check.pass && check.name != "lossless");
         assert!(bad.is_none(), "seed {seed}: {bad:?}");
         stopped += summary.backpressure.as_ref().unwrap().xoffs;
@@ -216,7 +218,8 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
     assert!(stopped > 1_000 && held > 20, "{stopped} {held}");
 }
 
-/// The maximum pause quanta, renewed as long as necessary, as with `expiry = "auto"`.
+/// Output backpressure with 802.3x PAUSE of the maximum quanta, renewed as long as necessary, as with `expiry =
+/// "auto"`.
 fn lasting() -> BackpressureParameters {
     BackpressureParameters {
         lower: 50,
@@ -253,15 +256,15 @@ fn simple_stops_fast_links_for_as_long_as_it_must() {
             results.summary.pauses.count > 0 && results.summary.backpressure.as_ref().unwrap().expiries == 0,
             "{gbps} Gbps"
         );
-        // Negative control: a single pause of maximum duration, which is not renewed.
+        // Negative control: each pause has the maximum duration, and is not renewed.
         let once = Rate::from_gbps(gbps).serialise(65_535 * 64);
         let results = with(BackpressureParameters { expiry: once, renewed: false, ..lasting() });
         assert!(!results.passes("lossless"), "{gbps} Gbps: {:?}", results.summary.packets.dropped);
     }
 }
 
-/// Two outputs pause the same input port. When the first output has drained, its XON must not resume the port, because
-/// the second output still pauses it.
+/// Host 1 sends more than two output ports can send (5 Gbps and 100 Mbps), so both pause its ingress port. When the
+/// first output has drained, its XON must not resume this port, because the second output still pauses it.
 #[test]
 fn a_port_stays_stopped_for_every_output_that_stopped_it() {
     let mut builder = FabricBuilder::new("two outputs");

@@ -189,8 +189,8 @@ pub fn run(setup: Setup) -> Results {
     let mut results = Results::default();
     let drawn = (setup.threads > 1).then_some(setup.seed);
     let mut simulation = Simulation::new(setup).unwrap();
-    // By default, such small networks would run on one thread, and the machine may have one core: vary the number of
-    // threads at random.
+    // By default, such small networks would run on one thread, and the machine may have only one core. Therefore the
+    // number of threads varies at random if the setup has several.
     drawn.into_iter().for_each(|seed| simulation.randomise_threads(seed));
     assert!(simulation.run(&mut results));
     let mut late = Results::default();

@@ -24,7 +24,7 @@ fn bounce(pabo: BounceParameters, packets: u32) -> SwitchParameters {
     }
 }
 
-/// Periodic bursts of `frames` frames from all `senders` to `receiver`, with pauses of 1 ms.
+/// Periodic bursts of `frames` frames from each of the `senders` to `receiver`, with 1 ms between bursts.
 fn bursts(fabric: &Fabric, senders: &[u32], receiver: u32, frames: u32) -> traffic::Plan {
     let process = Process::Bursts { frame_gap: Time::from_ns(500), frames_per_burst: frames, pause: Time::from_ms(1) };
     let bytes = 2 * u64::from(frames) * 1518;
@@ -162,7 +162,7 @@ fn frames_that_come_back_to_their_host_are_sent_again() {
     assert!(results.summary.passes());
 }
 
-/// Switches that bounce also mark ECN, and DCTCP reduces its window. PFC pauses one class while another class bounces.
+/// Switches that bounce also mark ECN, and DCTCP reduces its window. PFC pauses class 3 while class 0 bounces.
 #[test]
 fn other_mechanisms_act_beside_it() {
     let fabric = tree(&[3, 1], 1, 1, links(10)).unwrap();
@@ -197,7 +197,7 @@ fn other_mechanisms_act_beside_it() {
     assert!(results.summary.passes() && results.dropped("lossless queue full") == 0, "{:?}", results.summary.checks);
 }
 
-/// Detours (DIBS) absorb a burst of which tail drop loses frames; packets are conserved.
+/// Detours (DIBS) absorb a burst: less than half as many frames are lost as with tail drop. Packets are conserved.
 #[test]
 fn detours_use_the_neighbours_buffers() {
     let fabric = fat_tree(4, links(10)).unwrap();

@@ -22,8 +22,8 @@ fn a_collective_takes_the_steps_of_its_algorithm() {
         (Operation::Broadcast { root: Some(3) }, ring, 5, 12_345, of(4, 12_345)),
         (Operation::ReduceScatter, halving, 8, 8000, vec![4000, 2000, 1000]),
         (Operation::AllReduce, halving, 4, 40_000, vec![20_000, 10_000, 10_000, 20_000]),
-        // Reduce-scatter in groups of four (three steps), ring all-reduce of a quarter across three groups, all-gather
-        // in groups (three steps).
+        // In groups of four, a ring reduce-scatter of three steps; then a ring all-reduce of a quarter of the data
+        // across three groups; then an all-gather of three steps in groups.
         (
             Operation::AllReduce,
             Algorithm::Hierarchical { group: 4 },
@@ -106,8 +106,8 @@ fn pieces_go_down_a_chain_behind_each_other() {
     let alone = |frames| lone_flow_time(&[(spec.rate, spec.delay); 2], frames, 1046, 0).as_ps() as f64 / 1e6;
     let (whole, cut) = (time(1, 1), time(20, 2));
     assert!((whole - 5.0 * alone(1000)).abs() < 1e-3, "{whole} us");
-    // The last chunk is sent after all others and never waits. With two chunks in flight, their frames alternate on the
-    // link.
+    // The last chunk is sent after all others and never waits for another chunk. With two chunks in flight, the
+    // frames of both alternate on the link.
     let least = alone(1000) + 4.0 * alone(50);
     assert!(cut >= least && cut < least + 5.0 * alone(50), "{cut} us, at least {least}");
     assert!(time(20, 20) > 1.8 * cut, "all pieces at once share the link and arrive late");
@@ -151,7 +151,7 @@ fn rounds_of_an_exchange_follow_each_other() {
         assert_eq!(flow.size_bytes, 10_000);
         assert!(flow.slowdown().is_some_and(|slowdown| slowdown < 1.2), "{flow:?}");
     }
-    // Three rounds: in each, the transfer, its acknowledgement, and the step delay.
+    // Three rounds, each with the transfer and its acknowledgement, and two step delays of 2 us between them.
     let transfer = lone_flow_time(&[(spec.rate, spec.delay); 2], 10, 1062, 0);
     let last = results.flows.iter().map(|flow| flow.acked_ps.unwrap()).max().unwrap();
     let acknowledged = transfer + lone_flow_time(&[(spec.rate, spec.delay); 2], 1, 66, 0);
@@ -159,7 +159,8 @@ fn rounds_of_an_exchange_follow_each_other() {
     assert!(last >= least.as_ps() && last < least.as_ps() + 3_000_000, "{last}, at least {least}");
 }
 
-/// A flow that depends on a flow of another host starts after the configured notification delay.
+/// A flow that depends on the delivery of a flow of another host starts after the configured notification delay (7
+/// us) and its own delay (3 us).
 // [M52]
 #[test]
 fn a_flow_of_another_host_starts_at_its_notification() {

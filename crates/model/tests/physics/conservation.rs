@@ -178,8 +178,8 @@ fn random_networks_keep_their_books_on_any_number_of_threads() {
         let summary = &results.summary;
         assert!(summary.packets.closed, "seed {seed}: {:?}", summary.packets);
         for check in &summary.checks {
-            // A pause frame that a link loses, or a pause that expires before its renewal, voids the lossless
-            // guarantee.
+            // The lossless guarantee does not hold if a link loses a pause frame, or if a pause expires before its
+            // renewal.
             let excused = match check.name.as_str() {
                 "deadlock" => may_lock,
                 "lossless" => lossy_links || short_quanta,

@@ -52,7 +52,7 @@ fn two_ways() -> Fabric {
 }
 
 /// Probes and data frames use the entropy values that the sender sets, and probes use a separate class. An
-/// acknowledgement has the entropy of the frame that it acknowledges.
+/// acknowledgement has the entropy value of the frame that it acknowledges.
 #[test]
 fn segments_choose_class_and_path_and_replies_carry_the_path_back() {
     let toy = Toy { probes: 8, entropies: 5, gap: Time::from_us(20), ..Toy::default() };
@@ -65,7 +65,8 @@ fn segments_choose_class_and_path_and_replies_carry_the_path_back() {
     let data: Vec<_> = of(&seen, false, Kind::Data).collect();
     assert!(data.iter().all(|it| it.class == 3 && u64::from(it.entropy) == (it.seq / u64::from(PAYLOAD) + 1) % 5));
     assert_eq!(data.len(), 40);
-    // Data frames are so far apart that no queue forms: the entropy determines the path, and so the one-way delay.
+    // Data frames are so far apart that no queue forms, so the one-way delay depends only on the path, which the
+    // entropy value selects. The paths differ by two links of 9 - 1 = 8 us.
     let mut paths: BTreeMap<u32, BTreeSet<Time>> = BTreeMap::new();
     data.iter().for_each(|it| _ = paths.entry(it.entropy).or_default().insert(it.at - it.stamp));
     assert!(paths.values().all(|delays| delays.len() == 1), "{paths:?}");

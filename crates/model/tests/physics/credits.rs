@@ -36,7 +36,7 @@ fn line(gbps: u64, delay_ns: u64, frame: u16) -> Setup {
     setup
 }
 
-/// Returns the utilisation of the long link, in delivered frames per frame time, after a warm-up.
+/// Returns the utilisation of the long link, in delivered frames per frame time, in the second half of the run.
 fn share(mut setup: Setup, gbps: u64, frame: u16) -> f64 {
     let time = Rate::from_gbps(gbps).serialise(u64::from(frame) + 20);
     setup.duration = time * 4_000 + Time::from_us(200);
@@ -44,7 +44,7 @@ fn share(mut setup: Setup, gbps: u64, frame: u16) -> f64 {
     let duration = setup.duration;
     let results = run(setup);
     results.all_hold();
-    // The first half of the samples is the warm-up.
+    // A sample covers half of the run. The first half is the warm-up.
     let last = results.goodput_samples.last().expect("a sample").1;
     let frames = last as f64 / f64::from(frame - 46);
     frames * time.as_ps() as f64 / (duration / 2).as_ps() as f64
@@ -71,7 +71,8 @@ fn throughput_is_credits_over_the_round_trip() {
     }
 }
 
-/// The computed credits suffice for full utilisation in both directions simultaneously; two frames less do not.
+/// The computed credits suffice for full utilisation in both directions simultaneously; credits for four frames less
+/// do not.
 #[test]
 fn the_computed_credits_fill_a_link_both_ways() {
     for (gbps, delay_ns, frame) in [(10, 1_000, 1518u16), (100, 500, 1518), (100, 5_000, 4_096), (25, 50, 256)] {
@@ -83,7 +84,8 @@ fn the_computed_credits_fill_a_link_both_ways() {
             setup.switch.flow_control = credit;
             share(setup, gbps, frame)
         };
-        // On each link, one credit message (84 bytes on the wire) is sent per frame of the reverse direction.
+        // On each link, one credit message (84 B on the wire) is sent per data frame of the reverse direction, so the
+        // share of data frames is at most wire / (wire + 84 B).
         let wire = f64::from(frame) + 20.0;
         let full = wire / (wire + 84.0);
         let computed = both(credits(None, None));
@@ -157,7 +159,7 @@ fn tiers(hosts: u32, spec: LinkSpec) -> Fabric {
     builder.build().unwrap()
 }
 
-/// Negative control: of a host that ignores credits, frames are dropped.
+/// Negative control: frames of hosts that ignore credits are dropped.
 // [M50]
 #[test]
 fn a_host_that_does_not_listen_loses() {
@@ -236,8 +238,8 @@ fn a_deadlock_is_reported_if_and_only_if_frames_stay() {
     assert!(stuck > 10 && free > 10, "{stuck} stuck, {free} free");
 }
 
-/// Four hosts send to a fifth: in the trace, each ingress account repeatedly blocks and releases its sender, because of
-/// frames queued for the only congested port, and never exceeds its credits.
+/// Four hosts send to a fifth: in the trace, each ingress account repeatedly starts and ends a credit stall of its
+/// sender, because of frames queued for the only congested port, and never exceeds its credits.
 #[test]
 fn a_trace_has_the_reason_of_missing_credits() {
     use stats::trace::TraceEvent;
@@ -269,7 +271,7 @@ fn a_trace_has_the_reason_of_missing_credits() {
         }
     }
     assert!(stops > 20, "{stops}");
-    // A single flow: no account runs out of room, because the switch forwards all frames at line rate.
+    // With a single flow, no credit stall starts, because the switches forward all frames at line rate.
     let mut alone = line(10, 1_000, 1518);
     alone.switch.flow_control = credits(None, None);
     alone.duration = Time::from_us(500);

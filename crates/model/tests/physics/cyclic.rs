@@ -98,12 +98,14 @@ fn frames_beyond_a_cycle_miss_it_and_are_counted() {
     let (frames, missed) = left(&results, &switches);
     let cycles = &results.summary.mechanisms["cyclic"];
     assert_eq!((cycles["frames"], cycles["missed"]), (frames, missed));
-    // 16 frames of 1.216 us fit into 19.7 us; four frames miss their cycle.
+    // 16 frames of 1.216 us fit into 19.7 us; 4 of the 20 frames miss the next cycle at the first switch. Both
+    // switches together send 40 frames.
     assert_eq!((frames, missed, results.summary.packets.delivered_whole), (40, 4, 20));
     assert!(results.summary.warnings.iter().any(|warning| warning.starts_with("4 of 40 frames")));
 }
 
-/// Ports without cyclic queuing forward frames of these classes on arrival.
+/// Ports without cyclic queuing forward frames of these classes on arrival. First no switch, then only the last
+/// switch has cyclic queuing.
 #[test]
 fn ports_without_cycles_know_nothing_of_them() {
     let fabric = line(2, 1, link(10, 300), link(10, 300)).unwrap();

@@ -86,8 +86,7 @@ fn the_lock_is_real_and_reported_as_soon_as_it_is() {
 #[test]
 fn without_the_traffic_of_one_link_or_without_flow_control_nothing_locks() {
     for without in 0..4u32 {
-        // The link from switch `without` to the next is used by the senders `without` and `without - 1`: leave out
-        // both.
+        // The link from switch `without` to the next is used by the senders `without` and `without - 1`: omit both.
         let senders: Vec<u32> = (0..4).filter(|&src| src != without && (src + 1) % 4 != without).collect();
         let results = run(clockwise(&senders, ENDLESS, 100_000));
         results.all_hold();

@@ -14,7 +14,8 @@ fn four_sigma(trials: u64, p: f64) -> f64 {
     4.0 * (trials as f64 * p * (1.0 - p)).sqrt()
 }
 
-/// Frames of 1000 B are sent every 816 ns; 20 us of propagation delay contain 24.5 of them.
+/// Frames of 1000 B are sent every 816 ns, so 20 us of propagation delay contain 24.5 frames. The counts of lost and
+/// delivered frames are exact.
 #[test]
 fn a_failure_loses_exactly_the_frames_on_the_link_and_those_that_follow() {
     let long = LinkSpec::new(Rate::from_gbps(10), Time::from_us(20));
@@ -225,8 +226,8 @@ fn marks_at_dequeue_are_those_of_the_queue_that_a_frame_leaves_behind() {
 }
 
 /// The last acknowledgement of a flow may be lost. Its sender then retransmits the last segment after the
-/// retransmission timeout (1 s or more), when other flows have completed at the receiver. The flow completes
-/// nevertheless.
+/// retransmission timeout (at least 1 s). By then, later flows have completed at the same receiver. The flow
+/// completes nevertheless.
 #[test]
 fn a_flow_whose_last_acknowledgement_is_lost_completes_all_the_same() {
     let spec = LinkSpec { loss: 0.1, ..link(1, 1_000) };

@@ -47,7 +47,7 @@ fn drawn(hosts: u32, seed: u64) -> Plan {
     builder.build(hosts).unwrap()
 }
 
-/// Requests over one session; each request follows the previous reply.
+/// Host 0 sends requests to host 1 over three connections; on each, a request follows the reply to the previous one.
 fn requests(hosts: u32, seed: u64) -> Plan {
     let mut builder = PlanBuilder::new();
     let parameters = RequestReply {
@@ -169,7 +169,8 @@ fn each_flow_has_one_row_wherever_a_run_ends() {
     assert!(awaiting > 20 && unacknowledged > 20 && lost > 20, "{awaiting} {unacknowledged} {lost}");
 }
 
-/// Source and destination of a flow on two different ranks.
+/// On two and three ranks, rank 0 returns the rows of a run in one process, also for flows whose source and
+/// destination belong to different ranks.
 #[test]
 fn ranks_make_the_rows_of_one_process() {
     for seed in 0..35 {

@@ -72,7 +72,8 @@ fn a_frame_leaves_as_its_gate_opens() {
     assert_eq!(at, [ns(100), ns(300), ns(500)]);
 }
 
-/// The gates of a switch follow the clock of the switch: expected start for each offset and drift.
+/// The gates of a switch follow the clock of the switch. Each case has the offset in ns and the drift in ppb of the
+/// clock, and the simulation time at which the clock shows 1 ms, at which the gate opens.
 #[test]
 fn gates_go_by_the_clock_of_their_node() {
     for (offset, drift_ppb, opens) in [(0, 0, ns(1_000_000)), (300, 0, ns(999_700)), (0, 1_000_000, ns(999_001))] {
@@ -98,7 +99,8 @@ fn drift_does_not_push_a_frame_out_of_a_slot_of_its_length() {
         let (node, port) = (switch(&fabric), port_to(&fabric, 1));
         let source = datagrams(0, 1, Process::Constant { rate: Rate::from_gbps(1) }, 105, 10_500);
         let mut setup = setup(fabric, plan(2, [with_class(7, source)]));
-        // One frame per microsecond, and one gate window per half microsecond.
+        // The source sends one frame per microsecond. The gate is open for 10 ns, the wire time of a frame, every 500
+        // ns.
         let list = GateList::new(&[(0x7f, ns(490)), (0x80, ns(10))]).unwrap();
         setup.timing.gates = [((node, port), Arc::new(list))].into();
         setup.timing.clocks.stated = [(node.0, NodeClock { offset: ns(123), drift_ppb })].into();
@@ -122,9 +124,9 @@ fn a_gate_that_never_opens_holds_its_class_alone() {
     assert_eq!((results.summary.packets.delivered_whole, results.summary.packets.in_flight), (2, 1));
 }
 
-/// Random gate lists at all ports, including host ports, random traffic and clocks, with and without PFC. From the
-/// trace only: each frame starts and ends while its gate is open, and at the end of the run no frame is queued that
-/// could have been sent.
+/// Random gate lists at all ports, including host ports, random traffic and clocks, with and without PFC. In the
+/// trace, each frame starts and ends while its gate is open. The work-conservation check reports no frame at the end
+/// of the run that could have been sent.
 #[test]
 fn no_frame_is_on_a_wire_while_its_gate_is_shut() {
     let mut seen = 0;

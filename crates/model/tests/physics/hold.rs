@@ -291,7 +291,8 @@ fn no_byte_is_on_a_wire_while_its_class_is_shut_or_held() {
                 // A drifting clock may shorten a gate opening by 1 ps.
                 assert!(available(start, start + slack) > Time::ZERO, "{context}");
                 assert!(available(end - slack, end) > Time::ZERO, "{context}");
-                // Other frames of these classes used part of the permitted time.
+                // Frames that were sent between the fragments of this frame used part of the time in which its class
+                // was permitted.
                 let own: Time = within
                     .map(|it| {
                         let until = it.0 + rate.serialise(u64::from(it.3) + 20);

@@ -14,8 +14,8 @@ fn periodic(src: u32, dst: u32, period: Time, phase: Option<Time>, frame_bytes: 
     datagrams(src, dst, Process::Periodic { period, phase }, frame_bytes, traffic::ENDLESS)
 }
 
-/// Two periodic flows to one host with periods of 500 and 1000 ns: every second frame of the faster flow waits for a
-/// frame of the other, up to 49 ns. A frame of 605 B takes 50 ns on the wire at 100 Gbps.
+/// Two periodic flows to one host with periods of 500 and 1000 ns. Every second frame of the faster flow arrives 1 ns
+/// after a frame of the other flow and waits 49 ns, because a frame of 605 B takes 50 ns on the wire at 100 Gbps.
 #[test]
 fn jitter_is_the_wait_for_the_other_flow() {
     let flows = [periodic(0, 2, ns(500), Some(ns(1)), 605), periodic(1, 2, ns(1000), Some(ns(0)), 605)];

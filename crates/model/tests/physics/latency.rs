@@ -151,9 +151,9 @@ fn at_every_switch(
     let mut came = at;
     let mut flows = Vec::new();
     for switch in 0..switches {
-        // Cross flows of the last switch share its link to host 0, the destination of the measured frame. Those of
-        // other switches go to the last host of the next switch, so that they share only the link between the two
-        // switches.
+        // Cross flows of the last switch share its link to its first host, the destination of the measured frame.
+        // Those of other switches go to the last host of the next switch, so that they share only the link between
+        // the two switches.
         let dst = if switch + 1 == switches { switch * EACH } else { (switch + 1) * EACH + EACH - 1 };
         flows.extend(others(switch * EACH, dst, came));
         came += wait + flight(own);

@@ -122,7 +122,7 @@ fn the_datagram_transport_is_exact_too() {
     assert_eq!(measured, stated);
 }
 
-/// Negative control: a single frame of another flow changes the FCT.
+/// Negative control: a single minimum-size frame of another flow delays the completion by its wire time (64 + 20 B).
 #[test]
 fn another_flow_on_the_path_shows() {
     let path = [link(10, 700), link(10, 300)];

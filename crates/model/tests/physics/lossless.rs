@@ -146,8 +146,9 @@ fn xoff_and_xon_come_when_they_must() {
     assert_eq!(results.summary.links.longest_queues[0].max_queue_bytes, 21 * 1230);
 }
 
-/// A pause expires unless it is renewed: with the shortest quanta and frames in transmission, pauses expire before
-/// their renewal arrives, the sender resumes, and the headroom overflows.
+/// A pause expires unless it is renewed. With 8 quanta (4096 bit times), pauses expire before their renewal arrives,
+/// because the renewal waits for a frame in transmission (12,304 bit times). The sender resumes, and the headroom
+/// overflows.
 #[test]
 fn pauses_expire_and_expiry_lets_the_sender_go_on() {
     let with = |quanta| {

@@ -169,8 +169,9 @@ fn any_number_of_threads_measures_the_same_loads() {
     assert!(one == of(2) && one == of(3));
 }
 
-/// HetFlow keeps the link fully utilised and the queue nearly empty for 1 s, although each clock has an offset of up to
-/// 1 s and drifts by up to 10 us per second. With exact clocks, the results are better by at most 1 %.
+/// For 1 s, HetFlow uses more than 97 % of the link and keeps the queue below 20 kB, although each clock has an
+/// offset of up to 1 s and a drift of up to 10 us per second. The goodput differs by less than 1 % from that with
+/// exact clocks.
 #[test]
 fn hetflow_needs_no_clock_to_be_right() {
     let of = |clock: Option<NodeClock>| {

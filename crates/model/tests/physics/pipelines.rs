@@ -53,7 +53,7 @@ fn with(inside: PipelineParameters, packets: u32) -> SwitchParameters {
     }
 }
 
-/// The first `senders` of 16 hosts send `frames` frames each at line rate to host 17, from time 0.
+/// The first `senders` of 17 hosts send `frames` frames each at line rate to the last host, from time 0.
 fn burst(senders: u32, frames: u64, switch: SwitchParameters) -> Results {
     let fabric = single_switch(17, link(100, 100)).unwrap();
     let process = Process::Constant { rate: Rate::from_gbps(100) };
@@ -108,8 +108,8 @@ fn a_mirrored_header_is_cut_at_once_and_late_by_its_way_round() {
         matches!(row.event, TraceEvent::Delivered) && row.packet.is_some_and(|packet| packet.size_bytes == 64)
     });
     let first = delivered.map(|row| row.at).min().unwrap();
-    // Arrival, header transmission on the recirculation port, 1 us of latency, then the link to the host. The port has
-    // sent all data before.
+    // Sum of: arrival, transmission of the header (72 B with preamble) on the recirculation port, 1 us of latency,
+    // transmission on the link to the host, and delay of this link. The link has sent all data frames before.
     assert_eq!(first, came + Time::from_ps(72 * 80) + Time::from_us(1) + Time::from_ps(72 * 80) + Time::from_ns(100));
 }
 
@@ -123,15 +123,16 @@ fn a_deflect_queue_without_room_loses_by_its_own_cause() {
     let lost = results.dropped("recirculation queue full");
     let came_round = results.summary.packets.delivered_trimmed;
     assert_eq!((came_round + lost, came_round), (13, pipeline_summary_of(&results).recirculated));
-    // Each recirculation port sends one frame and queues one. The first three frames were not deflected.
+    // Each recirculation port transmits one frame and queues one. Three of the 16 frames were not deflected.
     let pipelines = &pipeline_summary_of(&results).switches[0].pipelines;
     assert!(pipelines.iter().all(|pipeline| pipeline.recirculated <= 2 && pipeline.max_waiting <= 1));
     assert!((7..=8).contains(&came_round), "{came_round}");
 }
 
-/// A meter per pipeline passes the line rate. If four senders are in one pipeline, its meter trims the excess, so that
-/// no frame finds a full queue once the burst allowance is used up. If they are in four pipelines, each meter sees at
-/// most line rate and passes all frames, so that the queue overflows and frames are deflected.
+/// Each pipeline has a meter that passes the line rate. If four senders are in one pipeline, its meter trims the
+/// excess, so no frame arrives at a full queue once the burst allowance is used up. If they are in four pipelines,
+/// the load of each meter is at most the line rate, so it passes all frames, the queue overflows and frames are
+/// deflected.
 #[test]
 fn meters_see_their_own_pipeline_only() {
     let unsignalled = inside(Overflow::Deflect, Control::Meter);

@@ -56,8 +56,8 @@ fn an_express_frame_interrupts_and_the_rest_follows() {
     assert_eq!((long, short), (alone(1500) + 120 * BYTE, alone(100)));
 }
 
-/// The last 64 B of a frame cannot be preempted: an express frame that arrives during these bytes waits. When they are
-/// about to start, the frame can still be preempted.
+/// The last 64 B of a frame cannot be preempted: an express frame that arrives during these bytes waits. If it
+/// arrives before these bytes start, or just as they start, it preempts the frame.
 #[test]
 fn the_end_of_a_frame_is_not_cut() {
     let at_switch = 50_000 + 1508 * BYTE;
@@ -121,7 +121,8 @@ fn every_frame_is_accounted_for_under_any_preemption() {
     }
 }
 
-/// An express frame waits for at most 143 B of preemptable frames.
+/// An express frame waits for at most 143 B of preemptable frames: the longest frame that cannot be preempted (123
+/// B), with preamble and gap.
 #[test]
 fn an_express_frame_waits_for_143_bytes_at_most() {
     for seed in 0..20 {
@@ -139,7 +140,7 @@ fn an_express_frame_waits_for_143_bytes_at_most() {
         setup.record.jitter = true;
         let results = run(setup);
         results.all_hold();
-        // Other express frames may be ahead: at 2 Gbps, rarely three of them, 84 B each.
+        // In addition, up to three express frames of 84 B on the wire may be ahead; at 2 Gbps, more are improbable.
         let worst = results.summary.jitter[0].max_delay_ps - 2 * (50_000 + 72 * BYTE);
         assert!(worst <= (143 + 3 * 84) * BYTE, "{seed}: {worst}");
         assert!(worst > 0);

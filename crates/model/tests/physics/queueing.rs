@@ -81,7 +81,7 @@ fn mean_waits_are_those_of_m_d_1() {
     }
 }
 
-/// Little's law: the mean queue length, sampled every microsecond, equals arrival rate x mean waiting time.
+/// Little's law: the mean queue length, sampled every 999 ns, equals arrival rate * mean waiting time.
 #[test]
 fn sampled_queue_lengths_agree_with_waits() {
     let mut setup = poisson(4, 0.8, 3);
@@ -131,7 +131,8 @@ fn sampled_queue_lengths_agree_with_waits() {
     assert!(sampled.last() <= Some(&longest.lengths.max_bytes));
 }
 
-/// The Little's law check passes for the correct trajectory of a queue, and fails if one arrival is shifted by 1 ps.
+/// The Little's law check passes for the correct trajectory of a queue, and fails if the recorded arrival time of one
+/// frame is 1 ps late.
 #[test]
 fn little_holds_in_every_queue_and_fails_when_corrupted() {
     let mut setup = poisson(4, 0.95, 5);

@@ -59,9 +59,9 @@ fn acknowledgements_that_ask_for_more_save_the_pulls() {
     }
 }
 
-/// Eight flows share the pull pacer of one receiver port. An acknowledgement carries a pull only if it is the turn of
-/// its flow, which is rare in an incast. Other pulls are sent separately; together, the flows fill the link of the
-/// receiver.
+/// Eight flows share the pull pacer of one receiver port. An acknowledgement carries a pull only if the next slot of
+/// the pacer belongs to its flow, which is rare in an incast. Other pulls are sent separately, so the number of
+/// packet-hops is within 2 % of that without `pulls = "acks"`. Together, the flows fill the link of the receiver.
 #[test]
 fn acknowledgements_with_pulls_keep_the_slots_of_the_port() {
     let senders = 8;
@@ -85,8 +85,8 @@ fn acknowledgements_with_pulls_keep_the_slots_of_the_port() {
     assert!(along.0 >= floor && along.0 < floor + floor / 20, "{along:?}, at least {floor}");
 }
 
-/// Incast with any number of senders: the link of the receiver is busy from the first packet to the last, and the queue
-/// never exceeds the sum of the initial windows.
+/// Incast of 4 or 15 senders: the link of the receiver is busy from the first packet to the last, and the queue never
+/// exceeds the sum of the initial windows.
 #[test]
 fn an_incast_fills_the_receivers_link() {
     for (kind, senders) in [("ndp", 4), ("ndp", 15), ("eqds", 4), ("eqds", 15)] {
@@ -97,7 +97,8 @@ fn an_incast_fills_the_receivers_link() {
         setup.host.transport = transport(kind, &[("timeout", "never")]);
         setup.duration = Time::from_ms(10);
         let packet = Rate::from_gbps(100).serialise(1500 + WIRE_OVERHEAD_BYTES);
-        // Packets per RTT: the RTT is the transmission of a packet, its acknowledgement and a pull, plus propagation.
+        // Initial window in packets: the RTT (two transmissions of a packet, three of a control frame, and
+        // propagation) divided by the transmission time of a packet; 1.5 times as many for EQDS.
         let window = (packet * 2 + Time::from_ns(2000) + Rate::from_gbps(100).serialise(84) * 3).as_ps();
         let ahead = if kind == "eqds" { 3 } else { 2 };
         let most = window.div_ceil(packet.as_ps()) * ahead / 2 * senders as u64 * 1500;

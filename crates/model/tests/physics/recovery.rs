@@ -68,8 +68,8 @@ fn every_byte_arrives_once_under_loss_and_reordering() {
     assert!(of(2) == one && of(3) == one);
 }
 
-/// Random losses on a link: with SACK, only lost segments and rescue retransmissions are sent again, and the SACK
-/// blocks in captured acknowledgements have the segments that the receiver had received.
+/// Random losses on a link: with SACK, the SACK blocks in captured acknowledgements contain only segments that the
+/// receiver had received, and end before the next missing segment.
 #[test]
 fn selective_acknowledgements_stand_in_the_capture() {
     let mut spec = link(1, 100_000);

@@ -62,7 +62,8 @@ fn traced(fabric: Fabric, flows: Vec<Flow>, shaped: &[(u8, Rate)], port: (NodeId
     setup
 }
 
-/// A burst is sent at the idle slope of its class, at a switch port and at a host port.
+/// A burst is sent at the idle slope of its class, 25 of 100 Gbps: one frame of 10 ns every 40 ns, at a switch port
+/// and at a host port.
 #[test]
 fn a_burst_leaves_at_the_idle_slope() {
     let fabric = single_switch(2, link(100, 50)).unwrap();
@@ -81,7 +82,7 @@ fn a_burst_leaves_at_the_idle_slope() {
 fn a_class_that_waited_for_another_catches_up() {
     let fabric = single_switch(3, link(100, 50)).unwrap();
     let port = port_to(&fabric, 2);
-    // 1480 B have a wire time of 120 ns. The burst arrives just after the long frame has started.
+    // 1480 B have a wire time of 120 ns. The burst arrives at the switch 1.04 ns after the long frame.
     let long = Flow { class: 0, ..datagrams(1, 2, Process::Constant { rate: Rate::from_gbps(1) }, 1480, 1480) };
     let comes = ns(120) - ns(9);
     let results = run(traced(fabric, vec![burst(0, 2, 6, 8, comes), long], &[(6, Rate::from_gbps(25))], port));

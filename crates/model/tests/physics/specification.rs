@@ -124,8 +124,8 @@ fn simultaneous_arrivals_begin_with_the_port_of_the_counter() {
     assert_eq!(order(&starts(&results, switch, 3)), expected);
 }
 
-/// The queue holds one frame. It is dequeued when the port becomes idle, before a frame that arrives at the same
-/// instant is admitted.
+/// The queue limit is one frame. The queued frame is dequeued when the port becomes idle, before a frame that arrives
+/// at the same instant is admitted.
 // [M20] [BUF7]
 #[test]
 fn departures_come_before_arrivals() {
@@ -348,7 +348,7 @@ fn drawn_flows_are_numbered_from_two_to_the_31() {
     let port = |flow| 1 + choice(hash(0, 1, flow), salt(a, 0), 4) as u16;
     let expected = (0..20).map(|k| port((1 << 31) + k)).chain((0..3).map(port));
     let data = ports_of(&results, a, PacketKind::Data);
-    // Port 0 leads back to the hosts and carries the frames of the other host: leave it out.
+    // Port 0 of `A` leads to `H0` and carries the frames of `H1`, which are omitted.
     assert_eq!(data.into_iter().filter(|&port| port > 0).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     // In the results, these flows are numbered after the planned flows, alternating between the hosts.
     let numbers: BTreeSet<u64> = results.flows.iter().filter(|flow| flow.src_host == 0).map(|flow| flow.flow).collect();
@@ -366,7 +366,7 @@ fn notifications_arrive_by_ports_of_their_own() {
         let after = |dst| Flow { start: Start::After { waits_for: 0, delay: Time::ZERO }, ..once(2, dst, 0) };
         let results: Vec<u32> =
             [0, 1].map(|host| builder.flow(once(3 + host, host, u64::from(round) * 20_000_000))).into();
-        // The flow that host 1 starts has the lower flow number.
+        // The flow that the notification of host 1 starts has the lower flow number.
         let by_1 = builder.flow(after(1));
         let by_0 = builder.flow(after(0));
         builder.notify(results[0], FlowEvent::Delivered, by_0);
@@ -522,7 +522,8 @@ fn replies_go_ahead_of_data() {
             && matches!(row.event, TraceEvent::Started { .. })
             && row.packet.is_some_and(|packet| packet.kind == PacketKind::Ack)
     });
-    // 1062 B over two links arrive after 2 x (856 ns + 1 us). The frame that is then in transmission ends at 4.896 us.
+    // 1062 B over two links arrive after 2 x (856 ns + 1 us) = 3.712 us. The frame that is then in transmission ends
+    // at 4.08 us.
     let arrives = 2 * (1070 * 800 + 1_000_000);
     assert_eq!(ack.map(|row| row.at.as_ps()), Some(u64::div_ceil(arrives, BUSY) * BUSY));
     let back = 86 * 800;

@@ -423,8 +423,8 @@ fn marks_are_drawn_from_the_stream_of_the_switch() {
     }
 }
 
-/// WRR with one frame per round for classes 3 and 5. A frame that finds an idle port is not charged to the round of its
-/// class at a switch, but is charged at a host.
+/// WRR with one frame per round for classes 3 and 5. At a switch, a frame that arrives at an idle port is not charged
+/// to the round of its class; at a host, it is charged.
 // [WRR2] [WRR5] [WRR6] [M38]
 #[test]
 fn only_hosts_charge_a_frame_that_finds_its_port_idle() {

@@ -56,7 +56,7 @@ fn random_networks_that_are_stopped_anywhere_keep_their_books() {
     assert!(stopped > 20 && cut > 10, "{stopped} were stopped, {cut} of them under way");
 }
 
-/// A watcher that sets the stop flag at the `fuse`-th sample of a queue.
+/// A watcher that sets the stop flag at the `left`-th throughput sample, and counts later samples.
 struct Fuse {
     left: u32,
     samples_after_stop: u32,

@@ -101,7 +101,8 @@ fn frames_without_a_rule_are_lossy_pause_no_neighbour_and_share_the_port() {
     assert!((shares[0] / shares[5] - 1.0).abs() < 0.05, "{shares:?}");
 }
 
-/// A ring of four switches that deadlocks with one tag. If S1 rewrites the tag to a second one, it does not.
+/// A ring of four switches that deadlocks with one tag, but not if S1 rewrites the tag of frames from S4 to a second
+/// tag.
 #[test]
 fn a_tag_that_changes_once_around_the_ring_opens_it() {
     let around = |with_tags: bool| {

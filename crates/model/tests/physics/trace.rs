@@ -103,7 +103,7 @@ fn a_trace_of_everything_agrees_with_the_books_and_changes_nothing() {
         let open = chains.values().filter(|rows| !rows[rows.len() - 1].event.is_end()).count() as u64;
         assert_eq!(open, packets.in_flight, "seed {seed}");
 
-        // The port at the other end of the link receives all sent frames, except those lost on the link or in flight.
+        // The captures contain each sent frame once: each frame with a `started` event, and each MAC control frame.
         let out = results.captured.iter().filter(|captured| captured.outbound).count();
         let started = count(rows, "started", |_| true) as usize;
         let control = results.captured.iter().filter(|captured| captured.frame.is_mac_control());

@@ -305,8 +305,8 @@ fn a_trace_follows_headers() {
     }
 }
 
-/// Returns, for each of four senders, the share of frames that passes a queue of eight frames untrimmed. Each sends
-/// frames of 1500 B at half the link rate and starts `step` after the previous one.
+/// Returns the share of each of four senders in the goodput of a port with a queue of eight frames. Each sends frames
+/// of 1500 B at half the link rate and starts `step` after the previous one.
 fn shares_of_a_trimmed_port(process: impl Fn(Rate) -> Process, step: Time) -> Vec<f64> {
     let rate = Rate::from_gbps(50);
     let start = |src: u32| traffic::Start::At(step * u64::from(src));
@@ -343,8 +343,8 @@ fn fixed_phases_lock_constant_senders_out() {
     }
 }
 
-/// A congestion point with a sampling interval of 1 B notifies the source of each data frame that arrives at a full
-/// queue, whether the arriving frame or the last frame of the queue is trimmed.
+/// A congestion point with a sampling interval of 1 B notifies the source of each data frame that joins the queue,
+/// also if the frame displaces (trims) the last frame of a full queue.
 #[test]
 fn a_congestion_point_samples_frames_that_displace_others() {
     for victim in [Victim::Arriving, Victim::Tail] {
