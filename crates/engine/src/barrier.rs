@@ -30,9 +30,10 @@ impl Barrier {
         let generation = self.generation.load(Ordering::Acquire);
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Release);
-            // Reset `arrived` before the release of the others: they may enter the next generation at once.
+            // `arrived` is reset before the other threads are released, because they may arrive at the next barrier
+            // at once.
             {
-                // Under the lock, so that a thread about to sleep cannot miss the new generation.
+                // The generation changes under the lock, so that a thread that is about to sleep cannot miss it.
                 let _guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
                 self.generation.store(generation.wrapping_add(1), Ordering::Release);
             }

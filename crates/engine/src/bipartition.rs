@@ -209,7 +209,8 @@ impl SideSchedule {
     #[inline]
     pub(crate) fn advance(&mut self, end: Time) {
         let side = self.side();
-        // The other side therefore runs next, and every message of this side is for the other side.
+        // `end` is at or after the time of the other side, so the other side runs next, and every message of this
+        // side is for it.
         debug_assert!(self.has_one_side() || end >= self.reached[1 - side], "sides alternate");
         self.reached[side] = end;
     }
@@ -283,7 +284,7 @@ mod tests {
     fn sides_alternate_two_lookaheads_at_a_time() {
         let (least, stop) = ([ns(2), ns(5)], ns(40));
         let mut schedule = SideSchedule::two_sides(least);
-        // Every node always has an event.
+        // The next event of each side is always at the time that the side has reached.
         let (mut next_events, mut ran) =
             ([0, 1].map(|side| NextEvents { first: ns(0), earliest_effect: least[side] }), Vec::new());
         loop {
@@ -304,10 +305,12 @@ mod tests {
     fn a_side_without_events_lets_the_other_run() {
         let mut schedule = SideSchedule::two_sides([ns(2), ns(5)]);
         let far = NextEvents { first: ns(1_000), earliest_effect: ns(1_002) };
-        // The only limit is the side's own event at 1,000, whose effect returns from the other side.
+        // The other side has no events. The only limit is the effect of the own event, which reaches the other side
+        // at 1,002 ns and can return 5 ns later.
         assert_eq!(schedule.skip_idle(&[far, NextEvents::NONE], ns(9_000)), ns(1_007));
         assert_eq!((schedule.side(), schedule.now()), (0, ns(0)));
-        // Events of the other side only: the first side advances to the time of their effect, then the other runs.
+        // Only the other side has an event: the first side advances to the effect of this event, 1,005 ns, without
+        // running. The other side runs to 1,005 ns plus the return delay of 2 ns.
         let other = NextEvents { first: ns(1_000), earliest_effect: ns(1_005) };
         assert_eq!(schedule.skip_idle(&[NextEvents::NONE, other], ns(9_000)), ns(1_007));
         assert_eq!((schedule.side(), schedule.reached), (1, [ns(1_005), ns(0)]));

@@ -38,7 +38,7 @@ struct Block<T>([T; BLOCK]);
 /// One queue: its position in the store, and data of its owner.
 ///
 /// `tail` is the slot of the next value. At the end of a block, or at `NO_TAIL`, the next value needs a new block. An
-/// empty chain that has a block is at the begin of it.
+/// empty chain that has a block is at the start of this block.
 #[derive(Debug)]
 #[repr(align(64))]
 pub struct Chain<T, E> {
@@ -76,7 +76,7 @@ impl<T, E> Chain<T, E> {
     }
 
     /// Returns whether the next value needs a new block: the last block is full, or there is none. An empty chain has
-    /// its tail at the begin of its block (offset 0, as at the end of a full block), so its tail is compared with
+    /// its tail at the start of its block (offset 0, as at the end of a full block), so its tail is compared with
     /// `NO_TAIL`.
     #[inline(always)]
     fn needs_block(&self) -> bool {
@@ -249,7 +249,7 @@ fn offset_of<T>(slot: *mut T) -> usize {
     slot.addr() % BLOCK_BYTES
 }
 
-/// Returns the begin of the block that contains a slot.
+/// Returns the start of the block that contains a slot.
 #[inline(always)]
 fn begin_of<T>(slot: *mut T) -> *mut T {
     slot.map_addr(|address| address & !(BLOCK_BYTES - 1))
@@ -308,7 +308,7 @@ impl<T: Copy + Default, E> ChainMut<'_, T, E> {
             return;
         }
         chain.length -= 1;
-        // An emptied chain restarts at the begin of its block, so that a short queue stays in hot cache lines. The
+        // An emptied chain restarts at the start of its block, so that a short queue stays in hot cache lines. The
         // check for an empty chain is unpredictable, so it has no branch.
         let empty = chain.length == 0;
         let begin = begin_of(chain.tail.wrapping_sub(1));

@@ -72,7 +72,8 @@ impl LoadModel {
     pub(crate) fn new(slots: &[Slot], wires: &[Wire]) -> Self {
         let wires_of = |slot: &Slot| &wires[slot.wires.0 as usize..slot.wires.1 as usize];
         let (mut crossings, mut count) = (vec![0u32; slots.len() + 2], 0);
-        // Differences first, then their prefix sums.
+        // Counts the wires across each boundary, first as differences between adjacent boundaries, then as prefix
+        // sums.
         for (node, slot) in slots.iter().enumerate() {
             for end in wires_of(slot).iter().map(|wire| wire.slot as usize).filter(|&end| end < slots.len()) {
                 for (boundary, change) in [(node.min(end) + 1, 1u32), (node.max(end) + 1, u32::MAX)] {
@@ -127,15 +128,15 @@ impl LoadModel {
     fn divide_within(&self, before: &[u64], parts: usize, most: u64) -> Vec<u32> {
         let nodes = before.len() - 1;
         let share = before[nodes] as f64 / parts as f64;
-        // A frame across a boundary costs about twice a frame within a partition, so both terms are relative to a
-        // partition's share.
+        // The cost has two terms, relative to the weight and to the number of wires of a partition: a frame across a
+        // boundary costs about twice a frame within a partition.
         let wires = f64::from(self.wires.max(1)) / parts as f64;
         let cut_cost = |part: usize, cut: usize| {
             let ideal = share * part as f64;
             (before[cut] as f64 - ideal).abs() / share.max(1.0) + f64::from(self.crossings[cut]) / wires
         };
-        // The last position of each boundary for which no partition before it is too heavy, and the first position
-        // for which no partition after it is too heavy.
+        // `last`: the last position of each boundary at which no partition before it weighs more than `most`.
+        // `first`: the first position at which no partition after it weighs more than `most`.
         let mut last = vec![0];
         for part in 1..=parts {
             let up_to = before.partition_point(|&weight| weight <= before[last[part - 1]] + most) - 1;

@@ -44,7 +44,8 @@ impl<M: Message> Exchange<M> {
         Exchange { parts, states: std::array::from_fn(state) }
     }
 
-    /// Clears the cut flags of the preceding run. No thread may run nodes during this call.
+    /// Clears the cut flags of the preceding run (a partition stopped before all of its nodes had run). No thread may
+    /// run nodes during this call.
     pub(crate) fn begin(&self) {
         for state in &self.states {
             state.cut.store(false, Ordering::Relaxed);

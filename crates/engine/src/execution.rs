@@ -266,8 +266,8 @@ impl<N: Node> Engine<N> {
         if let Some(mistake) = shared {
             return Err(mistake);
         }
-        // Ranks run all nodes as one side: they synchronise after each lookahead of the cut wires, which may be
-        // longer.
+        // Ranks do not use alternate windows, because they synchronise once per lookahead of the cut wires, which may
+        // be longer.
         let schedule =
             if remote_ranks.is_none() { bipartite_schedule(&mut slots, &flat) } else { SideSchedule::ONE_SIDE };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -425,7 +425,7 @@ impl<N: Node> Engine<N> {
     /// If a node panics, on any thread.
     pub fn run_until(&mut self, stop: Time) -> bool {
         while self.now() < stop {
-            // With ranks a stop must take effect on all of them: the next batches carry it.
+            // With several ranks, a stop must take effect on all of them, so it is sent with the next batches.
             if self.cut || (self.remote_ranks.is_none() && self.stop.load(Ordering::Relaxed)) {
                 // The last window may be complete, but one side of the bipartition may be ahead of the other: after a
                 // cut, `now` returns the later time.
@@ -498,7 +498,7 @@ impl<N: Node> Engine<N> {
 
     /// Divides the nodes among this many threads.
     fn divide(&mut self, threads: usize) {
-        // Nodes are temporarily numbered in the whole network, because the partitions change.
+        // Nodes are temporarily numbered by their index in the whole network, because the partitions change.
         let (mut pool, mut active, mut timers) = (Vec::new(), Vec::new(), Vec::new());
         for ((mail, part), first) in self.parts.drain(..).zip(&self.division.nodes) {
             pool.extend(mail.pools.into_iter().flatten().map(|slot| first + slot));

@@ -21,7 +21,7 @@ impl Message for Token {
 
 fn model(check: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    // A higher bound on preemptions finds nothing new, but takes hours.
+    // A higher bound on preemptions finds no further errors, but takes hours.
     builder.preemption_bound = Some(3);
     builder.check(check);
 }

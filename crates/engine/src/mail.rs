@@ -474,7 +474,8 @@ impl<'a, M: Message> Window<'a, M> {
         }
     }
 
-    // Outlined because inlined calls in the loop of a switch would cost more; the check alone costs two instructions.
+    // Not inlined, because inlined code would slow the loop of a switch. The check before the call costs two
+    // instructions.
     #[cold]
     #[inline(never)]
     fn rotate(&mut self, start: u32) {

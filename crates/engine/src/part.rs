@@ -84,7 +84,7 @@ impl<N: Node> View<'_, N> {
                 continue;
             }
             if slot.next > at {
-                // The event was postponed since.
+                // The node's event was postponed after this timer was set: set a new timer.
                 set_timer(slot, &mut self.part.timers, index);
                 continue;
             }
@@ -181,7 +181,7 @@ impl<N: Node> View<'_, N> {
             }
             let index = index as usize;
             let slot = &mut window.nodes.slots[index];
-            // A lower bound of the node's event times: the base of short keys.
+            // A lower bound of the times of the node's events. Keys contain times relative to it, so they are short.
             let first = slot.next.min(end);
             slot.next = Time::MAX;
             if !slot.active {

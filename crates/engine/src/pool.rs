@@ -32,7 +32,7 @@ struct Shared {
     idle: Condvar,
 }
 
-/// Threads 1, 2, ...; the owning thread is thread 0.
+/// The worker threads 1, 2, ...; the owning thread is thread 0.
 pub(crate) struct Pool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
@@ -65,7 +65,7 @@ impl Pool {
             state.job = Some(Job(lasting));
             (state.last, state.busy) = (threads - 1, threads - 1);
             self.shared.busy.store(threads - 1, Ordering::Release);
-            // Under the lock, so that a worker about to sleep cannot miss the job.
+            // The increment is under the lock, so that a worker that is about to sleep cannot miss the job.
             self.shared.jobs.fetch_add(1, Ordering::AcqRel);
         }
         self.shared.work.notify_all();
@@ -123,7 +123,7 @@ fn work(shared: &Shared, index: usize, mut seen: usize) {
             return;
         }
         seen = shared.jobs.load(Ordering::Acquire);
-        // A job for fewer threads also advances `seen`.
+        // `seen` also counts a job for fewer threads, in which this worker takes no part.
         let job = state.job.filter(|_| index <= state.last);
         drop(state);
         let Some(Job(job)) = job else { continue };

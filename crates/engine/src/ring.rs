@@ -69,7 +69,7 @@ impl<T: Copy + Default> Ring<T> {
         // SAFETY: as in `front`.
         let value = unsafe { *self.buffer.get_unchecked(self.head as usize) };
         self.length -= 1;
-        // An empty ring restarts at the begin of the buffer, so that a short ring stays in hot cache lines.
+        // An empty ring restarts at the start of the buffer, so that a short ring stays in hot cache lines.
         self.head = if self.length == 0 { 0 } else { (self.head + 1) & self.mask() };
         Some(value)
     }
@@ -79,7 +79,7 @@ impl<T: Copy + Default> Ring<T> {
     pub fn drop_front(&mut self) {
         if self.length > 0 {
             self.length -= 1;
-            // As in `pop`.
+            // An empty ring restarts at the start of the buffer, as in `pop`.
             self.head = if self.length == 0 { 0 } else { (self.head + 1) & self.mask() };
         }
     }
@@ -98,7 +98,7 @@ impl<T: Copy + Default> Ring<T> {
             count += 1;
         }
         self.length -= count;
-        // As in `pop`.
+        // An empty ring restarts at the start of the buffer, as in `pop`.
         self.head = if self.length == 0 { 0 } else { (head + count) & mask };
     }
 

@@ -160,7 +160,8 @@ impl Measured {
     /// Reports the duration of a measurement of the nodes' work.
     fn finish_work_measurement(&mut self, took: Duration) {
         self.until_work_measurement = WORK_INTERVAL.max(took * WAIT_PER_MEASUREMENT);
-        // Exclude the duration of this measurement, and the effect of a new division on the caches.
+        // Skips the next time measurement, because it would include this measurement and the effect of a new division
+        // on the caches.
         self.warming_up = true;
     }
 

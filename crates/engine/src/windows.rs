@@ -96,7 +96,7 @@ impl<M: Message> Plan<'_, M> {
             sequence.cut = exchange.was_cut(parity);
             let next_events = exchange.next_events(parity);
             let end = match self.remote_ranks {
-                // Some nodes have not run, so the reported times are incomplete.
+                // After a cut, some nodes have not run, so the reported times are incomplete: end the sequence.
                 None if sequence.cut => self.stop,
                 None => sequence.schedule.skip_idle(&next_events, self.stop),
                 Some(remote_ranks) => {
@@ -130,7 +130,8 @@ impl<M: Message> Plan<'_, M> {
             }
             sequence.cut = !view.run(&sequence.schedule, end, self.stopped);
             if self.remote_ranks.is_some() {
-                // `run` polls the flag before each node, and therefore not at all in a window without nodes.
+                // `run` polls the flag before each node, and therefore not at all in a window without nodes: poll it
+                // here.
                 sequence.cut |= self.stopped.load(Ordering::Relaxed);
             }
             sequence.windows += 1;

@@ -346,7 +346,7 @@ fn locality_order(fabric: &Fabric, spread: bool) -> Vec<NodeId> {
         let groups = alike.chunk_by(|a, b| a.0 == b.0);
         let count = groups.clone().count() as f64;
         for (number, group) in groups.enumerate() {
-            // Interleave groups that are spread over the same range.
+            // Groups that are spread over the same range get different offsets, so that their nodes interleave.
             let offset = (number as f64 + 0.5) / count;
             for (index, &(mean, node, low, high)) in group.iter().enumerate() {
                 let share = (index as f64 + offset) / group.len() as f64;

@@ -401,7 +401,7 @@ fn flow_control(frame: &Frame) -> FlowControl {
 }
 
 fn udp((source_port, destination_port): (u16, u16), payload: &[u8]) -> Transport<'_> {
-    // The RoCEv2 port would make dissectors parse the datagram as RoCEv2.
+    // With the RoCEv2 port, dissectors would parse the datagram as RoCEv2: use the next port number.
     let destination_port = if destination_port == UDP_PORT { UDP_PORT + 1 } else { destination_port };
     Transport::Udp { header: Udp { source_port, destination_port, checksummed: true }, payload }
 }

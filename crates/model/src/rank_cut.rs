@@ -91,7 +91,7 @@ mod tests {
             let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(100), delay));
             let plan = traffic::PlanBuilder::new().build(16).unwrap();
             let setup = Setup::new(fat_tree(4, links).unwrap(), plan).unwrap();
-            // Building does not communicate with other ranks.
+            // `of_rank` does not communicate with other ranks, so one rank can be built alone.
             Simulation::of_rank(setup, in_one_process(ranks).swap_remove(0)).unwrap().cut().unwrap()
         };
         // The serialisation delay of a minimum-size frame with preamble is 5.76 ns. In 105.76 ns each direction of

@@ -255,7 +255,7 @@ impl Simulation {
         self.engine.sharing()
     }
 
-    /// Returns the cut between this rank and the others, if there are several.
+    /// Returns statistics of the links between ranks (the cut), if there are several ranks.
     pub fn cut(&self) -> Option<Cut> {
         self.placement.cut
     }
@@ -287,7 +287,8 @@ impl Simulation {
     pub fn run_until(&mut self, until: Time, watcher: &mut dyn Watcher) -> bool {
         let collect = self.timeline.collect_every;
         let storm_every = self.detection.storms.as_ref().map(|storms| storms.every().unwrap_or(collect));
-        // Each stop costs as much as several packet-hops, so there are no deadlock checks if deadlock is impossible.
+        // Each stop of the engine costs as much as several packet-hops, so there are no deadlock checks if no
+        // deadlock is possible.
         let deadlock_every = self.timeline.deadlock_every.filter(|_| self.network.switch.flow_control.can_deadlock());
         loop {
             let now = self.engine.now();
@@ -523,7 +524,7 @@ impl Simulation {
         self.collect(watcher);
     }
 
-    /// Evaluates the bounces since the last check.
+    /// Checks the bounces since the last check for a bounce storm.
     fn check_storms(&mut self, now: Time) {
         let Some(mut storms) = self.detection.storms.take() else { return };
         for &index in &self.collection.ran_since_collection {

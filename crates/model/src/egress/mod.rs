@@ -455,7 +455,7 @@ impl Egress {
         self.state_mut(port).link.repair();
         let cell = self.cell_mut(port);
         cell.block_reasons &= !block::DOWN;
-        // Frames could not start before the repair.
+        // Frames could not start before the repair, so the wire counts as busy until `now`.
         cell.busy_until = cell.busy_until.max(now);
     }
 

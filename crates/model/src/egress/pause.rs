@@ -76,7 +76,7 @@ impl Egress {
         let stopped = std::array::from_fn(|class| state.pause.stopped_since(class as u8));
         let mut sample = state.watchdog.update(now, watchdog, stopped);
         if sample.again == Time::MAX && !state.pause.is_clear() {
-            // A received pause has not taken effect yet.
+            // A received pause has not taken effect yet: sample again after the detection time.
             sample.again = now + watchdog.detection_time;
         }
         let stormed = state.watchdog.stormed();

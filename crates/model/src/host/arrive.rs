@@ -197,7 +197,7 @@ impl Host {
         }
         self.take_telemetry(frame);
         let key = (frame.src, frame.flow);
-        // A complete flow has no receiver.
+        // The receiver of a complete flow has been removed: probes and control frames of this flow have no effect.
         if !self.receivers.completed.contains_key(&key) {
             let slot = match self.receivers.by_source.get(&key) {
                 Some(&slot) => slot,

@@ -30,7 +30,7 @@ impl Switch {
     #[inline(always)] // forced, because the second caller (the traced switch) would otherwise prevent inlining
     pub(super) fn handle(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> FrameFate {
         self.core.stats.counters.hops += 1;
-        // MAC control frames have a TTL of zero, too.
+        // A TTL of 0 identifies an expired frame or a MAC control frame.
         if self.core.egress.cell(in_port).ingress != 0 || frame.ttl == 0 {
             return self.handle_specially(in_port, frame, window);
         }

@@ -173,7 +173,8 @@ impl Backpressure {
             bytes.0,
             rate,
         );
-        // Counted before admission: a frame that violates an XOFF is dropped even if there is room.
+        // The frame is counted before admission, because a frame that violates an XOFF is dropped even if there is
+        // room.
         let outcome = if output.count(&self.parameters, at, bytes, rate, &mut requests) {
             let outcome = self.take_in(core, overload, crossing, frame, window);
             if let Some((back, message)) = core.take_pending_notification() {
@@ -272,8 +273,8 @@ impl Backpressure {
                 && rate_bps.is_none()
                 && (0..self.outputs.len()).any(still_stopped)
             {
-                // A PAUSE stops the whole port: another output port still requires the PAUSE, and will resume the
-                // neighbour later.
+                // The PAUSE stopped the whole port, and another output port still requires it: do not resume the
+                // neighbour yet.
                 continue;
             }
             let frame = match (self.parameters.target, rate_bps) {

@@ -95,7 +95,7 @@ pub(crate) struct Core {
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
-// Keeps the hot fields within two cache lines.
+// Compile-time check that the hot fields fit into two cache lines.
 const _: () = {
     let first = offset_of!(Core, egress) + offset_of!(Egress, cells);
     let last = offset_of!(Core, stats) + offset_of!(NodeStats, counters) + offset_of!(Counters, hops);

@@ -67,13 +67,13 @@ impl Switch {
             let arrival = window.next_arrival();
             if arrival > last {
                 let Core { egress, next_timer, .. } = &self.core;
-                // Short cut for switches without backlog.
+                // Short cut: a switch without backlog and without a timer event in this window has no further events.
                 if egress.backlogged_ports == 0 && *next_timer >= window.end() {
                     return *next_timer;
                 }
                 return self.end_lazily(window);
             }
-            // See `run_as`.
+            // Rotates the order of simultaneous arrivals, as in `run_as`.
             window.rotate_ties(|| mix32(self.core.instants));
             self.core.instants = self.core.instants.wrapping_add(1);
             loop {
@@ -111,7 +111,7 @@ impl Switch {
     #[inline(always)] // hot: runs once per packet-hop
     fn handle_lazily(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> bool {
         let core = &mut self.core;
-        // MAC control frames have a TTL of zero, too.
+        // A TTL of 0 identifies an expired frame or a MAC control frame.
         if frame.ttl == 0 {
             self.handle_eager(in_port, frame, window);
             return false;
@@ -142,7 +142,7 @@ impl Switch {
         if core.admit_lazily(&crossing, frame) {
             core.buffer.update_peak();
         } else {
-            // An XOFF may follow: departures must be exact from now on.
+            // From now on, an account may send XOFF, which requires exact departures.
             if core.steps.pausing_classes != 0 {
                 core.end_lazy(frame.at, window);
             }
@@ -427,7 +427,7 @@ mod tests {
         for (name, kind) in CASES {
             let mut lazy_runs = 0;
             for round in 0..24 {
-                // From light to heavy load, in several classes, with several frame lengths.
+                // Loads from light to heavy, in several classes, with several frame lengths.
                 let most_mbps = [500, 2_000, 5_000, 9_000][round % 4];
                 let flows: Vec<_> = (0..12)
                     .map(|_| {

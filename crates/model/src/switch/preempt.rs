@@ -36,7 +36,7 @@ impl Switch {
         let ready = match egress.eligible(now, port, |class| buffer.head(port, class), stats) {
             Eligibility::Now(ready) => ready,
             Eligibility::At(at) => {
-                // A frame that becomes eligible before the resumed fragment ends may interrupt it.
+                // A frame that becomes eligible before the end of the resumed fragment may preempt it.
                 let again = egress.resume(now, port, stats).unwrap_or(Time::MAX);
                 return egress.due.set(port, again.min(at));
             }

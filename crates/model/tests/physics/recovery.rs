@@ -69,7 +69,7 @@ fn every_byte_arrives_once_under_loss_and_reordering() {
 }
 
 /// Random losses on a link: with SACK, the SACK blocks in captured acknowledgements contain only segments that the
-/// receiver had received, and end before the next missing segment.
+/// receiver had received, and the segments directly before and after each block are missing.
 #[test]
 fn selective_acknowledgements_stand_in_the_capture() {
     let mut spec = link(1, 100_000);

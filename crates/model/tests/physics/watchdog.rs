@@ -140,8 +140,8 @@ fn a_deadlock_is_broken() {
     };
     let (stuck, freed, passed) = (with(None), with(Some(StormAction::Drop)), with(Some(StormAction::Forward)));
     let delivered = |results: &Results| results.summary.packets.delivered_whole;
-    // In 5 ms, the ring deadlocks four times: it deadlocks within 20 us, the watchdog drops its frames after 0.5 ms,
-    // and the storm ends 0.7 ms later.
+    // In 5 ms, the ring deadlocks four times: it deadlocks within 20 us, the watchdog acts after 0.5 ms, and the
+    // storm ends 0.7 ms later.
     assert!(delivered(&freed) > 3 * delivered(&stuck), "{} and {}", delivered(&freed), delivered(&stuck));
     assert!(freed.dropped("pause storm") > 0);
     assert!(delivered(&passed) > 3 * delivered(&stuck), "{} and {}", delivered(&passed), delivered(&stuck));

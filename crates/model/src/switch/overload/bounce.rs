@@ -107,7 +107,8 @@ impl Bounce {
             bounce_limit: bounce,
             back: pabo.back,
             utilisation: pabo.utilisation,
-            // Frames count up to 255 bounces. An absent limit must not become a limit of 255.
+            // 0 stands for no limit. The bounce counter of a frame saturates at 255, so a limit of 255 would not be
+            // unlimited.
             limit: pabo.limit.unwrap_or(0),
             random: Stream::new(network.seed, u64::from(node.0), purpose("turns")),
             redirections: vec![0; network.fabric.ports(node).len()],
@@ -152,7 +153,8 @@ impl Bounce {
     /// Returns the port towards the previous node of `frame`.
     fn way_back(&self, core: &Core, egress: u16, in_port: u16, frame: &Frame) -> Option<u16> {
         if self.back == ReturnRoute::ArrivalPort {
-            // If the route leads back through the ingress port, the frame was bounced into this switch.
+            // If the frame arrived by the port of its route (`in_port == egress`), it was bounced into this switch,
+            // and its ingress port does not lead to its previous node.
             if in_port != egress {
                 return Some(in_port);
             }

@@ -85,7 +85,7 @@ impl Action for Custom {
                 detour
             }
             OverloadDecision::Drop => core.drop_without_room(*crossing, frame),
-            // Wait. Also applies if the rule returns an invalid port.
+            // `Wait`, or a detour to an invalid port: the frame is enqueued if its queue has room.
             _ if core.buffer.admit::<Exact>(index, *crossing, frame.size_bytes) => Decision::queue(index),
             _ => core.drop_without_room(*crossing, frame),
         }
