@@ -54,7 +54,7 @@ pub(crate) fn weight(wires: usize) -> u32 {
     wires as u32 + 1
 }
 
-/// Weights and cuts that determine the division.
+/// Weights of nodes and numbers of wires across boundaries, which determine the division.
 #[derive(Debug)]
 pub(crate) struct LoadModel {
     /// Weight of each node.
@@ -68,7 +68,7 @@ pub(crate) struct LoadModel {
 }
 
 impl LoadModel {
-    /// Weighs nodes by their wires.
+    /// Creates the model; the initial weight of a node follows from its number of wires (see [`weight`]).
     pub(crate) fn new(slots: &[Slot], wires: &[Wire]) -> Self {
         let wires_of = |slot: &Slot| &wires[slot.wires.0 as usize..slot.wires.1 as usize];
         let (mut crossings, mut count) = (vec![0u32; slots.len() + 2], 0);
@@ -101,7 +101,8 @@ impl LoadModel {
         work.zip(&mut self.work_before).map(|(work, done)| work.saturating_sub(std::mem::replace(done, work))).collect()
     }
 
-    /// Adopts the weights if their division is sufficiently better than `in_force`. Returns whether it is.
+    /// Adopts the weights if their division is better than `in_force` by at least [`REBALANCE_GAIN`]. Returns whether
+    /// it is.
     pub(crate) fn adopt_if_better(&mut self, weights: Vec<u64>, in_force: &[u32]) -> bool {
         let wanted = self.divide(&weights, in_force.len() - 1);
         let better = heaviest(&weights, &wanted) as f64 <= heaviest(&weights, in_force) as f64 * REBALANCE_GAIN;
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(crowds(14, 10).firsts(2)[1], 11);
     }
 
-    /// Compares with every division of a few nodes.
+    /// Compares `divide` with an exhaustive search over all divisions of a few nodes.
     #[test]
     fn the_heaviest_part_is_as_light_as_it_can_be_and_boundaries_are_cheap() {
         fn all(nodes: usize, parts: usize) -> Vec<Vec<u32>> {

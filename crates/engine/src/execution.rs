@@ -54,8 +54,8 @@ pub enum EngineError {
         /// Egress port of the sender.
         port: usize,
     },
-    /// A wire from a node to itself (self-loop). While a node handles a message in place, no message may be pushed to
-    /// the ring that contains the message.
+    /// A wire from a node to itself (self-loop). Not allowed, because a node handles messages in place, and meanwhile
+    /// no message may be pushed to the ring that contains them.
     #[error("wire {port} of node {node} leads back to it: a node reaches itself without a wire")]
     OwnWire {
         /// The node.
@@ -393,7 +393,7 @@ impl<N: Node> Engine<N> {
         Statistics { runs: self.statistics.runs + runs, ..self.statistics }
     }
 
-    /// Weighs nodes by their work since the last call, as runs on several threads do automatically.
+    /// Sets the weight of each node to its work since the last call. Runs on several threads do so automatically.
     pub fn rebalance(&mut self) {
         let recent_work = self.load_model.work_since_last(self.nodes.iter().map(Node::work));
         self.load_model.weights = recent_work;

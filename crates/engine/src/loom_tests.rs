@@ -47,7 +47,7 @@ fn writes_before_the_barrier_are_visible_after_it() {
     });
 }
 
-/// A thread that unwinds releases the one that waits for it.
+/// A thread that unwinds releases the thread that waits for it at the barrier.
 #[test]
 fn a_broken_barrier_blocks_no_thread() {
     struct Unwinds;

@@ -343,7 +343,7 @@ impl<'a, M: Message> Window<'a, M> {
         self.nodes.record_arrival(&wire, message.at());
     }
 
-    /// Sets the end of the following windows.
+    /// Sets the end of the window for the nodes that run next.
     #[inline]
     pub(crate) fn set_end(&mut self, end: Time) {
         self.end = end;

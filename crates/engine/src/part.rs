@@ -53,7 +53,7 @@ pub(crate) struct View<'a, N: Node> {
     pub(crate) nodes: &'a mut [N],
     /// Wires of all nodes.
     pub(crate) wires: &'a [Wire],
-    /// Common lookahead of all nodes, if they are equal.
+    /// The lookahead of all nodes, if all of them have the same.
     pub(crate) lookahead: Option<Time>,
     pub(crate) window: Window<'a, N::Message>,
     pub(crate) part: &'a mut Part,

@@ -135,13 +135,13 @@ pub(crate) struct RemoteRanks<M> {
     plan: ExchangePlan,
     borders: RankPartition,
     nodes: Vec<RemoteNode>,
-    /// First ring of each node of this rank, and the number of rings.
+    /// First ring of each node of this rank, followed by the number of rings.
     first_rings: Vec<u32>,
     /// Packed messages, by partition and rank.
     outbox: Vec<Mutex<Outbox>>,
     /// Received messages, by partition.
     inbox: Vec<Mutex<Vec<CrossPartMessage<M>>>>,
-    /// Earliest event of each partition.
+    /// Time of the earliest event of each partition.
     next: Vec<Mutex<Time>>,
     buffers: Mutex<SyncBuffers>,
 }
@@ -190,7 +190,7 @@ pub(crate) struct SyncState {
     pub(crate) cut: bool,
 }
 
-/// Lookahead bounds of a rank.
+/// Bounds that a rank contributes to a synchronisation.
 #[derive(Clone, Copy, Debug)]
 struct LookaheadBounds {
     /// Lower bound of the arrival times of messages from the rank's nodes.

@@ -16,7 +16,7 @@ use units::random::Stream;
 
 /// Interval between readings of the clock, which cost tens of nanoseconds each.
 const CLOCK_INTERVAL: Duration = Duration::from_micros(500);
-/// Duration of a measurement.
+/// Minimum duration of a measurement, and therefore of a trial.
 const TRIAL: Duration = Duration::from_millis(2);
 /// Wait before the first trial, and minimum wait before later ones: several threads gain little in shorter runs.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
@@ -24,11 +24,11 @@ const FIRST_WAIT: Duration = Duration::from_millis(50);
 const MAX_WAIT: Duration = Duration::from_secs(2);
 /// Wait after a successful trial.
 const WAIT_AFTER_SUCCESS: Duration = Duration::from_millis(100);
-/// The wait is at least this multiple of the duration of the last trial.
+/// The wait before the next trial is at least this multiple of the duration of the last trial.
 const WAIT_PER_TRIAL: u32 = 25;
 /// Time of a barrier if no thread sleeps: shorter windows are not worth a trial.
 const SHORT_WINDOW_NS: f64 = 2_000.0;
-/// The cost of a successful trial, relative to the cost before, is at most this.
+/// A trial succeeds if its cost is at most this fraction of the cost before.
 const TRIAL_GAIN: f64 = 0.97;
 /// Least interval between measurements of the nodes' work.
 const WORK_INTERVAL: Duration = Duration::from_millis(100);
@@ -55,7 +55,7 @@ struct Measurement {
 }
 
 impl Measurement {
-    /// Returns nanoseconds per node run.
+    /// Returns the cost: nanoseconds per node run.
     fn cost(&self) -> f64 {
         self.time.as_nanos() as f64 / self.runs.max(1) as f64
     }
@@ -89,7 +89,7 @@ pub(crate) struct Measured {
 }
 
 impl ThreadPolicy {
-    /// Measures up to `threads` threads on `cores` cores.
+    /// Creates a policy that selects up to `threads` threads, and at most `cores`, by measurement.
     pub(crate) fn measured(threads: usize, cores: usize) -> Self {
         let most = threads.min(cores).max(1);
         let mut levels: Vec<usize> =
@@ -111,7 +111,7 @@ impl ThreadPolicy {
         })
     }
 
-    /// Returns the number of threads for the next windows, and the most windows until the next call.
+    /// Returns the number of threads for the next windows, and the maximum number of windows until the next call.
     #[expect(clippy::disallowed_methods, reason = "how many threads run is measured, and no result depends on it")]
     pub(crate) fn next_threads(&mut self) -> (usize, u64) {
         match self {

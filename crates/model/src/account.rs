@@ -34,7 +34,8 @@ pub struct Counters {
     pub bounced_to_source: u64,
     /// Number of times that a sender slowed down because one of its frames bounced back.
     pub source_slowdowns: u64,
-    /// Bounces by the counters in the frames, at most 255 per frame, for frames that ended and frames in flight.
+    /// Bounces according to the bounce counters of frames, which saturate at 255, for frames that ended and frames in
+    /// flight.
     pub bounces_in_frames: BounceLedger,
     /// Retransmitted data frames.
     pub retransmissions: u64,
@@ -47,7 +48,7 @@ pub struct Counters {
     /// PAUSE, PFC, XOFF and XON frames without effect: at a switch outside flow control, or at a host that ignores
     /// pauses.
     pub control_ignored: u64,
-    /// MAC control frames lost with their link.
+    /// MAC control frames lost on a link, or in the queue of a port with a failed link.
     pub control_lost: u64,
     /// MAC control frames that are queued or on a link. Set when the run is summarised.
     pub control_in_flight: u64,

@@ -1,4 +1,4 @@
-//! Agents and their observations, as plain values.
+//! Public data types of agents: scope, agent and sample.
 
 use protocols::rate_control::RateObservation;
 use units::{Rate, Time};
@@ -12,7 +12,7 @@ pub enum AgentScope {
     Host,
 }
 
-/// One agent.
+/// An agent: an external program controls the rate of one flow, or of all flows of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Agent {
     /// Index of the sending host.

@@ -72,7 +72,7 @@ impl Storms {
         (self.longest.end_ps > 0).then_some(self.longest)
     }
 
-    /// Returns the warning for the summary.
+    /// Returns the warning about the longest storm, if any.
     pub fn warning(&self) -> Option<String> {
         let BounceStorm { start_ps, end_ps, bounced, received } = self.storm()?;
         let (start, span) = (Time::from_ps(start_ps), Time::from_ps(end_ps - start_ps));

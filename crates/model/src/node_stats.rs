@@ -52,7 +52,7 @@ impl NodeStats {
         self.count_loss(&Frame { in_port, in_class, ..*frame }, cause);
     }
 
-    /// Counts the loss of a frame with valid `in_port` and `in_class`.
+    /// Counts the loss of a frame whose fields `in_port` and `in_class` are set.
     #[cold]
     pub fn count_loss(&mut self, frame: &Frame, cause: Cause) {
         if frame.is_mac_control() {

@@ -30,8 +30,8 @@ impl Simulation {
         all.into_iter().map(|(_, end)| end).collect()
     }
 
-    /// At the hosts with these engine indices, drops the deliveries of flows that already have a row. With several
-    /// ranks it keeps all deliveries, because a rank cannot check senders of other ranks.
+    /// At the hosts with these engine indices, removes the recorded deliveries of flows that already have a row. With
+    /// several ranks it keeps all deliveries, because a rank cannot check senders of other ranks.
     pub(crate) fn drop_forgotten(&mut self, indices: &[u32]) {
         if self.placement.rank_group.is_some() {
             return;

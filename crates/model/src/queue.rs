@@ -37,7 +37,7 @@ impl Queues {
         Queues(Chains::new(count, || LengthStats { bytes: 0, max_bytes: 0, area: QueueArea::starting(Time::ZERO) }))
     }
 
-    /// Returns the queue at `index` for modification.
+    /// Returns a mutable handle to the queue at `index`.
     #[inline(always)] // hot: runs once per packet-hop
     pub fn at(&mut self, index: usize) -> QueueMut<'_> {
         QueueMut(self.0.at(index))
@@ -123,7 +123,7 @@ impl QueueMut<'_> {
         }
     }
 
-    /// Moves the frames that match `moves` to `to`, in order, at `now`.
+    /// Removes the frames that match `moves` and passes them to `to`, in queue order, at `now`.
     #[cold]
     pub fn take_matching(&mut self, now: Time, moves: impl Fn(&Frame) -> bool, mut to: impl FnMut(Frame)) {
         // Rotates the whole queue once, so that the remaining frames keep their order. Their sojourn times continue.

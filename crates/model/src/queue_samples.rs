@@ -41,7 +41,7 @@ impl QueueSamples {
         self.next = self.interval.saturating_add(offset);
     }
 
-    /// Moves to the next interval.
+    /// Advances to the next interval and draws its sampling instant.
     pub fn advance(&mut self) {
         self.interval = self.interval.saturating_add(self.every);
         self.draw();

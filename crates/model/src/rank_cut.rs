@@ -9,7 +9,7 @@ use std::sync::Arc;
 use units::Time;
 use units::pack::Pack;
 
-/// Cut between the ranks of a simulation.
+/// Links between the ranks of a simulation (the cut).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// Number of ranks.
@@ -24,7 +24,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Computes the cut of ranks with these borders.
+    /// Computes the cut of a partition of `network` into ranks.
     pub(crate) fn of(network: &Network, borders: &RankPartition) -> Cut {
         let window = borders.cut_lookahead();
         let span = window.min(Time::from_ms(1));

@@ -25,7 +25,8 @@ struct RequestStats {
     first: Time,
     last: Time,
     latency_ps: Histogram,
-    /// Incomplete requests. A request's flow may be reported after its reply, if its acknowledgement was lost.
+    /// Incomplete requests. A request's flow may be reported after its reply, if the acknowledgement of the request
+    /// was lost.
     pending: FxHashMap<u32, Pending>,
 }
 

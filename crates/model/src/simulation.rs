@@ -250,7 +250,7 @@ impl Simulation {
         self.engine.rebalance();
     }
 
-    /// Returns the distribution of work over threads.
+    /// Returns statistics of the division of work among threads.
     pub fn sharing(&self) -> ThreadStatistics {
         self.engine.sharing()
     }

@@ -94,8 +94,8 @@ impl TagRules {
         }
     }
 
-    /// Returns the bitmask of the classes at the port with this number that PFC of the neighbour's ingress account
-    /// `class` pauses.
+    /// Returns the bitmask of the classes whose queues at this port stop when the neighbour's ingress account `class`
+    /// sends a PFC frame.
     pub(crate) fn stops(&self, port: usize, class: u8) -> u8 {
         match &self.table {
             Table::Rules { .. } => 1 << class,
@@ -103,8 +103,7 @@ impl TagRules {
         }
     }
 
-    /// Returns the class of the neighbour's ingress account whose PFC pauses the queue `class` of the port with this
-    /// number.
+    /// Returns the class of the neighbour's ingress account whose PFC frames pause the queue of `class` at this port.
     pub(crate) fn stopped_by(&self, port: usize, class: u8) -> u8 {
         match &self.table {
             Table::Rules { .. } => class,

@@ -58,7 +58,7 @@ impl Simulation {
         })
     }
 
-    /// Returns the warning about lost headers.
+    /// Returns the warning about lost headers of trimmed frames.
     pub(crate) fn header_warning(&self, counters: &Counters) -> Option<String> {
         let (at, node, port) = counters.first_header_loss?;
         let lost = counters.packets.dropped_by(Cause::HeaderNoRoom).frames;

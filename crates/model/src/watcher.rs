@@ -54,7 +54,7 @@ pub trait Watcher {
     fn reordering(&mut self, _displacement: i64, _frames: u64, _of: u64) {}
     /// Reports the end-to-end delays of frames in the measurement window, in picoseconds, at the end of a run.
     fn delays(&mut self, _delays: &Histogram) {}
-    /// Reports the start of the run. Any thread may read its progress from `clock`.
+    /// Reports the start of the run. Any thread may read the progress of the run from `clock`.
     fn started(&mut self, _clock: &Arc<Clock>) {}
     /// Reports progress: the run has reached `now` after `hops` packet-hops. The run ends if the result is false.
     /// Called about a thousand times per run, at instants that depend only on the setup, so that an early stop is

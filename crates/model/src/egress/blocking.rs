@@ -4,7 +4,8 @@ use super::{Egress, Head, PortState};
 use units::Time;
 
 impl PortState {
-    /// Updates the mechanisms that charge transmissions to `now`, with `waiting` classes since the last update.
+    /// Updates to `now` the mechanisms that charge transmissions (shapers), with `waiting` classes since the last
+    /// update.
     pub(super) fn settle_mechanisms(&mut self, now: Time, waiting: u8) {
         let interrupted = self.preemption.as_ref().and_then(|preemption| preemption.interrupted_class());
         self.mechanisms.settle(now, waiting | interrupted.map_or(0, |class| 1 << class));
@@ -12,16 +13,16 @@ impl PortState {
 }
 
 impl Egress {
-    /// Updates the mechanisms of `port` that charge transmissions to `now`. Required before and after each change of
-    /// the waiting classes. At a switch a frame counts as waiting from its arrival on; at a host, from the service of
-    /// its port on.
+    /// Updates to `now` the mechanisms of `port` that charge transmissions (shapers). Required before and after each
+    /// change of the waiting classes. At a switch a frame counts as waiting from its arrival on; at a host, from the
+    /// service of its port on.
     #[cold]
     pub(super) fn settle_mechanisms(&mut self, now: Time, port: u16) {
         let waiting = self.cell(port).waiting;
         self.state_mut(port).settle_mechanisms(now, waiting);
     }
 
-    /// Charges a frame of `class` that starts at `port` to its mechanisms.
+    /// Charges a frame of `class` that starts at `port` to the mechanisms of the port.
     #[cold]
     pub fn charge_mechanisms(&mut self, now: Time, port: u16, class: u8, size_bytes: u16) {
         let state = self.state_mut(port);

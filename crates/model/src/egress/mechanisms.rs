@@ -73,7 +73,8 @@ impl PortMechanisms {
         blocking(&self.0)
     }
 
-    /// Updates the mechanisms that charge transmissions to `now`, with `waiting` classes since the last update.
+    /// Updates to `now` the mechanisms that charge transmissions (shapers), with `waiting` classes since the last
+    /// update.
     pub fn settle(&mut self, now: Time, waiting: u8) {
         let mut rest = &mut self.0[..];
         while let Some((it, behind)) = rest.split_first_mut() {

@@ -162,8 +162,8 @@ impl Egress {
         cell.waiting == 0 && cell.block_reasons & !block::TELEMETRY == 0 && self.strict
     }
 
-    /// Returns the next service time of `port` after a transmission started: the end of the frame if others wait,
-    /// [`Time::MAX`] otherwise.
+    /// Returns the next service time of `port` after a transmission started: the end of the frame if other frames
+    /// wait, [`Time::MAX`] otherwise.
     #[inline]
     pub fn next_service(&self, port: u16) -> Time {
         let cell = self.cell(port);
@@ -459,7 +459,7 @@ impl Egress {
         cell.busy_until = cell.busy_until.max(now);
     }
 
-    /// Starts the measurement at `now`.
+    /// Starts the measurement interval of all ports at `now`.
     pub fn reset(&mut self, now: Time) {
         for port in 0..self.len() as u16 {
             let totals = self.totals(now, port);

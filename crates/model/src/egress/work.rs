@@ -54,7 +54,7 @@ impl Egress {
         self.check_with(now, port, self.state(port), head, stats);
     }
 
-    /// Checks the waiting frames before `port` occupies its wire with a MAC control frame.
+    /// Checks work conservation of the waiting frames before `port` occupies its wire with a MAC control frame.
     #[inline]
     pub fn check_before_control(
         &mut self,
@@ -91,7 +91,7 @@ impl Egress {
         }
     }
 
-    /// Checks one frame of `class` that waits for `port` at `now`.
+    /// Checks work conservation of one frame of `class` that waits for `port` at `now`.
     pub fn check_frame(&mut self, now: Time, port: u16, class: u8, head: Head, stats: &mut NodeStats) {
         let obeys_credits = self.obeys_credits;
         let busy_until = self.cell(port).busy_until;
@@ -103,7 +103,7 @@ impl Egress {
         }
     }
 
-    /// Checks all frames that wait for `port` when the run ends at `now`.
+    /// Checks work conservation of all frames that wait for `port` when the run ends at `now`.
     pub fn check_at_end(&self, now: Time, port: u16, head: impl Fn(u8) -> Option<Head>, stats: &mut NodeStats) {
         let &Cell { waiting, busy_until, .. } = self.cell(port);
         if busy_until >= now {
@@ -134,7 +134,7 @@ impl Egress {
         (since, state.mechanisms.available_between(since.min(now), now, class))
     }
 
-    /// Checks at `now` a MAC control frame that has waited since `since`.
+    /// Checks work conservation at `now` of a MAC control frame that has waited since `since`.
     #[inline]
     pub(super) fn check_control(&self, now: Time, port: u16, since: Time, stats: &mut NodeStats) {
         let busy_until = self.cell(port).busy_until;

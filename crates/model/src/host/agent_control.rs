@@ -14,7 +14,7 @@ impl Host {
         self.senders.agent_control = Some(Box::new(control));
     }
 
-    /// Returns the rate of the first port, the reference of the agents.
+    /// Returns the rate of the first port, to which the shares of agents are relative.
     pub(crate) fn line_rate(&self) -> units::Rate {
         self.egress.state(0).link.rate
     }

@@ -219,7 +219,7 @@ impl Host {
         self.scratch.hops.clear();
     }
 
-    /// Removes the telemetry that an arrived frame has collected.
+    /// Moves the telemetry that an arrived frame has collected to the scratch buffer, and frees its record.
     #[cold]
     pub(super) fn take_telemetry(&mut self, frame: &Frame) {
         if let (Some(telemetry), Some(record)) = (&self.network.telemetry, frame.record()) {

@@ -28,7 +28,7 @@ impl Jitter {
             .or_insert_with(|| FlowDelays::first(delay_ps));
     }
 
-    /// Returns the flows, ordered by traffic entry, source and number.
+    /// Returns traffic entry and delays of each flow, ordered by traffic entry, source and number.
     pub fn flows(&self) -> impl Iterator<Item = (u8, FlowDelays)> + '_ {
         self.flows.iter().map(|(key, delays)| (key.0, *delays))
     }

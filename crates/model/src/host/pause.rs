@@ -51,7 +51,7 @@ impl Host {
         self.serve(now, in_port, window);
     }
 
-    /// Returns the held flows, under flow control that holds flows.
+    /// Returns the held flows; `None` under flow control that does not hold single flows.
     pub(crate) fn held(&self) -> Option<&HeldFlows> {
         self.flow_blocks.as_ref().map(|holds| &holds.held)
     }

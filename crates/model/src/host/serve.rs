@@ -114,7 +114,7 @@ impl Host {
         egress.check_waiting(now, port, head, stats);
     }
 
-    /// Checks the waiting frames before `port` sends a MAC control frame at once.
+    /// Checks work conservation of the waiting frames before `port` sends a MAC control frame at once.
     pub(super) fn judge_before_control(&mut self, now: Time, port: u16) {
         let Host { egress, port_queues, network, stats, senders, .. } = self;
         let head = head_of(&port_queues[usize::from(port)], egress.cell(port).block_reasons, senders, network);
@@ -149,7 +149,7 @@ impl Host {
             .sum()
     }
 
-    /// Checks all frames that wait for a port when the run ends at `now`.
+    /// Checks work conservation of all frames that wait for a port when the run ends at `now`.
     pub(crate) fn judge_at_end(&mut self, now: Time) {
         self.resume_poll(now);
         for port in 0..self.egress.len() as u16 {

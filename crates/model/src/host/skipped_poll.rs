@@ -17,7 +17,7 @@ use super::flows::{FlowSource, FlowState};
 use protocols::endpoint::Sender;
 use units::Time;
 
-/// A skipped poll.
+/// The skipped poll of a blocked flow, if any.
 #[derive(Debug)]
 pub(super) struct SkippedPoll {
     /// Time of the poll; [`Time::MAX`] if none is skipped.

@@ -41,7 +41,7 @@ impl Switch {
         self.core.forward(&mut self.overload, &crossing, frame, window)
     }
 
-    /// Like [`Switch::handle`], with all steps.
+    /// Like [`Switch::handle`], with all optional steps.
     #[inline(never)]
     fn handle_specially(&mut self, in_port: u16, frame: &Frame, window: &mut Window<'_, OnWire>) -> FrameFate {
         let core = &mut self.core;

@@ -142,7 +142,7 @@ impl Core {
 }
 
 impl Backpressure {
-    /// Returns the backlog of a port with held frames, in the unit of its limit.
+    /// Returns the backlog of a port, including held frames, in the unit of its limit.
     #[inline(always)] // hot: runs twice per packet-hop
     fn occupancy(&self, core: &Core, egress: u16) -> u64 {
         let held = self.held.load(egress);

@@ -250,7 +250,7 @@ impl PacketBuffer {
         }
     }
 
-    /// Returns the next frame of `class` to leave by `port`.
+    /// Returns the head (next frame) of `class` at `port`.
     #[inline]
     pub fn head(&self, port: u16, class: u8) -> Option<Head> {
         self.queues[self.next_queue(port, class)].front().map(Head::of)
@@ -446,7 +446,7 @@ impl PacketBuffer {
         self.occupancy.max = self.occupancy.max.max(self.occupancy.used);
     }
 
-    /// Charges a frame that a mechanism has admitted by its own limits.
+    /// Charges a frame without checking limits, for callers that apply their own.
     pub fn admit_unlimited(&mut self, in_port: u16, class: u8, size_bytes: u16) {
         self.charge(in_port, class, size_bytes);
         self.update_peak();

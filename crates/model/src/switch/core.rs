@@ -162,7 +162,7 @@ impl Core {
         self.egress.state(port).link.rate
     }
 
-    /// Makes sure that the timer fires no later than `at`.
+    /// Ensures that the switch timer fires no later than `at`.
     pub fn wake_at(&mut self, at: Time) {
         self.next_timer = self.next_timer.min(at);
     }
@@ -232,7 +232,7 @@ impl Core {
         marked
     }
 
-    /// Queues a frame that cannot start at once, or refuses it.
+    /// Queues a frame that cannot start at once, or passes it to the overload action.
     #[inline(always)] // hot: runs once per packet-hop, like forward
     pub(super) fn wait_or_refuse(
         &mut self,

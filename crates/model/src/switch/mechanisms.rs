@@ -137,7 +137,7 @@ impl Core {
     }
 
     /// Slow path of [`Core::marks_at_enqueue`]. Not inlined, because frames without the hook would then also save the
-    /// registers that it uses.
+    /// registers that this function uses.
     #[inline(never)]
     fn run_enqueue_hooks(&mut self, port: u16, index: usize, frame: &Frame) -> bool {
         let mut mark = false;

@@ -193,7 +193,7 @@ impl Switch {
         self.set_timer();
     }
 
-    /// Checks the frames that still wait when the run ends at `now` for work conservation.
+    /// Checks work conservation of the frames that still wait when the run ends at `now`.
     pub fn judge_at_end(&mut self, now: Time) {
         let Core { egress, buffer, stats, .. } = &mut self.core;
         for port in 0..egress.len() as u16 {

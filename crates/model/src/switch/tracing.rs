@@ -274,7 +274,7 @@ impl Core {
     }
 }
 
-/// Returns the flag that a mark adds to a frame.
+/// Returns the flag that an ECN mark adds to a frame.
 fn mark_flag(marked: bool) -> u8 {
     if marked { flags::CE } else { 0 }
 }

@@ -153,8 +153,8 @@ impl Bounce {
     /// Returns the port towards the previous node of `frame`.
     fn way_back(&self, core: &Core, egress: u16, in_port: u16, frame: &Frame) -> Option<u16> {
         if self.back == ReturnRoute::ArrivalPort {
-            // If the frame arrived by the port of its route (`in_port == egress`), it was bounced into this switch,
-            // and its ingress port does not lead to its previous node.
+            // If the route leads back through the ingress port, the frame was bounced into this switch. Then the
+            // previous node is that of the regular route from the source.
             if in_port != egress {
                 return Some(in_port);
             }
