@@ -13,6 +13,7 @@ mod equations;
 mod failure;
 mod florax;
 mod growth;
+pub mod mutation;
 mod pabo;
 mod papers;
 mod physics;
@@ -145,8 +146,20 @@ mod tests {
         let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
         assert_eq!(keys(&value), ["experiments", "version"]);
         assert_eq!(keys(first), ["checks", "id", "pass", "seconds", "source", "title"]);
-        let check =
-            ["judged", "kind", "known", "name", "not_judged", "note", "ours", "paper", "pass", "relation", "tolerance", "unit"];
+        let check = [
+            "judged",
+            "kind",
+            "known",
+            "name",
+            "not_judged",
+            "note",
+            "ours",
+            "paper",
+            "pass",
+            "relation",
+            "tolerance",
+            "unit",
+        ];
         assert_eq!(keys(&first["checks"][0]), check);
     }
 }

@@ -1,6 +1,7 @@
 //! A run of one experiment: runs scenarios, and collects checks and output.
 
 use super::check::Check;
+use super::mutation::Parameters;
 use super::registry::{self, Choice, Source};
 use crate::failure::Failure;
 use fabric::NodeId;
@@ -10,7 +11,7 @@ use model::parameters::Setup;
 use model::{QueueSample, Simulation, Watcher};
 use record::flows::FlowRecord;
 use record::histogram::Histogram;
-use scenario::Scenario;
+use scenario::{Lowered, Scenario};
 use std::path::Path;
 use units::Time;
 
@@ -20,6 +21,7 @@ pub struct Trial {
     /// If set, long runs are shortened.
     pub quick: bool,
     choice: Option<(&'static Choice, &'static str)>,
+    parameters: Parameters,
     /// Checks in the order of the output.
     pub checks: Vec<Check>,
     /// Tables and plots for the text output.
@@ -33,7 +35,25 @@ pub struct Trial {
 impl Trial {
     /// Creates a trial, optionally with an alternative value of one unspecified parameter.
     pub fn new(quick: bool, choice: Option<(&'static Choice, &'static str)>) -> Trial {
-        Trial { quick, choice, checks: Vec::new(), shown: String::new(), shortened: Vec::new(), plots: Vec::new() }
+        Trial {
+            quick,
+            choice,
+            parameters: Parameters::Unchanged,
+            checks: Vec::new(),
+            shown: String::new(),
+            shortened: Vec::new(),
+            plots: Vec::new(),
+        }
+    }
+
+    /// Creates a trial that lists or changes numeric parameters of its scenarios.
+    pub(crate) fn with_parameters(quick: bool, parameters: Parameters) -> Trial {
+        Trial { parameters, ..Trial::new(quick, None) }
+    }
+
+    /// Returns the numeric parameters of the scenarios, or how often one was changed.
+    pub(crate) const fn parameters(&self) -> &Parameters {
+        &self.parameters
     }
 
     /// Returns `full`, or `short` in a quick run. In a quick run the parameter is also recorded in
@@ -80,13 +100,20 @@ impl Trial {
             overrides.push((choice.key.to_owned(), value.to_owned()));
         }
         overrides.extend(changes.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
-        let scenario =
-            Scenario::parse_with(source.text, source.name, Path::new(""), &overrides, None, Box::new(registry::load));
-        let lowered = scenario.and_then(|scenario| scenario.lower());
-        let path = Path::new(source.name);
-        lowered
-            .map(|lowered| lowered.setup)
-            .map_err(|errors| LabError::Scenario { errors, path: path.to_owned() }.into())
+        let lower = |overrides: &[(String, String)]| -> Result<(Scenario, Lowered), Failure> {
+            let (text, load) = (source.text, Box::new(registry::load));
+            let scenario = Scenario::parse_with(text, source.name, Path::new(""), overrides, None, load);
+            let lowered = scenario.and_then(|scenario| scenario.lower().map(|lowered| (scenario, lowered)));
+            lowered.map_err(|errors| LabError::Scenario { errors, path: source.name.into() }.into())
+        };
+        let (scenario, lowered) = lower(&overrides)?;
+        match self.parameters.change(&scenario, &lowered) {
+            None => Ok(lowered.setup),
+            Some(change) => {
+                overrides.push(change);
+                Ok(lower(&overrides)?.1.setup)
+            }
+        }
     }
 
     /// Runs `source` with the overrides `changes`.

@@ -82,6 +82,27 @@ impl Value {
         }
     }
 
+    /// Adds the scalars in this value to `written`, with key paths that begin with `key`.
+    fn add_written(&self, key: String, written: &mut Vec<(String, String)>) {
+        let join = |last: &str| if key.is_empty() { last.to_owned() } else { format!("{key}.{last}") };
+        match self {
+            Value::Table(table) => {
+                for entry in &table.entries {
+                    entry.item.value.add_written(join(&entry.key), written);
+                }
+            }
+            Value::Array(items) => match items.iter().map(|item| item.value.text()).collect::<Option<Vec<_>>>() {
+                Some(texts) => written.push((key, format!("[{}]", texts.join(", ")))),
+                None => {
+                    for (index, item) in items.iter().enumerate() {
+                        item.value.add_written(join(&index.to_string()), written);
+                    }
+                }
+            },
+            _ => written.extend(self.text().map(|text| (key, text))),
+        }
+    }
+
     /// Parses a bare value, without quotes around texts: a default or a command-line override.
     pub fn bare(text: &str) -> Value {
         match text {
@@ -178,6 +199,13 @@ impl Document {
             }
         }
         if errors.is_empty() { Ok(document) } else { Err(errors) }
+    }
+
+    /// See [`crate::Scenario::written`].
+    pub fn written(&self) -> Vec<(String, String)> {
+        let mut written = Vec::new();
+        Value::Table(self.root.clone()).add_written(String::new(), &mut written);
+        written
     }
 
     /// Renames all deprecated keys. Returns an error for each key that is written with both names.

@@ -122,6 +122,12 @@ impl Scenario {
         &self.explained
     }
 
+    /// Returns every scalar that the text or an override writes: key, as in `--set`, and value. Lists of scalars are one
+    /// value, in brackets.
+    pub fn written(&self) -> Vec<(String, String)> {
+        self.document.written()
+    }
+
     /// See [`crate::Lowered::hash`].
     pub(crate) fn hash(&self, digests: &[(String, String)]) -> String {
         hex(&Sha256::digest(self.hashed_lines(digests).concat()))

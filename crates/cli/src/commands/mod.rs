@@ -8,6 +8,7 @@ pub mod mechanisms;
 pub mod new;
 pub mod report;
 pub mod reproduce;
+mod reproduce_mutate;
 mod reproduce_search;
 pub mod run;
 pub mod schedule;

@@ -19,7 +19,7 @@ pub struct ReproduceArgs {
     list: bool,
     /// Shorten long experiments and report what was shortened.
     #[arg(long)]
-    quick: bool,
+    pub(super) quick: bool,
     /// Rerun the checks with each alternative of the choices that the source leaves open.
     #[arg(long)]
     open_choices: bool,
@@ -28,6 +28,10 @@ pub struct ReproduceArgs {
     /// of --out: the same command goes on after an interruption.
     #[arg(long, conflicts_with_all = ["list", "quick", "open_choices", "plots"])]
     pub(super) search: bool,
+    /// Change each numeric parameter of the papers' scenarios by -20 % and +20 %, one at a time, and report which
+    /// changes make a claim fail that holds otherwise. With --quick, runs are shortened.
+    #[arg(long, conflicts_with_all = ["list", "open_choices", "plots", "search"], requires = "experiments")]
+    pub(super) mutate: bool,
     /// Number of settings of a search; default: 100.
     #[arg(long, value_name = "N", requires = "search", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(super) points: Option<u64>,
@@ -35,8 +39,8 @@ pub struct ReproduceArgs {
     /// with a common folder.
     #[arg(long, value_name = "I/N", requires = "search", value_parser = parse_shard)]
     pub(super) shard: Option<Shard>,
-    /// Parallel settings of a search, one thread each; default: the number of cores.
-    #[arg(long, value_name = "N", requires = "search", value_parser = clap::value_parser!(u16).range(1..))]
+    /// Parallel settings of a search or mutations, one thread each; default: the number of cores.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) jobs: Option<u16>,
     /// Folder of a search; default: results/PAPER-search.
     #[arg(long, value_name = "DIR", requires = "search")]
@@ -62,6 +66,15 @@ const PICTURES: &str = "reproduce --plots";
 pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
     if args.search {
         return super::reproduce_search::command(args);
+    }
+    if args.mutate {
+        return super::reproduce_mutate::command(args);
+    }
+    if args.jobs.is_some() {
+        return Err(Failure::input(
+            "--jobs belongs to --search or --mutate",
+            "without them, experiments run one by one",
+        ));
     }
     let chosen = choose(&args.experiments)?;
     if args.list {

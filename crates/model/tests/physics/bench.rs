@@ -170,8 +170,10 @@ impl Results {
         check.unwrap_or_else(|| panic!("no check {name} in {:?}", self.summary.checks)).pass
     }
 
-    /// Returns the frames dropped for this cause.
+    /// Returns the frames dropped for this cause. Panics if there is no cause with this name, whose count would always
+    /// be 0.
     pub fn dropped(&self, cause: &str) -> u64 {
+        assert!(check::Cause::ALL.iter().any(|known| known.name() == cause), "there is no cause `{cause}`");
         self.summary.packets.dropped.get(cause).copied().unwrap_or(0)
     }
 

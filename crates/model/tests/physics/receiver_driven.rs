@@ -105,7 +105,7 @@ fn an_incast_fills_the_receivers_link() {
         setup.switch.buffer = Buffer::PerQueue { limit: QueueLimit::Bytes(most) };
         let results = run(setup);
         results.all_hold();
-        assert_eq!(results.dropped("no room"), 0);
+        assert_eq!(results.dropped("queue full"), 0);
         let done = results.flows.iter().map(|flow| flow.delivered_ps.expect("it completes")).max().unwrap();
         // Lower bound of the last FCT: arrival of the first packet at the switch, serialisation of all packets at the
         // port, and propagation of the last packet.
