@@ -19,8 +19,8 @@ use crate::threads::on_threads;
 use fabric::tags::ones;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Fraction of a hop's ports that are tested in advance, as a divisor. Each edge that is added afterwards makes a
-/// negative test result less certain.
+/// Fraction of a hop's ports that are tested in advance, as a divisor. After each edge that is added later, a port that
+/// passed the test is more likely to close a cycle when it is inserted.
 const IN_ADVANCE: usize = 512;
 /// Number of ports that a thread takes from the work list at a time.
 const AT_A_TIME: usize = 16;
@@ -65,7 +65,7 @@ pub(crate) fn merge<'p, 'f>(
         let mut tags = vec![0; ports.len()];
         let mut refused = false;
         if let Some(order) = arrivals.acyclic_with(sandbox, visiting) {
-            // The edges of the whole hop close no cycle, so no subset of them does.
+            // All edges of the hop together close no cycle, so no subset of them closes one.
             for &port in visiting.iter().filter(|&&port| arrivals.happens(port)) {
                 sandbox.put(port, arrivals.tails(port));
                 tags[port as usize] = tag;
@@ -162,7 +162,7 @@ impl<'p, 'f> Arrivals<'p, 'f> {
         hopeless
     }
 
-    /// Returns a topological order of the sandbox plus all edges of this hop, or `None` if they close a cycle.
+    /// Returns a topological order of the sandbox plus all edges of this hop, or `None` if they contain a cycle.
     fn acyclic_with(&self, sandbox: &AcyclicGraph, visiting: &[u32]) -> Option<Vec<u32>> {
         topological_order(self.ports, visiting, |port, words| {
             words.clear();

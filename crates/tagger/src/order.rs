@@ -1,23 +1,24 @@
 //! Acyclic graph over ingress ports: an edge is added only if it closes no cycle (incremental cycle detection).
 //!
 //! The graph maintains a topological order. An edge that follows the order needs no search. An edge against the order
-//! needs a bidirectional search, restricted to the vertices between its two ends in the order:
+//! needs a bidirectional search, restricted to the vertices between its two endpoints in the order:
 //!
 //! * If the searches reach a common vertex, the edge would close a cycle and is rejected.
-//! * If one search is exhausted, there is no cycle. The vertices found by this search are moved past the other end of
-//!   the edge, which repairs the order. An accepted edge costs about twice the cheaper of the two searches.
+//! * If one search is exhausted, there is no cycle. The vertices found by this search are moved past the other endpoint
+//!   of the edge, which repairs the order. An accepted edge costs about twice the cheaper of the two searches.
 //!
 //! The order is a linked list with 64-bit labels, so that a move writes only the labels of moved vertices. The searches
 //! process 64 edges at a time: one mask operation removes the ports of a switch that have been reached before, so a
 //! search expands no port twice.
 //!
 //! The forward search first expands the reached vertex with the lowest label, the backward search the one with the
-//! highest label, which is the vertex farthest from the end of the other search. This finds a cycle after expanding a
-//! seventh of the vertices that expansion in order of discovery needs.
+//! highest label: in the order, the vertex farthest from the start of the other search. This finds a cycle after
+//! expanding a seventh of the vertices that breadth-first expansion (in order of discovery) needs.
 //!
-//! Most edges of a search lead out of the range of labels and are skipped. Labels are stored twice, so that each search
-//! reads the labels that it compares from contiguous memory: by ingress port for the backward search (ports of one
-//! switch have edges to one port of the next switch), by egress port for the forward search.
+//! Most edges that a search examines lead to vertices outside the label range of the search and are skipped. Labels are
+//! stored twice, so that each search reads the labels that it compares from contiguous memory: by ingress port for the
+//! backward search (ports of one switch have edges to one port of the next switch), by egress port for the forward
+//! search.
 
 use crate::ports::{PortBitmaps, Ports, RemoteIngress, put};
 use fabric::tags::ones;
@@ -46,7 +47,7 @@ pub(crate) struct AcyclicGraph<'p, 'f> {
 /// Cost of the searches, as counters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Work {
-    /// Number of searches for cycles: for insertions against the order, and for tests in advance.
+    /// Number of searches for cycles: for insertions against the topological order, and for `would_close_cycle`.
     pub searches: u64,
     /// Vertices that searches expanded.
     pub vertices_visited: u64,
@@ -218,7 +219,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         true
     }
 
-    /// Returns whether these edges would close a cycle. A result of `true` remains valid, because edges are only added.
+    /// Returns whether these edges would close a cycle. A result of `true` remains valid, because edges are never
+    /// removed.
     pub fn would_close_cycle(&self, scratch: &mut Scratch, head: u32, tails: &[u64]) -> bool {
         let highest = self.highest_above(head, tails);
         if highest == NONE {
@@ -416,7 +418,8 @@ impl<'p, 'f> AcyclicGraph<'p, 'f> {
         self.link(moved, self.previous[anchor as usize], anchor);
     }
 
-    /// Inserts vertices between `before` and `after` in the list; either of them may be the end of the list.
+    /// Inserts vertices between `before` and `after` in the list. `NONE` as `before` is the start of the list, as
+    /// `after` its end.
     fn link(&mut self, moved: &[u32], before: u32, after: u32) {
         let mut last = before;
         for &vertex in moved {
@@ -493,7 +496,7 @@ mod tests {
         let fabric = jellyfish(500, 12, 8, 1, link, link).unwrap();
         let trees = PathSource::Trees { roots: TreeRoots::Switches, seed: None };
         let work = generate(&fabric, &Request::new(trees)).unwrap().report.merging;
-        // Expansion in order of discovery visits 12.5 vertices per search.
+        // Breadth-first expansion visits 12.5 vertices per search.
         assert!(work.vertices_visited < 9 * work.searches, "{work:?}");
     }
 }

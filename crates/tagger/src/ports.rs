@@ -46,12 +46,12 @@ pub(crate) struct RemoteIngress {
     pub words: u16,
 }
 
-/// Direction of a link, seen from one end.
+/// Direction of a link, as seen from the sending node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LinkDirection {
     /// To a higher tier.
     Up,
-    /// To an equal tier, for example between two leaves that back each other up.
+    /// To the same tier, for example between the two leaves of a redundant pair.
     Across,
     /// To a lower tier, or to a host that does not forward.
     Down,
@@ -119,7 +119,7 @@ impl<'f> Ports<'f> {
         ports
     }
 
-    /// Returns the data that a search needs of `port` itself.
+    /// Returns the [`RemoteIngress`] record of `port` itself.
     #[inline]
     pub fn here(&self, port: u32) -> RemoteIngress {
         let node = self.node[port as usize] as usize;
@@ -145,14 +145,14 @@ impl<'f> Ports<'f> {
         (port - self.first[self.node[port as usize] as usize]) as usize
     }
 
-    /// Returns the range in a [`PortBitmaps`] of the row of this port (a bitmap over the ports of its node).
+    /// Returns the index range of this port's row (a bitmap over the ports of its node) in a [`PortBitmaps`].
     #[inline]
     pub fn row(&self, port: u32) -> std::ops::Range<usize> {
         let start = self.row[port as usize] as usize;
         start..start + self.words[self.node[port as usize] as usize] as usize
     }
 
-    /// Returns the range of a node's bitmap in an array with one bitmap per node.
+    /// Returns the index range of a node's bitmap in an array with one bitmap per node.
     #[inline]
     pub fn set(&self, node: u32) -> std::ops::Range<usize> {
         let start = self.set[node as usize] as usize;

@@ -51,7 +51,8 @@ impl<'p, 'f> Rewriting<'p, 'f> {
         }
     }
 
-    /// Returns rules that increase the tag at every hop, including the last hop to a host (Table 3).
+    /// Returns rules that increase the tag at every hop, including the last hop to a host (Table 3 of the Tagger
+    /// paper).
     pub fn one_per_hop(graph: &TaggedGraph<'p, 'f>) -> Result<Rewriting<'p, 'f>, TooManyTags> {
         let mut rewriting = Rewriting::empty(graph.ports);
         if graph.hops.len() >= usize::from(MAX_TAG) {

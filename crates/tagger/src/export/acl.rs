@@ -1,5 +1,6 @@
-//! Rules as a rewriting ACL in the format of SONiC's `ACL_RULE`: one rule per [`Entry`](super::Entry), the lossy
-//! default last. Vendor builds have this action; community builds do not.
+//! Rules as an ACL that rewrites the DSCP, in the format of SONiC's `ACL_RULE`: one ACL rule per
+//! [`Entry`](super::Entry), then the default rule that makes all other packets lossy. Only vendor builds support this
+//! action; community builds reject it.
 
 use super::dialect::Dialect;
 use super::entries::entries;

@@ -6,7 +6,7 @@ use crate::rules::Tag;
 use fabric::PortIndex;
 use std::collections::BTreeMap;
 
-/// Rules with one tag and one result: all pairs of an ingress port and an egress port.
+/// Set of rules with equal tag and equal result: one rule per pair of an ingress port and an egress port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Tag at arrival.

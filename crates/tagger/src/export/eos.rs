@@ -1,16 +1,17 @@
 //! Export to Arista EOS, as documented in its public configuration guides; not loaded on hardware.
 //!
-//! A policy map of type quality-of-service selects the traffic class by DSCP at each ingress port: half of the
-//! factorised form. The other half is missing. A traffic class has one transmit queue and one PFC priority (its own
-//! number) on the whole switch. According to a feature note of August 2018, a map from traffic class to DSCP can be
-//! bound to a port. That is insufficient: a packet whose new tag depends on the egress port needs a queue that does
-//! too, and if ingress ports split an arriving tag into two classes, these would send PAUSE for two priorities although
-//! the neighbour holds the tag in one. So a switch fits if each arriving lossless tag has one result for all ports:
-//! spines do, switches with bounces do not.
+//! A policy map of type quality-of-service selects the traffic class by DSCP at each ingress port: the first of the two
+//! maps of [`factorise`](super::factorise). EOS lacks the second map, by traffic class and egress port: a traffic class
+//! has one transmit queue and one PFC priority (its own number) on the whole switch. According to a feature note of
+//! August 2018, a map from traffic class to DSCP can be bound to a port. That is insufficient: a packet whose new tag
+//! depends on the egress port needs a queue that depends on it too. If ingress ports assigned an arriving tag to two
+//! classes, the switch would send PAUSE for two priorities, although the neighbour queues the packets of this tag in
+//! one. Therefore a switch fits if each arriving lossless tag has one result for all ports: spines fit, switches with
+//! bounces do not.
 //!
 //! The class `class-default` of a policy map matches no IPv4 and no IPv6 packet (EOS user manual, Traffic Management,
-//! QoS policies). IP packets with another DSCP than those of the classes keep the traffic class of the map from DSCP to
-//! traffic class, at ports that trust the DSCP: this map covers all 64 values.
+//! QoS policies). IP packets whose DSCP no class matches get the traffic class of the DSCP-to-traffic-class map, at
+//! ports that trust the DSCP: this map covers all 64 values.
 
 use super::dialect::Dialect;
 use super::factorise::{Group, UnsupportedSwitch, groups};
@@ -118,7 +119,7 @@ pub fn config(view: &SwitchView, marks: &Marks) -> Result<String, UnsupportedSwi
     Ok(text)
 }
 
-/// Returns the DSCPs of each traffic class where no policy map assigns one: kept values, and all others lossy.
+/// Returns the DSCPs of each traffic class if no policy map assigns one: kept DSCPs, and all others in the lossy class.
 fn dscp_map(marks: &Marks) -> BTreeMap<u8, Vec<String>> {
     let mut map: BTreeMap<u8, Vec<String>> = BTreeMap::new();
     for dscp in 0..64 {

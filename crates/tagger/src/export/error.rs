@@ -93,7 +93,7 @@ pub enum ExportError {
         /// Error of the line.
         what: String,
     },
-    /// Number out of range in a mark.
+    /// Number out of range in a QoS marking (DSCP, priority, queue).
     #[error("{what} {value} is out of range: 0 to {most}")]
     OutOfRange {
         /// "DSCP", "priority" ...
@@ -103,12 +103,12 @@ pub enum ExportError {
         /// Maximum.
         most: u32,
     },
-    /// Two kinds of traffic with an equal mark.
+    /// Two kinds of traffic with the same DSCP or priority.
     #[error("{what} {value} stands for {first} and for {second}: each needs its own")]
     Ambiguous {
         /// "DSCP" or "priority".
         what: &'static str,
-        /// The mark.
+        /// The DSCP or priority.
         value: u8,
         /// First kind.
         first: String,
@@ -121,7 +121,7 @@ pub enum ExportError {
         /// The tag.
         tag: crate::rules::Tag,
     },
-    /// Mark for a tag that the rules do not use.
+    /// DSCP and priority given for a tag that the rules do not use.
     #[error("tag {tag} is marked, but the rules have no lossless tag {tag}")]
     UnknownTag {
         /// The tag.
@@ -136,14 +136,14 @@ pub enum ExportError {
         /// Number of lossless tags.
         tags: usize,
     },
-    /// As many lossless tags as priorities: none is left for control traffic, so the usual marks do not apply.
+    /// So many lossless tags that no priority remains for control traffic, so the usual markings do not apply.
     #[error(
         "{tags} lossless tags leave no priority to control traffic, as the usual marks do: they are for at most {most}"
     )]
     NoneForControl {
         /// Number of lossless tags.
         tags: usize,
-        /// Maximum for the usual marks.
+        /// Maximum for the usual markings.
         most: usize,
     },
 }

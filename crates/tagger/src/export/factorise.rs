@@ -12,7 +12,7 @@ use super::view::SwitchView;
 use crate::rules::Tag;
 use fabric::PortIndex;
 
-/// Port at which an ASIC binds the map from traffic class to egress queue.
+/// Port (ingress or egress) at which an ASIC binds the map from traffic class to egress queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueBinding {
     /// Egress port: the queue can follow a new tag that depends on the egress port.

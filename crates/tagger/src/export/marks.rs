@@ -1,9 +1,9 @@
-//! Marks of tags: a DSCP in the packet, a priority (802.1Qbb) and queue in the switch.
+//! QoS markings of tags: a DSCP in the packet, and a priority (802.1Qbb) and queue in the switch.
 
 use super::error::ExportError;
 use crate::rules::{MAX_LOSSLESS_PRIORITIES, Tag};
 
-/// Priorities for tags in the order of tags. RoCE commonly uses 3; 7 and 0 are left to control traffic and other
+/// Priorities of tags, in the order of tags. RoCE commonly uses 3; 7 remains for control traffic and 0 for other
 /// traffic.
 const USUAL_PRIORITIES: [u8; 6] = [3, 4, 5, 6, 2, 1];
 const MOST_DSCP: u8 = 63;
@@ -12,7 +12,7 @@ const MOST_PRIORITY: u8 = 7;
 pub const USUAL_CLASSES: u8 = 8;
 const MOST_CLASSES: u8 = 16;
 
-/// Mark of a lossless tag.
+/// QoS marking of a lossless tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// The tag.
@@ -26,7 +26,7 @@ pub struct Mark {
     pub at_host: Option<Tag>,
 }
 
-/// Mark of packets that are lossy from the start or become lossy.
+/// QoS marking of packets that are lossy from the start or become lossy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lossy {
     /// New DSCP, 0 to 63.
@@ -44,7 +44,7 @@ pub struct Kept {
     pub queue: u8,
 }
 
-/// Marks of all traffic of a fabric.
+/// QoS markings of all traffic of a fabric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marks {
     lossless: Vec<Mark>,
@@ -54,7 +54,8 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Creates marks. Checks that all kinds of traffic are distinguishable, and that every tag of `tags` has a mark.
+    /// Creates markings. Checks that all kinds of traffic are distinguishable, and that every tag of `tags` has a
+    /// marking.
     ///
     /// # Errors
     /// [`ExportError::TooManyTags`]; the first number that is out of range, ambiguous or missing.
@@ -107,12 +108,12 @@ impl Marks {
         Ok(Marks { lossless, lossy, kept, traffic_classes })
     }
 
-    /// Creates marks for tags in order, on the priorities 3, 4, 5, 6, 2, 1, with DSCP 8 * priority + 2 (26 for the
+    /// Creates markings for tags in order, on the priorities 3, 4, 5, 6, 2, 1, with DSCP 8 * priority + 2 (26 for the
     /// first, as is customary for RoCE), which agrees with a NIC's usual "priority = DSCP / 8". Lossy traffic has DSCP
     /// 0 and queue 0; there are eight traffic classes.
     ///
     /// # Errors
-    /// [`ExportError::TooManyTags`]; [`ExportError::NoneForControl`] for seven.
+    /// [`ExportError::TooManyTags`]; [`ExportError::NoneForControl`] for seven tags.
     pub fn usual(tags: &[Tag]) -> Result<Marks, ExportError> {
         let mark = |(&tag, priority): (&Tag, u8)| Mark { tag, dscp: 8 * priority + 2, priority, at_host: None };
         check_count(tags)?;
@@ -123,7 +124,7 @@ impl Marks {
         Marks::new(tags, lossless, Lossy { dscp: 0, queue: 0 }, Vec::new(), USUAL_CLASSES)
     }
 
-    /// Returns the queues in use, of lossless tags, lossy and kept traffic, ascending.
+    /// Returns the queues in use (of lossless tags, lossy traffic and kept traffic), ascending.
     pub fn queues(&self) -> Vec<u8> {
         let lossless = self.lossless.iter().map(|mark| mark.priority);
         let mut queues: Vec<u8> = lossless.chain(self.kept.iter().map(|kept| kept.queue)).collect();
@@ -132,11 +133,11 @@ impl Marks {
         queues.dedup();
         queues
     }
-    /// Returns the marks of lossless tags, ascending.
+    /// Returns the markings of lossless tags, ascending by tag.
     pub fn lossless(&self) -> &[Mark] {
         &self.lossless
     }
-    /// Returns the mark of lossy traffic.
+    /// Returns the marking of lossy traffic.
     pub fn lossy(&self) -> Lossy {
         self.lossy
     }
@@ -149,7 +150,7 @@ impl Marks {
         self.traffic_classes
     }
 
-    /// Returns the mark of a lossless tag.
+    /// Returns the marking of a lossless tag.
     ///
     /// # Panics
     /// If the tag was not in `tags` of [`Marks::new`].
@@ -179,7 +180,7 @@ impl Marks {
     }
 }
 
-/// Checks that every tag can have a priority, for any marks.
+/// Checks that every tag can have its own priority, whatever the markings.
 fn check_count(tags: &[Tag]) -> Result<(), ExportError> {
     if tags.len() > MAX_LOSSLESS_PRIORITIES {
         return Err(ExportError::TooManyTags { tags: tags.len() });

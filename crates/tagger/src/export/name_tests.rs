@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Line ends, quotes, comments and separators of all targets, and valid name parts.
+/// Line breaks, quotes, comments and separators of all targets, and valid name parts.
 const PARTS: [&str; 36] = [
     "\n",
     "\r",

@@ -1,4 +1,5 @@
-//! Configurations, read back by interpreters, do exactly what the rules require; and common switches.
+//! Interpreters read the exported configurations and must treat every packet as the rules require; examples of common
+//! switches.
 
 use super::sonic::{Settings, SonicError, Watchdog};
 use super::testing::{self, port};
@@ -74,7 +75,8 @@ proptest! {
         let settings = settings(QueueBinding::Ingress);
         let Ok(config) = testing::sonic_fragment(&view, &marks, &settings) else { return Ok(()) };
         each(&view, |dscp, ingress, egress| {
-            // An ASIC that uses the map of the ingress port.
+            // An ASIC that binds `TC_TO_QUEUE_MAP` at ingress: the queue map of the ingress port also applies at
+            // egress.
             let by_ingress = testing::sonic(&config, dscp, view.interface(ingress), view.interface(ingress)).queue;
             assert_eq!(by_ingress, testing::ruled(&view, &marks, dscp, ingress, egress).queue);
         });
@@ -104,7 +106,7 @@ proptest! {
                 let ruled = testing::ruled(&view, &marks, mark.dscp, ingress, egress);
                 prop_assert_eq!(got, (ruled.dscp, ruled.queue));
             }
-            // A port that is not in the fabric.
+            // Packets from or to a port that is not in the fabric become lossy.
             let lossy = (marks.lossy().dscp, Some(marks.lossy().queue));
             prop_assert_eq!(testing::nftables(&text, ip, mark.dscp, "eth9", "Ethernet0"), lossy);
             prop_assert_eq!(testing::nftables(&text, ip, mark.dscp, "Ethernet0", "eth9"), lossy);
@@ -212,7 +214,7 @@ fn a_bouncing_switch_without_the_queue_map_at_egress_is_reported() {
 /// marks them for queue 2 in place of 3, and 6 in place of 4.
 #[test]
 fn two_tors_and_two_classes_get_the_maps_that_sonic_ships() {
-    // Tags 1 and 2 enter (DSCP and queue 3 and 4); 3 and 4 have bounced once (2 and 6).
+    // Packets enter with tag 1 or 2 (DSCP and queue 3 or 4); packets with tag 3 or 4 (2 or 6) have bounced once.
     let mark = |tag, dscp, at_host| Mark { tag, dscp, priority: dscp, at_host };
     let lossless = vec![mark(1, 3, None), mark(2, 4, None), mark(3, 2, Some(1)), mark(4, 6, Some(2))];
     let marks = Marks::new(&[1, 2, 3, 4], lossless, Lossy { dscp: 8, queue: 0 }, vec![], 8).unwrap();
@@ -239,18 +241,20 @@ fn two_tors_and_two_classes_get_the_maps_that_sonic_ships() {
         let seen = testing::sonic(&config, dscp, from, to);
         (seen.priority_group.unwrap(), seen.dscp, seen.queue.unwrap())
     };
-    // From a T1 back up: queue 3 becomes 2, 4 becomes 6, DSCP likewise; PAUSE at ingress is still for 3 and 4.
+    // From a T1 back up: queue 3 becomes 2, 4 becomes 6, DSCP likewise; ingress PAUSE still uses priority 3 and 4.
     assert_eq!(seen(3, "Ethernet112", "Ethernet116"), (3, 2, 2));
     assert_eq!(seen(4, "Ethernet112", "Ethernet116"), (4, 6, 6));
-    // Nothing changes to and from servers.
+    // DSCP and queue do not change from and to servers.
     assert_eq!(seen(3, "Ethernet112", "Ethernet0"), (3, 3, 3));
     assert_eq!(seen(4, "Ethernet0", "Ethernet116"), (4, 4, 4));
-    // Packets that bounced elsewhere use their own priority group, and reach the server with their original mark.
+    // Packets that bounced at another switch use their own priority group, and reach the server with their original
+    // DSCP.
     assert_eq!(seen(2, "Ethernet112", "Ethernet0"), (2, 3, 3));
     assert_eq!(seen(6, "Ethernet112", "Ethernet4"), (6, 4, 4));
-    // Bounced twice: lossy.
+    // A packet that bounces a second time becomes lossy.
     assert_eq!(seen(2, "Ethernet112", "Ethernet116"), (2, 8, 0));
-    // The extra lossless priorities are only towards the other tier, without a watchdog.
+    // The additional lossless priorities 2 and 6 are enabled only at ports to T1s, and the watchdog does not monitor
+    // them.
     let ports = &config["PORT_QOS_MAP"];
     assert_eq!(ports["Ethernet112"]["pfc_enable"], "2,3,4,6");
     assert_eq!(ports["Ethernet112"]["pfcwd_sw_enable"], "3,4");

@@ -28,13 +28,13 @@ pub struct PortView {
     pub peer: String,
     /// Port at the other end.
     pub peer_port: PortIndex,
-    /// True if the other end is a host that does not forward: tags end there.
+    /// True if the other end is a host that does not forward: such a host does not use tags.
     pub to_host: bool,
     /// Rate of the link, as stated at this end.
     pub rate: Rate,
     /// One-way delay of the cable, as stated at this end.
     pub delay: Time,
-    /// Bytes that a lossless priority of this port may still receive after its PAUSE.
+    /// Bytes that a lossless priority of this port may still receive after the port has sent PAUSE for it.
     pub headroom_bytes: u64,
 }
 
@@ -200,8 +200,8 @@ impl SwitchView {
     pub fn most_lossless_priorities(&self, marks: &Marks) -> usize {
         self.lossless_priorities(marks).iter().map(Vec::len).max().unwrap_or(0)
     }
-    /// Returns the lossless priorities of each port, ascending: those of tags that arrive there, for which it sends
-    /// PAUSE, and of tags that leave there, for which it obeys PAUSE.
+    /// Returns the lossless priorities of each port, ascending: the priorities of tags that arrive at the port, for
+    /// which it sends PAUSE, and of tags that leave by the port, for which it obeys PAUSE.
     pub fn lossless_priorities(&self, marks: &Marks) -> Vec<Vec<u8>> {
         let mut found = vec![0u8; self.ports.len()];
         for &(tag, ingress, egress, new) in &self.rules {

@@ -176,7 +176,7 @@ impl TagSearch<'_> {
         if self.work > MOST_WORK {
             return None;
         }
-        // With two tags, a packet with tag 2 always keeps it, so a cycle of tag 2 cannot be removed.
+        // Without a higher tag, the cycle cannot be removed: with two tags, every turn must keep tag 2.
         if self.tags == 2 && tag == 2 || self.tags == 1 {
             return Some(false);
         }

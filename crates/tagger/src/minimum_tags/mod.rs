@@ -1,8 +1,8 @@
-//! Search for fewer tags than Algorithm 2 finds.
+//! Search for fewer tags than Algorithm 2 of the Tagger paper finds.
 //!
 //! Algorithm 2 merges ports hop by hop; once a hop needs a new tag, no later hop can use the old tag. More generally,
-//! one can choose for each tag a set of turns that keep it. These turns must be free of cycles; all other turns
-//! increase the tag. Several such choices are tried, in any fabric:
+//! one can choose for each tag a set of turns (ingress port, egress port of the same node) that keep the tag. These
+//! turns must be free of cycles; all other turns increase the tag. Several such choices are tried, in any fabric:
 //!
 //! * Turns that go up or down the tiers keep the tag, a bounce increases it (optimal for a Clos).
 //! * The same with breadth-first ranks from some switch instead of tiers, as in up*/down* routing.
@@ -24,8 +24,8 @@ use exact::{Paths, SearchResult};
 use fabric::NodeId;
 use units::random::{Stream, purpose};
 
-/// Maximum number of edges of the tagged graph with one tag per hop for which all choices are tried; in larger graphs
-/// only choices with a low run time are tried.
+/// Maximum number of edges of the tagged graph with one tag per hop up to which all of these choices are tried; in
+/// larger graphs only choices with a low run time are tried.
 const SMALL_EDGES: u64 = 200_000;
 
 /// Rules with the fewest tags found, and the proved lower bound on the number of tags.
@@ -177,8 +177,8 @@ impl<'p, 'f> BestRules<'p, 'f> {
                     for (port, tag, out, new_tag) in paths.rules(&rules) {
                         rewriting.learn(port, tag, out, new_tag, scratch);
                     }
-                    // The tree of paths omits the turns from host to host of one switch, because they close no cycle.
-                    // `follow_paths` adds their rules.
+                    // The tree of paths omits the turns between two hosts of one switch, because they close no cycle.
+                    // `follow_paths` adds the rules of these turns.
                     if rewriting.follow_paths(graph, 1, scratch).is_ok() {
                         self.replace_if_fewer_tags(rewriting);
                     }

@@ -29,7 +29,7 @@ pub struct Change {
     pub to: Tag,
 }
 
-/// Presence of a switch in the two fabrics.
+/// Whether a switch exists in the old fabric, the new fabric or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// In both.
@@ -45,7 +45,7 @@ pub enum Presence {
 pub struct SwitchDiff {
     /// Name of the switch.
     pub name: String,
-    /// Presence in the two fabrics.
+    /// Fabrics that contain the switch.
     pub presence: Presence,
     /// Rules to remove before all other changes, because they would close a cycle with the new rules. A rule that is
     /// also in `changed` is added again with its changed new tag.
@@ -56,7 +56,7 @@ pub struct SwitchDiff {
     pub changed: Vec<Change>,
     /// Rules only in the old table.
     pub removed: Vec<Single>,
-    /// Number of rules that are identical in both tables, without those of ports with a changed peer.
+    /// Number of rules that are identical in both tables, excluding rules for ports with a changed peer.
     pub unchanged: usize,
     /// Ports with a changed peer: (port, old peer, new peer). Rules for these ports are removed first and added last.
     pub recabled: Vec<(PortIndex, String, String)>,
@@ -79,7 +79,7 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// Returns whether some rules must be removed, and the queues drained, before other rules are added.
+    /// Returns whether some rules must be removed, and the queues drained, before new rules are added.
     pub fn needs_a_pause(&self) -> bool {
         self.switches.iter().any(|switch| !switch.first.is_empty())
     }

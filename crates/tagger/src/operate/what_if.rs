@@ -175,10 +175,10 @@ impl<'a> WhatIf<'a> {
         let inner = self.fabric.node(a.node).forwards() && self.fabric.node(b.node).forwards();
         let rerouted = self.those(inner, lost);
         let local = self.cost(&rerouted, &around);
-        // With all shortest paths (ECMP), the distance of a node at an end of the link that has another next hop is
-        // unchanged, and so are the distances of all nodes upstream of it. Therefore only destinations that one end
-        // reached exclusively by this link have new paths. Other modes may change the order of nodes, so all
-        // destinations are considered.
+        // With all shortest paths (ECMP), a node at an end of the link that has another next hop keeps its distance,
+        // and so do all nodes upstream of it. Therefore only destinations that one end reached exclusively by this link
+        // have new paths. In other modes a failure can change more routes (for example, the up/down order of nodes), so
+        // all destinations are considered.
         let moved = match self.routes.mode() {
             Mode::ShortestPath => rerouted,
             Mode::TwoLevel | Mode::UpDown { .. } => self.those(inner, |_| true),

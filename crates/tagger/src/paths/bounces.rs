@@ -9,8 +9,8 @@ use crate::ports::{LinkDirection, Ports, has, put};
 use fabric::{Fabric, NodeId};
 use std::collections::VecDeque;
 
-/// Maximum number of switches for which paths are enumerated. In larger fabrics turns are recorded by hop and number of
-/// bounces, so paths that visit a switch twice also become lossless.
+/// Maximum number of switches for which paths are enumerated. In larger fabrics turns are recorded by hop number and
+/// number of bounces, so paths that visit a switch twice also become lossless.
 const MOST_SWITCHES_ONE_BY_ONE: usize = 24;
 
 struct BouncePathSearch<'t, 'p, 'f> {

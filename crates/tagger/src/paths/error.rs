@@ -36,11 +36,11 @@ pub enum PathError {
          `{a}` to `{b}`, both on tier {tier}, counts as one: state tiers, allow more bounces, or use shortest paths"
     )]
     NoTiers {
-        /// One end of a link within a tier.
+        /// One endpoint of a link within a tier.
         a: String,
-        /// The other end of the link.
+        /// The other endpoint of the link.
         b: String,
-        /// Tier of both ends.
+        /// Tier of both endpoints.
         tier: u8,
         /// Sending host.
         from: String,

@@ -6,7 +6,7 @@ use crate::graph::TaggedGraph;
 use crate::ports::{Ports, put};
 use fabric::NodeId;
 
-/// Path through switches, which represents the paths of all hosts at its two ends.
+/// Path through switches, which represents the paths between all hosts of its first and last switch.
 pub(crate) struct SwitchPath<'a> {
     /// First node: a switch with hosts, or a relaying host that is itself the sender.
     pub source: u32,
@@ -16,7 +16,7 @@ pub(crate) struct SwitchPath<'a> {
     pub exits: &'a [u32],
 }
 
-/// Records the turns of a path for all hosts at its two ends.
+/// Records the turns of a path for all hosts of its first and last switch.
 pub(crate) fn record(graph: &mut TaggedGraph, senders: &mut Senders, path: &SwitchPath) {
     let ports = graph.ports;
     let relay = ports.fabric.host_index(NodeId(path.source)).is_some();
@@ -38,7 +38,7 @@ pub(crate) fn record(graph: &mut TaggedGraph, senders: &mut Senders, path: &Swit
     }
 }
 
-/// Visits a path for each pair of hosts at its two ends. Returns false if the visitor stops.
+/// Visits a path for each pair of hosts of its first and last switch. Returns false if the visitor stops.
 pub(crate) fn show(ports: &Ports, path: &SwitchPath, out_ports: &mut Vec<u16>, visitor: &mut Visitor) -> bool {
     let source = NodeId(path.source);
     if ports.fabric.host_index(source).is_some() {

@@ -28,8 +28,8 @@ fn paths_of_a_clos_are_as_many_as_they_must_be() {
     assert_eq!(shown(&fabric, PathSource::AllShortest { limit: None }).len(), 4 * 2 + 8 * 8);
     assert_eq!(shown(&fabric, PathSource::AllShortest { limit: Some(3) }).len(), 4 * 2 + 8 * 3);
     assert_eq!(shown(&fabric, PathSource::NShortest { paths: 3 }).len(), 12 * 3);
-    // Up-down paths within a pod may also pass through a spine, up by one leaf and down by the other: 2 x 2 more paths
-    // per pair.
+    // Up-down paths within a pod may also pass through a spine, up through one leaf and down through the other: 2 x 2
+    // more paths per pair.
     assert_eq!(shown(&fabric, PathSource::UpDown { bounces: 0 }).len(), 4 * (2 + 2 * 2) + 8 * 8);
     for roots in [TreeRoots::Switches, TreeRoots::Servers] {
         assert_eq!(shown(&fabric, PathSource::Trees { roots, seed: Some(3) }).len(), 12);
@@ -54,8 +54,8 @@ fn trees_show_the_shortest_paths_and_differ_by_seed() {
     assert!(shown(&fabric, tree(Some(1))).is_subset(&shown(&fabric, PathSource::AllShortest { limit: None })));
 }
 
-/// Without a seed, the trees of all servers of a switch differ only in the last hop, so they are grown once and need no
-/// additional work.
+/// Without a seed, the trees of all servers of a switch differ only in the last hop, so they are computed once and the
+/// searches visit no additional links.
 #[test]
 fn trees_of_lowest_ports_are_recorded_once_a_switch() {
     let fabric = jellyfish(30, 4, 5, 1, LINK, LINK).unwrap();

@@ -1,8 +1,9 @@
 //! Shortest-path trees towards every switch or server.
 //!
 //! In the tree of a destination, the parent of each node is one of its neighbours that are closer to the destination.
-//! The turns of all paths of a tree are recorded without enumerating the paths: sets of distances to the senders below
-//! a node are propagated up the tree. The cost of a turn is independent of the number of paths that make it.
+//! The turns of all paths of a tree are recorded without enumerating the paths: for each node, the set of distances
+//! from the node to the senders below it is propagated towards the root. The cost of a turn is independent of the
+//! number of paths that make it.
 
 mod batch;
 
@@ -52,7 +53,7 @@ pub(crate) struct Tree<'p, 'f> {
     steps_of: Vec<u32>,
     /// Distance in links from each slot to the root.
     pub distance: Vec<u16>,
-    /// Slots in the order of distance from the root.
+    /// Slots, sorted by distance from the root.
     pub order: Vec<u32>,
     /// Per slot: its selected step towards the root.
     up: Vec<u32>,
@@ -111,8 +112,9 @@ impl<'p, 'f> Tree<'p, 'f> {
         self.distance[slot as usize] != FAR
     }
 
-    /// Computes the distances of all slots from a root. Large BFS levels are expanded bottom-up (direction-optimising
-    /// BFS): each unreached slot scans its neighbours and usually finds a reached neighbour early.
+    /// Computes the distances of all slots from a root. Large BFS frontiers are expanded bottom-up
+    /// (direction-optimising BFS): each unreached slot scans its neighbours and usually finds a reached neighbour
+    /// early.
     pub fn grow(&mut self, root: u32) {
         self.distance.fill(FAR);
         self.order.clear();
@@ -223,8 +225,8 @@ fn seed_of(seed: Option<u64>, tree: usize) -> Option<u64> {
     })
 }
 
-/// Merges the trees of a root that differ only in the last hop: without a seed, every node selects its lowest port for
-/// all servers of the root.
+/// Merges the trees of a root that differ only in the last hop. Without a seed these are the trees of all servers of
+/// the root, because every node selects its lowest port for all of them.
 fn joined(mut roots: Vec<(u32, Vec<u32>)>) -> Vec<(u32, Vec<u32>)> {
     roots.sort_by_key(|&(root, _)| root);
     roots.dedup_by(|next, first| {
@@ -237,8 +239,8 @@ fn joined(mut roots: Vec<(u32, Vec<u32>)>) -> Vec<(u32, Vec<u32>)> {
     roots
 }
 
-/// Grows all trees, where consecutive trees with the same root are grown once. Calls `show` for each tree with the
-/// ports by which packets leave the root, until `show` returns false.
+/// Computes all trees (consecutive trees with the same root only once). Calls `show` for each tree with the ports by
+/// which packets leave the root, until `show` returns false.
 fn for_each_tree<'p, 'f>(
     ports: &'p Ports<'f>,
     seed: Option<u64>,
@@ -335,7 +337,8 @@ impl Senders {
     }
 }
 
-/// Sets of distances that are propagated up a tree, and the state needed to record its turns.
+/// Sets of distances that are propagated from the leaves to the root of a tree, and the state needed to record its
+/// turns.
 #[derive(Clone)]
 struct Climb {
     /// Per slot: `sends` is true if hosts that do not forward are attached to it, `relays` is true if it is itself a

@@ -9,7 +9,8 @@ use units::{Rate, Time};
 
 pub(crate) const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(40), Time::from_ns(500));
 
-/// Fig. 5: three switches in a triangle, with one host each. Values: the paper's port numbers, in order of connection.
+/// Fig. 5: three switches in a triangle, with one host each. Values: the port numbers in the paper, in the order in
+/// which the links are added here.
 const PORTS: [(&str, [u16; 3]); 3] = [("A", [2, 3, 4]), ("B", [1, 2, 4]), ("C", [1, 3, 4])];
 
 fn triangle() -> (Fabric, ExpectedPaths) {

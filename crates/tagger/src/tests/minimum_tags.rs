@@ -94,7 +94,8 @@ proptest! {
     }
 }
 
-/// The paths lead around a ring of switches in both directions and are as long as possible without a loop.
+/// The paths lead around a ring of switches in both directions and are as long as possible without visiting a switch
+/// twice.
 #[test]
 fn a_ring_takes_two() {
     let mut builder = fabric::FabricBuilder::new("ring");

@@ -53,7 +53,7 @@ fn the_computed_headroom_of_the_switch_is_the_minimum() {
     let terms: u64 = published.dynamic.as_ref().unwrap().terms.iter().map(|term| term.bytes).sum();
     assert_eq!(terms, 265_216);
     assert!(with.notes.iter().any(|note| note.contains("not below the computed ones")), "{:?}", with.notes);
-    // The same table in the switch's own file takes precedence.
+    // The table in the switch's own `config_db.json` takes precedence over the given table.
     let mut own = dynamic();
     own["ASIC_TABLE"] = json!({"MELLANOX-SPECTRUM-3": {"cell_size": "96", "pipeline_latency": "19",
         "mac_phy_delay": "0.8", "peer_response_time": "3.8"}});
@@ -83,7 +83,7 @@ fn missing_inputs_are_refused_by_name() {
     let refused = made(&dynamic(), None, false).unwrap_err();
     assert!(refused.starts_with("ASIC_TABLE: is missing: the switch computes the headroom from it"), "{refused}");
     assert!(refused.contains("for Ethernet240 of leaf-1"), "{refused}");
-    // Without a minimum nothing is missing.
+    // If headroom below the platform's is accepted (`below`), the `ASIC_TABLE` is not needed.
     let below = made(&dynamic(), None, true).unwrap();
     assert_eq!(profile(&below, "Ethernet240|3")[0], "105567");
     for (table, field, message) in [

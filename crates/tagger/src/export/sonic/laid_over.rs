@@ -103,15 +103,15 @@ pub(super) fn check_merged(
     Ok(merged)
 }
 
-/// Shortens the polling interval of a fragment to that of the platform, and to the shortest time of the platform's rows
-/// that stay: the interval is one for the whole switch. Returns a note with these rows.
+/// Shortens the polling interval of a fragment to the shortest time in the platform's remaining `PFC_WD` rows,
+/// including its own polling interval, because the whole switch has one interval. Returns a note with these rows.
 pub(super) fn shorten_poll(platform: &Config, fragment: &mut Config, name: &str) -> Option<String> {
     let watchdog = fragment.get_mut("PFC_WD")?.as_object_mut()?;
     let own = number(watchdog.get("GLOBAL")?, "POLL_INTERVAL")?;
     let stay = entries(platform, "PFC_WD").filter(|(row, _)| *row == "GLOBAL" || !watchdog.contains_key(*row));
     let fields = ["POLL_INTERVAL", "detection_time", "restoration_time"];
     let times = stay.flat_map(|(row, of)| fields.map(|field| Some((number(of, field)?, row, field)))).flatten();
-    // Times that SONiC refuses by themselves are reported, not followed.
+    // A time below SONiC's minimum interval does not shorten the interval: such a row is reported as invalid elsewhere.
     let shorter: Vec<_> = times.filter(|(ms, ..)| (super::LEAST_POLL_MS..own).contains(ms)).collect();
     let poll = shorter.iter().map(|(ms, ..)| *ms).min()?;
     watchdog.insert("GLOBAL".to_owned(), json!({ "POLL_INTERVAL": poll.to_string() }));

@@ -45,7 +45,8 @@ fn each_priority_has_the_headroom_of_its_own_group() {
 
 #[test]
 fn a_profile_of_the_platform_is_never_overwritten() {
-    // Raised by the operator. Ethernet248 has no lossless group; SONiC would give it the profile of that name.
+    // The operator raised the profile's `xoff` above the row. Ethernet248 has no lossless priority group; SONiC would
+    // give it the profile named after its speed and cable.
     let raised = changed(&[(
         ", \n  \"Ethernet248|3-4\": {\"profile\": \"pg_lossless_400000_40m_profile\"}".trim_start_matches(", \n  "),
         "\"Ethernet248|1\": {\"profile\": \"ingress_lossy_profile\"}",
@@ -55,7 +56,7 @@ fn a_profile_of_the_platform_is_never_overwritten() {
     let own = ("pg_lossless_400000_40m_profile".to_owned(), 445_770);
     assert_eq!(["240|3", "248|3"].map(|key| group(&made, &format!("Ethernet{key}"))), [own.clone(), own]);
 
-    // A row above the profile: the profile of other ports keeps its fields.
+    // A row with more headroom than the profile: the profile of other ports keeps its fields.
     let above = tests::made(&raised, Some("400000 40m 18796 0 500000 1\n"), false).unwrap();
     let new = ("tagger_lossless_400000_40m_500000_profile".to_owned(), 500_000);
     assert_eq!(group(&above, "Ethernet240|3"), new);
@@ -197,10 +198,10 @@ fn a_queue_that_drops_is_lossy_under_any_name() {
     apply(&mut both, kept.patch.as_ref().unwrap());
     merge(&mut both, &over);
     assert_eq!(check_lossless(&both, None).len(), 1, "{:?}", check_lossless(&both, None));
-    // 7 has no limit: SAI treats it as infinite.
+    // With `dynamic_th` 7 a queue has no limit: SAI treats the exponent as infinite.
     both["BUFFER_PROFILE"]["q_drop"]["dynamic_th"] = "7".into();
     assert_eq!(check_lossless(&both, None), []);
-    // A lossless name is trusted, with a note.
+    // A profile whose name contains "lossless" is accepted despite its limit, with a note.
     let small =
         changed(&[("\"size\": \"0\", \"static_th\": \"67117468\"}", "\"size\": \"0\", \"static_th\": \"60000\"}")]);
     let notes = made(&small, None, false).unwrap().notes;
@@ -212,7 +213,7 @@ fn a_queue_that_drops_is_lossy_under_any_name() {
 fn faults_at_ports_of_no_cable_are_the_platforms_and_faults_of_ours_are_not_hidden_by_them() {
     let with = |entry: &str| changed(&[("\"BUFFER_PG\": {", &format!("\"BUFFER_PG\": {{{entry},"))]);
     let profile = "{\"profile\": \"ingress_lossy_profile\"}";
-    // Ethernet0 has no cable in the fabric.
+    // The fabric does not contain Ethernet0, so invalid entries of this port alone are ignored.
     for foreign in ["Ethernet0|3-4\": {}, \"Ethernet0|4-5", "Ethernet0|nine", "Ethernet96|1"] {
         let text = with(&format!("\"{foreign}\": {profile}"));
         assert!(made(&text, None, false).is_ok(), "{foreign}: {:?}", made(&text, None, false).err());
@@ -250,7 +251,7 @@ fn rows_of_a_platform_with_shared_headroom_do_not_fit_a_pool_without() {
     let said =
         "line 1: does not fit the platform: its BUFFER_POOL|ingress_lossless_pool.xoff is missing, and size 18796 B";
     assert!(refused.starts_with(said), "{refused}");
-    // Also a profile of the platform itself.
+    // A profile of the platform with the same fault is refused as well.
     let refused = made(&changed(&[(", \"xoff\": \"7827456\"}", "}")]), None, false).unwrap_err();
     assert!(refused.starts_with("BUFFER_POOL|ingress_lossless_pool.xoff: is missing"), "{refused}");
 }

@@ -148,9 +148,10 @@ fn the_platforms_headroom_is_a_floor_that_only_a_flag_lifts() {
     let below = made(&platform(), Some(ROWS), true).unwrap();
     assert_eq!(profile(&below).3, 105_567);
     assert_eq!(below.published[0].written, 105_567);
-    // If the platform's `size` includes the headroom, it grows with it; a minimum stays.
+    // If the row's `size` includes the headroom, `size` is increased with `xoff`; if it is only a minimum, it is
+    // unchanged.
     let small = made(&platform(), Some("400000 40m 1000 100 900 0\n"), false).unwrap();
-    // A profile that was raised above the row is used for the port.
+    // The port uses a profile of the platform whose `xoff` exceeds that of the row.
     assert_eq!(profile(&small).3, 445_770);
     let bare = platform().replace("\"xoff\": \"445770\"", "\"xoff\": \"900\"");
     let holds = made(&bare, Some("400000 40m 1001 100 901 0\n"), false).unwrap();
@@ -193,7 +194,7 @@ fn a_platform_that_does_not_suit_is_refused_with_its_key() {
         let refused = made(&changed, None, false).unwrap_err();
         assert!(refused.starts_with(said), "{from}: {refused}");
     }
-    // Only lossy profiles for queues.
+    // Without a lossless queue profile, the export is refused.
     let lossy = platform().replace("egress_lossless_profile", "egress_lossy_two");
     let refused = made(&lossy, None, false).unwrap_err();
     assert_eq!(refused, "BUFFER_QUEUE|Ethernet240: the platform has no lossless profile for a lossless queue");
@@ -215,7 +216,7 @@ fn the_watchdog_polls_no_later_than_it_must_act_or_let_go() {
         let config = alone(&view, &marks, &settings).unwrap();
         assert_eq!(config["PFC_WD"]["GLOBAL"]["POLL_INTERVAL"], poll);
         assert_eq!(check(config.as_object().unwrap(), None), []);
-        // Former rule: the detection time alone.
+        // An earlier version used the detection time as polling interval, which the model rejects for some times.
         let mut wrong = config;
         wrong["PFC_WD"]["GLOBAL"]["POLL_INTERVAL"] = detection_ms.to_string().into();
         let faulty = detection_ms > restoration_ms.min(1_000);
@@ -276,7 +277,7 @@ fn each_rule_of_the_models_has_a_configuration_that_breaks_it() {
     assert_eq!(no_queue, "BUFFER_QUEUE|Ethernet240|3: a lossless queue without a profile");
 }
 
-/// Case 4, profiles: each end has its own cable.
+/// Case 4 of the operators' reports, profiles: the two ends of a link can state different cable lengths.
 #[test]
 fn a_switch_states_the_cables_of_its_own_ports() {
     let text = r#"{"DEVICE_METADATA": {"localhost": {"hostname": "leaf-1"}}, "PORT": {"Ethernet0": {"speed": "100000"}},

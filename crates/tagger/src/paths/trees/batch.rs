@@ -49,19 +49,19 @@ pub(super) struct Batches<'p, 'f> {
     pub graph: TaggedGraph<'p, 'f>,
     pub climb: Climb,
     tree: Tree<'p, 'f>,
-    /// End of each step and index of its reverse step, by step index.
+    /// Peer slot of each step and index of its reverse step, by step index.
     steps: Vec<BatchStep>,
-    /// Per step: the roots towards which packets arrive at this slot by the step's port.
+    /// Per step: the roots towards which packets arrive at this slot through the step's port.
     comers: Vec<u64>,
     /// Per step: whether it has been selected towards any root so far.
     used: Vec<bool>,
     /// BFS levels, by distance from the roots.
     levels: Vec<Level>,
-    /// Per slot, the roots whose search has reached it.
+    /// Per slot: bitmap of the roots whose search has reached it.
     seen: Vec<u64>,
     /// Per slot and root: the egress port of the slot's selected step.
     out: Vec<u16>,
-    /// Per slot and hop: the roots towards which packets make their turn at the slot on that hop.
+    /// Per slot and hop: bitmap of the roots towards which packets make their turn at the slot on that hop.
     below: Vec<u64>,
 }
 
