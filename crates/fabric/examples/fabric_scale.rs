@@ -1,4 +1,4 @@
-//! //! Measures the run time and memory to build a k-ary fat-tree and compute its routes.
+//! Measures the run time and memory to build a k-ary fat-tree and compute its routes.
 //!
 //! ```text
 //! cargo run --release -p tidegate-fabric --example fabric_scale [k]
@@ -13,7 +13,7 @@ use std::error::Error;
 use std::time::Instant;
 use units::{Rate, Time};
 
-/// /// Returns the value of a line of `/proc/self/status`, in MB; `None` if the file does not exist.
+/// Returns the value of a line of `/proc/self/status`, in MB; `None` if the file does not exist.
 fn status_mb(line: &str) -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let value = status.lines().find_map(|text| text.strip_prefix(line))?;

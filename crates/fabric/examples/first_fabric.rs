@@ -1,5 +1,4 @@
-//! //! Builds a leaf-spine fabric, computes its routes, and prints the ECMP ports of a leaf towards a host at another
-//! leaf.
+//! Builds a leaf-spine fabric, computes its routes, and prints the ECMP ports of a leaf towards a host at another leaf.
 //!
 //! ```text
 //!      spine  spine        2 spines

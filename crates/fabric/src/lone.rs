@@ -63,7 +63,7 @@ impl SpreadHop {
         SpreadHop { kinds: vec![(rate, delay, 1)] }
     }
 
-    /// Creates a hop with this kind of link and at least as many links as there are frames.
+    /// Creates a hop with parallel links of this kind, at least as many as there are frames.
     pub fn unlimited((rate, delay): (Rate, Time)) -> SpreadHop {
         SpreadHop { kinds: vec![(rate, delay, u64::MAX)] }
     }

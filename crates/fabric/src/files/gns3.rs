@@ -142,7 +142,8 @@ pub fn read_gns3(content: &str, options: &Options) -> Result<Fabric, FileError> 
         }
         let may_forward = MACHINES.contains(&kind.as_str());
         let is_host = may_forward || HOSTS.contains(&kind.as_str());
-        // The form up to version 1 has names of classes, such as `EthernetSwitch` or `C7200`: not compared.
+        // In the form up to version 1 the type is a class name, such as `EthernetSwitch` or `C7200`, which is not
+        // checked.
         let has_present_form = node.get("node_type").is_some();
         if !is_host && has_present_form && !SWITCHES.contains(&kind.as_str()) {
             unknown_kinds.push(format!("{name} ({kind})"));

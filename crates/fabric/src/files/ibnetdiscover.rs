@@ -110,7 +110,7 @@ pub fn read_ibnetdiscover(content: &str, options: &Options) -> Result<Fabric, Fi
             unread.push(format!("line {line}, a block `{}`", shown(block)));
             is_skipped = true;
         } else if is_skipped && text.starts_with('[') {
-            // A port of a skipped block.
+            // This line is a port of a skipped block, so it is ignored.
         } else if let Some((port, rest)) = bracketed(text) {
             let Some(node) = &current else { return fail(line, "a port before any `Switch` or `Ca`") };
             let peer = quoted(rest).and_then(|(peer, rest)| Some((peer, bracketed(rest)?.0)));

@@ -8,7 +8,7 @@ use units::{Rate, Time};
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(500));
 const OPTIONS: Options = Options::new(LINK);
 
-/// Parts of names that often break parsers: line ends and quotes, comments, formulas, escapes, paths, options.
+/// Parts of names that often break parsers: line breaks and quotes, comments, formulas, escapes, paths, options.
 const PARTS: [&str; 34] = [
     "\n",
     "\r",

@@ -113,7 +113,7 @@ fn hpcc_files_as_they_are_found() {
     assert_eq!(fabric.links()[1].rate, Rate::from_gbps(25));
     assert!(fabric.links().iter().all(|link| link.delay == Time::from_us(1)));
     assert_eq!((fabric.find("h2").map(|n| n.0), fabric.find("s3").map(|n| n.0)), (Some(2), Some(3)));
-    // Blank lines, Windows line ends, a byte order mark, switch ids on two lines, comments at the end.
+    // Blank lines, CRLF line breaks, a byte order mark, switch ids on two lines, comments after the last link.
     let odd = "\u{feff}5 2 5\r\n\r\n3\r\n  4\r\n0 3 100Gbps 1000ns 0\r\n1 3 1Gbps 1ns 0\r\n2 4 1Gbps 1ns 0\r\n\
                3 4 1Gbps 1ns 0\r\n3 4 1Gbps 1ns 0.5 total node #, ...\r\n\r\nfirst line: 7 8\r\n";
     let fabric = read_hpcc(odd).unwrap();

@@ -16,7 +16,7 @@ pub(crate) struct Descending {
     pub upward: Vec<bool>,
 }
 
-/// Strict order of routers: every live link has an upper and a lower end.
+/// Strict order of routers: one endpoint of every live link is above the other.
 pub(crate) struct Order {
     key: Vec<u64>,
     /// Slots from highest to lowest.

@@ -43,9 +43,9 @@ pub struct ListedEnd<'f> {
 /// Link in the JSON output.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ListedLink<'f> {
-    /// End that was given first.
+    /// First endpoint of the link.
     pub a: ListedEnd<'f>,
-    /// End that was given second.
+    /// Second endpoint of the link.
     pub b: ListedEnd<'f>,
     /// Rate, as text with unit.
     pub rate: String,

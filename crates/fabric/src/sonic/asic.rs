@@ -156,7 +156,7 @@ mod tests {
         let all = r#"{"PORT_PERIPHERAL_TABLE:global": {"gearbox_model": "BOX"}}"#;
         let box_row = r#"{"PERIPHERAL_TABLE:BOX": {"gearbox_delay": "9.765"}}"#;
         assert_eq!(read(&with(&format!("{all}, {box_row}"))).unwrap().gearbox_delay, 9_765_000);
-        // A gearbox model that no port uses.
+        // A gearbox model that no port uses adds no delay.
         assert_eq!(read(&with(box_row)).unwrap().gearbox_delay, 0);
         let missing = "PERIPHERAL_TABLE|BOX: is missing: it is the gearbox of all ports: write its `gearbox_delay`";
         assert_eq!(read(&with(all)), Err(missing.to_owned()));

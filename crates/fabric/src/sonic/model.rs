@@ -49,7 +49,7 @@ impl BufferModel {
     /// Reads the parameters.
     ///
     /// # Errors
-    /// The first missing or invalid parameter, with its key. SONiC also computes no headroom if it is missing.
+    /// The first missing or invalid parameter, with its key. Without it, SONiC computes no headroom either.
     pub fn of(config: &Object) -> Result<BufferModel, TableFault> {
         let missing = |table: &str, fields: &str| TableFault::new(table, "is missing", format!("a row with {fields}"));
         let (pattern, parameters) = ("LOSSLESS_TRAFFIC_PATTERN", "DEFAULT_LOSSLESS_BUFFER_PARAMETER");

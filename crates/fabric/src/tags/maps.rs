@@ -48,7 +48,7 @@ pub struct Stop {
     pub account: u8,
 }
 
-/// Maps of a node: a switch, or a host, which has only `stops`.
+/// QoS maps of a node: a switch, or a host, for which only `stops` is valid.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NodeMaps {
