@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub struct Binding<'a> {
     device: Device<'a>,
-    /// Bitmask of the queues that the maps of any port choose, by node.
+    /// Per node: bitmask of the queues that the maps of its ports select.
     fed: Vec<u32>,
 }
 
@@ -21,7 +21,7 @@ pub struct Binding<'a> {
 pub struct Hop {
     /// Priority group that counts the frame.
     pub account: u8,
-    /// Whether that group pauses instead of dropping.
+    /// Whether that priority group is lossless: it sends PFC frames instead of dropping.
     pub lossless: bool,
     /// Queue in which the frame waits.
     pub queue: u8,
@@ -31,8 +31,8 @@ pub struct Hop {
     pub unnamed_queue: bool,
     /// Whether that queue has a scheduler. Without one, nothing guarantees that it drains.
     pub scheduled: bool,
-    /// Lowest queue of strict priority that can starve this one if classes are mapped to it: a queue without limit, or
-    /// one of several whose limits together reach the port's rate.
+    /// Lowest-numbered strict-priority queue that can starve this queue if classes are mapped to it: a queue without a
+    /// rate limit, or one of several queues whose rate limits together reach the port's rate.
     pub outranked_by: Option<u8>,
     /// Treatment at the next switch; `None` if the next node is a host.
     pub next: Option<NextHop>,
@@ -45,35 +45,36 @@ pub struct NextHop {
     pub dscp: u8,
     /// Priority group that counts the frame.
     pub account: u8,
-    /// Whether that group pauses.
+    /// Whether that priority group is lossless.
     pub lossless: bool,
     /// Bitmask of the lossless groups at the next switch whose PFC frames pause the queue of the frame at this switch.
     pub stopped_by: u8,
 }
 
-/// A rule: frames of one group that cross the switch between two ports enter `new_tag` at the next switch.
+/// A rule: frames counted in priority group `tag` that cross the switch from port `ingress` to port `egress` are
+/// counted in priority group `new_tag` at the next switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ImplementedRule {
     /// The switch.
     pub node: NodeId,
-    /// Group at this switch, used as the tag: 1 to 7.
+    /// Priority group at this switch, used as the tag: 1 to 7.
     pub tag: u8,
     /// Ingress port.
     pub ingress: PortIndex,
     /// Egress port.
     pub egress: PortIndex,
-    /// Group at the next switch; if a host is next, the group at this switch.
+    /// Priority group at the next switch; if a host is next, the priority group at this switch.
     pub new_tag: u8,
 }
 
 /// The rule table that a configuration implements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImplementedRules {
-    /// Rules, ordered by switch, group and ports. Frames that match no rule become lossy.
+    /// Rules, ordered by switch, priority group and ports. Frames that match no rule become lossy.
     pub rules: Vec<ImplementedRule>,
-    /// Lossless groups, ascending: the tags.
+    /// Lossless priority groups, ascending: the tags.
     pub tags: Vec<u8>,
-    /// Lossless groups of frames that arrive from hosts, ascending: the initial tags.
+    /// Lossless priority groups of frames that arrive from hosts, ascending: the initial tags.
     pub first: Vec<u8>,
 }
 
@@ -117,7 +118,7 @@ impl<'a> Binding<'a> {
         let (from, to) = (device.port(number(ingress))?, device.port(number(egress))?);
         let (class, account) = device.classify(from, dscp, None, false);
         let (queue, dscp) = device.leaves(from, to, class, dscp, false);
-        // With the map of the ingress port, every port of the switch can feed the queue.
+        // If the ASIC uses the queue map of the ingress port, the maps of all ports of the switch can select a queue.
         let fed = match device.binding {
             QueueBinding::Egress => queues_of(to),
             QueueBinding::Ingress => self.fed[node.index()],
@@ -148,10 +149,9 @@ impl<'a> Binding<'a> {
     /// Returns the rules that the switches implement, independent of the forwarding. The tag of a frame is the priority
     /// group that counts it.
     ///
-    /// # Errors
-    /// The reason why rules cannot express the configuration: frames of one group and port pair leave for different
-    /// groups, a queue is paused by PFC frames of another group, lossy frames become lossless, a tunnel, priority group
-    /// 0.
+    /// The reason why rules cannot express the configuration: frames of one priority group, ingress port and egress
+    /// port arrive in different groups at the next switch; a queue is paused by PFC frames of another group; lossy
+    /// frames become lossless; there is a tunnel; or frames use priority group 0.
     pub fn rules(&self) -> Result<ImplementedRules, String> {
         let fabric = self.device.fabric;
         if let Some(node) = self.device.detours.keys().next() {
@@ -201,12 +201,12 @@ impl<'a> Binding<'a> {
     }
 }
 
-/// Bitmask of the queues that a port's map chooses.
+/// Returns the bitmask of the queues that a port's queue map selects.
 fn queues_of(port: &Port) -> u32 {
     port.queue.iter().fold(0, |bits, queue| bits | 1 << queue)
 }
 
-/// Returns the tag with which a frame leaves; `None`: lossy. The error says why no rule can express the hop.
+/// Returns the tag of a frame on departure; `None` if it becomes lossy. The error says why no rule can express the hop.
 fn new_tag(hop: &Hop) -> Result<Option<u8>, String> {
     // The report assumes that queues with an unnamed profile are lossless.
     let drops = !hop.lossless_queue && !hop.unnamed_queue;

@@ -32,7 +32,7 @@ pub(crate) struct Port {
     pub group: [u8; CLASSES],
     /// Queue by traffic class.
     pub queue: [u8; CLASSES],
-    /// DSCP that a traffic class leaves with; `None`: unchanged.
+    /// DSCP that frames of a traffic class have on departure; `None`: unchanged.
     pub dscp: [Option<u8>; CLASSES],
     /// Bitmask of the priorities of `pfc_enable`.
     pub enabled: u8,
@@ -52,17 +52,18 @@ pub(crate) struct Port {
     pub scheduled: u32,
     /// Bitmask of the queues with strict-priority scheduling.
     pub strict: u32,
-    /// Limits (`pir`) of queues below the port's rate, in bytes per second.
+    /// Rate limits (`pir`) of queues below the port's rate, in bytes per second.
     pub limits: BTreeMap<u8, u64>,
-    /// The port's rate in bytes per second; 0 if the file has none, and then `limits` is empty.
+    /// The port's rate in bytes per second; 0 if the file states none, in which case `limits` is empty.
     pub rate: u64,
-    /// Whether frames to the host may be delivered here, and whether they may have to take the tunnel to the other ToR.
+    /// `delivers`: frames to the host may be delivered by this port; `detours`: they may have to take the tunnel to the
+    /// other ToR.
     pub delivers: bool,
     pub detours: bool,
 }
 
 impl Port {
-    /// Whether both ports treat frames equally, on ingress and egress.
+    /// Returns whether both ports treat frames equally, on ingress and egress.
     pub fn has_equal_treatment(&self, other: &Port) -> bool {
         let maps = |port: &Port| (port.class, port.group, port.queue, port.dscp);
         let pfc = |port: &Port| (port.enabled, port.sends, port.stops, port.lossless);
@@ -70,8 +71,9 @@ impl Port {
         maps(self) == maps(other) && pfc(self) == pfc(other) && cable(self) == cable(other)
     }
 
-    /// Queues of `fed`, a bit each, that can starve `queue`: queues of higher strict priority without a limit; if all
-    /// have a limit, all of them, provided that the limits add up to the port's rate.
+    /// Returns the bitmask of the queues among `fed` that can starve `queue`. These are the queues of higher strict
+    /// priority without a rate limit; if all have a rate limit, all of them, provided that the limits add up to the
+    /// port's rate.
     pub fn starves(&self, queue: u8, fed: u32) -> u32 {
         let is_strict = |queue: u8| self.strict >> queue & 1 == 1;
         let before = |&other: &u8| {
@@ -149,7 +151,7 @@ impl<'a> Device<'a> {
             detours: BTreeMap::new(),
         };
         let mut faults = Vec::new();
-        // No file has the accounts and queues of a host that forwards.
+        // A host that forwards has accounts and queues that no file describes.
         let forwards = fabric.nodes().iter().find(|node| node.relay && node.kind == NodeKind::Host);
         if let Some(host) = forwards {
             faults.push(Fault {
@@ -159,7 +161,7 @@ impl<'a> Device<'a> {
                 help: "a topology whose hosts forward nothing (without --relay)".to_owned(),
             });
         }
-        // No file has the switch ports of attached hosts, so the classification of their frames is undefined.
+        // The switch ports of attached hosts are in no file, so the classification of their frames is undefined.
         if fabric.decisions().iter().any(|decision| decision.subject == Subject::AttachedHosts) {
             return Err(vec![Fault {
                 file: "(topology)".to_owned(),
@@ -208,15 +210,15 @@ impl<'a> Device<'a> {
         if faults.is_empty() { Ok(device) } else { Err(faults) }
     }
 
-    /// A port of a switch.
+    /// Returns a port of a switch by its port number; `None` for a port of a host.
     pub fn port(&self, number: u32) -> Option<&Port> {
         self.ports[number as usize].as_ref()
     }
-    /// All ports of switches, with their numbers.
+    /// Returns all ports of switches, with their port numbers.
     pub fn ports(&self) -> impl Iterator<Item = (u32, &Port)> {
         self.ports.iter().enumerate().filter_map(|(number, port)| Some((number as u32, port.as_ref()?)))
     }
-    /// Connected ports of the switch of a file.
+    /// Returns the connected ports of the switch of a file.
     pub fn ports_of(&self, config: &SwitchConfig) -> impl Iterator<Item = &Port> {
         let fabric = self.fabric;
         let ports = fabric.find(&config.name).map_or(0..0, |node| {
@@ -225,17 +227,17 @@ impl<'a> Device<'a> {
         });
         ports.filter_map(|number| self.port(number as u32))
     }
-    /// The peer port, if it belongs to a switch.
+    /// Returns the peer port, if it belongs to a switch.
     pub fn peer(&self, number: u32) -> Option<(u32, &Port)> {
         let peer = self.peers[number as usize];
         Some((peer, self.port(peer)?))
     }
-    /// The file of a port's switch.
+    /// Returns the configuration of a port's switch.
     pub fn config(&self, port: &Port) -> &'a SwitchConfig {
         self.configs[port.node.index()].expect("a port of a switch with a file")
     }
-    /// Returns traffic class and priority group of an arriving frame. `dscp` is the outer DSCP if the frame has an
-    /// `inner` one. `ends`: whether its tunnel ends here.
+    /// Returns the traffic class and priority group of an arriving frame. `dscp` is the DSCP of the outermost header;
+    /// in a tunnel, `inner` is that of the inner header. `ends`: whether the tunnel ends at this switch.
     pub fn classify(&self, port: &Port, dscp: u8, inner: Option<u8>, ends: bool) -> (u8, u8) {
         let detour = self.detours.get(&port.node).filter(|_| ends);
         let Some(detour) = detour else {
@@ -247,15 +249,16 @@ impl<'a> Device<'a> {
         (class, detour.decap_group.as_ref().unwrap_or(&port.group)[usize::from(class)])
     }
 
-    /// Returns the DSCP of a frame beyond the tunnel of this switch: of the inner header in pipe mode, of the outer one
-    /// in uniform mode. Elsewhere it is that of the outer header.
+    /// Returns the DSCP with which this switch continues to process a frame. If a tunnel ends here, it is that of the
+    /// inner header in pipe mode and that of the outer header in uniform mode; otherwise it is that of the outer
+    /// header.
     pub fn carried(&self, node: NodeId, dscp: u8, inner: Option<u8>, ends: bool) -> u8 {
         let is_pipe = ends && self.detours.get(&node).is_some_and(|detour| !detour.uniform);
         inner.filter(|_| is_pipe).unwrap_or(dscp)
     }
 
-    /// Returns queue and DSCP with which a class leaves by `egress`. `enters`: whether it enters the tunnel of this
-    /// switch.
+    /// Returns the queue of a class at `egress` and the DSCP on departure. `enters`: whether the frames enter the
+    /// tunnel of this switch.
     pub fn leaves(&self, ingress: &Port, egress: &Port, class: u8, dscp: u8, enters: bool) -> (u8, u8) {
         let class = usize::from(class);
         let by = match self.binding {
@@ -272,22 +275,22 @@ impl<'a> Device<'a> {
         (detour.encap_queue.map_or(queue, |map| map[class]), outer)
     }
 
-    /// Names of the node and the port.
+    /// Returns the names of the node and the port.
     pub fn end(&self, number: u32) -> (&'a str, String) {
         let (node, index) = self.owners[number as usize];
         let name = self.fabric.port_name(node, index).map_or(index.to_string(), str::to_owned);
         (self.fabric.name(node), name)
     }
-    /// The node of a port.
+    /// Returns the node of a port.
     pub fn owner(&self, number: u32) -> NodeId {
         self.owners[number as usize].0
     }
-    /// The peer port, of a host or a switch.
+    /// Returns the peer port, whether it belongs to a host or a switch.
     pub fn other(&self, number: u32) -> u32 {
         self.peers[number as usize]
     }
 
-    /// Maps each DSCP to the lowest one that all maps treat equally.
+    /// Maps each DSCP to the lowest DSCP that all maps treat equally.
     pub fn alike(&self) -> [u8; DSCPS] {
         let mut maps: BTreeSet<[u8; DSCPS]> = self.ports.iter().flatten().map(|port| port.class).collect();
         maps.extend(self.detours.values().filter_map(|detour| detour.decap_class));
@@ -297,7 +300,8 @@ impl<'a> Device<'a> {
         })
     }
 
-    /// DSCPs that tunnels write for classes that are lossless at a host's port. Hosts must not send them.
+    /// Returns the DSCPs that tunnels write for classes that are lossless at a host's port. Hosts must not send these
+    /// DSCPs.
     pub fn reserved(&self) -> BTreeSet<u8> {
         let mut reserved = BTreeSet::new();
         for (_, port) in self.ports().filter(|(number, _)| self.peer(*number).is_none()) {
@@ -311,7 +315,7 @@ impl<'a> Device<'a> {
     }
 }
 
-/// Returns the fault of a switch without a file, at a neighbour with one.
+/// Returns the fault of a switch without a file, located at a neighbour that has a file.
 fn without_file(fabric: &Fabric, node: NodeId, configs: &[SwitchConfig]) -> Fault {
     let name = fabric::visible(fabric.name(node));
     let by = fabric.ports(node).iter().find_map(|link| {
@@ -363,7 +367,7 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
             std::array::from_fn(|priority| queue(priority).map_or(0, |queue| 1 << queue))
         }
     };
-    // A PFC priority without an entry belongs to the group of equal number.
+    // A PFC priority without an entry maps to the priority group with the same number.
     let groups = map("pfc_to_pg_map");
     let mut sends = [0; 8];
     for priority in (0..8u8).filter(|priority| enabled >> priority & 1 == 1) {
@@ -392,7 +396,7 @@ fn port(fabric: &Fabric, node: NodeId, index: PortIndex, config: &SwitchConfig) 
             scheduled |= 1 << queue;
             let (Scheduling::Strict { limit } | Scheduling::Share { limit }) = scheduling;
             strict |= u32::from(matches!(scheduling, Scheduling::Strict { .. })) << queue;
-            // A limit below the port's rate leaves bandwidth to the other queues.
+            // Only a limit below the port's rate leaves bandwidth for other queues.
             limits.extend(limit.filter(|limit| (1..rate).contains(limit)).map(|limit| (queue, limit)));
         }
     }

@@ -20,7 +20,7 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FindingKind {
-    /// Lossless accounts wait for each other in a cycle.
+    /// Lossless accounts can wait for each other in a cycle.
     Deadlock,
     /// A lossless frame enters an account that drops.
     LossyHop,
@@ -32,9 +32,9 @@ pub enum FindingKind {
     Buffer,
     /// Less headroom than the cable needs.
     Headroom,
-    /// A queue can starve that holds frames of a lossless account.
+    /// A queue that holds frames of a lossless account can starve.
     Starvation,
-    /// A watchdog setting that SONiC refuses, or that watches no enabled priority.
+    /// A watchdog setting that SONiC rejects, or that monitors no enabled priority.
     Watchdog,
     /// A key that neither this crate nor SONiC reads.
     UnknownKey,
@@ -66,8 +66,8 @@ pub struct Finding {
     pub file: String,
     /// The key to change, as in [`Fault::key`].
     pub key: String,
-    /// Why it is unsafe.
+    /// Why the setting is unsafe.
     pub why: String,
-    /// The value to write instead; empty if none is known with which the check has fewer findings.
+    /// The value to write instead; empty if no known value reduces the number of findings.
     pub instead: String,
 }

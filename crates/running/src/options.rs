@@ -24,7 +24,7 @@ pub enum PathSet {
     /// Up-down paths with at most this number of bounces. A bounce is a hop within a tier, or a hop up after a hop
     /// down.
     Bounces(u8),
-    /// Any path, except out of the port that the frame arrived at.
+    /// Any path, except that no frame leaves by its ingress port.
     Any,
 }
 
@@ -47,7 +47,7 @@ pub struct Conditions {
     pub rate: Rate,
     /// One-way propagation delay, at 5 ns per metre of the longer length that the two ends state.
     pub delay: Time,
-    /// The larger MTU of the two ends, in bytes.
+    /// Larger of the MTUs at the two ends, in bytes.
     pub mtu: u64,
     /// Number of lossless priorities of the port.
     pub priorities: u8,

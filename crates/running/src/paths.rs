@@ -1,4 +1,4 @@
-//! Accounts that frames enter, and the queues in which they wait, over all paths of a set.
+//! Accounts that count frames, and queues in which frames wait, over all paths of a set.
 //!
 //! The state of a frame is its ingress port, its DSCP, and the inner DSCP in a tunnel. Hosts send every DSCP except
 //! those reserved for tunnels. The search merges DSCPs that all maps treat equally, and host ports of a switch with
@@ -10,8 +10,8 @@ use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A multiplicative hash per word. The keys are a few small numbers that the program makes itself, so the default
-/// hasher's protection against chosen keys is not needed; this one costs a tenth.
+/// Hasher with one multiplication per word. Because the keys are small numbers that the program generates itself, the
+/// default hasher's protection against chosen keys is not needed; this hasher takes a tenth of the time.
 #[derive(Default)]
 struct WordHasher(u64);
 
@@ -43,9 +43,9 @@ type Set<T> = HashSet<T, BuildHasherDefault<WordHasher>>;
 pub(crate) struct State {
     pub ingress: u32,
     pub dscp: u8,
-    /// In a tunnel: the inner DSCP and the switch at its end.
+    /// Inner DSCP, and the switch at the end of the tunnel; `None` outside of tunnels.
     pub inside: Option<(u8, NodeId)>,
-    /// Bounces so far.
+    /// Number of bounces so far.
     pub bounces: u8,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Wait {
     pub queue: u8,
     /// State on arrival at the next switch; `None` if a host is next.
     pub next: Option<Arrival>,
-    /// Whether the frames enter a tunnel here.
+    /// Whether the frames enter a tunnel at this switch.
     pub enters: bool,
     pub class: u8,
     /// The lowest DSCP of these frames at `ingress`.
@@ -80,7 +80,7 @@ pub(crate) struct Arrival {
     pub dscp: u8,
     pub class: u8,
     pub group: u8,
-    /// Whether its tunnel ends there.
+    /// Whether the frame's tunnel ends at this switch.
     pub ends: bool,
 }
 
@@ -98,22 +98,23 @@ pub(crate) struct ReachableWaits {
 /// Hosts attached to one set of switches.
 struct Group {
     switches: Vec<NodeId>,
-    /// Ports that lead to them, by node.
+    /// Ports that lead to these hosts, by node.
     exits: BTreeMap<NodeId, Vec<PortIndex>>,
 }
 
 struct Search<'d, 'a> {
     device: &'d Device<'a>,
-    /// Host ports of a switch with equal configuration, by the lowest of them. Ports without an equal are absent.
+    /// Groups of host ports of one switch with equal configuration: the other ports of the group, by its lowest port.
+    /// Groups of one port are omitted.
     equivalent_ports: BTreeMap<u32, Vec<u32>>,
     alike: [u8; DSCPS],
     waits: Set<Wait>,
     accounts: BTreeSet<(u32, u8)>,
-    /// Hops to each tunnel end, by switch.
+    /// Distance in hops from each switch to a tunnel end, by tunnel end.
     distances: BTreeMap<NodeId, Vec<u32>>,
     seen: Set<State>,
     open: Vec<State>,
-    /// All hops since the last start, if they are kept.
+    /// All hops since the last call of `begin`, if hops are recorded.
     steps: Option<Vec<Step>>,
 }
 
@@ -124,7 +125,7 @@ pub(crate) fn follow(device: &Device<'_>, paths: PathSet) -> ReachableWaits {
     follow_from(device, paths, equivalent_ports(device))
 }
 
-/// Like [`follow`], with the given merged ports.
+/// Like [`follow`], with these groups of merged host ports.
 fn follow_from(device: &Device<'_>, paths: PathSet, equivalent_ports: BTreeMap<u32, Vec<u32>>) -> ReachableWaits {
     let fabric = device.fabric;
     let mut search = Search::new(device, equivalent_ports);
@@ -147,8 +148,8 @@ fn follow_from(device: &Device<'_>, paths: PathSet, equivalent_ports: BTreeMap<u
             }
         }
     }
-    // Copy the result of a port to its equals. Frames never return to the host port of their arrival, so waits of that
-    // kind, which stem from the merge, are dropped.
+    // Copies the waits of a port to the ports merged with it. Frames never return to the host port at which they
+    // arrived, so copied waits with equal ingress and egress port are dropped.
     let alone: [u32; 0] = [];
     let alike = |port: u32| search.equivalent_ports.get(&port).map_or(&alone[..], Vec::as_slice);
     let mut followed: Vec<Wait> = search.waits.into_iter().collect();
@@ -193,12 +194,12 @@ pub(crate) fn steps(device: &Device<'_>, paths: PathSet, visit: &mut dyn FnMut(&
     }
 }
 
-/// Groups the host ports of each switch that treat frames equally: the first, with the later ones.
+/// Groups the host ports of each switch that treat frames equally: the first port of each group, with the later ports.
 fn equivalent_ports(device: &Device<'_>) -> BTreeMap<u32, Vec<u32>> {
     let mut alike: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut firsts: Vec<(u32, &Port)> = Vec::new();
     for (number, port) in device.ports().filter(|(number, _)| device.peer(*number).is_none()) {
-        // Ports are ordered by switch.
+        // Since ports are ordered by switch, only the groups of the current switch are kept.
         firsts.retain(|(_, first)| first.node == port.node);
         match firsts.iter().find(|(_, first)| first.has_equal_treatment(port)) {
             Some((first, _)) => alike.entry(*first).or_default().push(number),
@@ -208,7 +209,7 @@ fn equivalent_ports(device: &Device<'_>) -> BTreeMap<u32, Vec<u32>> {
     alike
 }
 
-/// Hops from every switch to the nearest of `targets`.
+/// Returns the distance in hops from every switch to the nearest of `targets`.
 fn distances(fabric: &Fabric, targets: &[NodeId]) -> Vec<u32> {
     let mut distances = vec![FAR; fabric.nodes().len()];
     let mut queue: std::collections::VecDeque<NodeId> = targets.iter().copied().collect();
@@ -238,7 +239,7 @@ fn groups(fabric: &Fabric) -> Vec<Group> {
     groups.into_values().collect()
 }
 
-/// Returns the number of tiers that the next node is above this one; hosts are at -1.
+/// Returns the tier of node `to` minus that of node `from`; hosts are at tier -1.
 fn rise(fabric: &Fabric, from: NodeId, to: NodeId) -> i16 {
     let height = |node: NodeId| match fabric.node(node).kind {
         NodeKind::Host => -1,
@@ -348,7 +349,8 @@ impl<'d, 'a> Search<'d, 'a> {
         self.deliver(state, node, exits.into_iter());
     }
 
-    /// Forwards a frame in a tunnel towards its end. Returns false if the frame is in no tunnel, or at its end.
+    /// Forwards a frame in a tunnel towards the tunnel's end. Returns false if the frame is in no tunnel, or if this
+    /// switch is the end of its tunnel.
     fn in_tunnel(&mut self, state: State, node: NodeId) -> bool {
         let Some((_, target)) = state.inside.filter(|(_, target)| *target != node) else { return false };
         let towards = std::mem::take(self.distances.entry(target).or_default());
@@ -365,7 +367,8 @@ impl<'d, 'a> Search<'d, 'a> {
         let mut detours = false;
         for out in exits {
             let number = fabric.port_number(node, out) as u32;
-            // No frame returns to its ingress port. A merged port is the exception: frames of its equals leave by it.
+            // A frame never leaves by its ingress port. A merged port is an exception: it stands for several ports, so
+            // frames of one may leave by another.
             let back = number == state.ingress && !self.equivalent_ports.contains_key(&number);
             let Some(exit) = device.port(number).filter(|_| !back) else { continue };
             if exit.delivers || state.inside.is_some() {
@@ -382,7 +385,7 @@ impl<'d, 'a> Search<'d, 'a> {
         self.distances.insert(detour.peer, towards);
     }
 
-    /// Ports of a switch that lead one hop closer.
+    /// Returns the ports of a switch whose neighbours are one hop closer to the target.
     fn closer(&self, node: NodeId, towards: &[u32]) -> Vec<PortIndex> {
         let fabric = self.device.fabric;
         let here = towards[node.index()];
@@ -394,13 +397,13 @@ impl<'d, 'a> Search<'d, 'a> {
         closer.map(|(port, _)| port as PortIndex).collect()
     }
 
-    /// Like [`Search::bounce`], without a bounce.
+    /// Like [`Search::bounce`], with an unchanged number of bounces.
     fn hop(&mut self, state: State, out: PortIndex, enters: Option<NodeId>) {
         self.bounce(state, state.bounces, out, enters);
     }
 
-    /// Records the wait at an egress port, and adds the state at the next switch, with this number of bounces.
-    /// `enters`: end of the tunnel that the frame enters here.
+    /// Records the wait at egress port `out`, and adds the state on arrival at the next switch, with this number of
+    /// bounces. `enters`: end of the tunnel that the frame enters at this switch.
     fn bounce(&mut self, state: State, bounces: u8, out: PortIndex, enters: Option<NodeId>) {
         let device = self.device;
         let Some(ingress) = device.port(state.ingress) else { return };

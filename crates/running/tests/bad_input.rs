@@ -1,4 +1,4 @@
-//! Unusable input is refused with file and key, in both styles of references; random damage never panics.
+//! Invalid input is rejected with file and key, for both forms of references; random damage causes no panic.
 
 mod common;
 
@@ -7,7 +7,7 @@ use running::{Options, PathSet, QueueBinding};
 use serde_json::{Value, json};
 use units::random::{Stream, purpose};
 
-/// Returns the faults of two leaves and a spine after a change to the second file.
+/// Returns the faults of two leaves and a spine after a change to the second leaf's file.
 fn faults(change: impl Fn(&mut Value)) -> Vec<String> {
     let mut files = leaf_spine(2, 1, 1);
     change(&mut files[1].1);
@@ -76,7 +76,7 @@ fn values_that_sonics_models_refuse_are_faults() {
     assert!(
         profile("xon", "1000000").starts_with(&format!("{at}.xon: is 1000000, more than the size of the profile, "))
     );
-    // A row as Broadcom publishes them: size is the guaranteed minimum.
+    // A row as published by Broadcom, in which `size` is the guaranteed minimum.
     let broadcom = faults(|file| {
         let profile = &mut file["BUFFER_PROFILE"]["pg_lossless_100000_40m_profile"];
         (profile["size"], profile["xon"], profile["xoff"]) = ("1248".into(), "2288".into(), "55120".into());
@@ -190,7 +190,7 @@ fn references_of_both_styles_and_lists_of_ports_mean_the_same() {
         profiles
             .values_mut()
             .for_each(|row| row["pool"] = format!("[BUFFER_POOL|{}]", row["pool"].as_str().unwrap()).into());
-        // One row for two ports.
+        // One row of `QUEUE` for two ports.
         let queues = file["QUEUE"].as_object_mut().unwrap();
         let row = queues.remove("Ethernet0|0").unwrap();
         queues.remove("Ethernet4|0");

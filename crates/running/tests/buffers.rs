@@ -36,7 +36,7 @@ fn a_static_threshold_below_the_headroom_of_its_accounts_is_a_finding() {
         assert_eq!(keys(&report), ["BUFFER_PROFILE|egress_lossless_profile.static_th"]);
         assert_eq!(report.findings.len(), 1, "{:#?}", report.findings);
     }
-    // Published files have thresholds below the size of the pool: not judged, and said.
+    // A threshold below the size of the pool, as in published files, is an assumption of the report and no finding.
     let quarter = judged(|file| file["BUFFER_PROFILE"]["egress_lossless_profile"]["static_th"] = "3995680".into());
     assert!(quarter.safe(), "{:#?}", quarter.findings);
     let said = "lossless queues hold all frames of their accounts: leaf-01.json \
@@ -69,7 +69,7 @@ fn an_egress_pool_below_the_headroom_of_its_queues_is_a_finding() {
         let small = judged(|file| file["BUFFER_POOL"]["egress_lossless_pool"]["size"] = bytes.into());
         assert_eq!(keys(&small), ["BUFFER_POOL|egress_lossless_pool.size"], "{bytes}");
         assert!(small.findings[0].why.contains("of headroom: it drops"), "{:#?}", small.findings);
-        // The alpha of a dynamic threshold does not matter: there is no room.
+        // With a dynamic threshold the finding is the same for any alpha, because the pool has too few bytes.
         let dynamic = judged(|file| {
             file["BUFFER_POOL"]["egress_lossless_pool"] = json!({ "type": "egress", "mode": "dynamic", "size": bytes });
             let profile = &mut file["BUFFER_PROFILE"]["egress_lossless_profile"];
@@ -123,7 +123,7 @@ fn wred_that_drops_in_a_lossless_queue_is_a_finding() {
     assert!(all.assumptions.iter().any(|it| it == said), "{:#?}", all.assumptions);
     assert!(wred(json!({ "wred_green_enable": "false", "ecn": "ecn_none" })).safe());
     assert!(wred(json!({ "wred_green_enable": "true", "ecn": "ecn_green_yellow" })).safe());
-    // On a lossy queue it is its purpose.
+    // WRED that drops in a lossy queue is no finding.
     let lossy = judged(|file| {
         file["WRED_PROFILE"]["W"] = json!({ "wred_green_enable": "true", "ecn": "ecn_none" });
         file["QUEUE"]["Ethernet4|0"]["wred_profile"] = "W".into();

@@ -13,7 +13,7 @@ fn changed(change: impl Fn(&mut Value)) -> Report {
     judge(&files, PathSet::Shortest)
 }
 
-/// Findings as file, key and kind.
+/// Returns file, key and kind of each finding.
 fn keys(report: &Report) -> Vec<(&str, &str, FindingKind)> {
     report.findings.iter().map(|it| (it.file.as_str(), it.key.as_str(), it.kind)).collect()
 }
@@ -23,7 +23,7 @@ fn a_pool_smaller_than_what_its_profiles_reserve_is_a_finding() {
     let small = changed(|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["size"] = "1000".into());
     let key = "BUFFER_POOL|ingress_lossless_pool.size";
     assert_eq!(keys(&small), [("leaf-01.json", key, FindingKind::Headroom)]);
-    // Two priorities each of a port with 5 m and of two ports with 40 m.
+    // The pool must hold the sum over two priorities each of one port with 5 m and two ports with 40 m of cable.
     let sum = small.findings[0].instead.split_whitespace().nth(2).unwrap().parse::<u64>().unwrap();
     let with =
         |size: u64| changed(|file| file["BUFFER_POOL"]["ingress_lossless_pool"]["size"] = size.to_string().into());
@@ -53,7 +53,7 @@ fn shared_headroom_for_a_part_of_the_accounts_is_an_assumption() {
     assert_eq!(assumed(&shared("10000000")), None);
 }
 
-/// Queues 5 and 6 with strict priority and these limits, in bytes per second; the rate of the ports is 12.5e9.
+/// Gives queues 5 and 6 strict priority and these rate limits, in bytes per second; the port rate is 12.5e9 bytes/s.
 fn strict(limits: [&str; 2]) -> Report {
     changed(|file| {
         for (queue, limit) in [5, 6].into_iter().zip(limits) {
@@ -89,7 +89,7 @@ fn a_queue_profile_with_an_unclear_name_is_assumed_lossless_and_reported() {
     assert!(renamed.safe(), "{:#?}", renamed.findings);
     let said = "lossless: 2 queues with a profile named neither lossless nor lossy, such as q3";
     assert!(renamed.assumptions.iter().any(|it| it == said), "{:#?}", renamed.assumptions);
-    // The name of the pool makes it lossy.
+    // The name of the pool, which contains "lossy", makes the profile lossy.
     let lossy = changed(|file| {
         file["BUFFER_PROFILE"]["q3"] = json!({ "pool": "egress_lossy_pool", "size": "0" });
         file["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = "q3".into();
@@ -122,7 +122,8 @@ fn a_limit_of_a_lossless_queue_is_an_assumption_or_drains_the_headroom_too_late(
     assert!(slow.assumptions.iter().any(|it| it == said), "{:#?}", slow.assumptions);
     let at_rate = with("12500000000", true);
     assert!(at_rate.safe() && at_rate.assumptions.iter().all(|it| !it.contains("pir")), "{:#?}", at_rate.assumptions);
-    // 57,516 bytes of headroom at 100,000 bytes/s take 575 ms, and the watchdogs of the leaves act after 400 ms.
+    // 57,516 bytes of headroom at 100,000 bytes/s take 575 ms, longer than the detection time of the leaves' watchdogs
+    // (400 ms).
     let late = with("100000", true);
     assert_eq!(late.findings.len(), 1, "{:#?}", late.findings);
     let finding = &late.findings[0];

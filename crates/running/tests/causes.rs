@@ -1,5 +1,5 @@
-//! Findings about the treatment of frames name the setting that causes them, in whichever file it is, and give as
-//! advice only values with which the check has no such finding.
+//! Findings about the treatment of frames name the setting that causes them, whichever file contains it. Their advice
+//! lists only values with which the check no longer has the finding.
 
 mod common;
 
@@ -12,7 +12,7 @@ fn changed(mut files: Files, name: &str, change: impl Fn(&mut Value)) -> Report 
     judge(&files, PathSet::Shortest)
 }
 
-/// File, key and advice of each finding.
+/// Returns file, key and advice of each finding.
 fn found(report: &Report) -> Vec<(&str, &str, &str)> {
     report.findings.iter().map(|it| (it.file.as_str(), it.key.as_str(), it.instead.as_str())).collect()
 }
@@ -73,7 +73,7 @@ fn the_map_that_wrote_the_dscp_is_named() {
     let report = changed(files(), "leaf-01.json", |file| rewrites(file, [0; 8]));
     let expected = ("leaf-01.json", "PORT_QOS_MAP|Ethernet8.tc_to_dscp_map", "no such field");
     assert!(!report.findings.is_empty() && found(&report).iter().all(|it| *it == expected), "{:#?}", report.findings);
-    // Without a second switch of this role no value is known, and the finding has none.
+    // Without a second switch of this role, no other value is known, so the finding has no advice.
     let report = changed(leaf_spine(1, 2, 2), "spine-0.json", |_| {});
     assert!(report.safe());
 }
@@ -81,7 +81,7 @@ fn the_map_that_wrote_the_dscp_is_named() {
 #[test]
 fn without_a_verified_value_the_finding_names_all_entries_and_gives_no_advice() {
     let mut files = leaf_spine(2, 1, 2);
-    // Every leaf has the map, so that no other switch of the role suggests another.
+    // Every leaf has the map, so no other switch of the role suggests another value.
     for (_, file) in files.iter_mut().filter(|(name, _)| name.starts_with("leaf")) {
         file["TC_TO_DSCP_MAP"] = json!({ "AZURE": common::numbered(&[0; 8]) });
         file["PORT_QOS_MAP"]["Ethernet8"]["tc_to_dscp_map"] = "AZURE".into();
@@ -121,7 +121,7 @@ fn the_report_states_that_the_search_ended_at_its_limit() {
     for (name, file) in files.iter_mut().filter(|(name, _)| name.starts_with("leaf")) {
         file["TC_TO_DSCP_MAP"] = json!({ "AZURE": common::numbered(&[0; 8]) });
         file["PORT_QOS_MAP"]["Ethernet4"]["tc_to_dscp_map"] = "AZURE".into();
-        // Values without effect on any finding, of two of five leaves: more candidates than trials.
+        // Values of two of five leaves that affect no finding: there are more candidates than trials.
         if ["leaf-00.json", "leaf-01.json"].contains(&name.as_str()) {
             (10..60u8).filter(|dscp| ![46, 48].contains(dscp)).for_each(|dscp| {
                 file["DSCP_TO_TC_MAP"]["AZURE"][dscp.to_string()] = "0".into();

@@ -13,7 +13,7 @@ fn asic() -> AsicTables {
     AsicTables::of(&read_asic_tables(table).unwrap()).unwrap().unwrap()
 }
 
-/// Two leaves and two spines.
+/// Returns two leaves and two spines with the dynamic buffer model.
 fn dynamic() -> Files {
     common::dynamic(leaf_spine(2, 2, 1))
 }
@@ -34,7 +34,8 @@ fn changed(change: impl Fn(&mut Value)) -> Report {
 fn the_computed_headroom_is_reported_with_its_terms() {
     let report = judged(&dynamic(), Some(&asic())).unwrap();
     assert!(report.safe(), "{:#?}", report.findings);
-    // 100 Gbps, MTU 9100: ports of 5 m to servers and of 40 m between switches, two groups each.
+    // Expected (cable in m, headroom in bytes, groups) at 100 Gbps and MTU 9100: ports with 5 m to servers and with 40
+    // m between switches, two groups each.
     let found: Vec<(u64, u64, u64)> =
         report.computed.iter().map(|one| (one.headroom.port.metres, one.headroom.xoff, one.groups)).collect();
     assert_eq!(found, [(5, 108_544, 4), (40, 121_856, 16)]);

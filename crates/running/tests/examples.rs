@@ -1,5 +1,5 @@
-//! The folders of `examples/running`, which the guide uses, equal the output of this generator. `UPDATE_EXAMPLES=1
-//! cargo test -p tidegate-running --test examples` writes them.
+//! The folders of `examples/running`, which the guide uses, equal the output of this generator. The command
+//! `UPDATE_EXAMPLES=1 cargo test -p tidegate-running --test examples` writes them.
 
 mod common;
 
@@ -7,7 +7,7 @@ use common::{Files, dual_tor, dynamic, leaf_spine};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// One line per row of a table.
+/// Formats a file with one line per table row.
 fn written(file: &Value) -> String {
     let tables: Vec<String> = file
         .as_object()
@@ -22,7 +22,7 @@ fn written(file: &Value) -> String {
     format!("{{\n{}\n}}\n", tables.join(",\n"))
 }
 
-/// Six common mistakes of operators.
+/// Returns a dual-ToR configuration with six common mistakes of operators.
 fn faulty() -> Files {
     let mut files = dual_tor(true);
     for (name, file) in &mut files {

@@ -1,5 +1,5 @@
-//! 100 seeded faults, one line each, in the configuration of 40 switches: all are reported at the right file, the
-//! healthy configuration is safe, and the check takes less than a second.
+//! Injects 100 seeded faults, one at a time, into the configuration of 40 switches. Each must be reported at the right
+//! file, the unchanged configuration must be safe, and the check must take less than a second.
 
 mod common;
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const SWITCHES: (usize, usize) = (32, 8);
 const HOSTS: usize = 2;
 
-/// Findings as text with the file.
+/// Returns the findings or faults as text lines with the file name.
 fn reported(files: &Files) -> Vec<String> {
     let texts = texts(files);
     let configs = match running::read(&texts) {
@@ -39,11 +39,11 @@ fn every_one_of_100_seeded_faults_is_reported_at_its_file() {
         let Seeded { name, files, file, port } = seeded(&healthy, seed);
         let reported = reported(&files);
         assert!(!reported.is_empty(), "seed {seed}: {name} in {file} at {port}: nothing is reported");
-        // The topology's reader refuses two speeds of one cable, with the keys of both ends.
+        // The topology reader rejects two speeds of one cable; its error names the keys of both ends.
         let stem = file.trim_end_matches(".json");
         let names = |line: &String| line.starts_with(stem) || (name == "another speed" && line.contains(stem));
         assert!(reported.iter().any(names), "seed {seed}: {name} in {file} at {port}: {reported:#?}");
-        // One fault has few findings: not one per port or path.
+        // One fault causes few findings, not one per port or path.
         assert!(reported.len() <= 6, "seed {seed}: {name} in {file} at {port}: {reported:#?}");
         drawn.insert(name);
     }

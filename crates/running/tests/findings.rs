@@ -1,4 +1,4 @@
-//! Findings name the key whose change removes them, and both switches; unjudged input is never called safe.
+//! Findings name both switches and the key to change; input that was not judged is never reported as safe.
 
 mod common;
 
@@ -36,7 +36,7 @@ fn of_kind(report: &Report, kind: FindingKind) -> Vec<&Finding> {
     report.findings.iter().filter(|finding| finding.kind == kind).collect()
 }
 
-/// Returns the only finding of the kind.
+/// Returns the finding of this kind; fails if there is not exactly one.
 fn only(files: &Files, kind: FindingKind) -> Finding {
     let report = judged(files);
     let found = of_kind(&report, kind);
@@ -44,7 +44,7 @@ fn only(files: &Files, kind: FindingKind) -> Finding {
     found[0].clone()
 }
 
-/// Returns the fault of files that are not judged.
+/// Returns the fault of files that the check rejects.
 fn refused(files: &Files) -> String {
     refused_on(&topology(files), files)
 }
@@ -57,8 +57,8 @@ fn refused_on(fabric: &Fabric, files: &Files) -> String {
     faults[0].to_string()
 }
 
-/// The topology as the command reads it: a delay of 500 ns for links without a length, and one host for each leaf
-/// without a server.
+/// Returns the topology as the command reads it: links without a length have a delay of 500 ns, and each leaf without a
+/// server gets one host.
 fn assuming(files: &Files) -> Fabric {
     let text = join_config_db(files.iter().map(|(_, value)| value.to_string()));
     let assumed = Some(LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500)));
@@ -66,7 +66,7 @@ fn assuming(files: &Files) -> Fabric {
     read_config_db(&text, &FileOptions { assumed, hosts_per_switch: 1, ..stated }).unwrap()
 }
 
-/// The first number of the proposed value.
+/// Returns the first number of the advice.
 fn number(finding: &Finding) -> String {
     finding.instead.split_whitespace().find(|word| word.parse::<u64>().is_ok()).unwrap().to_owned()
 }
@@ -82,7 +82,7 @@ fn headroom_is_missed_at_the_value_that_bounds_it() {
             }
         })
     };
-    // Like Broadcom's rows, with a pool without shared headroom.
+    // As in Broadcom's rows, `size` is below `xoff`, but the pool has no shared headroom.
     let of_size = only(&bounded("1000", None), FindingKind::Headroom);
     assert_eq!(of_size.key, format!("BUFFER_PROFILE|{PROFILE}.size"));
     assert!(
@@ -134,7 +134,7 @@ fn files_without_a_length_are_reported_and_no_cable_is_assumed() {
             assert_eq!(finding.key, "CABLE_LENGTH");
             assert!(finding.why.starts_with("no port has a length: SONiC gives Ethernet0 no lossless headroom"));
         }
-        // One byte of headroom is too little for any cable, so an assumed delay would be a finding of its own.
+        // Headroom of one byte is too little for any cable, so a cable with an assumed delay would also be a finding.
         let short = |mut files: Files| {
             files.iter_mut().for_each(|(_, file)| file["BUFFER_PROFILE"][PROFILE]["xoff"] = "1".into());
             let options =
@@ -219,7 +219,7 @@ fn findings_along_a_path_name_both_switches() {
 
 #[test]
 fn files_in_which_nothing_is_lossless_are_not_called_safe() {
-    // A single server has no destination.
+    // A single server sends no frames, because it has no destination.
     let servers = |mut files: Files, of: usize| {
         for (_, file) in files.iter_mut().skip(of) {
             let neighbours = file["DEVICE_NEIGHBOR"].as_object_mut().unwrap();
@@ -240,7 +240,7 @@ fn files_in_which_nothing_is_lossless_are_not_called_safe() {
         }
     }));
     assert_eq!(lossy, "(all files): PORT_QOS_MAP: not judged: frames of hosts come to no lossless account");
-    // Without a server in any file the topology's reader attaches hosts, whose ports are in no file.
+    // If no file has a server, the topology reader attaches hosts to ports that are in no file.
     let without = servers(leaf_spine(3, 2, 1), 0);
     let attached = refused_on(&assuming(&without), &without);
     assert!(attached.starts_with("(topology): DEVICE_NEIGHBOR: no file has a server"), "{attached}");

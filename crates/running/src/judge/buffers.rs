@@ -1,4 +1,4 @@
-//! Pools, profiles and WRED of lossless groups and queues.
+//! Check of the pools, profiles and WRED settings of lossless groups and queues.
 
 use super::findings::{Findings, finding};
 use super::headroom::pools;
@@ -10,16 +10,16 @@ use crate::read::{Profile, SwitchConfig, Threshold, WredColour};
 use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::{counted, grouped};
 
-/// Exponent of `dynamic_th` that ASICs treat as no limit.
+/// Exponent `dynamic_th` from which ASICs treat the threshold as unlimited.
 const UNLIMITED: i64 = 7;
 
-/// Bitmask of the queues of a port that PFC stops, without those of lossy profiles.
+/// Returns the bitmask of the queues of a port that PFC pauses, except queues with a lossy profile.
 fn lossless_queues(port: &Port) -> u32 {
     let stopped = port.stops.iter().fold(0, |bits, stops| bits | stops);
     stopped & (port.lossless_queues | port.unnamed_queues)
 }
 
-/// Profiles of the lossless groups and queues of a port, with name.
+/// Returns the profiles of the lossless groups and queues of a port, by name.
 fn lossless_profiles<'a>(device: &Device<'a>, port: &Port) -> Vec<(&'a str, &'a Profile)> {
     let config = device.config(port);
     let at = |number: u8| (port.name.clone(), number);
@@ -81,15 +81,16 @@ pub(super) fn judge(device: &Device<'_>, reached: &ReachableWaits, findings: &mu
     }
 }
 
-/// Users of a profile: references of priority groups and of queues, each the first with its key.
+/// Users of a profile: the key of the first priority group and of the first queue that reference it.
 #[derive(Default)]
 struct Users {
     groups: Option<String>,
     queues: Option<String>,
 }
 
-/// Reports profiles of priority groups in egress pools and profiles of queues in ingress pools: at the reference if
-/// the profile is also used in the direction of its pool, at the profile if the pool is, else at the pool.
+/// Reports profiles of priority groups that belong to an egress pool, and profiles of queues that belong to an ingress
+/// pool. The finding names the reference if the profile also has users of the pool's direction; else the profile if the
+/// pool has other profiles of its own direction; else the pool.
 fn judge_directions(device: &Device<'_>, findings: &mut Findings) {
     let mut users: BTreeMap<(&str, &str), (&SwitchConfig, Users)> = BTreeMap::new();
     for (_, port) in device.ports() {
@@ -115,7 +116,7 @@ fn judge_directions(device: &Device<'_>, findings: &mut Findings) {
         let profile = &config.profiles[name];
         config.pools.get(&profile.pool).map(|pool| (profile.pool.clone(), *pool))
     };
-    // Pools that a profile uses in their own direction.
+    // Pools that some profile uses in the direction of the pool.
     let fits = |(&(switch, name), (config, users)): (&(&str, &str), &(&SwitchConfig, Users))| {
         let (pool, row) = pool_of(config, name)?;
         let used = (users.groups.is_some() && row.ingress) || (users.queues.is_some() && row.egress);
@@ -144,8 +145,8 @@ fn judge_directions(device: &Device<'_>, findings: &mut Findings) {
     }
 }
 
-/// Reports queues with a `static_th`, or in a pool with a `size`, below the headroom of the accounts that feed them:
-/// frames that arrive after the PAUSE are dropped.
+/// Reports lossless queues whose `static_th`, or whose pool's `size`, is below the headroom of the accounts that feed
+/// them: such a queue drops frames that arrive after the PAUSE.
 fn judge_thresholds(device: &Device<'_>, reached: &ReachableWaits, findings: &mut Findings) {
     let mut accounts: BTreeMap<(u32, u8), BTreeSet<(u32, u8)>> = BTreeMap::new();
     for wait in &reached.waits {
@@ -157,7 +158,7 @@ fn judge_thresholds(device: &Device<'_>, reached: &ReachableWaits, findings: &mu
         let config = device.config(port);
         let Some(bound) = config.queues.get(&(port.name.clone(), queue)) else { continue };
         let Some(profile) = config.profiles.get(&bound.name) else { continue };
-        // Headroom of the accounts, at most the shared one of each pool.
+        // Sum of the headroom of the accounts, per pool at most its shared headroom.
         let mut headroom: BTreeMap<&str, u64> = BTreeMap::new();
         for (ingress, group) in accounts {
             let Some(ingress) = device.port(ingress).filter(|port| port.lossless >> group & 1 == 1) else { continue };
@@ -175,7 +176,7 @@ fn judge_thresholds(device: &Device<'_>, reached: &ReachableWaits, findings: &mu
             if at.1 < needs {
                 *at = (config, needs, &port.name, queue, size);
             }
-            // A larger threshold would not help.
+            // A larger threshold has no effect if the pool is too small.
             continue;
         }
         let Some(Threshold::Static(threshold)) = profile.threshold else { continue };
@@ -207,7 +208,7 @@ fn judge_thresholds(device: &Device<'_>, reached: &ReachableWaits, findings: &mu
     }
 }
 
-/// Returns the assumptions about buffers that are not judged.
+/// Returns the assumptions about buffer settings that the check does not cover.
 pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
     let mut list = Vec::new();
     let computed = pools(device).filter(|(config, _, pool)| pool.size.is_none() && config.dynamic.is_some()).count();
@@ -216,7 +217,7 @@ pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
         let of = if computed == 1 { "its profiles reserve" } else { "their profiles reserve" };
         list.push(format!("the switch computes the size of {pools}, which {holds} all that {of}: not judged"));
     }
-    // Queues with a threshold below the pool. Published files have them.
+    // Queues with a threshold below the pool size, as in published files.
     let mut limited: BTreeMap<(&str, &str), String> = BTreeMap::new();
     for (_, port) in device.ports() {
         let config = device.config(port);
@@ -242,7 +243,7 @@ pub(super) fn assumptions(device: &Device<'_>) -> Vec<String> {
         };
         list.push(format!("lossless queues hold all frames of their accounts: {first}{others}"));
     }
-    // WRED that marks ECN-capable frames drops the others.
+    // WRED that ECN-marks ECN-capable frames drops all other frames.
     let mut marking: BTreeMap<(&str, &str), String> = BTreeMap::new();
     let mut marked_queues = 0u64;
     for (_, port) in device.ports() {

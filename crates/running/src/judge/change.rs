@@ -1,9 +1,9 @@
-//! A change of one configuration.
+//! A candidate change to one configuration file.
 
 use crate::read::SwitchConfig;
 use std::collections::BTreeMap;
 
-/// A setting, and its other value.
+/// A setting, and the value to which it changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Setting {
     Entry { table: &'static str, map: String, at: u8, value: u8 },
@@ -12,7 +12,7 @@ pub(super) enum Setting {
     TunnelMaps(BTreeMap<&'static str, String>),
 }
 
-/// A change of one file that other files suggest.
+/// A change to one file, suggested by the settings of other files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Change {
     pub file: String,
@@ -21,7 +21,7 @@ pub(super) struct Change {
     pub instead: String,
     /// Text such as `30 of 32 switches of this role have "3"`.
     pub like: String,
-    /// How many more ports or switches have the other value.
+    /// Number of ports or switches with the suggested value minus those with the current value.
     pub margin: usize,
     pub setting: Setting,
 }

@@ -1,12 +1,12 @@
 //! Shortest cycle of a directed graph, given as a map of edges per vertex, by successor.
 //!
 //! Strongly connected components (Tarjan, 1972) decide whether there is a cycle: a component of several vertices has
-//! one, and so has a vertex with an edge to itself. Only components are searched for a shortest one.
+//! one, and so has a vertex with a self-loop. Only components with a cycle are searched for a shortest cycle.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Number of start vertices of the search. Each lies on a cycle, so in fabrics of thousands of ports the bound can make
-/// the reported cycle longer, but never hides one.
+/// Maximum number of start vertices of the search. Each start vertex lies on a cycle, so with more such vertices (in
+/// fabrics of thousands of ports) the reported cycle may not be the shortest, but a cycle is always found.
 const MOST_STARTS: usize = 2_000;
 const NONE: usize = usize::MAX;
 
@@ -45,8 +45,8 @@ pub(super) fn shortest<E>(edges: &[BTreeMap<usize, E>]) -> Vec<usize> {
     best
 }
 
-/// Numbers the strongly connected component of each vertex. Iterative, since depth-first paths can have the length of
-/// the fabric.
+/// Returns the strongly connected component of each vertex, as a number. Iterative, because the depth of a recursive
+/// search could reach the number of vertices.
 fn components<E>(edges: &[BTreeMap<usize, E>]) -> Vec<usize> {
     let successors: Vec<Vec<usize>> = edges.iter().map(|to| to.keys().copied().collect()).collect();
     let (mut order, mut low) = (vec![NONE; edges.len()], vec![0; edges.len()]);
@@ -57,7 +57,7 @@ fn components<E>(edges: &[BTreeMap<usize, E>]) -> Vec<usize> {
         if order[root] != NONE {
             continue;
         }
-        // Vertices of the path, each with the index of its next successor.
+        // Stack of the depth-first search: each vertex with the index of its next successor.
         let mut path = vec![(root, 0)];
         while let Some((vertex, at)) = path.last_mut() {
             let vertex = *vertex;
@@ -107,7 +107,8 @@ mod tests {
 
     #[test]
     fn vertices_between_two_cycles_hide_neither() {
-        // 0 to 2,001 lie between a cycle of three and one of two, and are themselves on none.
+        // Vertices 0 to 2,001 lie on paths from a cycle of three vertices to a cycle of two, and on no cycle
+        // themselves.
         let between = MOST_STARTS + 2;
         let [a, b, c, d, e] = std::array::from_fn(|at| between + at);
         let edges = (0..between).flat_map(|middle| [(a, middle), (middle, d)]);

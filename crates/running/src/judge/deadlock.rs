@@ -1,9 +1,10 @@
 //! Search for cycles of lossless accounts that wait for each other.
 //!
-//! A vertex is a lossless account (switch, ingress port, priority group) that frames enter. Its frames wait in queues,
-//! and PFC priorities sent by the neighbour's accounts stop queues. So an account waits for each account of the
-//! neighbour that frames enter and that stops one of its queues, even if other frames fill it. Hosts consume all
-//! arrivals, so no account waits for a host. Without a cycle no account waits for ever (Tagger, Theorem 5.1).
+//! A vertex is a lossless account (switch, ingress port, priority group) that frames enter. Frames of an account wait
+//! in queues, and PFC frames that the neighbour's accounts send pause queues. Therefore an account waits for each
+//! account of the neighbour that frames enter and that pauses one of its queues, even if other frames fill that
+//! account. Hosts consume all arrivals, so no account waits for a host. If the graph has no cycle, no account waits
+//! forever (Tagger, Theorem 5.1).
 
 use super::cycle::shortest;
 use super::findings::{Findings, finding};
@@ -46,7 +47,7 @@ impl fmt::Display for PausedLink {
 #[derive(Default)]
 pub(crate) struct Found {
     pub cycle: Vec<PausedLink>,
-    /// Frames of each account of the cycle that wait for the next.
+    /// For each account of the cycle, frames that wait for the next account.
     pub waits: Vec<Wait>,
     pub accounts: u64,
     pub dependencies: u64,
@@ -68,7 +69,7 @@ pub(crate) fn search(device: &Device<'_>, reached: &ReachableWaits) -> (Found, O
     let lossless = |&(number, group): &Account| device.port(number).is_some_and(|port| port.lossless >> group & 1 == 1);
     let accounts: Vec<Account> = reached.accounts.iter().copied().filter(lossless).collect();
     let at = |account: &Account| accounts.binary_search(account).ok();
-    // Successors, each with one wait that causes the edge.
+    // Successors of each account, each with one wait that causes the edge.
     let mut edges: Vec<BTreeMap<usize, &Wait>> = vec![BTreeMap::new(); accounts.len()];
     for wait in &reached.waits {
         let Some(from) = at(&(wait.ingress, wait.group)) else { continue };
@@ -77,7 +78,7 @@ pub(crate) fn search(device: &Device<'_>, reached: &ReachableWaits) -> (Found, O
             let sent = peer.sends[usize::from(group)];
             let stops = (0..8usize).filter(|p| sent >> p & 1 == 1).any(|p| egress.stops[p] >> wait.queue & 1 == 1);
             if let Some(to) = at(&(next, group)).filter(|_| stops) {
-                // Prefer a wait outside of tunnels: it is easier to follow.
+                // Prefers a wait outside of tunnels, because it is easier to explain.
                 let known = edges[from].entry(to).or_insert(wait);
                 if known.enters && !wait.enters {
                     *known = wait;

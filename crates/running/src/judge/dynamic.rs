@@ -13,12 +13,12 @@ const BPS_PER_MBPS: u64 = 1_000_000;
 /// Cable delay per metre.
 const PS_PER_METRE: u64 = 5_000;
 
-/// Headroom that switches compute for ports with equal properties.
+/// Headroom that switches compute themselves, for ports with equal properties.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ComputedHeadroom {
     /// The computed profile, with the terms of its headroom.
     pub headroom: DynamicHeadroom,
-    /// Number of lossless priority groups that have it.
+    /// Number of lossless priority groups with this headroom.
     pub groups: u64,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Models<'a> {
     }
 }
 
-/// Returns the assumption about priority groups whose headroom switches compute and that is not judged.
+/// Returns the assumption about priority groups whose headroom the switch computes and this check cannot.
 pub(super) fn unjudged(device: &Device<'_>, models: &Models<'_>) -> Option<String> {
     let groups = device.ports().filter(|(_, port)| !models.0.contains_key(device.config(port).name.as_str()));
     let groups = groups.map(|(_, port)| super::ports::computed(device, port)).sum::<u64>();

@@ -1,4 +1,4 @@
-//! Map entries that decide about a frame.
+//! Map entries that determine the treatment of a frame.
 
 use crate::device::{Device, Port};
 use crate::read::{SwitchConfig, table_of};
@@ -22,7 +22,7 @@ impl Entry<'_> {
     }
 }
 
-/// The entry of a port's map.
+/// Returns the entry of a port's map.
 pub(super) fn entry<'a>(device: &Device<'a>, port: &Port, field: &'static str, at: u8) -> Option<Entry<'a>> {
     let config = device.config(port);
     let row = |name: &str| config.qos.get(name).and_then(|qos| qos.maps.get(field));
@@ -30,7 +30,7 @@ pub(super) fn entry<'a>(device: &Device<'a>, port: &Port, field: &'static str, a
     Some(Entry { config, table: table_of(field), map: map.clone(), at })
 }
 
-/// The entry of a tunnel's map.
+/// Returns the entry of a tunnel's map.
 pub(super) fn tunnel_entry<'a>(device: &Device<'a>, port: &Port, field: &'static str, at: u8) -> Option<Entry<'a>> {
     let config = device.config(port);
     let map = config.tunnel.as_ref()?.maps.get(field)?;

@@ -6,17 +6,17 @@ use crate::read::SwitchConfig;
 use fabric::NodeId;
 use std::collections::BTreeMap;
 
-/// A finding before its cause is searched.
+/// A finding before the search for its cause.
 #[derive(Clone, Debug)]
 pub(super) struct Conflict {
     pub finding: Finding,
-    /// The reason as seen from another file than that of the finding.
+    /// Text of the reason for a finding that names another file.
     pub elsewhere: String,
-    /// Switches of which a map, or `pfc_enable`, may be the cause; without any, the finding names its cause.
+    /// Switches whose maps or `pfc_enable` may be the cause; empty if the finding already names its cause.
     pub switches: Vec<NodeId>,
 }
 
-/// All findings in the order of their discovery.
+/// All findings, in order of discovery.
 #[derive(Default)]
 pub(super) struct Findings(pub Vec<Conflict>);
 
@@ -25,13 +25,13 @@ impl Findings {
         self.0.push(Conflict { finding, elsewhere: String::new(), switches: Vec::new() });
     }
 
-    /// Adds a finding whose cause may be in the maps of these switches.
+    /// Adds a finding whose cause may be a setting of these switches.
     pub fn conflict(&mut self, finding: Finding, elsewhere: String, switches: Vec<NodeId>) {
         self.0.push(Conflict { finding, elsewhere, switches });
     }
 
-    /// Returns the first finding per file, key and kind, with the number of further ones. `causes`: the change that
-    /// removes each finding, if one is known.
+    /// Returns the first finding per file, key and kind, with the number of further findings. `causes`: the change that
+    /// removes each finding, if known.
     pub fn finish(self, causes: &[Option<&Change>]) -> Vec<Finding> {
         let mut first: BTreeMap<(String, String, FindingKind), (Finding, u64)> = BTreeMap::new();
         for (Conflict { mut finding, elsewhere, .. }, cause) in self.0.into_iter().zip(causes) {

@@ -1,9 +1,9 @@
-//! Headroom of lossless accounts compared with the needs of their cables.
+//! Check of the headroom of lossless accounts against the headroom that their cables need.
 //!
-//! `xoff` of the profile is the number of bytes that an account may take after it sent a PAUSE. They are part of the
-//! profile's own `size`; if the pool has an `xoff`, they are part of that shared headroom, which also bounds each
-//! account. If the switch computes the headroom (dynamic buffer model), the computed value takes the place of `xoff`.
-//! On such a switch the model is also a lower bound for the fixed profiles.
+//! `xoff` of the profile is the number of bytes that an account may accept after it sent a PAUSE. These bytes are part
+//! of the profile's own `size`; if the pool has an `xoff`, they are part of this shared headroom, which also limits
+//! each account. If the switch computes the headroom (dynamic buffer model), the computed value replaces `xoff`. On
+//! such a switch, fixed profiles must also have at least the headroom of the model.
 
 use super::dynamic::{ComputedHeadroom, Models};
 use super::findings::{Findings, finding};
@@ -24,7 +24,7 @@ const DELAY_PER_METRE: Time = Time::from_ns(5);
 /// Pool of the profiles that a switch computes.
 const LOSSLESS_POOL: &str = "ingress_lossless_pool";
 
-/// An account whose profile is too small. `needs` is in bytes.
+/// An account whose profile has too little headroom. `needs` is the required headroom in bytes.
 struct HeadroomShortage {
     key: String,
     port: String,
@@ -41,7 +41,7 @@ pub(super) fn judge(
     findings: &mut Findings,
 ) -> Vec<ComputedHeadroom> {
     let mut computed: BTreeMap<DynamicHeadroom, u64> = BTreeMap::new();
-    // Number of accounts, and accounts that need more headroom, by switch and profile.
+    // Number of accounts, and the accounts with a shortage, by switch and profile.
     let mut users: BTreeMap<(&str, &str), (u64, Vec<HeadroomShortage>)> = BTreeMap::new();
     let mut configs: BTreeMap<&str, &SwitchConfig> = BTreeMap::new();
     let mut known: Vec<(Conditions, u64)> = Vec::new();
@@ -85,8 +85,8 @@ pub(super) fn judge(
             }
         }
     }
-    // Profiles of one pool may share one key, and only the first finding of a key is shown: the account that needs most
-    // goes first.
+    // Profiles of one pool may share one key, and only the first finding of a key is shown, so the account with the
+    // largest need is added first.
     let mut found: Vec<(u64, Finding)> = Vec::new();
     for ((switch, name), (uses, short)) in users {
         let config = configs[switch];
@@ -108,7 +108,7 @@ pub(super) fn judge(
                 grouped(short.needs)
             );
             let instead = format!("at least {} bytes", short.needs);
-            // The second value that has to grow too, if there is one.
+            // A second value that must be increased as well, if any.
             let and = match (&bound, config.pools.get(pool).and_then(|pool| pool.shared_headroom)) {
                 (HeadroomLimit::Xoff, None) if profile.size < short.needs => ", in size too",
                 (HeadroomLimit::Xoff, Some(shared)) if shared < short.needs => ", in xoff of the pool too",
@@ -117,7 +117,7 @@ pub(super) fn judge(
                 }
                 _ => "",
             };
-            // If `size` is the guaranteed minimum (Broadcom), the pool lacks its value.
+            // If `size` is only the guaranteed minimum (Broadcom), the pool's `xoff` is missing.
             let or = match bound {
                 HeadroomLimit::Size => format!(", or a shared headroom, BUFFER_POOL|{pool}.xoff"),
                 HeadroomLimit::Xoff | HeadroomLimit::Shared => String::new(),
@@ -137,7 +137,7 @@ pub(super) fn judge(
     computed.into_iter().map(|(headroom, groups)| ComputedHeadroom { headroom, groups }).collect()
 }
 
-/// Reports a priority group whose computed headroom, or whose pool, is below the needs of its cable.
+/// Reports a priority group whose computed headroom, or whose pool's shared headroom, is below the need of its cable.
 fn check_computed(
     config: &SwitchConfig,
     profile: &str,
@@ -187,7 +187,7 @@ fn check_length(config: &SwitchConfig, port: &Port, findings: &mut Findings) {
     findings.add(finding(FindingKind::Headroom, config, key, why, "the length of the cable, as 40m".to_owned()));
 }
 
-/// Returns the bytes that an account can take after it sent a PAUSE, and the value that bounds them.
+/// Returns the bytes that an account can accept after it sent a PAUSE, and the configuration value that limits them.
 fn usable(config: &SwitchConfig, profile: &Profile) -> (u64, HeadroomLimit) {
     let shared = config.pools.get(&profile.pool).and_then(|pool| pool.shared_headroom);
     room_after_xoff(profile.xoff.unwrap_or(0), profile.size, shared)
@@ -200,7 +200,8 @@ struct PortCable {
     cable: String,
 }
 
-/// Returns `None` if neither file nor topology has a length or delay: another finding requests the length.
+/// Returns the cable of a port; `None` if neither file nor topology has a length or delay, for which there is another
+/// finding.
 fn cabled(device: &Device<'_>, number: u32, port: &Port) -> Option<PortCable> {
     let config = device.config(port);
     let link = device.fabric.link(device.fabric.ports(port.node)[usize::from(port.index)].link);
@@ -220,17 +221,17 @@ fn cabled(device: &Device<'_>, number: u32, port: &Port) -> Option<PortCable> {
     Some(PortCable { conditions, cable })
 }
 
-/// Demands on a pool.
+/// Demand on a pool.
 #[derive(Default)]
 struct PoolUse {
     /// Bytes that profiles of groups and queues reserve.
     size: u64,
-    /// Sum of `xoff` of lossless accounts, in bytes.
+    /// Sum of `xoff` over all lossless accounts, in bytes.
     xoff: u64,
     accounts: u64,
 }
 
-/// Returns the demands of connected ports on each pool, by switch and pool.
+/// Returns the demand of connected ports on each pool, by switch and pool.
 fn uses<'a>(device: &Device<'a>) -> BTreeMap<(&'a str, &'a str), (&'a SwitchConfig, PoolUse)> {
     let mut uses: BTreeMap<_, (&SwitchConfig, PoolUse)> = BTreeMap::new();
     for (_, port) in device.ports() {
@@ -255,7 +256,7 @@ pub(super) fn pools<'a>(device: &Device<'a>) -> impl Iterator<Item = (&'a Switch
     uses.filter_map(|((_, name), (config, _))| Some((config, name, *config.pools.get(name)?)))
 }
 
-/// Reports pools whose profiles reserve more than their size.
+/// Reports pools whose profiles reserve more bytes than the pool's size.
 pub(super) fn judge_pools(device: &Device<'_>, findings: &mut Findings) {
     for ((_, name), (config, of_pool)) in uses(device) {
         let Some(size) = config.pools.get(name).and_then(|pool| pool.size).filter(|size| of_pool.size > *size) else {
@@ -279,7 +280,7 @@ pub(super) fn shared(device: &Device<'_>) -> Option<String> {
         Some((shared, *name, config, of_pool))
     });
     let over: Vec<_> = over.collect();
-    // The pool with the smallest share for its accounts, in millionths.
+    // Pool with the smallest ratio of shared headroom to the sum of `xoff`, in millionths.
     let part = |shared: u64, of: &PoolUse| u128::from(shared) * 1_000_000 / u128::from(of.xoff.max(1));
     let (shared, name, config, of_pool) = over.iter().min_by_key(|(shared, .., of)| part(*shared, of))?;
     let others = match over.len() as u64 - 1 {

@@ -1,4 +1,4 @@
-//! Attributes of a link that differ between its ends.
+//! Check for attributes of a link that differ between its two ends.
 
 use super::findings::{Findings, finding};
 use super::ports::{list, pfc_key};
@@ -35,7 +35,7 @@ pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
             let fewer =
                 format!("{there} enables PFC for {missing}, and this end does not: it ignores and sends no such PAUSE");
             let nodes = vec![port.node, peer.node];
-            // The end that differs from most ports.
+            // The finding names the end whose value differs from that of most ports.
             let (config, key, why, elsewhere) = match is_usual(port.enabled) {
                 true => (other, pfc_key(device, peer), more, fewer),
                 false => (config, pfc_key(device, port), fewer, format!("{there} {more}")),
@@ -46,7 +46,7 @@ pub(super) fn judge(device: &Device<'_>, findings: &mut Findings) {
         let mut disagree = |key: String, why: String, instead: String| {
             findings.add(finding(FindingKind::Neighbours, config, key, why, instead));
         };
-        // Report a difference once, at the end whose value is rarer in its file.
+        // A difference is reported once, at the end whose value is rarer among the ports of its file.
         let (row, peer_row) = (config.ports[&port.name], other.ports[&peer.name]);
         let ours = |here: usize, there: usize| (here, &config.file, &port.name) < (there, &other.file, &peer.name);
         let alike = |config: &SwitchConfig, same: &dyn Fn(&PortConfig) -> bool| {

@@ -39,7 +39,7 @@ pub struct Counts {
     pub unconnected: u64,
     /// Number of lossless accounts that frames enter.
     pub accounts: u64,
-    /// Number of pairs of accounts of which the first waits for the second.
+    /// Number of pairs of accounts in which the first waits for the second.
     pub dependencies: u64,
     /// Number of distinct combinations of account, queue, class, DSCP and arrival at the next switch.
     pub waits: u64,
@@ -50,8 +50,8 @@ pub struct Counts {
 pub struct Report {
     /// Findings, ordered by file, key and kind.
     pub findings: Vec<Finding>,
-    /// Shortest cycle of the wait-for graph: lossless accounts that each wait for the next, the last for the first.
-    /// Empty if the graph is acyclic.
+    /// Shortest cycle of the wait-for graph: each lossless account waits for the next, and the last waits for the
+    /// first. Empty if the graph is acyclic.
     pub cycle: Vec<PausedLink>,
     /// Assumptions of the verdict.
     pub assumptions: Vec<String>,
@@ -62,18 +62,18 @@ pub struct Report {
     /// Headroom that switches compute themselves (dynamic buffer model).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub computed: Vec<ComputedHeadroom>,
-    /// Number of trials after which the search for the causes of findings ended at its limit; `None` if every candidate
-    /// was tried, or no cause is open.
+    /// Number of trials after which the search for the causes of findings stopped at its limit; `None` if every
+    /// candidate was tried, or if every finding has a cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search_limit: Option<u64>,
 }
 
 impl Report {
-    /// Whether there is no finding.
+    /// Returns whether there is no finding.
     pub fn safe(&self) -> bool {
         self.findings.is_empty()
     }
-    /// Whether accounts can wait for each other in a cycle.
+    /// Returns whether accounts can wait for each other in a cycle.
     pub fn can_deadlock(&self) -> bool {
         !self.cycle.is_empty()
     }
@@ -112,7 +112,7 @@ pub fn judge(fabric: &Fabric, configs: &[SwitchConfig], options: &Options<'_>) -
     Ok(Report { findings, cycle: found.cycle, assumptions, counts, unread, computed, search_limit })
 }
 
-/// Findings before the search for their causes, with all that they rest on.
+/// Findings before the search for their causes, with the data from which they are derived.
 struct Judged<'a> {
     device: Device<'a>,
     models: Models<'a>,
@@ -144,7 +144,7 @@ fn collect<'a>(
     Ok(Judged { device, models, reached, findings, found, computed })
 }
 
-/// Returns the reason why no frame enters a lossless account.
+/// Returns a fault with the reason why no frame enters a lossless account.
 fn nothing_judged(device: &Device<'_>, reached: &ReachableWaits) -> Fault {
     let hosts = device.ports().filter(|(number, _)| device.peer(*number).is_none()).count() as u64;
     let servers = "DEVICE_NEIGHBOR with the server at each port that leads to one";
@@ -161,7 +161,7 @@ fn nothing_judged(device: &Device<'_>, reached: &ReachableWaits) -> Fault {
     Fault { file: file.to_owned(), key: key.to_owned(), message, help: help.to_owned() }
 }
 
-/// Assumptions of the verdict.
+/// Returns the assumptions of the verdict.
 fn assumptions(device: &Device<'_>, reached: &ReachableWaits, options: &Options<'_>, counts: &Counts) -> Vec<String> {
     let binding = match options.binding {
         QueueBinding::Egress => "egress",

@@ -32,7 +32,7 @@ pub(super) fn queue_profile(device: &Device<'_>, port: &Port, queue: u8) -> Stri
     bound.map_or_else(|| "no profile".to_owned(), |bound| format!("profile {}", bound.name))
 }
 
-/// Number of priority groups of a port whose profile the switch computes.
+/// Returns the number of priority groups of a port whose profile the switch computes.
 pub(super) fn computed(device: &Device<'_>, port: &Port) -> u64 {
     let config = device.config(port);
     let is_computed =
@@ -40,7 +40,8 @@ pub(super) fn computed(device: &Device<'_>, port: &Port) -> u64 {
     (0..8u8).filter(is_computed).count() as u64
 }
 
-/// Returns the profile of each queue that PFC pauses, if its name says neither lossless nor lossy.
+/// Returns the profile of each paused queue (by PFC) for which neither the profile's nor the pool's name contains
+/// "lossless" or "lossy".
 pub(super) fn unnamed<'a>(device: &Device<'a>, port: &Port) -> impl Iterator<Item = &'a str> {
     let config = device.config(port);
     let queues = port.stops.iter().fold(0, |bits, stops| bits | stops) & port.unnamed_queues;
@@ -55,10 +56,10 @@ pub(super) fn list(bits: u32) -> String {
     numbers.join(", ")
 }
 
-/// Returns the switches with `pfc_enable` of which no priority group has a lossless profile.
+/// Returns the switches that have `pfc_enable` and no priority group with a lossless profile.
 ///
-/// SONiC's buffer manager (`buffermgrd`) writes these groups to the configuration when ports come up, so a file that
-/// was saved before lacks them all.
+/// SONiC's buffer manager (`buffermgrd`) adds these groups to the configuration when ports come up, so a file that was
+/// saved earlier has none of them.
 pub(super) fn without_lossless_groups(device: &Device<'_>) -> BTreeSet<NodeId> {
     let mut by_switch: BTreeMap<NodeId, (u8, u8)> = BTreeMap::new();
     for (_, port) in device.ports() {
@@ -69,7 +70,7 @@ pub(super) fn without_lossless_groups(device: &Device<'_>) -> BTreeSet<NodeId> {
     by_switch.into_keys().collect()
 }
 
-/// Reports each of these switches once.
+/// Reports each of `switches` once.
 fn report_without_groups(device: &Device<'_>, switches: &BTreeSet<NodeId>, findings: &mut Findings) {
     for node in switches {
         let enabled = || device.ports().filter(|(_, port)| port.node == *node && port.enabled != 0);
@@ -91,7 +92,7 @@ pub(super) fn judge(device: &Device<'_>, without_groups: &BTreeSet<NodeId>, find
     report_without_groups(device, without_groups, findings);
     for (_, port) in device.ports() {
         let config = device.config(port);
-        // One wrong entry of a map causes several mismatches.
+        // One wrong map entry can cause several mismatches.
         let mut mismatch = |key: String, why: String, instead: String| {
             let elsewhere = format!("at {}, {why}", fabric::visible(&config.name));
             let finding = finding(FindingKind::Mismatch, config, key, why, instead);
@@ -128,7 +129,7 @@ pub(super) fn judge(device: &Device<'_>, without_groups: &BTreeSet<NodeId>, find
             }
         }
         for queue in (0..32u8).filter(|&queue| stopped >> queue & 1 == 1) {
-            // Profiles named neither lossless nor lossy are an assumption of the report.
+            // If the profile's name contains neither "lossless" nor "lossy", the report states an assumption instead.
             if (port.lossless_queues | port.unnamed_queues) >> queue & 1 == 0 {
                 let profile = queue_profile(device, port, queue);
                 let why = format!("PFC stops queue {queue} of {}, which has {profile}: it drops when full", port.name);

@@ -1,8 +1,8 @@
-//! Search for the setting that causes findings: a map entry, a reference to a map, or `pfc_enable` that differs from
-//! switches of the same role.
+//! Search for the setting that causes findings: a map entry, a reference to a map, or a `pfc_enable`, whose value
+//! differs from that of switches of the same role.
 //!
-//! Each candidate is tried: it is the cause of the findings that judging the changed configuration no longer has, if
-//! there are no new ones. Only such values are given as advice.
+//! Each candidate value is tried: the changed configuration is judged. If the check then has fewer findings and no new
+//! one, the setting is the cause of the findings that disappeared. Only such values are given as advice.
 
 use super::change::{Change, Setting};
 use super::collect;
@@ -15,7 +15,8 @@ use crate::read::{SwitchConfig, table_of};
 use fabric::Fabric;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Upper bounds of the number of trials: in all, and times the waits of the fabric, which determine their time.
+/// Limits of the number of trials: the total, and the product of trials and waits of the fabric, which is proportional
+/// to the run time.
 const MOST_TRIALS: u64 = 64;
 const MOST_TRIED_WAITS: u64 = 300_000;
 const LEAST_TRIALS: u64 = 4;
@@ -25,7 +26,8 @@ const PORT_FIELDS: [&str; 6] =
 const TUNNEL_FIELDS: [&str; 4] =
     ["decap_dscp_to_tc_map", "decap_tc_to_pg_map", "encap_tc_to_dscp_map", "encap_tc_to_queue_map"];
 
-/// Value that is most frequent among the others and not rarer than `own`, with the number of its users and of all.
+/// Returns the most frequent value other than `own`, unless it is rarer than `own`: the value, the number of its users,
+/// the number of all users, and the difference to the number of users of `own`.
 fn other<'v, V: Ord>(values: &'v BTreeMap<V, usize>, own: &V) -> Option<(&'v V, usize, usize, usize)> {
     let of_own = values.get(own).copied().unwrap_or(0);
     let others = values.iter().filter(|(value, count)| *value != own && **count >= of_own);
@@ -39,7 +41,7 @@ fn role<'a>(device: &Device<'a>, config: &'a SwitchConfig) -> (Option<u8>, &'a s
     (tier, &config.role)
 }
 
-/// Role of the switch of a port, and of its neighbour; `None`: a host.
+/// Role of a port's switch, and role of the neighbour; `None` if the neighbour is a host.
 type PortKind<'a> = ((Option<u8>, &'a str), Option<(Option<u8>, &'a str)>);
 
 fn port_kind<'a>(device: &Device<'a>, number: u32, port: &Port) -> PortKind<'a> {
@@ -51,7 +53,8 @@ fn quoted(priorities: u8) -> String {
     list(priorities.into()).replace(' ', "")
 }
 
-/// Returns the settings of these files that differ from switches of the same role, or `pfc_enable` from the other end.
+/// Returns the settings of these files that differ from switches of the same role, and each `pfc_enable` that differs
+/// from that of the other end of the link.
 fn candidates(device: &Device<'_>, configs: &[SwitchConfig], files: &BTreeSet<String>) -> Vec<Change> {
     let mut found: Vec<Change> = Vec::new();
     for config in configs.iter().filter(|config| files.contains(&config.file)) {
@@ -81,7 +84,7 @@ fn candidates(device: &Device<'_>, configs: &[SwitchConfig], files: &BTreeSet<St
     found
 }
 
-/// Other maps of a tunnel: one field, and all fields.
+/// Returns alternative maps of a tunnel: each field on its own, and all fields together.
 fn tunnel_candidates(config: &SwitchConfig, same_role: &[&SwitchConfig]) -> Vec<Change> {
     let Some(tunnel) = &config.tunnel else { return Vec::new() };
     let mut values: BTreeMap<BTreeMap<&'static str, String>, usize> = BTreeMap::new();
@@ -123,7 +126,7 @@ fn tunnel_candidates(config: &SwitchConfig, same_role: &[&SwitchConfig]) -> Vec<
     found
 }
 
-/// Other maps and `pfc_enable` of ports.
+/// Returns alternative maps and alternative `pfc_enable` values of ports.
 fn port_candidates(device: &Device<'_>, files: &BTreeSet<String>) -> Vec<Change> {
     let map_of = |port: &Port, field: &str| {
         let qos = device.config(port).qos.get(&port.name)?;
@@ -187,8 +190,8 @@ fn key_of(finding: &Finding) -> FindingKey {
     (finding.kind, finding.file.clone(), finding.key.clone())
 }
 
-/// Returns the change that removes each finding, if one is found, and the limit of trials if it ended the search before
-/// all causes were found.
+/// Returns the change that removes each finding, if one is found. Also returns the trial limit if the search reached it
+/// before all causes were found.
 pub(super) fn search(
     fabric: &Fabric,
     configs: &[SwitchConfig],
@@ -207,7 +210,7 @@ pub(super) fn search(
         let names: BTreeSet<&str> = switches.map(|node| fabric.name(*node)).collect();
         let files = configs.iter().filter(|config| names.contains(config.name.as_str()));
         let mut tried = candidates(&device, &configs, &files.map(|config| config.file.clone()).collect());
-        // The clearest deviations first; the sort is stable.
+        // Candidates with the largest majority first; the sort is stable.
         tried.sort_by_key(|change| std::cmp::Reverse(change.margin));
         let before: BTreeSet<FindingKey> = current.iter().map(|conflict| key_of(&conflict.finding)).collect();
         let mut best: Option<(Change, Vec<SwitchConfig>, Vec<Conflict>)> = None;

@@ -1,5 +1,5 @@
-//! Frames along their paths: lossless frames that enter a lossy account, queues that do not match the group,
-//! starvation.
+//! Checks of frames along their paths: lossless frames that enter a lossy account, queues that do not match the
+//! priority group, and starvation.
 
 use super::entries::{Entry, entry, tunnel_entry};
 use super::findings::{Findings, finding};
@@ -12,7 +12,7 @@ use fabric::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
 use text::numbers::{counted, grouped};
 
-/// A wait, with its ports.
+/// A wait, with its ingress and egress port.
 struct WaitPorts<'d, 'a> {
     device: &'d Device<'a>,
     wait: &'d Wait,
@@ -20,7 +20,7 @@ struct WaitPorts<'d, 'a> {
     egress: &'d Port,
 }
 
-/// Location of a finding: a key with the value to write, or the map entries on the path, the likeliest cause first.
+/// Location of a finding: a key with the value to write, or the map entries on the path, most likely cause first.
 enum Location<'a> {
     Key(String, String),
     Entries(Vec<Option<Entry<'a>>>),
@@ -117,7 +117,7 @@ impl<'a> WaitPorts<'_, 'a> {
     fn group(&self) -> Option<Entry<'a>> {
         entry(self.device, self.ingress, "tc_to_pg_map", self.wait.class)
     }
-    /// Returns the entry that chooses the queue.
+    /// Returns the map entry that selects the queue.
     fn queue(&self) -> Option<Entry<'a>> {
         let tunnel = tunnel_entry(self.device, self.egress, "encap_tc_to_queue_map", self.wait.class);
         let port = match self.device.binding {
@@ -132,15 +132,16 @@ impl<'a> WaitPorts<'_, 'a> {
         tunnel.filter(|_| self.wait.enters).or(port)
     }
 
-    /// Switches whose maps decide about these frames: of this hop, and of the one before, which may have written the
-    /// DSCP. The search for causes adds those with a tunnel.
+    /// Returns the switches whose maps may determine the treatment of these frames: this switch, the next one, and the
+    /// previous one, which may have written the DSCP. The search for causes adds switches with a tunnel.
     fn switches(&self) -> Vec<NodeId> {
         let before = self.device.peer(self.wait.ingress).map(|(_, port)| port.node);
         let next = self.device.peer(self.wait.egress).map(|(_, port)| port.node);
         [Some(self.ingress.node), next, before].into_iter().flatten().collect()
     }
 
-    /// Adds a finding at a key of the switch of `port`, or at an entry on the path, all of which `why` names then.
+    /// Adds a finding at a key of the switch of `port`, or at a map entry on the path; in the latter case `why` lists
+    /// all entries.
     fn conflict(
         &self,
         kind: FindingKind,
@@ -166,7 +167,7 @@ impl<'a> WaitPorts<'_, 'a> {
         findings.conflict(finding, elsewhere, self.switches());
     }
 
-    /// Compares the group of the frames with their queue.
+    /// Checks that the priority group of the frames and their queue are both lossless or both lossy.
     fn profiles(&self, findings: &mut Findings) {
         let WaitPorts { device, wait, ingress, egress } = *self;
         let lossless_queue = egress.lossless_queues >> wait.queue & 1 == 1;
@@ -253,8 +254,9 @@ impl<'a> WaitPorts<'_, 'a> {
         self.conflict(FindingKind::Neighbours, egress, at, (why, None), findings);
     }
 
-    /// Returns the time in ms in which a queue with a `pir` below the rate of its port drains the headroom of the
-    /// account, which pauses the upstream switch for at least as long, with the detection time of the upstream port.
+    /// For a queue with a `pir` below the rate of its port, returns the time in ms in which it drains the headroom of
+    /// the account. The account pauses the upstream switch for at least this time. Also returns the detection time of
+    /// the watchdog at the upstream port, and the name of that port.
     fn pause_by_limit(&self) -> Option<(u64, u64, String)> {
         let WaitPorts { device, wait, ingress, egress } = *self;
         let limit = *egress.limits.get(&wait.queue)?;
@@ -277,7 +279,7 @@ impl<'a> WaitPorts<'_, 'a> {
             findings.add(finding(FindingKind::Starvation, config, key, why, instead.to_owned()));
         };
         let row = |queue: u8| format!("QUEUE|{}|{queue}.scheduler", egress.name);
-        // Many ports share a row of SCHEDULER, so that row is the one to change.
+        // Many ports share a row of SCHEDULER, so the finding names this row.
         let row_of = |queue: u8, field: &str| {
             let bound = config.scheduled.get(&(egress.name.clone(), queue));
             bound.map_or_else(|| row(queue), |bound| format!("SCHEDULER|{}.{field}", bound.name))

@@ -1,4 +1,4 @@
-//! Watchdog settings that SONiC refuses (`sonic-pfcwd.yang`), or that watch no enabled priority.
+//! Watchdog settings that SONiC rejects (`sonic-pfcwd.yang`), or that monitor no enabled priority.
 
 use super::findings::{Findings, finding};
 use super::ports::{list, pfc_key};
@@ -6,7 +6,7 @@ use crate::device::Device;
 use crate::error::FindingKind;
 use crate::read::SwitchConfig;
 
-/// Milliseconds, from SONiC's YANG model.
+/// Valid ranges in milliseconds, from SONiC's YANG model.
 const DETECTION: std::ops::RangeInclusive<u64> = 100..=5_000;
 const RESTORATION: std::ops::RangeInclusive<u64> = 100..=60_000;
 const POLL_INTERVAL: std::ops::RangeInclusive<u64> = 100..=1_000;
@@ -24,7 +24,7 @@ pub(super) fn judge(config: &SwitchConfig, device: &Device<'_>, findings: &mut F
     }
     let poll = watchdog.poll_interval.unwrap_or(0);
     let longest = watchdog.ports.values().flat_map(|port| [port.detection, port.restoration]).flatten().max();
-    // An interval longer than all times is the one number to change.
+    // If the polling interval exceeds all times, only the interval has to change.
     let poll = match longest {
         Some(longest) if poll > longest => {
             let why = format!("{poll} ms is more than every detection and restoration time: SONiC refuses them");
@@ -65,7 +65,7 @@ pub(super) fn judge(config: &SwitchConfig, device: &Device<'_>, findings: &mut F
         }
         if watched != 0 && !watchdog.ports.contains_key(&port.name) {
             let row = "a row with action, detection_time, restoration_time";
-            // Without any row the whole table is missing: one finding per file.
+            // If no port has a row, the whole table is missing, which is one finding per file.
             let (key, why, instead) = match watchdog.ports.is_empty() {
                 true => {
                     let why = format!("no port has a row, and pfcwd_sw_enable of {} names priorities", port.name);

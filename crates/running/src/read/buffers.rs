@@ -14,7 +14,7 @@ const OTHER_REFERENCES: [(&str, &str, &str); 3] = [
     ("PORT_QOS_MAP", "scheduler", "SCHEDULER"),
     ("PORT_QOS_MAP", "dscp_to_fc_map", "DSCP_TO_FC_MAP"),
 ];
-/// Colours of frames that WRED marks instead of dropping.
+/// ECN modes of WRED, by the colours of frames that are ECN-marked instead of dropped.
 const ECN_MODES: [&str; 8] = [
     "ecn_none",
     "ecn_green",
@@ -69,7 +69,8 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         reader.check_choice(&row, "packet_discard_action", &["drop", "trim"]);
         let (xon, size) = (reader.number(&row, "xon", any.clone()), reader.number(&row, "size", any.clone()));
         let xoff = reader.number(&row, "xoff", any.clone());
-        // Where size is the guaranteed minimum (Broadcom), it is below xoff, and may be below xon: published rows are.
+        // If `size` is the guaranteed minimum (Broadcom), it is below `xoff` and may be below `xon`, as in published
+        // rows.
         if let (Some(xon), Some(size)) = (xon, size)
             && xon > size
             && size >= xoff.unwrap_or(0)
@@ -95,7 +96,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         let limit = reader.number(&row, "pir", any.clone());
         match reader.text(&row, "meter_type").as_deref() {
             Some("bytes") | None => {}
-            // A limit in packets per second has no rate in bytes: frame lengths vary.
+            // A limit in packets per second has no equivalent in bytes per second, because frame lengths vary.
             Some("packets") if limit.is_none() => {}
             Some(other) => {
                 let message = format!("is `{}`: a pir in bytes a second alone is read", fabric::visible(other));
@@ -176,7 +177,7 @@ fn read_wred(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         reader.check_choice(&row, "ecn", &ECN_MODES);
         switch.wred.insert(row.name.to_owned(), Wred { ecn, drops, marks });
     }
-    // Faults of these rows were reported with the schedulers.
+    // Faults of the rows of `QUEUE` were already reported when the schedulers were read.
     let known = reader.faults.len();
     for row in reader.objects("QUEUE") {
         let Some(name) = reader.reference(&row, "wred_profile", "WRED_PROFILE") else { continue };
@@ -211,7 +212,7 @@ fn bound(
 }
 
 fn named(reader: &mut Reader<'_>, row: &Row<'_>, field: &'static str, of: &str) -> Option<String> {
-    // A queue may have a WRED profile and no scheduler.
+    // A row of `QUEUE` may have a WRED profile and no scheduler.
     if !row.fields.contains_key(field) {
         if field == "profile" {
             reader.fault(format!("{}.{field}", row.key), "is missing", format!("the name of a row of {of}"));
@@ -221,7 +222,7 @@ fn named(reader: &mut Reader<'_>, row: &Row<'_>, field: &'static str, of: &str) 
     reader.reference(row, field, of)
 }
 
-/// Whether a name of a profile or pool contains "lossless" or "lossy"; `None` if neither.
+/// Returns whether the name of a profile or pool contains "lossless" (true) or "lossy" (false); `None` if neither.
 fn lossless(name: &str) -> Option<bool> {
     let name = name.to_ascii_lowercase();
     match (name.contains("lossless"), name.contains("lossy")) {

@@ -98,6 +98,7 @@ pub(super) const TABLES: [&str; 27] = [
 /// Tables of switches in a dual-ToR pair.
 pub(super) const DUAL_TOR: [&str; 3] = ["TUNNEL", "MUX_CABLE", "PEER_SWITCH"];
 
-/// Fields by which a port classifies frames without DSCP. They are refused: such frames cannot be judged.
+/// Fields by which a port classifies frames without DSCP. They are rejected, because the check classifies frames only
+/// by DSCP.
 pub(super) const OTHER_CLASSIFIERS: [&str; 4] =
     ["dot1p_to_tc_map", "exp_to_fc_map", "mpls_tc_to_tc_map", "tc_to_dot1p_map"];

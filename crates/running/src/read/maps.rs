@@ -5,7 +5,7 @@ use super::reader::{Reader, Row};
 use super::{Mux, PortQos, QosMap, SwitchConfig, Tunnel};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A table of maps, with the largest key and the largest value.
+/// A table of maps, with the largest valid key and value.
 struct MapTable {
     name: &'static str,
     most_key: u8,
@@ -179,8 +179,8 @@ pub(super) fn check(reader: &mut Reader<'_>, switch: &SwitchConfig) {
                 let message = format!("{table} has no `{}`", fabric::visible(name));
                 reader.fault(format!("{key}.{field}"), message, format!("the name of a row of {table}"));
             }
-            // `tc_to_dscp_map` of a port may be incomplete: the DSCP of other classes does not change. A tunnel's has
-            // to be complete.
+            // The `tc_to_dscp_map` of a port may be incomplete: classes without an entry keep their DSCP. That of a
+            // tunnel must be complete.
             *used.entry((table, name)).or_default() |= field != "tc_to_dscp_map";
         }
     }

@@ -34,7 +34,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use units::Rate;
 
-/// A map of a QoS table, from and to DSCPs, traffic classes, priorities or queues.
+/// A map of a QoS table: from DSCPs, traffic classes or priorities to traffic classes, queues, groups or DSCPs.
 pub(crate) type QosMap = BTreeMap<u8, u8>;
 
 /// The tables of one switch.
@@ -61,7 +61,7 @@ pub struct SwitchConfig {
     pub(crate) queues: BTreeMap<(String, u8), ProfileReference>,
     pub(crate) schedulers: BTreeMap<String, Scheduling>,
     pub(crate) scheduled: BTreeMap<(String, u8), ProfileReference>,
-    /// Limits (`pir`) of whole ports by `PORT_QOS_MAP.scheduler`, in bytes per second.
+    /// Rate limits (`pir`) of whole ports from `PORT_QOS_MAP.scheduler`, in bytes per second.
     pub(crate) port_limits: BTreeMap<String, u64>,
     pub(crate) wred: BTreeMap<String, Wred>,
     /// `wred_profile` by port and queue.
@@ -80,7 +80,7 @@ impl SwitchConfig {
     }
 }
 
-/// Inputs of the dynamic buffer model. A missing one is a fault only where the headroom can be computed otherwise.
+/// Inputs of the dynamic buffer model. A missing model is a fault only if the headroom could be computed otherwise.
 #[derive(Clone, Debug)]
 pub(crate) struct DynamicInputs {
     pub asic: Option<AsicTables>,
@@ -98,7 +98,7 @@ pub(crate) struct PortConfig {
     pub asymmetric: bool,
 }
 
-/// A length of `CABLE_LENGTH`, and its key.
+/// A row of `CABLE_LENGTH` for one port: the length and its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Cable {
     pub metres: u64,
@@ -116,7 +116,7 @@ pub(crate) struct PortQos {
     pub watched: u8,
 }
 
-/// `PFC_WD`: times in ms, unchecked.
+/// `PFC_WD`: times in ms, not yet checked against SONiC's ranges.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watchdog {
     pub poll_interval: Option<u64>,
@@ -138,18 +138,18 @@ pub(crate) struct Pool {
     pub size: Option<u64>,
     /// Shared headroom of an ingress pool, in bytes, above 0; `None` if it has none.
     pub shared_headroom: Option<u64>,
-    /// Whether profiles of priority groups, and those of queues, may belong to it.
+    /// Whether profiles of priority groups (`ingress`) and profiles of queues (`egress`) may use this pool.
     pub ingress: bool,
     pub egress: bool,
     pub is_static: bool,
 }
 
-/// Limit of the bytes in the shared part of a pool.
+/// Limit of the bytes that a queue or priority group may occupy in the shared part of its pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Threshold {
     /// Bytes.
     Static(u64),
-    /// Exponent of the factor alpha for the free bytes of the pool.
+    /// Exponent of alpha: the limit is alpha times the free bytes of the pool.
     Dynamic(i64),
 }
 
@@ -171,14 +171,14 @@ pub(crate) struct Profile {
     pub trims: bool,
 }
 
-/// A row of `WRED_PROFILE`: colours for which it is enabled.
+/// A row of `WRED_PROFILE`, with the colours for which WRED is enabled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wred {
-    /// Its `ecn`; `ecn_none` if it has none.
+    /// Value of `ecn`; `ecn_none` if the row has none.
     pub ecn: String,
-    /// Colours of which it drops all frames, ECN-capable or not.
+    /// Colours of which all frames are dropped, ECN-capable or not.
     pub drops: Vec<WredColour>,
-    /// Colours of which it marks ECN-capable frames and drops the others.
+    /// Colours of which ECN-capable frames are marked and other frames are dropped.
     pub marks: Vec<WredColour>,
 }
 
@@ -186,7 +186,7 @@ pub(crate) struct Wred {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WredColour {
     pub name: &'static str,
-    /// Bytes in the queue above which frames are dropped or marked; `None`: the row does not state it.
+    /// Queue length in bytes above which frames are dropped or ECN-marked; `None` if the row does not state it.
     pub from: Option<u64>,
 }
 
@@ -211,7 +211,7 @@ pub(crate) enum Scheduling {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tunnel {
     pub key: String,
-    /// DSCP mode `uniform`: the DSCP is copied to the outer header, and back at the end.
+    /// DSCP mode `uniform`: the DSCP is copied to the outer header on encapsulation, and back on decapsulation.
     pub uniform: bool,
     pub maps: BTreeMap<&'static str, String>,
 }
@@ -274,8 +274,8 @@ fn localhost<'v>(object: &'v Value, field: &str) -> Option<&'v str> {
     object.get("DEVICE_METADATA")?.get("localhost")?.get(field)?.as_str()
 }
 
-/// Returns the names of switches with a file per ASIC. One fault for each further file takes the place of all others:
-/// the tables of such files are not those of a switch.
+/// Returns the names of switches with several files, one per ASIC. Each further file of such a switch is one fault,
+/// which replaces all other faults of these files, because their tables are not those of a whole switch.
 fn several_asics<'v>(objects: &'v [(String, Value)], faults: &mut Vec<Fault>) -> BTreeSet<&'v str> {
     let mut files: BTreeMap<&str, Vec<(&str, Option<&str>)>> = BTreeMap::new();
     for (file, object) in objects {
@@ -340,8 +340,8 @@ fn read_switch(file: &str, object: &Object, switches: &mut Vec<SwitchConfig>, fa
     switches.push(switch);
 }
 
-/// Checks that no port of a configured switch is the neighbour of two ports. A server's port may be: a dual-ToR cable
-/// has one. The topology decides which nodes are servers.
+/// Checks that no port of a configured switch is listed as the neighbour of two ports. A server's port may be, because
+/// a dual-ToR cable connects it to two switches. The topology determines which nodes are servers.
 fn claims(objects: &[(String, Value)], faults: &mut Vec<Fault>) {
     let mut claimed: BTreeMap<(&str, &str), (&str, String)> = BTreeMap::new();
     let hostname =

@@ -45,7 +45,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
 }
 
 fn read_watchdog(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
-    // Values out of SONiC's ranges are findings, not faults, so any number is accepted here.
+    // Values outside SONiC's ranges are findings and not faults, so any number is accepted here.
     let any = 0..=u64::from(u32::MAX);
     for row in reader.rows("PFC_WD") {
         if row.name == "GLOBAL" {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 pub(super) type Object = Map<String, Value>;
 
-/// Upper bound of the ports, and of the pairs of port and number, that one key may name.
+/// Maximum number of ports, and of (port, number) pairs, that one key may name.
 const MOST_IN_KEY: usize = 4_096;
 
 pub(super) struct Reader<'a> {
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         self.objects(table)
     }
 
-    /// Returns the rows of a table that are objects, without faults for the others.
+    /// Returns the rows of a table that are objects; rows that are not objects are skipped without a fault.
     pub fn objects(&self, table: &'static str) -> Vec<Row<'a>> {
         let object: &'a Object = self.object;
         let rows = object.get(table).and_then(Value::as_object).into_iter().flatten();
@@ -88,18 +88,19 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the file has a row of this name. A faulty row counts, so that a reference to it is not a second fault.
+    /// Returns whether the file has a row of this name. A faulty row counts, so that a reference to it is not a second
+    /// fault.
     pub fn has_row(&self, table: &str, name: &str) -> bool {
         self.object.get(table).and_then(|rows| rows.get(name)).is_some()
     }
 
-    /// Whether a row has a field for this number. A faulty one counts.
+    /// Returns whether a row has a field for this number. A faulty field counts.
     pub fn has_number(&self, table: &str, name: &str, number: u8) -> bool {
         let row = self.object.get(table).and_then(|rows| rows.get(name));
         row.is_some_and(|row| row.get(number.to_string()).is_some())
     }
 
-    /// Refuses a field with any other value.
+    /// Reports a fault if the field has a value other than `values`.
     pub fn check_choice(&mut self, row: &Row<'_>, field: &str, values: &[&str]) {
         let Some(text) = self.text(row, field) else { return };
         if !values.contains(&text.as_str()) {
@@ -108,7 +109,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Refuses a field that is no integer in `range`.
+    /// Reports a fault if the field is not an integer in `range`.
     pub fn check_integer(&mut self, row: &Row<'_>, field: &str, range: std::ops::RangeInclusive<i64>) {
         let Some(text) = self.text(row, field) else { return };
         if !text.trim().parse::<i64>().is_ok_and(|number| range.contains(&number)) {
@@ -178,7 +179,7 @@ impl<'a> Reader<'a> {
             return Vec::new();
         };
         if range.contains('|') {
-            // All rows of the table have this form: one fault names the first.
+            // In files of a modular chassis all rows of the table have this form, so only the first row is reported.
             let message = "has three parts: configuration of a modular chassis is not read";
             let table = row.key.split('|').next().unwrap_or_default();
             let is_known = |fault: &Fault| fault.message == message && fault.key.split('|').next() == Some(table);
@@ -202,7 +203,7 @@ impl<'a> Reader<'a> {
         ports.into_iter().flat_map(|port| numbers.iter().map(move |&number| (port.clone(), number))).collect()
     }
 
-    /// Returns a list of priorities, `3,4` or empty, a bit each.
+    /// Returns the bitmask of a list of priorities, such as `3,4` or an empty string.
     pub fn priorities(&mut self, row: &Row<'_>, field: &str) -> Option<u8> {
         let text = self.text(row, field)?;
         let mut bits = 0;

@@ -8,24 +8,24 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const CLASSES: u8 = 8;
 
-/// Frames of a host on one path.
+/// Flow of a host along one path.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub walk: Walk,
-    /// Bits per second; `None`: a share of the sender's link.
+    /// Rate in bits per second; `None`: an equal share of the sender's link.
     pub rate: Option<u64>,
 }
 
-/// DSCP of a frame, and the inner DSCP and the end of a tunnel.
+/// DSCP of a frame; inside a tunnel, also the inner DSCP and the switch at the tunnel's end.
 type Mark = (u8, Option<(u8, NodeId)>);
 
-/// The tables of one switch: treatment by ingress port, egress port and class, and the accounts that stop its queues.
+/// The tables of one switch: treatment by ingress port, egress port and class, and the accounts that pause its queues.
 type Tables = (BTreeMap<(u16, u16, u8), Treatment>, BTreeSet<Stop>);
 
 /// A port and one of its priority groups or queues.
 type PortSlot = (u32, u8);
 
-/// Frames in the classes of the simulator.
+/// Frames expressed in the classes of the simulator.
 #[derive(Clone, Debug)]
 pub(super) struct Lowered {
     pub maps: MapsFile,
@@ -35,18 +35,18 @@ pub(super) struct Lowered {
     pub lossless: u8,
     /// Class of each queue, by egress port.
     pub queues: BTreeMap<u32, BTreeMap<u8, u8>>,
-    /// DSCP of each class, and priority group and queue of each account and queue of the simulation.
+    /// Text lines: the DSCP of each class, and the priority group or queue of each account and queue of the simulation.
     pub notes: Vec<String>,
 }
 
-/// Groups or queues of a port, by number; whether frames of each are lossless.
+/// Priority groups or queues of each port, by number, and whether their frames are lossless.
 type Used = BTreeMap<u32, BTreeMap<u8, bool>>;
 
-/// Expresses the frames of `flows`. At the port `ordered`, classes follow strict priority; elsewhere their order means
-/// nothing.
+/// Expresses the frames of `flows` in the simulator's classes. At port `ordered`, the order of the lossy classes is
+/// that of the strict priorities; at other ports the order is arbitrary.
 ///
 /// # Errors
-/// The reason why the simulator has no such frames.
+/// The reason why the simulator cannot represent these frames.
 pub(super) fn lower(device: &Device<'_>, flows: &[Flow], ordered: Option<u32>) -> Result<Lowered, String> {
     let steps = || flows.iter().flat_map(|flow| &flow.walk.0);
     let (mut marks, mut accounts, mut queues) = (BTreeMap::<Mark, bool>::new(), Used::new(), Used::new());
@@ -125,7 +125,7 @@ pub(super) fn lower(device: &Device<'_>, flows: &[Flow], ordered: Option<u32>) -
             Stop { egress: egress.index, queue: queue_class[&port][&queue], account: account_class[&peer][&group] };
         nodes.entry(egress.node).or_default().1.insert(stop);
     }
-    // A host has a queue per class that it sends.
+    // A host has one queue per class that it sends.
     for flow in flows {
         let Some(step) = flow.walk.0.first() else { continue };
         let Some(port) = device.port(step.state.ingress) else { continue };
@@ -156,7 +156,8 @@ pub(super) fn lower(device: &Device<'_>, flows: &[Flow], ordered: Option<u32>) -
     })
 }
 
-/// Lists the numbers of the simulation with those of the configuration.
+/// Lists the classes, accounts and queues of the simulation with the corresponding DSCPs, priority groups and queues of
+/// the configuration.
 fn notes(
     device: &Device<'_>,
     marks: &BTreeMap<Mark, u8>,
@@ -183,10 +184,10 @@ fn notes(
     marks.iter().map(mark).chain(ports.iter().map(port)).collect()
 }
 
-/// Checks that names of nodes suffice for a path.
+/// Checks that the names of its nodes identify a path.
 ///
 /// # Errors
-/// A path by another than the lowest of parallel links.
+/// If the path uses one of several parallel links other than the one with the lowest port.
 fn single_links(device: &Device<'_>, walk: &Walk) -> Result<(), String> {
     let first = walk.0.first().map(|step| device.other(step.state.ingress));
     for number in first.into_iter().chain(walk.0.iter().map(|step| step.wait.egress)) {
@@ -203,10 +204,11 @@ fn single_links(device: &Device<'_>, walk: &Walk) -> Result<(), String> {
     Ok(())
 }
 
-/// Account of the neighbour that stops each queue, by egress port and queue. Stopped queues become lossless.
+/// Returns the account of the neighbour that pauses each queue, by egress port and queue, and marks these queues as
+/// lossless.
 ///
 /// # Errors
-/// A queue that two accounts stop.
+/// If two accounts pause one queue.
 fn stopped_queues(
     device: &Device<'_>,
     accounts: &Used,
@@ -241,8 +243,8 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// Assigns classes in ascending order: lossless ones from 1, lossy ones from 0 and then above all lossless ones;
-    /// lossy ones of strict priority from 7 down, the last the highest.
+    /// Assigns class numbers in the order of the list: lossless classes from 1 up; lossy classes 0 and then the numbers
+    /// above all lossless classes; strict-priority lossy classes at the top, ascending, so that the last has class 7.
     fn number<T: Ord>(&self, list: impl Iterator<Item = (T, bool, bool)>) -> BTreeMap<T, u8> {
         let list: Vec<(T, bool, bool)> = list.collect();
         let mut strict = list.iter().filter(|(_, lossless, strict)| !lossless && *strict).count() as u8;

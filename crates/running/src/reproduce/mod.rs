@@ -6,8 +6,8 @@
 //!                        -> scenario: paths, traffic, and the reaction that is expected
 //! ```
 //!
-//! The simulated frames are those of the counterexample only. Thresholds, headroom and buffers are chosen: no proof
-//! rests on them.
+//! Only frames of the counterexample are simulated. Thresholds, headroom and buffers are chosen freely, because no
+//! proof depends on them.
 
 mod maps;
 mod scenario;
@@ -29,7 +29,7 @@ use walks::{best, by_source, random};
 pub struct Counterexample {
     /// The scenario, as TOML. It names the files `maps_file` and [`TOPOLOGY_FILE`].
     pub scenario: String,
-    /// A scenario of the same cycle with other thresholds, for a deadlock: it may close where `scenario` does not.
+    /// For a deadlock: a scenario of the same cycle with other thresholds, which may deadlock if `scenario` does not.
     pub alternative: Option<String>,
     /// Name of the file of QoS maps.
     pub maps_file: &'static str,
@@ -38,8 +38,8 @@ pub struct Counterexample {
     /// Classes, accounts and queues of the simulation, with the DSCPs, priority groups and queues of the configuration.
     pub notes: Vec<String>,
     /// Egress ports that the simulation must find blocked, by name of node and number of port (index in
-    /// [`Fabric::ports`], from 0): the whole cycle of a deadlock, or the port at which a queue starves; none for a
-    /// load.
+    /// [`Fabric::ports`], from 0): all ports of the cycle of a deadlock, or the port with the starved queue; empty for
+    /// a load.
     pub ports: Vec<(String, u16)>,
     /// The queue that starves; `None` for a deadlock and a load.
     pub starved: Option<StarvedQueue>,
@@ -65,16 +65,16 @@ pub type Reproduced = Result<Counterexample, String>;
 /// Counterexamples of a configuration.
 #[derive(Clone, Debug, Default)]
 pub struct Counterexamples {
-    /// The cycle of [`crate::Report::cycle`]; `None` without a cycle.
+    /// The cycle of [`crate::Report::cycle`]; `None` if there is no cycle.
     pub deadlock: Option<Reproduced>,
-    /// A lossless account that a queue of strict priority starves; `None` if there is none.
+    /// A lossless account that a strict-priority queue starves; `None` if there is none.
     pub starvation: Option<Reproduced>,
-    /// [`LOAD_FLOWS`] flows on random paths of the set, fewer if their frames would have more than eight marks, which
-    /// must not deadlock; `None` with a cycle.
+    /// [`LOAD_FLOWS`] flows on random paths of the set (fewer if the simulator cannot represent more), which must not
+    /// deadlock; `None` if there is a cycle.
     pub load: Option<Reproduced>,
 }
 
-/// Flows of a load.
+/// Maximum number of flows of a load.
 pub const LOAD_FLOWS: usize = 24;
 
 /// Returns scenarios for the cycle and a starved account that [`crate::judge`] finds with these options, and a load if
@@ -97,7 +97,8 @@ pub fn counterexamples(
     Ok(Counterexamples { deadlock, starvation: starvation(&device, paths, &reached), load })
 }
 
-/// A scenario of flows on random paths. A path is left out if its frames do not fit the simulator beside the others.
+/// Returns a scenario of flows on random paths. A path is skipped if the simulator cannot represent its frames in
+/// addition to those of the paths already selected.
 fn load(device: &Device<'_>, paths: PathSet, seed: u64) -> Reproduced {
     let mut kept: Vec<Flow> = Vec::new();
     for walk in random(device, paths, 4 * LOAD_FLOWS, seed) {
@@ -116,7 +117,7 @@ fn load(device: &Device<'_>, paths: PathSet, seed: u64) -> Reproduced {
     Ok(scenario::pausing(device, &kept, &lowered, None, Vec::new()))
 }
 
-/// A scenario for a cycle of accounts: frames of each account that wait for the next.
+/// Returns a scenario for a cycle of accounts: for each account, frames that wait for the next account.
 fn cycle(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Reproduced {
     let found = best(device, paths, waits);
     let mut flows = Vec::new();
@@ -124,7 +125,8 @@ fn cycle(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Reproduced {
         let walk = walk.ok_or_else(|| format!("no path was found by which frames {}", at(device, wait)))?;
         flows.push(Flow { walk, rate: None });
     }
-    // A host that pauses fills the account that its frames wait for, which must be the one that stops the queue.
+    // A host that sends PAUSE fills the account whose frames wait for the host; this must be the account that pauses
+    // the queue.
     for (position, wait) in waits.iter().enumerate() {
         let next = &waits[(position + 1) % waits.len()];
         if wait.next.is_none_or(|arrival| arrival.group != next.group) {
@@ -143,9 +145,9 @@ fn cycle(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Reproduced {
     Ok(Counterexample { alternative: Some(uniform.scenario), ..found })
 }
 
-/// Selects the flow whose receiver pauses. A flow k whose receiver is attached to the switch of account k + 1 is
-/// preferred, and of these one whose switch has no other account of the cycle: the pause then fills account k + 1
-/// first, and each other account with frames of its own flow.
+/// Selects the flow whose receiver sends PAUSE. A flow k whose receiver is attached to the switch of account k + 1 is
+/// preferred; among several, one whose switch has no other account of the cycle. The pause then fills account k + 1
+/// first, and each other account is filled by its own flow.
 fn storm(device: &Device<'_>, waits: &[Wait], flows: &[Flow]) -> scenario::Storm {
     let switch = |wait: &Wait| device.owner(wait.ingress);
     let next = |flow: usize| &waits[(flow + 1) % waits.len()];
@@ -168,17 +170,18 @@ fn at(device: &Device<'_>, wait: &Wait) -> String {
     format!("wait in queue {} of {} {}", wait.queue, fabric::visible(name), fabric::visible(&port))
 }
 
-/// Frames of a lossless account in a queue that others starve.
+/// Frames of a lossless account in a queue that other queues starve.
 struct Starved<'r> {
     wait: &'r Wait,
     /// Bitmask of the queues of the port that starve it.
     above: u32,
 }
 
-/// Starved queues for which a scenario is tried.
+/// Maximum number of starved queues for which a scenario is tried.
 const MOST_TRIED: usize = 16;
 
-/// A scenario for the first starved account that the simulator can express; without one, the reason for the first.
+/// Returns a scenario for the first starved account that the simulator can represent; if it can represent none, the
+/// reason for the first account.
 fn starvation(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits) -> Option<Reproduced> {
     let mut fed: BTreeMap<u32, u32> = BTreeMap::new();
     reached.waits.iter().for_each(|wait| *fed.entry(wait.egress).or_default() |= 1 << wait.queue);
@@ -197,7 +200,7 @@ fn starvation(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits) -> 
         }
     }
     let mut first = None;
-    // Ports of hosts come first: all their frames arrive by other ports.
+    // Host ports are tried first, because all frames in their queues arrive by other ports.
     candidates.sort_by_key(|starved| device.peer(starved.wait.egress).is_some());
     for starved in candidates.iter().take(MOST_TRIED) {
         match starve(device, paths, reached, starved) {
@@ -221,13 +224,14 @@ fn starve(device: &Device<'_>, paths: PathSet, reached: &ReachableWaits, starved
     let victim = victim.ok_or_else(|| format!("no path was found by which frames {}", at(device, wait)))?;
     let source = victim.source(device);
     let link = rate_of(device, wait.egress);
-    // Frames that fill the port pass no link twice, and share none with the starved ones before.
+    // Frames that fill the port use each link at most once, and share no link with the starved flow upstream of the
+    // port.
     let shared: BTreeSet<u32> = victim.0.iter().map(|step| step.wait.egress).filter(|at| *at != wait.egress).collect();
     let mut flows = vec![Flow { walk: victim, rate: Some(link / 20) }];
     let mut busy = BTreeSet::from([source]);
     let mut sum = 0u64;
     for queue in (0..32u8).filter(|queue| above >> queue & 1 == 1) {
-        // Bits per second that this queue sends: its limit, or all.
+        // Rate of this queue in bits per second: its rate limit, at most the link rate.
         let wanted = egress.limits.get(&queue).map_or(link, |limit| limit.saturating_mul(8)).min(link);
         let mut left = wanted;
         let waits: Vec<Wait> =

@@ -8,16 +8,16 @@ use fabric::NodeId;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// XOFF of accounts, in bytes: few frames, of which some wait for the next account of a cycle.
+/// XOFF threshold of accounts, in bytes. It is only a few frames, so that an account of a cycle is full soon.
 const XOFF_BYTES: u64 = 4_000;
-/// XOFF of the accounts of a cycle but the one that is paused first. They stay full until that one is full again, of
-/// frames that wait for the next, although hosts may supply them slowly.
+/// XOFF threshold of the accounts of a cycle, except the account that is paused first. Frames that wait for the next
+/// account keep them full until the first account is full again, even if hosts send slowly.
 const DEEP_XOFF_BYTES: u64 = 40_000;
-/// Occupancy at which an account resumes, in bytes: nearly empty.
+/// XON threshold of accounts, in bytes: nearly empty.
 const XON_BYTES: u64 = 1_000;
-/// Approximate occupancy of an account after its neighbour stopped, in bytes.
+/// Approximate occupancy of an account after its neighbour has stopped sending, in bytes.
 const FULL_BYTES: u64 = 80_000;
-/// Bytes per account with headroom, for 400 Gbps and 300 m.
+/// Buffer per account including headroom, in bytes, for 400 Gbps and 300 m.
 const ACCOUNT_BYTES: u64 = 250_000;
 const LEAST_BUFFER_BYTES: u64 = 4_000_000;
 /// Bytes that a link could send during the longest pause: 65,535 quanta of 512 bits.
@@ -32,14 +32,14 @@ fn quoted_time(ps: u64) -> String {
     quoted(&Time::from_ps(ps).to_string())
 }
 
-/// Bytes of the buffer of the largest switch.
+/// Returns the buffer of the largest switch, in bytes.
 fn buffer_bytes(device: &Device<'_>, lowered: &Lowered) -> u64 {
     let fabric = device.fabric;
     let ports = fabric.switches().map(|node| fabric.ports(node).len() as u64).max().unwrap_or(1);
     (ports * u64::from(lowered.lossless) * ACCOUNT_BYTES).max(LEAST_BUFFER_BYTES)
 }
 
-/// Picoseconds to send `bytes` at the slowest link of the flows.
+/// Returns the time to send `bytes` at the rate of the slowest link of the flows, in picoseconds.
 fn send_ps(device: &Device<'_>, flows: &[Flow], bytes: u64) -> u64 {
     let steps = flows.iter().flat_map(|flow| &flow.walk.0);
     let rates = steps.flat_map(|step| [step.state.ingress, step.wait.egress]).map(|port| rate_of(device, port));
@@ -47,16 +47,18 @@ fn send_ps(device: &Device<'_>, flows: &[Flow], bytes: u64) -> u64 {
     u64::try_from(u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(slowest)).unwrap_or(u64::MAX / 64)
 }
 
-/// The host that pauses its switch for a time.
+/// A host that sends PAUSE to its switch during an interval.
 pub(super) struct Storm {
-    /// Flow of which it is the receiver.
+    /// Index of the flow whose receiver is this host.
     pub flow: usize,
-    /// Switch with the account that its pause fills first.
+    /// Switch with the account that the pause fills first.
     pub switch: NodeId,
 }
 
-/// A scenario of the flows in which a host pauses its switch for a time: the receiver of the first flow, and all
-/// accounts are shallow, or that of `storm`. With `ports`, the egress ports of a cycle, a deadlock is expected.
+/// Returns a scenario of the flows in which a host sends PAUSE to its switch during an interval. Without `storm`, the
+/// host is the receiver of the first flow, and all accounts have the low XOFF threshold; with `storm`, the host is the
+/// receiver of its flow, and only accounts of its switch have the low threshold. With `ports`, the egress ports of a
+/// cycle, a deadlock is expected.
 pub(super) fn pausing(
     device: &Device<'_>,
     flows: &[Flow],
@@ -67,7 +69,7 @@ pub(super) fn pausing(
     let paused = storm.as_ref().map_or(0, |storm| storm.flow);
     let slow = flows.get(paused).map(|flow| flow.walk.sink(device));
     let fill_ps = send_ps(device, flows, FULL_BYTES);
-    // One pause of the maximum duration.
+    // The host sends one PAUSE of the maximum duration at time `at`; it expires at `resumed_ps`.
     let (at, until) = (8 * fill_ps, 9 * fill_ps);
     let resumed_ps = at + send_ps(device, flows, LONGEST_PAUSE_BYTES);
     let storm_text = slow.map_or_else(String::new, |host| {
@@ -103,10 +105,11 @@ pub(super) fn pausing(
     Counterexample { scenario: text, alternative: None, maps_file, maps, notes, ports, starved: None, flows }
 }
 
-/// A scenario in which queues of strict priority starve the queue of `wait`, in which the first flow waits.
+/// Returns a scenario in which strict-priority queues starve the queue of `wait`, in which the first flow waits.
 pub(super) fn starvation(device: &Device<'_>, flows: &[Flow], lowered: &Lowered, wait: &Wait) -> Counterexample {
     let egress = wait.egress;
-    // A queue counts as blocked once its port has sent a whole buffer, in frames of the minimum size.
+    // A queue counts as blocked if it sends nothing while its port sends a whole buffer. The factor 2 covers frames of
+    // the minimum size, which occupy more bytes on the link.
     let wait_ps = send_ps(device, flows, 2 * buffer_bytes(device, lowered));
     let mut text = head(device, flows, lowered, "starvation", 2 * wait_ps, XOFF_BYTES);
     let (node, port) = end(device, egress);

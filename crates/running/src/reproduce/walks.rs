@@ -7,7 +7,7 @@ use fabric::NodeId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use units::random::{Stream, purpose};
 
-/// Longest random path, in switches.
+/// Maximum length of a random path, in switches.
 const MOST_HOPS: usize = 16;
 
 /// The hops of frames from the first switch to a host.
@@ -15,22 +15,22 @@ const MOST_HOPS: usize = 16;
 pub(super) struct Walk(pub Vec<Step>);
 
 impl Walk {
-    /// The sending host.
+    /// Returns the sending host.
     pub fn source(&self, device: &Device<'_>) -> NodeId {
         self.0.first().map_or(NodeId(0), |step| device.owner(device.other(step.state.ingress)))
     }
 
-    /// Rate of the link of the sending host, in bits per second.
+    /// Returns the rate of the sending host's link, in bits per second.
     pub fn source_rate(&self, device: &Device<'_>) -> u64 {
         self.0.first().map_or(0, |step| super::rate_of(device, step.state.ingress))
     }
 
-    /// The receiving host.
+    /// Returns the receiving host.
     pub fn sink(&self, device: &Device<'_>) -> NodeId {
         self.0.last().map_or(NodeId(0), |step| device.owner(device.other(step.wait.egress)))
     }
 
-    /// All nodes, hosts included.
+    /// Returns all nodes of the path, including both hosts.
     pub fn nodes(&self, device: &Device<'_>) -> Vec<NodeId> {
         let switches = self.0.iter().map(|step| device.owner(step.state.ingress));
         [self.source(device)].into_iter().chain(switches).chain([self.sink(device)]).collect()
@@ -58,10 +58,11 @@ impl<'s> Graph<'s> {
         Graph { steps, from, to }
     }
 
-    /// Returns the fewest hops from each of the nearest hosts to this hop, which is the last: at most `most` paths.
+    /// Returns shortest sequences of hops from hosts to the hop `last` (included), nearest hosts first: at most `most`
+    /// paths.
     fn up_to(&self, device: &Device<'_>, last: usize, most: usize) -> Vec<Vec<Step>> {
         let is_start = |at: usize| device.peer(self.steps[at].state.ingress).is_none();
-        // The hop after each one on the way to `last`.
+        // Per hop: the next hop on the path to `last`.
         let (mut open, mut after) = (VecDeque::from([last]), BTreeMap::from([(last, last)]));
         let mut found = Vec::new();
         while let Some(at) = open.pop_front().filter(|_| found.len() < most) {
@@ -83,7 +84,7 @@ impl<'s> Graph<'s> {
         found
     }
 
-    /// Appends the fewest hops that lead to a host other than the sender.
+    /// Appends the shortest sequence of hops to a host other than the sender.
     fn complete(&self, device: &Device<'_>, hops: Vec<Step>) -> Option<Walk> {
         let source = Walk(hops.clone()).source(device);
         let Some(mut state) = hops.last()?.next else { return Some(Walk(hops)).filter(|it| it.sink(device) != source) };
@@ -111,10 +112,10 @@ impl<'s> Graph<'s> {
     }
 }
 
-/// Walks compared for each wait and destination.
+/// Maximum number of walks compared for each wait and destination.
 const MOST_COMPARED: usize = 8;
 
-/// Sources tried for each wait and destination.
+/// Maximum number of sources tried for each wait and destination.
 const MOST_SOURCES: usize = 64;
 
 fn location(wait: &Wait) -> (u32, u8, u32, u8) {
@@ -130,7 +131,8 @@ pub(super) fn best(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<O
             let arrives = |step: &Step| step.wait.next.map(|next| next.group) == wait.next.map(|next| next.group);
             let hops =
                 (0..steps.len()).filter(|&at| location(&steps[at].wait) == location(wait) && arrives(&steps[at]));
-            // The nearest host may be the only destination.
+            // Two walks are requested because the nearest host may be the only possible receiver, which cannot send to
+            // itself.
             let walks = hops.flat_map(|at| graph.up_to(device, at, 2)).filter_map(|hops| graph.complete(device, hops));
             for walk in walks.take(MOST_COMPARED) {
                 if known.as_ref().is_none_or(|known| known.0.len() > walk.0.len()) {
@@ -142,7 +144,8 @@ pub(super) fn best(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<O
     found
 }
 
-/// Returns short paths through any of the waits, the shortest of each source and egress ports, sorted by length.
+/// Returns short paths through any of the waits, sorted by length: the shortest path for each source and set of egress
+/// ports.
 pub(super) fn by_source(device: &Device<'_>, paths: PathSet, waits: &[Wait]) -> Vec<Walk> {
     let locations: BTreeSet<_> = waits.iter().map(location).collect();
     let mut found: BTreeMap<(NodeId, Vec<u32>), Walk> = BTreeMap::new();
@@ -188,7 +191,7 @@ pub(super) fn random(device: &Device<'_>, paths: PathSet, most: usize, seed: u64
             }
         }
     });
-    // Shuffle, so that a part of them covers all destinations.
+    // Shuffled, so that any prefix of the list is a sample of all destinations.
     for at in (1..walks.len()).rev() {
         walks.swap(at, below(at + 1));
     }

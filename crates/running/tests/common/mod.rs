@@ -1,5 +1,5 @@
-//! Generator of configurations like those of SONiC's templates: T0 and T1 of a leaf-spine fabric, and the ToRs of a
-//! dual-ToR pair.
+//! Generator of configurations that follow SONiC's templates: T0 and T1 switches of a leaf-spine fabric, and the ToRs
+//! of a dual-ToR pair.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod seeded;
@@ -14,7 +14,7 @@ use units::{Rate, Time};
 /// Files by name.
 pub type Files = Vec<(String, Value)>;
 
-/// A cable of a switch port: the peer, its kind, and the length in metres.
+/// A cable of a switch port: the port, the peer and its port, the kind of the peer, and the length in metres.
 pub struct Cable {
     pub port: String,
     pub peer: String,
@@ -23,7 +23,7 @@ pub struct Cable {
     pub metres: u64,
 }
 
-/// SONiC's published map: DSCP 3 and 4 are lossless.
+/// Returns SONiC's published map, with lossless DSCPs 3 and 4.
 pub fn dscp_to_tc() -> Map<String, Value> {
     let class = |dscp: u8| match dscp {
         3 => 3,
@@ -46,7 +46,7 @@ pub fn numbered(values: &[u8]) -> Value {
         .into()
 }
 
-/// A switch with the tables of SONiC's published template and lossless priorities 3 and 4.
+/// Returns a switch with the tables of SONiC's published template and lossless priorities 3 and 4.
 pub fn switch(name: &str, kind: &str, cables: &[Cable]) -> Value {
     let (mut ports, mut neighbours, mut metadata) = (Map::new(), Map::new(), Map::new());
     let (mut lengths, mut qos, mut watchdog) = (Map::new(), Map::new(), Map::new());
@@ -131,13 +131,14 @@ pub fn switch(name: &str, kind: &str, cables: &[Cable]) -> Value {
     })
 }
 
-/// Headroom of a cable in bytes, simplified: round trip, the standard's reaction time at 100 Gbps, three frames.
+/// Returns the headroom of a cable in bytes, by a simplified formula: the bytes of one round trip, of the standard's
+/// reaction time at 100 Gbps (394 quanta of 64 bytes), and of three frames.
 pub fn needed(conditions: &Conditions) -> u64 {
     let bits = u128::from(conditions.delay.as_ps()) * 2 * u128::from(conditions.rate.as_bps());
     u64::try_from(bits.div_ceil(8_000_000_000_000)).unwrap() + 394 * 64 + 3 * conditions.mtu
 }
 
-/// `leaves` T0 switches with `hosts` each, and `spines` T1 switches.
+/// Returns `leaves` T0 switches with `hosts` servers each, and `spines` T1 switches.
 pub fn leaf_spine(leaves: usize, spines: usize, hosts: usize) -> Files {
     let port = |at: usize| format!("Ethernet{}", at * 4);
     let mut files = Files::new();
@@ -175,14 +176,14 @@ pub fn leaf_spine(leaves: usize, spines: usize, hosts: usize) -> Files {
     files
 }
 
-/// Two ToRs that share every server port, two T1s, and a third ToR, whose traffic the T1s spread over the pair.
+/// Returns two ToRs that share every server port, two T1s, and a third ToR, whose traffic the T1s spread over the pair.
 /// `remapped`: with SONiC's remapping of bounced traffic.
 pub fn dual_tor(remapped: bool) -> Files {
     let tor = |name: &str, side: usize| {
         let servers = (0..2).map(|server| Cable {
             port: format!("Ethernet{}", server * 4),
             peer: format!("Servers{server}"),
-            // A Y cable: the server has one port.
+            // The server has a single port with a Y cable to both ToRs.
             peer_port: "eth0".into(),
             kind: "Server",
             metres: 5,
@@ -215,7 +216,7 @@ pub fn dual_tor(remapped: bool) -> Files {
             ] {
                 file["TUNNEL"]["MuxTunnel0"][field] = map.into();
             }
-            // Queues and priorities 2 and 6 carry frames to the other ToR.
+            // Priorities and queues 2 and 6 are for frames that a ToR sends to the other ToR of the pair.
             let mut azure = dscp_to_tc();
             azure.insert("5".into(), "1".into());
             azure.insert("48".into(), "7".into());
@@ -283,7 +284,7 @@ pub fn dual_tor(remapped: bool) -> Files {
     ]
 }
 
-/// Adds lossless priorities 2 and 6 to 3 and 4, between the tiers.
+/// Enables lossless priorities 2 and 6, in addition to 3 and 4, on ports between the tiers.
 fn extra_priorities(file: &mut Value, ports: &[&str]) {
     file["PFC_PRIORITY_TO_PRIORITY_GROUP_MAP"]["AZURE_DUALTOR"] = json!({ "2": "2", "3": "3", "4": "4", "6": "6" });
     for port in ports {

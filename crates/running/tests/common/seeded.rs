@@ -1,4 +1,4 @@
-//! Seeded faults, one line each, in the configuration of a leaf-spine fabric.
+//! Seeded faults, one per call, in the configuration of a leaf-spine fabric.
 
 use super::Files;
 use serde_json::{Value, json};
@@ -178,7 +178,7 @@ pub struct Seeded {
     pub port: String,
 }
 
-/// Injects the fault of a seed: each kind at least twice, then a random choice.
+/// Injects the fault of a seed: the first seeds inject each kind twice, further seeds a random kind.
 pub fn seeded(healthy: &Files, seed: u64) -> Seeded {
     let mut draw = Draw(Stream::new(seed, 0, purpose("faults of configuration")));
     let kind = if seed < 2 * FAULTS.len() as u64 { seed as usize % FAULTS.len() } else { draw.below(FAULTS.len()) };
