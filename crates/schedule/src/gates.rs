@@ -13,12 +13,12 @@ pub struct GateEntry {
     pub interval: Time,
 }
 
-/// Gates of one port over a cycle, which begins at time zero and repeats.
+/// Gates of one port over a gating cycle, which begins at time zero and repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateList {
     /// Link, by index in the problem.
     pub link: usize,
-    /// Sum of all intervals.
+    /// Length of the gating cycle: the sum of all intervals.
     pub cycle: Time,
     /// States in order. None is empty, and adjacent states differ.
     pub entries: Vec<GateEntry>,
@@ -29,13 +29,14 @@ pub struct GateList {
 pub struct GateOptions {
     /// Class of the streams, 0 to 7.
     pub class: u8,
-    /// Guard band: all gates close before a slot for the time of a frame of this length, the longest of other classes.
-    /// Zero for ports that start a frame only if it ends before its gate closes, as in 802.1Q clause 8.6.8.4.
+    /// Guard band: before each slot all gates are closed for the time of a frame of this length, the longest frame of
+    /// other classes. Zero for ports that start a frame only if it ends before its gate closes, as in 802.1Q clause
+    /// 8.6.8.4.
     pub guard_bytes: u64,
 }
 
-/// Returns the gates of each link with slots. In a slot only the gate of the streams' class is open, rounded outwards
-/// to whole nanoseconds; at all other times it is closed and the others are open.
+/// Returns the gates of each link with slots. In a slot, rounded outwards to whole nanoseconds, only the gate of the
+/// streams' class is open. Outside of slots and guard bands, this gate is closed and all others are open.
 pub fn gates(problem: &Problem, schedule: &Schedule, options: GateOptions) -> Vec<GateList> {
     let mut slots: Vec<Vec<(Time, Time, Time)>> = vec![Vec::new(); problem.links.len()];
     for (spec, starts) in problem.streams.iter().zip(&schedule.starts) {
@@ -50,7 +51,7 @@ pub fn gates(problem: &Problem, schedule: &Schedule, options: GateOptions) -> Ve
 const NANOSECOND: Time = Time::from_ns(1);
 
 fn list(problem: &Problem, link: usize, slots: &[(Time, Time, Time)], options: GateOptions) -> GateList {
-    // `check` has verified that a common multiple exists.
+    // `Problem::check` has verified that the periods have a common multiple.
     let cycle = slots.iter().filter_map(|&(.., period)| lcm(period, NANOSECOND)).try_fold(NANOSECOND, lcm);
     let cycle = cycle.unwrap_or(Time::MAX);
     let guard = match options.guard_bytes {
@@ -62,7 +63,7 @@ fn list(problem: &Problem, link: usize, slots: &[(Time, Time, Time)], options: G
         for i in 0..cycle / period {
             let from = (start + period * i) % cycle;
             spans(&mut open, from, from + length, cycle);
-            // Before the slot; wraps to the end of the cycle if it starts before zero.
+            // Guard band before the slot; if it starts before zero, it wraps to the end of the gating cycle.
             let ahead = if from >= guard { from - guard } else { from + cycle - guard % cycle };
             spans(&mut shut, ahead, ahead + guard, cycle);
         }
@@ -95,7 +96,8 @@ fn list(problem: &Problem, link: usize, slots: &[(Time, Time, Time)], options: G
     GateList { link, cycle, entries }
 }
 
-/// Adds [from, to), rounded outwards to whole nanoseconds; an interval over the end of the cycle is split.
+/// Adds [from, to), rounded outwards to whole nanoseconds; an interval that crosses the end of the gating cycle is
+/// split.
 fn spans(all: &mut Vec<(Time, Time)>, from: Time, to: Time, cycle: Time) {
     if from == to {
         return;
@@ -158,7 +160,7 @@ mod tests {
         let options = GateOptions { class: 7, guard_bytes: 0 };
         assert_eq!(gates_of(&[100_000], options), [(0x7F, 100), (0x80, 80), (0x7F, 320)]);
         assert_eq!(gates_of(&[100_300], options), [(0x7F, 100), (0x80, 81), (0x7F, 319)]);
-        // Two adjacent slots merge; one over the end of the cycle is split.
+        // Two adjacent slots are merged; a slot that crosses the end of the gating cycle is split.
         assert_eq!(gates_of(&[100_000, 180_000], options), [(0x7F, 100), (0x80, 160), (0x7F, 240)]);
         assert_eq!(gates_of(&[450_000], options), [(0x80, 30), (0x7F, 420), (0x80, 50)]);
     }

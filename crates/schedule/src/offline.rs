@@ -34,8 +34,8 @@ pub(crate) fn starts(problem: &Problem, stream: usize, start: Time) -> Starts {
     problem.offsets(&problem.streams[stream]).into_iter().map(|offset| start + offset).collect()
 }
 
-/// Returns the start that leaves the least unusable time on the last link and upstream; the last node receives all
-/// occupied slots of the path.
+/// Returns the start that makes the least time unusable on the last link and on the links upstream. It is computed with
+/// all occupied slots of the path, as by the last node of the reservation protocol.
 fn tightest(problem: &Problem, occupancy: &Occupancy, stream: usize, from: Time) -> Option<Starts> {
     let spec = &problem.streams[stream];
     let from = Time::from_ps(from.as_ps().next_multiple_of(problem.grid.as_ps()));
@@ -73,7 +73,7 @@ pub fn first_come(problem: &Problem, search: SlotStrategy) -> Schedule {
 }
 
 /// Schedules streams in order. At each node a stream gets the earliest slot after the arrival of its frames, which wait
-/// for it.
+/// at the node for this slot.
 pub fn per_hop(problem: &Problem) -> Schedule {
     let mut occupancy = Occupancy::new(problem);
     let mut all = Vec::new();

@@ -80,10 +80,10 @@ pub enum ProblemError {
         /// Bound.
         bound: Time,
     },
-    /// A link has more frames per cycle than a gate list may contain.
+    /// A link has more frames per hyperperiod than a gate list may contain.
     #[error("{link} has {frames} frames in the cycle of all streams up to `{stream}`, and at most 1000000 are allowed")]
     Frames {
-        /// First stream, in order, whose period makes the multiple exceed `bound`.
+        /// First stream, in order, with which the number of frames exceeds the limit.
         stream: String,
         /// Node and port of the link.
         link: String,
@@ -92,7 +92,7 @@ pub enum ProblemError {
     },
 }
 
-/// Maximum number of frames on a link per cycle.
+/// Maximum number of frames on a link per hyperperiod of the streams.
 const MOST_FRAMES: u64 = 1_000_000;
 
 /// Streams to schedule.
@@ -116,7 +116,7 @@ impl Problem {
     /// Checks that each stream could have slots without the others.
     ///
     /// # Errors
-    /// The first stream that could not, or with which the cycle becomes too long.
+    /// The first stream that could not, or with which the hyperperiod or its number of frames becomes too large.
     pub fn check(&self) -> Result<(), ProblemError> {
         let mut cycle = Time::from_ps(1);
         for stream in &self.streams {
@@ -196,7 +196,8 @@ pub type Starts = Vec<Time>;
 pub struct Rejection {
     /// Stream, by index.
     pub stream: usize,
-    /// First link of its path, by index, up to which every start is blocked.
+    /// First link of the path, by index, such that every start is blocked on the links up to it; the last link if
+    /// `late`.
     pub link: usize,
     /// Set if every link has a free start, but waiting frames would miss the deadline.
     pub late: bool,
@@ -250,9 +251,9 @@ impl Occupancy {
         }
     }
 
-    /// Returns the blocked starts of the source by link of the path: those at which its slot would overlap another's or
-    /// the end of its period. Slots over the end of a period are avoided because slots over the end of a cycle cannot
-    /// be represented in the gate lists of every tool.
+    /// Returns, by link of the path, the starts of the source at which its slot would overlap the slot of another
+    /// stream, or the end of its own period. Slots across the end of a period are avoided, because the gate lists of
+    /// some tools cannot represent slots across the end of the gating cycle.
     pub fn blocked(
         &self,
         problem: &Problem,

@@ -8,10 +8,10 @@ use units::Time;
 pub enum SlotStrategy {
     /// The first free start at or after the requested one (thesis, section 4.5.1 iii).
     Earliest,
-    /// The start that leaves the least time of the wire unusable for streams of any known period: directly before or
-    /// after other slots, or at times that streams of long periods already block for those of short periods. A node has
-    /// the necessary data: its own slots, and those upstream from the request. Apart from the search order this equals
-    /// the thesis.
+    /// The start that makes the least time of the link unusable for streams of any known period: directly before or
+    /// after other slots, or at times that streams with long periods already block for streams with short periods. A
+    /// node has the necessary data: its own slots, and those upstream from the request. Apart from the search order,
+    /// this strategy equals that of the thesis.
     Tightest,
 }
 
@@ -45,7 +45,7 @@ impl SlotStrategy {
         let Some(gaps) = gaps(&blocked, limit.as_ps()) else { return Some(earliest) };
         let lines = [field.here, field.upstream].map(|side| OccupiedTime::all(side, field.length)).concat();
         let (grid, limit) = (grid.as_ps(), limit.as_ps());
-        // Next to obstacles, and next to or inside of slots of other periods.
+        // Candidates: starts next to blocked intervals, and next to or inside slots of other periods.
         let mut candidates: Vec<u64> = gaps.iter().flat_map(|&(from, to)| [from, to - 1]).collect();
         lines.iter().for_each(|line| line.beside(limit, &mut candidates));
         candidates = candidates.iter().flat_map(|at| [at / grid * grid, at.next_multiple_of(grid)]).collect();
@@ -100,8 +100,8 @@ fn merged(mut spans: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     all
 }
 
-/// Occupied time of a wire for streams of one period: modulo this period, relative to the start of the slot in
-/// question.
+/// Occupied time of a link as seen by streams of one period: modulo this period, relative to the start of the searched
+/// slot.
 #[derive(Clone)]
 struct OccupiedTime {
     own_ps: u64,
@@ -110,8 +110,8 @@ struct OccupiedTime {
 }
 
 impl OccupiedTime {
-    /// Creates a line for the greatest common divisor of all periods, and one for each period between it and the slot's
-    /// own.
+    /// Creates an element for the greatest common divisor of all periods of other slots, and one for each of these
+    /// periods, until there are too many instances.
     fn all(blocked: &[ConflictInterval], own: Time) -> Vec<OccupiedTime> {
         let mut moduli: Vec<u64> = blocked.iter().map(|one| one.modulus_ps).collect();
         moduli.push(moduli.iter().fold(0, |all, &one| gcd(all, one)));
@@ -129,8 +129,8 @@ impl OccupiedTime {
     fn new(blocked: &[ConflictInterval], own: Time, modulus_ps: u64) -> OccupiedTime {
         let mut taken = Vec::with_capacity(blocked.len());
         for one in blocked {
-            // Derives the blocking slot from the blocked shifts. A slot upstream may have another length; the result is
-            // approximate then, but free intervals remain free.
+            // The blocking slot is derived from the blocked shifts. For a slot upstream, which may have another length,
+            // the result is approximate; free intervals remain free.
             let own = own.as_ps().min(one.length_ps);
             let length = (one.length_ps - own + 1).min(modulus_ps);
             let every = gcd(one.modulus_ps, modulus_ps);
@@ -143,8 +143,8 @@ impl OccupiedTime {
         OccupiedTime { own_ps: own.as_ps().min(modulus_ps), modulus_ps, taken: merged(taken) }
     }
 
-    /// Returns the time that the slot takes from streams of this period, plus adjacent gaps that are shorter than the
-    /// slot.
+    /// Returns the time that the slot makes unusable for streams of this period: the newly occupied time, plus adjacent
+    /// gaps that are shorter than the slot.
     fn waste(&self, shift: u64) -> u64 {
         let (Some(first), Some(last)) = (self.taken.first(), self.taken.last()) else { return 0 };
         let from = shift % self.modulus_ps;
@@ -207,10 +207,10 @@ mod tests {
 
     #[test]
     fn a_slot_goes_where_it_leaves_no_gap() {
-        // Occupied: 10 to 20 and 25 to 40; the gap between is as long as the slot.
+        // Occupied: 10 to 20 and 25 to 40. The gap between them is exactly as long as the slot.
         assert_eq!(search(slot(0, 5, 100), &[slot(10, 10, 100), slot(25, 15, 100)], &[], 1), Some(20));
         assert_eq!(search(slot(0, 5, 100), &[], &[slot(10, 10, 100), slot(25, 15, 100)], 1), Some(20));
-        // Nothing is occupied: the requested start.
+        // No slot is occupied, so the requested start is used.
         assert_eq!(search(slot(7, 5, 100), &[], &[], 1), Some(0));
     }
 

@@ -32,8 +32,8 @@ fn problem(links: usize, streams: &[(u64, u64, &[usize])]) -> Problem {
     }
 }
 
-/// Returns an error if any two instances overlap on a link, a frame starts before its arrival, or a slot extends over
-/// the end of its period, by enumeration of all instances.
+/// Checks a schedule by enumeration of all instances. Returns an error if two instances overlap on a link, a frame
+/// starts before its arrival, or a slot crosses the end of its period.
 fn fault(problem: &Problem, schedule: &Schedule, waits: bool) -> Option<String> {
     let mut taken: Vec<Vec<(Time, Time, usize)>> = vec![Vec::new(); problem.links.len()];
     let cycle = problem.streams.iter().fold(Time::from_ps(1), |cycle, spec| lcm(cycle, spec.period).unwrap());
@@ -66,7 +66,7 @@ fn fault(problem: &Problem, schedule: &Schedule, waits: bool) -> Option<String> 
     None
 }
 
-/// Returns the maximum number of streams with slots, by trying every start of each.
+/// Returns the maximum number of streams with slots, by trying every start of each stream.
 fn most(problem: &Problem) -> usize {
     fn go(problem: &Problem, starts: &mut Vec<Option<Vec<Time>>>) -> usize {
         let stream = starts.len();

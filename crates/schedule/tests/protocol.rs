@@ -29,11 +29,13 @@ fn started(network: &Network) -> BTreeSet<StreamId> {
         .collect()
 }
 
-/// Sources 0 and 1, switches 2 and 3, receiver 4: the second switch already has a slot of the first source.
+/// Figure 4.2a: sources 0 and 1, switches 2 and 3, receiver 4. Switch 3 already has a slot for stream 1 of source 1
+/// when source 0 requests a slot for stream 2.
 fn figure_4_2a(faults: Faults) -> Network {
     let clocks = [9, 5, 1, 8, 3].map(|us| Clock { offset: Time::from_us(us), drift_ppb: 0 });
     let mut network = Network::new(&clocks, &wires(&[[0, 2], [1, 3], [2, 3], [3, 4]]), exact(), faults, 1);
-    // 98 ns later, by one more wire, so that the slots coincide at switch 3.
+    // Stream 1 starts 98 ns later, because frames of stream 2 pass one more link (48 ns transmission, 50 ns delay); the
+    // slots would therefore coincide at switch 3.
     let ask =
         |stream, at: u64| SlotRequest { stream, destination: 4, frame_bytes: 600, window: ns(1920), start: ns(at) };
     network.ask(1, ask(1, 5000 + 98));
@@ -54,8 +56,8 @@ fn figure_4_2a_the_second_switch_moves_the_slot_updates_backwards_and_the_source
             if let EventKind::Sent(to, message) = &event.what { Some((event.node, *to, message.kind)) } else { None }
         })
         .collect();
-    // An update is short and the request beside it long, so switch 2 has forwarded the update before the receiver
-    // answers.
+    // The update is short and the request, sent at the same time, is long. Therefore switch 2 has forwarded the update
+    // before the receiver answers.
     let expected = [
         (0, 2, Request),
         (2, 3, Request),
@@ -67,7 +69,7 @@ fn figure_4_2a_the_second_switch_moves_the_slot_updates_backwards_and_the_source
         (2, 0, Ready),
     ];
     assert_eq!(sent, expected);
-    // The other stream's slot is 48 ns long at 100 Gbps.
+    // The slot is shifted by the length of the slot of stream 1: 600 bytes at 100 Gbps take 48 ns.
     let EventKind::Started(2, slot, shift) = network.events.last().unwrap().what else { panic!("it starts last") };
     assert_eq!((shift, slot.start()), (ns(48), ns((9000 + 48) % 1920)));
     assert_eq!(network.collision(Time::from_us(40)), None);
@@ -102,7 +104,7 @@ fn figure_4_2b_slots_match_arrivals_for_any_clocks_and_processing_times() {
     }
 }
 
-/// Table 4.1: frame bytes and inter-packet gap in ns, four sources at each of two switches.
+/// Table 4.1: frame length in bytes and window in ns of the four sources at each of two switches.
 const TABLE_4_1: [(u16, u64); 4] = [(600, 640), (600, 1920), (750, 960), (600, 1920)];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +113,8 @@ enum Phases {
     Random,
 }
 
-/// Figure 4.3a: sources 0 to 7, switches 8 to 11, the pool of baseband units 12.
+/// Figure 4.3a: sources 0 to 7, switches 8 to 11, and the receiver of all streams (the pool of baseband units) as node
+/// 12.
 fn figure_4_3a(config: Config, drift_ppb: i32, phases: Phases, seed: u64) -> Network {
     let mut ends: Vec<[usize; 2]> = (0..8).map(|source| [source, 8 + source / 4]).collect();
     ends.extend([[8, 10], [9, 10], [10, 11], [11, 12]]);
@@ -128,7 +131,7 @@ fn figure_4_3a(config: Config, drift_ppb: i32, phases: Phases, seed: u64) -> Net
     random.shuffle(&mut order);
     for source in order {
         let (frame_bytes, gap) = TABLE_4_1[source % 4];
-        // One instant for all sources, or random starts.
+        // All sources request the same start (true time zero), or random starts.
         let start = match phases {
             Phases::Same => clocks[source].shows(Time::ZERO),
             Phases::Random => Time::from_ps(random.below(gap * 1000)),
@@ -139,8 +142,8 @@ fn figure_4_3a(config: Config, drift_ppb: i32, phases: Phases, seed: u64) -> Net
     network
 }
 
-/// Returns the number of streams with slots, of eight, summed over seeds, and the minimum. Checks that frames never
-/// overlap.
+/// Returns the number of streams with slots, at most eight per seed: the sum over all seeds, and the minimum. Checks
+/// that frames never overlap.
 fn accepted(config: Config, phases: Phases, seeds: u64) -> (usize, usize) {
     let run = |seed| {
         let mut network = figure_4_3a(config, 0, phases, seed);
@@ -161,20 +164,20 @@ fn table_4_1_finds_slots_for_all_in_any_order_with_unsynchronised_clocks() {
 
 #[test]
 fn table_4_1_with_random_phases_and_requests_served_at_once_leaves_one_out_now_and_then() {
-    // Earliest slots at random phases leave gaps too short for another slot. A central scheduler can move other slots,
-    // a node cannot.
+    // With random phases, the earliest slots leave gaps that are too short for another slot. A central scheduler could
+    // move existing slots; a node cannot.
     let random = accepted(exact(), Phases::Random, 100);
     let at_once = accepted(Config { concurrency: Concurrency::Simultaneous, ..exact() }, Phases::Random, 100);
     assert_eq!((random, at_once), ((797, 7), (791, 7)));
 }
 
-/// Returns `true` if any frame would wait in the first seconds, with this fraction of the required guard band in
-/// 1/1000.
+/// Returns whether any frames overlap on a link during four lifetimes, with a guard band of `permille`/1000 of the
+/// required one.
 fn collides(permille: u64, seed: u64) -> bool {
     let demanded = exact().refreshed_every(Time::from_ms(20), 50);
     let config = Config { guard: demanded.guard.scale(permille, 1000), ..demanded };
     let mut network = figure_4_3a(config, 50, Phases::Same, seed);
-    // Over several lifetimes, so that entries reach their maximum age between two refreshes.
+    // Samples over several lifetimes, so that entries reach their maximum age between two refreshes.
     let lifetime = config.lifetime;
     network.run_until(Time::from_ms(10));
     assert_eq!(started(&network).len(), 8, "seed {seed}");
@@ -218,7 +221,7 @@ fn a_stream_without_room_fails_and_leaves_no_slot() {
     let config = Config { attempts: 3, ..exact() };
     let mut network =
         Network::new(&[Clock::default(); 4], &wires(&[[0, 2], [1, 2], [2, 3]]), config, Faults::default(), 1);
-    // Two slots of 60 ns do not fit in 100 ns.
+    // Two slots of 60 ns (750 bytes at 100 Gbps) do not fit in a window of 100 ns.
     let ask = |stream| SlotRequest { stream, destination: 3, frame_bytes: 750, window: ns(100), start: ns(0) };
     network.ask(0, ask(1));
     network.ask(1, ask(2));
@@ -292,7 +295,7 @@ fn random_run(seed: u64) -> usize {
             0 => network.release(stream),
             _ if step < 9 => {
                 let (from, to) = (random.below(hosts as u64) as usize, random.below(hosts as u64) as usize);
-                // A stream has one source.
+                // Each stream has only one source, so a stream that was requested before keeps its source.
                 let from = (from + stream as usize) % hosts;
                 let source = switches + if seed.is_multiple_of(2) { stream as usize % hosts } else { from };
                 if source != switches + to && network.source(stream).is_none_or(|known| known == source) {
@@ -360,7 +363,7 @@ fn check(network: &Network, nodes: usize, config: &Config, seed: u64) {
     }
 }
 
-/// 10,000 runs, or the number in TIDEGATE_RUNS.
+/// Runs 10,000 random networks, or the number in TIDEGATE_RUNS.
 #[test]
 fn no_two_slots_overlap_under_loss_copies_and_delay() {
     let runs = std::env::var("TIDEGATE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(10_000);

@@ -76,7 +76,7 @@ fn groups(problem: &Problem) -> Vec<Vec<usize>> {
 
 type Found = Vec<(usize, Option<Starts>)>;
 
-/// Maximum number of start times at which a stream without slots tries to displace others.
+/// Maximum number of start times at which a stream without slots tries to displace other streams.
 const PUSHES: usize = 24;
 
 fn heuristic(problem: &Problem, group: &[usize]) -> Found {
@@ -137,7 +137,7 @@ fn push(problem: &Problem, occupancy: &mut Occupancy, all: &mut [Option<Starts>]
             blocked.iter().filter(|(_, other)| other.contains(start)).map(|&(holder, _)| holder).collect();
         holders.sort_unstable();
         holders.dedup();
-        // Not over the end of its own period.
+        // Starts at which the slot would cross the end of the stream's own period are not tried.
         if !holders.contains(&stream) {
             tries.push((holders.len(), start));
         }

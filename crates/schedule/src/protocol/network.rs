@@ -52,10 +52,10 @@ pub struct Faults {
     pub late: Time,
 }
 
-/// Wire between two ports.
+/// Link between two ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// Nodes at its ends.
+    /// Nodes at the two ends of the link.
     pub ends: [usize; 2],
     /// Rate of each direction.
     pub rate: Rate,
@@ -74,7 +74,7 @@ pub struct Event {
     pub what: EventKind,
 }
 
-/// Event details.
+/// Kind of an event, with its details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A message departed to this node.

@@ -1,42 +1,45 @@
 //! Upper bound of the delay over all phases: the trajectory of a frame, with proofs.
 //!
-//! Notation: frame m passes hops 0 to q. `arr_h` is a frame's arrival at the queue of hop h, `s_h` its start.
+//! Notation: frame m passes hops 0 to q. `arr_h(x)` is the arrival of frame x at the queue of hop h, `s_h(x)` the start
+//! of its transmission.
 //!
-//! **Chain.** For a range of hops c..=e let p_{e+1} = m. From h = e down to c: bp_h is the busy period of the
-//! highest class at hop h that contains p_{h+1}; it begins with an arrival at b_h. p_h is the first frame
-//! that hop h serves from the begin of bp_h on, up to m, and that comes over the link of m, for h > c; p_c = m.
-//! FIFO gives b_h <= arr_h(p_h).
-//! Therefore s_h(p_{h+1}) <= b_h + blocking + frames of bp_h before p_{h+1}, and arr_{h+1}(p_{h+1}) is that plus the
-//! time of p_{h+1} on the link. In the sum over h each frame is counted at one hop: those before p_{h+1} are not among
-//! the frames from p_{h+1} on, of which the later hops count. p_h may be another frame than m: its time on the link
-//! replaces that of m (the term of the trajectory approach; Martin and Minet, 2006). A p_h behind p_{h+1} avoids the
-//! double counting that makes earlier forms of the approach optimistic (Kemayo and others, 2013).
+//! **Chain.** For a range of hops c..=e let p_{e+1} = m. From h = e down to c: bp_h is the busy period of the highest
+//! class at hop h that contains p_{h+1}; it begins with an arrival at time b_h. For h > c, p_h is the first frame
+//! served by hop h from the start of bp_h up to m that arrives over the same ingress link as m; p_c = m. FIFO gives b_h
+//! <= arr_h(p_h). Therefore s_h(p_{h+1}) <= b_h + blocking + the transmission times of the frames of bp_h before
+//! p_{h+1}, and arr_{h+1}(p_{h+1}) is this start plus the time of p_{h+1} on the link. In the sum over h each frame is
+//! counted at one hop only: hop h counts frames before p_{h+1}, later hops count frames from p_{h+1} on. p_h may be
+//! another frame than m; then its time on the link replaces that of m (the term of the trajectory approach; Martin and
+//! Minet, 2006). Allowing p_h to be served after p_{h+1} avoids the double counting that makes earlier forms of the
+//! approach optimistic (Kemayo and others, 2013).
 //!
-//! **Slack.** t = arr_c(m) - b_c and each d_h = arr_h(p_h) - b_h are at least 0, and each shortens the delay of m: the
-//! bound is the largest value over their sum, the slack L, of the counted times less L.
+//! **Slack.** t = arr_c(m) - b_c and each d_h = arr_h(p_h) - b_h are at least 0, and each of them reduces the delay of
+//! m. Their sum is the slack L. The bound is the maximum over L of the counted times minus L.
 //!
-//! **Count.** Counted frames of a stream that joins at hop a arrive there in [b_a, arr_a(m)]. This window is no longer
-//! than L, the longest time that m waits between the hops c and a, and the excess of its times on the links over those
-//! of p_{c+1} to p_a. It is also no longer than the sum of all counted times, or m would not wait. Only values of L
-//! at which a count changes can be the largest.
+//! **Count.** The counted frames of a stream that joins at hop a arrive at this hop in the window [b_a, arr_a(m)]. Its
+//! length is at most the sum of L, the longest time that m waits between the hops c and a, and the excess of the times
+//! of m on the links over those of p_{c+1} to p_a. It is also at most the sum of all counted times; otherwise m would
+//! not wait. The maximum is at a value of L at which a count changes.
 //!
 //! **Serialisation.** Frames of one ingress link arrive one after the other. All of them arrive in [b_c, arr_c(m)], so
-//! t is at least A, the time of all but the longest. At hop c + 1 the window begins d_{c+1} before p_{c+1} arrives and
-//! lasts for the frames from p_{c+1} to m; d_{c+1} is at least X, the time that frames of another link need beyond
-//! these. If hop c idles for a time I between p_{c+1} and m, then d_{c+1} is at least X - I only, but t is at least
-//! A' + I: frames before the idle time have been sent by hop c, and A' takes the shorter of their times on the ingress
-//! link and on hop c. Hence L is at least the greater of A and A' + X. If p_{c+1} is m, it is at least A + X.
+//! t is at least A, the time on this link of all frames except the longest. At hop c + 1 the window begins d_{c+1}
+//! before p_{c+1} arrives and lasts for the frames from p_{c+1} to m. d_{c+1} is at least X, the time by which the
+//! frames of another ingress link exceed that of these frames. If hop c is idle for a time I between p_{c+1} and m,
+//! then d_{c+1} is only at least X - I, but t is at least A' + I: hop c has sent the frames before the idle time, and
+//! A' uses the shorter of their times on the ingress link and on hop c. Hence L is at least the maximum of A and A' +
+//! X. If p_{c+1} is m, L is at least A + X.
 //!
-//! Each bound is the least over all ranges that end at a hop, added to the bound up to its begin.
+//! Each bound is the minimum over all ranges that end at a hop, added to the bound of the hops before the range.
 
 use super::WorstCaseError;
 use super::network::{Hop, Network, Path};
 use std::collections::BTreeMap;
 
-/// Longest busy period for which the analysis searches, in periods of the slowest stream.
+/// Maximum length of a busy period for which the analysis searches, in periods of the slowest stream.
 const MOST_PERIODS: i64 = 10_000;
 
-/// Bounds of the waiting time before each hop of each stream of the highest class, with the total last.
+/// Returns, for each stream of the highest class, upper bounds of the accumulated waiting time before each hop, and in
+/// total as the last element.
 pub(super) fn waits(network: &Network) -> Result<Vec<Vec<i64>>, WorstCaseError> {
     let mut waits: Vec<Vec<i64>> = network.streams.iter().map(|_| vec![0]).collect();
     let mut busy: BTreeMap<usize, i64> = BTreeMap::new();
@@ -62,12 +65,13 @@ pub(super) fn waits(network: &Network) -> Result<Vec<Vec<i64>>, WorstCaseError> 
     Ok(waits)
 }
 
-/// Returns how many frames of a period arrive in a closed window, if each may be late by `late`.
+/// Returns the maximum number of frames of a stream with this period that arrive in a closed window of this length, if
+/// each frame may be late by up to `late`.
 fn frames(window: i64, late: i64, period: i64) -> i64 {
     (window + late) / period + 1
 }
 
-/// Longest busy period of the highest class on a link.
+/// Returns the length of the longest busy period of the highest class on a link.
 fn busy_period(
     network: &Network,
     link: usize,
@@ -78,7 +82,7 @@ fn busy_period(
     let need = |length: i64| {
         let of = |&(stream, at): &(usize, usize)| {
             let path = &network.streams[stream];
-            // Arrivals in a window that ends before its length.
+            // Counts the arrivals in the half-open window of this length.
             frames((length - 1).max(0), waits[stream][at], path.period) * path.hops[at].slot
         };
         network.blocking(link) + high.iter().map(of).sum::<i64>()
@@ -105,30 +109,31 @@ struct Range<'a> {
     end: usize,
 }
 
-/// Links that a stream shares with a range without a gap, and the window of its counted frames at the first of them.
+/// Consecutive links that a stream shares with a range, and the arrival window of its counted frames at the first of
+/// them.
 struct Run {
     stream: usize,
-    /// First and last hop of the range's stream.
+    /// First and last shared hop, as hop indices of the range's stream.
     from: usize,
     to: usize,
-    /// First hop of the stream itself.
+    /// First shared hop, as hop index of the stream itself.
     at: usize,
-    /// Longest time of a frame on a shared link.
+    /// Longest time for which a frame occupies one of the shared links.
     slot: i64,
-    /// Length of the window at no slack.
+    /// Length of the window if the slack is zero.
     length: i64,
-    /// Longest time by which a frame is late at the first shared link.
+    /// Maximum time by which a frame arrives late at the first shared link, because it waited upstream.
     late: i64,
     period: i64,
 }
 
 impl Run {
-    /// Returns how many frames of the stream arrive in the window, which is at most as long as `most`.
+    /// Returns the number of frames of the stream that arrive in the window, whose length is limited to `most`.
     fn frames(&self, slack: i64, most: i64) -> i64 {
         frames(most.min(self.length + slack), self.late, self.period)
     }
 
-    /// Returns the values of the slack below `most` at which the number of frames rises.
+    /// Returns the values of the slack below `most` at which the number of frames increases.
     fn steps(&self, most: i64) -> impl Iterator<Item = i64> {
         let first = (self.length + self.late) / self.period + 1;
         (first..).map(|count| count * self.period - self.length - self.late).take_while(move |&slack| slack < most)
@@ -140,7 +145,8 @@ impl Range<'_> {
         &self.network.streams[self.stream]
     }
 
-    /// Returns the stream itself, then the runs of links that others of the highest class share with the range.
+    /// Returns the run of the range's own stream, then the runs of all other streams of the highest class that share
+    /// links with the range.
     fn runs(&self, waits: &[Vec<i64>]) -> Vec<Run> {
         let network = self.network;
         let run = |stream: usize, hop: usize, at: usize| {
@@ -168,13 +174,14 @@ impl Range<'_> {
         all
     }
 
-    /// Returns the most by which the times of the stream's frame from the begin to `hop` exceed those of others.
+    /// Returns the maximum by which the times of the stream's frame on the links from the first hop of the range to
+    /// `hop` exceed those of other frames on these links.
     fn excess(&self, hop: usize) -> i64 {
         let of = |pair: &[Hop]| pair[0].reach - self.reaches(pair[0].link, pair[1].link).min().unwrap_or(pair[0].reach);
         self.path().hops[self.begin..=hop].windows(2).map(of).sum()
     }
 
-    /// Returns the times on the link `before` of the streams of the highest class that go on to `here`.
+    /// Returns the times on the link `before` of all streams of the highest class whose next link is `here`.
     fn reaches(&self, before: usize, here: usize) -> impl Iterator<Item = i64> {
         let network = self.network;
         network.on[&before].iter().filter_map(move |&(stream, at)| {
@@ -184,15 +191,15 @@ impl Range<'_> {
         })
     }
 
-    /// Returns the most by which the times of others on the links before the hops from `first` on exceed those of the
-    /// stream's own frame.
+    /// Returns the maximum by which the times of other frames on the links before the hops `first` to the end of the
+    /// range exceed those of the stream's own frame.
     fn longer(&self, first: usize) -> i64 {
         let of = |pair: &[Hop]| self.reaches(pair[0].link, pair[1].link).max().unwrap_or(pair[0].reach) - pair[0].reach;
         self.path().hops[first - 1..=self.end].windows(2).map(of).sum()
     }
 
-    /// Returns a bound of the time from the arrival at the first hop until the start at the last, less that of a frame
-    /// that never waits.
+    /// Returns an upper bound of the waiting time in the range: the time from the arrival at its first hop to the start
+    /// of transmission at its last hop, minus this time for a frame that never waits.
     fn wait(&self, busy: &BTreeMap<usize, i64>, waits: &[Vec<i64>]) -> i64 {
         let hops = &self.path().hops[self.begin..=self.end];
         let runs = self.runs(waits);
@@ -226,8 +233,9 @@ impl Range<'_> {
         worst
     }
 
-    /// Returns the time that frames of the runs which join at `hop` need one after the other on the link before, by
-    /// link. `sent` takes the shorter of their times on this link and at `hop`.
+    /// For the runs that join at `hop`, returns by ingress link the time of their frames one after the other, without
+    /// the longest frame. With `sent`, each frame counts with the shorter of its times on the ingress link and at
+    /// `hop`.
     fn spans(&self, runs: &[Run], counts: &[i64], hop: usize, sent: bool) -> BTreeMap<usize, i64> {
         let mut sums: BTreeMap<usize, (i64, i64)> = BTreeMap::new();
         for (run, &count) in runs.iter().zip(counts).filter(|(run, _)| run.from == hop) {
@@ -241,13 +249,14 @@ impl Range<'_> {
         sums.into_iter().map(|(link, (sum, longest))| (link, (sum - longest).max(0))).collect()
     }
 
-    /// Returns the error of a frame's time on a link of which the time of a byte is not a number of picoseconds.
+    /// Returns the maximum rounding error of a frame's time on a link; zero if a byte takes a whole number of
+    /// picoseconds.
     fn rounding(&self, link: usize) -> i64 {
         let whole = 8_000_000_000_000 % self.network.rates[link].as_bps() == 0;
         if whole { 0 } else { 2 * self.network.scale }
     }
 
-    /// Returns the most by which times on the links exceed those of the stream's own frame, less the slack.
+    /// Returns the maximum by which times on the links exceed those of the stream's own frame, minus the slack.
     fn transit(&self, runs: &[Run], counts: &[i64], slack: i64) -> i64 {
         let longest = |spans: &BTreeMap<usize, i64>| spans.values().copied().max().unwrap_or(0);
         let first = longest(&self.spans(runs, counts, self.begin, false));
@@ -260,7 +269,8 @@ impl Range<'_> {
         let mut side = self.spans(runs, counts, second, false);
         side.remove(&before.link);
         let span = longest(&side);
-        // Frames that reach the second hop over the link of the stream: all before this frame, the stream's first.
+        // Runs whose frames reach the second hop over the link of the range's stream; the first is the stream's own
+        // run.
         let goes_on = |run: &Run| {
             let hops = &self.network.streams[run.stream].hops;
             run.from == self.begin && hops.get(run.at + 1).is_some_and(|next| next.link == here)

@@ -1,4 +1,4 @@
-//! Worst delay of periodic streams without slots, over all release phases.
+//! Worst-case delay of periodic streams without slots, over all release phases.
 //!
 //! ```text
 //!  network   links and streams, in integer ticks
@@ -8,13 +8,14 @@
 //!  summary   text, JSON and scenario
 //! ```
 //!
-//! Model: each source sends one frame per period from its phase on. Links store and forward; a port sends frames of a
-//! class in the order of their arrival, those of a higher class first. Only the delays of the highest class are
-//! analysed; frames of one lower class block it, as [`Control`] states. The paths must not form a cycle of links.
+//! Model: each source sends one frame per period, starting at its phase. Links store and forward; a port sends frames
+//! of a class in FIFO order, those of a higher class first. Only the delays of the highest class are analysed; frames
+//! of one lower class block it, depending on the [`Control`]. The paths must not form a cycle of links.
 //!
-//! The bound is a supremum over phases in real numbers: frames that arrive simultaneously may have any order. It is
-//! called exact if phases are found that come within one picosecond when simultaneous arrivals are separated by 1/1024
-//! ps. The witness has phases in whole picoseconds and separates them by 1 ps each, which costs these picoseconds.
+//! The bound is a supremum over real-valued phases: frames that arrive simultaneously may have any order. It is called
+//! exact if the search finds phases that come within one picosecond of it when simultaneous arrivals are separated by
+//! 1/1024 ps. The witness has phases in whole picoseconds and separates simultaneous arrivals by 1 ps each, which
+//! shortens its delay by these picoseconds.
 
 mod bound;
 mod network;
@@ -30,31 +31,31 @@ use search::{MOST_FRAMES, Search};
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// Most by which the separation of simultaneous arrivals may shorten the delay of a witness, in picoseconds.
+/// Maximum time by which the separation of simultaneous arrivals may shorten the delay of a witness, in picoseconds.
 const MOST_SEPARATION: i64 = 1000;
 
-/// Transmissions that the separation of simultaneous arrivals may replay, for one stream.
+/// Maximum number of transmissions that the separation of simultaneous arrivals replays for one stream.
 const MOST_SEPARATION_WORK: usize = 1_000_000;
 
 /// Protection of the highest class from frames of lower classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Strict priority: a frame of a lower class that began is sent to its end.
+    /// Strict priority: a frame of a lower class whose transmission has started is sent completely.
     Strict,
-    /// Switches interrupt frames of lower classes as in IEEE 802.3br; hosts do not.
+    /// Switches preempt frames of lower classes as in IEEE 802.3br; hosts do not.
     Preemption,
-    /// Switches interrupt them at any byte, at no cost.
+    /// Switches preempt frames of lower classes at any byte, without overhead.
     IdealPreemption,
 }
 
-/// Reason that the delays have no bound, or none that the analysis finds.
+/// Reason why the delays have no bound, or why the analysis finds none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorstCaseError {
     /// More than two classes.
     #[error("the streams have {0} classes, and the analysis has at most two")]
     Classes(usize),
-    /// Paths over which frames can delay each other in a cycle; a link of it or behind it, by index in
-    /// [`Problem::links`].
+    /// Frames can delay each other in a cycle of links; the value is a link of this cycle or downstream of it, by index
+    /// in [`Problem::links`].
     #[error("the paths of the streams form a cycle of links")]
     Cycle(usize),
     /// Streams of the highest class need at least the rate of a link, by index in [`Problem::links`].
@@ -71,26 +72,26 @@ pub struct WorstCase {
     pub least: Time,
     /// Upper bound of the delay over all phases.
     pub bound: Time,
-    /// Set if the bound is the exact worst case: its least upper bound over real phases, of which the witness is short
-    /// by the separation of simultaneous arrivals, at most a nanosecond.
+    /// Set if the bound is the exact worst case: the supremum over real-valued phases. The delay of the witness is
+    /// shorter by the separation of simultaneous arrivals, at most a nanosecond.
     pub exact: bool,
     /// Longest delay at the phases of `witness`.
     pub delay: Time,
-    /// Longest less shortest delay at these phases, from the first frame on.
+    /// Difference between the longest and the shortest delay at these phases, from the first frame on.
     pub jitter: Time,
     /// Set if the bound is exact and a frame of the witness never waits: the bound of the jitter is exact too.
     pub jitter_exact: bool,
-    /// Set if no arrivals at a link are simultaneous at the phases of `witness`, so that the simulator meets delay and
-    /// jitter to the picosecond. Otherwise they depend on the order of these frames.
+    /// Set if no arrivals at a link are simultaneous at the phases of `witness`, so that the simulator reproduces delay
+    /// and jitter to the picosecond. Otherwise they depend on the order of the simultaneous frames.
     pub settled: bool,
     /// First release of each stream of the problem, below its period.
     pub witness: Vec<Time>,
-    /// Time until which the witness was replayed from the first release on.
+    /// Duration of the replay of the witness, from the first release on.
     pub replayed: Time,
 }
 
 impl WorstCase {
-    /// Bound of the jitter: of the longest less the shortest delay.
+    /// Returns the upper bound of the jitter: the bound of the delay minus the delay of a frame that never waits.
     pub fn jitter_bound(&self) -> Time {
         self.bound.saturating_sub(self.least)
     }
@@ -101,7 +102,7 @@ impl WorstCase {
     }
 }
 
-/// Computes the worst case of each stream of the highest of `classes`, which has the class of each stream.
+/// Computes the worst case of each stream of the highest class. `classes` has the class of each stream.
 ///
 /// # Errors
 /// More than two classes, a cycle of links, or a link without free rate.
@@ -115,7 +116,8 @@ pub fn worst_cases(problem: &Problem, classes: &[u8], control: Control) -> Resul
     let of = |stream: usize| {
         let found = Search::new(&fine, stream, &fine_bounds).run(fine_bounds[stream]);
         let reached = fine_bounds[stream] - found.delay < TICKS;
-        // In picoseconds other arrivals are simultaneous, and cuts are at other bytes.
+        // With whole picoseconds, other arrivals are simultaneous and frames are preempted at other bytes, so the
+        // phases are improved again.
         let whole = |&ticks: &i64| {
             let (whole, apart) = (ticks.div_euclid(TICKS), ticks.rem_euclid(TICKS));
             whole + if apart > TICKS / 2 { 1 + apart - TICKS } else { apart }
@@ -126,12 +128,12 @@ pub fn worst_cases(problem: &Problem, classes: &[u8], control: Control) -> Resul
     Ok((0..coarse.streams.len()).filter(|&stream| coarse.streams[stream].high).map(of).collect())
 }
 
-/// Phases in picoseconds, from the start of all streams.
+/// Phases of the witness in picoseconds, and their replay.
 struct Witness<'a> {
     network: &'a Network,
     stream: usize,
     phases: Vec<i64>,
-    /// Last release that is judged, and last release.
+    /// `end` is the last release whose delay is evaluated, `last` the last release of the replay.
     end: i64,
     last: i64,
     replay: Replay,
@@ -141,8 +143,8 @@ struct Witness<'a> {
 impl Witness<'_> {
     fn new<'a>(network: &'a Network, problem: &Problem, stream: usize, times: &[i64], bound: i64) -> Witness<'a> {
         let longest = network.streams.iter().map(|path| path.period).max().unwrap_or(1);
-        // All streams have started well before the frame that waits. The stream itself starts at zero: its first frame
-        // waits for none of the streams that send before it.
+        // All other streams start long before the observed frame. The stream itself starts at time zero, so its first
+        // frame waits for none of the streams that send before it.
         let period = network.streams[stream].period;
         let base = (longest + 4 * bound) / period * period + period;
         let phase = |(path, &at): (&network::Path, &i64)| (base + at).rem_euclid(path.period);
@@ -151,7 +153,7 @@ impl Witness<'_> {
         let rounds = |end: i64| network.streams.iter().map(|path| end / path.period + 1).sum::<i64>();
         let whole = cycle.map(|cycle| cycle.as_ps() as i64).and_then(|cycle| base.checked_add(cycle.checked_mul(2)?));
         let end = whole.filter(|&end| rounds(end) <= MOST_FRAMES).unwrap_or(base + bound);
-        // The frames that end after `end` delay those before, and are not judged.
+        // Frames released after `end` can delay earlier frames; their own delay is not evaluated.
         let last = end + bound;
         let mut witness =
             Witness { network, stream, phases, end, last, replay: Replay::default(), releases: Vec::new() };
@@ -172,7 +174,7 @@ impl Witness<'_> {
         seen.fold((i64::MAX, 0), |(least, most), (_, &delay)| (least.min(delay), most.max(delay)))
     }
 
-    /// Moves streams by picoseconds until no arrivals are simultaneous, as far as that costs little delay.
+    /// Shifts streams by a few picoseconds until no arrivals are simultaneous, as long as the delay hardly decreases.
     fn separate(&mut self) {
         let (_, mut most) = self.delays();
         let mut random = Stream::new(2, self.stream as u64, purpose("worst case"));
@@ -197,7 +199,7 @@ impl Witness<'_> {
         }
     }
 
-    /// Returns the worst case; `reached` states that the search came within a picosecond of the bound.
+    /// Returns the worst case; `reached` is set if the search came within a picosecond of the bound.
     fn case(mut self, bound: i64, reached: bool) -> WorstCase {
         let (least, most) = self.delays();
         let settled = self.replay.ties == 0;

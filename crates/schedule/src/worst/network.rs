@@ -5,10 +5,12 @@ use crate::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{GAP_BYTES, PREAMBLE_BYTES, Rate, WIRE_OVERHEAD_BYTES};
 
-/// Ticks per picosecond of the search: simultaneous arrivals are separated by ticks, so that their order is known.
+/// Ticks per picosecond in the search: simultaneous arrivals are separated by a few ticks, so that their order is
+/// defined.
 pub(super) const TICKS: i64 = 1024;
 
-/// Least fragment of a preempted frame, and the check sequence of one that is not the last, in bytes (802.3br).
+/// Minimum length of a fragment of a preempted frame, and length of the CRC of a fragment that is not the last, in
+/// bytes (IEEE 802.3br).
 const FRAGMENT_BYTES: u64 = 64;
 const CHECK_BYTES: u64 = 4;
 
@@ -16,9 +18,9 @@ const CHECK_BYTES: u64 = 4;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
     pub link: usize,
-    /// Time for which a frame occupies the wire.
+    /// Time for which a frame occupies the link.
     pub slot: i64,
-    /// Time until its last bit is sent.
+    /// Time from the start of the transmission until the last bit is sent.
     pub sent: i64,
     /// Time from the start of the transmission until the frame may start on the next link; from the last link, until
     /// its last bit arrives.
@@ -35,17 +37,17 @@ pub(super) struct Path {
 }
 
 impl Path {
-    /// Returns the delay of a frame that never waits.
+    /// Returns the delay of a frame of this stream that never waits.
     pub fn least(&self) -> i64 {
         self.hops.iter().map(|hop| hop.reach).sum()
     }
 
-    /// Returns the position of a link on the path.
+    /// Returns the index of the hop that uses a link.
     pub fn hop_at(&self, link: usize) -> Option<usize> {
         self.hops.iter().position(|hop| hop.link == link)
     }
 
-    /// Returns the link before hop `at`.
+    /// Returns the link of the hop before hop `at`.
     pub fn previous(&self, at: usize) -> Option<usize> {
         at.checked_sub(1).map(|before| self.hops[before].link)
     }
@@ -54,7 +56,7 @@ impl Path {
 #[derive(Clone, Debug)]
 pub(super) struct Network {
     pub streams: Vec<Path>,
-    /// Links that carry a stream, each after all links from which frames reach it.
+    /// Links that carry a stream, in topological order: each follows all links from which frames reach it.
     pub order: Vec<usize>,
     /// Position of each link in `order`.
     pub position: BTreeMap<usize, usize>,
@@ -62,11 +64,11 @@ pub(super) struct Network {
     pub places: Vec<Vec<usize>>,
     /// Whether a link of `order` carries a lower class.
     pub lower: Vec<bool>,
-    /// Streams on each link of `order` and the position of the link on their path, by link.
+    /// By link: the streams that use it, each with the index of this hop on its path.
     pub on: BTreeMap<usize, Vec<(usize, usize)>>,
-    /// Rates of links.
+    /// Rate of each link.
     pub rates: Vec<Rate>,
-    /// Whether a switch sends on the link.
+    /// Per link: whether a switch (and not a source) sends on it.
     pub preempts: Vec<bool>,
     pub control: Control,
     /// Ticks per picosecond.
@@ -119,8 +121,8 @@ impl Network {
         Ok(Network { streams, order, position, places, lower, on, rates, preempts, control, scale })
     }
 
-    /// Returns the longest time for which a frame of a lower class occupies `link` after a frame of the highest class
-    /// arrived.
+    /// Returns the maximum time for which a frame of a lower class still occupies `link` after a frame of the highest
+    /// class has arrived.
     pub fn blocking(&self, link: usize) -> i64 {
         let lower = self.on[&link].iter().filter(|&&(stream, _)| !self.streams[stream].high);
         let bytes = |bytes: u64| self.rates[link].serialise(bytes).as_ps() as i64 * self.scale;
@@ -137,13 +139,14 @@ impl Network {
         lower.map(of).max().unwrap_or(0)
     }
 
-    /// Returns the time on the wire of the last fragment, with these bytes.
+    /// Returns the time for which the last fragment of a preempted frame, with these bytes, occupies the link.
     pub fn fragment(&self, link: usize, bytes: u64) -> i64 {
         self.rates[link].serialise(bytes + WIRE_OVERHEAD_BYTES).as_ps() as i64 * self.scale
     }
 
-    /// Returns the times from the start of a fragment with the `left` last bytes of a frame, interrupted after
-    /// `elapsed`, until the wire is free, and the bytes that are left then. `None` if it can no longer be interrupted.
+    /// Preempts a fragment that contains the last `left` bytes of a frame, `elapsed` after the start of its
+    /// transmission. Returns the time from this start until the link is free, and the bytes that remain unsent; `None`
+    /// if the fragment can no longer be preempted.
     pub fn cut(&self, link: usize, left: u64, elapsed: i64) -> Option<(i64, u64)> {
         let rate = self.rates[link];
         let serialised = |bytes: u64| rate.serialise(bytes).as_ps() as i64 * self.scale;
@@ -155,7 +158,7 @@ impl Network {
     }
 }
 
-/// Sorts links so that each follows all links from which frames reach it.
+/// Returns the links in topological order: each follows all links from which frames reach it.
 fn in_order(streams: &[Path], on: &BTreeMap<usize, Vec<(usize, usize)>>) -> Result<Vec<usize>, WorstCaseError> {
     let mut before: BTreeMap<usize, BTreeSet<usize>> = on.keys().map(|&link| (link, BTreeSet::new())).collect();
     for path in streams {

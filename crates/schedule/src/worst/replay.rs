@@ -1,26 +1,26 @@
-//! Exact transmission times of given releases: store and forward, first in first out in each class.
+//! Exact transmission times of given releases: store and forward, FIFO within each class.
 
 use super::Control;
 use super::network::Network;
 use std::collections::BTreeMap;
 
-/// Frame of a stream that its source releases at a time, in ticks.
+/// Frame of a stream, released by its source at a time in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Release {
     pub stream: usize,
     pub at: i64,
 }
 
-/// Buffers of a replay, for reuse.
+/// State of a replay, reused to avoid allocations.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
-    /// Arrivals at each link: time and frame.
+    /// Arrivals (time, frame) at each link, in the order of `Network::order`.
     pub arrivals: Vec<Vec<(i64, u32)>>,
-    /// Hop of each frame.
+    /// Index of the current hop of each frame.
     hops: Vec<usize>,
     /// Delay of each frame.
     pub delays: Vec<i64>,
-    /// Simultaneous arrivals at a link.
+    /// Number of simultaneous arrivals at a link.
     pub ties: i64,
 }
 
@@ -58,7 +58,8 @@ impl Replay {
         }
     }
 
-    /// Moves a frame to its next link, at which it arrives at `at`.
+    /// Passes a frame to the next link of its path, at which it arrives at time `at`; after the last link, records its
+    /// delay.
     fn pass(&mut self, network: &Network, releases: &[Release], frame: u32, at: i64) {
         let release = releases[frame as usize];
         let hop = &mut self.hops[frame as usize];
@@ -69,28 +70,30 @@ impl Replay {
         }
     }
 
-    /// Serves a link with two classes.
+    /// Serves a link that carries two classes.
     fn serve_classes(&mut self, network: &Network, releases: &[Release], place: usize, arrivals: &[(i64, u32)]) {
         let is_high = |frame: u32| network.streams[releases[frame as usize].stream].high;
         let mut high = arrivals.iter().copied().filter(|&(_, frame)| is_high(frame)).peekable();
         let mut low = arrivals.iter().copied().filter(|&(_, frame)| !is_high(frame)).peekable();
-        // Interrupted frame: unsent bytes and time, and whether its last fragment begins.
+        // Preempted frame: the frame, its unsent bytes, and the time on the link of the remaining fragment.
         let mut rest: Option<(u32, u64, i64)> = None;
         let mut free = i64::MIN;
         let switch = network.preempts[network.order[place]];
-        // Whether a frame of the highest class waits that interrupted another.
+        // Whether a waiting frame of the highest class has preempted the frame in transmission.
         let mut cut = false;
         loop {
             let next_high = high.peek().map(|&(at, _)| at);
             let next_low = low.peek().map(|&(at, _)| at);
-            // At a switch a frame that arrives as the wire becomes free is later than those that wait. Hosts take it.
+            // A frame that arrives exactly when the link becomes free: a switch serves the waiting frames first, a host
+            // treats the frame as waiting.
             let waits = |at: Option<i64>| at.is_some_and(|at| at < free || at == free && !switch);
             let waiting = cut || waits(next_high) || rest.is_some() || waits(next_low);
             let Some(arrival) = [next_high, next_low].into_iter().flatten().min().or(rest.map(|_| free)) else {
                 return;
             };
             let now = if waiting { free } else { arrival };
-            // The first frame of a stream waits for the timer behind this departure.
+            // At a host this case counts as simultaneous, because the release timer of a stream's first frame fires
+            // after the departure that frees the link.
             self.ties += i64::from(next_high == Some(free) && !switch && waits(next_low));
             let first = if waiting { cut || waits(next_high) } else { next_high == Some(now) };
             if first && let Some((_, frame)) = high.next() {

@@ -1,27 +1,28 @@
-//! Search for phases at which a frame of a stream waits long.
+//! Search for phases at which a frame of a stream has a long delay.
 
 use super::Control;
 use super::network::Network;
 use super::replay::{Release, Replay};
 use units::random::{Stream, purpose};
 
-/// Transmissions that the search for one stream may replay, and those for all streams together.
+/// Maximum number of transmissions that the search replays: for one stream, and for all streams together.
 const MOST_WORK: u64 = 4_000_000;
 const MOST_TOTAL_WORK: u64 = 240_000_000;
 
-/// Moves without an improvement before the search begins again.
+/// Number of consecutive moves without an improvement after which the search restarts.
 const PATIENCE: u32 = 600;
 
-/// Longest replay of a witness, in frames.
+/// Maximum number of frames in the replay of a witness.
 pub(super) const MOST_FRAMES: i64 = 200_000;
 
-/// Finds, for frames of `stream` that are released at 0, release times of the frames of all others with a long delay.
+/// Searches for release times of all other frames at which the observed frame, the frame of `stream` released at time
+/// 0, has a long delay.
 pub(super) struct Search<'a> {
     network: &'a Network,
     stream: usize,
-    /// Streams that can delay the stream, directly or not.
+    /// Streams that can delay the stream, directly or indirectly.
     involved: Vec<usize>,
-    /// Releases in this window around 0 are replayed.
+    /// Only frames released in this window around time 0 are replayed.
     window: (i64, i64),
     replay: Replay,
     releases: Vec<Release>,
@@ -29,12 +30,12 @@ pub(super) struct Search<'a> {
     work: u64,
 }
 
-/// Release times, by stream, and the delay at them.
+/// Release times, by stream, and the resulting delay of the observed frame.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub times: Vec<i64>,
     pub delay: i64,
-    /// The delay, less a penalty for simultaneous arrivals.
+    /// The delay minus a penalty for simultaneous arrivals.
     pub score: i64,
 }
 
@@ -53,7 +54,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Searches until `bound` is reached or the work is done.
+    /// Searches until the delay reaches `bound` or the work limit is reached.
     pub fn run(mut self, bound: i64) -> Found {
         let share = MOST_TOTAL_WORK / self.network.streams.len().max(1) as u64;
         let most = MOST_WORK.min(share);
@@ -62,7 +63,7 @@ impl<'a> Search<'a> {
         let mut attempt = 0;
         let done = |best: &Found| bound - best.delay < self.network.scale;
         while self.work < most && !(best.score == best.delay && done(&best)) {
-            // Half of the attempts improve the best phases so far.
+            // Every second attempt starts from the best release times so far.
             let times = if attempt % 2 == 1 { best.times.clone() } else { self.construct(attempt) };
             let mut current = self.judge(times);
             let mut idle = 0;
@@ -88,7 +89,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// Improves `times` by moves until none helps.
+    /// Improves `times` by random moves until `PATIENCE` consecutive moves bring no improvement.
     pub fn improve(mut self, times: Vec<i64>) -> Found {
         let mut best = self.judge(times);
         let mut idle = 0;
@@ -106,11 +107,11 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// Replays the frames of the window.
+    /// Replays the frames that are released in the window at these release times.
     fn judge(&mut self, times: Vec<i64>) -> Found {
         self.releases.clear();
         let (begin, end) = self.window;
-        // The frame at 0 comes first.
+        // The observed frame is the first release of the list.
         self.releases.push(Release { stream: self.stream, at: 0 });
         for &stream in &self.involved {
             let period = self.network.streams[stream].period;
@@ -128,9 +129,10 @@ impl<'a> Search<'a> {
         Found { times, delay, score: delay - 2 * self.replay.ties }
     }
 
-    /// Moves one stream, or all that arrive over one link, so that a frame arrives next to another.
+    /// Returns the release times after a random move: it shifts one stream, or all streams that arrive over one link,
+    /// so that a frame of it arrives immediately before or after a frame of another stream.
     fn moved(&mut self, current: &Found) -> Option<Vec<i64>> {
-        // The replay is that of the last phases judged, which differ from `current` by one move at most.
+        // `replay` has the last evaluated release times, which differ from `current` by one move at most.
         let random = &mut self.random;
         let place = random.below(self.network.order.len() as u64) as usize;
         let arrivals = &self.replay.arrivals[place];
@@ -155,7 +157,9 @@ impl<'a> Search<'a> {
             + match random.below(6) {
                 0 | 1 => apart,
                 2 => slot - apart,
-                // The gap behind a frame that ends as the other arrives, or a lower frame that begins then.
+                // A frame of the lower class that ends when the other frame arrives. With ideal preemption, only its
+                // inter-packet gap then blocks the link; otherwise, another waiting frame of the lower class starts
+                // before the arrival.
                 3 if low && self.network.control == Control::IdealPreemption => -own.sent,
                 3 if low => -own.slot - apart,
                 _ => -apart,
@@ -166,7 +170,8 @@ impl<'a> Search<'a> {
         let alone = previous.is_none() || random.below(2) == 0;
         let comes = |other: usize| previous.is_some_and(|link| self.network.places[other].contains(&link));
         let moves = |other: usize| if alone { other == stream } else { comes(other) };
-        // The frame of the stream itself stays at 0.
+        // The observed frame stays at 0: if its stream is to be moved, the streams that are not to be moved are shifted
+        // in the opposite direction instead.
         let (whole, shift) = if moves(self.stream) { (false, -shift) } else { (true, shift) };
         for &other in &self.involved {
             if moves(other) == whole {
@@ -177,8 +182,8 @@ impl<'a> Search<'a> {
         Some(times)
     }
 
-    /// Returns release times at which frames of all ingress links begin to arrive simultaneously at each hop, the
-    /// longest first and that of the stream last. Attempts after the first choose another order.
+    /// Constructs release times at which frames of all ingress links arrive almost simultaneously at each hop, the
+    /// longest frame first and that of the stream last. Most attempts after the first use a random order instead.
     fn construct(&mut self, attempt: u32) -> Vec<i64> {
         let network = self.network;
         let path = &network.streams[self.stream];
@@ -208,7 +213,7 @@ impl<'a> Search<'a> {
             let other = &network.streams[stream];
             let meets: Vec<(usize, usize)> =
                 (0..path.hops.len()).filter_map(|hop| Some((hop, other.hop_at(path.hops[hop].link)?))).collect();
-            // A frame of a lower class blocks one hop only.
+            // A frame of a lower class blocks the observed frame at one hop only.
             let chosen = match (meets.first(), other.high) {
                 (None, _) => None,
                 (first, true) => first,
@@ -237,7 +242,8 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns the streams that can delay `stream`: those on its links, and those that can delay them on the way there.
+/// Returns the streams that can delay `stream`: those that share a link with it, and those that can delay these streams
+/// upstream of the shared link.
 fn involved(network: &Network, stream: usize) -> Vec<usize> {
     let mut reached = vec![None; network.streams.len()];
     let mut open = vec![(stream, network.streams[stream].hops.len())];
