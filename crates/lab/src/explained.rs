@@ -13,7 +13,7 @@ fn origin(explained: &Explained) -> String {
     }
 }
 
-/// Excludes `threads`, which changes no result but would change `explain.txt`.
+/// Returns whether a value is listed: all except `threads`, which changes no result but would change `explain.txt`.
 fn matters(explained: &&Explained) -> bool {
     explained.key != "threads"
 }

@@ -51,7 +51,7 @@ impl Watcher for PortSamples {
     }
 }
 
-/// Returns the samples at multiples of `every`; missing ones are 0.
+/// Returns the samples at multiples of `every`; an instant without a sample has the value 0.
 fn samples(recorded: Option<&BTreeMap<Time, u64>>, every: Time, until: Time) -> Vec<(Time, u64)> {
     let count = until / every;
     let at = |number: u64| Time::from_ps(number * every.as_ps());
@@ -75,7 +75,7 @@ impl PacketMeasurement {
         let mut seen = PortSamples::default();
         simulation.run(&mut seen);
         let total = |samples: &BTreeMap<Time, u64>| samples.range(from..).map(|number| number.1).sum::<u64>();
-        // For equal queues, the first port. If no port has a queue, any switch port that sends.
+        // Of several ports with equal mean queues, the first. If no port has a queue, any switch port that sends.
         let longest = seen.queues.iter().rev().max_by_key(|(_, samples)| total(samples)).map(|(port, _)| *port);
         let forwards = |port: &&Port| fabric.node(port.0).kind == fabric::NodeKind::Switch;
         let port = longest.or_else(|| seen.sent.keys().find(forwards).copied()).unwrap_or((NodeId(0), 0));

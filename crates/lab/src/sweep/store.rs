@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const MANIFEST: &str = "sweep.json";
 /// Lock of a running sweep: exclusive, or shared by its shards.
 const LOCK: &str = ".lock";
-/// Lock for writing the files in the folder of the sweep outside the runs.
+/// Lock for writing the files of the sweep's folder itself, which are outside the folders of its runs.
 const WRITE_LOCK: &str = ".lock-write";
 /// The folder of the runs.
 pub const RUNS: &str = "runs";

@@ -14,7 +14,7 @@ hosts_per_leaf = 4
 link = { rate = "100Gbps", delay = "1us" }
 "#;
 
-/// The NIC of H1 pauses its switch permanently, and watchdogs drop the waiting frames.
+/// The NIC of H1 sends PAUSE to its switch permanently, and watchdogs drop the waiting frames.
 const WATCHDOG_DROPS: &str = r#"
 [switch]
 buffer = "4MB"

@@ -58,8 +58,9 @@ fn delays(text: &str) -> [u64; 2] {
 
 #[test]
 fn a_preemptable_frame_is_cut_ahead_of_the_express_window() {
-    // The preemptable frame starts at 140.69 us. It is preempted 143 bytes ahead of 200 us, during byte 599, after 591
-    // of its bytes; the remaining bytes are sent after the release at 300 us.
+    // The preemptable frame starts at 140.69 us. It is preempted 143 bytes before 200 us, while byte 599 after the
+    // start (8 bytes of preamble included) is sent, so that 591 bytes of the frame are sent. The remaining bytes are
+    // sent after the release at 300 us.
     let rest = 300_000 + (8 + 1500 - 591) * 80 + 50;
     let express = 200_000 + 508 * 80 + 50;
     assert_eq!(delays(BEFORE_A_WINDOW), [rest - 20_000, express - 150_000]);
