@@ -97,7 +97,7 @@ struct PortMarks {
 #[derive(Clone, Copy)]
 struct BackwardPort {
     port: u32,
-    /// Start of the bitmaps of its node, and their number of words.
+    /// Start of the bitmaps of the port's node, and their number of words.
     set: u32,
     words: u16,
     /// Egress port (of the upstream node) that leads to this port.

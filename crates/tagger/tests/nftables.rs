@@ -121,7 +121,7 @@ impl Lab {
         let quiet =
             "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo 1 > /proc/sys/net/ipv6/conf/default/disable_ipv6";
         for node in (0..HOSTS).map(|host| host.to_string()).chain(["box".to_owned()]) {
-            // The command fails without IPv6 in the kernel; it is not needed in that case.
+            // The command fails if the kernel has no IPv6, in which case IPv6 need not be disabled.
             let _ = self.command(&node, &["sh", "-c", quiet]).output();
         }
         if family == Family::Bridge {
@@ -264,7 +264,7 @@ fn a_busy_queue_borrows_the_shares_of_idle_ones() {
     }
     let (tag, from, to) = (1, 0, 2);
     let queue = marks.priority(new_tag(tag, from, to).expect("a lossless tag"));
-    // Ten times the burst size of an HTB class.
+    // Together the datagrams have ten times the burst size of an HTB class.
     let one = format!("{},{},{}", address(Family::Inet, to), marks.dscp(Some(tag)), "x".repeat(1_400));
     let mut command = vec!["python3", "-c", SENDER];
     command.extend((0..450).map(|_| one.as_str()));

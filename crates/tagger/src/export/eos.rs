@@ -1,13 +1,12 @@
 //! Export to Arista EOS, as documented in its public configuration guides; not loaded on hardware.
 //!
 //! A policy map of type quality-of-service selects the traffic class by DSCP at each ingress port: the first of the two
-//! maps of [`factorise`](super::factorise). EOS lacks the second map, by traffic class and egress port: a traffic class
-//! has one transmit queue and one PFC priority (its own number) on the whole switch. According to a feature note of
-//! August 2018, a map from traffic class to DSCP can be bound to a port. That is insufficient: a packet whose new tag
-//! depends on the egress port needs a queue that depends on it too. If ingress ports assigned an arriving tag to two
-//! classes, the switch would send PAUSE for two priorities, although the neighbour queues the packets of this tag in
-//! one. Therefore a switch fits if each arriving lossless tag has one result for all ports: spines fit, switches with
-//! bounces do not.
+//! maps of `factorise`. EOS lacks the second map, by traffic class and egress port: a traffic class has one transmit
+//! queue and one PFC priority (its own number) on the whole switch. According to a feature note of August 2018, a map
+//! from traffic class to DSCP can be bound to a port. That is insufficient: a packet whose new tag depends on the
+//! egress port needs a queue that depends on it too. If ingress ports assigned an arriving tag to two classes, the
+//! switch would send PAUSE for two priorities, although the neighbour queues the packets of this tag in one. Therefore
+//! a switch fits if each arriving lossless tag has one result for all ports: spines fit, switches with bounces do not.
 //!
 //! The class `class-default` of a policy map matches no IPv4 and no IPv6 packet (EOS user manual, Traffic Management,
 //! QoS policies). IP packets whose DSCP no class matches get the traffic class of the DSCP-to-traffic-class map, at

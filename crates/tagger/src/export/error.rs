@@ -43,7 +43,7 @@ pub enum ExportError {
         switch: String,
         /// The port.
         port: fabric::PortIndex,
-        /// Node at the other end.
+        /// Node at the other end of the port's link.
         peer: String,
         /// Error of the name.
         why: Box<ExportError>,

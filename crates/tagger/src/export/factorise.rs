@@ -46,7 +46,7 @@ pub struct Factors {
 /// Reason why a switch needs an ACL in place of maps.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnsupportedSwitch {
-    /// Too many groups.
+    /// The groups need more traffic classes than the ASIC has.
     #[error(
         "{switch} needs ACL: its rules make {groups} groups of (tag, ingress port), which with {others} for other \
          traffic need {} traffic classes, and the ASIC has {limit}",
@@ -70,7 +70,7 @@ pub enum UnsupportedSwitch {
     QueueByEgress {
         /// The switch.
         switch: String,
-        /// Number of such groups.
+        /// Number of groups whose queue depends on the egress port.
         groups: usize,
     },
     /// On EOS a traffic class has one queue and one PFC priority on the whole switch.
@@ -81,7 +81,7 @@ pub enum UnsupportedSwitch {
     ByPort {
         /// The switch.
         switch: String,
-        /// Number of such groups.
+        /// Number of groups whose new tag depends on ports.
         groups: usize,
     },
     /// More lossless priorities at a port than the ASIC has.

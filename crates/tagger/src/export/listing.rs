@@ -7,7 +7,8 @@ use fabric::PortIndex;
 use serde_json::Value;
 use text::csv_cell;
 
-/// Appends one line per rule: `head` by tag and ingress port, `tail` by egress port, `end` by new tag.
+/// Appends one line per rule, composed of `head` (by tag and ingress port), `tail` (by egress port) and `end` (by new
+/// tag).
 fn lines(
     text: &mut String,
     view: &SwitchView,
@@ -43,7 +44,7 @@ pub fn table(text: &mut String, view: &SwitchView, lossy_tag: Tag) {
     };
     let (second, third) = (width(&arrive), width(&leave));
     text.push_str(&format!("{}: {} rules\n", view.name(), view.rule_count()));
-    // `any`, the tag of the default, is as wide as the longest tag.
+    // Three characters are sufficient for a tag (at most 62) and for `any`, the tag of the default rule.
     let start = |tag: &str, ingress: &str| format!("  {tag:<3}  {ingress:<second$}  ");
     text.push_str(&format!("{}{:<third$}  new tag\n", start("tag", "in"), "out"));
     lines(

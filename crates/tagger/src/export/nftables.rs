@@ -107,8 +107,8 @@ pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<Strin
             line(&format!("\t\t{ip} dscp {} goto keep_{}", kept.dscp, kept.dscp));
         }
     }
-    // A bridge also forwards packets that are not IP for it: behind a second VLAN tag or an MPLS label the DSCP cannot
-    // be read.
+    // A bridge also forwards packets that it does not recognise as IP: behind a second VLAN tag or an MPLS label the
+    // DSCP cannot be read.
     if family == Family::Bridge {
         line(&format!("\t\tmeta protocol != {{ ip, ip6 }} meta priority set 1:{:x}", class(marks.lossy().queue)));
     }
@@ -125,7 +125,7 @@ fn chain(line: &mut impl FnMut(&str), name: &str, dscp: u8, queue: u8) {
     line("\t}");
 }
 
-/// Minor number of the HTB class of a whole port.
+/// Minor number of the HTB class that has the rate of the whole port.
 const WHOLE_PORT: &str = "ffff";
 
 /// Returns a file for `tc -batch`: one HTB class per queue on every port, each with an equal guaranteed share, which

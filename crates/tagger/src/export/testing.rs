@@ -121,7 +121,7 @@ pub fn acl(config: &Value, dscp: u8, ingress: &str, egress: &str) -> u8 {
 /// Interprets the subset of nftables in use, from its text: the chain hooked into forwarding, statement by statement,
 /// for a packet of this family (`ip` or `ip6`). Returns DSCP and queue at departure; no queue if none was set.
 pub fn nftables(text: &str, family: &str, dscp: u8, ingress: &str, egress: &str) -> (u8, Option<u8>) {
-    // A list in braces continues over several lines.
+    // Joins lists in braces that continue over several lines.
     let joined = text.replace(",\n", ",");
     let (mut chains, mut maps) = (BTreeMap::<&str, Vec<&str>>::new(), BTreeMap::<&str, Vec<&str>>::new());
     let (mut chain, mut map) = (None, None);
@@ -167,7 +167,7 @@ pub fn nftables(text: &str, family: &str, dscp: u8, ingress: &str, egress: &str)
                     first
                 }
                 [of, "dscp", one, "goto", chain] => (of == family && one == dscp.to_string()).then_some(chain),
-                // The packets here are IP.
+                // This rule does not match, because the interpreted packets are IP.
                 ["meta", "protocol", "!=", "{", "ip,", "ip6", "}", "meta", "priority", "set", _] => None,
                 [of, "dscp", "{", ..] => (of == family && set().contains(&&*dscp.to_string())).then_some(target),
                 ["oifname", "{", ..] => set().contains(&&*format!("\"{egress}\"")).then_some(target),

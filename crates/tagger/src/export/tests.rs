@@ -29,7 +29,7 @@ fn each(view: &SwitchView, mut check: impl FnMut(u8, u16, u16)) {
     }
 }
 
-/// Returns the groups by their definition, without the factoriser.
+/// Returns the number of groups, computed from their definition independently of the factoriser.
 fn brute_force_groups(view: &SwitchView, marks: &Marks) -> usize {
     let mut rows: BTreeSet<(u8, Vec<(u8, u8)>)> = BTreeSet::new();
     for mark in marks.lossless() {
@@ -274,7 +274,7 @@ fn two_tors_and_two_classes_get_the_maps_that_sonic_ships() {
         assert_eq!(config["QUEUE"][format!("Ethernet112|{queue}")]["scheduler"], "TAGGER");
     }
     assert!(marks.queues().contains(&marks.lossy().queue));
-    // Six groups besides the lossy one.
+    // The rules form six lossless groups of (tag, ingress port).
     assert_eq!(groups(&tor, &marks).len(), 6);
 }
 

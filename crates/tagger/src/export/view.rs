@@ -24,9 +24,9 @@ pub struct Cable {
 pub struct PortView {
     /// Name on the switch.
     pub interface: String,
-    /// Node at the other end.
+    /// Node at the other end of the port's link.
     pub peer: String,
-    /// Port at the other end.
+    /// Port at the other end of the port's link.
     pub peer_port: PortIndex,
     /// True if the other end is a host that does not forward: such a host does not use tags.
     pub to_host: bool,
@@ -65,7 +65,7 @@ impl SwitchView {
         let name = name.into();
         let mut rules: Vec<_> = rules.into_iter().collect();
         rules.sort_by_key(key);
-        // The later of two rules for equal packets applies.
+        // Of two rules with the same match key, the later one applies.
         rules.dedup_by(|later, earlier| {
             let same = key(later) == key(earlier);
             if same {

@@ -41,7 +41,7 @@ pub(super) struct Paths {
 }
 
 pub(super) enum SearchResult {
-    /// New tag by turn and tag (from 1).
+    /// Per turn: the new tag for each tag (index 0 is tag 1).
     Found(Vec<Vec<Tag>>),
     Impossible,
     /// The work limit was reached.

@@ -32,7 +32,7 @@ pub struct Change {
 /// Whether a switch exists in the old fabric, the new fabric or both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// In both.
+    /// In both fabrics.
     Kept,
     /// Only in the new fabric.
     New,
@@ -40,7 +40,7 @@ pub enum Presence {
     Gone,
 }
 
-/// Changes at one switch.
+/// Rule changes at one switch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchDiff {
     /// Name of the switch.

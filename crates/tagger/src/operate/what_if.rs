@@ -74,7 +74,7 @@ const LOOP: u8 = 4;
 const BEGUN: u8 = 8;
 const KNOWN: u8 = 16;
 
-/// Next hops of packets.
+/// Method by which the nodes of a state select next hops.
 enum PacketForwarding<'a> {
     /// According to these routes.
     Routes(&'a Forwarding),

@@ -31,7 +31,7 @@ const FAR: u16 = u16::MAX;
 /// A hop from one forwarding node to another.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
-    /// Slot of the node at the other end.
+    /// Slot of the node to which the step leads.
     pub peer: u32,
     /// Egress port, as a port number of the fabric.
     pub port: u32,

@@ -100,19 +100,19 @@ fn unsafe_rules_and_lossy_paths_are_found() {
     assert!(check(&fabric, &good, &bounce).unwrap() > 100);
     let two = ExpectedPaths::from(PathSource::UpDown { bounces: 2 });
     assert!(lossless(&fabric, &good, &two).unwrap_err().contains("turns lossy"));
-    // All tags share one queue, which creates the cycle of the paper's Fig. 3.
+    // If every rule keeps the tag, the rules contain the cycle of the paper's Fig. 3.
     let mut switches = good.switches().to_vec();
     switches.iter_mut().flat_map(|switch| &mut switch.rules).for_each(|rule| rule.new_tag = rule.tag);
     let rebuild = |switches| {
         crate::rules::RuleTable::new(&fabric, good.generated_by.clone(), vec![1, 2], good.classes.clone(), switches)
     };
     assert!(safe(&fabric, &rebuild(switches)).unwrap_err().contains("cycle"));
-    // A rule that decreases the tag.
+    // A rule that decreases the tag is unsafe.
     let mut switches = good.switches().to_vec();
     let spine = switches.iter_mut().find(|switch| fabric.name(switch.node) == "S1").unwrap();
     spine.rules.iter_mut().filter(|rule| rule.tag == 2).for_each(|rule| rule.new_tag = 1);
     assert!(safe(&fabric, &rebuild(switches)).unwrap_err().contains("falls"));
-    // A required rule is missing.
+    // If a required rule is missing, an expected path is lossy.
     let generated = generate(&fabric, &Request::new(bounce.clone())).unwrap().table;
     let mut switches = generated.switches().to_vec();
     let last = switches.last_mut().unwrap();

@@ -22,7 +22,7 @@ type Port = (NodeId, u16);
 
 /// Returns whether two tags suffice, by trying every set of turns that keep tag 1; `None` if there are too many sets.
 fn two_suffice(fabric: &Fabric, paths: &ExpectedPaths) -> Option<bool> {
-    // Each path as its turns between forwarding nodes, as pairs of ingress ports.
+    // Each path as a list of turns between forwarding nodes; a turn is a pair of ingress ports.
     let mut all: BTreeSet<Vec<(Port, Port)>> = BTreeSet::new();
     let mut visit = |path: crate::paths::Path| {
         let nodes = path.nodes(fabric);

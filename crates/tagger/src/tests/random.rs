@@ -59,7 +59,7 @@ fn holds(fabric: &Fabric, paths: &ExpectedPaths, algorithm: Algorithm, classes: 
     }
     let [single, in_ports, joint] = &tables[..] else { unreachable!("three were made") };
     prop_assert!(joint.len() <= in_ports.len() && in_ports.len() <= single.len());
-    // Every compression decompresses to the same single-port rules.
+    // The expansion of any compressed table gives the same single-port rules.
     prop_assert_eq!(&joint.compressed(fabric, Compression::None), single);
     let total = |count: fn(&crate::RuleCount) -> u32| joint.counts(fabric).iter().map(count).sum::<u32>() as usize;
     prop_assert_eq!(total(|count| count.single), single.len());

@@ -108,7 +108,7 @@ impl Buffers {
 /// Returns the platform's profile for lossless queues of a port.
 ///
 /// # Errors
-/// If the platform has queues but no such profile.
+/// If the platform has queues but no lossless profile for them.
 fn egress_profile<'a>(
     port: &PortView,
     priorities: &[u8],

@@ -59,7 +59,8 @@ fn the_computed_headroom_of_the_switch_is_the_minimum() {
         "mac_phy_delay": "0.8", "peer_response_time": "3.8"}});
     let own = made(&own, Some(&asic()), false).unwrap();
     assert_eq!(profile(&own, "Ethernet240|3")[0], "177152");
-    // The computed value of this project, if the operator accepts less.
+    // If the operator accepts headroom below the platform's (`below`), the headroom is the value that this project
+    // computes.
     let below = made(&dynamic(), Some(&asic()), true).unwrap();
     assert_eq!(profile(&below, "Ethernet240|3")[0], "105567");
 }

@@ -59,7 +59,7 @@ const INGRESS_LOSSLESS: &str = "ingress_lossless_pool";
 pub enum Watchdog {
     /// None: no `PFC_WD` table.
     Off,
-    /// Priorities of the first tags of classes, as in SONiC's own remapping for two ToRs.
+    /// Priorities of the classes' first tags (packets without a bounce), as in SONiC's own remapping for two ToRs.
     First,
     /// All lossless priorities.
     All,
@@ -95,7 +95,7 @@ impl Settings {
 const MOST_POLL_MS: u32 = 1_000;
 const LEAST_POLL_MS: u64 = 100;
 
-/// Reason why there is no fragment.
+/// Reason why no fragment can be generated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SonicError {
     /// The rules of the switch do not fit.

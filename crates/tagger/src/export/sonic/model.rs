@@ -90,7 +90,7 @@ pub(super) fn range(key: &str, most: u8) -> Option<(Vec<&str>, u8, u8)> {
 }
 
 /// Exponent of alpha from which SAI treats a dynamic threshold as infinite (`SAI_BUFFER_ALPHA_INFINITY` of the public
-/// SAI implementation for Spectrum). SONiC's templates for it use 7 for lossless queues and 3 for lossy ones.
+/// SAI implementation for Spectrum). SONiC's templates for Spectrum use 7 for lossless queues and 3 for lossy ones.
 const NO_LIMIT: i64 = 7;
 
 /// Returns the drop threshold of a queue profile as `field value`: `dynamic_th` below 7, or `static_th` below the size

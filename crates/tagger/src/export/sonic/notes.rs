@@ -26,7 +26,7 @@ pub fn notes(view: &SwitchView, marks: &Marks, settings: &Settings) -> Result<Ve
     Ok(notes)
 }
 
-/// Returns notes about all switches of an export; `given` belongs to one of them.
+/// Returns notes about all switches of an export; `given` is the buffer configuration of one of these switches.
 pub fn general_notes(marks: &Marks, settings: &Settings, given: &PlatformBuffers<'_>) -> Vec<String> {
     let mut notes = notes_of_maps(marks, settings);
     notes.push(super::order::note());

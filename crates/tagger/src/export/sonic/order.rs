@@ -102,7 +102,8 @@ mod tests {
                         assert!(at(of) < at(table), "{table}|{key}.{field}: {of}|{name} is written later\n{text}");
                     } else {
                         let there = platform_config()[of].get(name).is_some();
-                        // Without a platform's file, NOTES.txt names what the platform must define.
+                        // Without a platform's file, NOTES.txt lists the profile and the pool that the platform must
+                        // define.
                         let must = ["egress_lossless_profile", "ingress_lossless_pool"].contains(&name);
                         assert!(there || must, "{table}|{key}.{field}: no {of}|{name}");
                     }
@@ -129,7 +130,8 @@ mod tests {
                     _ => assert!(rows.insert(path[1].to_owned(), step["value"].clone()).is_none(), "{step}"),
                 }
                 patched += 1;
-                // No table is empty, no row refers to a missing one, and no two rows share a number of a port.
+                // After each step no table is empty, no row refers to a missing row, and no two rows share a number of
+                // the same port.
                 assert!(!config[path[0]].as_object().unwrap().is_empty(), "{step}");
                 let mut numbers = std::collections::BTreeSet::new();
                 for (key, row) in config[path[0]].as_object().unwrap() {

@@ -25,7 +25,7 @@ pub struct PgRow {
     pub xoff: u64,
     /// Threshold of the shared pool: an exponent of alpha, or bytes if the pool is static.
     pub threshold: i64,
-    /// XON is also sent at this many bytes below XOFF.
+    /// XON is also sent if the occupancy is this many bytes below the XOFF threshold.
     pub xon_offset: Option<u64>,
 }
 

@@ -51,7 +51,7 @@ impl From<model::Violation> for PlatformError {
     }
 }
 
-/// Tables of QoS and buffers, and of the ports that use them.
+/// Tables that are read: those of QoS, of buffers, and of the ports that use them.
 const READ: [&str; 24] = [
     "ASIC_TABLE",
     "BUFFER_PG",
@@ -138,7 +138,7 @@ impl Platform {
         self.with(self.config.clone())
     }
 
-    /// Adds the tables that the export does not use to the merged ones.
+    /// Adds the tables that the export does not use to the merged tables.
     pub(super) fn with(&self, mut merged: Config) -> Config {
         merged.extend(self.others.clone());
         merged

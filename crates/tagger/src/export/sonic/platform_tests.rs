@@ -56,7 +56,8 @@ fn a_profile_of_the_platform_is_never_overwritten() {
     let own = ("pg_lossless_400000_40m_profile".to_owned(), 445_770);
     assert_eq!(["240|3", "248|3"].map(|key| group(&made, &format!("Ethernet{key}"))), [own.clone(), own]);
 
-    // A row with more headroom than the profile: the profile of other ports keeps its fields.
+    // A row has more headroom than the profile: a new profile is written, so the platform's profile, which other ports
+    // use, is unchanged.
     let above = tests::made(&raised, Some("400000 40m 18796 0 500000 1\n"), false).unwrap();
     let new = ("tagger_lossless_400000_40m_500000_profile".to_owned(), 500_000);
     assert_eq!(group(&above, "Ethernet240|3"), new);
@@ -101,7 +102,7 @@ fn the_patch_empties_no_table_and_leaves_every_number_its_profile() {
             |config: &Config, key: &str| config["BUFFER_QUEUE"][format!("Ethernet240|{key}")]["profile"].clone();
         assert_eq!(profile(&before, old), profile(&config, new));
     }
-    // The fragment then merges without an overlap.
+    // After the patch, the fragment overlaps no entry of the platform.
     merge(&mut config, made.config.as_object().unwrap());
     assert_eq!(check(&config, None), []);
 }

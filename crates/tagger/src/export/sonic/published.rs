@@ -179,7 +179,7 @@ fn dynamic(platform: &Platform, port: &PortView, priority: u8, asic: &AsicTables
         xoff: computed.xoff,
         line: None,
         location: format!("the dynamic buffer model (ASIC_TABLE|{}, {})", asic.name, model.key),
-        // The switch reserves the names of its own computed profiles.
+        // A new name is needed, because the switch reserves the names of profiles that it computes itself.
         name: format!("tagger_lossless_{}_{}_{}_profile", computed.port.mbps, length(port.delay), computed.xoff),
         dynamic: Some(computed),
     })

@@ -58,7 +58,8 @@ const PLATFORM: &str = r#"{
 }"#;
 
 pub(super) fn platform() -> String {
-    // On such a switch the lossy profile above would belong to a pool of static thresholds.
+    // In `PLATFORM` the lossy profile has a static threshold, but its pool has dynamic thresholds. Here the profile
+    // gets a dynamic threshold.
     PLATFORM.replace(
         r#""ingress_lossy_profile": {"pool": "ingress_lossless_pool", "size": "0", "static_th": "67117468"}"#,
         r#""ingress_lossy_profile": {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "3"}"#,
@@ -125,7 +126,7 @@ fn a_third_priority_beside_the_platforms_own_gets_a_group_and_a_lossless_queue()
     assert!(made.notes.iter().any(|note| note.contains("leaf-1.patch.json first")), "{:?}", made.notes);
     assert!(made.notes.iter().any(|note| note.contains("2674620 B; the shared headroom pool has 7827456 B")));
 
-    // Without the patch SONiC would have both entries, which is rejected.
+    // Without the patch SONiC would have two overlapping entries, which it rejects.
     let mut both = Platform::parse(&platform()).unwrap().config;
     merge(&mut both, config.as_object().unwrap());
     let said: Vec<String> = check(&both, None).iter().map(ToString::to_string).collect();

@@ -30,7 +30,7 @@ const DEEPEST: usize = 14;
 /// The fields of a [`Tree::steps`] element that a batch needs.
 #[derive(Clone, Copy)]
 struct BatchStep {
-    /// Slot at the other end.
+    /// Slot of the node to which the step leads.
     peer: u32,
     /// Index of the step in the reverse direction.
     back: u32,
@@ -288,7 +288,7 @@ mod tests {
             jellyfish(100, 70, 1, 2, LINK, LINK).unwrap(),
             fat_tree(8, TierLinks::uniform(LINK)).unwrap(),
             bcube(4, 1, LINK).unwrap(),
-            // Depths: the maximum of a batch, one more, and many more.
+            // Tree depths: the maximum of a batch, one more, and far more.
             line(deep + 1, 2, LINK, LINK).unwrap(),
             line(deep + 2, 2, LINK, LINK).unwrap(),
             ring(140, 1, LINK, LINK).unwrap(),
