@@ -399,7 +399,7 @@ impl<'a> PeerTypes<'a> {
 /// Cables found in the `DEVICE_NEIGHBOR` tables, deduplicated.
 #[derive(Default)]
 struct Cables {
-    /// Far end of each cable, by the near end.
+    /// Endpoint of each cable, by its other endpoint.
     known: BTreeMap<ParsedEnd, ParsedEnd>,
     /// Cables found, each once.
     found: Vec<(ParsedEnd, ParsedEnd)>,

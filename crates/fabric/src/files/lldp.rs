@@ -95,7 +95,7 @@ pub fn read_lldp(content: &str, options: &Options) -> Result<Fabric, FileError> 
     }
     let own: BTreeSet<ParsedEnd> = rows.iter().map(|(switch, row)| (switch.clone(), row.port.clone())).collect();
     let mut known: BTreeMap<ParsedEnd, ParsedEnd> = BTreeMap::new();
-    // Cables between two switches with tables that are listed only in the table of the near end.
+    // Cables between two switches that both have a table, if only one of the two tables lists the cable.
     let mut unmatched: Vec<(String, String, String)> = Vec::new();
     let mut by_capability = Vec::new();
     for (switch, LldpNeighbor { location, port, peer, peer_ports, forwards }) in rows {

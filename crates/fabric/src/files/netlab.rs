@@ -67,7 +67,7 @@ fn all_links(document: &Yaml) -> Result<Vec<(String, &Yaml)>, FileError> {
             let name = text(name).unwrap_or_default();
             found.extend(links(&format!("{block}.{name}.links"), yaml::get(value, "links"))?);
         }
-        // `vlans.red.links` written as one key.
+        // The path `vlans.red.links` may also be written as one key.
         for (key, value) in yaml::entries(document) {
             let Some(key) = text(key).filter(|key| key.starts_with(&format!("{block}."))) else { continue };
             match key.ends_with(".links") {

@@ -248,7 +248,7 @@ impl Forwarding {
     fn rows_reached<'a>(&'a self, fabric: &'a Fabric) -> impl Fn(NodeId, u32) -> bool + 'a {
         move |start, host| {
             let mut at = start;
-            // Maximum number of hops: twice the largest number of tiers.
+            // Maximum number of hops: twice the number of possible tiers (256).
             for _ in 0..512 {
                 if at == fabric.host_node(host) {
                     return true;

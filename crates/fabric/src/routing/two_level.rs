@@ -17,7 +17,8 @@ use crate::{Fabric, NodeId};
 
 /// Upward ports of one switch.
 struct Climb {
-    /// One single-port list per upward port, ascending; only the empty list if there is no upward port.
+    /// Per upward port, ascending: number of the list with only this port. If there is no upward port: number of the
+    /// empty list.
     lists: Vec<u32>,
     position: usize,
 }

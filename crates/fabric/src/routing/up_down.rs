@@ -24,8 +24,8 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Creates the order. If no root is given, the switches have several tiers (or there is only one switch) and no
-    /// host relays, the order is by tier; otherwise by distance from the root (default: the first switch).
+    /// Creates the order: by tier if no root is given, the switches have several tiers (or there is only one switch),
+    /// and no host relays; otherwise by distance from the root (default: the first switch).
     pub fn new(fabric: &Fabric, net: &RouterGraph, root: Option<NodeId>) -> Result<Order, RoutingError> {
         let mut tiers: Vec<u8> = fabric.switches().map(|switch| fabric.node(switch).tier).collect();
         let switches = tiers.len();

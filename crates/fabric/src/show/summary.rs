@@ -5,8 +5,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Maximum number of edges from which searches start. If there are more edges, diameter and path counts are computed
-/// from a sample, and the summary states so.
+/// Maximum number of edges (switches with hosts, or hosts with several links) from which searches start. If there are
+/// more edges, diameter and path counts are computed from a sample, and the summary states so.
 const MAX_SOURCES: usize = 256;
 
 /// Summary of a fabric; `Display` prints it as text.

@@ -117,7 +117,7 @@ fn hosts_are_attached_to_leaves_only() {
     assert_eq!(["a", "x"].map(|name| tier(&fabric, name)), [1, 2]);
     assert_eq!(lines(&fabric), ["no node is a host: 2 hosts attached to each of 3 leaves: a, b, c"]);
     assert_eq!(hosts(&with(&["x"])), ["x-h1", "x-h2"]);
-    // A three-tier fat-tree, by links.
+    // A three-tier fat-tree whose tiers must be inferred from its links.
     let mut text = "StartDevice,StartPort,EndDevice,EndPort\n".to_owned();
     between(&["e1", "e2"], &["g1", "g2"], &mut text);
     between(&["e3", "e4"], &["g3", "g4"], &mut text);
