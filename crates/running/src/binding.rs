@@ -118,7 +118,8 @@ impl<'a> Binding<'a> {
         let (from, to) = (device.port(number(ingress))?, device.port(number(egress))?);
         let (class, account) = device.classify(from, dscp, None, false);
         let (queue, dscp) = device.leaves(from, to, class, dscp, false);
-        // If the ASIC uses the queue map of the ingress port, the maps of all ports of the switch can select a queue.
+        // With the queue map of the ingress port, the map of any port of the switch can select a queue of this egress
+        // port.
         let fed = match device.binding {
             QueueBinding::Egress => queues_of(to),
             QueueBinding::Ingress => self.fed[node.index()],

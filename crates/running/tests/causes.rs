@@ -73,7 +73,7 @@ fn the_map_that_wrote_the_dscp_is_named() {
     let report = changed(files(), "leaf-01.json", |file| rewrites(file, [0; 8]));
     let expected = ("leaf-01.json", "PORT_QOS_MAP|Ethernet8.tc_to_dscp_map", "no such field");
     assert!(!report.findings.is_empty() && found(&report).iter().all(|it| *it == expected), "{:#?}", report.findings);
-    // Without a second switch of this role, no other value is known, so the finding has no advice.
+    // An unchanged configuration with a single leaf has no finding.
     let report = changed(leaf_spine(1, 2, 2), "spine-0.json", |_| {});
     assert!(report.safe());
 }

@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// Maximum number of start vertices of the search. Each start vertex lies on a cycle, so with more such vertices (in
-/// fabrics of thousands of ports) the reported cycle may not be the shortest, but a cycle is always found.
+/// Maximum number of start vertices of the search. Each start vertex lies on a cycle, so a cycle is always found. If
+/// more vertices lie on cycles (in fabrics of thousands of ports), the reported cycle may not be the shortest.
 const MOST_STARTS: usize = 2_000;
 const NONE: usize = usize::MAX;
 

@@ -74,7 +74,7 @@ pub(super) const TABLES: [&str; 27] = [
     "PERIPHERAL_TABLE",
     "PORT",
     "PORT_PERIPHERAL_TABLE",
-    // The reader of the topology resolves port channels.
+    // The topology reader reads these two tables: it resolves port channels.
     "PORTCHANNEL",
     "PORTCHANNEL_MEMBER",
     "CABLE_LENGTH",

@@ -28,7 +28,7 @@ pub(super) fn read(reader: &mut Reader<'_>, switch: &mut SwitchConfig) {
         let lanes = row.fields.get("lanes").and_then(text_of).map(|lanes| 1 + lanes.matches(',').count() as u64);
         switch.ports.insert(row.name.to_owned(), PortConfig { rate, mtu, up, lanes, asymmetric });
     }
-    // Reports rows that are no objects.
+    // `rows` reports rows of `CABLE_LENGTH` that are not objects.
     reader.rows("CABLE_LENGTH");
     for length in cable_lengths(reader.object) {
         match length {
