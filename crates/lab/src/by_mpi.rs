@@ -14,8 +14,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// A longer wait for another rank is reported as a phase that does not poll the stop flag, because the other rank may
-/// have failed.
+/// A wait for another rank that exceeds this time is reported as a phase that does not poll the stop flag, because the
+/// other rank may have failed.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Number of probes for a batch between two clock readings; each clock reading is followed by a yield of the core.

@@ -137,7 +137,7 @@ pub enum Population {
     /// Goodput: payload delivered in the measurement interval, which ends with the last flow completion if all flows
     /// complete earlier.
     Payload,
-    /// Requests with a reply.
+    /// Requests that received a reply.
     Requests,
     /// Completed iterations of a collective.
     Iterations,

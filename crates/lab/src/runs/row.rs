@@ -458,7 +458,7 @@ mod tests {
     #[test]
     fn a_difference_counts_when_it_stands_out_seed_by_seed() {
         let hops = metrics::chosen(&["packet-hops".to_owned()], &[]).unwrap();
-        // The variation between seeds is far larger than that between the values; c differs from a by 2 for every seed.
+        // The metric differs far more between seeds than between variants; c differs from a by 2 for every seed.
         let rows = rows(&[
             ("a", 1, 100),
             ("a", 2, 900),

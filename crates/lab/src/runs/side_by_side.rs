@@ -11,12 +11,12 @@ use text::{Layout, table};
 
 /// If there are more columns than this, variants are rows instead.
 const MAX_COLUMNS: usize = 5;
-/// Marks a difference that is not statistically significant.
+/// Symbol for a difference that is not statistically significant.
 const NOISE: &str = "~";
 /// Maximum number of reasons listed for undecided differences; the reasons for size ranges and labels repeat those for
 /// all flows.
 const MOST_REASONS: usize = 4;
-/// Marks values over different sets of flows.
+/// Symbol for values over different sets of flows.
 const UNDECIDED: &str = "!";
 
 /// Returns the table with means over seeds. Omits metrics that no run has and, unless `all`, metrics that are zero in

@@ -51,7 +51,8 @@ impl VariedKey {
         }
     }
 
-    /// Returns the scenario keys that it overrides by their present names, without duplicates.
+    /// Returns the scenario keys that this key or axis overrides, by their current (not deprecated) names, without
+    /// duplicates.
     fn keys(&self) -> BTreeSet<String> {
         if self.changes.is_empty() {
             return BTreeSet::from([scenario::present_key(&self.key)]);

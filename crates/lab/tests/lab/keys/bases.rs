@@ -188,7 +188,7 @@ fn marking(kind: &str) -> String {
         "phantom" => (", threshold = \"3KB\"", "dctcp"),
         "congestion-point" => (", set_point = \"5KB\", sample = \"15KB\", sample_min = \"3KB\"", "qcn"),
         "ecn" => (", k_min = \"5KB\", k_max = \"15KB\", p_max = 0.5", "dctcp"),
-        // Set the required keys, with a size that the queue exceeds.
+        // Sets the required keys; thresholds get a size that the queue exceeds.
         kind => {
             let required = scenario::keys::keys().filter(|key| {
                 key.section == "switch.marking"
