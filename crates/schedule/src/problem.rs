@@ -37,7 +37,7 @@ pub struct StreamSpec {
 /// Error that makes a stream, or all, impossible to schedule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProblemError {
-    /// No links between the ends.
+    /// The path of the stream has no links.
     #[error("stream `{stream}` has no path")]
     NoPath {
         /// Stream.
@@ -159,7 +159,7 @@ impl Problem {
         Ok(())
     }
 
-    /// Returns the time for which a frame of the stream occupies a link: its slot there.
+    /// Returns the time for which a frame of the stream occupies a link: the length of its slot on this link.
     pub fn length(&self, stream: &StreamSpec, link: usize) -> Time {
         self.wire.slot(self.links[link].rate, stream.frame_bytes)
     }

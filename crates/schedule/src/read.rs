@@ -17,7 +17,7 @@ pub enum ReadError {
         /// Message of the parser.
         message: String,
     },
-    /// Another format.
+    /// The file has another `format`.
     #[error("`format` is `{found}`, expected `{FORMAT}`")]
     Format {
         /// Value of `format`.

@@ -57,7 +57,7 @@ impl Slot {
         Slot::new(self.start + self.period - guard % self.period, self.length + guard, self.period)
     }
 
-    /// Returns `true` if any instance of one overlaps an instance of the other.
+    /// Returns `true` if any instance of this slot overlaps an instance of the other slot.
     pub fn overlaps(&self, other: &Slot) -> bool {
         ConflictInterval::by(self, other).contains(0)
     }

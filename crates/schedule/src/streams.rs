@@ -50,7 +50,7 @@ pub struct Listed {
     pub line: usize,
     /// Name, unique in the list.
     pub name: String,
-    /// Nodes of its path, or its two ends.
+    /// Nodes of the path, or only its source and destination.
     pub nodes: Vec<String>,
     /// Set if `nodes` is the whole path.
     pub whole_path: bool,

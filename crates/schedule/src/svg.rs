@@ -1,4 +1,4 @@
-//! Drawing of the gates of all ports over a cycle.
+//! Drawing of the gates of all ports over a gating cycle.
 
 use crate::gates::GateList;
 use crate::problem::Problem;

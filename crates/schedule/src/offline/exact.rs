@@ -1,9 +1,9 @@
 //! Exhaustive search for few streams.
 //!
 //! Shift the streams of any solution to earlier starts, one by one or several together, while nothing blocks them. In
-//! the result each stream starts at its own lower bound or directly after a slot of another such stream. Therefore a
+//! the result each stream starts at its own lower bound or directly after a slot of another shifted stream. Therefore a
 //! solution, if any, is found by placing streams one after the other in every order, at the first free start from zero
-//! or after an obstacle.
+//! or directly after an obstacle.
 
 use super::starts;
 use crate::problem::{Occupancy, Problem, Starts};

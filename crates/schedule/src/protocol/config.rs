@@ -43,20 +43,20 @@ pub struct Config {
     pub grid: Time,
     /// Time from the acceptance of a request until the source refreshes it.
     pub refresh: Time,
-    /// Lifetime of ready entries from the arrival of their request, unless a newer one is ready by then.
+    /// Lifetime of a ready entry, from the arrival of its request, unless a newer entry of the stream is ready earlier.
     pub lifetime: Time,
-    /// Lifetime of pending entries from the arrival of their request.
+    /// Lifetime of a pending entry, from the arrival of its request.
     pub pending_lifetime: Time,
     /// Timeout for the answer to a request; the source then retries.
     pub answer: Time,
-    /// Failed requests before a source that is not sending yet gives up; at least 1.
+    /// Number of failed requests after which a source that is not yet sending gives up; at least 1.
     pub attempts: u32,
     /// Handling of concurrent requests.
     pub concurrency: Concurrency,
     /// Strategy that chooses the start of a slot.
     pub search: SlotStrategy,
     /// Maximum length of a message with occupied slots. A request has the length of the stream's frames, as in the
-    /// thesis, and is longer only if its slots need it and this permits it.
+    /// thesis; it is longer, up to this limit, only if its list of occupied slots requires it.
     pub message_bytes: u16,
 }
 

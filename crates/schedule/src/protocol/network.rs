@@ -77,7 +77,7 @@ pub struct Event {
 /// Kind of an event, with its details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// A message departed to this node.
+    /// A message was sent to the node with this index.
     Sent(usize, Reservation),
     /// A source may send: stream, slot, shift.
     Started(StreamId, Slot, Time),
@@ -114,7 +114,7 @@ pub struct Network {
     nodes: Vec<Node>,
     clocks: Vec<Clock>,
     wires: Vec<Wire>,
-    /// Wire, and node and port at its other end, by node and port.
+    /// By node and port: the wire, and the node and port at its other end.
     ends: Vec<Vec<(usize, usize, u16)>>,
     routes: Vec<BTreeMap<u32, u16>>,
     config: Config,
@@ -281,7 +281,7 @@ impl Network {
         if message.kind() != ReservationKind::Request {
             at += self.some(self.faults.late);
         }
-        // The duplicate of a request is delivered after it, even if both arrive at one time.
+        // The duplicate of a request is delivered after the request itself, even if both arrive at the same time.
         let order = if message.kind() == ReservationKind::Request { 0 } else { self.order };
         self.due.push(Reverse((at, order, Due::Arrive { node: peer, port: peer_port, frame })));
         self.order += 1;

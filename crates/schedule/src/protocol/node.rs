@@ -115,7 +115,7 @@ pub struct Node {
     pub(super) config: Config,
     pub(super) table: Table,
     pub(super) sources: BTreeMap<StreamId, Source>,
-    /// Last sequence number of each stream that ever started here.
+    /// Last sequence number of each stream of which this node has been the source.
     pub(super) sequences: BTreeMap<StreamId, u32>,
     /// Newest sequence number seen of each stream, and its expiry time. It prevents a late duplicate from being handled
     /// as a new request.
@@ -155,7 +155,7 @@ impl Node {
     /// Handles a frame that arrived completely at `now`.
     ///
     /// # Errors
-    /// If it is not a message of this protocol. The node is unchanged then.
+    /// If it is not a message of this protocol; the node is then unchanged.
     pub fn receive(&mut self, now: Time, port: u16, frame: &[u8], out: &mut Vec<Output>) -> Result<(), Refused> {
         let (to, from, message) = Reservation::parse(frame).map_err(Refused::Bytes)?;
         let (destination, source) = (address(to)?, address(from)?);
@@ -191,7 +191,7 @@ impl Node {
     }
 
     fn drop_slots(&mut self, message: &Reservation) {
-        // A release ends all attempts up to its number, a withdraw only its own.
+        // A release ends all attempts up to its sequence number, a withdraw only the attempt with its sequence number.
         let gone = |sequence: u32| match message.kind {
             Release => sequence <= message.sequence,
             _ => sequence == message.sequence,
@@ -200,7 +200,7 @@ impl Node {
         self.waiting.retain(|asked| asked.message.stream != message.stream || !gone(asked.message.sequence));
     }
 
-    /// Records the sequence number. Returns `true` if it is newer than all seen of its stream.
+    /// Records the sequence number. Returns `true` if it is newer than all sequence numbers seen of the stream.
     fn remember(&mut self, message: &Reservation, now: Time) -> bool {
         let known = self.newest.get(&message.stream).map_or(0, |&(sequence, _)| sequence);
         let until = now + self.config.lifetime + self.config.lifetime;
@@ -302,7 +302,7 @@ impl Node {
     /// Handles a ready message: all nodes downstream have the slot.
     fn ready(&mut self, now: Time, message: &Reservation, out: &mut Vec<Output>) {
         let (stream, sequence, shift) = (message.stream, message.sequence, Time::from_ps(message.shift_ps));
-        // A sum below our own is impossible for this request number.
+        // For this request, a sum of ΔTs below that of this node's entry is impossible.
         let Some(entry) = self.table.find(stream, sequence).filter(|entry| shift >= entry.shift) else { return };
         let entry = *entry;
         if !self.table.move_to(stream, sequence, shift, self.config.guard) {
@@ -330,7 +330,8 @@ impl Node {
 
     /// Sends an answer back towards the source of `entry`, or handles it as the source.
     fn backward(&mut self, now: Time, entry: Entry, message: Reservation, out: &mut Vec<Output>) {
-        // The shifts in a fail message are relative to the slot at its sender, which may be shifted further than ours.
+        // The shifts in a fail message are relative to the slot at the node that sent it, which may be shifted further
+        // than the slot at this node.
         let further = Time::from_ps(message.shift_ps).saturating_sub(entry.shift);
         let (ends, start) = ((entry.destination, entry.source), entry.slot.start() + further);
         self.answer(now, entry.ingress, message, ends, start, out);
@@ -368,7 +369,7 @@ impl Node {
         }
     }
 
-    /// Serves waiting requests in order of arrival, at ports without pending ones.
+    /// Serves waiting requests in order of arrival, at ports without pending requests.
     fn serve_waiting(&mut self, now: Time, out: &mut Vec<Output>) {
         let mut at = 0;
         while let Some(asked) = self.waiting.get(at) {

@@ -110,7 +110,8 @@ impl Node {
         let (stream, sequence) = (answer.stream, answer.sequence);
         let Some(source) = self.sources.get(&stream) else { return };
         let Some(pending) = source.pending.filter(|pending| pending.sequence == sequence) else {
-            // A duplicate of the answer in use, or an answer after its timeout.
+            // The answer is a duplicate of the one in use, or it arrived after its timeout; in the second case it is
+            // withdrawn.
             if answer.kind == Ready && source.active.is_none_or(|active| active.sequence != sequence) {
                 self.withdraw(stream, sequence, out);
             }
@@ -187,7 +188,7 @@ impl Node {
                 source.active = None;
                 out.push(Output::Stopped { stream });
             }
-            // A late answer is withdrawn by `own`, because nothing is pending then.
+            // A late answer is withdrawn by `own`, because no request is pending then.
             if let Some(pending) = source.pending.filter(|pending| pending.until <= now) {
                 self.withdraw(stream, pending.sequence, out);
                 self.failed(now, stream, None, out);

@@ -30,7 +30,7 @@ impl Entry {
     pub fn until(&self, config: &Config) -> Time {
         self.measured + if self.ready { config.lifetime } else { config.pending_lifetime }
     }
-    /// Returns the slot for another sum of ΔTs, not less than its own.
+    /// Returns the slot shifted to another sum of ΔTs, which must not be less than that of the entry.
     pub fn moved(&self, shift: Time) -> Slot {
         Slot::new(self.slot.start() + (shift - self.shift), self.slot.length(), self.slot.period())
     }
@@ -63,7 +63,8 @@ fn joined(blocked: &[ConflictInterval]) -> Vec<ConflictInterval> {
                 None => joined.push(*one),
             }
         }
-        // Merges intervals that the last one reaches across the end of the modulus.
+        // The last interval may extend across the end of the modulus: the first intervals that it overlaps are merged
+        // with it.
         while joined.len() > from + 1 {
             let (first, last) = (joined[from], joined[joined.len() - 1]);
             let reach = (last.first_ps + last.length_ps).saturating_sub(last.modulus_ps);
@@ -131,7 +132,7 @@ impl Table {
         all
     }
 
-    /// Moves an entry to the sum `shift` of ΔTs. Returns `false` if its slot is occupied there.
+    /// Moves an entry to the sum `shift` of ΔTs. Returns `false` if a slot of another stream blocks the new position.
     pub fn move_to(&mut self, stream: StreamId, sequence: u32, shift: Time, guard: Time) -> bool {
         let Some(&entry) = self.find(stream, sequence) else { return false };
         let slot = entry.moved(shift);

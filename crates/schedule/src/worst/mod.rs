@@ -105,7 +105,7 @@ impl WorstCase {
 /// Computes the worst case of each stream of the highest class. `classes` has the class of each stream.
 ///
 /// # Errors
-/// More than two classes, a cycle of links, or a link without free rate.
+/// More than two classes, a cycle of links, or a link whose whole rate the streams of the highest class need.
 pub fn worst_cases(problem: &Problem, classes: &[u8], control: Control) -> Result<Vec<WorstCase>, WorstCaseError> {
     let fine = Network::new(problem, classes, control, TICKS)?;
     let coarse = Network::new(problem, classes, control, 1)?;

@@ -62,7 +62,7 @@ pub(super) struct Network {
     pub position: BTreeMap<usize, usize>,
     /// Positions in `order` of the links of each stream.
     pub places: Vec<Vec<usize>>,
-    /// Whether a link of `order` carries a lower class.
+    /// Per link of `order`: whether it carries a lower class.
     pub lower: Vec<bool>,
     /// By link: the streams that use it, each with the index of this hop on its path.
     pub on: BTreeMap<usize, Vec<(usize, usize)>>,
