@@ -99,7 +99,8 @@ pub(super) fn is_empty_folder(path: &Path) -> Result<bool, RecordError> {
     Ok(fs::read_dir(path).map_err(RecordError::unreadable(path))?.next().is_none())
 }
 
-/// Renames `partial` to `target`. An earlier result is replaced; other files in it are moved to the new result.
+/// Renames `partial` to `target`. An earlier result is replaced; files that Tidegate did not write are moved from it to
+/// the new result.
 ///
 /// # Errors
 /// [`RecordError::Unwritable`]; the target is then unchanged.
@@ -130,7 +131,8 @@ fn aside(target: &Path) -> Result<PathBuf, RecordError> {
     Err(RecordError::Occupied { path: target.to_owned() })
 }
 
-/// Moves other files from a replaced result to the new one, and removes the files of the replaced result.
+/// Moves files that Tidegate did not write from a replaced result to the new one, and removes the files of the replaced
+/// result.
 fn retire(aside: &Path, target: &Path) -> Result<(), RecordError> {
     let ours = Manifest::read(aside)?;
     let is_ours = |name: &str| ours.as_ref().is_some_and(|ours| ours.lists(name));
@@ -153,7 +155,7 @@ fn retire(aside: &Path, target: &Path) -> Result<(), RecordError> {
         fs::rename(&from, &to).map_err(RecordError::unwritable("move", &from))?;
     }
     let listed = ours.iter().flat_map(Manifest::names);
-    // In this order, so that the remaining folder is recognised if the process is killed in between.
+    // Files are removed in this order, so that the remaining folder is recognised if the process is killed in between.
     for name in listed.chain([TIMING_FILE, MANIFEST_FILE, MARKER, REPLACED]) {
         let path = aside.join(name);
         if found(&path)?.is_some_and(|found| found.is_file()) {

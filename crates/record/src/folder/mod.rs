@@ -38,7 +38,7 @@ pub use verify::{is_result, read_verified};
 pub struct ResultFolder {
     target: PathBuf,
     claim: Claim,
-    /// Names of other files in the earlier result.
+    /// Names of files in the earlier result that Tidegate did not write.
     foreign: BTreeSet<String>,
 }
 

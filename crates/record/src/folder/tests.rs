@@ -148,7 +148,7 @@ fn a_result_needs_no_name_that_a_foreign_file_has() {
     let error = folder.write("trace.parquet", b"new").unwrap_err();
     assert!(error.to_string().ends_with("run/trace.parquet exists and was not written by Tidegate"), "{error}");
     drop(folder);
-    // A file that was created during the run.
+    // The user creates a file in the target during the run.
     let folder = ResultFolder::create(&target).unwrap();
     folder.write("late.txt", b"new").unwrap();
     fs::write(target.join("late.txt"), b"mine").unwrap();
@@ -250,7 +250,7 @@ fn what_is_not_ours_is_never_touched() {
     for path in ["..", ".", "/", ""] {
         assert!(matches!(ResultFolder::create(Path::new(path)), Err(RecordError::BadTarget { .. })), "{path}");
     }
-    // The manifest of another kind of folder.
+    // A folder with a manifest of another kind is not replaced.
     crate::files::write_files(&at("export"), "export", &[("a", b"1")], crate::files::PreviousFiles::Kept, false)
         .unwrap();
     assert!(matches!(ResultFolder::create(&at("export")), Err(RecordError::Occupied { .. })));

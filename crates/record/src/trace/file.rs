@@ -94,7 +94,7 @@ impl Cells {
             TraceEvent::Trimmed { port, trimmed_bytes } => {
                 Cells { bytes: Some(u64::from(*trimmed_bytes)), ..at(*port) }
             }
-            // The pipeline number is stored in the column of the other port.
+            // These events store the pipeline number in the column `other_port`.
             TraceEvent::Metered { port, pipeline } | TraceEvent::Signalled { port, pipeline } => {
                 Cells { other_port: Some(*pipeline), ..at(*port) }
             }
@@ -457,7 +457,7 @@ mod tests {
             class: 3,
             retransmission: number % 2 == 1,
         };
-        // Events of ports have no packet but a class.
+        // Events of a port have a class but no packet.
         let of_port = |event: &TraceEvent| {
             let name = event.name();
             matches!(name, "account queue" | "resume sent" | "paused" | "resumed")
