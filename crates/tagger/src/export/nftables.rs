@@ -44,7 +44,7 @@ pub fn ruleset(view: &SwitchView, marks: &Marks, family: Family) -> Result<Strin
     UnsupportedSwitch::of_names(view, Dialect::Linux)?;
     let (table, hook) = match family {
         Family::Inet => ("inet", "priority mangle"),
-        // nft has no name such as `mangle` for a priority of the bridge family; -250 is before the bridge filters.
+        // The bridge family has no name such as `mangle` for this priority; -250 is before the bridge filters.
         Family::Bridge => ("bridge", "priority -250"),
     };
     let mut text = String::new();
