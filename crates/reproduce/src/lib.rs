@@ -10,6 +10,7 @@ mod check;
 mod deadlock;
 mod dtscoe;
 mod equations;
+pub mod errata;
 mod failure;
 mod florax;
 mod growth;

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output;
 use lab::sweep::{Shard, parse_shard};
 use record::files::{PreviousFiles, check_files, write_files};
+use reproduce::errata::errata;
 use reproduce::{Choice, Experiment, Found, Trial, choose, print};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,9 @@ pub struct ReproduceArgs {
     /// List ids, titles and expected run times in seconds.
     #[arg(long)]
     list: bool,
+    /// List errors in the papers, with the commands that print the evidence.
+    #[arg(long, conflicts_with_all = ["experiments", "list", "quick", "open_choices", "search", "mutate", "plots"])]
+    errata: bool,
     /// Shorten long experiments and report what was shortened.
     #[arg(long)]
     pub(super) quick: bool,
@@ -66,6 +70,10 @@ const PICTURES: &str = "reproduce --plots";
 pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
     if args.search {
         return super::reproduce_search::command(args);
+    }
+    if args.errata {
+        output::print(&if args.json { errata().json() } else { errata().text() })?;
+        return Ok(Exit::Done);
     }
     if args.mutate {
         return super::reproduce_mutate::command(args);
