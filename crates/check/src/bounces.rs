@@ -8,29 +8,31 @@
 
 use crate::verdict::Verdict;
 
-/// Bounces and detours, as counted by switches and as stored in frames. One per node; [`BounceLedger::merge`] combines
-/// them, in any order.
+/// Numbers of bounces and detours, as counted by switches and as stored in frames. Each node has a ledger;
+/// [`BounceLedger::merge`] combines the ledgers, in any order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BounceLedger {
-    /// Bounces and detours that raised a frame's counter, counted at the switch.
+    /// Bounces and detours that incremented a frame's bounce counter, counted at the switch.
     pub made: u64,
-    /// Sum of the counters of frames that ended: delivered, consumed or lost.
+    /// Sum of the bounce counters of frames that were delivered, consumed or lost.
     pub ended: u64,
-    /// Sum of the counters of frames in flight, counted at the end of the run.
+    /// Sum of the bounce counters of frames in flight at the end of the run.
     pub in_flight: u64,
-    /// Frames with inconsistent counters.
+    /// Frames with inconsistent counters: the current distance exceeds the greatest one, or the greatest one exceeds
+    /// the number of bounces.
     pub impossible: u64,
 }
 
 impl BounceLedger {
-    /// Records the end of a frame with `bounces`, its greatest and its current distance.
+    /// Records a frame that was delivered, consumed or lost, with its number of bounces and its greatest and current
+    /// distance.
     #[inline]
     pub fn end(&mut self, bounces: u8, max_distance: u8, distance: u8) {
         self.ended += u64::from(bounces);
         self.impossible += u64::from(distance > max_distance || max_distance > bounces);
     }
 
-    /// Records a frame in flight.
+    /// Records a frame that is in flight at the end of the run, with the same values as [`BounceLedger::end`].
     #[inline]
     pub fn under_way(&mut self, bounces: u8, max_distance: u8, distance: u8) {
         self.in_flight += u64::from(bounces);

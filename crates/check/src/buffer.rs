@@ -1,5 +1,5 @@
-//! Checks that buffers, queues and accounts stay within their limits, by high-water marks, and that each node's
-//! occupancy counter equals the contents of its queues: bytes freed twice, or never, are detected.
+//! Checks by high-water marks that buffers, queues and ingress accounts stay within their limits, and that each node's
+//! occupancy counter equals the contents of its queues: a mismatch shows that bytes were freed twice, or never.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ impl fmt::Display for Unit {
     }
 }
 
-/// High-water mark of a level.
+/// High-water mark of a buffer, queue or account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HighWater(u64);
 
@@ -74,7 +74,7 @@ pub struct OccupancyFindings {
     over: u64,
     /// The mark with the largest excess over its limit; of equal ones, the mark with the lowest location.
     worst: Option<HighWaterMark>,
-    /// Number of occupancy counters that differ from their recount, and the first of them.
+    /// Number of occupancy counters that differ from their recount, and the differing counter with the lowest location.
     wrong: u64,
     first_wrong: Option<OccupancyRecount>,
 }
@@ -177,7 +177,7 @@ mod tests {
         BufferLocation::Queue(QueueId { node: 3, port, class: 0 })
     }
 
-    /// Queues within their limits pass; a single byte above a single limit fails.
+    /// High-water marks at or below their limits pass; one mark that is one byte above its limit fails.
     #[test]
     fn one_byte_over_one_limit_is_noticed() {
         let mut random = Stream::new(1, 0, purpose("buffer"));
@@ -200,7 +200,7 @@ mod tests {
             assert!(!before.pass);
             assert!(before.detail.contains(&format!("S3 egress port {port} class 0")), "{before}");
             random.shuffle(&mut marks);
-            // The merged findings of two parts equal the findings of the whole.
+            // Merging the findings of two parts of the list of marks gives the findings of the whole list.
             let (some, others) = marks.split_at(random.below(marks.len() as u64) as usize);
             let [some, others] = [some, others].map(|part| OccupancyFindings::of(part.iter().copied(), []));
             assert_eq!(some.beside(others).verdict(name), before);
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(verdict(marks, []).detail, expected);
     }
 
-    /// If nothing has a limit, the check must be "not applicable", not passed.
+    /// If no buffer or queue has a limit, the verdict must be "not applicable", not "passed".
     #[test]
     fn over_nothing_there_is_nothing_to_say() {
         let none = verdict([], []);
@@ -231,7 +231,8 @@ mod tests {
         assert!(verdict([one], []).applicable);
     }
 
-    /// An occupancy counter is wrong because bytes were freed twice, or never.
+    /// The counter of node 4 is one byte too high (bytes were never freed), that of node 2 one byte too low (freed
+    /// twice).
     #[test]
     fn a_book_that_is_wrong_by_a_byte_is_noticed() {
         let book = |node, counted_bytes| OccupancyRecount {

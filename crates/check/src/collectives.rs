@@ -4,7 +4,7 @@
 use crate::verdict::Verdict;
 use units::Time;
 
-/// A completed iteration.
+/// A completed iteration of a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Iteration {
     /// Duration, from the start of the first flow to the arrival of the last byte.

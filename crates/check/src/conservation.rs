@@ -46,8 +46,8 @@ pub enum Cause {
     Nonconforming,
     /// No room in the recirculation queue of a pipeline.
     RecirculationQueueFull,
-    /// No room for a frame of a lossless class that flow control does not protect: at a switch without flow control,
-    /// or from a neighbour without it.
+    /// No room for a frame of a lossless class that no flow control protects: the switch has no flow control, or the
+    /// upstream neighbour has none.
     OutsideFlowControl,
     /// A queue management mechanism dropped the frame although there was room.
     QueueManagement,
@@ -57,7 +57,7 @@ impl Cause {
     /// Number of causes.
     pub const COUNT: usize = Cause::ALL.len();
 
-    /// All causes, by index.
+    /// All causes, ordered by [`Cause::index`].
     pub const ALL: [Cause; 16] = [
         Cause::NoRoom,
         Cause::LosslessNoRoom,
@@ -112,7 +112,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Number of frames and their bytes (without preamble and gap).
+/// Number of frames and their bytes (without preamble and interpacket gap).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameCount {
     /// Number of frames.
@@ -138,7 +138,8 @@ impl AddAssign for FrameCount {
     }
 }
 
-/// Origins and fates of frames. One per node or thread; [`PacketLedger::merge`] combines them, in any order.
+/// Origins and fates of frames. Each node or thread has a ledger; [`PacketLedger::merge`] combines the ledgers, in any
+/// order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketLedger {
     /// Sent by hosts, retransmissions included.
@@ -203,7 +204,7 @@ impl PacketLedger {
         let came = [self.injected, self.created_in_network];
         let kept = [self.delivered_whole, self.delivered_trimmed, self.returned_to_source, self.consumed];
         let ended = [kept.as_slice(), &self.dropped, &[self.in_flight]].concat();
-        // In 128 bits, so that corrupt counts cannot overflow into agreement.
+        // Sums in 128 bits: in 64 bits, corrupt counts could wrap around to equal sums.
         let sum = |tallies: &[FrameCount], part: fn(&FrameCount) -> u64| -> u128 {
             tallies.iter().map(|tally| u128::from(part(tally))).sum()
         };
@@ -257,7 +258,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts a frame with a random origin, fate and nodes.
+    /// Counts one frame with a random origin and a random fate, each in the ledger of a random node.
     fn random_life(random: &mut Stream, nodes: &mut [PacketLedger]) {
         let count = nodes.len() as u64;
         let at = |random: &mut Stream| random.below(count) as usize;
@@ -295,7 +296,7 @@ mod tests {
         whole
     }
 
-    /// Returns all tallies of both sides.
+    /// Returns the counts of all origins and fates.
     fn tallies(ledger: &mut PacketLedger) -> Vec<&mut FrameCount> {
         let mut all = vec![
             &mut ledger.injected,

@@ -1,5 +1,5 @@
-//! Invariants of every run, checked outside the model. The model supplies plain numbers; the crate does not depend on
-//! the model, so that a fault of one cannot mask a fault of the other.
+//! Checks invariants of every run, independently of the model. The model supplies plain numbers; the crate does not
+//! depend on the model, so that a fault in one cannot mask a fault in the other.
 //!
 //! | check | invariant |
 //! |---|---|
@@ -9,12 +9,12 @@
 //! | [`buffer`] | no buffer, queue or account exceeded its limit |
 //! | [`collectives`] | no collective operation is faster than its links allow |
 //! | [`pauses`] | every pause ended by a resume or an expiry, or is still in effect |
-//! | [`little`] | queue length integrated over time equals the sum of the waits, to the picosecond |
+//! | [`little`] | the time integral of the queue length equals the sum of the sojourn times, to the picosecond |
 //! | [`load`] | measured utilisation agrees with queue lengths |
-//! | [`mod@reorder`] | the order of every arriving frame was measured once |
-//! | [`work`] | no link is idle while a frame may start on it |
+//! | [`mod@reorder`] | the displacement of every arriving frame was counted once |
+//! | [`work`] | work conservation: no link is idle while a frame may start on it |
 //! | [`bounces`] | bounces counted by switches equal the bounces in the frames' counters |
-//! | [`stall`] | every stopped lossless queue waits for a queue that drains |
+//! | [`stall`] | every paused lossless queue waits for a queue that drains |
 //! | [`mod@deadlock`] | no set of paused queues blocks itself forever |
 //!
 //! Two modules also measure, if the scenario requests it: [`mod@reorder`] measures the displacement of packets,

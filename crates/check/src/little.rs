@@ -19,24 +19,25 @@ pub struct QueueArea {
     /// before its arrival.
     since: Time,
     last_change: Time,
-    /// Both sums wrap around: equal sums are equal modulo 2^64. In frames times seconds, the range is 18 million.
+    /// Both sums wrap around and are compared modulo 2^64 frame ps, which is 18 million frame seconds.
     area_frame_ps: u64,
     departed_wait_ps: u64,
 }
 
 impl QueueArea {
-    /// Starts the interval at `since`; the sojourn times of frames already in the queue count from then on.
+    /// Starts the interval at `since`; for frames already in the queue, the sojourn time counts from `since`.
     pub fn starting(since: Time) -> Self {
         QueueArea { since, last_change: since, area_frame_ps: 0, departed_wait_ps: 0 }
     }
 
-    /// Records a change of the queue length at `now`; it was `len_before` frames since the previous change.
+    /// Records a change of the queue length at `now`; between the previous change and `now` the queue had `len_before`
+    /// frames.
     #[inline]
     pub fn on_change(&mut self, now: Time, len_before: u64) {
         if now < self.last_change {
             self.since = Time::MAX;
         }
-        // If the time decreased, the sums are not used.
+        // If `now` is before the last change, the sums are wrong, but the fault recorded in `since` takes precedence.
         let span_ps = now.as_ps().wrapping_sub(self.last_change.as_ps());
         self.area_frame_ps = self.area_frame_ps.wrapping_add(span_ps.wrapping_mul(len_before));
         self.last_change = now;
@@ -51,13 +52,13 @@ impl QueueArea {
         self.departed_wait_ps = self.departed_wait_ps.wrapping_add(self.wait_ps(arrived, now));
     }
 
-    /// Returns the part of arrived..now within the interval, in picoseconds.
+    /// Returns the part of the sojourn time `arrived..now` that is within the interval, in picoseconds.
     #[inline]
     fn wait_ps(&self, arrived: Time, now: Time) -> u64 {
         now.as_ps().wrapping_sub(arrived.max(self.since).as_ps())
     }
 
-    /// Returns the time of the last change, or start of the interval.
+    /// Returns the time of the last change of the length, or the start of the interval if there was none.
     pub fn last_change(&self) -> Time {
         self.last_change
     }
@@ -87,7 +88,7 @@ impl QueueArea {
     }
 }
 
-/// Findings of many queues, over one interval or several.
+/// Findings of many queues, over one or several intervals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LittleFindings {
     /// Number of queues with waiting frames.
@@ -100,8 +101,8 @@ pub struct LittleFindings {
 }
 
 impl LittleFindings {
-    /// Checks one interval of some queues that ends at `now`: each with its length and the arrival times of the frames
-    /// inside.
+    /// Checks the interval that ends at `now` for some queues: each with its length, and the arrival times of the
+    /// frames in the queue.
     pub fn of<'a, I>(
         now: Time,
         queues: impl IntoIterator<Item = (BufferLocation, &'a QueueArea, u64, I)>,
@@ -112,7 +113,8 @@ impl LittleFindings {
         LittleFindings::collect(now, queues, false)
     }
 
-    /// Like [`LittleFindings::of`], for an interval that is merged with others of the same queues.
+    /// Like [`LittleFindings::of`], for one of several intervals whose findings are merged by
+    /// [`LittleFindings::and_then`].
     pub fn of_part<'a, I>(
         now: Time,
         queues: impl IntoIterator<Item = (BufferLocation, &'a QueueArea, u64, I)>,
@@ -170,8 +172,8 @@ impl LittleFindings {
         self
     }
 
-    /// Returns the verdict "little's law". A failure names the queue with the lowest location; the order of queues
-    /// does not matter. `name` returns the name of a node.
+    /// Returns the verdict "little's law". A failure names the faulty queue with the lowest location, in whichever
+    /// order the queues were added. `name` returns the name of a node.
     pub fn verdict(&self, name: impl Fn(u32) -> String) -> Verdict {
         let LittleFindings { used, watched, faults, .. } = *self;
         let detail = match &self.first {
@@ -211,23 +213,23 @@ mod tests {
         format!("S{node}")
     }
 
-    /// A fault to inject once.
+    /// A fault that the test injects once.
     #[derive(Clone, Copy, PartialEq)]
     enum Fault {
         None,
-        /// A departure is not reported as a change of length.
+        /// A departure is not recorded as a change of the queue length.
         MissedChange,
-        /// The wait of a departing frame is not counted.
+        /// The sojourn time of a departing frame is not counted.
         MissedDeparture,
         /// The arrival timestamp of a frame is one picosecond late.
         WrongStamp,
-        /// The length is one too high for a while.
+        /// The recorded queue length is one too high until the next change.
         WrongLength,
-        /// A frame vanishes from the queue and from its length.
+        /// A frame disappears from the queue and from the recorded length, without a departure.
         Vanished,
     }
 
-    /// Runs a random queue from time 0, checked from `since` on, with a `fault` after that.
+    /// Simulates a random queue from time 0. The check starts at `since`, and `fault` is injected after that.
     fn run(random: &mut Stream, since: Time, fault: Fault) -> (Verdict, bool) {
         let mut queue: VecDeque<Time> = VecDeque::new();
         let mut area: Option<QueueArea> = None;
@@ -282,7 +284,7 @@ mod tests {
             [Fault::MissedChange, Fault::MissedDeparture, Fault::WrongStamp, Fault::WrongLength, Fault::Vanished];
         let mut injected = [0; 5];
         for round in 0..300 {
-            // Checked from time 0, and from a time at which frames are already in the queue.
+            // The check starts at time 0, or at 30 ns, when frames are already in the queue.
             let since = Time::from_ns([0, 30][round % 2]);
             let (honest, _) = run(&mut random, since, Fault::None);
             assert!(honest.pass, "{honest}");

@@ -6,7 +6,7 @@ use crate::little::QueueArea;
 use crate::location::BufferLocation;
 use crate::verdict::Verdict;
 
-/// Length of one queue over time, relative to its capacity; both in frames, or both in bytes.
+/// Length of one queue over time. Length and capacity are both in frames, or both in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLoad {
     since: Time,
@@ -25,7 +25,8 @@ impl QueueLoad {
         QueueLoad { since, last_change: since, length, area: 0, square: 0, above: Time::ZERO, offered: false }
     }
 
-    /// Records that the queue has `length` from `now` on. `watched` is the smallest length above the threshold.
+    /// Records that the queue has `length` from `now` on. `watched` is the smallest length above the threshold
+    /// utilisation.
     #[inline]
     pub fn on_change(&mut self, now: Time, length: u64, watched: u64) {
         let span = now.saturating_sub(self.last_change);
@@ -54,7 +55,8 @@ impl QueueLoad {
 pub fn watched_length(threshold: f64, capacity: u64) -> u64 {
     let share = |length: u64| length as f64 / capacity as f64;
     let mut length = (threshold.clamp(0.0, 1.0) * capacity as f64) as u64;
-    // The product is rounded, so `length` is corrected by the exact quotient.
+    // The product is rounded, so `length` may be off by one or more: step to the smallest length whose quotient exceeds
+    // the threshold.
     while length > 0 && share(length - 1) > threshold {
         length -= 1;
     }
@@ -64,7 +66,7 @@ pub fn watched_length(threshold: f64, capacity: u64) -> u64 {
     length
 }
 
-/// Aggregate over the queues of all switches.
+/// Utilisation aggregated over the queues of all switches.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LoadSummary {
     /// Number of measured queues.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An egress queue: frames of `class` at `node` that wait to leave through `port`.
+/// An egress queue: frames of `class` at `node` that wait for transmission through `port`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueueId {
     /// Switch or host.
@@ -13,15 +13,15 @@ pub struct QueueId {
     pub class: u8,
 }
 
-/// An ingress account: frames at `node` that arrived through `port` in `class`, in any queue. PAUSE and PFC depend on
-/// its bytes.
+/// An ingress account: the bytes of frames that arrived at `node` through `port` in `class` and have not left the node,
+/// in any egress queue. PAUSE and PFC are triggered by this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId {
     /// Switch or host.
     pub node: u32,
     /// Ingress port of the node.
     pub port: u16,
-    /// Traffic class (priority) by the arriving tag.
+    /// Traffic class (priority) of the frames on arrival.
     pub class: u8,
 }
 
@@ -35,7 +35,7 @@ pub enum BufferLocation {
     },
     /// One egress queue.
     Queue(QueueId),
-    /// The queue of bounced frames beside an egress queue.
+    /// The queue of bounced frames (PABO) of an egress port and class.
     BouncedQueue(QueueId),
     /// One ingress account.
     Account(AccountId),
@@ -46,7 +46,7 @@ pub enum BufferLocation {
         /// Egress port of the node.
         port: u16,
     },
-    /// Queue, at an egress port, of the flows that a downstream neighbour holds (pauses per flow).
+    /// Queue, at an egress port, of the flows that a downstream neighbour has paused (per-flow pauses).
     Held {
         /// Switch or host.
         node: u32,

@@ -48,8 +48,8 @@ impl LosslessLosses {
         sum
     }
 
-    /// Formats the losses selected by `includes`: "3 of lossless classes lost for other causes: link down 3 (class 4)";
-    /// `None` if there are none.
+    /// Formats the losses by the causes for which `includes` returns true, such as "3 of lossless classes lost for
+    /// other causes: link down 3 (class 4)"; `None` if there are no such losses.
     fn otherwise(&self, includes: impl Fn(Cause) -> bool) -> Option<String> {
         let mut frames = 0;
         let mut causes = Vec::new();
@@ -84,7 +84,7 @@ pub fn verdict(
     let all = promise == LosslessGuarantee::AllClasses;
     let mut lost = ledger.dropped_by(Cause::LosslessNoRoom);
     lost += if all { ledger.dropped_by(Cause::NoRoom) } else { losses.by(Cause::NoRoom) };
-    // Lost bytes without a lost frame are impossible, so they count as a violation too.
+    // Lost bytes without a lost frame would be an inconsistent count: this is a violation too.
     let pass = lost.frames == 0 && lost.bytes == 0;
     let otherwise = losses.otherwise(|cause| !matches!(cause, Cause::LosslessNoRoom | Cause::NoRoom));
     if pass && promise == LosslessGuarantee::Nothing {

@@ -1,4 +1,4 @@
-//! Checks that flows with guaranteed order are delivered in order.
+//! Checks that the frames of flows with guaranteed order are delivered in order.
 
 use units::Time;
 
@@ -7,26 +7,26 @@ use crate::verdict::Verdict;
 /// State of the check for one flow, at its receiver: eight bytes.
 ///
 /// Sequence numbers (frame numbers or byte offsets) rise with every new frame. A gap is not a violation: losses are
-/// counted elsewhere. A frame sent once that arrives after a frame with a higher or equal number was overtaken or
-/// duplicated. A retransmission may have any number; frames with lower numbers that were first sent before it must not
-/// arrive after it.
+/// counted by other checks. A frame that is not a retransmission and arrives after a frame with a higher or equal
+/// number was overtaken or duplicated. A retransmission may have any number, but it raises the expected number too:
+/// frames with lower numbers that were first sent before it must not arrive after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrderWatch {
-    /// Smallest number in order for a frame that is sent for the first time.
+    /// Smallest sequence number that is in order for a frame that is not a retransmission.
     pub next: u64,
 }
 
 /// A frame that arrived out of order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OrderViolation {
-    /// Smallest number in order.
+    /// Smallest sequence number that would have been in order.
     pub expected: u64,
-    /// Number of the frame.
+    /// Sequence number of the frame.
     pub seq: u64,
 }
 
 impl OrderWatch {
-    /// Checks an arriving frame; returns the violation if it is out of order. `seq` is below `u64::MAX`.
+    /// Checks an arriving frame; returns the violation if it is out of order. `seq` must be below `u64::MAX`.
     #[inline]
     pub fn observe(&mut self, seq: u64, is_retransmission: bool) -> Option<OrderViolation> {
         if seq >= self.next {
@@ -56,7 +56,7 @@ impl OrderLog {
         self.merge(&OrderLog { violations: 1, first: Some((now, flow, violation)) });
     }
 
-    /// Merges other violations; the order of merging does not matter.
+    /// Adds the violations of another log; the order of merging does not matter.
     pub fn merge(&mut self, other: &OrderLog) {
         self.violations += other.violations;
         self.first = self.first.into_iter().chain(other.first).min();
@@ -94,8 +94,8 @@ mod tests {
         assert_eq!(size_of::<OrderWatch>(), 8);
     }
 
-    /// Go-back-N over a channel that loses but does not reorder frames passes. A swap of adjacent frames or a
-    /// duplicate fails, unless a retransmission is involved.
+    /// Go-back-N over a channel that loses but does not reorder frames passes. A swap of adjacent frames, or a
+    /// duplicate frame, fails unless one of the two frames is a retransmission.
     #[test]
     fn losses_and_retransmissions_pass_and_every_swap_is_seen() {
         let mut random = Stream::new(1, 0, purpose("order"));

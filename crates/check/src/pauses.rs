@@ -1,5 +1,5 @@
-//! Checks pauses: each pause ends by a resume or an expiry, each decision to pause is ended by the deciding node, and
-//! no control frame disappears.
+//! Checks pauses: each pause ends by a resume or an expiry, each node ends its own decisions to pause, and no MAC
+//! control frame disappears.
 
 use crate::verdict::Verdict;
 
@@ -19,14 +19,14 @@ pub struct PauseLedger {
     pub still_paused: u64,
 }
 
-/// MAC control frames, which traverse one link each.
+/// MAC control frames (PAUSE, PFC), each of which traverses one link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ControlLedger {
     /// Sent, or waiting to be sent.
     pub sent: u64,
     /// Received.
     pub received: u64,
-    /// Lost with their link.
+    /// Lost because the link failed.
     pub lost: u64,
     /// Waiting to be sent or on a link at the end of the run, counted in queues and on links.
     pub in_flight: u64,
@@ -41,7 +41,7 @@ pub struct PauseDecisions {
     pub ended: u64,
     /// Pauses in effect at the end of the run, counted at the deciding node.
     pub standing: u64,
-    /// Pauses in effect without a backlog that justifies them.
+    /// Pauses in effect although the deciding node has no backlog that justifies them.
     pub idle: u64,
 }
 
@@ -99,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    /// Makes random pauses, renewals, resumes and expiries on some queues of two nodes.
+    /// Counts random pauses, renewals, resumes and expiries of some queues at two nodes.
     fn random_ledger(random: &mut Stream) -> PauseLedger {
         let mut whole = PauseLedger::default();
         for _ in 0..2 {

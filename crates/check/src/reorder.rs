@@ -1,36 +1,38 @@
 //! Reordering of packets: displacement, reorder density and reorder entropy (RFC 5236; PABO, eq. 5 to 7).
 //!
-//! A packet that is the `s`-th sent and the `r`-th received of its flow has the displacement `d = r - s`: late if
-//! positive, early if negative. The density is the share of packets at each displacement up to a threshold `D_T`;
-//! packets displaced further count as lost. Duplicates get no receive index, and a lost packet leaves its index
-//! unused, so that one loss does not make all later packets early.
+//! A packet that is the `s`-th sent and the `r`-th received of its flow has the displacement `d = r - s`: it is late if
+//! `d` is positive, early if `d` is negative. The reorder density `RD[d]` is the share of packets at each displacement
+//! with `|d| <= D_T`, the threshold; a packet that is later than `D_T` counts as lost. Duplicates get no receive index,
+//! and a lost packet leaves its receive index unused, so that one loss does not make all later packets early.
 //!
 //! ```text
 //!  arrivals --> [ window: up to D_T + 1 pending packets ] --> RD[d]
-//!                  if the packet of the current receive index is in the window, or was early, then the oldest
-//!                  packet of the window gets this index; else, if the window is full, it is counted as lost
+//!                  if the packet with the current receive index is in the window, or arrived early, then the
+//!                  oldest packet of the window gets this receive index; else, if the window is full, the missing
+//!                  packet is counted as lost
 //! ```
 
 use crate::verdict::Verdict;
 use std::collections::VecDeque;
 
-/// Largest threshold: displacements on either side of a density.
+/// Largest threshold `D_T`, in packets.
 pub const MAX_THRESHOLD: u32 = 1 << 20;
 
-/// State of the measurement for one flow, at its receiver: no heap memory while packets arrive in order; never more
-/// than `2 * D_T + 1` packets.
+/// State of the measurement for one flow, at its receiver: at most `2 * D_T + 1` packet numbers, and no heap memory
+/// while packets arrive in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReorderWatch {
-    /// Next index in the order of reception (RFC 5236: receive index).
+    /// Next receive index (RFC 5236) to assign.
     next_index: u64,
-    /// Pending packets, in the order of arrival.
+    /// Numbers of received packets without a receive index, in the order of arrival.
     window: VecDeque<u64>,
-    /// Packets received before their index, ascending.
+    /// Numbers of early packets whose own receive index has not been assigned yet, ascending.
     early: Vec<u64>,
 }
 
 impl ReorderWatch {
-    /// Records an arriving packet. `index` is its number in the flow, from 0; retransmissions keep it.
+    /// Records an arriving packet. `index` is the packet's number in its flow, from 0; a retransmission has the same
+    /// number.
     #[inline]
     pub fn observe(&mut self, index: u64, density: &mut ReorderDensity) {
         if index == self.next_index && self.window.is_empty() && self.early.is_empty() {
@@ -42,8 +44,8 @@ impl ReorderWatch {
     }
 
     fn observe_unordered(&mut self, index: u64, density: &mut ReorderDensity) {
-        // A packet with an index below the current one was received already, or was counted as lost because it is
-        // later than the threshold.
+        // A packet below the current receive index was received already, or was counted as lost because it is later
+        // than the threshold.
         if index < self.next_index || self.window.contains(&index) || self.early.binary_search(&index).is_ok() {
             density.ignored += 1;
             return;
@@ -57,13 +59,13 @@ impl ReorderWatch {
         }
     }
 
-    /// Returns the number of pending packets.
+    /// Returns the number of received packets without a receive index.
     pub fn pending(&self) -> u64 {
         self.window.len() as u64
     }
 
-    /// Assigns receive indices to the oldest packets of the window, as long as the packet of the current index has
-    /// arrived.
+    /// Assigns receive indices to the oldest packets of the window, as long as the packet with the current receive
+    /// index has arrived.
     fn judge(&mut self, density: &mut ReorderDensity) {
         while let Some(&oldest) = self.window.front() {
             let held = self.early.binary_search(&self.next_index);
@@ -73,16 +75,17 @@ impl ReorderWatch {
             self.window.pop_front();
             let displacement = self.next_index.wrapping_sub(oldest) as i64;
             if displacement.unsigned_abs() > u64::from(density.threshold) {
-                // The packet is earlier than the threshold: it is discarded, and the index stays unassigned.
+                // The packet is early by more than the threshold: it is discarded, and the receive index remains to be
+                // assigned.
                 density.beyond += 1;
                 continue;
             }
             density.count(displacement);
-            // The packet of this index was received earlier: its entry is no longer needed.
+            // The packet with this number was received early: its entry in `early` is no longer needed.
             if let Ok(at) = held {
                 self.early.remove(at);
             }
-            // A packet received early is kept until its own index is reached.
+            // Remember an early packet until the receive index reaches its number.
             if displacement < 0 {
                 let at = self.early.binary_search(&oldest).unwrap_or_else(|at| at);
                 self.early.insert(at, oldest);
@@ -91,14 +94,15 @@ impl ReorderWatch {
         }
     }
 
-    /// Counts the packet of the current index as lost.
+    /// Counts the missing packet with the current receive index as lost.
     fn give_up(&mut self, density: &mut ReorderDensity) {
         density.lost += 1;
         self.next_index += 1;
         self.judge(density);
     }
 
-    /// Processes the pending packets at the end of the run. Packets sent after the last arrival do not count as lost.
+    /// Assigns the pending packets at the end of the run. Packets numbered above the last received packet do not count
+    /// as lost.
     pub fn finish(&mut self, density: &mut ReorderDensity) {
         while !self.window.is_empty() {
             self.give_up(density);
@@ -152,22 +156,23 @@ impl ReorderDensity {
         self.counts.iter().sum()
     }
 
-    /// Returns the number of packets later than the threshold, or missing, while later packets of their flow arrived.
+    /// Returns the number of lost packets: missing, or late by more than the threshold, while later packets of the flow
+    /// arrived.
     pub fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Returns the number of packets earlier than the threshold.
+    /// Returns the number of packets that were early by more than the threshold.
     pub fn beyond(&self) -> u64 {
         self.beyond
     }
 
-    /// Arrivals that were duplicates, or later than the threshold.
+    /// Returns the number of arrivals that were duplicates, or late by more than the threshold.
     pub fn ignored(&self) -> u64 {
         self.ignored
     }
 
-    /// Displacements in packets with their non-zero counts.
+    /// Returns the displacements in packets that have a non-zero count, with this count.
     pub fn iter(&self) -> impl Iterator<Item = (i64, u64)> + '_ {
         let least = -i64::from(self.threshold);
         self.counts
@@ -177,7 +182,7 @@ impl ReorderDensity {
             .map(move |(at, &count)| (least + at as i64, count))
     }
 
-    /// Returns the verdict "reorder": each of the `arrivals` was counted once.
+    /// Returns the verdict "reorder": each of the `arrivals` packets that arrived was counted once.
     pub fn verdict(&self, arrivals: u64) -> Verdict {
         let judged = self.packets() + self.beyond + self.ignored;
         if judged != arrivals {
@@ -190,7 +195,7 @@ impl ReorderDensity {
         Verdict::new("reorder", true, format!("{arrivals} frames evaluated, each once"))
     }
 
-    /// Returns the number of packets out of order.
+    /// Returns the number of packets with a displacement other than 0.
     pub fn displaced(&self) -> u64 {
         self.iter().filter(|(displacement, _)| *displacement != 0).map(|(_, count)| count).sum()
     }
@@ -239,8 +244,8 @@ mod tests {
         density.iter().collect()
     }
 
-    /// Runs the procedure of RFC 5236 with all arrivals available. Packets that arrive after they were counted as
-    /// lost do not enter the window.
+    /// Reference implementation: the procedure of RFC 5236, with the complete list of arrivals as input. Packets that
+    /// arrive after they were counted as lost do not enter the window.
     fn oracle(threshold: u64, arrivals: &[u64]) -> Vec<(i64, u64)> {
         let mut seen = BTreeSet::new();
         let unique: Vec<u64> = arrivals.iter().copied().filter(|&index| seen.insert(index)).collect();
@@ -281,8 +286,8 @@ mod tests {
             let (lose, double, delay) = (random.below(3), random.below(3), 1 + random.below(30));
             let mut sent: Vec<(u64, u64)> = Vec::new();
             for index in 0..random.below(80) {
-                // The RFC detects duplicates of packets that were discarded as too early, this implementation does
-                // not. So packets are duplicated only if their delay is within the threshold.
+                // The RFC detects duplicates of packets that were discarded as too early; this implementation does not.
+                // So the test duplicates packets only if the channel's maximum delay is within the threshold.
                 for _ in 0..1 + u64::from(delay <= threshold && random.below(10) < double) {
                     if random.below(10) >= lose {
                         sent.push((index + random.below(delay), index));
@@ -300,7 +305,8 @@ mod tests {
         }
     }
 
-    /// Without loss and within the threshold, the displacement is the receive index minus the send index.
+    /// If no packet is lost or displaced beyond the threshold, the displacement is the receive index minus the send
+    /// index.
     #[test]
     fn a_permutation_is_judged_by_its_definition() {
         let mut random = Stream::new(2, 0, purpose("permutation"));
@@ -328,7 +334,7 @@ mod tests {
         assert_eq!(counts(&swapped), [(-1, 500), (1, 500)]);
         assert!((swapped.entropy() - std::f64::consts::LN_2).abs() < 1e-15);
         assert_eq!((swapped.displaced(), swapped.extent(), swapped.mean_displacement()), (1000, (-1, 1), 1.0));
-        // One of n packets is k positions late, k others are each one early.
+        // Packet 0 of 10 packets is 4 positions late, so packets 1 to 4 are each one position early.
         let late = density(100, &[1, 2, 3, 4, 0, 5, 6, 7, 8, 9]);
         assert_eq!(counts(&late), [(-1, 4), (0, 5), (4, 1)]);
         let nats = -(0.4 * f64::ln(0.4) + 0.5 * f64::ln(0.5) + 0.1 * f64::ln(0.1));
@@ -341,10 +347,12 @@ mod tests {
     fn a_lost_packet_leaves_its_place_and_a_duplicate_has_none() {
         let lost = density(3, &[0, 1, 3, 4, 5, 6, 7]);
         assert_eq!((counts(&lost), lost.lost()), (vec![(0, 7)], 1));
-        // A retransmission within the threshold is late, and the packets that arrived before it are early.
+        // Packet 1 is retransmitted within the threshold: it is 2 positions late, and packets 2 and 3 are one position
+        // early.
         let again = density(5, &[0, 2, 3, 1, 4, 5]);
         assert_eq!(counts(&again), [(-1, 2), (0, 3), (2, 1)]);
-        // A retransmission beyond the threshold was already counted as lost.
+        // Packet 1 is retransmitted beyond the threshold of 2: it was already counted as lost, so its arrival is
+        // ignored.
         let late = density(2, &[0, 2, 3, 4, 5, 1, 6]);
         assert_eq!((counts(&late), late.lost(), late.ignored()), (vec![(0, 6)], 1, 1));
         let doubled = density(3, &[0, 1, 1, 2, 2, 0, 3]);

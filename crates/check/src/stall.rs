@@ -1,22 +1,22 @@
-//! Checks that every lossless queue that is stopped at the end of a run waits for a queue that drains.
+//! Checks that every lossless queue that is paused at the end of a run waits for a queue that drains.
 //!
 //! A queue is *blocked* in four cases. First, it contains a frame of a lossless class, no pause, credit or gate stops
-//! it, and its port has not sent from it for the time in which the port can send the whole buffer of its switch.
-//! Second, a faulty host pauses it permanently. Third, its flow is still held although the hold has expired, or
-//! although the neighbour that requested the hold is empty. Fourth, a downstream output stops it, and hosts that
+//! it, and its port has sent no frame of this queue for the time in which the port can send the whole buffer of its
+//! switch. Second, a faulty host pauses it permanently. Third, its flow is still held although the hold has expired, or
+//! although the neighbour that requested the hold is empty. Fourth, a downstream output has paused it, and hosts that
 //! ignore the XOFF of this output have kept the output full for the time in which it can send its whole capacity. The
-//! model lists these queues. For every other stopped queue, the check follows the accounts that stop it to the queues
+//! model lists these queues. For every other paused queue, the check follows the accounts that pause it to the queues
 //! that contain their bytes:
 //!
 //! ```text
-//!   stopped queue --> account downstream, above XON --> queues that hold its bytes --+--> drains: will be resumed
-//!        ^                                                                           +--> blocked: a stall
-//!        +---------------------------------- is stopped itself <---------------------+
+//!   paused queue --> account downstream, above XON --> queues that hold its bytes --+--> drains: will be resumed
+//!        ^                                                                          +--> blocked: a stall
+//!        +---------------------------------- is paused itself <---------------------+
 //! ```
 //!
 //! The fixpoint is that of [`mod@crate::deadlock`], in which each blocked queue is paused by an artificial account of
-//! its own. A run that ends while queues drain has no stall. A cycle of stopped queues without a blocked one is a
-//! deadlock, which is left to the deadlock check; if the detector was off or did not find it, the cycle is a stall.
+//! its own. A run that ends while queues drain has no stall. A cycle of paused queues without a blocked queue is a
+//! deadlock, which the deadlock check reports; if the detector was off or did not find it, the cycle is a stall.
 
 use crate::deadlock::{Account, PausedQueue, stuck};
 use crate::location::{AccountId, QueueId};

@@ -1,10 +1,11 @@
-//! Collective operations, in the measures of their benchmarks.
+//! Collective operations, in the metrics of nccl-tests.
 
 use serde::{Deserialize, Serialize};
 
 use crate::coverage::Coverage;
 
-/// Completed iterations of a traffic entry's collective operation that began in the measured window.
+/// Iterations of a traffic entry's collective operation. Times cover the completed iterations that began in the
+/// measured window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CollectiveSummary {
     /// The entry, from 0.
@@ -17,23 +18,24 @@ pub struct CollectiveSummary {
     pub ranks: u32,
     /// Size of an iteration in bytes, as defined by nccl-tests.
     pub size_bytes: u64,
-    /// Connections that carry the messages from one host to another; null if each message has its own.
+    /// Number of connections that carry the messages from one host to another; null if each message has its own
+    /// connection.
     pub qps_per_connection: Option<u32>,
-    /// Number of iterations.
+    /// Number of iterations in the scenario.
     pub iterations: u32,
-    /// Number of iterations whose last byte has arrived.
+    /// Number of completed iterations that began in the measured window.
     pub completed: u32,
-    /// Time of an iteration, from the start of its first flow to the arrival of its last byte, in ns; null if none
-    /// completed.
+    /// Duration of these iterations, from the start of the first flow to the arrival of the last byte, in ns; null if
+    /// no iteration completed.
     pub time_ns: Option<CollectiveTime>,
-    /// Size over mean time, in bit/s: `algbw` of nccl-tests.
+    /// `size_bytes` over the mean duration, in bit/s: `algbw` of nccl-tests.
     pub algorithm_bps: Option<f64>,
-    /// `algorithm_bps` times the bus factor: the minimum number of bytes, per byte of `size_bytes`, on the busiest
-    /// direction of a host's link. In bit/s: `busbw` of nccl-tests.
+    /// `busbw` of nccl-tests in bit/s: `algorithm_bps` times the bus factor, which is the minimum number of bytes that
+    /// the busiest direction of a host's link carries per byte of `size_bytes`.
     pub bus_bps: Option<f64>,
 }
 
-/// Times of iterations, in ns.
+/// Durations of iterations, in ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CollectiveTime {
     /// Mean.

@@ -11,7 +11,7 @@ pub struct ControlSample {
     pub flow: u64,
     /// Index of the flow's traffic entry in the scenario, from 0.
     pub traffic: u32,
-    /// Sending rate in bit/s, including preamble and gap.
+    /// Sending rate in bit/s, including preamble and interpacket gap.
     pub rate_bps: Option<u64>,
     /// Target rate of recovery, in bit/s.
     pub target_bps: Option<u64>,
@@ -21,7 +21,7 @@ pub struct ControlSample {
     pub flight_bytes: Option<u64>,
     /// RTT used by the sender, in ps.
     pub rtt_ps: Option<u64>,
-    /// Mean one-way delay used by the receiver, in ps; includes the offset between the two clocks.
+    /// Mean one-way delay used by the receiver, in ps; includes the clock offset between sender and receiver.
     pub delay_ps: Option<i64>,
     /// Marking probability estimated by the sender, 0 to 1.
     pub alpha: Option<f64>,

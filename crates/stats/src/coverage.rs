@@ -3,9 +3,9 @@
 use std::fmt;
 use std::iter::Sum;
 
-/// Share of the flows that a statistic over completed flows covers; the unfinished flows are mostly slow ones. Every
-/// front end prints it beside the statistic. Statistics of requests and of iterations of collectives have a coverage,
-/// too.
+/// Number of completed flows that a statistic covers, out of the started flows. The unfinished flows are mostly slow
+/// ones, so every front end prints the coverage beside the statistic. Also used for requests, and for iterations of
+/// collectives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Completed flows, requests or iterations, which the statistic covers.
@@ -15,17 +15,17 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Returns whether all that started completed.
+    /// Returns whether all started flows, requests or iterations completed.
     pub fn is_whole(self) -> bool {
         self.completed >= self.started
     }
 
-    /// Returns the number that started and did not complete.
+    /// Returns the number of started flows, requests or iterations that did not complete.
     pub fn unfinished(self) -> u64 {
         self.started.saturating_sub(self.completed)
     }
 
-    /// Returns the completed share, 0..=1; 1 if none started.
+    /// Returns the completed share, 0..=1; 1 if no flow, request or iteration started.
     pub fn share(self) -> f64 {
         if self.started == 0 { 1.0 } else { self.completed as f64 / self.started as f64 }
     }

@@ -2,19 +2,19 @@
 
 /// Each octave (from a power of two to the next) is divided into 2^7 = 128 equal buckets.
 const SUB_BUCKET_BITS: u32 = 7;
-/// Values below this have a bucket of their own and are exact.
+/// Values below 2^8 = 256 have a bucket each, so they are exact.
 const EXACT: u64 = 1 << (SUB_BUCKET_BITS + 1);
 const SUB_BUCKETS: u64 = 1 << SUB_BUCKET_BITS;
 
-/// Log-linear histogram of `u64` values (delays and completion times in ps, sizes in bytes). Below 256 it is exact.
-/// Above, a bucket spans less than 1/128 of its value, and a quantile, the middle of its bucket, has an error below 0.4
-/// %. Count, sum, minimum and maximum are exact.
+/// Log-linear histogram of `u64` values (delays and completion times in ps, sizes in bytes). Values below 256 are
+/// exact. Above, the width of a bucket is less than 1/128 of its values; a quantile is the middle of its bucket, so
+/// that its error is below 0.4 %. Count, sum, minimum and maximum are exact.
 ///
-/// At most 7424 buckets (58 KiB); powers of two below the minimum and above the maximum take no memory. Merging adds
+/// At most 7424 buckets (58 KiB); octaves below the minimum and above the maximum take no memory. Merging adds
 /// integers, so the order of merges does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// Counts of the buckets from `first` on, for whole octaves.
+    /// Counts of consecutive buckets, of which the first has the index `first`; always whole octaves.
     counts: Vec<u64>,
     first: usize,
     count: u64,
@@ -30,13 +30,13 @@ pub struct Bucket {
     pub low: u64,
     /// Greatest value of the bucket.
     pub high: u64,
-    /// Number of values in it.
+    /// Number of values in the bucket.
     pub count: u64,
 }
 
 #[inline]
 fn index_of(value: u64) -> usize {
-    // The set low bits of `EXACT - 1` give all values below `EXACT` shift 0, so that each has a bucket of its own.
+    // Values below `EXACT` have the shift 0, because the low bits of `EXACT - 1` are set: each has a bucket of its own.
     let shift = (value | (EXACT - 1)).ilog2() - SUB_BUCKET_BITS;
     (u64::from(shift) * SUB_BUCKETS + (value >> shift)) as usize
 }
@@ -63,14 +63,14 @@ impl Histogram {
         self.record_many(value, 1);
     }
 
-    /// Adds `value` `times` times: for example a queue length, weighted by time.
+    /// Adds `value` with the weight `times`; for example a queue length, weighted by time.
     #[inline]
     pub fn record_many(&mut self, value: u64, times: u64) {
         if times == 0 {
             return;
         }
         let bucket = index_of(value);
-        // Below the first bucket this wraps to beyond the last.
+        // For a bucket below `first`, the index wraps around to a value beyond the last bucket.
         let mut index = bucket.wrapping_sub(self.first);
         if index >= self.counts.len() {
             self.grow(bucket, bucket);
@@ -83,8 +83,8 @@ impl Histogram {
         self.sum += u128::from(value) * u128::from(times);
     }
 
-    /// Extends the counts to the buckets from `low` to `high`. The extent depends only on the least and the greatest
-    /// bucket, so that histograms of equal values are equal for any order of insertion.
+    /// Extends `counts` so that it contains the buckets from `low` to `high`. The extent depends only on the lowest and
+    /// the highest bucket, so that histograms with the same values are equal, in whichever order the values were added.
     #[cold]
     fn grow(&mut self, low: usize, high: usize) {
         const OCTAVE: usize = SUB_BUCKETS as usize;
@@ -120,25 +120,26 @@ impl Histogram {
     pub fn count(&self) -> u64 {
         self.count
     }
-    /// Returns their exact sum.
+    /// Returns the exact sum of the values.
     pub fn sum(&self) -> u128 {
         self.sum
     }
-    /// Returns the least value, exact.
+    /// Returns the exact minimum; `None` if empty.
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
-    /// Returns the greatest value, exact.
+    /// Returns the exact maximum; `None` if empty.
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max)
     }
-    /// Returns the mean, from the exact sum.
+    /// Returns the mean, computed from the exact sum; `None` if empty.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// Returns the value of rank ceil(q * count) (nearest rank), as the middle of its bucket; the least value for `q` =
-    /// 0 and the greatest for 1. `q` is rounded to nine decimals and clamped to 0..=1. `None` if empty.
+    /// Returns the value of rank ceil(q * count) (nearest rank), as the middle of its bucket. Returns the exact minimum
+    /// for the lowest rank and the exact maximum for the highest. `q` is rounded to nine decimals and clamped to 0..=1.
+    /// `None` if empty.
     pub fn quantile(&self, q: f64) -> Option<u64> {
         if self.count == 0 {
             return None;
@@ -160,7 +161,7 @@ impl Histogram {
         Some((low + (high - low) / 2).clamp(self.min, self.max))
     }
 
-    /// Returns the standard deviation about the mean, from the middles of buckets; `None` if empty.
+    /// Returns the standard deviation, with each value replaced by the middle of its bucket; `None` if empty.
     pub fn standard_deviation(&self) -> Option<f64> {
         let mean = self.mean()?;
         let squares = |bucket: Bucket| {
@@ -179,7 +180,7 @@ impl Histogram {
     }
 }
 
-/// Returns the nearest rank, 1..=count, of a quantile. In integers, since 0.07 * 100 is not 7 in floats.
+/// Returns the nearest rank, 1..=count, of a quantile. Computed in integers, because 0.07 * 100 is not 7 in floats.
 pub(crate) fn rank(q: f64, count: u64) -> u64 {
     const BILLION: u128 = 1_000_000_000;
     let billionths = (q.clamp(0.0, 1.0) * BILLION as f64).round() as u128;
@@ -232,7 +233,7 @@ mod tests {
         histogram.record(600_000);
         assert_eq!(histogram.counts.len(), 128);
         histogram.record(100);
-        // One block of 128 buckets for the values 0 to 127, and one per octave from 2^7 to 2^20.
+        // One block of 128 buckets for the values 0 to 127, then one block for each of the 13 octaves from 2^7 to 2^20.
         assert_eq!((histogram.first, histogram.counts.len()), (0, 14 * 128));
     }
 
@@ -256,7 +257,7 @@ mod tests {
     }
 
     fn spread() -> impl Strategy<Value = Vec<u64>> {
-        // Uniform in the exponent, to cover every power of two.
+        // Uniform in the exponent, so that every octave is covered.
         prop::collection::vec((any::<u64>(), 0u32..64).prop_map(|(value, shift)| value >> shift), 1..300)
     }
 

@@ -2,25 +2,25 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Delays of the data frames of one flow, in ps.
+/// One-way delays of the data frames of one flow, in ps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowDelays {
     frames: u64,
     least_ps: u64,
     most_ps: u64,
-    /// The first delay: deviations are counted from it so that their squares stay exact.
+    /// The first delay. Deviations are computed relative to it, so that the sum of their squares is exact in integers.
     first_ps: u64,
     sum_ps: i128,
     squares: u128,
 }
 
 impl FlowDelays {
-    /// Creates the statistics of a first frame.
+    /// Creates the statistics of a flow whose first frame had this delay.
     pub fn first(delay_ps: u64) -> FlowDelays {
         FlowDelays { frames: 1, least_ps: delay_ps, most_ps: delay_ps, first_ps: delay_ps, sum_ps: 0, squares: 0 }
     }
 
-    /// Adds a frame.
+    /// Adds a frame with this delay.
     pub fn record(&mut self, delay_ps: u64) {
         let off = i128::from(delay_ps) - i128::from(self.first_ps);
         self.frames += 1;
@@ -41,35 +41,35 @@ impl FlowDelays {
     }
 }
 
-/// Variation of the one-way delay of one traffic entry's flows in the measured window. It is computed within each
-/// flow, because delays differ between flows with different paths or frame sizes.
+/// Variation of the one-way delay of one traffic entry's flows in the measured window. Deviations are computed within
+/// each flow, because delays differ between flows with different paths or frame sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JitterSummary {
-    /// The entry, from 0.
+    /// Index of the traffic entry in the scenario, from 0.
     pub traffic: u32,
-    /// Flows with received frames.
+    /// Number of flows with received frames.
     pub flows: u64,
-    /// Received frames of these flows.
+    /// Number of received frames of these flows.
     pub frames: u64,
-    /// Least delay of all, in ps.
+    /// Minimum delay over all frames, in ps.
     #[serde(alias = "least_delay_ps")]
     pub min_delay_ps: u64,
-    /// Mean delay, in ps.
+    /// Mean delay over all frames, in ps.
     pub mean_delay_ps: f64,
-    /// Greatest delay of all, in ps.
+    /// Maximum delay over all frames, in ps.
     #[serde(alias = "most_delay_ps")]
     pub max_delay_ps: u64,
-    /// Standard deviation of delays from the mean of their flow, in ps.
+    /// Standard deviation of the delay of a frame from the mean delay of its flow, in ps.
     #[serde(alias = "deviation_ps")]
     pub standard_deviation_ps: f64,
-    /// Maximum over the flows of greatest minus least delay, in ps.
+    /// Maximum over the flows of (maximum delay - minimum delay), in ps.
     pub jitter_ps: u64,
-    /// Mean over frames of the delay minus the least delay of their flow, in ps.
+    /// Mean over the frames of (delay - minimum delay of the frame's flow), in ps.
     pub mean_jitter_ps: f64,
 }
 
 impl JitterSummary {
-    /// Computes the statistics of an entry with these flows, at least one.
+    /// Computes the statistics of an entry from its flows, of which there must be at least one.
     pub fn of(traffic: u32, flows: &[FlowDelays]) -> JitterSummary {
         let frames: u64 = flows.iter().map(|flow| flow.frames).sum();
         let over = |of: &dyn Fn(&FlowDelays) -> f64| flows.iter().map(of).sum::<f64>() / frames.max(1) as f64;
@@ -103,7 +103,8 @@ mod tests {
         assert_eq!((summary.traffic, summary.flows, summary.frames), (3, 2, 6));
         assert_eq!((summary.min_delay_ps, summary.max_delay_ps, summary.jitter_ps), (100, 1001, 4));
         assert!((summary.mean_delay_ps - 4204.0 / 6.0).abs() < 1e-9);
-        // Deviations from the mean of the flow: 2 and 2 in one flow, 1 and 1 in the other; 6 frames: sqrt(10 / 6).
+        // Deviations from the mean of the flow: -2 and 2 in the first flow; 1, -1 and 0, 0 in the second. Over 6
+        // frames: sqrt((4 + 4 + 1 + 1) / 6).
         assert!((summary.standard_deviation_ps - (10.0f64 / 6.0).sqrt()).abs() < 1e-9);
         assert!((summary.mean_jitter_ps - 8.0 / 6.0).abs() < 1e-9);
     }

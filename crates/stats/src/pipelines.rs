@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 pub struct PipelineSummary {
     /// Frames trimmed by pipelines at ingress, before any queue.
     pub ingress_trims: u64,
-    /// Frames refused by queues that were sent through a recirculation port, whole or as headers.
+    /// Frames that an egress queue refused and that were sent through a recirculation port, complete or as headers.
     pub recirculated: u64,
-    /// Maximum number of frames that waited for a recirculation port at once.
+    /// Maximum number of frames that waited for one recirculation port at the same time.
     #[serde(alias = "most_waiting")]
     pub max_waiting: u64,
-    /// Switches with any of these events, in the order of the fabric.
+    /// Switches with an ingress trim, a recirculation or a congestion signal, in the order of the fabric.
     pub switches: Vec<SwitchPipelines>,
 }
 
@@ -23,7 +23,7 @@ pub struct SwitchPipelines {
     pub node: String,
     /// Pipelines of the switch, in order.
     pub pipelines: Vec<PipelineStatistics>,
-    /// Egress ports with at least one congestion signal.
+    /// Egress ports about which the switch sent at least one congestion signal.
     pub ports: Vec<PortMode>,
 }
 
@@ -34,35 +34,36 @@ pub struct PipelineStatistics {
     pub pipeline: u32,
     /// Frames that the pipeline trimmed at its ingress.
     pub ingress_trims: u64,
-    /// Frames, or headers, sent to the recirculation port of the pipeline.
+    /// Frames, complete or as headers, sent to the pipeline's recirculation port.
     pub recirculated: u64,
     /// Bytes sent to the recirculation port.
     pub recirculated_bytes: u64,
-    /// Maximum number of frames that waited for the recirculation port at once, without the one in transmission.
+    /// Maximum number of frames that waited for the recirculation port at the same time, without the frame in
+    /// transmission.
     #[serde(alias = "most_waiting")]
     pub max_waiting: u64,
-    /// Time at which this maximum was first reached, in ps.
+    /// Time at which `max_waiting` was first reached, in ps.
     #[serde(alias = "most_waiting_at_ps")]
     pub max_waiting_at_ps: u64,
-    /// Time of the first recirculation, in ps, or null.
+    /// Time of the first recirculation, in ps; null without one.
     pub first_recirculated_ps: Option<u64>,
     /// Congestion signals that the pipeline received.
     #[serde(alias = "signals_heard")]
     pub signals_received: u64,
 }
 
-/// Mode of one egress port, averaged over the pipelines.
+/// Shares of the run in the admission modes of one egress port, averaged over the pipelines.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PortMode {
-    /// The port.
+    /// Number of the egress port.
     pub port: u32,
-    /// The node at its other end.
+    /// The node at the other end of the port's link.
     pub peer: String,
-    /// Congestion signals about the port, summed over all receiving pipelines.
+    /// Number of congestion signals about the port, summed over the pipelines that received them.
     pub signals: u64,
-    /// Share of the run in which pipelines were pessimistic about the port, 0..=1.
+    /// Share of the run in which pipelines were in pessimistic mode for the port, 0..=1.
     pub pessimistic_share: f64,
-    /// Share of the run in which pipelines admitted half of the port's rate, 0..=1.
+    /// Share of the run in which pipelines admitted half of the port's rate (half-rate mode), 0..=1.
     pub half_share: f64,
 }
 

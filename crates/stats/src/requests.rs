@@ -8,25 +8,26 @@ use crate::summary::Distribution;
 /// Requests of one traffic entry in the measured window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RequestSummary {
-    /// The entry, from 0.
+    /// Index of the traffic entry in the scenario, from 0.
     pub traffic: u32,
-    /// Whether one transport connection carries all requests of a client and server, and another all replies; else each
-    /// message has its own.
+    /// Whether one transport connection carries all requests from a client to a server, and another one all replies;
+    /// otherwise each request and each reply has its own connection.
     #[serde(alias = "session")]
     pub persistent_connection: bool,
-    /// Requests that the client began to send.
+    /// Number of requests that clients began to send.
     #[serde(alias = "asked")]
     pub started: u64,
-    /// Requests whose reply has arrived.
+    /// Number of requests whose reply has arrived.
     #[serde(alias = "answered")]
     pub completed: u64,
-    /// Time from the start of a request to the last byte of its reply at the client, in ns; null without replies.
+    /// Time from the start of a request to the arrival of the last byte of its reply at the client, in ns; null without
+    /// replies.
     pub latency_ns: Option<Distribution>,
-    /// Start of the first answered request, in ps; 0 without replies.
+    /// Start of the first request whose reply arrived, in ps; 0 without replies.
     pub first_ps: u64,
     /// Arrival of the last reply, in ps; 0 without replies.
     pub last_ps: u64,
-    /// Answered requests per second from the first request to the last reply; null without replies.
+    /// Completed requests per second, from `first_ps` to `last_ps`; null without replies.
     pub per_second: Option<f64>,
 }
 

@@ -7,34 +7,35 @@ use serde::{Deserialize, Serialize};
 pub struct PauseStorms {
     /// Number of storms.
     pub storms: u64,
-    /// Storms that were over at the end of the run.
+    /// Number of storms that had ended by the end of the run.
     #[serde(alias = "over")]
     pub restored: u64,
-    /// Packets dropped by watchdogs.
+    /// Number of packets dropped by watchdogs.
     pub dropped_packets: u64,
-    /// Time in storms over all ports and classes, in ps.
+    /// Duration of the storms, summed over ports and classes, in ps.
     pub total_ps: u64,
-    /// Ports by time in storms, longest first, at most [`MAX_LOSS_PLACES`](crate::summary::MAX_LOSS_PLACES).
+    /// Port classes with storms, by descending storm time, at most
+    /// [`MAX_LOSS_PLACES`](crate::summary::MAX_LOSS_PLACES).
     pub ports: Vec<PortPauseStorms>,
 }
 
-/// Storms of one class of one port.
+/// Storms of one class at one port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortPauseStorms {
-    /// The switch.
+    /// Name of the switch.
     pub node: String,
     /// Port of the switch.
     pub port: u32,
-    /// The node at the other end, which pauses it.
+    /// The node at the other end of the port's link, which sends the pauses.
     pub peer: String,
     /// The class, 0..=7.
     pub class: u8,
     /// Number of storms.
     pub storms: u64,
-    /// Storms that were over at the end of the run.
+    /// Number of storms that had ended by the end of the run.
     #[serde(alias = "over")]
     pub restored: u64,
-    /// Time in storms, in ps.
+    /// Total duration of the storms, in ps.
     pub storm_ps: u64,
 }
 

@@ -19,19 +19,19 @@ use crate::trims::TrimSummary;
 pub struct Outcome {
     /// Whether the run was interrupted: all values then cover the time up to `simulated_ps`.
     pub partial: bool,
-    /// Span of the measured statistics; accounts of packets and bytes cover the whole run.
+    /// Time span of the statistics that exclude the warm-up; accounts of packets and bytes cover the whole run.
     pub window: Window,
     /// Simulated time, in ps.
     pub simulated_ps: u64,
-    /// Executed events.
+    /// Number of executed events.
     pub events: u64,
-    /// Packets forwarded over one link, summed over links.
+    /// Number of packet-hops: packets forwarded over a link, summed over links.
     pub packet_hops: u64,
     /// Account of all packets.
     pub packets: PacketAccount,
-    /// Lost packets by node and cause, most first, at most [`MAX_LOSS_PLACES`].
+    /// Lost packets by node and cause, in descending order, at most [`MAX_LOSS_PLACES`].
     pub losses: Vec<NodeLosses>,
-    /// Losses of lossless classes, in the order of causes, then classes.
+    /// Lost packets of lossless classes, by cause, then by class.
     pub lossless_losses: Vec<LosslessLoss>,
     /// Counts of events of packets in flight.
     pub event_counts: EventCounts,
@@ -39,15 +39,15 @@ pub struct Outcome {
     pub bytes: ByteAccount,
     /// Flows, their completion times and slowdowns.
     pub flows: FlowSummary,
-    /// Requests and their replies, by traffic entry with requests.
+    /// Requests and their replies, for each traffic entry with requests.
     pub requests: Vec<RequestSummary>,
-    /// Collective operations, by traffic entry with one.
+    /// Collective operations, for each traffic entry with a collective.
     pub collectives: Vec<CollectiveSummary>,
     /// Payload that arrived in the window.
     pub goodput: Goodput,
-    /// Delay of packets from the sending to the receiving host, in ns; `None` if none was delivered.
+    /// One-way delay of packets from the sending to the receiving host, in ns; `None` if no packet was delivered.
     pub delay_ns: Option<Distribution>,
-    /// Variation of one-way delays, by traffic entry; empty if not measured.
+    /// Variation of one-way delays, for each traffic entry; empty if not measured.
     pub jitter: Vec<JitterSummary>,
     /// Displacement of data frames out of order; `None` if not measured.
     pub reordering: Option<Reordering>,
@@ -57,21 +57,21 @@ pub struct Outcome {
     pub queue_lengths: Option<QueueLengths>,
     /// Pauses, over all ports and classes.
     pub pauses: PauseSummary,
-    /// Storms detected by watchdogs; `None` without watchdogs.
+    /// Pause storms detected by watchdogs; `None` without watchdogs.
     pub pause_storms: Option<PauseStorms>,
     /// Statistics of output backpressure (FLORAX and others); `None` with other flow control.
     pub backpressure: Option<Backpressure>,
-    /// Loads of links.
+    /// Utilisation and queue lengths of links.
     pub links: LinkSummary,
-    /// The deadlock found.
+    /// The deadlock that the detector found; `None` if it found none.
     pub deadlock: Option<Deadlock>,
-    /// Frames that switches bounced or detoured; `None` if no switch does.
+    /// Frames that switches bounced or detoured; `None` if no switch bounces or detours frames.
     pub bounces: Option<BounceSummary>,
     /// Statistics of switches with modelled pipelines; `None` without any.
     pub pipelines: Option<PipelineSummary>,
     /// Frames trimmed by switches; `None` if no switch trims.
     pub trims: Option<TrimSummary>,
-    /// Counters of port mechanisms, by kind and name, over the whole run; only kinds that some port has.
+    /// Counters of port mechanisms, by kind and name, over the whole run; only kinds that at least one port has.
     pub mechanisms: BTreeMap<String, BTreeMap<String, u64>>,
     /// Results of checks.
     pub checks: Vec<Check>,
@@ -80,13 +80,13 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns whether every check held.
+    /// Returns whether every check passed.
     pub fn passes(&self) -> bool {
         self.checks.iter().all(|check| check.pass)
     }
 }
 
-/// The measured span, from the end of the warm-up.
+/// The measured time span, which starts at the end of the warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     /// Start, in ps.
@@ -103,22 +103,22 @@ pub const MAX_LOSS_PLACES: usize = 32;
 pub struct NodeLosses {
     /// The node's name.
     pub node: String,
-    /// As in [`PacketAccount::dropped`].
+    /// Cause of the losses, a key of [`PacketAccount::dropped`].
     pub cause: String,
     /// Number of packets.
     pub packets: u64,
 }
 
-/// Packets of one lossless class lost for one cause.
+/// Packets of one lossless class that were lost for one cause.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LosslessLoss {
     /// The class.
     pub class: u8,
-    /// As in [`PacketAccount::dropped`].
+    /// Cause of the losses, a key of [`PacketAccount::dropped`].
     pub cause: String,
     /// Number of packets.
     pub packets: u64,
-    /// Bytes of these packets, without preamble and gap.
+    /// Bytes of these packets, without preamble and interpacket gap.
     pub bytes: u64,
 }
 
@@ -130,24 +130,24 @@ pub struct PacketAccount {
     pub injected: u64,
     /// Created by switches: notifications, copies.
     pub created_in_network: u64,
-    /// Reached their host complete.
+    /// Delivered to their destination host complete.
     pub delivered_whole: u64,
-    /// Reached their host as a header.
+    /// Delivered to their destination host as a trimmed header.
     pub delivered_trimmed: u64,
     /// Returned to their sender.
     pub returned_to_source: u64,
-    /// Consumed by a switch: notifications that took effect.
+    /// Consumed by a switch: notifications that it acted upon.
     pub consumed: u64,
-    /// Lost, by cause.
+    /// Lost packets, by cause.
     pub dropped: BTreeMap<String, u64>,
-    /// In flight at the end.
+    /// In flight at the end of the run.
     pub in_flight: u64,
-    /// Whether both sides are equal; set by [`PacketAccount::close`].
+    /// Whether both sides of the account are equal; set by [`PacketAccount::close`].
     pub closed: bool,
 }
 
 impl PacketAccount {
-    /// Compares both sides and sets `closed`.
+    /// Compares both sides of the account, sets `closed` and returns it.
     pub fn close(&mut self) -> bool {
         let sum = |counts: &[u64]| counts.iter().map(|&count| u128::from(count)).sum::<u128>();
         let came = sum(&[self.injected, self.created_in_network]);
@@ -158,20 +158,20 @@ impl PacketAccount {
         self.closed
     }
 
-    /// Returns the packets lost, over all causes.
+    /// Returns the number of lost packets, over all causes.
     pub fn dropped_total(&self) -> u64 {
         self.dropped.values().fold(0, |sum, &count| sum.saturating_add(count))
     }
 }
 
-/// Events of packets in flight; one packet may count several times.
+/// Numbers of events of packets in flight; one packet may have several events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EventCounts {
     /// Packets sent back one hop (PABO).
     pub bounces: u64,
-    /// Congestion marks set.
+    /// Packets marked with ECN congestion experienced.
     pub marks: u64,
-    /// Payloads cut.
+    /// Packets trimmed to their header.
     pub trims: u64,
     /// Packets detoured to a port that is not on their route (DIBS).
     pub detours: u64,
@@ -179,53 +179,55 @@ pub struct EventCounts {
     pub retransmissions: u64,
 }
 
-/// Bytes of frames, without preamble and gap.
+/// Bytes of frames, without preamble and interpacket gap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ByteAccount {
-    /// Sent by hosts.
+    /// Bytes of frames sent by hosts.
     pub injected: u64,
-    /// Reached their host.
+    /// Bytes of frames delivered to their destination host.
     pub delivered: u64,
-    /// Lost.
+    /// Bytes of lost frames.
     pub dropped: u64,
-    /// Retransmitted by hosts; part of `injected`.
+    /// Bytes retransmitted by hosts; part of `injected`.
     pub retransmitted: u64,
-    /// Acknowledgements, notifications, probes and other control frames that reached their destination host.
+    /// Bytes of acknowledgements, notifications, probes and other control frames that reached their destination host.
     pub consumed: u64,
 }
 
-/// Payload that reached its receivers, each byte once.
+/// Payload that was delivered in a time span; each byte counts once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Goodput {
-    /// Start of the measured window, in ps.
+    /// Start of the time span, in ps: the start of the measured window.
     pub start_ps: u64,
-    /// End of the measured window, in ps; the last completion, if every flow had completed before.
+    /// End of the time span, in ps: the end of the measured window or, if all flows completed before it, the last
+    /// arrival of payload.
     pub end_ps: u64,
-    /// Payload that arrived in the window, in bytes.
+    /// Payload that was delivered in the time span, in bytes.
     pub payload_bytes: u64,
-    /// Payload rate, in bit/s; 0 for an empty span.
+    /// Payload rate over the time span, in bit/s; 0 for an empty span.
     pub bps: f64,
-    /// The payload by entry of the scenario's traffic, in bytes.
+    /// `payload_bytes` of each entry of the scenario's traffic.
     pub payload_bytes_by_traffic: Vec<u64>,
 }
 
 impl Goodput {
-    /// Computes the goodput from the payload of each traffic entry that arrived from `start_ps` to `end_ps`.
+    /// Computes the goodput; `payload_bytes_by_traffic` is the payload of each traffic entry delivered from `start_ps`
+    /// to `end_ps`.
     pub fn new(start_ps: u64, end_ps: u64, payload_bytes_by_traffic: Vec<u64>) -> Goodput {
         let payload_bytes = payload_bytes_by_traffic.iter().sum::<u64>();
         let goodput = Goodput { start_ps, end_ps, payload_bytes, bps: 0.0, payload_bytes_by_traffic };
         Goodput { bps: goodput.bps_of(payload_bytes), ..goodput }
     }
 
-    /// Returns the rate of this payload over the span, in bit/s; 0 for an empty span.
+    /// Returns the rate of `payload_bytes` over the time span, in bit/s; 0 for an empty span.
     pub fn bps_of(&self, payload_bytes: u64) -> f64 {
         let span_ps = self.end_ps.saturating_sub(self.start_ps);
         if span_ps == 0 { 0.0 } else { payload_bytes as f64 * 8e12 / span_ps as f64 }
     }
 }
 
-/// A distribution in ns, measured in whole ps. Mean, least and greatest are exact; the quantiles are those of a
-/// [`Histogram`], within 0.4 %.
+/// A distribution in ns, measured in whole ps. Mean, minimum and maximum are exact; quantiles come from a
+/// [`Histogram`], with an error below 0.4 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
     /// Number of values.
@@ -264,14 +266,14 @@ impl Distribution {
     }
 }
 
-/// Displacement of data frames, `arrival index - sending index` within each flow (RFC 5236), over all flows.
+/// Displacement of data frames, `receive index - send index` within each flow (RFC 5236), over all flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reordering {
-    /// Frames displaced further than this count as lost (`D_T`).
+    /// Displacement threshold `D_T`: frames that are later than this count as lost.
     pub threshold_packets: u32,
-    /// Frames with a displacement.
+    /// Number of frames with a displacement, at most the threshold.
     pub packets: u64,
-    /// Frames out of order among `packets`.
+    /// Number of these frames whose displacement is not 0.
     pub displaced: u64,
     /// Reorder entropy in nats; 0 if all frames are in order.
     pub entropy_nats: f64,
@@ -281,22 +283,23 @@ pub struct Reordering {
     pub earliest_packets: u64,
     /// Greatest displacement of a late frame, in packets.
     pub latest_packets: u64,
-    /// Frames that did not arrive, or later than the threshold allows.
+    /// Frames that did not arrive, or were late by more than the threshold.
     pub lost: u64,
-    /// Frames that arrived earlier than the threshold allows.
+    /// Frames that were early by more than the threshold.
     pub too_early: u64,
     /// Duplicates, and frames already counted as lost.
     pub ignored: u64,
 }
 
-/// Utilisation of queues of switches in the window, each relative to its capacity.
+/// Utilisation (length over capacity) of the queues of switches in the measured window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Utilisation {
-    /// Threshold of `time_ratio`, 0..=1.
+    /// Threshold utilisation of `time_ratio`, 0..=1.
     pub threshold: f64,
-    /// Queues of all switches.
+    /// Number of queues of all switches.
     pub queues: u64,
-    /// Queues of ports that sent a frame; of the queues for bounced frames, those with a routed frame.
+    /// Number of queues of ports that sent a frame; of the queues for bounced frames, those to which a frame was
+    /// routed.
     pub queues_used: u64,
     /// Mean over queues and time, 0..=1.
     pub mean: f64,
@@ -304,12 +307,12 @@ pub struct Utilisation {
     pub variance: f64,
     /// Variance over queues of each queue's mean over time.
     pub variance_of_means: f64,
-    /// Share of time above the threshold, averaged over the used queues, 0..=1.
+    /// Share of time above the threshold, averaged over the queues of `queues_used`, 0..=1.
     pub time_ratio: f64,
 }
 
-/// Lengths of queues over time, in bytes. Mean and maximum cover all instants; the quantiles are those of samples at
-/// random instants in a [`Histogram`], within 0.4 %.
+/// Lengths of queues over time, in bytes. Mean and maximum cover all instants; the quantiles come from samples at
+/// random instants in a [`Histogram`], with an error below 0.4 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lengths {
     /// Mean.
@@ -325,8 +328,8 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Combines mean, maximum and the quantiles of `samples` samples, of which `found` has those above 0. Quantiles
-    /// are 0 without samples.
+    /// Combines mean and maximum with the quantiles of `samples` samples. `found` contains the samples above 0; the
+    /// other samples are 0. Quantiles are 0 without samples.
     pub fn of(found: &Histogram, samples: u64, mean_bytes: f64, max_bytes: u64) -> Lengths {
         let mut all = found.clone();
         all.record_many(0, samples.saturating_sub(found.count()));
@@ -335,19 +338,19 @@ impl Lengths {
     }
 }
 
-/// Lengths of the output queues of switches in the window, all classes of a port together.
+/// Lengths of the output queues of switches in the measured window, summed over the classes of a port.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueueLengths {
-    /// Sampling interval in ps, with one sample at a random instant each.
+    /// Sampling interval in ps; each interval has one sample, at a random instant.
     pub every_ps: u64,
-    /// Samples of every port.
+    /// Number of samples per port.
     #[serde(alias = "looks")]
     pub samples: u64,
-    /// Ports of all switches.
+    /// Number of ports of all switches.
     pub ports: u64,
-    /// Over all ports.
+    /// Lengths over all ports.
     pub all: Lengths,
-    /// The port with the longest mean queue; null if all queues were always empty.
+    /// The port with the greatest mean queue length; null if all queues were always empty.
     pub longest: Option<PortLengths>,
 }
 
@@ -360,24 +363,24 @@ pub struct PortLengths {
     pub port: u32,
     /// The node at the other end.
     pub peer: String,
-    /// Over the window.
+    /// Lengths over the measured window.
     #[serde(flatten)]
     pub lengths: Lengths,
 }
 
-/// Pauses over all ports and classes: PAUSE, PFC, or a transport's own hold.
+/// Pauses by PAUSE or PFC, waits for credits, and XOFFs of output backpressure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PauseSummary {
-    /// Pauses of a port or class.
+    /// Number of pauses (without renewals), waits for credits and XOFFs.
     pub count: u64,
-    /// Releases, by a resume or an expiry.
+    /// Number of resumes sent, ended waits for credits, and XONs.
     pub resumes: u64,
-    /// Paused time, in ps: with PAUSE summed over ports, else over ports and classes.
+    /// Paused time in ps: with PAUSE summed over ports, otherwise over ports and classes.
     pub total_ps: u64,
     /// The longest single pause, in ps.
     pub max_ps: u64,
-    /// Pause and resume frames received where flow control is disabled: at a switch left out of it, or a host that
-    /// ignores pauses. Omitted if 0.
+    /// Pause and resume frames received where flow control is disabled: at a switch without flow control, or a host
+    /// that ignores pauses. Omitted if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ignored: u64,
 }
@@ -389,30 +392,30 @@ fn is_zero(count: &u64) -> bool {
 /// Statistics of output backpressure over the whole run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backpressure {
-    /// Number of flows (or destinations, or whole outputs) that XOFF paused or slowed down.
+    /// Number of times that XOFF paused or slowed down a flow (or a destination, or a whole output).
     pub xoffs: u64,
-    /// New rates for flows that were paused or slowed already.
+    /// Number of new rates for flows that were already paused or slowed down.
     pub changes: u64,
-    /// Flows (or destinations, or whole outputs) released.
+    /// Number of times that XON released a flow (or a destination, or a whole output).
     pub xons: u64,
-    /// Holds that expired at the output that requested them.
+    /// Number of holds that expired at the output that requested them.
     pub expiries: u64,
-    /// MAC control frames sent by output backpressure.
+    /// Number of MAC control frames sent by output backpressure.
     pub control_packets: u64,
     /// Bytes of these frames on the wire, including preamble and gap.
     pub control_bytes: u64,
     /// Maximum number of entries of the flow table of one output.
     #[serde(alias = "table_max")]
     pub max_table_flows: u64,
-    /// Memory of `max_table_flows` entries, in bytes.
+    /// Memory of a flow table with `max_table_flows` entries, in bytes.
     pub table_bytes: u64,
-    /// Maximum number of flows paused by one output at once.
+    /// Maximum number of flows paused by one output at the same time.
     #[serde(alias = "stopped_max")]
     pub max_stopped_flows: u64,
-    /// Packets of flows that did not fit the flow table.
+    /// Packets whose flow did not fit the flow table.
     #[serde(alias = "untold_packets")]
     pub untracked_packets: u64,
-    /// Outputs with the most XOFFs, most first, at most [`MAX_LOSS_PLACES`].
+    /// Outputs by descending number of XOFFs, at most [`MAX_LOSS_PLACES`].
     pub outputs: Vec<OutputXoffs>,
 }
 
@@ -425,18 +428,18 @@ pub struct OutputXoffs {
     pub port: u32,
     /// The node at the other end.
     pub peer: String,
-    /// See [`Backpressure::xoffs`].
+    /// Number of XOFFs, as in [`Backpressure::xoffs`].
     pub xoffs: u64,
 }
 
-/// Loads of links in the window.
+/// Utilisation and queue lengths of links in the measured window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinkSummary {
     /// Mean utilisation over all directions of all links, 0..=1.
     pub mean_utilisation: f64,
-    /// The busiest directions, busiest first.
+    /// The link directions with the highest utilisation, in descending order.
     pub busiest: Vec<PortLoad>,
-    /// The ports with the longest queues, longest first.
+    /// The ports with the longest queues, by descending maximum length.
     pub longest_queues: Vec<PortLoad>,
 }
 
@@ -453,18 +456,19 @@ pub struct PortLoad {
     pub tx_bytes: u64,
     /// Share of the window in which the link was sending, 0..=1, including preamble and gap.
     pub utilisation: f64,
-    /// Greatest length of a queue of the port, in bytes.
+    /// Maximum length of a queue of the port, in bytes.
     pub max_queue_bytes: u64,
-    /// Time in the window in which the port or a class of it was paused or lacked credits, in ps; at most the window.
+    /// Time in the window in which the port or a class of the port was paused or lacked credits, in ps; at most the
+    /// length of the window.
     pub paused_ps: u64,
 }
 
-/// A cyclic buffer dependency whose queues wait for each other for ever.
+/// A cyclic buffer dependency whose queues wait for each other forever.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadlock {
     /// Time at which the cycle closed, in ps.
     pub closed_ps: u64,
-    /// The queues of the cycle: each waits for the next, the last for the first.
+    /// The queues of the cycle: each queue waits for the next one, the last queue for the first.
     pub cycle: Vec<DeadlockEdge>,
 }
 
@@ -477,14 +481,14 @@ pub struct DeadlockEdge {
     pub port: u32,
     /// Class of the queue.
     pub class: u8,
-    /// The node that pauses the queue.
+    /// The node at the other end of the port's link, which pauses the queue.
     pub peer: String,
 }
 
 /// Result of one check.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// The condition.
+    /// Name of the check.
     pub name: String,
     /// Whether the check passed; true if it was not applicable.
     pub pass: bool,
@@ -492,11 +496,11 @@ pub struct Check {
     #[serde(default = "yes")]
     #[serde(alias = "judged")]
     pub applicable: bool,
-    /// Numbers and locations.
+    /// Numbers and locations that explain the result.
     pub detail: String,
 }
 
-/// Default for summaries without this key.
+/// Default of `applicable`, for summaries without this key.
 fn yes() -> bool {
     true
 }

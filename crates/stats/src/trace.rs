@@ -1,5 +1,5 @@
 //! Events of single frames, and pauses between ports. Rows are in order of time. Simultaneous rows are in order of
-//! nodes and, at one node, causes precede effects.
+//! nodes; those of one node are in the order of cause and effect.
 
 use std::borrow::Cow;
 use units::Time;
@@ -36,7 +36,7 @@ impl PacketKind {
     }
 }
 
-/// One packet of a trace, from its creation to its end.
+/// One packet of a trace; it exists from its creation to its delivery, consumption or loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedPacket {
     /// Number in the order of the trace, from 0.
@@ -45,7 +45,7 @@ pub struct TracedPacket {
     pub flow: u64,
     /// Kind of the packet.
     pub kind: PacketKind,
-    /// Data: the offset of its first payload byte in the flow; else the next expected byte.
+    /// For data: offset in the flow of the packet's first payload byte; otherwise the next expected byte.
     pub seq: u64,
     /// Payload in bytes.
     pub payload_bytes: u16,
@@ -53,20 +53,20 @@ pub struct TracedPacket {
     pub size_bytes: u16,
     /// Traffic class of the packet at the event.
     pub class: u8,
-    /// Whether the packet's payload was sent before.
+    /// Whether this payload was sent before.
     pub retransmission: bool,
 }
 
-/// Frames and their bytes.
+/// Number of frames, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// Number of frames.
     pub frames: u64,
-    /// Bytes of these frames, without preamble and gap.
+    /// Bytes of these frames, without preamble and interpacket gap.
     pub bytes: u64,
 }
 
-/// Frames from one host to another, by node; `None` for every host.
+/// Selects frames by source and destination node; `None` selects every host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TrafficSelector {
     /// Source.
@@ -75,10 +75,11 @@ pub struct TrafficSelector {
     pub dst: Option<u32>,
 }
 
-/// An event; its ports are ports of the row's node.
+/// An event at a node; port numbers are those of this node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceEvent {
-    /// A host created the packet. Its payload was available at `since` and waited for transmission until now.
+    /// A host created the packet. Its payload was available from `since` on and waited for transmission until the
+    /// event.
     Created {
         /// Time at which the payload became available.
         since: Time,
@@ -92,9 +93,9 @@ pub enum TraceEvent {
     Queued {
         /// Egress port.
         port: u16,
-        /// Frames of its class that are queued ahead of the packet.
+        /// Frames of the packet's class that are queued ahead of the packet.
         ahead: Load,
-        /// End of the transmission in progress.
+        /// End of the port's transmission in progress.
         wire_free: Time,
     },
     /// Frames of one flow among the frames ahead of the packet in the queue.
@@ -106,9 +107,9 @@ pub enum TraceEvent {
         /// Load of these frames.
         load: Load,
     },
-    /// The packet was marked (congestion experienced).
+    /// The packet was marked with ECN congestion experienced.
     Marked {
-        /// Port of the marking queue.
+        /// Port of the queue that marked the packet.
         port: u16,
     },
     /// The transmission of the packet started.
@@ -117,7 +118,7 @@ pub enum TraceEvent {
         port: u16,
         /// Arrival time of the packet at this node.
         since: Time,
-        /// Arrival of its last bit at the other end.
+        /// Arrival time of the packet's last bit at the other end of the link.
         until: Time,
     },
     /// The packet was lost.
@@ -128,18 +129,18 @@ pub enum TraceEvent {
         port: Option<u16>,
         /// Ingress port of the packet.
         in_port: Option<u16>,
-        /// Load of its class at the egress port.
+        /// Load of the packet's class at the egress port.
         queue: Load,
-        /// Lossless classes: bytes in its ingress account.
+        /// Bytes in the packet's ingress account; only for lossless classes.
         account_bytes: Option<u64>,
     },
     /// The packet reached its destination host.
     Delivered,
-    /// The packet was processed: an acknowledgement or notification took effect.
+    /// The packet was consumed: an acknowledgement or notification took effect.
     Consumed,
     /// The egress queue had no room: the packet was bounced.
     Bounced {
-        /// Port by which it leaves.
+        /// Port through which the packet leaves.
         port: u16,
         /// Port of the full queue.
         full_port: u16,
@@ -148,7 +149,7 @@ pub enum TraceEvent {
     },
     /// The egress queue had no room: the packet was detoured by another port.
     Detoured {
-        /// Port by which it leaves.
+        /// Port through which the packet leaves.
         port: u16,
         /// Port of the full queue.
         full_port: u16,
@@ -159,17 +160,17 @@ pub enum TraceEvent {
     Trimmed {
         /// Port of the full queue.
         port: u16,
-        /// Payload cut, in bytes.
+        /// Trimmed payload, in bytes.
         trimmed_bytes: u16,
     },
     /// The egress queue had no room for the packet's header, which was returned to its source.
     Returned {
-        /// Port by which it leaves.
+        /// Port through which the header leaves.
         port: u16,
         /// Port of the full queue.
         full_port: u16,
     },
-    /// A pipeline of the switch will trim the packet at ingress.
+    /// A pipeline of the switch decided to trim the packet at ingress.
     Metered {
         /// Egress port of the packet.
         port: u16,
@@ -189,13 +190,13 @@ pub enum TraceEvent {
     },
     /// Pipelines were notified of deflected frames for a port.
     Signalled {
-        /// The port.
+        /// Egress port of the deflected frames.
         port: u16,
-        /// The pipeline that notified them.
+        /// Pipeline that sent the notification.
         pipeline: u16,
     },
-    /// An ingress account paused the neighbour. With credit-based flow control: the neighbour's remaining credits are
-    /// less than the bandwidth-delay product.
+    /// An ingress account paused the neighbour. With credit-based flow control: the neighbour's remaining credits fell
+    /// below the bandwidth-delay product.
     PauseSent {
         /// The account's port.
         port: u16,
@@ -203,25 +204,27 @@ pub enum TraceEvent {
         class: Option<u8>,
         /// Bytes in the account.
         account_bytes: u64,
-        /// The exceeded threshold in bytes; with credits: the size of the buffer.
+        /// The XOFF threshold that was exceeded, in bytes; with credits: the size of the account.
         limit_bytes: u64,
-        /// Whether this renews a pause.
+        /// Whether this renews an existing pause.
         renewal: bool,
     },
-    /// A queue that contains bytes of the account that just paused its neighbour; the largest queue first.
+    /// An egress queue that contains bytes of the account that just paused its neighbour; the event repeats per queue,
+    /// the largest first.
     AccountQueue {
         /// The account's port.
         port: u16,
         /// The account's class.
         class: Option<u8>,
-        /// The egress port.
+        /// Egress port of the queue.
         egress: u16,
-        /// The class of its queue.
+        /// Class of the queue.
         egress_class: u8,
-        /// Load of the account in that queue.
+        /// Load of the account in this queue.
         load: Load,
     },
-    /// An ingress account resumed the neighbour. With credit-based flow control: the credits suffice again.
+    /// An ingress account resumed the neighbour. With credit-based flow control: the credits cover the bandwidth-delay
+    /// product again.
     ResumeSent {
         /// The account's port.
         port: u16,
@@ -236,9 +239,9 @@ pub enum TraceEvent {
         port: u16,
         /// Paused class; `None` for all.
         class: Option<u8>,
-        /// Time at which it takes effect.
+        /// Time at which the pause takes effect.
         from: Time,
-        /// Expiry unless renewed.
+        /// Expiry of the pause, unless it is renewed.
         until: Time,
     },
     /// The node received a resume.
@@ -247,49 +250,50 @@ pub enum TraceEvent {
         port: u16,
         /// Resumed class; `None` for all.
         class: Option<u8>,
-        /// Time at which it takes effect.
+        /// Time at which the resume takes effect.
         from: Time,
     },
-    /// An output port sent XOFF to a neighbour, which must slow or pause frames of one flow, one destination, or all.
+    /// An output port sent XOFF to a neighbour, which must slow down or pause frames of one flow, of one destination,
+    /// or all.
     Xoff {
         /// The port towards that neighbour.
         port: u16,
-        /// The output with the full buffer.
+        /// The output port with the full buffer.
         egress: u16,
-        /// The frames concerned.
+        /// Frames that the XOFF applies to.
         of: TrafficSelector,
-        /// Permitted rate in bit/s; 0 pauses.
+        /// Permitted rate in bit/s; 0 pauses the frames.
         rate_bps: u64,
         /// Load of the output, in packets or bytes, in the unit of its limit.
         waiting: u64,
     },
-    /// An output released frames at a neighbour.
+    /// An output port sent XON to a neighbour, which releases the frames.
     Xon {
         /// The port towards that neighbour.
         port: u16,
-        /// The output.
+        /// The output port that sent XOFF before.
         egress: u16,
-        /// The frames concerned.
+        /// Frames that the XON applies to.
         of: TrafficSelector,
-        /// Remaining load of the output, in packets or bytes.
+        /// Remaining load of the output port, in packets or bytes.
         waiting: u64,
     },
-    /// The node received a request to hold frames of one flow or destination.
+    /// The node received an XOFF: it must hold (pause or slow down) frames of one flow or destination.
     Held {
         /// Egress port of these frames.
         port: u16,
-        /// The frames concerned.
+        /// Frames that are held.
         of: TrafficSelector,
         /// Permitted rate in bit/s.
         rate_bps: u64,
-        /// Expiry.
+        /// Expiry of the hold.
         until: Time,
     },
-    /// The node received a request to release held frames.
+    /// The node received an XON: it releases held frames.
     Released {
         /// Egress port of these frames.
         port: u16,
-        /// The frames concerned.
+        /// Frames that are released.
         of: TrafficSelector,
     },
     /// A watchdog detected a pause storm: a class of a port was paused for too long.
@@ -299,7 +303,7 @@ pub enum TraceEvent {
         /// The class.
         class: u8,
     },
-    /// A watchdog ended a storm after long enough without a pause.
+    /// A watchdog ended a pause storm, because the class had been unpaused for long enough.
     StormOver {
         /// The port.
         port: u16,
@@ -308,12 +312,12 @@ pub enum TraceEvent {
     },
     /// The link failed.
     LinkDown {
-        /// At this port.
+        /// Port of the failed link.
         port: u16,
     },
     /// The link was repaired.
     LinkUp {
-        /// At this port.
+        /// Port of the repaired link.
         port: u16,
     },
 }
@@ -369,7 +373,7 @@ pub struct TraceRow {
     pub at: Time,
     /// Node of the event.
     pub node: u32,
-    /// Packet of the event; `None` for events of ports.
+    /// Packet of the event; `None` for an event of a port.
     pub packet: Option<TracedPacket>,
     /// The event.
     pub event: TraceEvent,

@@ -10,21 +10,22 @@ pub struct TrimSummary {
     /// Bytes cut from the trimmed frames.
     #[serde(alias = "cut_bytes")]
     pub trimmed_bytes: u64,
-    /// Trimmed headers whose payload had already arrived in another copy, so that a retransmission is spurious.
+    /// Trimmed headers that arrived although another copy of their payload had arrived before: the retransmission is
+    /// spurious.
     pub spurious: u64,
-    /// Bytes of headers that reached their destination.
+    /// Bytes of trimmed headers that reached their destination.
     pub header_bytes: u64,
-    /// Bytes of payload that arrived for the first time.
+    /// Bytes of payload that arrived for the first time (without retransmitted copies).
     pub payload_bytes: u64,
-    /// Payload rate over the run in bit/s: goodput without headers and retransmissions.
+    /// Rate of `payload_bytes` over the whole run, in bit/s: goodput without headers and retransmissions.
     pub payload_bps: f64,
-    /// Headers dropped for lack of buffer.
+    /// Number of trimmed headers dropped because their queue was full.
     pub lost_headers: u64,
     /// First loss of a trimmed header; null without one.
     pub first_header_loss: Option<HeaderLoss>,
     /// Switches that trimmed, in the order of the fabric.
     pub switches: Vec<SwitchTrims>,
-    /// Ports with the most trimmed frames, most first.
+    /// Ports by descending number of trimmed frames.
     pub ports: Vec<PortTrims>,
 }
 
@@ -46,21 +47,21 @@ pub struct SwitchTrims {
     pub trims: u64,
 }
 
-/// Frames trimmed because of one port.
+/// Frames trimmed because the queue of one port was full.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortTrims {
     /// The switch's name.
     pub node: String,
-    /// Egress port of the frames.
+    /// Port of the full queue.
     pub port: u32,
-    /// The node at the other end.
+    /// The node at the other end of the port's link.
     pub peer: String,
-    /// Frames that lost their payload.
+    /// Number of trimmed frames.
     pub trims: u64,
-    /// Bytes cut.
+    /// Bytes cut from these frames.
     #[serde(alias = "cut_bytes")]
     pub trimmed_bytes: u64,
-    /// Headers returned to their source instead.
+    /// Number of headers returned to their source because the header queue was full, too.
     pub returned: u64,
 }
 

@@ -1,5 +1,5 @@
-//! The wait-for graph. Queues and accounts are numbered densely in the order of their ids, so that results do not
-//! depend on the order of the input.
+//! The wait-for graph. Queues and accounts are numbered from 0 in the order of their ids, so that results do not depend
+//! on the order of the input.
 
 use units::Time;
 
@@ -21,7 +21,7 @@ struct Wait {
     bytes: u64,
 }
 
-/// Indices of items, grouped by one of their fields; in item order within a group.
+/// Item indices grouped by one field of the items (compressed sparse rows); within a group in item order.
 struct Groups {
     starts: Vec<u32>,
     items: Vec<u32>,
@@ -52,7 +52,7 @@ impl Groups {
     }
 }
 
-/// Paused non-empty queues and the accounts that pause them.
+/// Wait-for graph of paused non-empty queues and the accounts that pause them.
 pub(super) struct Graph {
     queues: Vec<QueueId>,
     accounts: Vec<AccountId>,
@@ -68,11 +68,11 @@ pub(super) struct Graph {
 /// Queues that remain blocked after all queues that can drain have been released.
 #[derive(Clone)]
 pub(super) struct BlockedSubgraph {
-    /// Whether each account was released.
+    /// Per account: whether it resumes.
     resumes: Vec<bool>,
-    /// Bytes of each account in stuck queues. In 128 bits, so that no input overflows the sums.
+    /// Per account: its bytes in stuck queues. In 128 bits, so that no input overflows the sums.
     kept_bytes: Vec<u128>,
-    /// Number of unreleased accounts that pause each queue; 0 for a released queue.
+    /// Per queue: number of accounts that pause the queue and do not resume; 0 for a released queue.
     held_by: Vec<u32>,
 }
 
@@ -86,7 +86,8 @@ impl BlockedSubgraph {
         self.held_by[queue as usize] > 0
     }
 
-    /// Releases `queue`, and adds to `work` the accounts that then have at most `floor` stuck bytes.
+    /// Releases `queue`. Adds to `work` each account that thereby falls to `floor(account)` bytes in stuck queues, or
+    /// below.
     fn release(&mut self, graph: &Graph, queue: u32, floor: impl Fn(usize) -> u64, work: &mut Vec<u32>) {
         self.held_by[queue as usize] = 0;
         for wait in graph.waits_in_queue.of(queue) {
@@ -192,8 +193,8 @@ impl Graph {
         self.queues.iter().zip(&stuck.held_by).filter(|(_, accounts)| **accounts > 0).map(|(queue, _)| *queue)
     }
 
-    /// Returns the shortest cycle among the stuck queues, starting at its smallest queue. Of several shortest cycles,
-    /// returns the lexicographically first. `None` only if nothing is stuck.
+    /// Returns the shortest cycle among the stuck queues, starting at its queue with the smallest id. Of several
+    /// shortest cycles, returns the lexicographically first. `None` only if no queue is stuck.
     pub(super) fn shortest_cycle(&self, stuck: &BlockedSubgraph) -> Option<Vec<CycleEdge>> {
         let mut left = stuck.clone();
         let mut search = Search::new(self);
@@ -206,9 +207,9 @@ impl Graph {
             if let Some(length) = search.cycle_length(&left, start, limit) {
                 shortest = Some(search.walk(&left, start, length));
             }
-            // All cycles through `start` have been searched: release it, and all queues that wait only for it. The
-            // floor is zero bytes, because a queue can be part of a cycle while one byte waits in the next queue. So
-            // a large ring needs only one search.
+            // All cycles through `start` have been searched: release `start`, and all queues that wait only for it, so
+            // that a large ring needs only one search. Here an account resumes at zero bytes rather than at XON,
+            // because a single byte of the account in a queue suffices for an edge of a cycle.
             let mut work = Vec::new();
             left.release(self, start, |_| 0, &mut work);
             left.settle(self, |_| 0, work);
@@ -217,19 +218,19 @@ impl Graph {
     }
 }
 
-/// Breadth-first searches against the direction of the dependencies. Visited marks store the number of their search,
-/// so that they need not be cleared between searches.
+/// Breadth-first search from downstream to upstream queues. Each visited mark stores the number of the search that set
+/// it, so that marks need not be cleared between searches.
 struct Search<'a> {
     graph: &'a Graph,
-    /// Per queue: the last search that reached the queue, and its distance to the start in steps.
+    /// Per queue: the last search that reached the queue, and the number of edges from the queue to `start`.
     queue_steps: Vec<(u32, usize)>,
     /// Per account: the last search that reached the account.
     account_seen: Vec<u32>,
     frontier: Vec<u32>,
 }
 
-/// Initial mark. No search has this number: searches are numbered by their start, and there are fewer queues than
-/// this.
+/// Initial visited mark. No search has this number, because a search has the number of its start queue, and there are
+/// fewer than 2^32 - 1 queues.
 const NEVER: u32 = u32::MAX;
 
 impl<'a> Search<'a> {
@@ -252,7 +253,7 @@ impl<'a> Search<'a> {
         while let Some(&queue) = self.frontier.get(next) {
             next += 1;
             let steps = self.queue_steps[queue as usize].1 + 1;
-            // Only a shorter cycle counts: of equal ones, the first found is kept.
+            // A cycle of `limit` or more edges is not needed: of equally short cycles, the first found is kept.
             if steps >= limit {
                 return None;
             }
@@ -278,7 +279,7 @@ impl<'a> Search<'a> {
     }
 
     /// Returns the lexicographically first shortest cycle through `start`, by the distances of the last search: each
-    /// step leads to the smallest queue from which the cycle can still be closed in the remaining steps.
+    /// edge leads to the smallest queue whose distance to `start` equals the number of remaining edges.
     fn walk(&self, left: &BlockedSubgraph, start: u32, length: usize) -> Vec<CycleEdge> {
         let graph = self.graph;
         let mut cycle = Vec::with_capacity(length);
@@ -295,7 +296,8 @@ impl<'a> Search<'a> {
                 })
                 .filter(|&(next, _)| closes(next))
                 .min();
-            // The search visited this queue, so a step exists; without one the cycle would end early.
+            // The search has visited `queue`, so a next queue exists; if it did not, the returned cycle would be
+            // incomplete.
             let Some((next, pause)) = step else { break };
             cycle.push(self.hold(pause, next));
             queue = next;

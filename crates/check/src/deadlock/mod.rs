@@ -1,4 +1,4 @@
-//! Deadlock under PAUSE and PFC, as opposed to a cycle of pauses that will drain.
+//! Distinguishes a deadlock under PAUSE and PFC from a cycle of pauses that will drain.
 //!
 //! A paused queue is released when the ingress account that paused it (at the downstream node) falls to `xon_bytes`
 //! *or below*. An account drains with the queues that contain its bytes. Let S be a set of paused non-empty queues.
@@ -6,13 +6,14 @@
 //! at most `xon_bytes` in queues of S resumes once all other queues have drained. S is a deadlock if each of its
 //! queues is paused by an account that cannot resume: then no queue of S ever sends.
 //!
-//! The union of two deadlocks is a deadlock (an account has no fewer bytes in the union), so there is a greatest one.
-//! To find it, assume that all paused queues are stuck, and release queues until nothing changes; each pause and each
-//! entry of an account is visited once.
+//! The union of two deadlocks is a deadlock (an account has no fewer bytes in the union), so there is a greatest
+//! deadlock. To find it, assume that all paused queues are stuck, and release queues until no more can be released; the
+//! algorithm visits each pause, and each entry of an account, once.
 //!
 //! A non-empty greatest set always contains a cycle: each of its queues is paused by an account with more than
-//! `xon_bytes >= 0` in the set, hence with at least one byte in some queue of the set; step to that queue, and repeat.
-//! The set is finite, so the walk returns to a visited queue. The other queues of the set wait for the cycle.
+//! `xon_bytes >= 0` in the set, hence with at least one byte in some queue of the set. Continue from that queue in the
+//! same way: since the set is finite, the walk returns to a visited queue. The other queues of the set wait for the
+//! cycle.
 
 mod graph;
 units::pack_fields!(PausedQueue { queue, paused_by, paused_since, bytes });
@@ -32,7 +33,7 @@ use graph::Graph;
 
 /// A paused egress queue and the account that paused it.
 ///
-/// A queue that several accounts have paused has one entry for each, and moves when all have resumed.
+/// A queue paused by several accounts has one entry per account, and resumes when all these accounts have resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PausedQueue {
     /// The queue.
@@ -50,14 +51,14 @@ pub struct PausedQueue {
 pub struct Account {
     /// The account.
     pub id: AccountId,
-    /// Resume threshold in bytes: it resumes at this level or below.
+    /// The resume threshold (XON) in bytes: the account resumes at this level or below.
     pub xon_bytes: u64,
     /// Bytes of the account, by the egress queue of its node that contains them. Queues that are not paused may be
-    /// left out: they drain.
+    /// omitted, because they drain.
     pub waiting: Vec<(QueueId, u64)>,
 }
 
-/// One step of a cycle: `queue` is paused by `paused_by`, which has bytes in the next step's queue.
+/// One edge of a cycle: `queue` is paused by `paused_by`, which has bytes in the queue of the next edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CycleEdge {
     /// The blocked queue.
@@ -68,18 +69,18 @@ pub struct CycleEdge {
     pub paused_since: Time,
     /// Backlog of the queue in bytes.
     pub bytes: u64,
-    /// Bytes of `paused_by` in the queue of the next step (for the last step, of the first).
+    /// Bytes of `paused_by` in the queue of the next edge (for the last edge: of the first edge).
     pub held_in_next_bytes: u64,
 }
 
 /// A deadlock: queues in a cyclic buffer dependency that never drain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// The shortest cycle, from its smallest [`QueueId`] on; of several, the one with the smallest ids.
+    /// The shortest cycle, starting at its smallest [`QueueId`]; of several, the lexicographically first.
     pub cycle: Vec<CycleEdge>,
-    /// Time at which the cycle closed: the start of its last pause.
+    /// Time at which the cycle closed: the latest start of a pause in the cycle.
     pub closed: Time,
-    /// Number of stuck queues: those of the cycle, of other cycles, and all queues that wait for them.
+    /// Number of stuck queues: those of this cycle and of other cycles, and all queues that wait for a cycle.
     pub set_size: usize,
 }
 
@@ -87,8 +88,8 @@ pub struct Deadlock {
 /// matter. An account that is not listed has no bytes, so it resumes. If an account is listed twice, its bytes add up
 /// and the higher `xon_bytes` applies; if a pause is listed twice, the earlier start applies.
 ///
-/// Apart from sorting, the stuck set takes one visit to each pause and each entry of an account. Only if something is
-/// stuck, a search for the shortest cycle follows, at most one from each stuck queue.
+/// Apart from sorting, the stuck set takes one visit to each pause and each entry of an account. Only if a queue is
+/// stuck, searches for the shortest cycle follow, at most one per stuck queue.
 pub fn deadlock(queues: &[PausedQueue], accounts: &[Account]) -> Option<Deadlock> {
     // Fast path without allocation: without a paused non-empty queue there is no deadlock.
     if queues.iter().all(|paused| paused.bytes == 0) {
@@ -108,8 +109,8 @@ pub(crate) fn stuck(queues: &[PausedQueue], accounts: &[Account]) -> BTreeSet<Qu
     graph.names(&graph.stuck()).collect()
 }
 
-/// Returns the verdict "deadlock" after `detector_runs` runs of the detector: fails on an unexpected deadlock, and
-/// if an expected one is absent.
+/// Returns the verdict "deadlock" after `detector_runs` runs of the detector. It fails if a deadlock was found but not
+/// expected, or expected but not found.
 pub fn verdict(found: Option<&Deadlock>, expected: bool, detector_runs: u64) -> Verdict {
     match found {
         None if expected => Verdict::new("deadlock", false, "none, but one was expected"),

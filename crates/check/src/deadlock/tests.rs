@@ -19,8 +19,8 @@ fn holding(node: u32, xon_bytes: u64, waiting_bytes: u64) -> Account {
 }
 
 /// ```text
-///   1 -> 2        every queue is paused by the next switch,
-///   ^    v        with bytes in the queue after it
+///   1 -> 2        the queue of each switch is paused by the account of the next switch,
+///   ^    v        which has 9,000 bytes in the queue of that next switch
 ///   4 <- 3
 /// ```
 fn ring() -> (Vec<PausedQueue>, Vec<Account>) {
@@ -54,7 +54,7 @@ fn a_cycle_that_is_about_to_drain_is_not_a_deadlock() {
     // A detector that never ran must not report the absence of a deadlock.
     assert!(!verdict(None, false, 0).applicable);
     assert!(!verdict(None, true, 0).pass);
-    // With one byte more in the paused queue, the account stays above XON for ever.
+    // With 2,001 bytes in the paused queue, the account of switch 3 stays above XON for ever.
     accounts[2].waiting[0].1 = 2_001;
     assert_eq!(deadlock(&queues, &accounts).unwrap().set_size, 4);
 }
@@ -76,7 +76,7 @@ fn an_open_ring_an_empty_queue_and_an_unknown_account_are_harmless() {
     assert_eq!(deadlock(&[], &accounts), None);
 }
 
-/// Queues that wait for the ring are stuck with it, but are not part of the cycle, and were paused later.
+/// Queue 9 is paused by an account with one byte in queue 2 of the ring: it is stuck too, but not part of the cycle.
 #[test]
 fn a_tail_counts_in_the_set_but_not_in_the_cycle() {
     let (mut queues, mut accounts) = ring();
@@ -97,7 +97,8 @@ fn huge_counts_do_not_overflow() {
     assert_eq!(found.cycle[3].held_in_next_bytes, u64::MAX);
 }
 
-/// Duplicate entries have the documented effect, in either order.
+/// If an account is listed twice, its bytes add up and the higher XON applies; if a pause is listed twice, the earlier
+/// start applies. The order of the entries does not matter.
 #[test]
 fn the_higher_xon_level_the_sum_of_the_bytes_and_the_earliest_start_count() {
     let (mut queues, mut accounts) = ring();
@@ -114,8 +115,9 @@ fn the_higher_xon_level_the_sum_of_the_bytes_and_the_earliest_start_count() {
     }
 }
 
-/// A long chain of accounts that resume one after the other, and such a chain closed to a ring, numbered along the
-/// flow of frames and against it. Takes time linear in its length, including the search for the cycle.
+/// A chain of 50,000 accounts that resume one after the other, and the same chain closed to a ring, with node numbers
+/// that rise and that fall along the chain. The algorithm takes time linear in the length, including the search for the
+/// cycle.
 #[test]
 fn a_chain_of_fifty_thousand_releases_in_one_pass() {
     let nodes = 50_000;
@@ -129,9 +131,9 @@ fn a_chain_of_fifty_thousand_releases_in_one_pass() {
     }
 }
 
-/// Makes a random instance with few nodes, ports and small numbers, so that cycles, ties and exact XON levels are
-/// frequent. Every other instance is sparse, with one or two successors per queue, so that the shortest cycles are
-/// long.
+/// Makes a random instance with few nodes and ports and small numbers, so that cycles, ties and accounts with exactly
+/// XON bytes are frequent. Every other instance is sparse, with one or two successors per queue, so that the shortest
+/// cycles are long.
 fn random_instance(random: &mut Stream) -> (Vec<PausedQueue>, Vec<Account>) {
     let sparse = random.below(2) == 0;
     let nodes = if sparse { 5 } else { 1 + random.below(5) as u32 };
@@ -143,7 +145,8 @@ fn random_instance(random: &mut Stream) -> (Vec<PausedQueue>, Vec<Account>) {
         let account = AccountId { node, port, class: 0 };
         let (xon_bytes, mut waiting) = (random.below(if sparse { 2 } else { 4 }), Vec::new());
         if sparse {
-            // The bytes in one of two queues may be at most XON; in both together they always exceed XON.
+            // Each account has 2 bytes in total, more than its XON of 0 or 1; if they are in two queues, the byte in
+            // one of these queues may be at most XON.
             let successors = 1 + random.below(4) / 3;
             (0..successors).for_each(|_| waiting.push((id(random.below(2)), 3 - successors)));
         } else {
@@ -170,7 +173,8 @@ fn random_instance(random: &mut Stream) -> (Vec<PausedQueue>, Vec<Account>) {
     (queues, accounts)
 }
 
-/// Returns `true` if `by` has more bytes in queues of `set` than XON, as in the definition.
+/// Returns whether account `by` has more than XON bytes in the queues of `set`, so that by the definition it cannot
+/// resume.
 fn never_resumes(by: AccountId, set: &[QueueId], accounts: &[Account]) -> bool {
     accounts.iter().filter(|account| account.id == by).any(|account| {
         let kept = account.waiting.iter().filter(|(queue, _)| set.contains(queue));
@@ -183,7 +187,7 @@ fn closed_set(set: &[QueueId], queues: &[PausedQueue], accounts: &[Account]) -> 
         .all(|id| queues.iter().any(|q| q.queue == *id && q.bytes > 0 && never_resumes(q.paused_by, set, accounts)))
 }
 
-/// Returns the greatest of all subsets that satisfy the definition.
+/// Returns the greatest deadlock: the largest subset of the queues that satisfies the definition.
 fn greatest_set(queues: &[PausedQueue], accounts: &[Account]) -> Vec<QueueId> {
     let mut ids: Vec<QueueId> = queues.iter().map(|q| q.queue).collect();
     ids.sort();
@@ -196,8 +200,8 @@ fn greatest_set(queues: &[PausedQueue], accounts: &[Account]) -> Vec<QueueId> {
     members(union)
 }
 
-/// Finds all simple cycles within `set`, by walking every path from its smallest queue, and returns the first shortest
-/// one.
+/// Finds all simple cycles within `set`, by walking every path from each cycle's smallest queue, and returns the
+/// lexicographically first of the shortest cycles.
 fn first_shortest_cycle(set: &[QueueId], queues: &[PausedQueue], accounts: &[Account]) -> Option<Vec<QueueId>> {
     let next = |from: QueueId| -> Vec<QueueId> {
         let holders =
@@ -246,11 +250,11 @@ fn agrees_with_brute_force_in_any_order() {
         accounts.iter_mut().for_each(|account| random.shuffle(&mut account.waiting));
         assert_eq!(deadlock(&queues, &accounts), found);
     }
-    // All outcomes must be frequent among the instances.
+    // Deadlocks, instances without one, stuck queues outside the cycle, and long cycles must all be frequent.
     assert!(stuck > 300 && free > 300 && tails > 100 && long > 30, "{stuck} {free} {tails} {long}");
 }
 
-/// Asserts that each step's account has the stated bytes in the next step's queue.
+/// Asserts that the account of each edge has the stated number of bytes in the queue of the next edge.
 fn assert_holds(found: &Deadlock, accounts: &[Account]) {
     for (step, hold) in found.cycle.iter().enumerate() {
         let next = found.cycle[(step + 1) % found.cycle.len()].queue;
@@ -262,8 +266,8 @@ fn assert_holds(found: &Deadlock, accounts: &[Account]) {
     assert_eq!(found.closed, found.cycle.iter().map(|hold| hold.paused_since).max().unwrap());
 }
 
-/// Drains all movable bytes one by one in random order, as switches would, and resumes accounts at XON. The bytes that
-/// never move must be in the queues that the check reports.
+/// Simulates the switches: drains all bytes of unpaused queues one by one in random order, and resumes accounts at XON.
+/// The bytes that remain must be in the queues that the check reports as stuck.
 #[test]
 fn what_is_reported_never_drains_and_everything_else_does() {
     let mut random = Stream::new(2, 0, purpose("deadlock"));

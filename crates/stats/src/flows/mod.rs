@@ -13,11 +13,11 @@ pub use unfinished::{ENDLESS_BYTES, Unfinished, UnfinishedOfSize};
 
 pub(crate) use slowdown::decade_bounds;
 
-/// One flow (a message, a request, a file) at the end of a run.
+/// State of one flow (a message, a request, a file) at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowRecord {
-    /// The flow's number, independent of the order of completion: planned flows in the order of the scenario, then
-    /// flows drawn during the run, round robin over the hosts.
+    /// The flow's number, independent of the order of completion: first the planned flows in the order of the scenario,
+    /// then the flows drawn during the run, round robin over the hosts.
     pub flow: u64,
     /// Index of the flow's traffic entry in the scenario, from 0.
     pub traffic: u32,
@@ -33,7 +33,7 @@ pub struct FlowRecord {
     pub class: u8,
     /// Payload to be carried, in bytes.
     pub size_bytes: u64,
-    /// Start: time at which the flow became available at the sender, in ps.
+    /// Start of the flow: time at which its payload became available at the sender, in ps.
     pub start_ps: u64,
     /// Time at which the last byte arrived at the receiver, in ps, acknowledged or not; `None` if it had not arrived
     /// by the end of the run.
@@ -41,22 +41,22 @@ pub struct FlowRecord {
     /// Time at which the sender received the last acknowledgement, in ps; `None` if it had not by the end of the run,
     /// or if the transport sends no acknowledgements.
     pub acked_ps: Option<u64>,
-    /// Whether the flow was delivered, but its last acknowledgement had not reached the sender by the end. Not in
-    /// `flows.parquet`.
+    /// Whether the flow was delivered, but its last acknowledgement had not reached the sender by the end of the run.
+    /// Not in `flows.parquet`.
     pub awaits_ack: bool,
     /// Bytes of payload retransmitted.
     pub retransmitted_bytes: u64,
     /// Retransmission timeouts.
     pub timeouts: u32,
-    /// Completion time (FCT) that the flow would have alone in the network, from start to delivery of the last byte,
-    /// in ps: the denominator of the slowdown. 0 if not computed.
+    /// Baseline FCT: the FCT of the flow alone in an idle network, in ps. It is the denominator of the slowdown. 0 if
+    /// not computed.
     pub baseline_fct_ps: u64,
-    /// The standalone time of `fct.txt`: base RTT + (size + packets * header) * 8 / bottleneck rate, in ns.
+    /// Standalone FCT for `fct.txt`: base RTT + (size + packets * header) * 8 / bottleneck rate, in ns.
     pub fct_txt_standalone_ns: u64,
 }
 
 impl FlowRecord {
-    /// Returns the completion time, from the start until the last byte is delivered, in ps.
+    /// Returns the FCT, from the start to the delivery of the last byte, in ps; `None` if the flow has not completed.
     pub fn fct_ps(&self) -> Option<u64> {
         self.delivered_ps.map(|delivered| delivered.saturating_sub(self.start_ps))
     }

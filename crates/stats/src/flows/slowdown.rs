@@ -7,8 +7,8 @@ use crate::histogram::rank;
 /// Number of bins of equal count, as in the scripts of HPCC.
 const EQUAL_BINS: usize = 20;
 
-/// A completed flow in 12 bytes. The size is split into halves to avoid padding. The slowdown is stored as the bits of
-/// an `f32`: bits of positive numbers have the order of the numbers.
+/// Size and slowdown of a completed flow in 12 bytes. The size is split into halves to avoid padding. The slowdown is
+/// stored as the bits of an `f32`, because the bits of positive floats have the same order as the floats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Sample {
     size_high: u32,
@@ -31,47 +31,47 @@ pub struct SlowdownSamples {
     samples: Vec<Sample>,
 }
 
-/// Flows of a range of sizes. Slowdowns are rounded to four decimals.
+/// Slowdowns of the flows in a range of sizes, rounded to four decimals.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SizeBin {
     /// Least size in the bin, in bytes.
     pub from_bytes: u64,
     /// Greatest size in the bin (equal-count bins) or its upper bound (fixed bins), in bytes.
     pub to_bytes: u64,
-    /// Flows in the bin.
+    /// Number of flows in the bin.
     pub count: u64,
     /// Mean slowdown.
     pub mean: f64,
     /// Median slowdown.
     pub p50: f64,
-    /// 95th percentile.
+    /// 95th percentile of the slowdown.
     pub p95: f64,
-    /// 99th percentile.
+    /// 99th percentile of the slowdown.
     pub p99: f64,
 }
 
-/// Slowdown by flow size, in two binnings, with the quantiles of all flows.
+/// Slowdown by flow size, in bins of equal count and in bins with fixed bounds, and over all flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SlowdownTable {
     /// All flows; `from_bytes` and `to_bytes` are the least and greatest size.
     pub all: SizeBin,
     /// The greatest slowdown.
     pub max: f64,
-    /// 20 bins of equal count in order of size; fewer with fewer flows.
+    /// 20 bins of equal count in order of size; if there are fewer than 20 flows, one bin per flow.
     pub by_size: Vec<SizeBin>,
-    /// Bins with bounds 1, 3, 10, 30 ... KB, equal for every workload; empty ones are omitted.
+    /// Bins with the fixed bounds 1, 3, 10, 30 ... KB; empty bins are omitted.
     pub by_decade: Vec<SizeBin>,
 }
 
 impl SlowdownSamples {
-    /// Returns an empty set.
+    /// Returns a set without samples.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a completed flow. The slowdown is stored with seven digits; below 1 it counts as 1.
+    /// Adds a completed flow. The slowdown is stored with seven significant digits; a value below 1 counts as 1.
     pub fn push(&mut self, size_bytes: u64, slowdown: f64) {
-        // At least 1 by definition; a NaN from a caller's 0/0 counts as 1.
+        // `max` maps a NaN, such as from a caller's 0/0, to 1.
         let slowdown_bits = (slowdown.max(1.0) as f32).to_bits();
         let (size_high, size_low) = ((size_bytes >> 32) as u32, size_bytes as u32);
         self.samples.push(Sample { size_high, size_low, slowdown_bits });
@@ -87,8 +87,8 @@ impl SlowdownSamples {
         self.samples.is_empty()
     }
 
-    /// Returns the table; `None` without flows. It is independent of the order of insertion. Sorts in place, as a copy
-    /// of millions of samples would double the memory.
+    /// Returns the table, which does not depend on the order of insertion; `None` without flows. Sorts the samples in
+    /// place, because a copy of millions of samples would double the memory.
     pub fn table(&mut self) -> Option<SlowdownTable> {
         self.samples.sort_unstable();
         let sorted = self.samples.as_slice();
@@ -125,25 +125,25 @@ pub(crate) fn decade_bounds() -> impl Iterator<Item = u64> {
     steps.chain([10_000_000_000, u64::MAX])
 }
 
-/// Computes the statistics of nonempty samples; leaves their slowdowns sorted in `scratch`.
+/// Computes the statistics of a nonempty list of samples; leaves the sorted slowdowns in `scratch`.
 fn bin(samples: &[Sample], from_bytes: u64, to_bytes: u64, scratch: &mut Vec<u32>) -> SizeBin {
     scratch.clear();
     scratch.extend(samples.iter().map(|sample| sample.slowdown_bits));
     scratch.sort_unstable();
     let count = samples.len() as u64;
-    // Summed in sorted order, so that the order of insertion does not matter.
+    // The samples are summed in sorted order, so that rounding does not depend on the order of insertion.
     let sum: f64 = samples.iter().map(|sample| sample.slowdown()).sum();
     let at = |q: f64| round(f64::from(f32::from_bits(scratch[rank(q, count) as usize - 1])));
     let mean = round(sum / count as f64);
     SizeBin { from_bytes, to_bytes, count, mean, p50: at(0.5), p95: at(0.95), p99: at(0.99) }
 }
 
-/// Rounds to four decimals, as further digits are artefacts of 32-bit storage.
+/// Rounds to four decimals, because further decimals are artefacts of the 32-bit storage.
 fn round(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// Aligned plain text: the bins of equal count, then all flows.
+/// Writes aligned plain text: the bins of equal count, then all flows.
 impl std::fmt::Display for SlowdownTable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let header = ["size up to", "flows", "mean", "p50", "p95", "p99"].map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Completion times and slowdowns of all flows, added one by one.
+//! FCTs and slowdowns, accumulated flow by flow.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use crate::coverage::Coverage;
 use crate::histogram::Histogram;
 use crate::summary::{Distribution, Goodput};
 
-/// Upper bounds of the size ranges of completion times, in bytes.
+/// Upper bounds of the flow size ranges in `fct_by_size`, in bytes.
 pub const SIZE_BOUNDS_BYTES: [u64; 5] = [10_000, 100_000, 1_000_000, 10_000_000, u64::MAX];
 
-/// Completion times of flows of one range of sizes.
+/// Completion times of the flows in a size range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FctOfSize {
-    /// Greatest size, of [`SIZE_BOUNDS_BYTES`].
+    /// Upper bound of the size range, one of [`SIZE_BOUNDS_BYTES`].
     pub to_bytes: u64,
-    /// Completed flows.
+    /// Number of completed flows.
     pub count: u64,
     /// Mean completion time, in ns.
     pub mean_ns: f64,
@@ -28,22 +28,22 @@ pub struct FctOfSize {
 /// `flows` of `summary.json`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowSummary {
-    /// Started flows.
+    /// Number of started flows.
     pub started: u64,
-    /// Started flows with a delivered last byte.
+    /// Number of started flows whose last byte was delivered.
     pub completed: u64,
-    /// Completed flows whose sender lacked the acknowledgement at the end of the run: they have no line in `fct.txt`.
-    /// Omitted if 0.
+    /// Number of completed flows whose sender had not received the last acknowledgement at the end of the run:
+    /// `fct.txt` has no line for them. Omitted if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unacknowledged: u64,
-    /// Flows that started and had not completed at the end of the run. Omitted without any.
+    /// Flows that started and had not completed at the end of the run. Omitted if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<Unfinished>,
-    /// Completion times, from start to delivery of the last byte, in ns; null without any.
+    /// Completion times, from start to delivery of the last byte, in ns; null if no flow completed.
     pub fct_ns: Option<Distribution>,
-    /// Completion times by size; sizes without a completed flow are omitted.
+    /// Completion times by size range; ranges without a completed flow are omitted.
     pub fct_by_size: Vec<FctOfSize>,
-    /// Slowdowns (FCT over baseline FCT); null without any.
+    /// Slowdowns (FCT over baseline FCT); null if no flow has one.
     pub slowdown: Option<SlowdownSummary>,
     /// Jain's fairness index of the completed flows' normalised rates (1 / slowdown): 1 if all slowdowns are equal;
     /// null if `slowdown` is null.
@@ -65,7 +65,7 @@ impl FlowSummary {
         Coverage { completed: self.completed, started: self.completed + unfinished }
     }
 
-    /// Like [`FlowSummary::coverage`], for one range of sizes, an index into [`SIZE_BOUNDS_BYTES`].
+    /// Like [`FlowSummary::coverage`], for the size range with index `at` in [`SIZE_BOUNDS_BYTES`].
     pub fn coverage_of_size(&self, at: usize) -> Coverage {
         let (above, to) = (if at == 0 { 0 } else { SIZE_BOUNDS_BYTES[at - 1] }, SIZE_BOUNDS_BYTES[at]);
         let completed = self.fct_by_size.iter().find(|of| of.to_bytes == to).map_or(0, |of| of.count);
@@ -80,8 +80,8 @@ impl FlowSummary {
         labelled_summary.map_or_else(|| format!("entry {traffic}"), |labelled_summary| labelled_summary.label.clone())
     }
 
-    /// Labels the entries of the traffic and gives each its share of `goodput`, including entries without flows. With
-    /// empty `names` removes the labelled parts instead.
+    /// Adds to each traffic entry its label and its share of `goodput`; adds entries without flows. If `names` is
+    /// empty, removes the labels and shares instead.
     pub fn label(&mut self, names: &[String], goodput: &Goodput) {
         if names.is_empty() {
             return self.by_traffic.iter_mut().for_each(|entry| entry.labelled = None);
@@ -110,7 +110,7 @@ pub struct SlowdownSummary {
     pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
-    /// Greatest.
+    /// Greatest slowdown.
     pub max: f64,
     /// 20 bins of equal count in order of size.
     pub by_size: Vec<SizeBin>,
@@ -125,23 +125,23 @@ impl From<SlowdownTable> for SlowdownSummary {
     }
 }
 
-/// Flows of one entry of the scenario's traffic.
+/// Statistics of one entry of the scenario's traffic.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TrafficSummary {
-    /// The entry, from 0.
+    /// Index of the entry in the scenario, from 0.
     pub traffic: u32,
-    /// Started flows.
+    /// Number of started flows.
     pub started: u64,
-    /// Completed flows.
+    /// Number of completed flows.
     pub completed: u64,
-    /// Flows of limited size that had not completed at the end of the run. Omitted if 0.
+    /// Number of flows of limited size that had not completed at the end of the run. Omitted if 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unfinished: u64,
     /// Payload of the completed flows, in bytes.
     pub completed_bytes: u64,
     /// Completion times, in ns.
     pub fct_ns: Option<Distribution>,
-    /// Statistics under the entry's label; omitted for a single entry without one.
+    /// Statistics under the entry's label; omitted if the scenario has a single entry without a label.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub labelled: Option<LabelledSummary>,
 }
@@ -152,20 +152,20 @@ impl TrafficSummary {
         Coverage { completed: self.completed, started: self.completed + self.unfinished }
     }
 
-    /// Returns whether a flow of the entry started, or payload of the entry arrived.
+    /// Returns whether a flow of the entry started, or payload of the entry was delivered.
     pub fn has_something(&self) -> bool {
         self.started > 0 || self.labelled.as_ref().is_some_and(|labelled_summary| labelled_summary.payload_bytes > 0)
     }
 }
 
-/// Statistics of an entry of the scenario's traffic under its label.
+/// Label of an entry of the scenario's traffic, and further statistics of the entry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LabelledSummary {
     /// The label.
     pub label: String,
-    /// Slowdowns (FCT over baseline FCT); null without any.
+    /// Slowdowns (FCT over baseline FCT); null if no flow has one.
     pub slowdown: Option<SlowdownOfLabel>,
-    /// Payload that arrived in the span of [`Goodput`], in bytes, each byte once.
+    /// Payload that was delivered in the span of [`Goodput`], in bytes; each byte counts once.
     pub payload_bytes: u64,
     /// Payload rate over the span, in bit/s.
     pub goodput_bps: f64,
@@ -175,7 +175,7 @@ pub struct LabelledSummary {
     pub timeouts: u64,
 }
 
-/// Slowdowns of one entry's flows: mean and greatest exact to four decimals, quantiles within 0.4 %.
+/// Slowdowns of one entry's flows. Mean and maximum are exact to four decimals; the error of quantiles is below 0.4 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SlowdownOfLabel {
     /// Mean.
@@ -190,7 +190,7 @@ pub struct SlowdownOfLabel {
     pub max: f64,
 }
 
-/// Fixed-point scale of slowdowns in histograms.
+/// Fixed-point scale of slowdowns in histograms: millionths.
 const SLOWDOWN_PARTS: f64 = 1e6;
 
 impl SlowdownOfLabel {
@@ -214,7 +214,7 @@ struct TrafficAccumulator {
     timeouts: u64,
 }
 
-/// Accumulates flows one by one: 12 bytes per completed flow, and histograms.
+/// Accumulates flows one by one, in histograms and in 12 bytes per completed flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowStatistics {
     by_traffic: BTreeMap<u32, TrafficAccumulator>,
@@ -264,8 +264,8 @@ impl FlowStatistics {
         }
     }
 
-    /// Returns the number of flows that completed faster than their baseline. Any number but 0 indicates an error of
-    /// the baseline or the simulator; slowdowns do not show it, because they are clamped to 1.
+    /// Returns the number of flows that completed faster than their baseline FCT. If it is not 0, the baseline or the
+    /// simulator is wrong; slowdowns do not show this, because they are clamped to at least 1.
     pub fn faster_than_alone(&self) -> u64 {
         self.faster_than_alone
     }
@@ -277,7 +277,7 @@ impl FlowStatistics {
         all
     }
 
-    /// Returns the slowdown by size; `None` without any.
+    /// Returns the slowdown by size; `None` if no flow has a slowdown.
     pub fn slowdown_table(&mut self) -> Option<SlowdownTable> {
         self.slowdowns.table()
     }
@@ -297,7 +297,7 @@ impl FlowStatistics {
                 slowdown: SlowdownOfLabel::of(&gathered.slowdown),
                 retransmitted_bytes: gathered.retransmitted_bytes,
                 timeouts: gathered.timeouts,
-                // The caller adds names and goodput: [`FlowSummary::label`].
+                // [`FlowSummary::label`] adds names and goodput.
                 ..LabelledSummary::default()
             }),
         };

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::slowdown::decade_bounds;
 
-/// Value of the size of an unlimited flow: the flow cannot complete, and does not count as unfinished.
+/// Size of a flow of unlimited size: such a flow cannot complete, and does not count as unfinished.
 pub const ENDLESS_BYTES: u64 = u64::MAX;
 
 /// Flows of the measured window that had not completed at the end of the run; statistics over completed flows exclude
@@ -13,25 +13,26 @@ pub const ENDLESS_BYTES: u64 = u64::MAX;
 pub struct Unfinished {
     /// Number of flows, except those of unlimited size.
     pub count: u64,
-    /// Greatest of the size bounds 1, 3, 10, 30 ... KB, in bytes, that at least three quarters of them exceed; 0
-    /// without one.
+    /// Lower bound of the 25th percentile of their sizes, in bytes: the greatest of 1, 3, 10, 30 ... KB that at least
+    /// three quarters of the unfinished flows exceed; 0 if there is none.
     #[serde(alias = "mostly_above_bytes")]
     pub size_p25_bytes: u64,
-    /// Number by range of sizes, with the bounds 1, 3, 10, 30 ... KB; empty ranges are omitted.
+    /// Number of flows by size range, with the bounds 1, 3, 10, 30 ... KB; empty ranges are omitted.
     pub by_decade: Vec<UnfinishedOfSize>,
 }
 
-/// Unfinished flows of a range of sizes.
+/// Number of unfinished flows in a size range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnfinishedOfSize {
-    /// Greatest size, in bytes.
+    /// Upper bound of the size range, in bytes.
     pub to_bytes: u64,
     /// Number of flows.
     pub count: u64,
 }
 
 impl Unfinished {
-    /// Computes the statistics from the number of flows for each of [`decade_bounds`]; `None` without flows.
+    /// Computes the statistics; `counts` returns the number of flows in the size range that ends at one of
+    /// [`decade_bounds`]. `None` without flows.
     pub(super) fn of(counts: impl Fn(u64) -> u64) -> Option<Unfinished> {
         let of_size = |to_bytes| UnfinishedOfSize { to_bytes, count: counts(to_bytes) };
         let by_decade: Vec<_> = decade_bounds().map(of_size).filter(|of| of.count > 0).collect();
@@ -48,7 +49,7 @@ impl Unfinished {
         self.by_decade.iter().filter(within).map(|of| of.count).sum()
     }
 
-    /// Merges several runs.
+    /// Merges the statistics of several runs.
     pub fn merged<'a>(all: impl IntoIterator<Item = &'a Unfinished>) -> Option<Unfinished> {
         let all: Vec<&Unfinished> = all.into_iter().collect();
         let of_size = |to_bytes: u64| {
