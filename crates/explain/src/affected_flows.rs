@@ -1,4 +1,4 @@
-//! Flows with frames that waited behind paused ports (victim flows), by the root cause of the pause.
+//! Flows whose frames waited behind paused ports (victim or contributor flows), by the root cause of the pause.
 
 use super::chain::RootCause;
 use super::trace::{PortId, Trace};
@@ -6,10 +6,10 @@ use record::trace::{PacketKind, TraceEvent, TraceRow};
 use std::collections::{BTreeMap, BTreeSet};
 use units::Time;
 
-/// The frames of a flow in one direction: flow number, and whether they are its replies.
+/// Frames of a flow in one direction: flow number, and `true` for the reverse direction (acknowledgements, replies).
 pub type Stream = (u64, bool);
 
-/// Wait of the frames of one flow behind pauses with one root cause.
+/// Waiting time of the frames of one flow behind pauses with one root cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WaitTotals {
     /// Number of frames; a frame that waited at two paused ports counts twice.
@@ -30,7 +30,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Returns the name in texts.
+    /// Returns the name in explanations.
     pub const fn name(self) -> &'static str {
         match self {
             Role::Victim => "victim",
@@ -44,7 +44,7 @@ fn stream(row: &TraceRow) -> Option<Stream> {
     row.packet.map(|packet| (packet.flow, packet.kind != PacketKind::Data))
 }
 
-/// The egress ports on the paths of flows, and the flows of which a frame was traced to its destination.
+/// Egress ports on the paths of flows, and the flows of which a frame was traced from its source to its destination.
 #[derive(Debug, Default)]
 pub struct FlowPaths {
     ports: BTreeMap<Stream, BTreeSet<PortId>>,
@@ -52,7 +52,7 @@ pub struct FlowPaths {
 }
 
 impl FlowPaths {
-    /// Processes the next event.
+    /// Processes the next event of the trace.
     pub fn take(&mut self, row: &TraceRow) {
         let Some(stream) = stream(row) else { return };
         match row.event {
@@ -71,7 +71,7 @@ impl FlowPaths {
         self.ports.keys().map(|stream| stream.0).collect::<BTreeSet<_>>().len()
     }
 
-    /// Returns the relation of a flow to a root cause.
+    /// Returns the role of a flow relative to a root cause.
     pub fn role(&self, trace: &Trace, stream: Stream, root: &RootCause) -> Role {
         let destination = trace.ends(stream.0).map(|(src, dst)| if stream.1 { src } else { dst });
         let roots: &[PortId] = match root {
@@ -92,8 +92,8 @@ impl FlowPaths {
         }
         let last_hops = roots.iter().all(|&port| trace.is_last_hop(port));
         match destination.filter(|_| last_hops) {
-            // All ports of the root cause are last hops to other hosts, which this flow does not cross, even if its
-            // path is not traced.
+            // All ports of the root cause are last hops to hosts other than the flow's destination, so the flow does
+            // not cross them, even if its path is not traced.
             Some(destination) if roots.iter().all(|&port| trace.peer(port) != Some(destination)) => Role::Victim,
             Some(_) => Role::Contributor,
             None if self.whole.contains(&stream) => Role::Victim,
@@ -102,7 +102,7 @@ impl FlowPaths {
     }
 }
 
-/// A packet in a queue.
+/// A packet that is waiting in an egress queue.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     port: PortId,
@@ -128,7 +128,7 @@ impl<'t> WaitCollector<'t> {
         WaitCollector { trace, roots, queued: BTreeMap::new(), found: BTreeMap::new() }
     }
 
-    /// Processes the next event.
+    /// Processes the next event of the trace.
     pub fn take(&mut self, row: &TraceRow) {
         let (Some(packet), Some(stream)) = (row.packet, stream(row)) else { return };
         match row.event {
@@ -142,7 +142,7 @@ impl<'t> WaitCollector<'t> {
                 let since = queued.map_or(since, |queued| queued.since.min(since));
                 self.wait(Queued { port: id, since, stream, class: packet.class }, row.at);
             }
-            // The frame leaves the queue without transmission.
+            // A dropped frame leaves the queue without a transmission.
             TraceEvent::Dropped { .. } => {
                 if let Some(queued) = self.queued.remove(&packet.number) {
                     self.wait(queued, row.at);

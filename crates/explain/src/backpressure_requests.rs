@@ -1,4 +1,4 @@
-//! XOFF and XON requests sent and received at a port, under output backpressure.
+//! XOFF and XON requests that a port sent and received, under output backpressure.
 
 use super::explanation::{Explanation, plural};
 use super::trace::{PortId, Trace};
@@ -18,11 +18,12 @@ fn rate_words(rate_bps: u64) -> String {
     Rate::from_bps(rate_bps).map_or("nothing".to_owned(), |rate| rate.to_string())
 }
 
-/// Requests of one kind, by flow: their number; and time, port, rate (bit/s) and load of the first request.
+/// Requests of one kind, by flow: number of requests; and time, port, permitted rate (bit/s) and load of the first
+/// request.
 type BackpressureRequests = BTreeMap<TrafficSelector, (u64, Time, u16, u64, u64)>;
 
-/// Appends the flows that the output `id` paused by XOFF, and the flows that are held at this port because of XOFF from
-/// other outputs.
+/// Appends the flows that the output `id` paused by XOFF at its neighbours, and the flows that are held at `id` because
+/// of an XOFF from another output.
 pub fn explain(explanation: &mut Explanation, trace: &Trace, id: PortId) {
     let (mut sent, mut received) = (BackpressureRequests::new(), BackpressureRequests::new());
     for row in trace.rows.iter().filter(|row| row.node == id.0) {

@@ -1,4 +1,4 @@
-//! Root cause of a pause: from ingress account to egress queue, switch by switch, to the congested port.
+//! Root cause of a pause, followed from ingress account to egress queue, switch by switch, to the congested port.
 
 use super::explanation::{Explanation, plural};
 use super::pauses::{Decision, PauseInterval, class_words};
@@ -17,7 +17,7 @@ pub struct Step<'t> {
     pub egress: PortId,
     /// Load that the account has queued at this egress port.
     load: Load,
-    /// Pause of this egress port, which may begin after the decision; `None` if it is not paused.
+    /// Pause of this egress port, which may begin after the decision; `None` if the port is not paused.
     pub next: Option<&'t PauseInterval>,
 }
 
@@ -28,9 +28,9 @@ pub enum RootCause {
     Congested(PortId),
     /// A cyclic buffer dependency: ports that wait for each other, sorted by number.
     Cycle(Vec<PortId>),
-    /// A host: a pause-storm fault, because the buffer of a host never fills.
+    /// A host that sends pause frames: a pause-storm fault, because the buffer of a host never fills.
     Host(u32),
-    /// Credits that arrived late, or that are fewer than rate x RTT of the link of this port.
+    /// Credits that arrived late at this port, or that are fewer than rate x RTT of its link.
     Credits(PortId),
     /// A node that requested the pause although no frame of the account was queued.
     Drained(u32),
@@ -42,7 +42,7 @@ pub enum RootCause {
 pub fn chain<'t>(trace: &'t Trace, stop: &'t PauseInterval) -> (Vec<Step<'t>>, RootCause) {
     let mut stop = stop;
     let mut steps: Vec<Step<'t>> = Vec::new();
-    // For each pause on the chain: the number of steps before it.
+    // For each pause on the chain: the number of steps between the first pause and this pause.
     let mut seen = BTreeMap::new();
     loop {
         seen.insert((stop.port, stop.class, stop.of), steps.len());
@@ -114,7 +114,8 @@ pub fn explain(explanation: &mut Explanation, trace: &Trace, stop: &PauseInterva
         RootCause::Host(host) => {
             explanation.cause_line(format!("{} requested it: a host, at which the chain ends", trace.node(host)))
         }
-        // The trace does not contain the number of credits, so that the two causes cannot be distinguished.
+        // The trace does not contain the number of credits, so late credits and too few credits cannot be
+        // distinguished.
         RootCause::Credits(port) => explanation.cause_line(format!(
             "the other end had too little backlog to be the cause: the credits of {} were late, behind a frame of the \
              other direction, or do not cover rate x round trip",

@@ -1,4 +1,4 @@
-//! Explanation of one flow: waiting times, losses and the last packet.
+//! Explanation of one flow: its waiting times, its losses, and the packet that arrived last.
 
 use super::explanation::{Explanation, plural};
 use super::packet::{self, DelayComponents};
@@ -10,7 +10,7 @@ use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use units::{Bytes, Time};
 
-/// Maximum number of losses and locations listed one by one.
+/// Maximum number of losses, and of locations, that are listed one by one.
 const MAX_SHOWN: usize = 5;
 
 /// Explains flow `number`.
@@ -53,7 +53,7 @@ pub fn explain(trace: &Trace, number: u64) -> Result<Explanation, ExplainError> 
     if lost.len() > MAX_SHOWN {
         explanation.line(format!("... and {} more were lost.", lost.len() - MAX_SHOWN));
     }
-    // The packet with the last payload to arrive determines the FCT.
+    // The payload packet that arrives last determines the FCT.
     let arrival = |rows: &&&Vec<&TraceRow>| {
         let end = rows.iter().rev().find(|row| matches!(row.event, TraceEvent::Delivered));
         end.map(|row| row.at)
@@ -129,7 +129,7 @@ fn explain_locations(explanation: &mut Explanation, trace: &Trace, number: u64, 
         let port = trace.port_towards(id);
         explanation.cause_line(format!("{} waited for {port}: {waited} in total{stopped}", plural(count, "packet")));
     }
-    // A paused host creates no packets, so that this waiting time is not part of any packet's delay.
+    // A paused host creates no packets, so the time for which the host is paused is not part of any packet's delay.
     if let Some(first) = data.first().and_then(|rows| rows.first()) {
         let flow = trace.flows.get(&number);
         let from = flow.map_or(first.at, |flow| Time::from_ps(flow.start_ps));

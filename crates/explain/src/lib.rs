@@ -1,5 +1,5 @@
-//! Explanations of the delays and losses of a packet, a flow or a port in a traced run, in sentences; and all pauses of
-//! a run, by root cause.
+//! Explains, in sentences, the delays and losses of a packet, a flow or a port in a traced run; and lists all pauses of
+//! a run by root cause.
 //!
 //! ```text
 //!  folder of a result --Trace::read--> Trace --flow, packet, port--> Explanation: text | JSON

@@ -72,7 +72,7 @@ pub fn explanation(trace: &Trace, rows: &[&TraceRow]) -> (Explanation, DelayComp
     let mut spent = DelayComponents::default();
     let mut ahead: Vec<(u64, Load)> = Vec::new();
     let mut queued: Option<(Load, Time)> = None;
-    // Arrival time of the frame in transmission, unless an express frame interrupts it.
+    // Arrival time of the frame in transmission if no express frame preempts it.
     let mut expected: Option<Time> = None;
     let (mut outcome, mut cut) = (None, false);
     for row in rows {
@@ -123,7 +123,8 @@ pub fn explanation(trace: &Trace, rows: &[&TraceRow]) -> (Explanation, DelayComp
             TraceEvent::Trimmed { port, trimmed_bytes } => {
                 let port = trace.port_towards((row.node, *port));
                 cut = true;
-                // The frame may have waited at the tail of the data queue; its header waits in another queue.
+                // Queueing before the trimming was in the data queue and is not counted: the header waits in another
+                // queue.
                 (queued, ahead) = (None, Vec::new());
                 let lost = Bytes((*trimmed_bytes).into());
                 explanation.at(

@@ -1,4 +1,4 @@
-//! All pauses of a run, by root cause, with the propagation of the pauses and the waiting flows.
+//! All pauses of a run by root cause, with the propagation of the pauses and the flows that waited.
 
 mod json;
 
@@ -16,14 +16,14 @@ use text::numbers::span_ps;
 use text::{ColorMode, Layout, Style, table};
 use units::Time;
 
-/// Maximum number of root causes in the text, and of ports and waiting flows per root cause; `--json` contains all.
+/// Maximum number of root causes in the text, and of ports, hosts and flows per root cause; `--json` contains all.
 const MAX_SHOWN: usize = 16;
 
-/// Number and total time of pauses and holds.
+/// Number and total duration of pauses, including holds (pauses of one flow or destination).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct PauseTotals {
     stops: u64,
-    /// Number of `stops` that held one flow or destination only.
+    /// Number of `stops` that are holds.
     holds: u64,
     time: Time,
     longest: Time,
@@ -44,14 +44,15 @@ impl PauseTotals {
 /// A paused port; or a held flow or destination at a port.
 type PausedTraffic = (PortId, Option<TrafficSelector>);
 
-/// Pauses and waits with one root cause.
+/// Pauses with one root cause, and the waiting times that they caused.
 #[derive(Debug)]
 struct CauseEffects {
     root: RootCause,
     all: PauseTotals,
-    /// Pauses by their path of propagation from the root cause; the last element of a path is the paused port.
+    /// Pauses by the path along which they propagated from the root cause; the last element of a path is the paused
+    /// port.
     tree: BTreeMap<Vec<PausedTraffic>, PauseTotals>,
-    /// Hosts whose ports were paused.
+    /// Hosts whose egress ports were paused.
     hosts: BTreeMap<u32, (Role, PauseTotals)>,
     flows: BTreeMap<Stream, (Role, WaitTotals)>,
 }
@@ -65,7 +66,7 @@ impl CauseEffects {
         self.tree.keys().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Returns the number of hosts and flows with this role, as text.
+    /// Returns the number of paused hosts and of waiting flows with this role, as text.
     fn suffering(&self, role: Role) -> String {
         let hosts = self.hosts.values().filter(|host| host.0 == role).count();
         let flows = self.flows.values().filter(|flow| flow.0 == role).count();
@@ -120,7 +121,7 @@ impl PauseCauses {
                 }
                 roots.push(number);
                 let one = &mut caused[number];
-                // The last step of a cycle leads back to a pause that is already in the path.
+                // In a cycle, the last step leads back to a pause that is already in the path: skip it.
                 let closing = usize::from(matches!(one.root, RootCause::Cycle(_)));
                 let between = steps.iter().rev().skip(closing).filter_map(|step| step.next);
                 let path = between.chain([stop]).map(|stop| (stop.port, stop.of));
@@ -147,8 +148,8 @@ impl PauseCauses {
         Ok(pause_causes)
     }
 
-    /// Sets the role of each host: contributor if a flow of the host is one; otherwise unknown if the role of a flow is
-    /// unknown; otherwise victim.
+    /// Sets the role of each paused host from the flows that it sends: contributor if any of them is a contributor;
+    /// otherwise unknown if the role of any of them is unknown; otherwise victim.
     fn classify_hosts(&self, paths: &FlowPaths, caused: &mut [CauseEffects]) {
         let mut of_host: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
         for &flow in self.trace.flows.keys() {
@@ -250,10 +251,10 @@ impl PauseCauses {
         row
     }
 
-    /// Returns the paused ports as a tree that follows the propagation of pauses.
+    /// Returns the rows of the paused ports as a tree, indented by the number of propagation steps from the root cause.
     fn branches(&self, one: &CauseEffects) -> Vec<Vec<String>> {
-        // In a cycle, each path begins with the other ports of the cycle, which the heading lists: omit their
-        // indentation.
+        // If the root cause is a cycle, every path begins with the other ports of the cycle, which the heading lists:
+        // indent relative to the shortest path.
         let least = one.tree.keys().map(Vec::len).min().unwrap_or(1);
         let rows = one.tree.iter().take(MAX_SHOWN).map(|(path, stopped)| {
             let (port, of) = path.last().copied().unwrap_or(((0, 0), None));
@@ -268,7 +269,8 @@ impl PauseCauses {
         rows.collect()
     }
 
-    /// Returns hosts, then flows: victims first, then by descending time.
+    /// Returns the rows of the paused hosts, then of the flows that waited; each group by role (victims first), then by
+    /// descending time.
     fn affected_flows(&self, one: &CauseEffects) -> Vec<Vec<String>> {
         let mut hosts: Vec<_> = one.hosts.iter().collect();
         hosts.sort_by_key(|(_, (role, stopped))| (*role, Reverse(stopped.time)));

@@ -1,4 +1,4 @@
-//! Pauses of ports, and the decisions that caused these pauses.
+//! Pauses of ports, and the decisions of accounts and output ports that caused these pauses.
 
 mod builder;
 
@@ -20,9 +20,9 @@ pub struct PauseInterval {
     /// The held flow or destination, under output backpressure; `None` for PAUSE, PFC and credits, which apply to all
     /// frames of the class.
     pub of: Option<TrafficSelector>,
-    /// Start of the span.
+    /// Start of the pause.
     pub from: Time,
-    /// End of the span.
+    /// End of the pause.
     pub until: Time,
     /// Whether the pause lasted to the end of the run.
     pub at_end: bool,
@@ -30,7 +30,7 @@ pub struct PauseInterval {
     pub credit: bool,
     /// For a hold: the lowest rate that an XOFF permitted in the time span, in bit/s; 0 blocks all frames.
     pub rate_bps: u64,
-    /// Index of the causing decision in `Pauses::decisions`.
+    /// Index in `Pauses::decisions` of the decision that caused the pause.
     cause: Option<usize>,
 }
 
@@ -41,7 +41,7 @@ impl PauseInterval {
     }
 }
 
-/// Returns the sum, saturating, because the sum over a long trace may exceed a [`Time`].
+/// Returns the sum of the times, saturating, because the sum over a long trace may exceed a [`Time`].
 pub fn total(times: impl IntoIterator<Item = Time>) -> Time {
     times.into_iter().fold(Time::ZERO, Time::saturating_add)
 }
@@ -54,11 +54,11 @@ pub struct Decision {
     pub port: PortId,
     /// Class of the ingress account.
     pub class: Option<u8>,
-    /// The flow or destination that output backpressure applies to; `None` for other kinds.
+    /// The flow or destination that output backpressure applies to; `None` for PAUSE, PFC and credits.
     pub of: Option<TrafficSelector>,
     /// Time of the decision.
     pub at: Time,
-    /// Time of the resume; `None` if there was none.
+    /// Time of the resume decision; `None` if there was none.
     pub go: Option<Time>,
     /// Bytes in the account; with output backpressure, the load of the output port in the unit of its queue limit.
     pub held: u64,
@@ -128,8 +128,8 @@ impl Pauses {
         indices.flat_map(move |indices| overlapping(&self.stops, indices, from, until))
     }
 
-    /// Returns the downstream cause of the load at the output `port` in a time span: the first hold of these frames at
-    /// that port; if there is none, the earliest hold of other frames with rate 0.
+    /// Returns the hold that explains the load of the output `port` in a time span: the first hold of these frames at
+    /// this port; if there is none, the earliest hold of other frames with rate 0.
     pub fn filled_by(&self, port: PortId, of: TrafficSelector, from: Time, until: Time) -> Option<&PauseInterval> {
         let first = |key: &Flow| {
             let indices = self.by_flow.get(key)?;
@@ -147,8 +147,8 @@ impl Pauses {
     }
 }
 
-/// Returns the indices of the pauses that overlap a time span. `indices` refers to pauses that are in order of time and
-/// do not overlap each other.
+/// Returns those of `indices` whose pauses overlap a time span. The pauses of `indices` must be in chronological order
+/// and must not overlap each other.
 fn overlapping<'a>(
     all: &'a [PauseInterval],
     indices: &'a [usize],
@@ -159,7 +159,7 @@ fn overlapping<'a>(
     indices[first..].iter().copied().take_while(move |&index| all[index].from < until)
 }
 
-/// Returns " (class 3)"; an empty text for all classes.
+/// Returns the class as a suffix, such as " (class 3)"; an empty text if the pause applies to all classes.
 pub fn class_words(class: Option<u8>) -> String {
     class.map(|class| format!(" (class {class})")).unwrap_or_default()
 }

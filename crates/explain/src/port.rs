@@ -100,7 +100,7 @@ fn explain_storms(explanation: &mut Explanation, trace: &Trace, id: PortId) {
     }
 }
 
-/// Returns the losses at an egress port, by cause: number of losses, and time of the first.
+/// Returns the losses at an egress port by cause: their number, and the time of the first.
 fn losses(trace: &Trace, id: PortId) -> BTreeMap<String, (u64, Time)> {
     let mut losses: BTreeMap<String, (u64, Time)> = BTreeMap::new();
     for row in trace.rows.iter().filter(|row| row.node == id.0) {

@@ -9,12 +9,12 @@ use std::path::Path;
 use text::numbers::{counted, grouped, size, span_ps};
 use text::{Layout, quoted, table};
 
-/// Flows by descending slowdown, unfinished flows first.
+/// The slowest flows: unfinished flows first, then by descending slowdown.
 #[derive(Clone, Debug)]
 pub struct Slowest {
-    /// The flows with the largest slowdown.
+    /// The slowest flows, in this order.
     pub flows: Vec<FlowRecord>,
-    /// Number of flows of at most `up_to_bytes`, from which the slowest were selected.
+    /// Number of flows of at most `up_to_bytes` in the run, from which the slowest were selected.
     pub of: u64,
     /// Names of the hosts; empty if the run did not record them.
     names: Vec<String>,

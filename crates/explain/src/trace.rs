@@ -76,7 +76,7 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Like [`Trace::read`], but passes the events to `visit` instead of storing them.
+    /// Like [`Trace::read`], but passes each event to `visit` instead of storing it.
     ///
     /// # Errors
     /// As [`Trace::read`].
@@ -112,12 +112,12 @@ impl Trace {
         Ok(visit_trace(&self.file, visit)?)
     }
 
-    /// Returns whether a node is a host.
+    /// Returns whether `node` is a host.
     pub fn is_host(&self, node: u32) -> bool {
         self.hosts.binary_search(&node).is_ok()
     }
 
-    /// Returns the source and destination nodes of a recorded flow.
+    /// Returns the nodes of the source and destination host of a recorded flow.
     pub fn ends(&self, flow: u64) -> Option<(u32, u32)> {
         let flow = self.flows.get(&flow)?;
         Some((*self.hosts.get(flow.src_host as usize)?, *self.hosts.get(flow.dst_host as usize)?))
@@ -140,7 +140,7 @@ impl Trace {
         self.ports.get(&id)
     }
 
-    /// Returns the node at the other end of a port.
+    /// Returns the node at the other end of the port's link.
     pub fn peer(&self, id: PortId) -> Option<u32> {
         self.port(id).map(|port| port.peer)
     }
@@ -158,7 +158,7 @@ impl Trace {
         }
     }
 
-    /// Returns the serialisation time of these frames at the rate of a port.
+    /// Returns the serialisation delay of these frames, including preamble and gap, at the rate of a port.
     pub fn serialisation(&self, id: PortId, frames: u64, bytes: u64) -> Time {
         let rate = self.port(id).and_then(|port| Rate::from_bps(port.rate_bps));
         let bytes = frames.saturating_mul(WIRE_OVERHEAD_BYTES).saturating_add(bytes);

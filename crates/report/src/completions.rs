@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Upper bounds of the flow size ranges in bytes, as in `fct_by_size` of a summary.
+/// Upper bounds of the flow size ranges in bytes, as in `fct_by_size` of `summary.json`.
 const SIZES: [(u64, &str); 5] = [
     (10_000, "up to 10 KB"),
     (100_000, "10 to 100 KB"),
@@ -27,18 +27,18 @@ const MAX_FLOWS: usize = 1000;
 pub struct CdfSet {
     /// CDF over all flows.
     pub all: Curve,
-    /// CDFs by flow size, if completed flows are in more than one size range.
+    /// CDFs by flow size; empty unless completed flows are in more than one size range.
     pub by_size: Vec<Curve>,
-    /// CDFs by label of the traffic entry, if there are several labels: those with the most flows.
+    /// CDFs by label of the traffic entry, for the labels with the most flows; empty unless there are several labels.
     pub by_label: Vec<Curve>,
 }
 
-/// Slowdowns of the flows in a size range, for a box plot.
+/// Box plot of the slowdowns of the flows in a size range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SlowdownBox {
-    /// Lower bound, exclusive, in bytes.
+    /// Lower bound of the size range, exclusive, in bytes.
     pub above_bytes: u64,
-    /// Upper bound, inclusive, in bytes.
+    /// Upper bound of the size range, inclusive, in bytes.
     pub to_bytes: u64,
     /// Number of flows.
     pub count: u64,
@@ -48,12 +48,12 @@ pub struct SlowdownBox {
     pub mean: f64,
 }
 
-/// A flow of the list.
+/// A flow in the list of flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Flow {
     /// Number of the flow.
     pub flow: u64,
-    /// Index of its label in [`Flows::labels`].
+    /// Index of the flow's label in [`Flows::labels`].
     pub label: usize,
     /// Source and destination host, numbered from 0 in the order of their nodes.
     pub hosts: [u64; 2],
@@ -71,18 +71,18 @@ pub struct Flow {
     pub timeouts: u64,
 }
 
-/// The list of flows: unfinished flows first, then by descending slowdown.
+/// The list of flows: unfinished flows first, then by descending slowdown; truncated to the maximum number on a page.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Flows {
     /// Number of recorded flows.
     pub recorded: usize,
     /// Labels of traffic entries.
     pub labels: Vec<String>,
-    /// The list.
+    /// The listed flows.
     pub list: Vec<Flow>,
 }
 
-/// Content of `flows.parquet`.
+/// Data of `flows.parquet` for the figures and the list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Completions {
     /// FCTs, in us; `None` if no flow completed.
@@ -93,7 +93,7 @@ pub(crate) struct Completions {
     pub boxes: Vec<SlowdownBox>,
     /// The list of flows.
     pub flows: Flows,
-    /// Labels by traffic entry.
+    /// Label of each traffic entry, by its index in the scenario.
     pub labels: BTreeMap<u64, String>,
 }
 
@@ -103,7 +103,7 @@ struct Values {
     all: Vec<f64>,
     by_size: [Vec<f64>; SIZES.len()],
     by_traffic: BTreeMap<u64, Vec<f64>>,
-    /// Numbers of unfinished flows, which have no value, by size range and by traffic entry.
+    /// Number of unfinished flows, which have no value, by size range and by traffic entry.
     open_by_size: [u64; SIZES.len()],
     open_by_traffic: BTreeMap<u64, u64>,
 }
@@ -129,7 +129,7 @@ impl Values {
             let count = coverage(values.len(), open);
             distribution(format!("{name} ({count})"), values, open)
         };
-        // A single CDF would equal that of all flows.
+        // If there is only one CDF, it equals that of all flows: omit it.
         let several = |curves: Vec<Curve>| if curves.len() > 1 { curves } else { Vec::new() };
         let sizes = self.by_size.into_iter().zip(self.open_by_size).zip(SIZES);
         let sizes = sizes.filter(|((values, _), _)| !values.is_empty());
@@ -157,7 +157,8 @@ fn coverage(completed: usize, open: u64) -> String {
     if open == 0 { completed.to_string() } else { coverage.to_string() }
 }
 
-/// Returns the bounds of the size range that contains `bytes`, of the series 1, 3, 10, 30 ... KB, as in a summary.
+/// Returns the bounds of the size range that contains `bytes`. The ranges have the bounds 1, 3, 10, 30 ... KB, as in
+/// `by_decade` of `summary.json`.
 fn decade(bytes: u64) -> (u64, u64) {
     let (mut above, mut to, mut power) = (0, 1000_u64, true);
     while bytes > to {
@@ -167,7 +168,7 @@ fn decade(bytes: u64) -> (u64, u64) {
     (above, to)
 }
 
-/// Returns a percentile of sorted values.
+/// Returns a percentile of sorted values (nearest rank).
 fn quantile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100).max(1);
     sorted.get(rank - 1).copied().map_or(0.0, short)
@@ -187,8 +188,9 @@ fn boxes(slowdowns: Vec<(u64, f64)>) -> Vec<SlowdownBox> {
     bins.into_iter().map(of_bin).collect()
 }
 
-/// Reads the flows of the run in `folder`, which figures name `run`. Figures cover the flows for whose start, in ps,
-/// `measured` is true, as in the summary. The list covers all flows, and always includes those in `first`.
+/// Reads the flows of the run in `folder`, which figures name `run`. As in the summary, figures cover only the flows
+/// that start at a time (in ps) for which `measured` is true. The list covers all flows, and always includes those in
+/// `first`.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -206,7 +208,7 @@ pub(crate) fn completions(
         let (bytes, starts) = (part.u64s("size_bytes")?, part.u64s("start_ps")?);
         let (taken, slowed) = (part.u64s("fct_ps")?, part.f64s("slowdown")?);
         let (again, timeouts) = (part.u64s("retransmitted_bytes")?, part.u64s("timeouts")?);
-        // Tables of earlier versions have no column `label`.
+        // Tables written by earlier versions have no column `label`.
         let texts = part.column("label").ok();
         for row in 0..part.rows {
             let (Some(flow), Some(traffic)) = (numbers[row], entries[row]) else { continue };
@@ -308,8 +310,8 @@ mod tests {
         assert_eq!(Values::default().shares("run", &labels), None);
     }
 
-    /// Writes a table with flows 0, 1, ... that have these traffic entries, sizes, starts and FCTs in us; and these
-    /// labels, if any. Returns its folder.
+    /// Writes a table with flows 0, 1, ...: per flow the traffic entry, size in bytes, start and FCT in us; and its
+    /// label, if `labels` are given. Returns the folder of the table.
     fn written(name: &str, rows: &[(u64, u64, u64, Option<u64>)], labels: Option<&[&str]>) -> std::path::PathBuf {
         let folder = std::env::temp_dir().join(format!("tidegate-completions-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();

@@ -10,10 +10,10 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Maximum number of flows with curves on a page. A figure shows the flows with the lowest numbers; for a selected
-/// flow, it shows the curve of this flow.
+/// Maximum number of flows with curves on a page: those with the lowest numbers. A figure shows the curves of the first
+/// of them or, if the user selects a flow, the curve of this flow.
 const MAX_FLOWS: usize = 60;
-/// Maximum number of points of a curve that is not in the common figure.
+/// Maximum number of points of a curve that is shown only if its flow is selected.
 const FEW_POINTS: usize = 240;
 
 /// A figure of one quantity over time, with one curve per flow.
@@ -23,13 +23,14 @@ pub struct Panel {
     pub title: String,
     /// Unit of the quantity.
     pub unit: String,
-    /// Curves over time in us, of the flows with the lowest numbers; the figure shows the first 12 of them.
+    /// Curves over time in us, of the flows with the lowest numbers; unless a flow is selected, the figure shows the
+    /// first 12.
     pub curves: Vec<Curve>,
 }
 
-/// Label and points of the curve of each flow.
+/// Per flow: label and points of its curve.
 type Lines = BTreeMap<u64, (String, Vec<(f64, f64)>)>;
-/// The type of an entry of [`CONTROLS`].
+/// An entry of [`CONTROLS`].
 type Quantity = (&'static str, &'static str, &'static str, f64);
 
 /// Column of `control.parquet`, title and unit in figures, and divisor for the conversion to this unit.
@@ -49,7 +50,8 @@ const CONTROLS: [Quantity; 8] = [
 /// # Errors
 /// If the table cannot be read.
 pub(crate) fn controls(folder: &Path) -> Result<Vec<Panel>, RecordError> {
-    // A first pass over the table finds the flows with the lowest numbers, to limit memory.
+    // A first pass over the table finds the flows with the lowest numbers, so that the second pass stores only their
+    // samples.
     let mut flows = BTreeSet::new();
     for_parts(folder, CONTROL_FILE, |part| {
         for flow in part.u64s("flow")?.iter().flatten() {

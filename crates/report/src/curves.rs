@@ -25,25 +25,25 @@ impl Curve {
         Curve::thinned(name, points, MAX_POINTS)
     }
 
-    /// Makes a curve of these points, downsampled to at most `most` points; `most` is at least 4.
+    /// Makes a curve of these points, downsampled to at most `most` points, where `most` is at least 4.
     pub fn thinned(name: impl Into<String>, points: &[(f64, f64)], most: usize) -> Curve {
         let (x, y) = thin(points, most).into_iter().map(|(x, y)| (exact(x), short(y))).unzip();
         Curve { name: name.into(), x, y, flow: None }
     }
 }
 
-/// Rounds to six significant digits: more are not visible, and the page contains thousands of numbers.
+/// Rounds to six significant digits: more are not visible in a figure, and a page contains thousands of numbers.
 pub(crate) fn short(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 
-/// Rounds to nine significant digits, so that two instants of a long run remain distinct.
+/// Rounds to nine significant digits, so that two close instants of a long run remain distinct.
 fn exact(value: f64) -> f64 {
     format!("{value:.8e}").parse().unwrap_or(value)
 }
 
-/// Downsamples to at most `most` points (at least 4): the first, minimum, maximum and last point of each interval, so
-/// that all peaks remain visible.
+/// Downsamples to at most `most` points (at least 4): keeps the first, the minimum, the maximum and the last point of
+/// each interval, so that all peaks remain visible.
 pub fn thin(points: &[(f64, f64)], most: usize) -> Vec<(f64, f64)> {
     if points.len() <= most {
         return points.to_vec();

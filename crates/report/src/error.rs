@@ -24,7 +24,7 @@ pub enum ReportError {
     OtherVersion {
         /// The folder.
         path: PathBuf,
-        /// Version that wrote it.
+        /// Version of tidegate that wrote the result.
         version: String,
     },
     /// A file that is damaged or cannot be read.

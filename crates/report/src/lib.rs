@@ -1,4 +1,4 @@
-//! Results as one self-contained HTML page, which needs no network, server or external library.
+//! Renders results as one self-contained HTML page, which needs no network, server or external library.
 //!
 //! ```text
 //!   result folder ── read ──> Run: numbers and sampled curves ── page ──> one file
@@ -7,8 +7,8 @@
 //!   sweep folder ─── read ──> Sweep: samples of every combination ── sweep_page ──> one file
 //! ```
 //!
-//! Data that grows with the length of a run is downsampled to the resolution of a screen: a report of ten runs is a few
-//! megabytes.
+//! Data that grows with the length of a run is downsampled to the resolution of a screen, so that a report of ten runs
+//! has a few megabytes.
 
 mod completions;
 mod controls;

@@ -4,8 +4,9 @@ use crate::sweep::is_sweep;
 use record::table::{Table, Value, read_table};
 use std::path::{Path, PathBuf};
 
-/// Returns a name for each folder. If all are runs of one sweep, the names are the values that differ between them;
-/// otherwise they are folder names, with as many parent folders as are needed for distinct names.
+/// Returns a name for each folder. If all folders are runs of one sweep, the names are the values of the keys that
+/// differ between the runs; otherwise the folder names, with as many parent folders as are needed to make the names
+/// distinct.
 pub fn labels(folders: &[PathBuf]) -> Vec<String> {
     if let Some(swept) = of_a_sweep(folders) {
         return swept;
@@ -29,8 +30,8 @@ fn distinct(labels: &[String]) -> bool {
     sorted.len() == labels.len()
 }
 
-/// Returns names of folders `SWEEP/runs/HASH` of one sweep; `None` if a folder is not in this sweep, or if the table of
-/// the sweep does not distinguish the folders.
+/// Returns names for folders `SWEEP/runs/HASH` of one sweep. `None` if a folder is not in this sweep, or if two folders
+/// would get the same name from the table of the sweep.
 fn of_a_sweep(folders: &[PathBuf]) -> Option<Vec<String>> {
     let full: Vec<PathBuf> = folders.iter().map(std::fs::canonicalize).collect::<Result<_, _>>().ok()?;
     let sweep = full.first()?.parent()?.parent()?;
@@ -39,8 +40,8 @@ fn of_a_sweep(folders: &[PathBuf]) -> Option<Vec<String>> {
     }
     let table = read_table(&sweep.join("sweep.parquet")).ok()?;
     let (run, seed) = (table.column_index("run").ok()?, table.column_index("seed").ok()?);
-    // The columns of the varied keys are between these two columns. A quantity also has a column in its base unit,
-    // which is redundant.
+    // The columns of the varied keys are between `run` and `seed`. A varied quantity has a second column, in its base
+    // unit: skip this column.
     let base = |at: &usize| {
         let name = &table.columns[*at].name;
         table.columns[..*at]
@@ -104,7 +105,7 @@ mod tests {
         assert_eq!(labels(&both), ["xoff 50KB", "xoff 100KB"]);
         write(&[("aaaa", "50KB", 50_000, 1), ("bbbb", "50KB", 50_000, 2)]);
         assert_eq!(labels(&both), ["seed 1", "seed 2"]);
-        // If a run is missing from the table, or a folder is not in the sweep, the names are folder names.
+        // If the table of the sweep lacks a run, or a folder is outside the sweep, the names are folder names.
         write(&[("aaaa", "50KB", 50_000, 1)]);
         assert_eq!(labels(&both), ["aaaa", "bbbb"]);
         let copy = folder.join("copy/aaaa");

@@ -35,7 +35,7 @@ pub fn sweep_page(title: &str, sweep: &Sweep) -> String {
 }
 
 fn filled(title: &str, hint: &str, of: &[&str], data: &Value) -> String {
-    // In a script element, `</` may end the element and `<!--` changes parsing: escape `<`.
+    // In a script element, `</` may end the element and `<!--` changes the parsing: escape every `<`.
     let data = data.to_string().replace('<', "\\u003c");
     let of = of.concat();
     let library = format!("/*\nFigures are drawn by uPlot:\n\n{UPLOT_LICENSE}\n*/\n{UPLOT}");
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// The scripts of a page share one scope, in which a duplicate declaration would be a syntax error.
+    /// All scripts of a page share one scope, in which a second declaration of a name would be a syntax error.
     #[test]
     fn no_name_is_declared_twice_at_the_top_of_a_page() {
         for of in [[REPLAY, OF_RUNS].concat(), OF_A_SWEEP.to_owned()] {

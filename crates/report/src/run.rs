@@ -25,7 +25,7 @@ pub struct Run {
     pub scenario: String,
     /// Content of `summary.json`.
     pub summary: Summary,
-    /// Descriptions of damage, one sentence each; readable data is shown.
+    /// One sentence per missing, modified or unreadable file; the page shows the readable data.
     pub damage: Vec<String>,
     /// CDFs of FCT in us, in percent of flows.
     pub fct: Option<CdfSet>,
@@ -47,20 +47,21 @@ pub struct Run {
     pub queues_recorded: usize,
     /// Utilisation of the busiest ports in percent over time in us.
     pub utilisation: Vec<Curve>,
-    /// Paused ports, by total pause time in descending order.
+    /// Pauses of each paused port, in descending order of total pause time.
     pub pauses: Vec<PausedPort>,
     /// Total number of recorded pauses, including those that are not drawn.
     pub pauses_recorded: usize,
-    /// Number of traced frames with each event, per interval of `happenings_every_us`.
+    /// Number of traced frames with each kind of event, per interval of `happenings_every_us`.
     pub happenings: Vec<Curve>,
     /// Length of the intervals of `happenings`, in us.
     pub happenings_every_us: f64,
-    /// The fabric over time; `None` if the run did not record its ports. The page contains it in another encoding.
+    /// The fabric over time; `None` if the run did not record its ports. Not serialised here: the page contains the
+    /// replay in a packed encoding.
     #[serde(skip)]
     pub replay: Option<Replay>,
 }
 
-/// Returns the data; after an error, returns the default and adds a sentence to `damage`.
+/// Returns the data that was read. After an error, returns the default value and adds a sentence to `damage`.
 fn rest<T: Default>(damage: &mut Vec<String>, what: &str, read: Result<T, RecordError>) -> T {
     read.unwrap_or_else(|error| {
         damage.push(format!("{what} omitted: {error}"));
@@ -68,11 +69,11 @@ fn rest<T: Default>(damage: &mut Vec<String>, what: &str, read: Result<T, Record
     })
 }
 
-/// Reads the result in `folder`; `label` is its name in figures. If the result is damaged, such as an incomplete copy,
-/// the [`Run`] has the readable data, and [`Run::damage`] describes the damage.
+/// Reads the result in `folder`; `label` is the run's name in figures. If the result is damaged (an incomplete copy,
+/// for example), the [`Run`] has the readable data, and [`Run::damage`] describes the damage.
 ///
 /// # Errors
-/// [`ReportError::NotAResult`], [`ReportError::OtherVersion`], and a summary that cannot be read.
+/// [`ReportError::NotAResult`], [`ReportError::OtherVersion`], or the error of reading the summary.
 pub fn read_run(folder: &Path, label: &str) -> Result<Run, ReportError> {
     if !is_result(folder) {
         return Err(ReportError::NotAResult { path: folder.to_owned() });
@@ -145,7 +146,7 @@ fn damaged_files(folder: &Path) -> Vec<String> {
     wrong.collect()
 }
 
-/// Returns the version in a summary, even if its other keys differ from those of this version.
+/// Returns the version in a summary, even if this version of tidegate cannot read its other keys.
 fn version_of(folder: &Path) -> Option<String> {
     let text = std::fs::read_to_string(folder.join(SUMMARY_FILE)).ok()?;
     let value: serde_json::Value = serde_json::from_str(&text).ok()?;

@@ -13,7 +13,7 @@ use std::path::Path;
 pub(crate) const MAX_CURVES: usize = 12;
 /// Maximum number of pauses that are drawn.
 const MAX_PAUSES: usize = 4000;
-/// Number of intervals of a run in which events of traced frames are counted.
+/// Number of intervals into which a run is divided to count the events of traced frames.
 const STRETCHES: u64 = 200;
 
 /// Pauses of one port.
@@ -25,7 +25,7 @@ pub struct PausedPort {
     pub spans: Vec<(f64, f64)>,
 }
 
-/// Names of nodes, if the run recorded them.
+/// Names of nodes by number; empty if the run did not record them.
 #[derive(Default)]
 pub(crate) struct Names(BTreeMap<u64, String>);
 
@@ -42,12 +42,12 @@ impl Names {
     }
 }
 
-/// A traffic entry, or one flow of the entry.
+/// A traffic entry (`None`: the sum of its flows), or one flow of the entry.
 type Source = (u64, Option<u64>);
-/// Time in ps, and bytes.
+/// Time in ps, and a value at this time (bytes, or parts per million).
 type Sample = (u64, u64);
 
-/// Returns the throughput in Gbps over time in us, by traffic entry and recorded flow.
+/// Returns the throughput in Gbps over time in us, of traffic entries and of recorded flows.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -63,7 +63,7 @@ pub(crate) fn throughput(folder: &Path, labels: &BTreeMap<u64, String>, end: u64
         }
         Ok(())
     })?;
-    // Order: entries before single flows, each by descending sum.
+    // Order: traffic entries before single flows; each group by descending number of delivered bytes.
     let mut all: Vec<_> = bytes.into_iter().collect();
     all.sort_by_key(|((_, flow), rows)| {
         (flow.is_some(), u64::MAX - rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.1)))
@@ -81,14 +81,14 @@ pub(crate) fn throughput(folder: &Path, labels: &BTreeMap<u64, String>, end: u64
     Ok(all.into_iter().map(curve).collect())
 }
 
-/// Returns the shortest sampling interval before `end`; the last interval is excluded because it may be shorter.
+/// Returns the shortest sampling interval before `end`. The last interval may be shorter, so it does not count.
 fn step(rows: &[Sample], end: u64) -> u64 {
     let first = rows.first().map_or(0, |row| row.0);
     let whole = rows.windows(2).filter(|pair| pair[1].0 < end).map(|pair| pair[1].0 - pair[0].0);
     whole.filter(|&gap| gap > 0).min().unwrap_or(first)
 }
 
-/// Scales the value of the last interval, which may be shorter, to the interval length `every`.
+/// Scales the value of the last interval, which may be shorter than `every`, to the length `every`.
 fn per_step(mut rows: Vec<Sample>, every: u64) -> Vec<Sample> {
     if let [.., before, last] = &mut rows[..] {
         let gap = last.0 - before.0;
@@ -100,9 +100,9 @@ fn per_step(mut rows: Vec<Sample>, every: u64) -> Vec<Sample> {
     rows
 }
 
-/// Inserts zeros at both ends of every gap, from the start to the end of the run, because rows with value zero are
-/// omitted. With `of_stretches`, a value is the mean since the previous sampling instant; otherwise it is the value at
-/// its instant.
+/// Inserts the omitted rows, whose value is zero: a point at both ends of each gap between the rows, and between the
+/// rows and the start and end of the run. If `of_stretches` is true, a value is the mean since the previous sampling
+/// instant; otherwise it is the value at the sampling instant.
 fn with_zeros(rows: &[Sample], every: u64, end: u64, of_stretches: bool) -> Vec<Sample> {
     let mut filled: Vec<Sample> = Vec::with_capacity(rows.len() + 4);
     for &(at, value) in rows {
@@ -127,7 +127,7 @@ fn with_zeros(rows: &[Sample], every: u64, end: u64, of_stretches: bool) -> Vec<
     filled
 }
 
-/// Returns the longest queues, in KB over time in us; and the total number of queues.
+/// Returns the queues with the largest maximum length, in KB over time in us; and the total number of recorded queues.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -179,7 +179,7 @@ pub(crate) fn queues(folder: &Path, names: &Names, end: u64) -> Result<(Vec<Curv
     Ok((chosen.iter().map(curve).collect(), recorded))
 }
 
-/// Returns the utilisation of the busiest ports in percent over time in us. It is calculated in parts per million.
+/// Returns the utilisation of the busiest ports in percent over time in us. Sums are integers, in parts per million.
 ///
 /// # Errors
 /// If the table cannot be read.
@@ -208,14 +208,14 @@ pub(crate) fn utilisation(folder: &Path, names: &Names, end: u64) -> Result<Vec<
     Ok(all.into_iter().map(curve).collect())
 }
 
-/// Reads `pfc.txt`: `<time ns> <node> <kind> <port from 1> <1 pause | 0 resume>`, recorded at the receiver of the pause
-/// frame.
+/// Reads `pfc.txt`: `<time ns> <node> <kind> <port from 1> <1 pause | 0 resume>`, recorded at the node that receives
+/// the pause frame. Returns the pauses of the drawn ports, and the total number of pauses.
 pub(crate) fn pauses(folder: &Path, names: &Names, end: u64) -> (Vec<PausedPort>, usize) {
     let path = folder.join("pfc.txt");
     if !path.exists() {
         return (Vec::new(), 0);
     }
-    // Malformed lines are skipped, so that the readable lines of a truncated file are shown.
+    // Skip malformed lines, so that the valid lines of a truncated file are shown.
     let text = std::fs::read_to_string(&path).unwrap_or_default();
     let mut spans: BTreeMap<(u64, u64), Vec<(f64, f64)>> = BTreeMap::new();
     let mut open: BTreeMap<(u64, u64), f64> = BTreeMap::new();
@@ -241,7 +241,7 @@ pub(crate) fn pauses(folder: &Path, names: &Names, end: u64) -> (Vec<PausedPort>
     all.truncate(2 * MAX_CURVES);
     let each = MAX_PAUSES / all.len().max(1);
     let port = |((node, port), mut spans): ((u64, u64), Vec<(f64, f64)>)| {
-        // Keep the longest pauses; shorter ones would be invisible in the figure.
+        // Keep the longest pauses, in the order of time: shorter ones would be invisible in the figure.
         spans.sort_by(|a, b| (b.1 - b.0).total_cmp(&(a.1 - a.0)));
         spans.truncate(each);
         spans.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -273,7 +273,7 @@ pub(crate) fn happenings(folder: &Path, end: u64) -> Result<(Vec<Curve>, f64), R
         for (time, event) in times.iter().zip(events) {
             let kind = event.as_deref().and_then(|event| HAPPENINGS.iter().position(|known| known.0 == event));
             if let (Some(kind), Some(time)) = (kind, time) {
-                // Use the end of the interval as x value.
+                // The x value is the end of the interval.
                 let at = (time / every).saturating_add(1).saturating_mul(every).min(end);
                 *counts.entry(kind).or_default().entry(at).or_default() += 1;
             }
@@ -317,7 +317,7 @@ mod tests {
         std::fs::create_dir_all(&folder).unwrap();
         let columns = [Column::new("time_ps", ColumnType::U64), Column::new("event", ColumnType::Text)];
         let mut table = TableWriter::create(&folder.join(TRACE_FILE), &columns).unwrap();
-        // Intervals of 10 ps: two `marked` in the first, one in the third, one `dropped` in the last.
+        // Intervals of 10 ps: two `marked` events in the first, one in the third; one `dropped` event in the last.
         for (time, event) in [(3, "marked"), (3, "queued"), (9, "marked"), (20, "marked"), (1999, "dropped")] {
             table.push(&[Value::U64(time), Value::Text(event)]).unwrap();
         }

@@ -1,4 +1,4 @@
-//! A sweep on a page: metrics for every combination of values.
+//! A sweep on a page: the metrics for every combination of the varied keys.
 
 use crate::error::ReportError;
 use record::RecordError;
@@ -11,7 +11,7 @@ use std::path::Path;
 const TABLE_FILE: &str = "sweep.parquet";
 const MANIFEST_FILE: &str = "sweep.json";
 
-/// Combinations of values, and the results of their runs.
+/// All combinations of the varied keys, with the metrics of their runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Sweep {
     /// One sentence about the subject of the sweep.
@@ -44,14 +44,14 @@ pub struct Metric {
     pub unit: &'static str,
 }
 
-/// Runs that differ only in their seed.
+/// Runs that have equal values of the varied keys, and differ only in their seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
-    /// Index of the value of each varied key.
+    /// Per varied key: the index of its value in [`Key::values`].
     pub values: Vec<usize>,
     /// Number of runs.
     pub seeds: usize,
-    /// For each metric, the values of all runs; `None` if a run lacks the metric.
+    /// Per metric: its value in each run; `None` if the run lacks the metric.
     pub samples: Vec<Vec<Option<f64>>>,
 }
 

@@ -9,7 +9,7 @@ pub(crate) fn us(ps: u64) -> f64 {
     ps as f64 / 1e6
 }
 
-/// Calls `each` with every row group of a table, if the folder has the table.
+/// Calls `each` with every row group of a table; does nothing if the folder lacks the table.
 pub(crate) fn for_parts(
     folder: &Path,
     name: &str,
@@ -22,7 +22,7 @@ pub(crate) fn for_parts(
     let mut reader = TableReader::open(&path)?;
     let mut last = 0;
     while let Some(part) = reader.next_group()? {
-        // Curves require rows in chronological order, in which runs write them.
+        // Curves require rows in chronological order, as runs write them: a table in another order is damaged.
         if part.column_index("time_ps").is_ok() {
             for time in part.u64s("time_ps")?.iter().flatten() {
                 if *time < last {

@@ -1,19 +1,19 @@
-//! Concatenates several files in a stream, one file at a time.
+//! Concatenates several files to one stream, file by file.
 
 /// Format of the concatenation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConcatenationFormat {
-    /// Files follow each other unchanged.
+    /// Files are appended unchanged.
     Plain,
     /// Each file is preceded by a line `# NAME`.
     Named,
-    /// Tables: only the header of the first one is kept.
+    /// Tables: the header of each file but the first is removed.
     Table,
-    /// JSON values become members of one object.
+    /// JSON values become the members of one JSON object.
     Members,
 }
 
-/// A stream of files.
+/// State of a concatenation of files.
 #[derive(Clone, Debug)]
 pub struct Concatenation {
     joint: ConcatenationFormat,
@@ -21,13 +21,13 @@ pub struct Concatenation {
 }
 
 impl Concatenation {
-    /// Makes an empty stream.
+    /// Starts a concatenation without files.
     pub fn new(joint: ConcatenationFormat) -> Concatenation {
         Concatenation { joint, pieces: 0 }
     }
 
-    /// Returns the text to append for the next file. With [`ConcatenationFormat::Members`], `name` must be quoted, and
-    /// `text` must have no line breaks in strings, as in valid JSON.
+    /// Returns the text to append to the stream for the next file. With [`ConcatenationFormat::Members`], `name` must
+    /// be a quoted JSON string, and `text` must have no line breaks within strings, as is true for valid JSON.
     pub fn next(&mut self, name: &str, text: &str) -> String {
         let first = self.pieces == 0;
         self.pieces += 1;
@@ -42,7 +42,7 @@ impl Concatenation {
         }
     }
 
-    /// Returns the text that ends the stream.
+    /// Returns the text to append after the last file.
     pub fn end(&self) -> &'static str {
         match (self.joint, self.pieces) {
             (ConcatenationFormat::Members, 0) => "{}\n",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Plot width in pixels: of a single panel, and of each of several panels.
+/// Width of a panel in pixels: if it is the only one, and if there are several in a row.
 const WIDTHS: [f64; 2] = [560.0, 300.0];
 const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 78.0;
@@ -47,7 +47,7 @@ pub struct Line {
     pub name: String,
     /// Points, in the order in which they are connected.
     pub points: Vec<(f64, f64)>,
-    /// Style of the points.
+    /// Whether points are drawn as dots, connected by lines, or both.
     pub mark: SeriesStyle,
 }
 
@@ -76,11 +76,11 @@ pub struct Panel<'a> {
     pub y: &'a str,
     /// Scale of the vertical axis.
     pub scale: Scale,
-    /// The series; at most four have distinguishable styles.
+    /// The series; only the first four have distinguishable styles.
     pub lines: Vec<Line>,
 }
 
-/// Returns the smallest round number that is at least `most`: 1, 2 or 5 times a power of ten.
+/// Rounds up to the next number of the form 1, 2 or 5 times a power of ten.
 fn round_up(most: f64) -> f64 {
     let power = libm::pow(10.0, libm::floor(libm::log10(most.max(1e-9))));
     [1.0, 2.0, 5.0, 10.0].map(|step| step * power).into_iter().find(|&round| round >= most).unwrap_or(most)
@@ -89,16 +89,17 @@ fn round_up(most: f64) -> f64 {
 /// Mapping from values to pixels.
 struct Axis {
     scale: Scale,
-    /// First value of the axis; for a logarithmic axis, its exponent.
+    /// Value at the start of the axis; for a logarithmic axis, its exponent.
     first: f64,
     last: f64,
-    /// Distance between ticks; for a logarithmic axis in powers of ten.
+    /// Distance between ticks, in values; for a logarithmic axis, in powers of ten.
     step: f64,
     length: f64,
 }
 
 impl Axis {
-    /// Makes an axis over these values. A linear axis ends at the largest value or, if `rounded`, at a tick.
+    /// Makes an axis for these values. A linear axis ends at the largest value or, if `rounded` is set, at the next
+    /// tick.
     fn over(values: impl Iterator<Item = f64>, scale: Scale, rounded: bool, length: f64) -> Axis {
         let values = values.filter(|value| value.is_finite());
         if scale == Scale::Logarithmic {
@@ -111,18 +112,19 @@ impl Axis {
         let (least, most) = values.fold((0.0f64, 0.0f64), |(a, b), value| (a.min(value), b.max(value)));
         let most = if most > least { most } else { 1.0 };
         let step = round_up((most - least) / 6.0);
-        // The tolerance of 1e-9 prevents an additional tick due to rounding errors.
+        // The tolerance of 1e-9 prevents an additional tick because of rounding errors.
         let last = if rounded { libm::ceil(most / step - 1e-9) * step } else { most };
         Axis { scale, first: libm::floor(least / step + 1e-9) * step, last, step, length }
     }
 
-    /// Makes an axis over row numbers from 1, with a margin at both ends.
+    /// Makes an axis for row numbers from 1, with a margin of one row at both ends.
     fn over_rows(values: impl Iterator<Item = f64>, length: f64) -> Axis {
         let most = values.fold(1.0, f64::max);
         Axis { scale: Scale::Linear, first: 0.0, last: most + 1.0, step: round_up(most / 6.0).max(1.0), length }
     }
 
-    /// Returns the position of a value in pixels; `None` if a logarithmic axis cannot show it.
+    /// Returns the position of a value on the axis in pixels; `None` for a value that is not positive on a logarithmic
+    /// axis.
     fn at(&self, value: f64) -> Option<f64> {
         let value = match self.scale {
             Scale::Linear => value,
@@ -138,7 +140,7 @@ impl Axis {
         let digits = libm::ceil(-libm::log10(self.step)).max(0.0) as usize;
         (0..=count).map(move |tick| {
             let value = self.first + f64::from(tick) * self.step;
-            // A value of 0 with rounding errors would be printed as -0.
+            // Without this, a tick at 0 with a rounding error could get the label `-0`.
             let value = if value.abs() < 1e-9 * self.step { 0.0 } else { value };
             let label = match self.scale {
                 Scale::Linear => format!("{value:.digits$}"),
@@ -149,7 +151,7 @@ impl Axis {
     }
 }
 
-/// Returns offset and row of each entry in the legend; empty for a single series.
+/// Returns the horizontal offset and the row of each entry in the legend; no entries for a single series.
 fn legend(lines: &[Line], width: f64) -> Vec<(f64, u32)> {
     let mut at = (0.0, 0);
     let position = |line: &Line| {
@@ -275,7 +277,7 @@ mod tests {
                 assert!((TOP + ROW..=TOP + ROW + HEIGHT).contains(&y), "{point}");
             }
         }
-        // A value of 0 is not shown on a logarithmic axis.
+        // The point with the value 0 is not shown on the logarithmic axis.
         assert_eq!(text.matches("<circle").count(), 7);
     }
 

@@ -30,11 +30,11 @@ pub fn span(ns: f64) -> String {
     format!("{:.2}", rounded(ns))
 }
 
-/// Rounds to the displayed digits, because the format precision truncates.
+/// Rounds to the digits that will be displayed, because the formatting truncates.
 fn rounded(ns: f64) -> Time {
     let ps = (ns * 1000.0).round().max(0.0) as u64;
     let unit = [1_000_000_000_000, 1_000_000_000, 1_000_000, 1_000].into_iter().find(|&unit| ps >= unit);
-    // One step is two decimals of the unit.
+    // Two decimals of the unit are displayed: the step is a hundredth of the unit.
     let step = unit.unwrap_or(100) / 100;
     Time::from_ps((ps.saturating_add(step / 2)) / step * step)
 }

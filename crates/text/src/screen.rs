@@ -1,6 +1,6 @@
 //! Terminal width, and line wrapping.
 
-/// Minimum width for tables, in columns.
+/// Minimum width in columns; a narrower terminal is treated as this wide.
 const LEAST: usize = 20;
 
 /// Returns the width of the terminal in columns: from the environment variable COLUMNS, otherwise from the terminal at
@@ -12,9 +12,10 @@ pub fn columns() -> Option<usize> {
     columns_variable.filter(|&columns| columns >= LEAST).or_else(found).map(|columns| columns.max(LEAST))
 }
 
-/// Wraps lines of `text` at word boundaries to at most `columns` columns; unchanged for `None`. Continuation lines are
-/// aligned with the text after the first gap of two spaces, such as a gap after a label; without a gap, they are
-/// indented slightly more than the line. Colour escape sequences have width 0.
+/// Wraps the lines of `text` at word boundaries to at most `columns` columns; returns it unchanged if `columns` is
+/// `None`. Continuation lines are aligned with the text after the first gap of at least two spaces, such as the gap
+/// after a label; if the line has no gap, they are indented by two columns more than the line. Colour escape sequences
+/// have width 0.
 pub fn fitted(text: &str, columns: Option<usize>) -> String {
     let Some(columns) = columns else { return text.to_owned() };
     let mut out = String::with_capacity(text.len());
@@ -26,7 +27,7 @@ pub fn fitted(text: &str, columns: Option<usize>) -> String {
     out
 }
 
-/// Returns the characters with the column before each; colour escape sequences have width 0.
+/// Returns for each character its byte offset, the character, and its column; colour escape sequences have width 0.
 fn placed(text: &str) -> impl Iterator<Item = (usize, char, usize)> + '_ {
     let (mut column, mut escaped) = (0, false);
     text.char_indices().map(move |(at, character)| {
@@ -43,11 +44,11 @@ fn placed(text: &str) -> impl Iterator<Item = (usize, char, usize)> + '_ {
 
 /// Returns the width of a line in columns.
 pub(crate) fn width(line: &str) -> usize {
-    // An additional character, whose column is the width of the line.
+    // The column of an appended character equals the width of the line.
     placed(&format!("{line}.")).last().map_or(0, |(_, _, column)| column)
 }
 
-/// Returns the indentation of continuation lines.
+/// Returns the indentation in columns of the continuation lines of `line`.
 fn hang(line: &str, columns: usize) -> usize {
     let (mut spaces, mut margin, mut words) = (0, 0, false);
     for (_, character, column) in placed(line) {

@@ -20,8 +20,8 @@ const LEAST_NAME: usize = 8;
 /// Number of spaces between two columns.
 const GAP: usize = 2;
 
-/// Formats rows below a header. The first `left` columns are text, aligned left; the others are numbers, aligned right.
-/// Every line is indented by `indent` spaces and ends in a newline.
+/// Formats rows of cells below a header. The first `left` columns are text, aligned left; the others are numbers,
+/// aligned right. Every line is indented by `indent` spaces and ends in a newline.
 pub fn table(header: &[&str], rows: &[Vec<String>], left: usize, layout: Layout, indent: usize) -> String {
     match (layout, screen::columns()) {
         (Layout::Fixed, _) | (_, None) => drawn(header, rows, left, &[], indent),
@@ -42,7 +42,7 @@ fn plain(header: &[&str], rows: &[Vec<String>], left: usize) -> Table {
         if index >= left {
             column.set_cell_alignment(CellAlignment::Right);
         }
-        // No space before the first column.
+        // Padding only after a column, so that there is no space before the first column.
         column.set_padding((0, GAP as u16));
     }
     table
@@ -58,7 +58,7 @@ fn text(table: &Table, indent: usize) -> String {
     text
 }
 
-/// Formats the table with these column widths; if there are none, with minimal widths.
+/// Formats the table with these column widths, or with minimal widths if `widths` is empty.
 fn drawn(header: &[&str], rows: &[Vec<String>], left: usize, widths: &[usize], indent: usize) -> String {
     let mut table = plain(header, rows, left);
     if !widths.is_empty() {
@@ -75,7 +75,7 @@ fn drawn(header: &[&str], rows: &[Vec<String>], left: usize, widths: &[usize], i
 fn wrapping(header: &[&str], rows: &[Vec<String>], left: usize, indent: usize, columns: usize) -> String {
     let mut table = plain(header, rows, left);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    // The width includes a gap after the last column, which is trimmed from the output.
+    // The width includes the padding after the last column, which is trimmed from the output.
     table.set_width(u16::try_from(columns.saturating_sub(indent) + GAP).unwrap_or(u16::MAX));
     text(&table, indent)
 }
@@ -93,7 +93,7 @@ fn fitting(header: &[&str], rows: &[Vec<String>], left: usize, indent: usize, co
     let cell = |at: usize| rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max().unwrap_or(0);
     let mut widths: Vec<usize> = (0..count).map(|at| word(at).max(cell(at))).collect();
     let needed = |widths: &[usize]| widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
-    // A table that is too wide is indented by at most two columns.
+    // A table that is too wide with its indentation is indented by at most two columns.
     let indent = if indent + needed(&widths) <= columns { indent } else { indent.min(2) };
     let room = columns.saturating_sub(indent);
     let names = left.max(1);

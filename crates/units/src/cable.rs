@@ -2,11 +2,11 @@
 
 use crate::Time;
 
-/// Returns the delay of a cable of a length such as `300m` or `10km`, at 5 ns per metre: light in fibre, and
-/// approximately copper.
+/// Returns the propagation delay of a cable whose length is given as text, such as `300m` or `10km`, at 5 ns per metre:
+/// the delay of light in fibre, and approximately of signals in copper.
 ///
 /// # Errors
-/// No whole number of m or km above zero, or a delay beyond the range of [`Time`].
+/// If the text is not a whole number of m or km above zero, or the delay exceeds the range of [`Time`].
 ///
 /// ```
 /// assert_eq!(units::cable_delay("300m"), Ok(units::Time::from_ns(1500)));

@@ -7,17 +7,17 @@ const BILLION: i128 = 1_000_000_000;
 /// Largest drift of a clock, in parts per billion: 10 %, far above any oscillator.
 pub const MAX_DRIFT_PPB: u32 = 100_000_000;
 
-/// Clock of a host or switch. At true time t it reads t + offset + drift * t.
+/// Clock of a host or switch. At the true time t it reads t + offset + drift * t.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeClock {
-    /// Reading at the start of the run.
+    /// Reading of the clock at the true time 0.
     pub offset: Time,
     /// Drift in parts per billion, negative for a slow clock. Its magnitude is at most [`MAX_DRIFT_PPB`].
     pub drift_ppb: i32,
 }
 
 impl NodeClock {
-    /// Returns the reading at the true time `at`. [`Time::MAX`] stays [`Time::MAX`].
+    /// Returns the reading at the true time `at`. [`Time::MAX`] ("never") is returned unchanged.
     #[cold] // most clocks are exact: keep the 128-bit division off the hot path
     #[inline(never)]
     pub fn local(&self, at: Time) -> Time {
@@ -28,33 +28,35 @@ impl NodeClock {
         clamp(at_ps + i128::from(self.offset.as_ps()) + (at_ps * i128::from(self.drift_ppb)).div_euclid(BILLION))
     }
 
-    /// Returns the first true time at which the clock reads at least `local`. [`Time::MAX`] stays [`Time::MAX`].
+    /// Returns the first true time at which the clock reads at least `local`. [`Time::MAX`] ("never") is returned
+    /// unchanged.
     #[cold] // like `local`
     #[inline(never)]
     pub fn global(&self, local: Time) -> Time {
         if local == Time::MAX {
             return local;
         }
-        // With p = 10^9 + drift, the reading is offset + floor(t p / 10^9). Solve for the least t that reaches `local`.
+        // With p = 10^9 + drift, the reading at t is offset + floor(t p / 10^9). Solve for the least t whose reading is
+        // at least `local`.
         let since_ps = i128::from(local.as_ps()) - i128::from(self.offset.as_ps());
         let pace = BILLION + i128::from(self.drift_ppb);
         clamp((since_ps * BILLION + pace - 1).div_euclid(pace))
     }
 }
 
-/// Returns the reading of `clock` at `at`. `None` is exact.
+/// Returns the reading of `clock` at the true time `at`; `None` is an exact clock.
 #[inline]
 pub fn local(clock: Option<&NodeClock>, at: Time) -> Time {
     clock.map_or(at, |clock| clock.local(at))
 }
 
-/// Returns the first true time at which `clock` reads `at`. `None` is exact.
+/// Returns the first true time at which `clock` reads at least `at`; `None` is an exact clock.
 #[inline]
 pub fn global(clock: Option<&NodeClock>, at: Time) -> Time {
     clock.map_or(at, |clock| clock.global(at))
 }
 
-/// Converts to a time below [`Time::MAX`], which means never.
+/// Clamps to the range of times below [`Time::MAX`], which means "never".
 fn clamp(ps: i128) -> Time {
     Time::from_ps(u64::try_from(ps.max(0)).unwrap_or(u64::MAX - 1).min(u64::MAX - 1))
 }
@@ -73,7 +75,7 @@ mod tests {
         assert_eq!(slow.local(Time::from_s(1)), Time::from_ms(1003) - Time::from_us(50));
     }
 
-    /// `global` returns the first true time of a reading, over random clocks and times.
+    /// `global(reading)` is the first true time with this reading, for random clocks and times.
     #[test]
     fn a_reading_has_a_first_true_time() {
         let mut random = Stream::new(1, 0, 0);

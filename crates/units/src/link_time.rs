@@ -1,20 +1,20 @@
-//! Times that standards state in bit times.
+//! Durations that standards state in bit times.
 
 use crate::{ParseQuantityError, Rate, Time};
 use std::fmt;
 use std::str::FromStr;
 
-/// Bits of a pause quantum (IEEE 802.3, annex 31B.2).
+/// Number of bits in a pause quantum (IEEE 802.3, annex 31B.2).
 const QUANTUM_BITS: u64 = 512;
-/// Maximum number of bit times: above all standards, and small enough for sums.
+/// Maximum number of bit times: larger than any value of a standard, and small enough that sums do not overflow.
 const MOST_BIT_TIMES: u64 = 1_000_000_000;
 
 /// A duration on a link: absolute, or in bit times, which are shorter on a faster link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkTime {
-    /// Equal on every link, at most a second.
+    /// A duration that is equal on every link, at most one second.
     Time(Time),
-    /// In bit times, at most 1,000,000,000.
+    /// A number of bit times, at most 1,000,000,000.
     BitTimes(u64),
 }
 
@@ -34,7 +34,7 @@ impl LinkTime {
         }
     }
 
-    /// Returns `true` for zero time.
+    /// Returns whether the duration is zero.
     pub fn is_zero(self) -> bool {
         matches!(self, LinkTime::Time(Time::ZERO) | LinkTime::BitTimes(0))
     }
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(on("3840 bit times", 100), Time::from_ps(38_400));
         assert_eq!(on("3840 bit times", 10), Time::from_ns(384));
         assert_eq!(on("60 quanta", 10), Time::from_ns(3_072));
-        // A bit at 3 Gbps lasts 333.3 ps: rounded up.
+        // One bit at 3 Gbps takes 333.3 ps, rounded up to 334 ps; 8 bits take 2,666.7 ps, rounded up to 2,667 ps.
         assert_eq!([on("1 bit time", 3), on("8bit times", 3)], [Time::from_ps(334), Time::from_ps(2_667)]);
     }
 

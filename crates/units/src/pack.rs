@@ -1,5 +1,5 @@
-//! Binary encoding of values for messages between ranks of one simulation. Sender and receiver run the same program,
-//! so the encoding has neither versions nor names; integers are little-endian.
+//! Binary encoding of values in messages between the ranks of one simulation. Sender and receiver run the same program,
+//! so the encoding has neither version numbers nor field names; integers are little-endian.
 //!
 //! ```
 //! use units::{Time, pack::Pack};
@@ -18,7 +18,7 @@ pub trait Pack: Sized {
     /// Appends the encoding to `to`.
     fn pack(&self, to: &mut Vec<u8>);
 
-    /// Decodes a value from the beginning of `from`, and advances it; `None` if the bytes are invalid.
+    /// Decodes a value from the beginning of `from`, and advances `from` past it; `None` if the bytes are invalid.
     fn unpack(from: &mut &[u8]) -> Option<Self>;
 }
 
@@ -29,13 +29,14 @@ pub fn packed(value: &impl Pack) -> Vec<u8> {
     bytes
 }
 
-/// Decodes a value that takes all of `bytes`.
+/// Decodes a value whose encoding is exactly `bytes`; `None` if the bytes are invalid, or bytes remain.
 pub fn unpacked<T: Pack>(mut bytes: &[u8]) -> Option<T> {
     let value = T::unpack(&mut bytes)?;
     bytes.is_empty().then_some(value)
 }
 
-/// Implements [`Pack`](crate::pack::Pack) for a struct, field by field. A forgotten field does not compile.
+/// Implements [`Pack`](crate::pack::Pack) for a struct, field by field. If a field is missing from the list, it does
+/// not compile.
 #[macro_export]
 macro_rules! pack_fields {
     ($type:ty { $($field:ident),* $(,)? }) => {
@@ -53,14 +54,14 @@ macro_rules! pack_fields {
     };
 }
 
-/// A value with an encoding of fixed length: several can be written at once.
+/// A value with an encoding of fixed length, so that several values can be written with one length check.
 pub trait Fixed: Pack {
     /// Writes the encoding to the beginning of `to`, which must be long enough; returns the rest of `to`.
     fn write<'a>(&self, to: &'a mut [u8]) -> &'a mut [u8];
 }
 
-/// Implements [`Pack`](crate::pack::Pack) for a struct of [`Fixed`](crate::pack::Fixed) fields with this total of
-/// bytes, in a quarter of the time of [`pack_fields`](crate::pack_fields).
+/// Implements [`Pack`](crate::pack::Pack) for a struct of [`Fixed`](crate::pack::Fixed) fields, whose encodings have
+/// `$bytes` bytes in total. It takes a quarter of the time of [`pack_fields`](crate::pack_fields).
 #[macro_export]
 macro_rules! pack_fixed {
     ($type:ty, $bytes:literal { $($field:ident),* $(,)? }) => {
@@ -85,7 +86,7 @@ macro_rules! pack_fixed {
     };
 }
 
-/// Implements [`Pack`](crate::pack::Pack) for an enum: a number per variant, then its fields.
+/// Implements [`Pack`](crate::pack::Pack) for an enum: encodes the number of the variant, then the variant's fields.
 #[macro_export]
 macro_rules! pack_variants {
     ($type:ident { $($number:literal $variant:ident $({ $($field:ident),* })? $(($inner:ident))?),* $(,)? }) => {

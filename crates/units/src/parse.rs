@@ -4,7 +4,7 @@ use crate::{Bytes, Rate, Time};
 use std::fmt;
 use std::str::FromStr;
 
-/// Error of parsing a quantity; its `Display` includes a correct form.
+/// Error of parsing a quantity; its `Display` includes an example of the correct form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseQuantityError {
     message: String,
@@ -52,7 +52,7 @@ const RATE: Kind = Kind {
         ("Mbps", 1_000_000),
         ("Gbps", 1_000_000_000),
         ("Tbps", 1_000_000_000_000),
-        // Notation of ns-3.
+        // Units in the notation of ns-3.
         ("b/s", 1),
         ("Kb/s", 1_000),
         ("kb/s", 1_000),
@@ -123,10 +123,10 @@ fn parse(text: &str, kind: &Kind) -> Result<u64, ParseQuantityError> {
 
 impl FromStr for Time {
     type Err = ParseQuantityError;
-    /// Parses a number with ps, ns, us, ms or s; `0` needs a unit too.
+    /// Parses a number with the unit ps, ns, us, ms or s; `0` needs a unit, too.
     fn from_str(text: &str) -> Result<Time, ParseQuantityError> {
         match parse(text, &TIME)? {
-            // `Time::MAX` means never and is not a valid number.
+            // `Time::MAX` means "never", so it is not a valid number.
             u64::MAX => Err(ParseQuantityError { message: format!("`{text}` is too large for {}", TIME.name) }),
             ps => Ok(Time::from_ps(ps)),
         }
@@ -134,7 +134,7 @@ impl FromStr for Time {
 }
 impl FromStr for Rate {
     type Err = ParseQuantityError;
-    /// Parses a positive number with bps, Kbps, Mbps, Gbps or Tbps, or in the notation `Gb/s`.
+    /// Parses a positive number with the unit bps, Kbps, Mbps, Gbps or Tbps, or in the notation `Gb/s` of ns-3.
     fn from_str(text: &str) -> Result<Rate, ParseQuantityError> {
         let bps = parse(text, &RATE)?;
         Rate::from_bps(bps)
@@ -143,16 +143,16 @@ impl FromStr for Rate {
 }
 impl FromStr for Bytes {
     type Err = ParseQuantityError;
-    /// Parses a number with B, KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024).
+    /// Parses a number with the unit B, KB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB (powers of 1024).
     fn from_str(text: &str) -> Result<Bytes, ParseQuantityError> {
         parse(text, &SIZE).map(Bytes)
     }
 }
 
-/// Parses "80%" or "0.8" as a fraction; any non-negative finite value.
+/// Parses a percentage such as "80%", or a fraction such as "0.8"; returns the fraction, any non-negative finite value.
 ///
 /// # Errors
-/// If the text is no number or negative.
+/// If the text is not a number, or the number is negative or not finite.
 pub fn parse_percent(text: &str) -> Result<f64, ParseQuantityError> {
     let trimmed = text.trim();
     let (number, scale) = match trimmed.strip_suffix('%') {
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(Rate::from_gbps(100).serialise(1), Time::from_ps(80));
         assert_eq!(Rate::from_gbps(1).serialise(1538), Time::from_ns(12_304));
         assert_eq!(Rate::from_bps(3).unwrap().serialise(3), Time::from_s(8));
-        // One byte at 3 Gbps is 2666.67 ps: rounded up, so that a link never exceeds its rate.
+        // One byte at 3 Gbps takes 2666.67 ps, rounded up to 2667 ps, so that a link never exceeds its rate.
         assert_eq!(Rate::from_gbps(3).serialise(1), Time::from_ps(2667));
         assert_eq!(Rate::from_gbps(400).serialise(30_000_000_000), Time::from_ms(600));
         assert_eq!(Rate::from_gbps(100).bytes_in(Time::from_us(1)), 12_500);

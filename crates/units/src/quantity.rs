@@ -7,20 +7,20 @@ use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
 /// Preamble and start delimiter before every frame on a link (IEEE 802.3 clause 35.2.3.2).
 pub const PREAMBLE_BYTES: u64 = 8;
 
-/// Minimum inter-frame gap (interPacketGap of IEEE 802.3, clause 4.4.2). It occupies the link after a frame, but does
-/// not delay the reception of this frame, which is complete with its last bit.
+/// Minimum interpacket gap (IEEE 802.3, clause 4.4.2). It occupies the link after a frame, but does not delay the
+/// reception of this frame, which is complete with its last bit.
 pub const GAP_BYTES: u64 = 12;
 
 /// Overhead of every frame on a link.
 pub const WIRE_OVERHEAD_BYTES: u64 = PREAMBLE_BYTES + GAP_BYTES;
 
-/// An instant or a span, in picoseconds. The range of a `u64` is 213 days.
+/// An instant or a duration, in picoseconds. The range of a `u64` is 213 days.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Time(u64);
 
 impl Time {
-    /// The start of a simulation, and the empty span.
+    /// The start of a simulation, and the zero duration.
     pub const ZERO: Time = Time(0);
     /// Later than every other time: "never".
     pub const MAX: Time = Time(u64::MAX);
@@ -49,7 +49,7 @@ impl Time {
     pub const fn as_ps(self) -> u64 {
         self.0
     }
-    /// Returns seconds, for display and statistics only: a float never returns into simulated time.
+    /// Returns seconds, for display and statistics only: simulated time is never computed from a float.
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 * 1e-12
     }
@@ -131,12 +131,12 @@ impl Sum for Time {
     }
 }
 
-/// Bits per second, never zero.
+/// A rate in bits per second, never zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub struct Rate(u64);
 
-/// Picoseconds of one bit at 1 bit/s, times 8: the numerator of a byte's serialisation time.
+/// 8 bits in picoseconds at 1 bit/s: the serialisation delay of a byte is this number divided by the rate.
 const BYTE_PS_BPS: u64 = 8_000_000_000_000;
 
 impl Rate {
@@ -163,16 +163,16 @@ impl Rate {
         assert!(mbps > 0, "a rate is positive");
         Rate(mbps * 1_000_000)
     }
-    /// Bits per second.
+    /// Returns bits per second.
     pub const fn as_bps(self) -> u64 {
         self.0
     }
-    /// Returns the serialisation time of `bytes`, rounded up to a picosecond, for any `u64`. It is exact for every rate
-    /// that divides 8 Tbps: 1, 10, 25, 40, 100, 200, 400, 800 Gbps. Callers add [`WIRE_OVERHEAD_BYTES`] for the time
-    /// that a frame occupies the link, [`PREAMBLE_BYTES`] for the time until its last bit is sent.
+    /// Returns the serialisation delay of `bytes`, for any `u64`, rounded up to a picosecond. It is exact for every
+    /// rate that divides 8 Tbps: 1, 10, 25, 40, 100, 200, 400, 800 Gbps. Callers add [`WIRE_OVERHEAD_BYTES`] for the
+    /// time that a frame occupies the link, or [`PREAMBLE_BYTES`] for the time until its last bit is sent.
     #[inline]
     pub fn serialise(self, bytes: u64) -> Time {
-        // 2^21 bytes * 8e12 fits 64 bits; a frame is always shorter.
+        // For fewer than 2^21 bytes, the product with 8e12 fits into 64 bits; frames are always shorter.
         if bytes < 1 << 21 {
             Time((bytes * BYTE_PS_BPS).div_ceil(self.0))
         } else {
@@ -180,12 +180,12 @@ impl Rate {
             Time(u64::try_from(wide).unwrap_or(u64::MAX))
         }
     }
-    /// Returns the number of whole bytes sent in `span`.
+    /// Returns the number of whole bytes that can be sent in `span`.
     pub fn bytes_in(self, span: Time) -> u64 {
         let wide = u128::from(span.0) * u128::from(self.0) / u128::from(BYTE_PS_BPS);
         u64::try_from(wide).unwrap_or(u64::MAX)
     }
-    /// Returns `self * numerator / denominator`, rounded down, at least 1 bit/s.
+    /// Returns `self * numerator / denominator`, rounded down, but at least 1 bit/s.
     ///
     /// # Panics
     /// If `denominator` is zero.
@@ -195,7 +195,7 @@ impl Rate {
     }
 }
 
-/// A size in bytes, in scenarios and tables; counters on hot paths are plain integers whose name ends in `_bytes`.
+/// A size in bytes, for scenarios and tables; counters on hot paths are plain integers with names that end in `_bytes`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(transparent)]
 pub struct Bytes(pub u64);
@@ -207,8 +207,8 @@ impl Bytes {
     }
 }
 
-/// Writes `value` (in units of the first scale) with the largest unit that it reaches, and with all decimals unless a
-/// precision is given.
+/// Writes `value`, given in the first unit of `scales`, in the largest unit that is at most `value`. Writes all
+/// decimals unless a precision is given.
 fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, scales: &[(u64, &str)]) -> fmt::Result {
     let &(size, name) = scales.iter().rev().find(|(size, _)| value >= *size).unwrap_or(&scales[0]);
     let (whole, rest) = (value / size, value % size);
@@ -222,7 +222,7 @@ fn write_scaled(f: &mut fmt::Formatter<'_>, value: u64, scales: &[(u64, &str)]) 
     if fraction.is_empty() { write!(f, "{whole}{name}") } else { write!(f, "{whole}.{fraction}{name}") }
 }
 
-/// Exact unless a precision is given: `1.5us`; `{:.1}` truncates after that many decimals.
+/// Exact unless a precision is given: `1.5us`. With a precision, as in `{:.1}`, decimals are truncated.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if *self == Time::MAX {

@@ -1,14 +1,14 @@
-//! Reproducible random streams. Each is derived from (run seed, component, purpose), so that a new component does not
-//! change the draws of others, and every version and machine draws equal numbers.
+//! Reproducible random streams. Each stream is derived from (run seed, component, purpose), so that a new component
+//! does not change the numbers of other components, and every version and machine draws the same numbers.
 
-/// One independent stream of random numbers: xoshiro256++ (Blackman and Vigna, 2019) seeded through SplitMix64. Fixed
-/// by known-answer tests.
+/// One independent stream of random numbers: xoshiro256++ (Blackman and Vigna, 2019), seeded by SplitMix64.
+/// Known-answer tests ensure that the numbers never change.
 #[derive(Clone, Debug)]
 pub struct Stream {
     state: [u64; 4],
 }
 
-/// Takes one step of SplitMix64 (Steele, Lea and Flood, 2014): also a good 64-bit mixing function.
+/// Takes one step of SplitMix64 (Steele, Lea and Flood, 2014). A single step is also a good 64-bit mixing function.
 #[inline]
 pub fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
@@ -18,7 +18,7 @@ pub fn split_mix(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Returns the number of a purpose, from its name (FNV-1a), for [`Stream::new`].
+/// Hashes the name of a purpose (FNV-1a) to a number for [`Stream::new`].
 pub const fn purpose(name: &str) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let bytes = name.as_bytes();
@@ -76,7 +76,7 @@ impl Stream {
         let threshold = bound.wrapping_neg() % bound;
         loop {
             let wide = u128::from(self.next_u64()) * u128::from(bound);
-            // 2^64 mod bound of the low halves are rejected: the others give each result equally often.
+            // Rejects 2^64 mod `bound` values of the low half: the remaining values give each result equally often.
             if wide as u64 >= threshold {
                 return (wide >> 64) as u64;
             }

@@ -9,17 +9,17 @@ use units::{PREAMBLE_BYTES, Rate, Time};
 /// Bytes of a credit message on the wire: the minimum frame with preamble.
 const MESSAGE_BYTES: u64 = 64 + PREAMBLE_BYTES;
 
-/// Processes the events of a trace, in order.
+/// Builds [`Pauses`] from the events of a trace, which must be passed in order.
 pub struct Builder<'p> {
     ports: &'p BTreeMap<PortId, PortRow>,
     pauses: Pauses,
     /// Index of the last decision of each ingress account; under output backpressure, of the last XOFF that applies to
     /// all frames of a neighbour.
     accounts: BTreeMap<Account, usize>,
-    /// Index of the last decision by output, neighbour and flow; and of the last decision by neighbour and flow.
+    /// Index of the last XOFF decision by output, neighbour port and flow; and by neighbour port and flow.
     outputs: BTreeMap<(PortId, u16, TrafficSelector), usize>,
     calls: BTreeMap<Flow, usize>,
-    /// Index of the last pause of each class of a port, and of the last hold of each flow.
+    /// Index of the last pause of each port and class, and of the last hold of each port and flow.
     open: BTreeMap<Account, usize>,
     open_holds: BTreeMap<Flow, usize>,
     open_storms: BTreeMap<(PortId, u8), usize>,
@@ -55,7 +55,7 @@ impl<'p> Builder<'p> {
             TraceEvent::AccountQueue { port, class, egress, egress_class, load } => {
                 let index = self.accounts.get(&(at_port(port), class));
                 let decision = index.map(|&index| &mut self.pauses.decisions[index]);
-                // The queued load at a renewal does not explain the start of the pause.
+                // Skip the queues of a renewal: they do not explain the start of the pause.
                 if let Some(decision) = decision.filter(|decision| decision.at == row.at) {
                     decision.behind.push((egress, egress_class, load));
                 }
@@ -70,7 +70,7 @@ impl<'p> Builder<'p> {
                 self.pauses.decisions[index].behind.push((egress, 0, Load::default()));
                 self.outputs.insert((at_port(port), egress, of), index);
                 self.calls.insert((at_port(port), of), index);
-                // An XOFF that applies to all frames is a PAUSE frame on the wire.
+                // An XOFF that applies to all frames is sent as a PAUSE frame.
                 if of == TrafficSelector::default() {
                     self.accounts.insert((at_port(port), None), index);
                 }
@@ -90,7 +90,7 @@ impl<'p> Builder<'p> {
                 }
             }
             TraceEvent::LinkDown { port } => {
-                // Frames that are held for a failed link are lost, so that the holds at this port end.
+                // Frames held at a failed link are dropped, so all holds at this port end.
                 for (_, &index) in self.open_holds.range((at_port(port), TrafficSelector::default())..) {
                     let hold = &mut self.pauses.holds[index];
                     if hold.port != at_port(port) {
@@ -133,7 +133,7 @@ impl<'p> Builder<'p> {
             stop.until = until;
             return;
         }
-        // A pause without expiry is a wait for credits, whose cause is determined when it ends.
+        // A pause without expiry is a wait for credits; its cause is determined when the wait ends.
         let credit = until == Time::MAX;
         let cause = self.peer(port).filter(|_| !credit).and_then(|peer| self.accounts.get(&(peer, class)).copied());
         self.open.insert(key, self.pauses.stops.len());
@@ -148,8 +148,8 @@ impl<'p> Builder<'p> {
         stop.until = stop.until.min(from);
     }
 
-    /// Sets the cause of a wait for credits: the ingress account at the other end of the link, if it had no room during
-    /// the wait.
+    /// Sets the cause of a wait for credits to the ingress account at the other end of the link, unless this account
+    /// had granted credits that arrived before the wait began.
     fn find_credits(&mut self, index: usize) {
         let PauseInterval { port, class, from, credit, .. } = self.pauses.stops[index];
         let Some(link) = self.ports.get(&port).filter(|_| credit) else { return };
@@ -176,7 +176,7 @@ impl<'p> Builder<'p> {
         self.pauses.holds.push(PauseInterval { port, class, of, from, until, at_end, credit, rate_bps, cause });
     }
 
-    /// Returns all pauses of a run that lasted until `end`.
+    /// Returns all pauses of a run that ended at `end`.
     pub fn finish(mut self, end: Time) -> Pauses {
         let open: Vec<usize> = self.open.values().copied().collect();
         open.into_iter().for_each(|index| self.find_credits(index));

@@ -1,8 +1,8 @@
-//! Values of ports or nodes per time interval (frame), and their compact encoding for the page.
+//! Values of ports or nodes per frame of the replay (a time interval), and their compact encoding for the page.
 
 use std::collections::BTreeMap;
 
-/// Division of the run into frames of equal length; the last frame may be shorter.
+/// Division of the run into replay frames of equal length; the last frame may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     /// Length of a frame in ps; above 0.
@@ -17,8 +17,8 @@ impl Grid {
         u32::try_from(self.end_ps.div_ceil(self.step_ps)).unwrap_or(u32::MAX).max(1)
     }
 
-    /// Returns the frame of a sample. A sample at the boundary of two frames belongs to the earlier frame, because it
-    /// covers the time before its instant.
+    /// Returns the frame of a sample at `at_ps`. A sample at the boundary of two frames belongs to the earlier frame,
+    /// because the sample covers the time before `at_ps`.
     pub fn frame(self, at_ps: u64) -> u32 {
         u32::try_from(at_ps.saturating_sub(1) / self.step_ps).unwrap_or(u32::MAX).min(self.frames() - 1)
     }
@@ -41,21 +41,22 @@ impl Grid {
     }
 }
 
-/// Meaning of the cells, which determines how they are aggregated and scaled for the page.
+/// Meaning of the cells' values, which determines how frames are merged and how values are scaled for the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CellEncoding {
-    /// A cell is the sum of samples of at most `whole`, at intervals of `every_ps` ps; the page gets the mean in
+    /// A cell is a sum of samples, each at most `whole` and one every `every_ps` ps; the page gets their mean in
     /// thousandths of `whole`.
     Mean { whole: u64, every_ps: u64 },
-    /// A cell is a time in ps; the page gets its share of the frame in thousandths.
+    /// A cell is a duration in ps within the frame; the page gets its share of the frame's length in thousandths.
     Share,
-    /// A cell is a maximum; the page gets it in multiples of `unit`.
+    /// A cell is a maximum; the page gets it in multiples of `unit`, rounded.
     Most { unit: u64 },
     /// A cell is a count.
     Count,
 }
 
-/// Values by index of a port or node, with frame numbers in ascending order; omitted cells are zero.
+/// Values by index of a port or node: (frame, value) with ascending frames; frames without an entry have the value
+/// zero.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cells(BTreeMap<usize, Vec<(u32, u64)>>);
 
@@ -70,7 +71,8 @@ impl Cells {
         }
     }
 
-    /// Adds a time span in ps to the frames that it overlaps, in proportion. The spans of one index must be in order.
+    /// Adds each frame's share of the time span `from_ps..to_ps` to this frame's cell. Spans of one index must be in
+    /// order.
     pub fn add_span(&mut self, grid: Grid, index: usize, from_ps: u64, to_ps: u64) {
         let to_ps = to_ps.min(grid.end_ps);
         if from_ps >= to_ps {
@@ -87,7 +89,7 @@ impl Cells {
         self.0.values().flatten().map(|cell| cell.1).max().unwrap_or(0)
     }
 
-    /// Encodes the value changes of each index, with `factor` frames of `grid` merged into one frame:
+    /// Encodes the changes of the value of each index, with `factor` frames of `grid` merged into one frame:
     ///
     /// ```text
     ///   index - previous index | number of changes | (frames since the last change, value - last value) ...
@@ -147,7 +149,7 @@ fn thousandths(value: u64, whole: u64) -> u64 {
     scaled(value, whole, 1000)
 }
 
-/// Returns `value * parts / whole`, rounded to nearest, but at least 1 for a nonzero value.
+/// Returns `value * parts / whole`, rounded to the nearest integer, but at least 1 for a nonzero value.
 fn scaled(value: u64, whole: u64, parts: u64) -> u64 {
     if value == 0 {
         return 0;
@@ -218,7 +220,8 @@ pub(crate) mod tests {
         assert_eq!(counts[&3], [600, 600, 0, 0, 7, 0, 0, 0]);
         assert_eq!(counts[&200], [0, 0, 0, 0, 0, 0, 0, 300]);
         assert_eq!(packed(3, CellEncoding::Count)[&3], [1200, 7, 0]);
-        // Each frame has two samples, the last frame only one.
+        // Sampling interval 5 ps, frames of 10 ps: two samples per frame, but the last frame, from 70 to 75 ps, has
+        // only one.
         let mean = CellEncoding::Mean { whole: 1000, every_ps: 5 };
         assert_eq!(packed(1, mean)[&3], [300, 300, 0, 0, 4, 0, 0, 0]);
         assert_eq!(packed(1, mean)[&200][7], 300);

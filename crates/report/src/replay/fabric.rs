@@ -25,9 +25,9 @@ pub(crate) struct Fabric {
     pub names: Vec<String>,
     /// Whether a node is a host.
     pub hosts: Vec<bool>,
-    /// Ports by node and number.
+    /// Ports, sorted by node, then by port number.
     pub ports: Vec<Port>,
-    /// Index in `ports` of each (node, port) number in tables.
+    /// Index in `ports`, by the node and port numbers of the result's tables.
     indices: BTreeMap<(u64, u64), usize>,
 }
 
@@ -72,18 +72,18 @@ impl Fabric {
         Ok(fabric)
     }
 
-    /// Returns the index of the port with these numbers in tables.
+    /// Returns the index in `ports` of the port with these node and port numbers in the result's tables.
     pub fn port_index(&self, node: u64, port: u64) -> Option<usize> {
         self.indices.get(&(node, port)).copied()
     }
 
-    /// Returns the index of the node with this number in tables.
+    /// Returns the index in `names` of the node with this number in the result's tables.
     pub fn node(&self, node: u64) -> Option<usize> {
         let first = self.indices.range((node, 0)..).next()?;
         (first.0.0 == node).then(|| self.ports[*first.1].node)
     }
 
-    /// Returns the neighbours of each node. A neighbour connected by two links is listed twice.
+    /// Returns the neighbours of each node. A neighbour connected by two links occurs twice.
     pub fn neighbours(&self) -> Vec<Vec<usize>> {
         let mut neighbours = vec![Vec::new(); self.names.len()];
         for port in &self.ports {
@@ -97,7 +97,7 @@ impl Fabric {
 pub(crate) mod tests {
     use super::*;
 
-    /// Returns the ports of nodes 0, 1, ... with these links, each of 100 Gbit/s; the first `hosts` nodes are hosts.
+    /// Returns the ports of nodes 0, 1, ... connected by these links of 100 Gbit/s; the first `hosts` nodes are hosts.
     pub(crate) fn rows(hosts: u32, links: &[(u32, u32)]) -> Vec<PortRow> {
         let mut ends: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (link, &(a, b)) in links.iter().enumerate() {
@@ -132,7 +132,7 @@ pub(crate) mod tests {
         assert_eq!(fabric.neighbours()[2], [0, 1, 3, 3]);
         assert_eq!((fabric.node(9), fabric.node(8), fabric.node(10)), (Some(3), None, None));
         assert_eq!((fabric.port_index(7, 3), fabric.port_index(7, 4)), (Some(5), None));
-        // The peer port refers to another port, does not exist, or is the port itself.
+        // Cases: the peer port refers to another port, does not exist, or is the port itself.
         for (row, peer, peer_port, at) in
             [(1, 0, 5, "port 0 of node 1"), (0, 1, 5, "port 5 of node 1"), (0, 0, 0, "port 0 of node 0")]
         {

@@ -1,4 +1,4 @@
-//! Positions of nodes in the drawing of a fabric, which are deterministic on all machines.
+//! Positions of nodes in the drawing of a fabric. They are equal on all machines.
 
 use super::fabric::Fabric;
 use serde::Serialize;
@@ -11,14 +11,14 @@ const MARGIN: i64 = 350;
 const ROW: i64 = 1500;
 /// Distance from the lowest row of switches to the first row of hosts.
 const TO_HOSTS: i64 = 700;
-/// Maximum distance between adjacent hosts, and maximum total height of the hosts of a switch.
+/// Maximum distance between adjacent hosts, and maximum total height of the host rows below a switch.
 const MOST_PITCH: i64 = 380;
 const MOST_HOSTS_HEIGHT: i64 = 1500;
-/// Maximum size of a switch.
+/// Maximum width and height of a switch.
 const SWITCH: i64 = 300;
-/// Above this number of nodes, they are placed on a grid, because a force-directed layout would take too long.
+/// With more nodes than this, nodes are placed on a grid, because a force-directed layout would take too long.
 const MOST_FOR_FORCES: usize = 2500;
-/// Up to this number of nodes, the initial positions of a force-directed layout are on a circle.
+/// Up to this number of nodes, the initial positions of a force-directed layout are on a circle; otherwise in a disc.
 const MOST_ON_A_CIRCLE: usize = 120;
 /// Maximum number of node pairs evaluated in all iterations of a force-directed layout.
 const PAIRS: usize = 120_000_000;
@@ -26,9 +26,9 @@ const PAIRS: usize = 120_000_000;
 /// Positions and sizes of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Layout {
-    /// Whether tiers are drawn as rows: width and height may then be scaled independently.
+    /// Whether each tier is drawn as a row, so that the page may scale width and height independently.
     pub tiers: bool,
-    /// Whether the hosts of a switch are drawn in several rows, with no space for their links.
+    /// Whether the hosts of a switch are drawn in several rows, so that there is no space for their links.
     pub stacked: bool,
     /// Width of the drawing.
     pub width: i64,
@@ -38,13 +38,13 @@ pub(crate) struct Layout {
     pub x: Vec<i64>,
     /// y coordinate of the centre of each node, increasing downwards.
     pub y: Vec<i64>,
-    /// Width of each node, which also is its height unless rows are scaled.
+    /// Width of each node; it is also the height, unless the page scales width and height independently.
     pub size: Vec<i64>,
 }
 
 impl Layout {
-    /// Places tiers in rows if every link connects adjacent tiers; otherwise nodes in a line, a circle, a
-    /// force-directed layout or a grid.
+    /// If every link connects adjacent tiers, draws each tier as a row. Otherwise places the nodes on a line, a circle
+    /// or a grid, or by a force-directed layout.
     pub fn new(fabric: &Fabric) -> Layout {
         let neighbours = fabric.neighbours();
         let count = fabric.names.len();
@@ -71,7 +71,7 @@ impl Layout {
                 self.size[node] = (WIDTH * 4 / (5 * count)).clamp(1, SWITCH);
             }
         }
-        // A host is placed below the first switch that it is linked to.
+        // A host is placed below its neighbour with the lowest index.
         let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for &host in &rows[0] {
             below.entry(neighbours[host].iter().copied().min().unwrap_or(host)).or_default().push(host);
@@ -80,7 +80,7 @@ impl Layout {
         let most = below.values().map(Vec::len).max().unwrap_or(1) as i64;
         let columns = |pitch: i64| (slot * 23 / (25 * pitch)).max(1);
         let high = |pitch: i64| (most + columns(pitch) - 1) / columns(pitch) * pitch;
-        // The largest distance between hosts that fits.
+        // The largest distance between hosts at which the hosts fit below their switch.
         let fits = |pitch: &i64| pitch * 25 <= slot * 23 && high(*pitch) <= MOST_HOSTS_HEIGHT;
         let pitch = (1..=MOST_PITCH).rev().find(fits).unwrap_or((slot * 23 / 25).max(1));
         let columns = columns(pitch).min(most);
@@ -98,8 +98,8 @@ impl Layout {
     }
 
     fn free(&mut self, fabric: &Fabric, neighbours: &[Vec<usize>]) {
-        // Hosts whose only link leads to a switch are placed next to that switch; a force-directed layout places all
-        // other nodes.
+        // Hosts whose only link leads to a switch are placed around that switch, after all other nodes have been
+        // placed.
         let hangs =
             |node: usize| fabric.hosts[node] && neighbours[node].len() == 1 && !fabric.hosts[neighbours[node][0]];
         let set: Vec<usize> = (0..fabric.names.len()).filter(|&node| !hangs(node)).collect();
@@ -117,8 +117,8 @@ impl Layout {
             let hosts: Vec<usize> = neighbours[node].iter().copied().filter(|&other| hangs(other)).collect();
             let from = mean(near.iter().map(|&other| positions[other]));
             let away = |(x, y): (f64, f64)| (all[node].0 - x, all[node].1 - y);
-            // Candidate directions: away from the neighbours of the switch; if these surround it, away from the centre
-            // of the drawing.
+            // The hosts are placed in the direction away from the switch's neighbours or, if the neighbours surround
+            // the switch, away from the centre of the drawing.
             let directions = [away(from), away(middle)];
             let length = |(x, y): (f64, f64)| (x * x + y * y).sqrt();
             let away = directions.into_iter().find(|&d| length(d) > apart / 20.0).unwrap_or((0.0, 1.0));
@@ -128,7 +128,7 @@ impl Layout {
                 let here = (hosts.len() - first).min(7 + 2 * arc);
                 let radius = apart * (0.42 + 0.16 * arc as f64);
                 for at in 0..here {
-                    // The hosts span at most 140 degrees, and less if they are few.
+                    // A row of hosts spans an arc of at most 140 degrees around the switch, and less for few hosts.
                     let angle = (at as f64 - (here - 1) as f64 / 2.0) * (2.4 / here.max(4) as f64);
                     let (sin, cos) = libm::sincos(angle);
                     let direction = (away.0 * cos - away.1 * sin, away.0 * sin + away.1 * cos);
@@ -143,7 +143,7 @@ impl Layout {
         let (wide, high) = ((greatest(x) - least(x)).max(1e-9), (greatest(y) - least(y)).max(1e-9));
         let inner = (WIDTH - 2 * MARGIN) as f64;
         let scale = (inner / wide).min(0.55 * inner / high);
-        // A force-directed layout has no fixed aspect ratio, so that it may be widened.
+        // Only a force-directed layout may be stretched horizontally: lines, circles and grids keep their aspect ratio.
         let across = if rigid { scale } else { (inner / wide).clamp(scale, 1.7 * scale) };
         self.width = WIDTH;
         self.height = (high * scale) as i64 + 2 * MARGIN;
@@ -157,7 +157,7 @@ impl Layout {
     }
 }
 
-/// Returns the BFS level of each node from the hosts (level 0), if every link connects adjacent levels.
+/// Returns the BFS level of each node, where hosts have level 0; `None` unless every link connects adjacent levels.
 fn tiers(fabric: &Fabric, neighbours: &[Vec<usize>]) -> Option<Vec<usize>> {
     let mut levels: Vec<Option<usize>> = fabric.hosts.iter().map(|&host| host.then_some(0)).collect();
     let mut open: Vec<usize> = (0..levels.len()).filter(|&node| fabric.hosts[node]).collect();
@@ -181,9 +181,9 @@ fn tiers(fabric: &Fabric, neighbours: &[Vec<usize>]) -> Option<Vec<usize>> {
     tiered.then_some(levels)
 }
 
-/// For each node, returns the connected component after the removal of the highest tier, of the next tier, and so on.
-/// Nodes with a common prefix, such as those of a pod, are placed next to each other. A component is identified by its
-/// first node.
+/// For each node: the identifier of its connected component after removal of the highest tier, then after removal of
+/// the next tier, and so on. Sorting by these lists places nodes with a common prefix, such as those of a pod, next to
+/// each other. A component is identified by its lowest node index.
 fn parts(levels: &[usize], neighbours: &[Vec<usize>], top: usize) -> Vec<Vec<usize>> {
     let mut parts = vec![Vec::new(); levels.len()];
     for left in (1..top).rev() {
@@ -201,7 +201,7 @@ fn parts(levels: &[usize], neighbours: &[Vec<usize>], top: usize) -> Vec<Vec<usi
     parts
 }
 
-/// Returns positions of the nodes, and whether they form a line, a circle or a grid.
+/// Returns the position of each node, and whether the positions form a line, a circle or a grid.
 fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
     let count = near.len();
     let order = walk(near);
@@ -215,7 +215,7 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
     let degrees: Vec<usize> = (0..count).map(others).collect();
     let together = order.windows(2).all(|pair| near[pair[0]].contains(&pair[1]));
     if together && degrees.iter().all(|&degree| degree <= 2) && degrees.iter().filter(|&&d| d < 2).count() == 2 {
-        // A line.
+        // The nodes form a line.
         order.iter().enumerate().for_each(|(at, &node)| positions[node] = (at as f64, 0.0));
         return (positions, true);
     }
@@ -224,12 +224,12 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
         order.iter().enumerate().for_each(|(at, &n)| positions[n] = ((at % columns) as f64, (at / columns) as f64));
         return (positions, true);
     }
-    // A circle keeps consecutive nodes adjacent. Many nodes instead start in a disc, so that they have shorter
-    // distances to move.
+    // Initial positions: on a circle in depth-first order, so that consecutive nodes are adjacent. If there are many
+    // nodes, in a disc, in which nodes have shorter distances to move.
     let circle = count <= MOST_ON_A_CIRCLE || degrees.iter().all(|&degree| degree == 2);
     for (at, &node) in order.iter().enumerate() {
         let share = at as f64 / count as f64;
-        // Steps by the golden angle fill the disc evenly.
+        // Successive angles differ by the golden angle, which fills the disc evenly.
         let (radius, turns) = if circle {
             (count as f64 / std::f64::consts::TAU, share)
         } else {
@@ -238,7 +238,7 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
         let (sin, cos) = libm::sincos(turns * std::f64::consts::TAU);
         positions[node] = (radius * sin, -radius * cos);
     }
-    // If each node has two neighbours, the circle is the final layout.
+    // If the nodes form a ring, the circle is the final layout.
     if together && degrees.iter().all(|&degree| degree == 2) {
         return (positions, true);
     }
@@ -247,7 +247,7 @@ fn set_by_links(near: &[Vec<usize>]) -> (Vec<(f64, f64)>, bool) {
     (positions, false)
 }
 
-/// Returns the nodes in depth-first order, so that each node follows a neighbour if possible.
+/// Returns the nodes in depth-first order, so that each node follows one of its neighbours if possible.
 fn walk(near: &[Vec<usize>]) -> Vec<usize> {
     let mut seen = vec![false; near.len()];
     let mut order = Vec::with_capacity(near.len());
@@ -304,7 +304,7 @@ fn mean(positions: impl Iterator<Item = (f64, f64)>) -> (f64, f64) {
     if count > 0.0 { (sum.0 / count, sum.1 / count) } else { (0.0, 0.0) }
 }
 
-/// Returns the mean distance of a node from its nearest neighbour in the drawing.
+/// Returns the mean distance between a node and the node nearest to it in the drawing.
 fn distance(positions: &[(f64, f64)]) -> f64 {
     let nearest = |at: usize| {
         let square = |other: usize| {
@@ -313,7 +313,7 @@ fn distance(positions: &[(f64, f64)]) -> f64 {
         };
         (0..positions.len()).filter(|&other| other != at).map(square).fold(f64::INFINITY, f64::min).sqrt()
     };
-    // Only a sample of the nodes, to limit the computation time.
+    // Use only the first 500 nodes, to limit the computation time.
     let distances: Vec<f64> = (0..positions.len().min(500)).map(nearest).filter(|far| far.is_finite()).collect();
     if distances.is_empty() { 1.0 } else { (distances.iter().sum::<f64>() / distances.len() as f64).max(1e-6) }
 }
@@ -323,7 +323,8 @@ mod tests {
     use super::super::fabric::tests::fabric;
     use super::*;
 
-    /// Returns the number of hosts and the links of a fat-tree of `k`, with hosts numbered first, as the generators do.
+    /// Returns the number of hosts and the links of a fat-tree of `k`; hosts have the lowest numbers, as in the
+    /// generators.
     fn fat_tree(k: u32) -> (u32, Vec<(u32, u32)>) {
         let (hosts, half) = (k * k * k / 4, k / 2);
         let (edges, aggregations) = (hosts, hosts + k * half);
@@ -363,9 +364,9 @@ mod tests {
         rows.dedup();
         assert_eq!(rows.len(), 3, "edges, aggregations, cores");
         assert!(layout.y[..1024].iter().all(|&y| y > rows[0]) && rows[0] > rows[1] && rows[1] > rows[2]);
-        // On a screen with 1180 pixels, a host is at least 6 pixels wide.
+        // On a screen with a width of 1180 pixels, a host is at least 6 pixels wide.
         assert!(layout.size[..1024].iter().all(|&size| size * 1180 / WIDTH >= 6), "{:?}", &layout.size[..4]);
-        // Hosts are below their switch, and pods are in order.
+        // Hosts are below their edge switch, and the switches of each row are in the order of their pods.
         assert!((0..1024).all(|host| (layout.x[host] - layout.x[1024 + host / 8]).abs() < 40));
         for row in [1024..1152, 1152..1280, 1280..1344] {
             assert!(layout.x[row].windows(2).all(|pair| pair[0] < pair[1]));
@@ -375,7 +376,8 @@ mod tests {
 
     #[test]
     fn rows_follow_the_links_where_numbers_do_not() {
-        // Leaves 4 to 7 are listed in an order that interleaves two pods; spines 8 and 9 belong to one pod each.
+        // Leaves 4 and 6 with spine 9 form one pod, leaves 5 and 7 with spine 8 the other: the numbers of the pods
+        // interleave.
         let links = [(0, 4), (1, 5), (2, 6), (3, 7), (4, 9), (6, 9), (5, 8), (7, 8), (8, 10), (9, 10)];
         let layout = Layout::new(&fabric(4, &links));
         assert!(layout.tiers && !layout.stacked);
@@ -406,7 +408,7 @@ mod tests {
 
     #[test]
     fn any_other_fabric_keeps_its_nodes_apart_and_neighbours_near() {
-        // 24 switches with two hosts each form a grid of 6 x 4 with shuffled numbers.
+        // 24 switches with two hosts each, linked as a grid of 6 x 4; linked switches do not have adjacent numbers.
         let shuffled = |at: u32| 48 + at * 7 % 24;
         let mut links: Vec<(u32, u32)> = (0..48).map(|host| (host, 48 + host / 2)).collect();
         for at in 0..24 {
@@ -434,7 +436,7 @@ mod tests {
         let star: Vec<(u32, u32)> = (0..40).map(|host| (host, 40)).collect();
         let layout = Layout::new(&fabric(40, &star));
         assert!(layout.tiers && is_inside(&layout) && overlaps(&layout) == 0);
-        // A ring with chords that has too many nodes for a force-directed layout.
+        // A ring of 3,000 nodes with chords: too many nodes for a force-directed layout.
         let links: Vec<(u32, u32)> = (0..3000).flat_map(|at| [(at, (at + 1) % 3000), (at, (at + 50) % 3000)]).collect();
         let layout = Layout::new(&fabric(0, &links));
         assert!(!layout.tiers && is_inside(&layout) && overlaps(&layout) == 0);

@@ -1,4 +1,4 @@
-//! The replay: the fabric and its activity over time.
+//! The replay: the fabric with the activity of its links, queues and nodes over time.
 //!
 //! ```text
 //!   ports.parquet ──> Fabric ──> Layout: positions of nodes
@@ -26,21 +26,21 @@ use std::path::Path;
 const MOST_FRAMES: u64 = 2000;
 /// Maximum number of cells (ports times frames), so that a browser decodes them without noticeable delay.
 const MOST_CELLS: u64 = 16_000_000;
-/// Minimum number of frames of a replay, even if they exceed the size limit.
+/// Minimum number of frames of a replay, even if its cells then exceed the size limit.
 const LEAST_FRAMES: u32 = 60;
 /// Maximum number of bytes of all replays of a page, before base64 encoding, which adds a third.
 const MOST_BYTES: usize = 5_000_000;
-/// Number of frames if the run recorded events but no time series.
+/// Number of frames if the run recorded events or pauses but no time series.
 const FRAMES_OF_NO_SERIES: u64 = 1000;
-/// Fixed-point representation of utilisation 1 in sums.
+/// Fixed-point value that represents the utilisation 1.
 const WHOLE: u64 = 1_000_000;
-/// Maximum duration of a pause without renewal, in bit times: 65,535 quanta of 512.
+/// Longest pause of one PFC or PAUSE frame, in bit times: 65,535 quanta of 512 bit times.
 const LONGEST_PAUSE_BITS: u64 = 65_535 * 512;
-/// Maximum number of traced flows whose paths are on the page (those with the lowest numbers), and maximum number of
-/// ports on all these paths.
+/// Maximum number of traced flows whose paths are on the page (the flows with the lowest numbers), and maximum total
+/// number of ports on these paths.
 const MOST_PATHS: usize = 1000;
 const MOST_PATH_PORTS: usize = 40_000;
-/// Trace names of the events that the page marks.
+/// Names of the trace events that the page shows at nodes.
 const EVENTS: [&str; 4] = ["dropped", "trimmed", "bounced", "detoured"];
 
 /// Data of a run's replay.
@@ -51,10 +51,11 @@ pub struct Replay {
     grid: Grid,
     /// Sampling intervals of links and of queues, in ps; `None` if not recorded.
     sample_intervals: [Option<u64>; 2],
-    /// Whether paused times are taken from queue samples, because pauses were not recorded.
+    /// Whether paused times are taken from queue samples, because pauses were not recorded in `pfc.txt`.
     pauses_sampled: bool,
-    /// Encodings with 1, 2, ... grid frames merged, finest first; the page uses the first one that fits. They are
-    /// stored encoded, because a page may show many runs and cells take ten times the memory.
+    /// Encoded cells with 1, 2, ... frames of the grid merged into one, finest first; the page uses the first that
+    /// fits. Only the encoded bytes are stored, because a page may show many runs, and decoded cells take ten times the
+    /// memory.
     sizes: Vec<(u32, Parts)>,
     paths: Paths,
 }
@@ -62,7 +63,7 @@ pub struct Replay {
 /// Egress ports on the path of each traced flow, by flow number.
 type Paths = BTreeMap<u64, BTreeSet<usize>>;
 
-/// Links, queues, pauses and each kind of event, if recorded: unit of the values, and encoded cells.
+/// Links, queues, pauses and the four kinds of events: unit of the values, and encoded cells; `None` if not recorded.
 type Parts = [Option<(u64, Vec<u8>)>; 7];
 
 fn bytes_of(parts: &Parts) -> usize {
@@ -75,13 +76,13 @@ struct ReplayData {
     utilisation: Cells,
     queues: Cells,
     pauses: Option<Cells>,
-    /// Whether paused times are taken from queue samples.
+    /// Whether paused times are taken from queue samples, because pauses were not recorded in `pfc.txt`.
     pauses_sampled: bool,
     events: Option<[Cells; 4]>,
     paths: Paths,
 }
 
-/// Returns the numbers of the traced flows that have paths.
+/// Returns the numbers of the traced flows whose paths are on the page.
 pub(crate) fn traced_flows(replay: Option<&Replay>) -> impl Iterator<Item = u64> {
     replay.into_iter().flat_map(|replay| replay.paths.keys().copied())
 }
@@ -122,7 +123,8 @@ impl ReplayData {
         let mean = |every_ps: u64| {
             (1, packed(&self.utilisation, CellEncoding::Mean { whole: WHOLE, every_ps: every_ps.max(1) }))
         };
-        // Four digits of a queue length suffice for the screen, and most differences then fit into two bytes.
+        // A queue length in 8,000 steps is precise enough for the screen, and most differences then take at most two
+        // bytes.
         let unit = self.queues.most().div_ceil(8000).max(1);
         let most = |_: u64| (unit, packed(&self.queues, CellEncoding::Most { unit }));
         let event = |at: usize| self.events.as_ref().map(|events| (1, packed(&events[at], CellEncoding::Count)));
@@ -152,7 +154,7 @@ impl Replay {
         Replay { fabric, layout, grid, sample_intervals, pauses_sampled, sizes, paths }
     }
 
-    /// Returns the data for the page in about `bytes` bytes, with longer frames if needed.
+    /// Returns the data for the page, with the shortest frames for which the cells take at most `bytes` bytes.
     pub(crate) fn packed(&self, bytes: usize) -> Value {
         let fits = self.sizes.iter().find(|(_, parts)| bytes_of(parts) <= bytes);
         let Some((factor, parts)) = fits.or(self.sizes.last()) else { return Value::Null };
@@ -180,7 +182,7 @@ impl Replay {
         let number: Vec<u16> = ports.iter().map(|port| port.number).collect();
         let back: Vec<usize> = ports.iter().map(|port| port.back).collect();
         let mut rates: Vec<u64> = ports.iter().map(|port| port.rate_bps).collect();
-        // If all rates are equal, write only one.
+        // If all ports have the same rate, the page gets only one rate.
         if rates.windows(2).all(|pair| pair[0] == pair[1]) {
             rates.truncate(1);
         }
@@ -197,8 +199,8 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// Returns the greatest common divisor of the sampling instants, which is the sampling interval or, with few rows, a
-/// multiple of it. An instant at the end of the run is excluded, because the last interval may be shorter.
+/// Returns the greatest common divisor of the sampling instants in a table. It equals the sampling interval or, if the
+/// table has few rows, a multiple of it. An instant at `end_ps` is ignored, because the last interval may be shorter.
 fn common_period_ps(folder: &Path, name: &str, end_ps: u64) -> Result<Option<u64>, RecordError> {
     let (mut every, mut ends) = (0, false);
     let recorded = folder.join(name).exists();
@@ -211,7 +213,7 @@ fn common_period_ps(folder: &Path, name: &str, end_ps: u64) -> Result<Option<u64
     if every == 0 && ends {
         every = end_ps;
     }
-    // Without rows, all values were zero: return 0.
+    // A recorded table without rows means that all values were zero: return 0.
     Ok(recorded.then_some(every))
 }
 
@@ -219,7 +221,8 @@ fn queues_every(folder: &Path, end_ps: u64) -> Result<Option<u64>, RecordError> 
     common_period_ps(folder, "queues.parquet", end_ps)
 }
 
-/// Returns the sampling interval of links, calculated from the bytes of a full interval and the link rate.
+/// Returns the sampling interval of links. The common period of the sampling instants may be a multiple of it; the
+/// divisor follows from the bytes and the utilisation of the row with the most bytes, and the link rate.
 fn links_every(folder: &Path, fabric: &Fabric, end_ps: u64) -> Result<Option<u64>, RecordError> {
     let Some(divided) = common_period_ps(folder, "links.parquet", end_ps)? else { return Ok(None) };
     let mut longest_queue: Option<(u64, f64)> = None;
@@ -239,7 +242,7 @@ fn links_every(folder: &Path, fabric: &Fabric, end_ps: u64) -> Result<Option<u64
     Ok(Some((divided / parts).max(u64::from(divided > 0))))
 }
 
-/// Calls `each` with row, time in ps and port index for every row whose port is in the fabric.
+/// Calls `each` with row index, time in ps and port index, for every row whose port is in the fabric.
 fn for_ports(part: &Table, fabric: &Fabric, mut each: impl FnMut(usize, u64, usize)) -> Result<(), RecordError> {
     let (times, nodes, ports) = (part.u64s("time_ps")?, part.u64s("node")?, part.u64s("port")?);
     for row in 0..part.rows {
@@ -257,7 +260,7 @@ fn utilisation(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result
     for_parts(folder, "links.parquet", |part| {
         let shares = part.f64s("utilisation")?;
         for_ports(part, fabric, |row, time, port| {
-            // The last sampling interval of a run may be shorter than the others.
+            // The last sampling interval of a run may be shorter than the others: weight the sample by its length.
             let rest = if every == 0 { 0 } else { time % every };
             let weight = if rest == 0 { 1.0 } else { rest as f64 / every as f64 };
             let share = (shares[row].unwrap_or(0.0) * weight * WHOLE as f64).round() as u64;
@@ -267,12 +270,12 @@ fn utilisation(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result
     Ok(cells)
 }
 
-/// Returns the maximum queue length per port and frame, summed over classes; and the time for which a class of the port
-/// was paused according to the samples.
+/// Returns, per port and frame, the maximum queue length (summed over classes), and the paused time: each sample in
+/// which a class of the port is paused counts as one sampling interval.
 fn queues(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result<(Cells, Cells), RecordError> {
     let (mut longest, mut stopped) = (Cells::default(), Cells::default());
     let ports = fabric.ports.len();
-    // For each port: sampling instant, bytes of the classes so far, and whether a class was paused.
+    // Per port: the last sampling instant, the sum of the bytes of its classes, and whether a class was paused.
     let mut samples: Vec<(u64, u64, bool)> = vec![(u64::MAX, 0, false); ports];
     for_parts(folder, "queues.parquet", |part| {
         let bytes = part.u64s("queue_bytes")?;
@@ -294,10 +297,10 @@ fn queues(folder: &Path, fabric: &Fabric, grid: Grid, every: u64) -> Result<(Cel
 
 /// Returns the paused time of each port; `None` if pauses were not recorded.
 fn pauses(folder: &Path, fabric: &Fabric, grid: Grid) -> Option<Cells> {
-    // The hash of the folder was verified, so that a missing file was not recorded.
+    // The manifest of the result was verified, so if the file is missing, pauses were not recorded.
     let text = std::fs::read_to_string(folder.join("pfc.txt")).ok()?;
     let mut cells = Cells::default();
-    // Start and expiry of the current pause of each port. Lines of one port are in chronological order.
+    // Per port: start and expiry of the current pause. The lines of a port are in chronological order.
     let mut open: Vec<Option<(u64, u64)>> = vec![None; fabric.ports.len()];
     for line in text.lines() {
         let numbers: Vec<u64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
@@ -326,8 +329,8 @@ fn pauses(folder: &Path, fabric: &Fabric, grid: Grid) -> Option<Cells> {
     Some(cells)
 }
 
-/// Returns the events of traced frames by node (`None` without a trace), and the data paths of the flows with the
-/// lowest numbers.
+/// Returns the events of traced frames by node (`None` if the run has no trace), and the egress ports of data packets
+/// of the flows with the lowest numbers.
 fn traced(folder: &Path, fabric: &Fabric, grid: Grid) -> Result<(Option<[Cells; 4]>, Paths), RecordError> {
     let mut paths = Paths::new();
     if !folder.join(TRACE_FILE).exists() {

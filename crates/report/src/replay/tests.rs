@@ -6,12 +6,12 @@ use record::trace::{PORTS_FILE, PortTable};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A temporary folder, removed after the test.
+/// A temporary folder, which is removed after the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Creates the folder with the ports of two hosts at a switch: ports 0 and 1 belong to the hosts, ports 2 and 3 to
-    /// the switch.
+    /// Creates the folder with the port table of two hosts at a switch: port indices 0 and 1 are ports of the hosts, 2
+    /// and 3 ports of the switch.
     fn new(name: &str) -> Scratch {
         let scratch = Scratch(std::env::temp_dir().join(format!("tidegate-replay-{name}-{}", std::process::id())));
         std::fs::create_dir_all(&scratch.0).unwrap();
@@ -58,7 +58,7 @@ fn parts(replay: &Replay, factor: u32) -> &Parts {
     &replay.sizes.iter().find(|size| size.0 == factor).expect("a size").1
 }
 
-/// Returns the values of a part as a page decodes them, by port or node: in thousandths, bytes or counts.
+/// Decodes a part as the page does; returns the values by port or node: in thousandths, bytes or counts.
 fn shown(replay: &Replay, part: usize, factor: u32) -> BTreeMap<usize, Vec<u64>> {
     let (unit, bytes) = parts(replay, factor)[part].clone().expect("recorded");
     let mut found = unpacked(&bytes, replay.grid.coarser(factor).frames());
@@ -71,7 +71,7 @@ const US: u64 = 1_000_000;
 #[test]
 fn frames_are_the_rows_of_the_tables() {
     let scratch = Scratch::new("rows");
-    // 12,500 B = 1 us x 100 Gbit/s.
+    // Node 0 sends at full rate from 0 to 1 us: 100 Gbit/s x 1 us = 12,500 B.
     scratch.links(&[(US, 0, 0, 12_500, 1.0), (2 * US, 2, 1, 3_125, 0.25), (4 * US, 0, 0, 12, 0.00096)]);
     scratch.queues(&[(US, 2, 0, 3, 700, false), (US, 2, 0, 4, 50, true), (3 * US, 2, 1, 3, 0, true)]);
     let replay = scratch.replay(5 * US);
@@ -80,7 +80,7 @@ fn frames_are_the_rows_of_the_tables() {
     assert_eq!(links, BTreeMap::from([(0, vec![1000, 0, 0, 1, 0]), (3, vec![0, 250, 0, 0, 0])]));
     let queues = shown(&replay, 1, 1);
     assert_eq!(queues, BTreeMap::from([(2, vec![750, 0, 0, 0, 0]), (3, vec![0; 5])]), "the classes of a port together");
-    // Pauses were not recorded: paused times are taken from the queue samples.
+    // There is no `pfc.txt`: the paused times are taken from the queue samples.
     assert!(replay.pauses_sampled);
     let paused = shown(&replay, 2, 1);
     assert_eq!(paused, BTreeMap::from([(2, vec![1000, 0, 0, 0, 0]), (3, vec![0, 0, 1000, 0, 0])]));
@@ -89,7 +89,7 @@ fn frames_are_the_rows_of_the_tables() {
 #[test]
 fn the_sampling_interval_is_derived_from_bytes_if_rows_are_few() {
     let scratch = Scratch::new("few");
-    // One row: the port was busy for half of an interval of 10 us, which ended at 40 us.
+    // One row: in the sampling interval of 10 us that ended at 40 us, the port sent 62,500 B, at utilisation 0.5.
     scratch.links(&[(40 * US, 0, 0, 62_500, 0.5)]);
     let replay = scratch.replay(100 * US);
     assert_eq!((replay.sample_intervals, replay.grid.frames()), ([Some(10 * US), None], 10));
@@ -113,8 +113,8 @@ fn a_series_without_rows_was_recorded_all_the_same() {
 #[test]
 fn pauses_last_until_they_are_taken_back_or_expire() {
     let scratch = Scratch::new("pauses");
-    // Port 1 in the file is port 0 of the fabric. The second pause has no resume: it expires after 65,535 x 512 bit /
-    // 100 Gbit/s = 335.5392 us.
+    // Files count ports from 1: port 1 of a file is port 0 of the fabric. The second pause has no resume: it expires
+    // after 65,535 x 512 bit / 100 Gbit/s = 335.5392 us.
     let text = "1000 0 0 1 1\n2000 0 0 1 1\n4000 0 0 1 0\n5000 0 0 1 0\n100000 2 1 2 1\nnot a line\n8000 77 1 1 1\n";
     std::fs::write(scratch.0.join("pfc.txt"), text).unwrap();
     let replay = scratch.replay(1000 * US);
@@ -123,7 +123,8 @@ fn pauses_last_until_they_are_taken_back_or_expire() {
     let total = |port: usize| paused[&port].iter().sum::<u64>();
     assert_eq!((paused.len(), total(0), &paused[&0][..6]), (2, 3000, &[0, 1000, 1000, 1000, 0, 0][..]));
     assert_eq!((total(3), paused[&3][99], paused[&3][100], paused[&3][435]), (335_539, 0, 1000, 539));
-    // The pause is renewed before it expires.
+    // Pause at 0, renewed at 300 us, before it expires at 335.539 us; it expires at 300 + 335.539 us, before the
+    // resume.
     std::fs::write(scratch.0.join("pfc.txt"), "0 0 0 1 1\n300000 0 0 1 1\n900000 0 0 1 0\n").unwrap();
     let paused = shown(&scratch.replay(1000 * US), 2, 1);
     assert_eq!(paused[&0].iter().sum::<u64>(), 635_539);
@@ -157,7 +158,8 @@ fn traced_events_count_at_their_node() {
     assert!(shown(&replay, 5, 1).is_empty());
     let page = replay.packed(1000);
     assert_eq!(page["events"][1][0], "trimmed");
-    // Paths have egress ports of data packets, not those of acknowledgements.
+    // The path of flow 5 consists of the egress ports of its data packets: the acknowledgement through port 2 is
+    // ignored.
     assert_eq!(page["paths"], json!({ "5": [0, 3] }));
     assert_eq!(traced_flows(Some(&replay)).collect::<Vec<_>>(), [5]);
 }
