@@ -6,10 +6,10 @@ use std::io::{Error, Read, stdin};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Name of standard input in errors.
+/// Name that errors give to standard input.
 const STANDARD_INPUT: &str = "standard input";
 
-/// Text read from standard input, kept so that errors can quote it.
+/// Text read from standard input, stored so that error messages can quote it.
 static READ: OnceLock<String> = OnceLock::new();
 
 /// A scenario and its overrides from the command line.
@@ -24,10 +24,10 @@ pub struct ScenarioArgs {
 }
 
 impl ScenarioArgs {
-    /// Returns the scenario file, or the text read from standard input until its end.
+    /// Returns the path of the scenario file, or the whole text read from standard input.
     ///
     /// # Errors
-    /// Standard input cannot be read, is too long for a scenario, or is not text.
+    /// If standard input cannot be read, is too long for a scenario, or is not UTF-8 text.
     pub fn source(&self) -> Result<Source, LabError> {
         if self.scenario.as_os_str() != "-" {
             return Ok(Source::File(self.scenario.clone()));
@@ -45,7 +45,7 @@ impl ScenarioArgs {
     }
 }
 
-/// Returns the text of the scenario with the name `path` in errors; empty if the file no longer exists.
+/// Returns the text of the scenario that errors call `path`; empty if the file no longer exists.
 pub fn text_of(path: &Path) -> String {
     let read = READ.get().filter(|_| path.as_os_str() == STANDARD_INPUT);
     read.cloned().unwrap_or_else(|| std::fs::read_to_string(path).unwrap_or_default())

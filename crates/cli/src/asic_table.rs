@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// Reads and merges the tables of all files; `None` if there are no files.
 ///
 /// # Errors
-/// A file has none of these tables, a value is missing or invalid, or two files have the same table.
+/// If a file has neither of the two tables, a value is missing or invalid, or two files have the same table.
 pub fn read(files: &[PathBuf]) -> Result<Option<AsicTables>, Failure> {
     let wrong = |path: &Path, fault: &TableFault| {
         Failure::input(format!("{}: {}: {}", path.display(), fault.key, fault.message), format!("write {}", fault.help))
@@ -29,7 +29,7 @@ pub fn read(files: &[PathBuf]) -> Result<Option<AsicTables>, Failure> {
     }
 }
 
-/// Returns the inputs of a computed headroom as one line.
+/// Returns the inputs from which the headroom was computed, as one line.
 pub fn inputs(headroom: &DynamicHeadroom) -> String {
     let port = &headroom.port;
     format!(

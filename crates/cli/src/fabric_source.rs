@@ -320,7 +320,7 @@ pub fn generate(kind: &str, flags: &FabricFlags) -> Result<Fabric, Failure> {
         let help = format!("one of {}", kinds().join(", "));
         return Err(Failure::input(format!("`{kind}` is no kind of fabric"), help));
     }
-    // Minimal valid scenario; the overrides define its fabric.
+    // A minimal valid scenario, whose fabric is defined by the overrides.
     let text =
         "duration = \"1ps\"\nswitch = { queue = \"1 packets\" }\n[[traffic]]\nkind = \"permutation\"\nsize = \"1B\"\n";
     let mut overrides = vec![("fabric.kind".to_owned(), kind.to_owned())];

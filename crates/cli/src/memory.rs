@@ -42,7 +42,7 @@ fn given(pointer: *mut u8, bytes: usize) -> *mut u8 {
     pointer
 }
 
-/// Reports the failure and exits. Must not allocate.
+/// Reports that memory is exhausted and exits; it must not allocate itself.
 #[cold]
 fn exhausted(bytes: usize) -> ! {
     let _ = writeln!(std::io::stderr(), "error: no memory left: {bytes} bytes more were needed");

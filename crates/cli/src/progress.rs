@@ -115,7 +115,7 @@ impl Shared {
         let left = Duration::from_secs_f64((elapsed * (1.0 / share.max(1e-6) - 1.0)).clamp(0.0, 1e9));
         let rate = self.hops.load(Ordering::Relaxed) as f64 / elapsed.max(1e-9);
         let (rate, left) = (rate / 1e6, indicatif::HumanDuration(left));
-        // The speed is at the end, because a narrow terminal truncates the line.
+        // The speed is last, because a narrow terminal truncates the end of the line.
         (share, format!("{now:.2} of {}  {left} left  {rate:.1} M packet-hops/s", self.duration))
     }
 }

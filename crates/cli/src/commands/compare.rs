@@ -60,7 +60,7 @@ pub struct CompareArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid input, which is detected before the first run; failure of the machine.
+/// Invalid input, which is detected before the first run; a failure of disk or memory.
 pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
     let seeds = all_seeds(&args.seeds).map_err(LabError::from)?;
     let (source, stop) = (args.scenario.source()?, interrupt::stop());
@@ -70,7 +70,7 @@ pub fn command(args: &CompareArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let metrics = metrics::chosen(&args.metric, &comparison.labels).map_err(LabError::from)?;
-    // After this point, an interruption must leave a valid result.
+    // From here on, an interruption must leave a valid partial result instead of ending the process at once.
     interrupt::listen();
     let folders = args.out.as_deref().map(|out| comparison.folders(out)).transpose()?;
     if let Some(out) = &args.out {

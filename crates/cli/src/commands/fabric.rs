@@ -12,7 +12,7 @@ use record::files::{PreviousFiles, write_files};
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 
-/// Content kind of a folder of config_db.json files in its manifest.
+/// Kind of the content in the manifest of a folder of `config_db.json` files.
 const CONFIG_DB: &str = "fabric config-db";
 
 pub mod counterexample;
@@ -123,7 +123,7 @@ enum Action {
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid files and parameters; a failed write.
+/// Invalid files and parameters; an output that cannot be written.
 pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
     match &args.action {
         Action::Build { kind, flags, out, format, force } => build(kind, flags, out.as_deref(), *format, *force),
@@ -160,7 +160,7 @@ pub fn command(args: &FabricArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// Returns counts, the names of all nodes, and all decisions of the reader.
+/// Returns the counts and names of the fabric's nodes, and the decisions that the reader made about ambiguous input.
 fn shown(fabric: &Fabric) -> String {
     let mut text = format!("{}{}", show::summary(fabric), show::names(fabric));
     if !fabric.decisions().is_empty() {
@@ -187,7 +187,7 @@ fn shown_as_json(fabric: &Fabric) -> Result<String, Failure> {
     serde_json::to_string_pretty(&shown).map(|text| text + "\n").map_err(|error| Failure::Output(error.into()))
 }
 
-/// Returns the fabric as the text of a file.
+/// Returns the content of a file of this format that describes the fabric.
 fn written(fabric: &Fabric, format: Format) -> Result<String, Failure> {
     format.write(fabric).map_err(|error| {
         let help = "--format node-link (fabric convert: --to node-link) says everything";
@@ -199,7 +199,7 @@ fn of_name(path: &Path) -> Format {
     Format::of_name(&path.to_string_lossy())
 }
 
-/// Writes a fabric into a file, or into a folder if the format has one file per switch.
+/// Writes a fabric to a file or, if the format has one file per switch, to a folder.
 fn write_fabric(path: &Path, fabric: &Fabric, format: Format, force: bool) -> Result<(), Failure> {
     if format != Format::ConfigDb {
         return write(path, &written(fabric, format)?, force);
@@ -210,7 +210,7 @@ fn write_fabric(path: &Path, fabric: &Fabric, format: Format, force: bool) -> Re
     distinct(files.iter().zip(&names).map(|((switch, _), name)| (switch.as_str(), name.as_str())))?;
     let files: Vec<(&str, &[u8])> =
         names.iter().zip(&files).map(|(name, (_, text))| (name.as_str(), text.as_bytes())).collect();
-    // The folder describes one fabric, so files of switches of an earlier fabric must be removed.
+    // The folder describes one fabric, so switch files of an earlier fabric must be removed.
     write_files(path, CONFIG_DB, &files, PreviousFiles::Removed, force).map_err(Failure::of_output)
 }
 
@@ -237,7 +237,7 @@ fn build(
     Ok(Exit::Done)
 }
 
-/// Returns the line above the results for a fabric.
+/// Returns the heading above the findings: source, format and counts of the fabric.
 fn heading(source: &str, found: &Found) -> String {
     let format = found.format.map_or(String::new(), |format| format!(" ({})", format.name()));
     format!("{}{format}: {}\n", styled(source, Style::Strong), counts(&found.fabric))

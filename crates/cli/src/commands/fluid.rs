@@ -12,7 +12,7 @@ use record::files::{PreviousFiles, check_files, write_files};
 use scenario::FluidFile;
 use std::path::{Path, PathBuf};
 
-/// Kind of an output folder in its manifest.
+/// Kind of the output folder in its manifest.
 const KIND: &str = "fluid";
 
 /// Solve a fluid model of congestion control: rates and queue by differential equations, and their convergence.
@@ -63,7 +63,7 @@ wrong; 3 the machine failed (disk, memory).";
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid input; failure of the machine.
+/// Invalid input; a failure of disk or memory.
 pub fn command(args: &FluidArgs) -> Result<Exit, Failure> {
     let overrides: Vec<(String, String)> = args.set.iter().map(|set| (set.key.clone(), set.value.clone())).collect();
     let wrong = |errors| LabError::Scenario { errors, path: args.file.clone() };
@@ -75,7 +75,8 @@ pub fn command(args: &FluidArgs) -> Result<Exit, Failure> {
     let phases = phases(&args.phase, &file)?;
     let run = args.packets.as_deref().map(|path| Run::read(path, &[], None, interrupt::stop())).transpose()?;
     for folder in args.out.iter().chain(&args.plots) {
-        // Output folders are checked before the model is solved, so that errors are reported early.
+        // Output folders are checked before the model is solved, so that errors are reported before the long
+        // computation.
         check_files(folder, KIND, [], args.force).map_err(Failure::of_output)?;
     }
     let solved = Solved::of(&file);
@@ -114,7 +115,7 @@ fn write(folder: &Path, files: &[(&str, &[u8])], force: bool) -> Result<(), Fail
     write_files(folder, KIND, files, PreviousFiles::Kept, force).map_err(Failure::of_output)
 }
 
-/// Parses pairs of column names for phase portraits.
+/// Parses the values of `--phase`, pairs of column names.
 fn phases(requested: &[String], file: &FluidFile) -> Result<Vec<[String; 2]>, Failure> {
     let names = Solved::names(&*file.model());
     let known = |name: &str| names.iter().any(|known| known == name.strip_suffix('\'').unwrap_or(name));

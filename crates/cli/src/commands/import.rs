@@ -65,7 +65,7 @@ struct HpccArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// The configuration is invalid or unsupported, the output file exists, or it cannot be written.
+/// If the configuration is invalid or unsupported, or the output file exists or cannot be written.
 pub fn command(args: &ImportArgs) -> Result<Exit, Failure> {
     match &args.from {
         From::Hpcc(args) => hpcc(args),
@@ -125,7 +125,7 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
         );
         return Err(Failure::input(message, "leave --paths out, or split the flows"));
     }
-    // Verify that the written scenario is valid.
+    // Parse the written scenario, to verify that it is valid.
     let name = args.out.clone().unwrap_or_else(|| PathBuf::from("the scenario"));
     let scenario = Scenario::parse_with(
         &imported.text,
@@ -152,7 +152,7 @@ fn hpcc(args: &HpccArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prints how each key was treated, then returns the error of the conversion, if any.
+/// Prints how each key of the configuration was treated, then returns the error of the conversion, if there is one.
 fn verify(accounts: &[KeyReport], imported: Result<Imported, Failure>) -> Result<Exit, Failure> {
     let width = accounts.iter().map(|account| account.key.chars().count()).max().unwrap_or(0);
     let mut table = String::new();
@@ -191,9 +191,9 @@ fn flows(path: &Path, fabric: &Fabric) -> Result<Vec<traffic::Flow>, Failure> {
     Ok(file.flows)
 }
 
-/// Resolves a file name of a configuration. The HPCC simulator resolves names relative to its working directory, which
-/// is unknown. Therefore these locations are tried: the folder of the configuration and its three parents, the current
-/// directory, and the bare file name in the folder of the configuration.
+/// Resolves a file name in a configuration. The HPCC simulator resolves names relative to its working directory, which
+/// is unknown. Therefore these folders are tried: the folder of the configuration and its three parents, the current
+/// directory, and the folder of the configuration with the bare file name.
 fn find(config: &Path, (name, line): (&str, u64)) -> Result<PathBuf, Failure> {
     let folder = match config.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -210,7 +210,7 @@ fn find(config: &Path, (name, line): (&str, u64)) -> Result<PathBuf, Failure> {
     })
 }
 
-/// Returns `file` relative to `folder`.
+/// Returns the path of `file` relative to `folder`.
 fn relative(folder: &Path, file: &Path) -> PathBuf {
     let (Ok(folder), Ok(file)) = (folder.canonicalize(), file.canonicalize()) else { return file.to_owned() };
     let common = folder.components().zip(file.components()).take_while(|(a, b)| a == b).count();

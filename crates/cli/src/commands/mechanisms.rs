@@ -19,7 +19,7 @@ pub struct MechanismsArgs {
     json: bool,
 }
 
-/// Returns the documentation page of a mechanism.
+/// Returns the path of a mechanism's documentation page.
 pub fn page(mechanism: &Mechanism) -> String {
     format!("docs/mechanisms/{}.md", mechanism.kind)
 }
@@ -27,7 +27,7 @@ pub fn page(mechanism: &Mechanism) -> String {
 /// Runs the command.
 ///
 /// # Errors
-/// An unknown name.
+/// If no mechanism has the name.
 pub fn command(args: &MechanismsArgs) -> Result<Exit, Failure> {
     let text = match &args.name {
         None if args.json => format!("{:#}\n", all().map(json).collect::<Value>()),
@@ -59,7 +59,8 @@ fn details(mechanism: &Mechanism) -> String {
     let mut text = format!("{}  {}\n", styled(mechanism.kind, Style::Strong), mechanism.title);
     let key = mechanism.family.key();
     match mechanism.family {
-        // For queues that share the buffer without a queue limit, the scenario has no `kind`.
+        // In the buffer family, the scenario omits the `kind` of the mechanism in which queues share the buffer without
+        // a limit.
         Family::Buffer => text.push_str(&format!("  key     {key}\n")),
         _ => text.push_str(&format!("  key     {key} = {{ kind = \"{}\" }}\n", mechanism.kind)),
     }

@@ -1,4 +1,4 @@
-//! One module per command, which takes the arguments and returns the exit code.
+//! One module per command; each takes the command's arguments and returns the exit code.
 
 pub mod compare;
 pub mod fabric;

@@ -29,7 +29,7 @@ pub struct NewArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// The output file exists, or cannot be written.
+/// If the output file exists or cannot be written.
 pub fn command(args: &NewArgs) -> Result<Exit, Failure> {
     let Some(kind) = TEMPLATES.iter().find(|kind| args.kind.as_deref() == Some(kind.name)) else {
         let rows: Vec<Vec<String>> =
@@ -56,7 +56,7 @@ pub fn command(args: &NewArgs) -> Result<Exit, Failure> {
         file.close()?;
         ready.push(file);
     }
-    // All files are written to disk before the first is renamed to its final name.
+    // First all files are written under temporary names, then all are renamed to their final names.
     ready.into_iter().try_for_each(|file| file.commit_over(false))?;
     let written: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
     let scenario = quoted(&target.display().to_string());

@@ -10,7 +10,7 @@ use report::{ReportError, Run};
 use std::path::{Path, PathBuf};
 use text::numbers::counted;
 
-/// Maximum number of runs on one page, so that it stays readable.
+/// Maximum number of runs on one page: more would make the figures unreadable.
 const MAX_RUNS: usize = 24;
 
 /// Write results as one self-contained HTML page: numbers, completion times, queues, pauses, checks.
@@ -36,7 +36,7 @@ pub struct ReportArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// A folder has no result of this version, or the page cannot be written.
+/// If a folder has no result of this version, or the page cannot be written.
 pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
     if let [folder] = &args.folders[..]
         && report::is_sweep(folder)
@@ -78,7 +78,7 @@ pub fn command(args: &ReportArgs) -> Result<Exit, Failure> {
     written(args, report::page(&title, &runs), &counted(runs.len() as u64, "run"))
 }
 
-/// Writes the page, and reports its content as `what`.
+/// Writes the page to `--out`, and prints a line that describes its content as `what`.
 fn written(args: &ReportArgs, page: String, what: &str) -> Result<Exit, Failure> {
     let page = sealed(page);
     write_file(&args.out, page.as_bytes(), args.force).map_err(Failure::of_output)?;
@@ -89,7 +89,8 @@ fn written(args: &ReportArgs, page: String, what: &str) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-/// Returns the result folders: `folder` itself, the results in it, or the results in its subfolder `runs`.
+/// Returns the result folders that `folder` stands for: itself, the results in it, or the results in its subfolder
+/// `runs`.
 fn results_in(folder: &Path) -> Vec<PathBuf> {
     if is_result(folder) {
         return vec![folder.to_owned()];

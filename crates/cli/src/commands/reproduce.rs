@@ -1,4 +1,4 @@
-//! `tidegate reproduce`: runs the papers' experiments and prints each check beside the published number.
+//! `tidegate reproduce`: runs the experiments of papers and prints each check beside the published number.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -60,13 +60,13 @@ pub struct ReproduceArgs {
     pub(super) quiet: bool,
 }
 
-/// Content kind of a folder of drawings in its manifest.
+/// Kind of the content in the manifest of a folder of drawings.
 const PICTURES: &str = "reproduce --plots";
 
-/// Runs the command. Exit code 0: every check holds; 1: one fails; 2: an unknown experiment.
+/// Runs the command. Exit code 0: every check passes; 1: a check fails; 2: an experiment is unknown.
 ///
 /// # Errors
-/// An unknown experiment; an unusable folder for drawings.
+/// If an experiment is unknown, or the folder for drawings is unusable.
 pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
     if args.search {
         return super::reproduce_search::command(args);
@@ -90,7 +90,7 @@ pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if let Some(folder) = &args.plots {
-        // Errors of the folder are reported before hours of work.
+        // Check the folder first, so that its errors are reported before hours of simulation.
         check_files(folder, PICTURES, [], false)?;
     }
     let mut results = Vec::new();
@@ -117,11 +117,11 @@ pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
     } else {
         output::show(&print::totals(&results))?;
     }
-    // Alternatives to our choices are shown for comparison and may fail.
+    // Checks under alternatives to our choices are printed for comparison, and do not affect the exit code.
     Ok(if results.iter().all(Found::passes) { Exit::Done } else { Exit::CheckFailed })
 }
 
-/// Writes the drawings of an experiment beside those of others.
+/// Writes the drawings of an experiment into the folder, which may have drawings of other experiments.
 fn plots(folder: &Path, trial: &Trial) -> Result<(), Failure> {
     let names: Vec<String> = trial.plots.iter().map(|(name, _)| format!("{name}.svg")).collect();
     let pictures = trial.plots.iter().map(|(_, picture)| picture.as_bytes());

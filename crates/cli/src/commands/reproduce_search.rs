@@ -12,18 +12,18 @@ use reproduce::search::{SearchFolder, SearchReport, Space};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Points that are judged without `--points`.
+/// Number of points to judge if `--points` is not given.
 const POINTS: u64 = 100;
 
-/// Runs the search. Exit code 0 also if claims fail, because a search only measures them.
+/// Runs the search. The exit code is 0 even if claims fail, because a search only measures them.
 ///
 /// # Errors
-/// A paper without a search, an unusable folder, or an error of a setting.
+/// If the paper has no search, the folder is unusable, or judging a setting fails.
 pub fn command(args: &ReproduceArgs) -> Result<Exit, Failure> {
     let space = space(&args.experiments)?;
     let points = args.points.unwrap_or(POINTS);
     let (part, parts) = args.shard.map_or((1, 1), |Shard { part, of }| (part, of));
-    // From here on an interruption must leave complete lines.
+    // From here on, an interruption must leave only complete lines in the files of the search.
     interrupt::listen();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(format!("{}-search", space.paper)));
     let folder = SearchFolder::open(&out, space, (part, parts))?;
@@ -63,7 +63,7 @@ fn space(names: &[String]) -> Result<&'static Space, Failure> {
     }
 }
 
-/// Judges the points, with a progress bar, and stops at the first error.
+/// Judges the open points with a progress bar; stops at the first error.
 fn judge(space: &'static Space, folder: &SearchFolder, open: Vec<u64>, args: &ReproduceArgs) -> Result<(), Failure> {
     let bar = count_bar(open.len() as u64, !args.quiet && output::errors_are_watched());
     let threads = pool::threads(args.jobs, open.len());

@@ -47,7 +47,7 @@ fn parse_seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(|_| format!("a seed is a whole number from 0 to {}", u64::MAX))
 }
 
-/// Meaning of the exit codes of a run.
+/// Help text on the exit codes of a run.
 pub const EXITS: &str = "\
 Exit codes: 0 done and every check holds; 1 a check failed (a lossless class lost a frame, a deadlock that
 the scenario did not expect); 2 the input is wrong; 3 the machine failed (disk, memory); 130 interrupted,
@@ -56,29 +56,30 @@ with a valid partial result.";
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid input; failure of the machine.
+/// Invalid input; a failure of disk or memory.
 pub fn command(args: &RunArgs) -> Result<Exit, Failure> {
     lab::ranks::with_ranks(interrupt::stop(), |ranks| one_of(args, ranks))?
 }
 
-/// Executes the run, or this rank's part of it. Only rank 0 prints.
+/// Executes the run or, with several ranks, this rank's part of it. Only rank 0 prints.
 fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure> {
     let leads = ranks.as_ref().is_none_or(|ranks| ranks.rank() == 0);
     let read = || {
         let mut run = Run::of(&args.scenario.source()?, &args.scenario.set, args.seed, interrupt::stop())?;
         if let Some(threads) = args.threads {
-            // This is not an override: results list the overrides, but must not depend on the number of threads.
+            // The number of threads is not an override: results list all overrides, but must not depend on the number
+            // of threads.
             run.lowered.setup.threads = threads.into();
         }
         if args.explain {
             return Ok((run, None));
         }
-        // After this point, an interruption must leave a valid result.
+        // From here on, an interruption must leave a valid partial result instead of ending the process at once.
         interrupt::listen();
         let folder = args.out.as_deref().filter(|_| leads).map(lab::folder).transpose()?;
         Ok((run, folder))
     };
-    // The other ranks wait until all ranks agree that they are ready, so an error must be sent to them.
+    // The other ranks wait until all ranks agree to start, so an error on this rank must be sent to them.
     let with_name = |failure| {
         let others = ranks.as_ref().filter(|_| !args.explain).and_then(|ranks| lab::ranks::agree(&**ranks, None).err());
         others.map_or(failure, Failure::Lab)
@@ -108,14 +109,14 @@ fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure
     if let (Some(requested), Some(folder)) = (&args.out, &folder)
         && folder.components().ne(requested.components())
     {
-        // A partial result does not replace a complete one.
+        // A partial result does not replace a complete one: it was written to another folder.
         output::note(&format!(
             "{} holds a whole result and stays; that of this interrupted run is in {}",
             requested.display(),
             folder.display()
         ));
     }
-    // On a terminal, the summary contains the warnings.
+    // On a terminal, the printed summary contains the warnings already.
     if !args.quiet && (args.json || !output::output_is_watched()) {
         found.warnings.iter().for_each(|warning| output::note(&format!("warning: {warning}")));
     }
@@ -127,12 +128,12 @@ fn one_of(args: &RunArgs, ranks: Option<Arc<dyn Ranks>>) -> Result<Exit, Failure
     Ok(exit(&found))
 }
 
-/// Returns the exit code of a run.
+/// Returns the exit code for the summary of a run.
 pub fn exit(summary: &Summary) -> Exit {
     exit_of(summary.partial, summary.passes())
 }
 
-/// Returns the exit code of a run that is partial, or whose checks all pass.
+/// Returns the exit code of a run: `partial` if it was interrupted, `passes` if all its checks passed.
 pub fn exit_of(partial: bool, passes: bool) -> Exit {
     match (partial, passes) {
         (true, _) => Exit::Interrupted,
@@ -141,7 +142,7 @@ pub fn exit_of(partial: bool, passes: bool) -> Exit {
     }
 }
 
-/// Properties of the run that are copied before the simulation takes ownership of the setup.
+/// Properties of the run that the printed summary needs, copied before the simulation takes ownership of the setup.
 struct Described {
     description: Option<String>,
     fabric: String,
@@ -170,7 +171,7 @@ impl Described {
     }
 }
 
-/// Returns the command line that reproduces the result.
+/// Returns a command line that reproduces the result.
 fn again(path: &Path, set: &[Override], seed: u64) -> String {
     let mut command = format!("tidegate run {}", quoted(&path.display().to_string()));
     for change in set {

@@ -1,4 +1,4 @@
-//! `tidegate schedule`: time slots for periodic streams, and their gate lists.
+//! `tidegate schedule`: computes time slots for periodic streams, and their gate control lists.
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -31,7 +31,7 @@ enum Action {
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid streams, fabric or schedule; an output that cannot be written.
+/// If the streams, the fabric or the schedule are invalid, or an output cannot be written.
 pub fn command(args: &ScheduleArgs) -> Result<Exit, Failure> {
     match &args.action {
         Some(Action::Verify(args)) => verify::command(args),

@@ -26,20 +26,20 @@ pub struct ManArgs {
     force: bool,
 }
 
-/// Prints the completions of `definition`.
+/// Prints the shell completions of the command `definition`.
 ///
 /// # Errors
-/// [`Failure::Output`].
+/// [`Failure::Output`] if standard output cannot be written.
 pub fn completions(args: &CompletionsArgs, mut definition: Command) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut definition, "tidegate", &mut script);
     output::print(&String::from_utf8_lossy(&script)).map(|()| Exit::Done)
 }
 
-/// Prints or writes the manual pages of `definition`.
+/// Prints the manual page of the command `definition`, or writes one page per command.
 ///
 /// # Errors
-/// The folder cannot be used, or has different pages with these names; [`Failure::Output`].
+/// If the folder cannot be used, or contains pages of these names with other content; [`Failure::Output`].
 pub fn man(args: &ManArgs, definition: Command) -> Result<Exit, Failure> {
     let Some(folder) = &args.folder else {
         return output::print(&String::from_utf8_lossy(&page(definition)?.1)).map(|()| Exit::Done);
@@ -48,7 +48,7 @@ pub fn man(args: &ManArgs, definition: Command) -> Result<Exit, Failure> {
         Failure::input(format!("{}: cannot write manual pages: {error}", folder.display()), "name a folder")
     })?;
     let mut definition = definition.disable_help_subcommand(true);
-    // After `build`, the name on a page includes the parent commands.
+    // `build` sets the full names of subcommands, so that the name on a page includes the parent commands.
     definition.build();
     for command in with_subcommands(definition) {
         let (name, text) = page(command)?;
@@ -57,7 +57,7 @@ pub fn man(args: &ManArgs, definition: Command) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Returns the file name of a manual page, and its text.
+/// Returns the file name and the text of a command's manual page.
 fn page(command: Command) -> Result<(String, Vec<u8>), Failure> {
     let (man, mut text) = (clap_mangen::Man::new(command), Vec::new());
     man.render(&mut text).map_err(Failure::Output)?;

@@ -64,7 +64,7 @@ and --resume goes on from them.";
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid input, which is detected before the first run; an unusable folder; a table that cannot be written.
+/// Invalid input, which is detected before the first run; an unusable folder; or a table that cannot be written.
 pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
     let seeds = all_seeds(&args.seeds).map_err(LabError::from)?;
     let plan = Plan::of(&args.file, &args.set, &args.vary, &seeds)?;
@@ -74,7 +74,7 @@ pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let metrics = metrics::swept(&args.metric, &sweep::labels(&points)).map_err(LabError::from)?;
-    // After this point, an interruption must leave a valid result.
+    // From here on, an interruption must leave a valid sweep folder instead of ending the process at once.
     interrupt::listen();
     let out = args.out.clone().unwrap_or_else(|| PathBuf::from("results").join(format!("{}-sweep", plan.stem)));
     let store = SweepFolder::open(&out, args.resume, args.shard, &plan.manifest())?;
@@ -82,7 +82,7 @@ pub fn command(args: &SweepArgs) -> Result<Exit, Failure> {
     let outcomes = run_all(&sweep, !args.quiet && output::errors_are_watched());
     let message = lab_words::message;
     let sweep_report = SweepReport { plan: &plan, points: &points, outcomes: &outcomes, out: &out, message };
-    // The results of complete runs are printed even if the table cannot be written.
+    // Print the results of the complete runs before the error of the table, if it cannot be written.
     let written = sweep.write_table(&out, &outcomes);
     if args.json {
         output::print(&format!("{:#}\n", sweep_report.json(&metrics)))?;
@@ -101,13 +101,13 @@ fn exit(args: &SweepArgs, outcomes: &[RunOutcome]) -> Exit {
     let worst = own.map(|(_, outcome)| match outcome {
         RunOutcome::Complete { row, .. } => run::exit_of(false, row.passes()),
         RunOutcome::Failed(error) => lab_words::exit(error),
-        // A run remains unstarted only if the disk failed.
+        // A run was not started only if the disk failed.
         RunOutcome::Open => Exit::Machine,
     });
     worst.max().unwrap_or(Exit::Done)
 }
 
-/// Executes the runs with a progress bar for incomplete runs, and prints failures immediately.
+/// Executes the incomplete runs with a progress bar, and prints failures as they occur.
 fn run_all(sweep: &Sweep<'_>, visible: bool) -> Vec<RunOutcome> {
     let bar: OnceLock<ProgressBar> = OnceLock::new();
     let outcomes = sweep.run(interrupt::stop(), &|progress| match progress {

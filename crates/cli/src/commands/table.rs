@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use text::numbers::counted;
 use text::{Layout, table};
 
-/// Kind of a folder of tables in its manifest.
+/// Kind of the content in the manifest of a folder of tables.
 const TABLES: &str = "table";
 
 /// Print a table of a result as CSV, or write all tables into a folder; without TABLE, list tables, units and meanings.
@@ -32,7 +32,7 @@ pub struct TableArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// The folder has no tables, a table is missing or damaged, or the output cannot be written.
+/// If the folder has no tables, a table is missing or damaged, or the output cannot be written.
 pub fn command(args: &TableArgs) -> Result<Exit, Failure> {
     let found = tables(&args.result)?;
     let write = |table: &ExportedTable, path: &Path| table.write(path, args.force).map_err(Failure::of_output);

@@ -40,7 +40,7 @@ enum Action {
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid files; failures of the machine.
+/// If a file is invalid, or disk or memory fails.
 pub fn command(args: &TaggerArgs) -> Result<Exit, Failure> {
     match &args.action {
         Action::Rules(args) => rules::command(args),

@@ -21,7 +21,7 @@ enum Action {
 /// Runs the command.
 ///
 /// # Errors
-/// An invalid scenario, or a trimming configuration that no real switch supports.
+/// If the scenario is invalid, or has a trimming configuration that no real switch supports.
 pub fn command(args: &TrimArgs) -> Result<Exit, Failure> {
     match &args.action {
         Action::Export(args) => export::command(args),

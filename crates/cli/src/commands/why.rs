@@ -44,7 +44,7 @@ pub struct WhyArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// The folder has no complete result of this version or no trace; a number or name is unknown.
+/// If the folder has no complete result of this version or no trace, or a number or name is unknown.
 pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
     if args.pauses {
         let pause_causes = PauseCauses::read(&args.result)?;
@@ -66,7 +66,7 @@ pub fn command(args: &WhyArgs) -> Result<Exit, Failure> {
         (Some(flow), ..) => explain::flow(&trace, flow)?,
         (_, Some(packet), _) => explain::packet(&trace, packet)?,
         (.., Some(port)) => explain::port(&trace, port)?,
-        // clap requires at least one of these options.
+        // Unreachable: clap requires one of these options.
         (None, None, None) => {
             return Err(Failure::input("nothing is asked", "write --slowest, --flow, --packet, --port or --pauses"));
         }

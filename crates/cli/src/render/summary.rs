@@ -264,7 +264,7 @@ impl Page {
     /// Prints a table of the labelled traffic entries if there are several.
     fn labels(&mut self, flows: &FlowSummary) {
         let labelled = flows.by_traffic.iter().filter_map(|entry| Some((entry, entry.labelled.as_ref()?)));
-        // In a deadlock, no entry may have data.
+        // Omit the table if no entry has data, as in a deadlock.
         let labelled = labelled.filter(|_| flows.by_traffic.iter().any(|entry| entry.has_something()));
         let row = |(entry, labelled): (&TrafficSummary, &LabelledSummary)| {
             let fct = |value: fn(&Distribution) -> f64, least: u64| {
@@ -286,8 +286,8 @@ impl Page {
         }
     }
 
-    /// If a row of the table above has few values (`counts`), prints the note that its high percentiles are the
-    /// maximum.
+    /// Prints a note that p95 and p99 equal the maximum, if a row of the preceding table has few values. `counts` has
+    /// the number of values of each row.
     fn few_values(&mut self, mut counts: impl Iterator<Item = u64>) {
         if counts.any(|count| (2..100).contains(&count)) {
             self.line("", "p99 of fewer than 100 values, and p95 of fewer than 20, is the maximum");
@@ -430,7 +430,7 @@ impl Page {
                 (true, true) => styled("ok  ", Style::Good),
                 (true, false) => "-   ".to_owned(),
             };
-            // The section about the deadlock lists the ports of the cycle.
+            // The deadlock section lists the ports of the cycle: omit this part of the detail, after the first `;`.
             let detail = match (check.name.as_str(), &summary.deadlock) {
                 ("deadlock", Some(_)) => check.detail.split(';').next().unwrap_or_default(),
                 _ => &check.detail,
@@ -472,8 +472,8 @@ fn threads(timing: &Timing) -> String {
     let most = if max_threads < threads { format!("{max_threads} of {allowed}") } else { allowed.clone() };
     match threads {
         0 | 1 => allowed,
-        // The share is above 0 even in this case, because the engine periodically tests whether more threads are
-        // faster.
+        // `shared_work` is above 0 even if one thread is fastest, because the engine periodically tests whether more
+        // threads are faster.
         _ if shared_work < 0.05 => format!("1 of {allowed}: more would not be faster here"),
         _ if shared_work < 0.95 => {
             format!("{most}, which shared {} of the work; the rest is as fast on fewer", percent(shared_work))

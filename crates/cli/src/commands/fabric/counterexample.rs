@@ -1,4 +1,4 @@
-//! `fabric check --running --counterexample`: scenarios of the counterexamples, each run in the simulator.
+//! `fabric check --running --counterexample`: writes the counterexamples as scenarios, and runs each in the simulator.
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -17,20 +17,20 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use units::Time;
 
-/// Scenario of a deadlock with the same thresholds at all switches.
+/// Variant of the deadlock scenario in which all switches have the same thresholds.
 const ALTERNATIVE_FILE: &str = "deadlock-uniform.toml";
 
-/// Outcome for one scenario.
+/// Result of simulating one counterexample.
 pub struct Simulated {
-    /// `deadlock`, `starvation` or `load`.
+    /// Kind of the scenario: `deadlock`, `starvation` or `load`.
     kind: &'static str,
-    /// Whether the simulation has the expected outcome; `None` if there is no outcome.
+    /// Whether the simulation has the expected outcome; `None` if the counterexample was not simulated to its end.
     reproduced: Option<bool>,
-    /// The outcome contradicts the check.
+    /// Whether the outcome contradicts the verdict of the check.
     contradicts: bool,
-    /// The scenario and its outcome, or the reason.
+    /// The scenario and its outcome, or the reason why there is no outcome.
     text: String,
-    /// The simulation was interrupted.
+    /// Whether the simulation was interrupted.
     pub interrupted: bool,
 }
 
@@ -39,7 +39,7 @@ impl Simulated {
         Simulated { kind, reproduced: None, contradicts: false, text, interrupted }
     }
 
-    /// Returns the line of the text output.
+    /// Returns the result as a line of the text output.
     pub fn line(&self) -> String {
         let (word, style) = match self.reproduced {
             _ if self.contradicts => ("FAIL", Style::Bad),
@@ -49,22 +49,22 @@ impl Simulated {
         format!("  {}  {}\n", styled(word, style), self.text)
     }
 
-    /// Returns the object of the JSON output.
+    /// Returns the result as an object of the JSON output.
     pub fn json(&self) -> Value {
         json!({ "kind": self.kind, "reproduced": self.reproduced, "text": self.text })
     }
 }
 
-/// Returns the description of the output folder.
+/// Returns the output folder for the scenarios; files of an earlier check in it are removed.
 pub fn output_folder(folder: &Path, force: bool) -> OutputFolder<'_> {
     OutputFolder { folder, kind: "fabric check --counterexample", whole: true, force }
 }
 
-/// Writes all scenarios into the folder `new`, which replace those of an earlier check, and simulates each, with a
-/// progress line if `visible`.
+/// Writes the scenarios of all counterexamples as the files `new`, which replace those of an earlier check, and
+/// simulates each scenario. Shows a progress line if `visible`.
 ///
 /// # Errors
-/// A folder that cannot be written.
+/// If the folder cannot be written.
 pub fn simulate(
     fabric: &Fabric,
     found: Counterexamples,
@@ -149,13 +149,14 @@ pub fn simulate(
     Ok(simulated)
 }
 
-/// Lists the failed checks of a simulation: a load without a deadlock may still lose lossless frames.
+/// Lists the failed checks of a simulation. A load (flows on random paths) without a deadlock may still lose frames of
+/// lossless classes.
 fn failed_checks(summary: &Summary) -> String {
     let failed = summary.checks.iter().filter(|check| !check.pass);
     failed.map(|check| format!("; its check {} fails: {}", check.name, check.detail)).collect()
 }
 
-/// Compares a simulation with the expectation.
+/// Compares a simulation with the expected outcome. Returns whether they agree, and a description of the outcome.
 fn outcome(kind: &str, found: &Counterexample, summary: &Summary) -> (bool, String) {
     let cycle = summary.deadlock.as_ref().map(|deadlock| {
         let at = Time::from_ps(deadlock.closed_ps);
@@ -172,7 +173,7 @@ fn outcome(kind: &str, found: &Counterexample, summary: &Summary) -> (bool, Stri
             None => (false, "no deadlock with these flows and thresholds".to_owned()),
         },
         (_, Some(starved)) => {
-            // The queues behind the blocked ones are listed after these.
+            // The detail of the check "stall" lists the blocked queues first, then the queues that wait for them.
             let blocked = |detail: &str| detail.split("stopped by these").next().unwrap_or_default().to_owned();
             let location =
                 found.ports.first().map(|(node, port)| format!("{node} port {port} class {} ", starved.class));

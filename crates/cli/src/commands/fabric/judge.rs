@@ -1,5 +1,5 @@
-//! Findings of `tidegate fabric check`. Readers have already rejected invalid networks: links without delay, hosts
-//! without links, disconnected parts.
+//! Findings of `tidegate fabric check`. The file readers have already rejected invalid networks: links without delay,
+//! hosts without links, disconnected parts.
 
 use crate::output::{Style, styled};
 use fabric::routing::{Forwarding, Mode};
@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use text::numbers::{counted, grouped};
 use units::{Rate, Time};
 
-/// Delay limit of a hint, longer than a cable within a site.
+/// Link delay above which a hint is given: longer than any cable within a site.
 const LONG: Time = Time::from_us(100);
 
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// Passed.
+    /// A check passed.
     Good,
     /// Unusual, but valid.
     Hint,
@@ -28,12 +28,12 @@ pub enum Severity {
 pub struct Finding {
     /// Severity of the finding.
     pub weight: Severity,
-    /// The text.
+    /// The statement in words.
     pub text: String,
 }
 
 impl Finding {
-    /// Returns a mark of four letters.
+    /// Returns the four-letter label of the severity.
     pub fn mark(&self) -> String {
         match self.weight {
             Severity::Good => styled("ok  ", Style::Good),
@@ -43,14 +43,14 @@ impl Finding {
     }
 }
 
-/// All findings.
+/// All findings about a fabric.
 pub struct Verdict {
     /// Findings in the order of the checks.
     pub findings: Vec<Finding>,
 }
 
 impl Verdict {
-    /// Returns true if traffic can be sent.
+    /// Returns whether traffic can be sent: no finding is [`Severity::Wrong`].
     pub fn usable(&self) -> bool {
         self.findings.iter().all(|finding| finding.weight != Severity::Wrong)
     }
@@ -108,7 +108,7 @@ fn routing(fabric: &Fabric, verdict: &mut Verdict) {
     }
     match built(Mode::TwoLevel) {
         Ok(_) => verdict.add(Severity::Good, "two-level tables reach every host too"),
-        // Expected for other fabrics than fat-trees: no finding.
+        // Two-level tables exist only for fat-trees: for other fabrics, their absence is not a finding.
         Err(_) if !matches!(fabric.kind(), "fat-tree" | "f10") => {}
         Err(error) => verdict.add(Severity::Hint, error.to_string()),
     }
@@ -139,7 +139,7 @@ fn links(fabric: &Fabric, verdict: &mut Verdict) {
     }
     if let Some(link) = fabric.links().iter().find(|link| link.delay > LONG) {
         let (a, b, delay) = (fabric.name(link.a.node), fabric.name(link.b.node), link.delay);
-        // Light in fibre travels 200,000 km per second.
+        // Light in fibre travels 200,000 km per second: convert the delay to a length.
         let km = delay.as_secs_f64() * 2e5;
         verdict.add(
             Severity::Hint,

@@ -1,18 +1,18 @@
-//! Finds the information lost by a conversion, by reading the written file.
+//! Finds the information that a conversion loses, by reading the written file back.
 
 use fabric::files::{self, Format};
 use fabric::{Fabric, LinkSpec, NodeId, NodeKind};
 use text::numbers::counted;
 use units::{Rate, Time};
 
-/// Lists the properties of `fabric` that reading a file of this format does not restore.
+/// Lists the properties of `fabric` that are lost by writing it in this format and reading it back.
 pub fn lost(fabric: &Fabric, to: Format) -> Vec<String> {
-    // An implausible default makes values visible that the file does not contain.
+    // The link default is implausible, so that values that the file does not contain are noticed as differences.
     let unstated = LinkSpec::new(Rate::MIN, Time::from_ps(1));
     let again = to.write(fabric).and_then(|text| to.read(&text, &files::Options::new(unstated)));
     let Ok(again) = again else { return vec!["the file cannot be read again".to_owned()] };
     let mut lost = Vec::new();
-    // A format without names preserves the order of nodes instead.
+    // If the format has no names, nodes correspond by their order.
     let named = fabric.nodes().iter().all(|node| again.find(&node.name).is_some());
     let same = |node: NodeId| if named { again.find(fabric.name(node)).unwrap_or(node) } else { node };
     if !named {
@@ -41,7 +41,7 @@ pub fn lost(fabric: &Fabric, to: Format) -> Vec<String> {
     if fabric.has_shared_ports() && !again.has_shared_ports() {
         lost.push("the Y cables of dual-ToR pairs: proofs of the new file do not know of their tunnels".to_owned());
     }
-    // The ends of a cable, the lower number first, as numbered by the file read back.
+    // The two endpoints of a cable, the lower node number first, with the node numbers of the file read back.
     let ends = |a: NodeId, b: NodeId| (a.min(b), a.max(b));
     let mut before: Vec<((NodeId, NodeId), LinkSpec)> =
         fabric.links().iter().map(|link| (ends(same(link.a.node), same(link.b.node)), link.spec())).collect();

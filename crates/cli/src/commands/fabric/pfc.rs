@@ -1,4 +1,4 @@
-//! `tidegate fabric check --pfc`: searches cyclic buffer dependencies.
+//! `tidegate fabric check --pfc`: searches for cyclic buffer dependencies.
 
 use super::heading;
 use crate::exit::Exit;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use text::numbers::{counted, counted_as};
 use verify::{PathList, PfcVerdict, Traffic, check_pfc, find_link};
 
-/// Maximum number of destinations named in a line.
+/// Maximum number of destinations that a line names.
 const NAMED: usize = 4;
 
 /// Routes of frames.
@@ -41,7 +41,7 @@ pub struct PfcFlags {
 }
 
 impl PfcFlags {
-    /// Returns true if the check is requested.
+    /// Returns whether the check is requested.
     pub fn is_requested(&self) -> bool {
         self.pfc
     }
@@ -78,7 +78,7 @@ impl RoutingName {
 /// Checks the fabric for deadlocks and prints the verdict.
 ///
 /// # Errors
-/// Bad input.
+/// Invalid input.
 pub fn check(source: &str, flags: &FabricFlags, pfc: &PfcFlags, json: bool) -> Result<Exit, Failure> {
     let found = fabric_source::find(source, flags, None)?;
     let fabric = &found.fabric;
@@ -106,7 +106,7 @@ pub fn check(source: &str, flags: &FabricFlags, pfc: &PfcFlags, json: bool) -> R
     Ok(if verdict.deadlock_free { Exit::Done } else { Exit::CheckFailed })
 }
 
-/// Returns the verdict for routes, and a sentence if failures disconnect hosts.
+/// Returns the verdict for the routes of `pfc`, and a sentence if link failures disconnect hosts.
 fn under_routes(fabric: &Fabric, pfc: &PfcFlags) -> Result<(PfcVerdict, Option<String>), Failure> {
     let failed: Vec<LinkId> = pfc
         .fail
@@ -202,7 +202,7 @@ fn as_text(source: &str, found: &Found, pfc: &PfcFlags, verdict: &PfcVerdict, cu
     text
 }
 
-/// Returns the first names and the number of the others.
+/// Returns the first [`NAMED`] names, and the number of the others.
 fn some_of(names: &[String]) -> String {
     let shown = names[..names.len().min(NAMED)].join(", ");
     match names.len().saturating_sub(NAMED) {

@@ -23,10 +23,10 @@ use tagger::rules::{Class, GeneratedBy, Rule, RuleTable, SwitchRules};
 use text::numbers::{counted, counted_as, grouped};
 use units::Time;
 
-/// Upper bound of the faults that an error lists.
+/// Maximum number of faults that an error lists.
 const MOST_SHOWN: usize = 20;
 
-/// Seed of the random paths of a load.
+/// Seed of the random paths of the flows in a load scenario.
 pub const LOAD_SEED: u64 = 1;
 
 /// Options of the check of a running configuration.
@@ -70,7 +70,7 @@ pub struct RunningFlags {
     force: bool,
 }
 
-/// A set of paths, and its text on the command line.
+/// A set of paths that frames may take, and its text on the command line.
 #[derive(Clone, Debug)]
 struct Forwarding(PathSet, String);
 
@@ -81,7 +81,7 @@ pub enum QueueMap {
 }
 
 impl QueueMap {
-    /// Converts to the library's type.
+    /// Converts to the corresponding type of the library.
     pub fn binding(self) -> QueueBinding {
         match self {
             QueueMap::Egress => QueueBinding::Egress,
@@ -105,7 +105,8 @@ fn path_set(text: &str) -> Result<Forwarding, String> {
     Ok(Forwarding(paths, text.to_owned()))
 }
 
-/// Returns the headroom in bytes that SONiC's buffer manager reserves for such a cable, without latencies of the ASIC.
+/// Returns the headroom in bytes that SONiC's buffer manager reserves for a port with such a cable, with all latencies
+/// of the ASIC set to zero.
 pub fn needed(conditions: &Conditions, reaction: Reaction) -> u64 {
     let Conditions { rate, delay, mtu, priorities } = *conditions;
     let ours = Headroom::of(rate, delay, &headroom::Conditions::new(mtu, reaction, priorities.into()));
@@ -119,7 +120,7 @@ pub fn finding_line(finding: &Finding) -> String {
     format!("{file}: {key}: {}: {why}{instead}", kind.name())
 }
 
-/// Returns whether a file is the configuration of an ignored switch.
+/// Returns whether a file is the configuration of a switch that `ignored` matches.
 fn is_ignored(text: &str, ignored: &[NamePattern]) -> bool {
     let hostname = || {
         let config: Value = parse_json(text).ok()?;
@@ -128,7 +129,7 @@ fn is_ignored(text: &str, ignored: &[NamePattern]) -> bool {
     !ignored.is_empty() && hostname().is_some_and(|name| ignored.iter().any(|pattern| pattern.matches(&name)))
 }
 
-/// Reads the files of a folder, or one file, except those of ignored switches.
+/// Reads the configuration files of a folder, or a single file, except files of switches that `ignored` matches.
 ///
 /// # Errors
 /// An unreadable folder, and faults in its files.
@@ -153,7 +154,7 @@ pub fn read_configs(folder: &Path, ignored: &[NamePattern]) -> Result<Vec<Switch
     for path in paths {
         let bytes = scenario::read_at_most(&path, left).map_err(|error| unreadable(&path, &error))?;
         left -= bytes.len() as u64;
-        // Findings name files relative to the folder, which the heading shows.
+        // Findings contain file names relative to the folder; the heading of the report shows the folder.
         let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let text = fabric_source::text(&path, bytes)?;
         if !is_ignored(&text, ignored) {
@@ -163,7 +164,7 @@ pub fn read_configs(folder: &Path, ignored: &[NamePattern]) -> Result<Vec<Switch
     running::read(&files).map_err(|faults| failure(folder, &faults))
 }
 
-/// Formats faults as an error: each with file, key and the value to write instead.
+/// Formats faults of configurations as one error: each fault with file, key and the value to write instead.
 pub fn failure(folder: &Path, faults: &[Fault]) -> Failure {
     let folder = if folder.is_dir() { folder } else { folder.parent().unwrap_or(Path::new("")) };
     let shown = |fault: &Fault| {
@@ -178,13 +179,14 @@ pub fn failure(folder: &Path, faults: &[Fault]) -> Failure {
     Failure::Input { message, help: None }
 }
 
-/// Egress ports by tag, ingress port and new tag.
+/// Egress ports, by (tag, ingress port, new tag).
 type Egresses = BTreeMap<(u8, PortIndex, u8), Vec<PortIndex>>;
 
-/// Writes the rules that the switches implement. Returns their number, or the reason why rules cannot express them.
+/// Writes the tag rules that the switches implement to `path`. Returns the number of rules, or the reason why rules
+/// cannot express the configuration.
 ///
 /// # Errors
-/// An output file that cannot be written.
+/// If the output file cannot be written.
 fn write_rules(
     fabric: &Fabric,
     folder: &Path,
@@ -197,7 +199,7 @@ fn write_rules(
         Ok(found) => found,
         Err(why) => return Ok(Err(why)),
     };
-    // Merge the egress ports of equal tag, ingress port and new tag into one rule.
+    // Rules with equal tag, ingress port and new tag become one rule with several egress ports.
     let mut switches: BTreeMap<NodeId, Egresses> = BTreeMap::new();
     for rule in found.rules {
         let of_switch = switches.entry(rule.node).or_default();
@@ -219,12 +221,13 @@ fn write_rules(
     Ok(Ok(table.len() as u64))
 }
 
-/// Checks that an output folder is not that of the configurations or in it, where the next check would read it as one.
+/// Checks that an output folder is neither the folder of the configurations nor below it: the next check would read the
+/// output as a configuration.
 ///
 /// # Errors
-/// If it is.
+/// If the output folder is the folder of the configurations, or below it.
 pub fn check_other_folder(configs: &Path, output: &Path) -> Result<(), Failure> {
-    // The folder may not exist yet.
+    // The output folder may not exist yet: use its first existing parent.
     let exists = output.ancestors().find_map(|folder| {
         let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         folder.canonicalize().ok()
@@ -241,8 +244,8 @@ pub fn check_other_folder(configs: &Path, output: &Path) -> Result<(), Failure> 
 /// Runs the check.
 ///
 /// # Errors
-/// Like [`read_configs`]; also an invalid topology, one without these switches, an output in the folder of the
-/// configurations, and one that cannot be written.
+/// Like [`read_configs`]; also an invalid topology, a topology without these switches, an output in the folder of the
+/// configurations, or an output that cannot be written.
 pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, json: bool) -> Result<Exit, Failure> {
     let Some(folder) = &asked.running else { return Err(Failure::input("no --running", "name a folder")) };
     let configs = read_configs(folder, &fabric_source::ignored(flags))?;
@@ -257,7 +260,7 @@ pub fn check(source: Option<&str>, flags: &FabricFlags, asked: &RunningFlags, js
     for output in asked.counterexample.as_deref().into_iter().chain(rules_folder) {
         check_other_folder(folder, output)?;
     }
-    // An unusable folder is refused before anything is written.
+    // Open the output folder before the check, so that an unusable folder is reported before anything is written.
     let output = asked.counterexample.as_deref().map(|folder| counterexample::output_folder(folder, asked.force));
     let new = output.as_ref().map(begin).transpose()?;
     let report = running::judge(&found.fabric, &configs, &options).map_err(in_folder)?;
@@ -325,7 +328,8 @@ fn as_text(source: &str, folder: &Path, found: &Found, report: &Report) -> Strin
     text += &format!("  {}\n", styled(&size, Style::Faint));
     let (ok, fail) = (styled("ok  ", Style::Good), styled("FAIL", Style::Bad));
     match report.cycle.len() as u64 {
-        // Without lossless accounts there are no buffer dependencies, so "cannot deadlock" would be vacuously true.
+        // If frames of hosts are counted in no lossless account, there are no buffer dependencies, and "cannot
+        // deadlock" would be vacuously true.
         0 if counts.accounts == 0 => {
             let none = styled("none", Style::Caution);
             text += &format!("  {none}  deadlock is not judged: frames of hosts come to no lossless account\n");

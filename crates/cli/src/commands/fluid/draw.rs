@@ -7,8 +7,8 @@ use text::lines::{Line, Panel, Scale, svg};
 /// Maximum number of points of a curve.
 const MOST_POINTS: usize = 2000;
 
-/// Returns the name and SVG of each plot: rates and queue over time, also of the packet-level simulation if given, and
-/// the requested phase portraits.
+/// Returns the name and the SVG of each plot: rates and queue length over time (with those of the packet-level
+/// simulation, if given), and the requested phase portraits.
 pub fn pictures(
     file: &FluidFile,
     solved: &Solved,
@@ -49,7 +49,7 @@ pub fn pictures(
     pictures
 }
 
-/// Returns the axis label for a column, and the unit of the values.
+/// Returns the axis label of a column, and the unit in which the plot shows its values.
 fn axis(column: &str) -> [String; 2] {
     let (plain, slope) = column.strip_suffix('\'').map_or((column, false), |plain| (plain, true));
     let units = [("_bps", "Gbps"), ("_bytes", "KB")];
@@ -61,7 +61,7 @@ fn axis(column: &str) -> [String; 2] {
     }
 }
 
-/// Returns the size of one `unit`, expressed in the unit of the column.
+/// Returns the size of one `unit` in the unit of the column: for example 1e9 bit/s for Gbps.
 fn scale(unit: &str) -> f64 {
     let (plain, slope) = unit.strip_suffix("/ms").map_or((unit, 1.0), |plain| (plain, 1e3));
     slope * [("Gbps", 1e9), ("KB", 1e3)].iter().find(|(known, _)| *known == plain).map_or(1.0, |(_, scale)| *scale)

@@ -98,10 +98,10 @@ enum Format {
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid streams or fabric; a schedule that the format cannot express.
+/// If the streams or the fabric are invalid, or the format cannot express the schedule.
 pub fn command(args: &MakeArgs) -> Result<Exit, Failure> {
     let (fabric, of_tsnkit) = args.on.read()?;
-    // Required by the parser, unless there is a subcommand.
+    // The argument parser ensures that STREAMS is given unless there is a subcommand.
     let path = args.streams.as_deref().unwrap_or(Path::new(""));
     let text = read_text(path)?;
     let csv = path.extension().is_some_and(|extension| extension == "csv");
@@ -141,7 +141,7 @@ fn painted(verdict: &str, all: bool) -> String {
     styled(verdict, if all { Style::Good } else { Style::Bad })
 }
 
-/// Returns the interface name of the port of a link.
+/// Returns the interface name of the port that sends on `link`.
 fn interface(fabric: &Fabric, problem: &Problem, link: usize) -> String {
     let link = &problem.links[link];
     let node = fabric.find(&link.node).unwrap_or(NodeId(0));

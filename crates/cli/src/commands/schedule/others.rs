@@ -1,4 +1,4 @@
-//! Reads gates of other origin from files: `tc taprio` commands, IEEE 802.1Qcw, tsnkit's tables.
+//! Reads gate control lists of other programs: `tc taprio` commands, IEEE 802.1Qcw, tsnkit's tables.
 
 use super::source::wrong;
 use crate::commands::tagger::read_text;
@@ -14,7 +14,7 @@ use units::Time;
 use verify::gates::tables::{self, Table};
 use verify::gates::{Flow, FlowHop, Lists, PortGates, qcw, taprio};
 
-/// Parameters that gate lists do not contain.
+/// Parameters of the schedule that gate control lists do not contain.
 pub struct GateParameters<'a> {
     pub streams: Option<&'a Path>,
     pub class: u8,
@@ -22,10 +22,10 @@ pub struct GateParameters<'a> {
     pub frame_only: bool,
 }
 
-/// Returns the gates in a file or folder; `None` for a schedule of Tidegate.
+/// Returns the gate control lists in a file or folder; `None` if the file is a schedule of Tidegate.
 ///
 /// # Errors
-/// Invalid gates, with file and line.
+/// If the gate control lists are invalid; the error has the file and line.
 pub fn read(path: &Path, fabric: &Fabric, beside: &GateParameters<'_>) -> Result<Option<Lists>, Failure> {
     let mut files = vec![path.to_path_buf()];
     if path.is_dir() {
@@ -57,7 +57,7 @@ pub fn read(path: &Path, fabric: &Fabric, beside: &GateParameters<'_>) -> Result
         locations.insert(node.clone(), file);
         nodes.push((node, listed));
     }
-    // Without an error the node would seem to have no gates.
+    // Refuse unread files with the name of a node: if they were skipped, the node would seem to have no gates.
     let is_node = |file: &PathBuf| {
         let stem = file.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         fabric.node_ids().any(|node| fabric.name(node) == stem || file_name(fabric.name(node), "") == stem)
@@ -98,7 +98,7 @@ fn is_gates(text: &str) -> bool {
     text.contains("gate-parameter-table") || (text.contains("taprio") && !text.trim_start().starts_with('{'))
 }
 
-/// The streams, and how many of them do not say when they start.
+/// Returns the streams as flows, and the number of streams without a start time.
 fn flows(path: &Path, fabric: &Fabric, class: u8) -> Result<(Vec<Flow>, u64), Failure> {
     let text = read_text(path)?;
     let csv = path.extension().is_some_and(|extension| extension == "csv");

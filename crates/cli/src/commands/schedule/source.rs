@@ -1,4 +1,4 @@
-//! The fabric of streams.
+//! The network whose streams are scheduled.
 
 use crate::commands::tagger::read_text;
 use crate::fabric_source::{self, FabricFlags};
@@ -22,7 +22,7 @@ pub struct NetworkSource {
     flags: FabricFlags,
 }
 
-/// Returns the error of a file of streams, with its line.
+/// Returns the failure for an error in a file of streams, with its line.
 pub fn wrong(path: &Path, error: &StreamsError) -> Failure {
     let location = match error.line {
         0 => path.display().to_string(),
@@ -32,10 +32,10 @@ pub fn wrong(path: &Path, error: &StreamsError) -> Failure {
 }
 
 impl NetworkSource {
-    /// Reads the fabric; for a network of tsnkit also the processing time of its nodes.
+    /// Reads the fabric. For a network of tsnkit, also returns the processing delay of its nodes.
     ///
     /// # Errors
-    /// An invalid file.
+    /// If a file is invalid.
     pub fn read(&self) -> Result<(Fabric, Option<Time>), Failure> {
         if let Some(path) = &self.tsnkit_network {
             let found = schedule::tsnkit::network(&read_text(path)?).map_err(|error| wrong(path, &error))?;
@@ -45,10 +45,10 @@ impl NetworkSource {
         Ok((fabric_source::find(source, &self.flags, None)?.stated()?.fabric, None))
     }
 
-    /// Returns the absolute path of the fabric's file.
+    /// Returns the absolute path of the fabric's topology file.
     ///
     /// # Errors
-    /// A fabric that is no topology file.
+    /// If the fabric is not given as a topology file.
     pub fn file(&self) -> Result<String, Failure> {
         let source = Path::new(self.source.as_deref().unwrap_or_default());
         let scenario = source.extension().is_some_and(|extension| extension == "toml");

@@ -1,4 +1,4 @@
-//! `tidegate schedule verify`: checks time slots and gate lists.
+//! `tidegate schedule verify`: checks time slots and gate control lists.
 
 use super::others::{self, GateParameters};
 use super::source::NetworkSource;
@@ -50,7 +50,7 @@ const SHOWN: usize = 10;
 /// Runs the command.
 ///
 /// # Errors
-/// An invalid schedule or fabric.
+/// If the schedule or the fabric is invalid.
 pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let (fabric, of_tsnkit) = args.on.read()?;
     let name = args.schedule.display();

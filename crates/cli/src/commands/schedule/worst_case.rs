@@ -1,4 +1,4 @@
-//! `tidegate schedule worst-case`: worst delays of periodic streams without slots.
+//! `tidegate schedule worst-case`: computes the worst-case delays of periodic streams without time slots.
 
 use super::source::{NetworkSource, wrong};
 use crate::commands::tagger::read_text;
@@ -51,13 +51,13 @@ enum ControlName {
     IdealPreemption,
 }
 
-/// Maximum number of streams: the search divides its work among them.
+/// Maximum number of streams: the search effort is divided among them.
 const MOST_STREAMS: usize = 1000;
 
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid streams or fabric, or streams with unbounded delays.
+/// If the streams or the fabric are invalid, or the delay of a stream is unbounded.
 pub fn command(args: &WorstCaseArgs) -> Result<Exit, Failure> {
     let (fabric, of_tsnkit) = args.on.read()?;
     let path = &args.streams;

@@ -1,4 +1,4 @@
-//! `tidegate tagger budget`: checks that switches have the resources for rules.
+//! `tidegate tagger budget`: checks that the switches have the resources that the rules need.
 
 use super::headroom::HeadroomArgs;
 use super::marks::MarkArgs;
@@ -38,13 +38,13 @@ pub struct BudgetArgs {
     json: bool,
 }
 
-/// Maximum number of switches in a text table; more are grouped by equal needs.
+/// Maximum number of switches that a text table lists one by one; more switches are grouped by equal needs.
 const MANY: usize = 40;
 
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid rules, fabric, profile or marks.
+/// If the rules, the fabric, the profile or the marks are invalid.
 pub fn command(args: &BudgetArgs) -> Result<Exit, Failure> {
     let (fabric, rules) = args.on.read()?;
     let profile = profile::read(&args.profile)?;
@@ -114,7 +114,7 @@ fn as_text(profile: &Profile, all: &[(Needs, Vec<Excess>)]) -> String {
     if all.len() <= MANY {
         rows.extend(all.iter().map(|(needs, excess)| row(needs.switch.clone(), needs, verdict(excess))));
     } else {
-        // Switches with equal needs share one line.
+        // Switches with equal needs share one row.
         let mut kinds: Vec<(&(Needs, Vec<Excess>), u64)> = Vec::new();
         for one in all {
             let same = |known: &Needs| Needs { switch: one.0.switch.clone(), ..known.clone() } == one.0;

@@ -1,8 +1,8 @@
-//! `tidegate tagger verify --running`: checks that the configured switches execute the rules.
+//! `tidegate tagger verify --running`: checks that switches with the given configuration execute the rules.
 //!
-//! Tagger's theorem assumes that a switch charges a frame to the ingress priority group of its arriving tag and queues
-//! it at egress by its rewritten tag. This module checks the assumption in the configuration, for every tag and pair of
-//! ports of each switch.
+//! Tagger's theorem assumes that a switch counts a frame in the ingress priority group of its arriving tag, and queues
+//! it at egress by its rewritten tag. This module checks the assumption against the configuration, for every tag and
+//! pair of ports of each switch.
 
 use super::marks::{Trusted, parse_tag};
 use crate::commands::fabric::counterexample::{self, Simulated};
@@ -48,23 +48,23 @@ pub struct DeviceArgs {
     force: bool,
 }
 
-/// Verdict on a configuration that executes the rules.
+/// Verdict on whether the configured switches execute the rules.
 pub struct DeviceVerdict {
-    /// Checks, each with its counterexample.
+    /// Checks, each with its counterexample if it failed.
     pub checks: Vec<(Check, Option<String>)>,
-    /// Egress queue of frames with a changed tag.
+    /// Egress queue that the switches use for frames whose tag changes.
     pub egress: EgressQueue,
-    /// Number of (tag, pair of ports, switch) checked, and of other DSCPs that lossless accounts count.
+    /// Number of checked combinations of switch, pair of ports, and tag (or other DSCP that a lossless account counts).
     pub hops: u64,
-    /// Assumptions of the checks.
+    /// Assumptions under which the checks hold.
     pub assumptions: Vec<String>,
 }
 
 impl DeviceArgs {
-    /// Returns DSCP and priority by tag.
+    /// Returns the DSCP and priority of each tag.
     ///
     /// # Errors
-    /// Marks that an export would reject; a mark with a tag at hosts, which is not checked here.
+    /// If an export would reject the marks, or a mark has a tag at hosts, which is not checked here.
     fn carried(&self, tags: &[u16]) -> Result<BTreeMap<u16, (u8, u8)>, Failure> {
         if let Some(Mark { tag, dscp, priority, .. }) = self.tags.iter().find(|mark| mark.at_host.is_some()) {
             let message = format!("--tag {tag}: the tag that hosts see is not judged");
@@ -81,7 +81,7 @@ impl DeviceArgs {
         let marks = match self.tags.as_slice() {
             [] => Marks::usual(&tags),
             given => {
-                // Lossy traffic gets unused values: its DSCP and queue are not checked here.
+                // The lossy class gets an unused DSCP and queue, because neither is checked here.
                 let free = |taken: fn(&Mark) -> u8| (0..64).find(|at| given.iter().all(|mark| taken(mark) != *at));
                 let lossy = Lossy {
                     dscp: free(|mark| mark.dscp).unwrap_or_default(),
@@ -94,10 +94,11 @@ impl DeviceArgs {
         Ok(marks.lossless().iter().map(|mark| (mark.tag.into(), (mark.dscp, mark.priority))).collect())
     }
 
-    /// Checks the rules against the configuration without the files of `ignored` switches, if one is given.
+    /// Checks the rules against the configuration, without the files of switches that `ignored` matches. `None` if no
+    /// configuration is given.
     ///
     /// # Errors
-    /// An unsuitable configuration; tags without a priority.
+    /// If the configuration does not match the fabric, or a tag has no priority.
     pub fn verdict(
         &self,
         fabric: &Fabric,
@@ -115,10 +116,10 @@ impl DeviceArgs {
         Ok(Some(lookup.judge(&tags)))
     }
 
-    /// Opens the folder of `--counterexample`, before any proof.
+    /// Opens the folder of `--counterexample` before the proof starts, so that its errors are reported early.
     ///
     /// # Errors
-    /// A folder that cannot be written, or that of the configurations.
+    /// If the folder cannot be written, or is the folder of the configurations.
     pub fn open(&self) -> Result<Option<(OutputFolder<'_>, NewFiles<'_>)>, Failure> {
         let (Some(folder), Some(output)) = (&self.running, &self.counterexample) else { return Ok(None) };
         check_other_folder(folder, output)?;
@@ -126,10 +127,11 @@ impl DeviceArgs {
         begin(&location).map(|new| Some((location, new)))
     }
 
-    /// Simulates the counterexamples of the configuration under any forwarding; nothing without an `output` folder.
+    /// Simulates the counterexamples of the configuration under any forwarding. Does nothing if there is no `output`
+    /// folder.
     ///
     /// # Errors
-    /// An unsuitable configuration; a folder that cannot be written.
+    /// If the configuration does not match the fabric, or the folder cannot be written.
     pub fn counterexamples(
         &self,
         fabric: &Fabric,
@@ -167,7 +169,7 @@ impl DeviceArgs {
     }
 }
 
-/// Returns the assumptions of the checks of a configuration.
+/// Returns the assumptions under which the checks of the configuration hold.
 fn assumptions(unnamed: &BTreeSet<(NodeId, PortIndex, u8)>) -> Vec<String> {
     let buffers = "an account pauses before its headroom is used, and its queues drop nothing: headroom, pools, \
                    thresholds and WRED are judged by tidegate fabric check --running";
@@ -183,7 +185,7 @@ fn is_host(fabric: &Fabric, node: NodeId) -> bool {
     !fabric.node(node).forwards()
 }
 
-/// New tag by (switch, tag, ingress, egress).
+/// New tag, by (switch, arriving tag, ingress port, egress port).
 type Table = BTreeMap<(NodeId, u16, PortIndex, PortIndex), u16>;
 
 struct Lookup<'a> {
@@ -193,7 +195,7 @@ struct Lookup<'a> {
     table: Table,
 }
 
-/// Frames between two ports of a switch.
+/// Frames with one DSCP between two ports of a switch.
 #[derive(Clone, Copy)]
 struct Frames {
     node: NodeId,
@@ -202,13 +204,14 @@ struct Frames {
     dscp: u8,
 }
 
-/// Results of the checks.
+/// Results of the checks of all frames.
 struct Found {
     differs: Option<String>,
     starved: Option<String>,
     egress: EgressQueue,
     hops: u64,
-    /// Queues of lossless frames with a profile named neither lossless nor lossy, by switch and egress port.
+    /// Egress queues with lossless frames whose buffer profile has a name that contains neither "lossless" nor "lossy",
+    /// by (switch, egress port, queue).
     unnamed: BTreeSet<(NodeId, PortIndex, u8)>,
 }
 
@@ -226,7 +229,8 @@ impl Lookup<'_> {
                     self.compare(&[tag], Frames { node, ingress, egress, dscp }, &mut found);
                 }
             }
-            // A host may send any DSCP, and all frames in a lossless account wait like the frames of its tag.
+            // A host may send any DSCP, and frames of any DSCP in a lossless account wait like frames of the account's
+            // tag.
             for ingress in 0..ports {
                 for dscp in (0..64u8).filter(|dscp| of_tags >> dscp & 1 == 0) {
                     let Some((account, true)) = self.binding.account(node, ingress, dscp) else { continue };
@@ -256,7 +260,8 @@ impl Lookup<'_> {
         }
     }
 
-    /// Checks frames against the rule of one of these tags.
+    /// Compares the hop of these frames with the rules for `tags`: the frames must be treated as one of the tags
+    /// requires.
     fn compare(&self, tags: &[u16], frames: Frames, found: &mut Found) {
         let Frames { node, ingress, egress, dscp } = frames;
         let Some(hop) = self.binding.hop(node, ingress, egress, dscp) else { return };
@@ -267,7 +272,7 @@ impl Lookup<'_> {
         let as_tag = |&tag: &u16| {
             let new = self.table.get(&(node, tag, ingress, egress)).copied();
             let why = self.difference(tag, new, &hop)?;
-            // Frames that wait in a queue that only the PAUSE of their own arriving tag stops.
+            // Whether the frames wait in a queue that is paused only by the PFC priority of their arriving tag.
             let own = 1 << self.carried[&tag].1;
             let arriving = hop.lossless && new != Some(tag) && hop.next.is_some_and(|next| next.stopped_by == own);
             Some((tag, why, arriving))
@@ -312,7 +317,8 @@ impl Lookup<'_> {
         format!("{name}: {frames} from {} to {}", port(ingress), port(egress))
     }
 
-    /// Returns the difference between the switch and the rule.
+    /// Returns the difference between the switch's treatment of the frames and the rule for `tag`; `None` if there is
+    /// none.
     fn difference(&self, tag: u16, new: Option<u16>, hop: &Hop) -> Option<String> {
         let group = self.carried[&tag].1;
         if !hop.lossless && new.is_some() {

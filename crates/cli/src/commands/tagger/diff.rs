@@ -1,4 +1,4 @@
-//! `tidegate tagger diff`: migration from deployed rules to new ones.
+//! `tidegate tagger diff`: compares deployed rules with new rules, and plans the migration.
 
 use super::source::read_rules;
 use crate::exit::Exit;
@@ -44,7 +44,7 @@ pub struct DiffArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid rules or fabrics.
+/// If the rules or the fabrics are invalid.
 pub fn command(args: &DiffArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
     let before = match &args.old_fabric {
@@ -70,7 +70,8 @@ fn first_of(switch: &SwitchDiff) -> &[Single] {
     &switch.first
 }
 
-/// Returns the rules to add: new ones, and changed ones that were removed first in their old form.
+/// Returns the rules to add: rules that are only in the new table, and the new form of changed rules whose old form was
+/// removed first.
 fn added(switch: &SwitchDiff) -> Vec<Single> {
     let back = switch.changed.iter().filter(|change| went(switch, change));
     let mut all: Vec<Single> = back
@@ -81,7 +82,7 @@ fn added(switch: &SwitchDiff) -> Vec<Single> {
     all
 }
 
-/// Returns the rules that change in place.
+/// Returns the changed rules that are replaced in place, because their old form need not be removed first.
 fn changed(switch: &SwitchDiff) -> Vec<Single> {
     let stay = switch.changed.iter().filter(|change| !went(switch, change));
     stay.map(|&Change { matches: (tag, i, o), to, .. }| (tag, i, o, to)).collect()
@@ -92,7 +93,7 @@ fn went(switch: &SwitchDiff, change: &Change) -> bool {
     switch.first.binary_search(&(tag, in_port, out_port, change.from)).is_ok()
 }
 
-/// A step of the plan: action, reason, and the rules of a switch.
+/// A step of the migration: action, reason, and a function that returns the rules of a switch in this step.
 type Step = (&'static str, &'static str, fn(&SwitchDiff) -> Vec<Single>);
 
 fn plan(found: &Diff) -> Vec<Step> {

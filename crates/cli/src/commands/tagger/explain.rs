@@ -1,4 +1,4 @@
-//! `tidegate tagger explain`: traces one path, tag by tag.
+//! `tidegate tagger explain`: traces the tag of a packet along one path.
 
 use super::source::{RulesOnFabric, first_tag};
 use crate::exit::Exit;
@@ -32,7 +32,7 @@ pub struct ExplainArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid rules, fabric or path.
+/// If the rules, the fabric or the path are invalid.
 pub fn command(args: &ExplainArgs) -> Result<Exit, Failure> {
     let (fabric, rules) = args.on.read()?;
     let tag = first_tag(&rules, args.class.as_deref())?;
@@ -44,13 +44,13 @@ pub fn command(args: &ExplainArgs) -> Result<Exit, Failure> {
     output::show(&text).map(|()| Exit::Done)
 }
 
-/// Formats as "3 (S1)", "Ethernet248 (S1)".
+/// Formats a port with its peer, such as "3 (S1)" or "Ethernet248 (S1)".
 fn port(fabric: &Fabric, hop: &Hop, port: PortIndex) -> String {
     let peer = fabric.ports(hop.step.node)[usize::from(port)].peer;
     format!("{} ({})", port_shown(fabric, hop.step.node, port), fabric.name(peer))
 }
 
-/// Formats as "0-3,7".
+/// Formats a set of ports as ranges, such as "0-3,7".
 pub fn ports(set: &PortSet) -> String {
     let all: Vec<PortIndex> = set.iter().collect();
     let range = |run: &[PortIndex]| match run {

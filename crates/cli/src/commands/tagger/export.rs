@@ -101,11 +101,11 @@ enum Format {
 }
 
 impl Format {
-    /// Returns the name of the option value.
+    /// Returns the name of the format, as the value of `--to`.
     fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
-    /// Returns whether the format lists rules unchanged and configures nothing.
+    /// Returns whether the format is a listing: it contains the rules unchanged and configures nothing.
     fn lists(self) -> bool {
         matches!(self, Format::Table | Format::Json | Format::Csv)
     }
@@ -113,7 +113,7 @@ impl Format {
     fn pauses(self) -> bool {
         matches!(self, Format::Sonic | Format::Eos)
     }
-    /// Returns the grammar of its port names.
+    /// Returns the grammar of the port names in this format.
     fn dialect(self) -> Dialect {
         match self {
             Format::Table | Format::Json | Format::Csv => Dialect::Listing,
@@ -124,12 +124,12 @@ impl Format {
     }
 }
 
-/// Output file of a switch.
+/// An output file for a switch.
 struct SwitchFile {
     name: String,
-    /// Content; empty if it was already written to a folder or to standard output.
+    /// Content of the file; empty once the content has been written to a folder or to standard output.
     text: String,
-    /// True for a JSON patch to apply before the other file is loaded.
+    /// Whether the file is a JSON patch, which must be applied before the switch's other file is loaded.
     is_patch: bool,
 }
 
@@ -139,22 +139,22 @@ impl SwitchFile {
     }
 }
 
-/// Output for several switches.
+/// Rendered output for several switches.
 #[derive(Default)]
 struct Written {
-    /// By name of the switch.
+    /// Files, each with the name of its switch.
     files: Vec<(String, SwitchFile)>,
     notes: Vec<String>,
     misfits: Vec<UnsupportedSwitch>,
     published: BTreeSet<Published>,
-    /// Configurations of platforms with the fragments, by name of the switch.
+    /// Merged configurations (`--platform` with the fragments), by name of the switch.
     merged: BTreeMap<String, Config>,
 }
 
-/// Checks that these switches exist.
+/// Checks that the fabric has switches with these names.
 ///
 /// # Errors
-/// The first missing switch.
+/// If the fabric lacks a switch; the error names the first.
 pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
     let forwards = |name: &&String| fabric.find(name).is_some_and(|node| fabric.node(node).forwards());
     match names.iter().find(|name| !forwards(name)) {
@@ -169,14 +169,14 @@ pub fn check_names(fabric: &Fabric, names: &[String]) -> Result<(), Failure> {
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid rules, fabric, marks or names; a folder that cannot be written.
+/// If the rules, the fabric, the marks or the names are invalid, or a folder cannot be written.
 pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     args.target.check(args.to)?;
     check_listing(args)?;
     let (fabric, rules) = args.on.read()?;
     check_names(&fabric, &args.switches)?;
     if args.to == Format::Sonic {
-        // Headroom is computed from rates and delays.
+        // The headroom is computed from link rates and delays, so these must be stated.
         fabric_source::check_stated(&fabric)?;
     }
     let profile = args.profile.as_deref().map(profile::read).transpose()?;
@@ -188,7 +188,7 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
         output::note(&format!("tidegate tagger verify{} shows how", options(assumed)));
         return Ok(Exit::CheckFailed);
     }
-    // A listing contains tags, and needs no priorities for them.
+    // A listing contains the tags themselves, and needs no priorities for them.
     let marks = (!args.to.lists()).then(|| args.marks.marks(&rules, profile.as_ref())).transpose()?;
     let priorities = profile.as_ref().and_then(|profile| profile.limits.lossless_priorities);
     let mut job = Job::new(args, &fabric, &rules, marks.as_ref(), priorities)?;
@@ -213,10 +213,10 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     Ok(Exit::CheckFailed)
 }
 
-/// Checks that a listing has no option that it ignores: it contains the rules with their tags, unchanged.
+/// Checks that no option is given that a listing would ignore: a listing contains the rules with their tags, unchanged.
 ///
 /// # Errors
-/// The first option of marks, or of the tags that hosts may send.
+/// If an option for marks or for the tags of hosts is given; the error names the first.
 fn check_listing(args: &ExportArgs) -> Result<(), Failure> {
     let given = [
         ("--trust-hosts", args.trust_hosts.is_some()),
@@ -233,7 +233,7 @@ fn check_listing(args: &ExportArgs) -> Result<(), Failure> {
     }
 }
 
-/// Returns the verdict of the verifier, which is independent of the generator, for these switches.
+/// Returns the verdict on the rules for switches with the behaviour `on`. The verifier is independent of the generator.
 fn prove(args: &ExportArgs, fabric: &Fabric, on: verify::Switches) -> Result<verify::Verdict, Failure> {
     let text = read_text(&args.on.rules)?;
     let wrong = |error| Failure::Input { message: format!("{}: {error}", args.on.rules.display()), help: None };
@@ -241,7 +241,7 @@ fn prove(args: &ExportArgs, fabric: &Fabric, on: verify::Switches) -> Result<ver
     Ok(verify::Verifier::new(fabric, &rules).map_err(wrong)?.on(on).finish())
 }
 
-/// Returns the reason why rules are not exported.
+/// Returns the reason why rules with this verdict are not exported.
 fn failure_reason(verdict: &verify::Verdict) -> &'static str {
     let only_starves = verdict.checks.iter().all(|check| check.pass || check.name == "lossy-queue-drains");
     match (only_starves, verdict.switches.egress) {
@@ -253,14 +253,15 @@ fn failure_reason(verdict: &verify::Verdict) -> &'static str {
     }
 }
 
-/// Returns the options that differ from the defaults.
+/// Returns the command-line options for the properties of `switches` that differ from the defaults.
 fn options(switches: verify::Switches) -> String {
     let egress = if switches.egress == verify::EgressQueue::ArrivingTag { " --egress arriving-tag" } else { "" };
     let strict = if switches.scheduler == verify::Scheduler::Strict { " --scheduler strict" } else { "" };
     format!("{egress}{strict}")
 }
 
-/// Returns a note about the fabric if switches do not queue by the new tag, as these formats assume.
+/// Returns a note about the deadlock that is possible if switches queue by the arriving tag. The formats assume
+/// queueing by the new tag; `None` if other formats are written, or no deadlock is possible.
 fn otherwise(args: &ExportArgs, fabric: &Fabric) -> Result<Option<String>, Failure> {
     if !matches!(args.to, Format::Sonic | Format::Acl | Format::Eos) || args.unproved {
         return Ok(None);
@@ -290,7 +291,7 @@ fn check_ports(fabric: &Fabric, profile: Option<&Profile>) -> Result<(), Failure
     }
 }
 
-/// Returns the switches to write, by name: those of `--only`, or all and every host with rules.
+/// Returns the switches to write, sorted by name: those of `--only`, or all switches and every host with rules.
 fn chosen(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable) -> Vec<NodeId> {
     let ruled = rules.switches().iter().filter(|switch| !switch.rules.is_empty()).map(|switch| switch.node);
     let mut nodes: Vec<NodeId> = fabric.switches().chain(ruled).collect();
@@ -301,21 +302,21 @@ fn chosen(args: &ExportArgs, fabric: &Fabric, rules: &RuleTable) -> Vec<NodeId> 
     nodes
 }
 
-/// An export with its inputs.
+/// An export: its inputs and its intermediate results.
 struct Job<'a> {
     args: &'a ExportArgs,
     fabric: &'a Fabric,
     rules: &'a RuleTable,
     marks: Option<&'a Marks>,
-    /// Number of lossless priorities of the ASIC.
+    /// Number of lossless priorities that the ASIC supports.
     priorities: Option<u64>,
     switches: Vec<NodeId>,
     names: Interfaces,
     settings: Settings,
     platforms: Platforms,
-    /// Note about switches that queue by the arriving tag.
+    /// Note about switches that queue by the arriving tag; see [`otherwise`].
     otherwise: Option<String>,
-    /// Judgement of the merged configurations.
+    /// Judgement of the merged configurations of `--platform`.
     judgement: Option<merged::Judgement>,
 }
 
@@ -340,7 +341,7 @@ impl<'a> Job<'a> {
         Ok(Job { args, fabric, rules, marks, priorities, switches, names, settings, platforms, otherwise, judgement })
     }
 
-    /// Returns notes that are not about single switches.
+    /// Returns the notes that are not about single switches.
     fn notes(&self) -> Vec<String> {
         let general = self.marks.into_iter().flat_map(|marks| general_notes(self, marks));
         let ends = if self.args.to == Format::Sonic { self.platforms.disagreements(self.fabric) } else { Vec::new() };
@@ -358,7 +359,8 @@ impl<'a> Job<'a> {
             .collect()
     }
 
-    /// Renders the files of these switches: written to `new`, if given, and kept in the result if `keep`.
+    /// Renders the files of these switches. Writes them to `new`, if given; keeps their content in the result if
+    /// `keep`.
     fn render(&self, switches: &[NodeId], new: Option<&NewFiles<'_>>, keep: bool) -> Result<Written, Failure> {
         let Job { args, marks, settings, .. } = self;
         let priorities_in_use = marks.map_or(1, |marks| marks.lossless().len());
@@ -411,7 +413,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Export of one switch.
+/// The files and notes of one switch.
 #[derive(Default)]
 struct SwitchExport {
     files: Vec<SwitchFile>,
@@ -420,7 +422,7 @@ struct SwitchExport {
     merged: Option<Config>,
 }
 
-/// Checks that an ASIC has as many lossless priorities as a port needs.
+/// Checks that the ASIC supports as many lossless priorities as the ports of the switch need.
 fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), UnsupportedSwitch> {
     let (switch, priorities) = (view.name().to_owned(), view.most_lossless_priorities(marks));
     match limit.filter(|&limit| priorities as u64 > limit) {
@@ -429,7 +431,7 @@ fn within(view: &SwitchView, marks: &Marks, limit: Option<u64>) -> Result<(), Un
     }
 }
 
-/// Returns the file of a switch with unchanged rules; reuses the buffer `text`.
+/// Returns the listing of a switch, with its rules unchanged; reuses the memory of `text`.
 fn listed(format: Format, view: &SwitchView, mut text: String) -> Vec<SwitchFile> {
     text.clear();
     let suffix = match format {
@@ -450,7 +452,7 @@ fn listed(format: Format, view: &SwitchView, mut text: String) -> Vec<SwitchFile
     vec![SwitchFile::new(view, suffix, text)]
 }
 
-/// Returns the files of a switch, with notes.
+/// Returns the configuration files of a switch, with notes.
 fn one(
     args: &ExportArgs,
     view: &SwitchView,

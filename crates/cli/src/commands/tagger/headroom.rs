@@ -1,4 +1,4 @@
-//! Headroom: bytes that a lossless priority may still receive after its PAUSE.
+//! Headroom: bytes of a lossless priority that may still arrive after its PAUSE was sent.
 
 pub mod sonic;
 mod terms;
@@ -34,7 +34,7 @@ pub struct HeadroomArgs {
     pub small_packets: u8,
 }
 
-/// Parses a frame size of Ethernet.
+/// Parses an Ethernet frame size.
 fn frame(text: &str) -> Result<Bytes, String> {
     between(text, 64, "a frame has 64 to 65535 bytes")
 }
@@ -49,7 +49,7 @@ fn between(text: &str, least: u64, what: &str) -> Result<Bytes, String> {
 }
 
 impl HeadroomArgs {
-    /// Largest frame if none is given.
+    /// Default of the largest frame.
     const MTU: Bytes = Bytes(9_216);
 
     /// Returns the largest frame.
@@ -62,7 +62,7 @@ impl HeadroomArgs {
         self.reaction.unwrap_or(Reaction::Standard)
     }
 
-    /// Returns the conditions of ports with `classes` lossless priorities.
+    /// Returns the headroom conditions of ports with `classes` lossless priorities.
     pub fn conditions(&self, classes: u64) -> Conditions {
         Conditions {
             mac_phy: self.mac_phy,
@@ -72,8 +72,8 @@ impl HeadroomArgs {
         }
     }
 
-    /// Returns the headroom in bytes for one of `classes` lossless priorities of a port at this rate, with a cable of
-    /// this delay.
+    /// Returns the headroom in bytes for one of `classes` lossless priorities of a port with this link rate and cable
+    /// delay.
     pub fn bytes(&self, rate: Rate, delay: Time, classes: usize) -> u64 {
         Headroom::of(rate, delay, &self.conditions(classes as u64)).bytes
     }

@@ -1,11 +1,11 @@
-//! Command-line options for the marks of tags.
+//! Command-line options for the marks (DSCP and priority) of tags.
 
 use super::profile::Profile;
 use crate::failure::Failure;
 use tagger::export::{ExportError, Kept, Lossy, Mark, Marks};
 use tagger::rules::{RuleTable, Tag};
 
-/// Help for more lossless tags than PFC has priorities.
+/// Help text for a table with more lossless tags than PFC has priorities.
 pub const FEWER_TAGS: &str = "the Clos rule needs bounces + classes tags, so use fewer of them; for other paths, fewer \
     hops or --algorithm fewest";
 
@@ -58,10 +58,10 @@ pub struct MarkArgs {
 }
 
 impl MarkArgs {
-    /// Returns the marks of all lossless tags of a table.
+    /// Returns the mark of every lossless tag of a table.
     ///
     /// # Errors
-    /// Numbers that are out of range, ambiguous or missing.
+    /// If numbers are out of range, ambiguous or missing.
     pub fn marks(&self, table: &RuleTable, profile: Option<&Profile>) -> Result<Marks, Failure> {
         let of_profile = profile.and_then(|profile| profile.limits.traffic_classes);
         let of_profile = of_profile.map(|classes| u8::try_from(classes).unwrap_or(u8::MAX));

@@ -1,4 +1,4 @@
-//! `--paths` of `tidegate tagger`: sources of expected lossless paths.
+//! Values of `--paths` of `tidegate tagger`: sources of the expected lossless paths.
 
 use crate::failure::Failure;
 use fabric::Fabric;
@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use tagger::paths::ExpectedPaths;
 
-/// A source of expected paths as written on the command line.
+/// A source of expected paths, as given on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathChoice {
     Shortest,
@@ -39,10 +39,10 @@ impl fmt::Display for PathChoice {
     }
 }
 
-/// Parses `--paths` of `tagger rules`.
+/// Parses a value of `--paths` of `tagger rules`.
 ///
 /// # Errors
-/// A message with valid values.
+/// If the value is invalid; the message lists valid values.
 pub fn parse_paths(text: &str) -> Result<PathChoice, String> {
     let (name, value) = match text.split_once(['=', ':']) {
         Some((name, value)) => (name, Some(value)),
@@ -72,10 +72,10 @@ pub fn parse_paths(text: &str) -> Result<PathChoice, String> {
     }
 }
 
-/// Parses `--paths` of `tagger verify`: a file needs no `file:` before its name.
+/// Parses a value of `--paths` of `tagger verify`, where a file name needs no prefix `file:`.
 ///
 /// # Errors
-/// A message with valid values; sources that only the generator of rules can list.
+/// If the value is invalid, or a source that only the rule generator can list; the message lists valid values.
 pub fn parse_paths_or_file(text: &str) -> Result<PathChoice, String> {
     let name = text.split(['=', ':']).next().unwrap_or_default();
     let known = ["shortest", "up-down", "bounces", "n-shortest", "trees", "random", "file", "routes", "fdbs"];
@@ -91,10 +91,10 @@ pub fn parse_paths_or_file(text: &str) -> Result<PathChoice, String> {
     }
 }
 
-/// Writes every path as a line of node names, each with its egress port.
+/// Writes a file with one line per path: node names, each with its egress port.
 ///
 /// # Errors
-/// A file that cannot be written; paths that do not fit the fabric.
+/// If the file cannot be written, or a path does not fit the fabric.
 pub fn write_list(fabric: &Fabric, paths: &ExpectedPaths, path: &Path, force: bool) -> Result<(), Failure> {
     let mut out = AtomicFile::create(path)?;
     let mut failed = None;

@@ -1,4 +1,4 @@
-//! `--profile`: the limits of an ASIC.
+//! Reads `--profile`, the limits of an ASIC.
 
 use super::source::read_text;
 use crate::failure::Failure;
@@ -8,7 +8,7 @@ pub use tagger::operate::profile::Profile;
 /// Reads a profile.
 ///
 /// # Errors
-/// A file that cannot be read, or its error with the line.
+/// If the file cannot be read or is invalid; the error has the line.
 pub fn read(path: &Path) -> Result<Profile, Failure> {
     Profile::parse(&read_text(path)?).map_err(|error| {
         let line = error.line.map_or(String::new(), |line| format!(":{line}"));

@@ -104,18 +104,18 @@ enum TagAlgorithm {
     Fewest,
 }
 
-/// Result of the generation.
+/// Result of the rule generation.
 struct GeneratedRules {
     table: RuleTable,
     report: Option<Report>,
-    /// Lower bound on the lossless tags of any rules, and its reason.
+    /// Lower bound on the number of lossless tags of any rules for these paths, and its reason.
     bound: Option<(u8, String)>,
 }
 
 /// Runs the command.
 ///
 /// # Errors
-/// An invalid fabric, paths that are invalid or do not fit it, or a file that cannot be written.
+/// If the fabric is invalid, paths are invalid or do not fit the fabric, or a file cannot be written.
 pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
     args.tunnels.check(&args.source, &fabric)?;
@@ -157,12 +157,13 @@ pub fn command(args: &RulesArgs) -> Result<Exit, Failure> {
     output::print(&shown).map(|()| Exit::Done)
 }
 
-/// Maximum product of the numbers of hosts and links up to which the command verifies that shortest paths stay
-/// lossless; the verification takes a few seconds at this limit.
+/// Maximum product of the numbers of hosts and links up to which the command verifies that shortest paths are lossless;
+/// the verification takes a few seconds at this limit.
 const MOST_WORK: u64 = 100_000_000;
 
-/// Returns the first shortest path between hosts that these rules make lossy without any failure, as found by the
-/// verifier. With wrong tiers ordinary hops are bounces, which rules by bounces do not keep lossless.
+/// Returns the first shortest path between hosts that is lossy under these rules although no link has failed, as found
+/// by the verifier. If tiers are wrong, ordinary hops count as bounces, which rules for a limited number of bounces do
+/// not keep lossless.
 fn lossy_shortest_path(
     args: &RulesArgs,
     fabric: &Fabric,
@@ -170,7 +171,7 @@ fn lossy_shortest_path(
     text: &str,
 ) -> Result<Option<String>, Failure> {
     let wrong = |error: String| Failure::Input { message: error, help: None };
-    // The Clos rule depends only on tiers, so one host represents all hosts with equal switches.
+    // The Clos rule depends only on tiers, so two hosts represent all hosts that are linked to the same switches.
     let one_each = made.report.is_none().then(|| one_host_each(fabric)).transpose().map_err(&wrong)?;
     let (fabric, text) = match &one_each {
         None => (fabric, text.to_owned()),
@@ -191,8 +192,8 @@ fn lossy_shortest_path(
     Ok(verifier.lost().first().map(ToString::to_string))
 }
 
-/// Returns the fabric with at most two hosts of each group of hosts that are linked to equal nodes: two, so that there
-/// is a path if all hosts have equal switches.
+/// Returns the fabric with at most two hosts of each group of hosts that are linked to the same nodes: two, so that
+/// there is a path between hosts even if all hosts are linked to the same switches.
 fn one_host_each(fabric: &Fabric) -> Result<Fabric, String> {
     let mut known: BTreeMap<Vec<NodeId>, u8> = BTreeMap::new();
     let mut builder = FabricBuilder::new(fabric.kind());
@@ -215,7 +216,7 @@ fn one_host_each(fabric: &Fabric) -> Result<Fabric, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// Returns a warning if correct rules exceed the capabilities of all switches.
+/// Returns a warning if the rules are correct, but need more lossless tags than any switch supports.
 fn warning(table: &RuleTable) -> Option<String> {
     let tags = table.lossless_tags.len();
     (tags > MAX_LOSSLESS_PRIORITIES).then(|| {
@@ -290,16 +291,16 @@ fn source(args: &RulesArgs, fabric: &Fabric, expected: &PathChoice) -> Result<Pa
     })
 }
 
-/// Returns an error in a file, with its name.
+/// Returns a function that converts an error in the file `path` to a failure with the file name.
 fn at(path: &Path) -> impl Fn(PathError) -> Failure + '_ {
     move |error| Failure::Input { message: format!("{}: {error}", path.display()), help: None }
 }
 
-/// Rule counts of a switch.
+/// Numbers of ports and rules of a switch.
 struct Count {
     node: NodeId,
     ports: usize,
-    /// Number of (tag, ingress port, egress port).
+    /// Number of rules, counted as (tag, ingress port, egress port).
     single: u64,
     entries: usize,
 }
@@ -390,14 +391,14 @@ fn written(path: &Path) -> String {
     format!("\n{file}: prove it with tidegate tagger verify, translate it with tidegate tagger export\n")
 }
 
-/// Formats the switches, one line per group with equal counts.
+/// Formats the rule counts of switches, one line per group of switches with equal counts.
 fn by_kind(fabric: &Fabric, rules: &RuleTable) -> String {
     let mut kinds: BTreeMap<(u8, usize, u64, usize), (NodeId, u64)> = BTreeMap::new();
     for count in counts(fabric, rules) {
         let key = (fabric.node(count.node).tier, count.ports, count.single, count.entries);
         kinds.entry(key).or_insert((count.node, 0)).1 += 1;
     }
-    // The extremes are more useful than hundreds of lines.
+    // If there are many groups, show only the first and the last twelve.
     let all: Vec<_> = kinds.into_iter().collect();
     let shown: Vec<_> =
         if all.len() > 24 { all.iter().take(12).chain(&all[all.len() - 12..]).collect() } else { all.iter().collect() };

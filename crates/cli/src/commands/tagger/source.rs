@@ -1,4 +1,4 @@
-//! A fabric and the rules for it.
+//! Reads a fabric and the rules for it.
 
 use crate::fabric_source::{self, FabricFlags};
 use crate::failure::Failure;
@@ -20,10 +20,10 @@ pub struct RulesOnFabric {
 }
 
 impl RulesOnFabric {
-    /// Reads both.
+    /// Reads the fabric and the rules.
     ///
     /// # Errors
-    /// An invalid file, or rules for another fabric.
+    /// If a file is invalid, or the rules are for another fabric.
     pub fn read(&self) -> Result<(Fabric, RuleTable), Failure> {
         let fabric = fabric_source::find(&self.source, &self.flags, None)?.fabric;
         let table = read_rules(&self.rules, &fabric)?;
@@ -31,23 +31,23 @@ impl RulesOnFabric {
     }
 }
 
-/// Help if rules do not match the fabric: flags that modify the fabric must be equal.
+/// Help text for rules that do not match the fabric: flags that modify the fabric must equal those of the generation.
 pub const SAME_FLAGS: &str = "give the flags of the fabric that tidegate tagger rules had (--ignore, --host, --switch, \
     --hosts-on) here too, or make rules for this fabric";
 
 /// Reads a file as text.
 ///
 /// # Errors
-/// A missing file, or one that is not text.
+/// If the file is missing or is not text.
 pub fn read_text(path: &Path) -> Result<String, Failure> {
     let read = scenario::read_at_most(path, scenario::MAX_TREE_BYTES);
     fabric_source::text(path, read.map_err(|error| Failure::unreadable(path, &error))?)
 }
 
-/// Reads the rules of a file, for this fabric.
+/// Reads the rules for this fabric from a file.
 ///
 /// # Errors
-/// An invalid file, with the element.
+/// If the file is invalid; the error names the invalid element.
 pub fn read_rules(path: &Path, fabric: &Fabric) -> Result<RuleTable, Failure> {
     let text = read_text(path)?;
     RuleTable::read(fabric, &text).map_err(|error| {
@@ -64,10 +64,10 @@ pub fn read_rules(path: &Path, fabric: &Fabric) -> Result<RuleTable, Failure> {
     })
 }
 
-/// Returns the first tag of packets of a class; without a name, of the first class.
+/// Returns the first tag of a class; without a name, of the first class.
 ///
 /// # Errors
-/// A class that the rules do not have.
+/// If the rules have no class with this name.
 pub fn first_tag(table: &RuleTable, class: Option<&str>) -> Result<Tag, Failure> {
     let found = table.classes.iter().find(|known| class.is_none_or(|class| known.name == class));
     found.map(|class| class.first_tag).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! `tidegate tagger verify`: proves that rules are safe and expected paths lossless.
+//! `tidegate tagger verify`: proves that rules cannot deadlock and that expected paths are lossless.
 
 use super::device::{DeviceArgs, DeviceVerdict};
 use super::paths::{PathChoice, parse_paths_or_file};
@@ -82,7 +82,7 @@ enum Scheduling {
 }
 
 impl SwitchArgs {
-    /// Returns the switches for the verifier.
+    /// Returns the behaviour of the switches, as the verifier's type.
     pub fn switches(self) -> Switches {
         let egress = match self.egress {
             Egress::NewTag => EgressQueue::NewTag,
@@ -110,7 +110,7 @@ enum Routing {
 /// Runs the command.
 ///
 /// # Errors
-/// Rules, paths or a fabric that are invalid or do not match.
+/// If the rules, paths or fabric are invalid or do not match each other.
 pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     let fabric = fabric_source::find(&args.source, &args.flags, None)?.fabric;
     args.tunnels.check(&args.source, &fabric)?;
@@ -121,7 +121,7 @@ pub fn command(args: &VerifyArgs) -> Result<Exit, Failure> {
     bar.finish_and_clear();
     let (rules, mut verifier) = read?;
     let device = args.device.verdict(&fabric, &rules, &fabric_source::ignored(&args.flags))?;
-    // Scheduler shares from the configuration have their own check.
+    // The scheduler is not taken from the configuration: the check "lossless-accounts-drain" covers it.
     let on = device
         .as_ref()
         .map_or(args.switches.switches(), |device| Switches { egress: device.egress, ..Switches::default() });
@@ -187,7 +187,7 @@ fn expect(verifier: &mut Verifier<'_>, fabric: &Fabric, paths: &PathChoice, visi
         PathChoice::Trees => trees(verifier, TreeRoots::Switches, visible).map_err(wrong),
         PathChoice::ServerTrees => trees(verifier, TreeRoots::Servers, visible).map_err(wrong),
         PathChoice::File(path) => {
-            // Read line by line with a limit per line, so that the list itself may have any length.
+            // The list is read line by line, with a limit per line, so that the number of lines is not limited.
             let file = scenario::open(path).map_err(|error| Failure::unreadable(path, &error))?;
             match verifier.expect_list(BufReader::new(file)).map_err(|error| Failure::of_verifier(path, &error))? {
                 0 => Err(Failure::no_path(path)),
@@ -207,7 +207,7 @@ fn expect_routing(verifier: &mut Verifier<'_>, fabric: &Fabric, mode: Mode, opti
     Ok(())
 }
 
-/// Computes trees with a progress bar: large fabrics take seconds.
+/// Computes trees with a progress bar, because large fabrics take seconds.
 fn trees(verifier: &mut Verifier<'_>, roots: TreeRoots, visible: bool) -> Result<(), verify::PathFault> {
     #[expect(clippy::disallowed_methods, reason = "progress for whoever watches")]
     let (started, mut bar) = (Instant::now(), None::<ProgressBar>);
@@ -293,7 +293,7 @@ fn as_text(
     text
 }
 
-/// Describes the switches of a verdict.
+/// Describes the behaviour of the switches for which the rules were verified.
 fn switches_text(switches: Switches) -> String {
     let egress = match switches.egress {
         EgressQueue::NewTag => "the new tag (--egress)",
@@ -306,7 +306,7 @@ fn switches_text(switches: Switches) -> String {
     format!("switches that queue by {egress} and {scheduler}")
 }
 
-/// Describes the result of a check, with its size if it holds.
+/// Describes the result of a check; if it passed, with the number of checked elements.
 fn finding(check: &Check, verdict: &Verdict) -> String {
     let counts = &verdict.counts;
     let size = |queues, dependencies| {
@@ -337,14 +337,14 @@ fn finding(check: &Check, verdict: &Verdict) -> String {
     }
 }
 
-/// Returns the counterexample of a check, link by link.
+/// Returns the counterexample of a failed check, link by link; an empty text for other checks.
 fn refutation(check: &Check, verdict: &Verdict) -> String {
     let cycle = |cycle: &Option<verify::Cycle>| cycle.as_ref().map_or(String::new(), ToString::to_string);
     match check.name {
         _ if check.pass => String::new(),
         "tags-never-decrease" => verdict.decrease.as_ref().map_or(String::new(), ToString::to_string),
         "no-cycle" => cycle(&verdict.cycle),
-        // Usually an equal cycle, which is not printed twice.
+        // Usually the reachable cycle equals the cycle of the check "no-cycle": do not print it twice.
         "no-reachable-cycle" if verdict.reachable_cycle == verdict.cycle => "the same circle\n".to_owned(),
         "no-reachable-cycle" => cycle(&verdict.reachable_cycle),
         "lossy-queue-drains" => verdict.stranded.as_ref().map_or(String::new(), ToString::to_string),

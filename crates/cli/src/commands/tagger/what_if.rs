@@ -1,4 +1,4 @@
-//! `tidegate tagger what-if`: effects of each failed link.
+//! `tidegate tagger what-if`: computes the effects of the failure of each link.
 
 use super::source::RulesOnFabric;
 use crate::exit::Exit;
@@ -50,7 +50,7 @@ enum Routing {
 /// Runs the command.
 ///
 /// # Errors
-/// Invalid rules, fabric or link.
+/// If the rules, the fabric or the link are invalid.
 pub fn command(args: &WhatIfArgs) -> Result<Exit, Failure> {
     let (fabric, rules) = args.on.read()?;
     args.tunnels.check(&args.on.source, &fabric)?;
@@ -93,7 +93,7 @@ fn between(fabric: &Fabric, ends: &str) -> Result<Vec<LinkId>, Failure> {
     Ok(links)
 }
 
-/// Formats as "T1:4 - L1:0".
+/// Formats a link with its ports, such as "T1:4 - L1:0".
 fn name(fabric: &Fabric, link: LinkId) -> String {
     let link = fabric.link(link);
     let end = |end: fabric::End| format!("{}:{}", fabric.name(end.node), port_shown(fabric, end.node, end.port));
@@ -126,7 +126,7 @@ fn as_text(args: &WhatIfArgs, fabric: &Fabric, verdicts: &[LinkFailureEffects]) 
         "{}: {}{}, each failing alone: {} of them {} lossless traffic lossy, or cut it off\n",
         styled(&args.on.rules.display().to_string(), Style::Strong),
         counted(verdicts.len() as u64, "link"),
-        // A named link may be that of a host with several ports.
+        // A link given by `--link` may lead to a host with several ports.
         if args.link.is_none() { " between switches" } else { "" },
         grouped(costly),
         if costly == 1 { "makes" } else { "make" },
@@ -142,7 +142,7 @@ fn as_text(args: &WhatIfArgs, fabric: &Fabric, verdicts: &[LinkFailureEffects]) 
             "example, up to the switch",
         ];
         let mut lines = rows;
-        // The example is a word, not a number: the last column, left-aligned.
+        // At most seven cells per row; the last one is the example path.
         lines.iter_mut().for_each(|row| row.truncate(7));
         text.push_str(&table(&header, &lines, 1, Layout::Fitting, 2));
         text.push_str(

@@ -59,7 +59,7 @@ enum Format {
 /// Runs the command.
 ///
 /// # Errors
-/// An invalid scenario, or a trimming configuration that no such switch supports.
+/// If the scenario is invalid, or has a trimming configuration that no switch of this kind supports.
 pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     let setup = Run::of(&args.scenario.source()?, &args.scenario.set, None, interrupt::stop())?.lowered.setup;
     let (trimming, mut notes) = trimming(&setup, args.dscp)?;
@@ -130,7 +130,7 @@ pub fn command(args: &ExportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Returns the switches to write: those with trimming, restricted to those in `--only`.
+/// Returns the switches to write: those with trimming and, if `--only` is given, named by it.
 fn chosen(args: &ExportArgs, fabric: &Fabric, trimming: &[NodeId]) -> Result<Vec<NodeId>, Failure> {
     let find = |name: &str| trimming.iter().copied().find(|&node| fabric.name(node) == name);
     if let Some(name) = args.switches.iter().find(|name| find(name).is_none()) {
@@ -150,7 +150,8 @@ fn ports(fabric: &Fabric, node: NodeId, names: &Interfaces) -> Result<Vec<String
     all.map(|port| names.name(fabric, node, port).map_err(wrong)).collect()
 }
 
-/// Returns the trimming parameters of a scenario, and notes on properties that no current switch supports.
+/// Returns the trimming parameters of a scenario, and notes on properties of the scenario that no current switch
+/// supports.
 fn trimming(setup: &model::parameters::Setup, dscp: Option<u8>) -> Result<(Trimming, Vec<String>), Failure> {
     let Overload::Trim { trim, header_queue, .. } = setup.switch.overload else {
         let help = "write switch.overload = { kind = \"trim\", header_full = \"drop\" }";

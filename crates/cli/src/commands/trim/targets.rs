@@ -1,5 +1,5 @@
-//! Trimming parameters as SONiC and Cumulus Linux configuration. The schemas are from public sources; they have not
-//! been tested on a switch.
+//! Writes trimming parameters as SONiC and Cumulus Linux configuration. The schemas are from public sources; the output
+//! has not been tested on a switch.
 
 use fabric::NodeId;
 use model::parameters::{Buffer, QueueLimit, Threshold};
@@ -18,7 +18,7 @@ pub struct Trimming {
     pub classes: Vec<u8>,
     /// Switches with trimming, in the fabric's order.
     pub switches: Vec<NodeId>,
-    /// Admission parameters of the buffer.
+    /// Buffer admission parameters.
     pub buffer: Buffer,
     /// Size of the largest packet.
     pub mtu_bytes: u16,
@@ -26,14 +26,14 @@ pub struct Trimming {
 
 const NOT_TRIED: &str = "the schema is that of public sources; no switch was configured with it";
 
-/// Size of a trimmed packet in SONiC's own example.
+/// Size of a trimmed packet in SONiC's own example, in bytes.
 const SONIC_BYTES: u16 = 128;
 
-/// Returns key and value of the queue threshold in a buffer profile, and a note if the conversion is not exact.
+/// Returns key and value of the queue threshold for a buffer profile, and a note if the value is not exact.
 fn threshold(trimming: &Trimming) -> ((&'static str, String), Option<String>) {
     match trimming.buffer {
         Buffer::Shared { egress: Threshold::Dynamic { alpha: (one, of) }, .. } => {
-            // Exponent of a power of two close to alpha (exact if both parts of alpha are powers of two).
+            // Exponent of a power of two near alpha; exact if numerator and denominator of alpha are powers of two.
             let exponent = i64::from(one.ilog2()) - i64::from(of.ilog2());
             let exact = one.is_power_of_two() && of.is_power_of_two();
             let note = format!("alpha {one}/{of} is no power of two: dynamic_th is the one next to it, 2^{exponent}");
@@ -88,8 +88,8 @@ pub fn sonic_notes(trimming: &Trimming) -> Vec<String> {
     notes
 }
 
-/// Returns the size of a trimmed packet in Cumulus Linux, in bytes: a multiple of 4 within the range of the 5.14
-/// reference.
+/// Returns the size of a trimmed packet for Cumulus Linux, in bytes: a multiple of 4 in the range that the reference of
+/// release 5.14 permits.
 fn nvue_bytes(trimming: &Trimming) -> u16 {
     trimming.size_bytes.clamp(256, 1024).next_multiple_of(4)
 }

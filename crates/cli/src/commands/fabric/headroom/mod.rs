@@ -1,4 +1,5 @@
-//! `tidegate fabric headroom`: buffer of a switch needed for thresholds, headroom and credits.
+//! `tidegate fabric headroom`: computes the thresholds, headroom and credits of ports, and the buffer that a switch
+//! needs.
 
 mod published;
 
@@ -46,7 +47,7 @@ pub struct ThresholdFlags {
 }
 
 impl ThresholdFlags {
-    /// Default without a scenario.
+    /// Buffer of a switch if neither the command line nor a scenario states it.
     const BUFFER: Bytes = Bytes(16_000_000);
 
     fn classes(&self) -> u8 {
@@ -57,7 +58,7 @@ impl ThresholdFlags {
         self.buffer.unwrap_or(Self::BUFFER)
     }
 
-    /// Fills inputs that the command line leaves open from a scenario.
+    /// Takes the values that the command line does not state from a scenario.
     fn filled_by(&self, switches: &Switches) -> ThresholdFlags {
         let headroom = HeadroomArgs {
             mtu: self.headroom.mtu.or(Some(switches.mtu)),
@@ -73,19 +74,19 @@ impl ThresholdFlags {
     }
 }
 
-/// Kinds of ports that the text explains term by term; JSON has all.
+/// Maximum number of kinds of ports that the text explains term by term; JSON has all kinds.
 const KINDS: usize = 4;
 
-/// Needs of a lossless class at one kind of port, in bytes.
+/// Bytes that a lossless class needs at one kind of port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Need {
     rate: Rate,
     delay: Time,
-    /// Bytes that may still arrive after XOFF.
+    /// Headroom: bytes that may still arrive after XOFF.
     headroom: u64,
-    /// Headroom in the fluid approximation: without the packetisation terms of one MTU each.
+    /// Headroom in the fluid approximation, without the three terms of one MTU each for whole frames.
     without_frames: u64,
-    /// Account level for XON at which the port never idles before new data arrives.
+    /// Lowest XON at which the port always has frames to send until new frames arrive after the resume.
     xon: u64,
     xoff: u64,
     credits: u64,
@@ -95,11 +96,12 @@ impl Need {
     fn of(link: &LinkSpec, flags: &ThresholdFlags) -> Need {
         let (rate, delay, mtu) = (link.rate, link.delay, flags.headroom.mtu().get());
         let headroom = Headroom::of(rate, delay, &flags.headroom.conditions(flags.classes().into())).bytes;
-        // XON may wait for a frame on the wire, as XOFF may, and the first frame after it must arrive completely.
+        // Like a pause, a resume may wait for a frame in transmission, and the first frame after it must arrive
+        // completely.
         let xon = headroom - mtu;
         let credits = sufficient_credits(rate, delay, mtu, mtu);
-        // Headroom contains three whole frames: the one that delays the pause frame, the one that exceeds XOFF, and the
-        // last one that the neighbour starts.
+        // Headroom contains three whole frames: the frame that delays the pause frame, the frame that exceeds XOFF, and
+        // the last frame that the neighbour starts before it stops.
         Need { rate, delay, headroom, without_frames: headroom - 3 * mtu, xon, xoff: xon + 2 * mtu, credits }
     }
 
@@ -107,7 +109,7 @@ impl Need {
         Terms::of(self.rate, self.delay, flags.classes(), &flags.headroom)
     }
 
-    /// Returns the bytes of buffer under PFC.
+    /// Returns the buffer that a lossless class needs under PFC: XOFF plus headroom.
     fn with_pfc(&self) -> u64 {
         self.xoff + self.headroom
     }
@@ -127,7 +129,7 @@ impl Need {
     }
 }
 
-/// A group of switches with equal needs: their number, the name of the first, and its ports by kind.
+/// A group of switches with equal needs: number of switches, name of the first, buffer, and ports by kind.
 struct SwitchGroup {
     count: u64,
     name: String,
@@ -152,7 +154,7 @@ pub fn command(
     json: bool,
 ) -> Result<Exit, Failure> {
     if thresholds.published {
-        // Rejects flags of a fabric; a rate and delay are invalid here too.
+        // Refuses flags of a fabric; `--rate` with `--delay` is invalid here, too.
         if flags.lone_link(None)?.is_some() {
             let help = "it has rates and cables of its own";
             return Err(Failure::input("--published goes with no --rate and --delay", help));
@@ -230,10 +232,10 @@ fn of_link(flags: &FabricFlags, thresholds: &ThresholdFlags) -> Result<(String, 
     Ok((format!("{} of {} and {}", counted(ports, "port"), link.rate, link.delay), vec![alike]))
 }
 
-/// Rate in bits per second and delay in picoseconds of a link, and the number of such ports of a switch.
+/// A kind of port of a switch: rate in bit/s and delay in ps of the link, and the number of such ports.
 type Ports = (u64, u64, u64);
 
-/// Returns the needs of all switches that are not `outside` of flow control.
+/// Returns the needs of all switches with flow control (those not in `outside`), grouped by equal needs.
 fn of_fabric(
     fabric: &Fabric,
     outside: &[NodeId],

@@ -1,4 +1,4 @@
-//! Our headroom beside published values in `pg_profile_lookup.ini`, by speed and cable.
+//! Compares the computed headroom with published values in `pg_profile_lookup.ini`, by speed and cable length.
 
 use crate::commands::tagger::headroom::{HeadroomArgs, Terms};
 use serde_json::{Value, json};
@@ -6,8 +6,8 @@ use text::numbers::grouped;
 use text::{Layout, table};
 use units::{Rate, Time, cable_delay};
 
-/// Speed in Gbps, cable, and the median `xoff` in bytes of public SONiC platforms at an MTU of about 9100: 3,607 rows
-/// of 106 platforms in `device/*/*/*/pg_profile_lookup.ini` of sonic-net/sonic-buildimage, read on 2026-11-25.
+/// Speed in Gbps, cable length, and the median `xoff` in bytes of public SONiC platforms at an MTU of about 9100: 3,607
+/// rows of 106 platforms in `device/*/*/*/pg_profile_lookup.ini` of sonic-net/sonic-buildimage, read on 2026-11-25.
 const MEDIANS: [(u64, &str, u64); 9] = [
     (10, "5m", 35_776),
     (25, "5m", 50_176),
@@ -38,7 +38,7 @@ fn rows(args: &HeadroomArgs, classes: u8) -> impl Iterator<Item = Row> + '_ {
     })
 }
 
-/// Returns the comparison as a table, with these inputs of headroom.
+/// Returns the comparison as a table; `args` and `classes` are the inputs of the computed headroom.
 pub fn as_text(args: &HeadroomArgs, classes: u8) -> String {
     let line = |row: Row| {
         let share = format!("{:.0} %", 100.0 * row.here as f64 / row.published as f64);
@@ -56,7 +56,7 @@ pub fn as_text(args: &HeadroomArgs, classes: u8) -> String {
     )
 }
 
-/// Returns the comparison as a JSON array.
+/// Returns the comparison as a JSON array; `args` and `classes` are the inputs of the computed headroom.
 pub fn as_json(args: &HeadroomArgs, classes: u8) -> Value {
     let one = |row: Row| {
         json!({

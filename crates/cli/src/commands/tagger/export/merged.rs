@@ -1,5 +1,5 @@
-//! The merged configurations of an export with `--platform`, judged by the rules of `tidegate fabric check --running`.
-//! Findings that the configurations before the merge do not have are refused.
+//! Judges the merged configurations of an export with `--platform` by the rules of `tidegate fabric check --running`.
+//! An export is refused if they have findings that the configurations before the merge do not have.
 
 use super::{ExportArgs, Job};
 use crate::commands::fabric::running::{finding_line, needed};
@@ -12,17 +12,17 @@ use serde_json::{Value, json};
 use tagger::export::sonic::Config;
 use text::numbers::{counted, counted_as};
 
-/// Upper bound of the findings that a list names.
+/// Maximum number of findings that a list contains.
 const MOST_SHOWN: usize = 20;
 
-/// Comparison of the configurations with and without the fragments.
+/// Comparison of the configurations before and after the merge with the fragments.
 #[derive(Debug, Default)]
 pub struct Judgement {
-    /// Findings and faults of the merged configurations that those before the merge do not have.
+    /// Findings and faults that only the merged configurations have.
     created: Vec<String>,
-    /// Findings that the merged configurations share with those before the merge.
+    /// Findings that the configurations have before and after the merge.
     remaining: Vec<String>,
-    /// Statements for the operator.
+    /// Notes for the operator about the judgement.
     statements: Vec<String>,
 }
 
@@ -32,10 +32,10 @@ impl Judgement {
         Judgement { statements: vec![text], ..Judgement::default() }
     }
 
-    /// Returns whether the export is refused; then prints the findings, or one JSON object.
+    /// Returns whether the export is refused. If so, prints the findings, or one JSON object.
     ///
     /// # Errors
-    /// Standard output that cannot be written.
+    /// If standard output cannot be written.
     pub fn refuses(&self, args: &ExportArgs) -> Result<bool, Failure> {
         if self.created.is_empty() || args.accept_findings {
             return Ok(false);
@@ -53,12 +53,12 @@ impl Judgement {
         Ok(true)
     }
 
-    /// Returns the findings for the JSON object of the export.
+    /// Returns the findings as a part of the export's JSON object.
     pub fn json(&self) -> Value {
         json!({ "created": self.created, "remaining": self.remaining })
     }
 
-    /// Returns the notes for the operator.
+    /// Returns the notes for the operator, with the findings.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = self.statements.clone();
         let created = listed(&self.created).into_iter();
@@ -69,7 +69,7 @@ impl Judgement {
     }
 }
 
-/// Returns the first texts, and the number of the others.
+/// Returns the first [`MOST_SHOWN`] texts, and the number of the others.
 fn listed(texts: &[String]) -> Vec<String> {
     let mut shown: Vec<String> = texts.iter().take(MOST_SHOWN).cloned().collect();
     if texts.len() > MOST_SHOWN {
@@ -78,11 +78,11 @@ fn listed(texts: &[String]) -> Vec<String> {
     shown
 }
 
-/// Judges the configurations of all switches, with and without the fragments of all of them. `None` without
+/// Judges the configurations of all switches before and after the merge with the fragments. `None` without
 /// `--platform`, or if a switch of the export does not fit.
 ///
 /// # Errors
-/// Those of an export.
+/// The errors of an export.
 pub fn judge(job: &Job<'_>) -> Result<Option<Judgement>, Failure> {
     if !job.platforms.has_configurations() {
         return Ok(None);
@@ -97,7 +97,7 @@ pub fn judge(job: &Job<'_>) -> Result<Option<Judgement>, Failure> {
     let all_are_written = job.args.switches.is_empty();
     let made = match job.render(&switches, None, true) {
         Ok(made) => made,
-        // A fault of a switch that is not written.
+        // The fault may be of a switch that is not exported, so the export is not refused because of it.
         Err(failure) if !all_are_written => return Ok(Some(Judgement::unjudged(&failure.to_string()))),
         Err(failure) => return Err(failure),
     };
@@ -122,7 +122,7 @@ pub fn judge(job: &Job<'_>) -> Result<Option<Judgement>, Failure> {
     Ok(Some(compared(&report(job, &fabric, &before), &report(job, &fabric, &after), switches.len() as u64)))
 }
 
-/// Returns the fabric with the names of interfaces as port names.
+/// Returns the fabric with the interface names of the configurations as port names.
 fn with_interfaces(job: &Job<'_>) -> Result<Fabric, Failure> {
     let fabric = job.fabric;
     let mut builder = FabricBuilder::new(fabric.kind());
@@ -198,7 +198,8 @@ fn judged(switches: u64) -> String {
     )
 }
 
-/// Whether findings contain this one. A merge replaces ranges such as `Ethernet0|3-4` by an entry for each number.
+/// Returns whether `findings` contains `finding`. The merge replaces a range such as `Ethernet0|3-4` by one entry per
+/// number, so a finding about a number matches one about its range.
 fn is_known(finding: &Finding, findings: &[Finding]) -> bool {
     let is_same = |other: &Finding| match (ranged(&other.key), ranged(&finding.key)) {
         (Some(other), Some(one)) => {
@@ -210,7 +211,7 @@ fn is_known(finding: &Finding, findings: &[Finding]) -> bool {
     findings.iter().any(|other| (other.kind, &other.file) == (finding.kind, &finding.file) && is_same(other))
 }
 
-/// Returns table, ports and range of a key like `BUFFER_PG|Ethernet0|3-4.profile`.
+/// Splits a key like `BUFFER_PG|Ethernet0|3-4.profile` into table, ports, and the first and last number of the range.
 fn ranged(key: &str) -> Option<(&str, &str, u8, u8)> {
     let (table, rest) = key.split_once('|')?;
     let (ports, rest) = rest.split_once('|')?;

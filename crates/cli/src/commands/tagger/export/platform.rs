@@ -1,5 +1,5 @@
-//! Platforms of the switches of a SONiC export: their buffers, their headroom by speed and cable, and the cable of each
-//! port as stated by its own switch.
+//! Existing configurations of switches for a SONiC export: their buffers, their headroom by speed and cable length, and
+//! the cable length of each port according to its switch.
 
 use super::TargetArgs;
 use crate::asic_table;
@@ -16,17 +16,17 @@ use tagger::export::sonic::{
 };
 use text::numbers::grouped;
 
-/// Files of platforms.
+/// Contents of the files given by `--platform`, `--pg-profile` and `--asic-table`.
 #[derive(Default)]
 pub struct Platforms {
-    /// One file for all switches.
+    /// The configuration, if one file applies to all switches.
     all: Option<(PathBuf, Platform)>,
-    /// Files by name of the switch.
+    /// Configurations by name of the switch.
     own: BTreeMap<String, (PathBuf, Platform)>,
     rows: Option<(PathBuf, PgTable)>,
-    /// ASIC of switches without one in their file.
+    /// ASIC of the switches whose configuration contains no ASIC tables.
     asic: Option<AsicTables>,
-    /// Cables by name of the switch.
+    /// Cable lengths and speeds of ports, by name of the switch.
     cables: BTreeMap<String, OwnCables>,
     below: bool,
     share_headroom: bool,
@@ -38,7 +38,7 @@ fn wrong(path: &Path, error: &PlatformError) -> Failure {
     Failure::input(format!("{}: {error}", path.display()), help)
 }
 
-/// Returns the JSON files of a folder, by name; none if the path is no folder.
+/// Returns the JSON files of a folder, sorted by name; no files if the path is not a folder.
 fn json_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !path.is_dir() {
         return Ok(Vec::new());
@@ -51,16 +51,17 @@ fn json_files(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// Parses the cables of a file.
+/// Parses the cable lengths and speeds of a configuration file.
 fn cables(file: &Path, text: &str) -> Result<Option<OwnCables>, Failure> {
     OwnCables::parse(text).map_err(|error| wrong(file, &error))
 }
 
 impl Platforms {
-    /// Reads the given files, and the cables in the fabric's files if these are a folder of `config_db.json`.
+    /// Reads the given files. If the fabric's files are a folder of `config_db.json` files, also reads the cable
+    /// lengths in them.
     ///
     /// # Errors
-    /// An invalid file, with its key; a switch of the export without a file.
+    /// If a file is invalid (the error has the key), or a switch of the export has no file.
     pub fn read(args: &TargetArgs, source: &str, fabric: &Fabric, switches: &[NodeId]) -> Result<Platforms, Failure> {
         let mut found =
             Platforms { below: args.below_platform, share_headroom: args.share_headroom, ..Platforms::default() };
@@ -71,7 +72,7 @@ impl Platforms {
         found.asic = asic_table::read(&args.asic_table)?;
         for file in json_files(Path::new(source))? {
             let cables = cables(&file, &read_text(&file)?)?;
-            // A file without a hostname is no configuration: the reader of the fabric rejects such files.
+            // Skip a file without a hostname: the reader of the fabric rejects such files.
             if let Some((name, cables)) = cables.and_then(|cables| Some((cables.hostname.clone()?, cables))) {
                 found.add_cables(name, cables);
             }
@@ -103,7 +104,7 @@ impl Platforms {
         }
         let text = read_text(path)?;
         let platform = Platform::parse(&text).map_err(|error| wrong(path, &error))?;
-        // A file without a hostname applies to all switches.
+        // If the configuration has no hostname, its cables apply to all switches.
         if let Some(cables) = cables(path, &text)? {
             names.iter().for_each(|name| found.add_cables((*name).to_owned(), cables.clone()));
         }
@@ -121,17 +122,17 @@ impl Platforms {
         self.cables.entry(switch).or_default().extend(cables);
     }
 
-    /// Returns whether platform configurations are given, so that entries may have to be removed.
+    /// Returns whether `--platform` configurations are given, from which entries may have to be removed.
     pub fn has_configurations(&self) -> bool {
         self.all.is_some() || !self.own.is_empty()
     }
 
-    /// Returns whether one file applies to all switches.
+    /// Returns whether one configuration applies to all switches.
     pub fn is_one_file(&self) -> bool {
         self.all.is_some()
     }
 
-    /// Returns name and tables of the file of a switch; `None` if it has none.
+    /// Returns the file name and the tables of a switch's configuration; `None` if the switch has none.
     pub fn file(&self, switch: &str) -> Option<(String, Config)> {
         let (path, platform) = self.own.get(switch).or_else(|| {
             let is_own = |hostname: Option<&str>| hostname.is_none_or(|name| name == switch);
@@ -145,7 +146,7 @@ impl Platforms {
         self.own.get(switch).or(self.all.as_ref())
     }
 
-    /// Returns the exporter's input for one switch.
+    /// Returns the exporter's platform input for one switch.
     pub fn given(&self, switch: &str) -> PlatformBuffers<'_> {
         PlatformBuffers {
             platform: self.platform(switch).map(|(_, platform)| platform),
@@ -156,13 +157,13 @@ impl Platforms {
         }
     }
 
-    /// Returns the input that all switches share.
+    /// Returns the platform input that is common to all switches.
     pub fn in_general(&self) -> PlatformBuffers<'_> {
         let any = self.all.as_ref().or_else(|| self.own.values().next());
         PlatformBuffers { platform: any.map(|(_, platform)| platform), ..self.given("") }
     }
 
-    /// Returns an error of a switch, with the file that contains it.
+    /// Returns the failure for an error in the platform of a switch, with the file that contains the error.
     pub fn failure(&self, switch: &str, error: &PlatformError) -> Failure {
         let path = match error.file {
             PlatformFile::PgProfile => self.rows.as_ref().map(|(path, _)| path),
@@ -174,7 +175,7 @@ impl Platforms {
         }
     }
 
-    /// Returns rate and delay of a port: as stated by its own switch, else those of the link.
+    /// Returns rate and delay of a port: as configured at its own switch, otherwise those of the link.
     pub fn cable(&self, switch: &str, interface: &str, link: &Link, args: &HeadroomArgs, classes: usize) -> Cable {
         let own = self.cables.get(switch);
         let rate = own.and_then(|own| own.speed(interface)).unwrap_or(link.rate);
@@ -182,7 +183,7 @@ impl Platforms {
         Cable { rate, delay, headroom_bytes: args.bytes(rate, delay, classes) }
     }
 
-    /// Returns notes on links with different cables or speeds at their ends: each end uses its own headroom.
+    /// Returns notes on links whose two ends have different cable lengths or speeds: each end uses its own headroom.
     pub fn disagreements(&self, fabric: &Fabric) -> Vec<String> {
         let mut notes = Vec::new();
         for link in fabric.links() {
@@ -192,7 +193,7 @@ impl Platforms {
                 Some((format!("{switch} {port}"), own.speed(port), own.delay(port)))
             };
             let Some((a, b)) = end(&link.a).zip(end(&link.b)) else { continue };
-            // A value that only one end states is no contradiction.
+            // If only one end states a value, there is no contradiction.
             let speeds = a.1.zip(b.1).filter(|(a, b)| a != b).map(|(a, b)| (a.to_string(), b.to_string()));
             let cables = a.2.zip(b.2).filter(|(a, b)| a != b).map(|(a, b)| (format!("a cable of {a}"), b.to_string()));
             let (here, there): (Vec<String>, Vec<String>) = speeds.into_iter().chain(cables).unzip();
@@ -210,7 +211,7 @@ impl Platforms {
     }
 }
 
-/// Returns notes that compare computed and published headroom, term by term.
+/// Returns notes that compare the computed headroom with the published headroom, term by term.
 pub fn compared(published: &BTreeSet<Published>, args: &HeadroomArgs, classes: usize) -> Vec<String> {
     let note = |one: &Published| {
         let difference = |more: u64, less: u64| grouped(more.abs_diff(less));

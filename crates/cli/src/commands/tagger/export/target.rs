@@ -7,7 +7,7 @@ use tagger::export::sonic::{Settings, Watchdog};
 use tagger::export::{QueueBinding, nftables};
 use tagger::rules::Tag;
 
-/// Default of both times of the watchdog, in milliseconds.
+/// Default of the watchdog's detection time and restoration time, in milliseconds.
 const USUAL_WATCHDOG_MS: u32 = 200;
 
 /// Format-specific options.
@@ -55,10 +55,10 @@ impl TargetArgs {
         if self.bridge { nftables::Family::Bridge } else { nftables::Family::Inet }
     }
 
-    /// Checks that each option belongs to this format.
+    /// Checks that each given option belongs to this format.
     ///
     /// # Errors
-    /// The first option of another format; `--below-platform` without a platform file.
+    /// If an option of another format is given, or `--below-platform` without a platform file.
     pub fn check(&self, format: Format) -> Result<(), Failure> {
         let of_sonic = [
             ("--queue-map", self.queue_map.is_some()),
@@ -84,8 +84,8 @@ impl TargetArgs {
         Ok(())
     }
 
-    /// Returns the settings of a SONiC export, with the first tags of classes and the XON threshold in bytes above an
-    /// empty group.
+    /// Returns the settings of a SONiC export. `xon_bytes` is the XON threshold, as a distance above the level of an
+    /// empty priority group.
     pub fn settings(&self, first_tags: Vec<Tag>, xon_bytes: u64) -> Settings {
         Settings {
             binding: match self.queue_map {

@@ -9,14 +9,15 @@ use serde_json::{Map, Value, json};
 use text::numbers::counted;
 use text::{Concatenation, ConcatenationFormat};
 
-/// Switches per batch of listings on standard output; listings cannot be refused, so earlier batches need not be held.
+/// Number of switches per batch of listings on standard output. Listings are never refused, so a batch can be printed
+/// before the next is rendered.
 const AT_A_TIME: usize = 64;
 
-/// Writes all files to a folder or to standard output, with notes, or one JSON object. Writes nothing if a switch does
-/// not fit.
+/// Writes all files with notes to a folder or to standard output, or prints one JSON object. Writes nothing if a switch
+/// does not fit.
 ///
 /// # Errors
-/// A folder that cannot be written; two switches with equal file names.
+/// If a folder cannot be written, or two switches have equal file names.
 pub fn write(job: &Job<'_>) -> Result<Written, Failure> {
     let args = job.args;
     let mut written = Written { notes: job.notes(), ..Written::default() };
@@ -26,8 +27,9 @@ pub fn write(job: &Job<'_>) -> Result<Written, Failure> {
         output.map(|folder| OutputFolder { folder, kind: &kind, whole: args.switches.is_empty(), force: args.force });
     let new = output.as_ref().map(begin).transpose()?;
     let shows = args.json || new.is_none();
-    // Listings contain all rules of a fabric, possibly gigabytes, and are printed in batches, because every switch
-    // fits. With other formats a JSON object states the misfits before any switch.
+    // Listings contain all rules of a fabric, possibly gigabytes, and are printed in batches, because no switch can be
+    // a misfit. With other formats, the JSON object states the misfits before any switch, so all switches are rendered
+    // first.
     let mut screen = (shows && (args.to.lists() || !args.json)).then(|| Screen::new(job));
     let at_a_time = if shows && args.to.lists() { AT_A_TIME } else { job.switches.len().max(1) };
     for switches in job.switches.chunks(at_a_time) {
@@ -37,7 +39,8 @@ pub fn write(job: &Job<'_>) -> Result<Written, Failure> {
         written.published.extend(part.published);
         if let Some(screen) = screen.as_mut().filter(|_| written.misfits.is_empty()) {
             for (switch, file) in &mut part.files {
-                // A switch may have a patch besides its fragment: then each is labelled by its file name.
+                // A switch may have a patch beside its fragment: in this case the text of each file has the file name
+                // as its label.
                 let name = if job.platforms.has_configurations() { &file.name } else { &*switch };
                 screen.show(name, &std::mem::take(&mut file.text))?;
             }
@@ -67,13 +70,13 @@ pub fn write(job: &Job<'_>) -> Result<Written, Failure> {
     Ok(written)
 }
 
-/// Standard output of one switch after another.
+/// Writer of the files of one switch after another to standard output.
 struct Screen {
     stream: Concatenation,
     joint: ConcatenationFormat,
-    /// Text before the switches, if they are members of an object like that of [`as_json`].
+    /// Text before the first switch, if the files become members of a JSON object like that of [`as_json`].
     object: Option<String>,
-    /// True if each text is itself a JSON value.
+    /// Whether each file is a JSON value.
     json: bool,
 }
 
@@ -109,8 +112,8 @@ impl Screen {
     }
 }
 
-/// Returns how switches are joined in one stream: as a JSON object by switch, if the format is JSON and there are
-/// several.
+/// Returns the format in which the files of several switches are concatenated: one JSON object by switch name, if the
+/// files are JSON and there are several switches.
 fn joint(job: &Job<'_>) -> ConcatenationFormat {
     match job.args.to {
         Format::Sonic if job.platforms.has_configurations() => ConcatenationFormat::Members,
@@ -121,14 +124,14 @@ fn joint(job: &Job<'_>) -> ConcatenationFormat {
     }
 }
 
-/// Returns files and patches by name of the switch.
+/// Returns the files and the patches, by name of the switch.
 fn by_switch(args: &ExportArgs, written: &Written) -> (Map<String, Value>, Map<String, Value>) {
     let json = matches!(args.to, Format::Sonic | Format::Acl);
     let (mut found, mut patches) = (Map::new(), Map::new());
     for (switch, file) in &written.files {
         let parsed = if json { serde_json::from_str(&file.text).ok() } else { None };
         let value = parsed.unwrap_or_else(|| Value::from(file.text.as_str()));
-        // nftables has two files per switch.
+        // The nftables format has two files per switch: one object of files per switch.
         if args.to == Format::Nftables {
             found.entry(switch.clone()).or_insert_with(|| json!({}))[file.name.as_str()] = value;
         } else if file.is_patch {
@@ -140,12 +143,12 @@ fn by_switch(args: &ExportArgs, written: &Written) -> (Map<String, Value>, Map<S
     (found, patches)
 }
 
-/// Returns the whole output as one object.
+/// Returns the whole output as one JSON object.
 fn as_json(job: &Job<'_>, written: &Written) -> Value {
     let args = job.args;
     let misfits: Vec<Value> =
         written.misfits.iter().map(|misfit| json!({ "switch": misfit.switch(), "why": misfit.to_string() })).collect();
-    // A partial export is not printed.
+    // If a switch does not fit, no switch is printed.
     let (switches, patches) = if misfits.is_empty() { by_switch(args, written) } else { Default::default() };
     let mut notes = written.notes.clone();
     if args.to == Format::Sonic {

@@ -1,32 +1,32 @@
-//! Headroom by SONiC's buffer manager for comparison: `xoff` of a lossless profile, as computed by its scripts
+//! Headroom of SONiC's buffer manager, for comparison: `xoff` of a lossless profile, as computed by its scripts
 //! `buffer_headroom_mellanox.lua` of releases 202012 to 202311 and `buffer_headroom_barefoot.lua` (since 202211).
 //!
-//! Both divide the term of the cable by 8 * 1024. Since 202405 (sonic-swss pull request 3235) the script for Mellanox
-//! divides by 8 * 1000, and weighs cells by bytes; `fabric::sonic` has that formula. All divide the gearbox by
-//! 8 * 1024.
+//! These scripts divide the cable term by 8 * 1024. Since 202405 (sonic-swss pull request 3235) the script for Mellanox
+//! divides it by 8 * 1000, and weighs cells by bytes; `fabric::sonic` has that formula. All scripts divide the gearbox
+//! term by 8 * 1024.
 
 use protocols::headroom::{Cells, Headroom};
 use units::{Rate, Time};
 
-/// Fixed-point scale: units per byte. The script computes with fractions and rounds only the sum.
+/// Fixed-point scale: units per byte. Like the script, we compute with fractions and round only the sum.
 const PARTS: u128 = 1_000_000;
-/// Propagation speed in a cable in the script.
+/// Propagation speed in a cable, as assumed by the script.
 const METRES_PER_SECOND: u128 = 198_000_000;
-/// Cable delay of this project: 5 ns per metre.
+/// Cable delay assumed by this project: 5 ns per metre.
 const PS_PER_METRE: u128 = 5_000;
 
-/// Terms, in bytes rounded up; `xoff` is the exact sum, rounded up to 1024.
+/// Terms in bytes, each rounded up. `xoff` is the exact sum, rounded up to a multiple of 1024.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sonic {
     pub cable: u64,
-    /// The cable by the script for Mellanox since 202405.
+    /// The cable term of the script for Mellanox since 202405.
     pub cable_since_202405: u64,
     pub reaction: u64,
     pub mac_phy: u64,
     pub gearbox: u64,
-    /// `port_mtu`.
+    /// The frame in transmission that delays the PAUSE: `port_mtu`.
     pub blocking_frame: u64,
-    /// `lossless_mtu`.
+    /// The frames of the lossless class: `lossless_mtu`.
     pub mtu_frames: u64,
     pub cell_waste: u64,
     pub rounding: u64,
@@ -34,10 +34,11 @@ pub struct Sonic {
 }
 
 impl Sonic {
-    /// Computes the terms with the reaction, latencies and cells of `ours`.
+    /// Computes the terms; reaction time and MAC/PHY latency are those of `ours`.
     pub fn of(rate: Rate, delay: Time, mtu: u64, cells: &Cells, gearbox: Time, ours: &Headroom) -> Sonic {
         let (bps, ps) = (u128::from(rate.as_bps()), u128::from(delay.as_ps()));
-        // 2 x metres x Mbps x 10^9 / 198,000,000 / (8 x 1024): a megabit is 10^6 bits, but here 1024 is used for 1000.
+        // Cable term of the script: 2 x metres x Mbps x 10^9 / 198,000,000 / (8 x 1024). The last factor should be
+        // 1000, because a megabit is 10^6 bits; with `unit` = 1000 this is the corrected formula.
         let travel =
             |unit: u128| (2 * PARTS).saturating_mul(ps * bps) / (PS_PER_METRE * METRES_PER_SECOND * 8 * unit / 1_000);
         let cable = travel(1_024);
@@ -47,7 +48,8 @@ impl Sonic {
             .saturating_add(cable)
             .saturating_add(gearbox)
             .saturating_add(whole(ours.mac_phy) + whole(ours.reaction));
-        // Worst case of cells: two for a frame of one byte more than a cell, or one for 64 bytes.
+        // Worst case of cell usage: two cells for a frame of one byte more than a cell, or one cell for a 64-byte
+        // frame.
         let (cell, small) = (u128::from(cells.bytes), u128::from(cells.small_percent));
         let (worst, of) = if cell > 128 { (cell, 64) } else { (2 * cell, 1 + cell) };
         let occupied = travels.saturating_mul((100 - small) * of + small * worst) / (100 * of);
@@ -82,8 +84,9 @@ mod tests {
         Sonic::of(rate, delay, mtu, &cells, Time::ZERO, &ours)
     }
 
-    /// Computed by hand with the script's formula. 100 Gbps, 300 m, 9100 bytes, no cells: 2 x 300 x 100,000 x 10^9 /
-    /// 198,000,000 / 8192 = 36991.0; 9100 + (9100 + 36991.0 + 394 x 64) = 80407.0, which is 79 KiB.
+    /// Expected values computed by hand with the script's formula. 100 Gbps, 300 m, 9100 bytes, cells of 1 byte: cable
+    /// 2 x 300 x 100,000 x 10^9 / 198,000,000 / 8192 = 36991.0; sum 9100 + (9100 + 36991.0 + 394 x 64) = 80407.0, which
+    /// is rounded up to 79 KiB.
     #[test]
     fn xoff_is_what_the_script_gives() {
         for (gbps, metres, mtu, cell, small, xoff) in XOFF {
@@ -102,7 +105,7 @@ mod tests {
         assert!((it.xoff..=it.xoff + 2).contains(&(terms + it.rounding)), "{it:?}");
     }
 
-    // Gbps, metres, MTU, cell, percent of small packets, xoff.
+    // Rate in Gbps, cable length in metres, MTU, cell size, percentage of small packets, and the expected `xoff`.
     const XOFF: [(u64, u64, u64, u64, u64, u64); 8] = [
         (10, 5, 1500, 1, 0, 8192),
         (10, 300, 9100, 144, 100, 48128),

@@ -1,4 +1,4 @@
-//! Terms of the headroom of a kind of port, each with its source and SONiC's value.
+//! Terms of the headroom of a kind of port, each with its source and the value of SONiC's formula.
 
 use super::HeadroomArgs;
 use super::sonic::Sonic;
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 use text::numbers::grouped;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// One term of the sum.
+/// One term of the headroom.
 struct Term {
     key: &'static str,
     name: &'static str,
     bytes: i128,
     source: String,
-    /// Bytes in SONiC's formula, and its difference.
+    /// Value of the term in SONiC's formula, in bytes, and the reason of the difference.
     sonic: i128,
     differs: String,
 }
 
-/// Terms of one kind of port.
+/// Terms of the headroom of one kind of port.
 pub struct Terms {
     rate: Rate,
     delay: Time,
@@ -29,7 +29,7 @@ pub struct Terms {
     terms: Vec<Term>,
 }
 
-/// Returns the source of the reaction time on a link.
+/// Returns the source of the reaction time for the link rate.
 fn reaction_source(reaction: Reaction, rate: Rate) -> String {
     let standard = "IEEE 802.3, 31B.3.7";
     match (reaction, standard_quanta(rate)) {
@@ -42,7 +42,7 @@ fn reaction_source(reaction: Reaction, rate: Rate) -> String {
 }
 
 impl Terms {
-    /// Computes the terms of a port on a link of `rate` and `delay` with `classes` lossless classes.
+    /// Computes the headroom terms of a port with `classes` lossless classes on a link of `rate` and `delay`.
     pub fn of(rate: Rate, delay: Time, classes: u8, args: &HeadroomArgs) -> Terms {
         let conditions = args.conditions(classes.into());
         let (mtu, cells) = (conditions.mtu_bytes, conditions.cells);
@@ -151,7 +151,7 @@ impl Terms {
         Terms { rate, delay, ours, sonic, terms }
     }
 
-    /// Returns the terms as part of a JSON object.
+    /// Returns the terms as part of a JSON object; with the values of SONiC's formula if `with_sonic`.
     pub fn json(&self, with_sonic: bool) -> Value {
         let of = |bytes: fn(&Term) -> i128, sum: u64| {
             let terms = self.terms.iter().map(|term| (term.key.to_owned(), (bytes(term) as i64).into()));
@@ -167,12 +167,12 @@ impl Terms {
         self.sonic.xoff
     }
 
-    /// Returns the terms as lines without colours, with SONiC's formula.
+    /// Returns the terms as lines without colours, with the values of SONiC's formula.
     pub fn plain_text(&self) -> String {
         self.lines(true, |line| line.to_owned())
     }
 
-    /// Returns the terms as lines.
+    /// Returns the terms as lines, with the values of SONiC's formula if `with_sonic`.
     pub fn text(&self, with_sonic: bool) -> String {
         self.lines(with_sonic, |line| styled(line, Style::Faint))
     }
