@@ -1,6 +1,6 @@
-//! Checks every link of the built book. A link to a project file outside of the book is replaced by a link to the
-//! repository. A broken link is an error, as is an element id that breaks scripts of the book. `scripts/book.sh` runs
-//! this check after mdBook.
+//! Checks every link of the built book, and replaces links to project files outside the book by links to the
+//! repository. A broken link is an error, and so is an element id that breaks scripts of the book. `scripts/book.sh`
+//! runs this check after mdBook.
 //!
 //! ```text
 //! cargo run -p tidegate --example book -- target/book
@@ -11,14 +11,15 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
-/// URL of project files that are not pages of the book.
+/// Base URL of project files that are not pages of the book.
 const REPOSITORY: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main");
 
-/// Ids that become properties of `window`. Scripts of the book (elasticlunr, clipboard, highlight) then take the
-/// browser for a module loader, CommonJS or AMD, and define nothing: the page has no search.
+/// Element ids that must not occur. The browser makes each id a property of `window`; with one of these, scripts of the
+/// book (elasticlunr, clipboard, highlight) assume a module loader, CommonJS or AMD, and define no global: the search
+/// of the page then does not work.
 const GLOBALS_OF_LOADERS: [&str; 4] = ["exports", "module", "define", "require"];
 
-/// Returns the ids of a page that are names of module loaders.
+/// Returns those of [`GLOBALS_OF_LOADERS`] that are element ids on the page.
 fn globals_of_loaders(text: &str) -> impl Iterator<Item = &'static str> {
     GLOBALS_OF_LOADERS.into_iter().filter(|id| text.contains(&format!(" id=\"{id}\"")))
 }
@@ -37,7 +38,7 @@ fn pages(folder: &Path, found: &mut BTreeMap<PathBuf, String>) -> std::io::Resul
     Ok(())
 }
 
-/// Returns the path without `..`, unless it leads above its start.
+/// Returns the path with `..` resolved; `None` if it leads above the folder in which it starts.
 fn inside(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -50,7 +51,7 @@ fn inside(path: &Path) -> Option<PathBuf> {
     Some(plain)
 }
 
-/// Returns the new target of a link on `page`, a path in the book.
+/// Returns the new target of a link on `page`, whose path is relative to the book.
 fn link(book: &Path, all: &BTreeMap<PathBuf, String>, page: &Path, target: &str) -> Result<String, String> {
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
     let file = file.split('?').next().unwrap_or_default();
@@ -64,7 +65,7 @@ fn link(book: &Path, all: &BTreeMap<PathBuf, String>, page: &Path, target: &str)
         let there = anchor.is_empty() || all.get(&to).is_none_or(|text| text.contains(&format!(" id=\"{anchor}\"")));
         return if there { kept } else { Err(format!("{} has no #{anchor}", to.display())) };
     }
-    // mdBook treats every page as part of the book.
+    // mdBook rewrites links to `.md` files to `.html`, as if each file were a page of the book: undo this.
     let source = inside(&Path::new("docs").join(&to)).ok_or("leads out of the project")?;
     let page = source.with_extension("md");
     let shown = [&source, &page].into_iter().find(|path| path.exists()).ok_or("leads nowhere")?;
@@ -72,7 +73,7 @@ fn link(book: &Path, all: &BTreeMap<PathBuf, String>, page: &Path, target: &str)
     Ok(format!("{REPOSITORY}/{}{anchor}", shown.display()))
 }
 
-/// Returns the page with corrected links and their number; errors are added to `wrong`.
+/// Returns the page with corrected links, and the number of links. Appends errors to `wrong`.
 fn linked(book: &Path, all: &BTreeMap<PathBuf, String>, path: &Path, wrong: &mut Vec<String>) -> (String, usize) {
     let page = path.strip_prefix(book).unwrap_or(path);
     let (mut text, mut rest, mut count) = (String::new(), all[path].as_str(), 0);
@@ -124,7 +125,7 @@ mod tests {
         for id in ["exports", "module", "define", "require"] {
             assert_eq!(globals_of_loaders(&page(id)).collect::<Vec<_>>(), [id]);
         }
-        // Names of properties are case-sensitive, and a link is not an element with an id.
+        // Property names are case-sensitive; other ids that only contain such a name are harmless.
         for id in ["Exports", "export-formats", "modules", "exports-1"] {
             assert_eq!(globals_of_loaders(&page(id)).count(), 0, "{id}");
         }

@@ -4,21 +4,21 @@ use crate::corpus::{CLOS, Corpus, Sample};
 
 /// A kind of input, and the commands that read it.
 pub struct Attack {
-    /// Name in the summary.
+    /// Name in the printed summary.
     pub name: &'static str,
     /// Weight in the random choice among attacks.
     pub weight: u64,
-    /// Valid inputs.
+    /// Valid inputs, which are mutated.
     pub samples: Vec<Sample>,
-    /// The commands; one is drawn for each input.
+    /// Commands that read the input; one is drawn at random for each input.
     pub commands: Vec<Line>,
 }
 
-/// A command, and a condition on its output.
+/// A command line, and a command that must accept its output.
 pub struct Line {
-    /// Words of the command, without `tidegate`. A word in braces is a value, mutated in two of three cases.
+    /// Words of the command, without `tidegate`. A word in braces is a value that is mutated in two of three cases.
     pub words: String,
-    /// Command that reads the output, and must not reject it.
+    /// Second command, which reads the output of the first and must not reject it.
     pub then: Option<String>,
 }
 
@@ -34,7 +34,7 @@ fn lines(words: &str) -> Vec<Line> {
     words.lines().map(str::trim).filter(|words| !words.is_empty()).map(line).collect()
 }
 
-/// Returns all attacks on this corpus.
+/// Returns all attacks, with the inputs of this corpus.
 pub fn all(corpus: Corpus) -> Vec<Attack> {
     let attack = |name, weight, samples, commands| Attack { name, weight, samples, commands };
     let with = |samples: Vec<Sample>, name: &str, text: &str| -> Vec<Sample> {
@@ -295,7 +295,7 @@ fn arguments() -> Vec<Line> {
     all
 }
 
-/// Returns a scenario over the fabric that `what` describes, or over a small one.
+/// Returns a scenario over the fabric with the keys `what`; over a small leaf-spine fabric if `what` is empty.
 fn over(what: &str) -> String {
     let fabric = match what {
         "" => "kind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n\

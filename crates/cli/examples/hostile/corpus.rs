@@ -1,32 +1,32 @@
-//! Valid inputs of every format: those of the project, and those that the command itself writes.
+//! Valid inputs of every format: files of the project, and files that the command itself writes.
 
 use crate::committed::inputs;
 use crate::process::{self, Ran};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A folder of files for one test case, with the files to mutate.
+/// The files of one test case, some of which may be mutated.
 #[derive(Clone, Default)]
 pub struct Sample {
-    /// Names, including folders, and contents.
+    /// Names (paths relative to the test folder) and contents.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Indices of the files that may be mutated.
+    /// Indices in `files` of the files that may be mutated.
     pub targets: Vec<usize>,
 }
 
 impl Sample {
-    /// Returns a sample of one mutable file.
+    /// Returns a sample with one file, which may be mutated.
     pub fn of(name: &str, bytes: Vec<u8>) -> Sample {
         Sample { files: vec![(name.to_owned(), bytes)], targets: vec![0] }
     }
 
-    /// Adds a file that is not mutated.
+    /// Adds a file that is never mutated.
     pub fn with(mut self, name: &str, bytes: &[u8]) -> Sample {
         self.files.push((name.to_owned(), bytes.to_vec()));
         self
     }
 
-    /// Returns all files below a folder, renamed to `name`; each of them may be mutated.
+    /// Returns a sample of all files below a folder, under the folder name `name`; each of them may be mutated.
     fn folder(path: &Path, name: &str) -> Sample {
         let files = process::tree(path).into_iter().map(|(file, bytes)| (format!("{name}/{file}"), bytes));
         let files: Vec<_> = files.collect();
@@ -43,7 +43,7 @@ impl Sample {
     }
 }
 
-/// All valid inputs, by kind.
+/// Valid inputs of all kinds.
 pub struct Corpus {
     pub scenarios: Vec<Sample>,
     pub fabrics: Vec<Sample>,
@@ -84,14 +84,14 @@ const KINDS: [&str; 8] = [
     "dumbbell --left 2 --right 2",
 ];
 
-/// The fabric of all rules, paths and tables in the corpus.
+/// The fabric for which all rules, paths and tables of the corpus are generated.
 pub const CLOS: &str = "clos --pods 2 --tors-per-pod 2 --leaves-per-pod 2 --spines 2 --hosts-per-tor 1 --rate 10Gbps \
                         --delay 1us";
 
 const SIZES: &str = "0 0\n1000 15\n10000 60\n100000 90\n1000000 100\n";
 const INTERFACES: &str = "# switch,port,interface\nL1,0,Ethernet1/1\nL1,1,Ethernet1/2\nT1,0,eth0\n";
 
-/// A short run in which flows cross, queue, are marked and paused.
+/// A short run in which flows share ports, and frames are queued, ECN-marked and paused.
 const SMALL: &str = r#"duration = "60us"
 
 [fabric]
@@ -116,7 +116,7 @@ receiver = "H1"
 size = "50KB"
 "#;
 
-/// All recordings.
+/// Keys that switch on all recordings.
 const RECORD: &str = r#"
 [record]
 queues = { every = "5us" }
@@ -226,7 +226,7 @@ impl Maker<'_> {
         let mut fabrics = Vec::new();
         for kind in KINDS {
             for format in ["hpcc", "node-link", "graphml", "containerlab", "link-csv", "ibnetdiscover"] {
-                // Not every format can express hosts that forward.
+                // The command fails if the format cannot express hosts that forward, as in a BCube: skip this file.
                 let line =
                     format!("fabric build {kind} --rate 10Gbps --delay 1us --format {format} --out fabric --force");
                 if self.tidegate(&line).is_done() {
@@ -250,7 +250,7 @@ impl Maker<'_> {
         Sample::folder(&self.folder.join("sonic"), "input")
     }
 
-    /// Returns examples and experiments, with all files beside them.
+    /// Returns the example and experiment scenarios, each with all files of its folder.
     fn scenarios(&self) -> Vec<Sample> {
         let mut scenarios = Vec::new();
         for folder in [
@@ -278,7 +278,7 @@ impl Maker<'_> {
         scenarios
     }
 
-    /// Returns short fluid models, since the duration in the file determines the run time.
+    /// Returns fluid models with a short duration, because the run time grows with the duration in the file.
     fn fluids(&self) -> Vec<Sample> {
         let rest = "\n[bottleneck]\nrate = \"10Gbps\"\nbuffer = \"1MB\"\n[[flow]]\ncount = 2\nrtt = \"10us\"\n\
                     [[flow]]\nstart = \"100us\"\nrtt = \"40us\"\nrate = \"1Gbps\"\n";
@@ -299,14 +299,14 @@ impl Maker<'_> {
             .into()
     }
 
-    /// Returns the folder of a sweep.
+    /// Returns the output folder of a sweep.
     fn stores(&self) -> Vec<Sample> {
         fs::write(self.folder.join("s.toml"), SMALL).expect("a file of ours");
         self.run("sweep s.toml --vary switch.flow_control.xoff=10KB,20KB --seeds 1..2 --out store --quiet");
         vec![Sample::folder(&self.folder.join("store"), "store").with("s.toml", SMALL.as_bytes())]
     }
 
-    /// Returns results with all recordings.
+    /// Returns result folders with all recordings.
     fn results(&self) -> Vec<Sample> {
         let flows = format!("{SMALL}{RECORD}");
         let datagrams = flows.replace("size = \"50KB\"", "process = \"poisson\"\nload = 0.5");
@@ -319,7 +319,7 @@ impl Maker<'_> {
     }
 }
 
-/// Forwarding tables of the subnet. The next hop to each host is the lowest port on a shortest path.
+/// InfiniBand forwarding tables of a subnet. The next hop to a host is the lowest port on a shortest path.
 struct Tables {
     subnet: String,
     dump: String,
@@ -327,10 +327,11 @@ struct Tables {
 }
 
 impl Tables {
-    /// Reads the output of `fabric build`, and adds the GUIDs that the subnet's own tool would print.
+    /// Parses the output of `fabric build` in the format of ibnetdiscover, and adds the GUIDs that ibnetdiscover would
+    /// print.
     fn of(written: &str) -> Tables {
         let mut subnet = String::new();
-        // Name, LID, true for a switch, and the LIDs behind its ports.
+        // Per node: name, LID, whether it is a switch, and the LIDs of its neighbours by port.
         let mut nodes: Vec<(String, u16, bool, Vec<u16>)> = Vec::new();
         let lid = |line: &str| line.split("lid ").nth(1).and_then(|rest| rest.split_whitespace().next()?.parse().ok());
         let name =
@@ -364,7 +365,7 @@ impl Tables {
     }
 }
 
-/// Returns the number of links from one LID to another.
+/// Returns the number of links on a shortest path between two LIDs.
 fn distance(nodes: &[(String, u16, bool, Vec<u16>)], from: u16, to: u16) -> usize {
     let (mut reached, mut steps) = (vec![from], 0);
     while !reached.contains(&to) && steps < nodes.len() {

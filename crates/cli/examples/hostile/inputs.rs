@@ -1,4 +1,4 @@
-//! Mutated inputs for every reader and command.
+//! Runs every command, and thereby every reader, on mutated inputs.
 
 use crate::attacks::{self, Attack, Line};
 use crate::corpus::{Maker, Sample};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use units::random::Stream;
 use units::random::purpose;
 
-/// Outcome of one input.
+/// Outcome of a command with one mutated input.
 struct Case {
     attack: &'static str,
     words: String,
@@ -21,7 +21,7 @@ struct Case {
     fault: Option<String>,
 }
 
-/// Attacks with the inputs of these numbers.
+/// Runs the attacks with these input numbers; the number and the seed determine the input.
 pub fn attack(field: &Field, root: &Path, numbers: Range<u64>, report: &mut Report) {
     if numbers.is_empty() {
         return;
@@ -68,7 +68,7 @@ fn one(field: &Field, attacks: &[Attack], number: u64) -> Case {
     Case { attack: attack.name, words: words.join(" "), ran, fault }
 }
 
-/// Splits a line into words, and mutates those in braces.
+/// Splits a command line into words, and mutates some of the words in braces.
 fn arguments(stream: &mut Stream, line: &str) -> Vec<String> {
     line.split_whitespace()
         .map(|word| match word.strip_prefix('{').and_then(|word| word.strip_suffix('}')) {
@@ -79,7 +79,7 @@ fn arguments(stream: &mut Stream, line: &str) -> Vec<String> {
         .collect()
 }
 
-/// Runs the command on the sample, twice if it succeeds, and checks its output files.
+/// Runs the command on the sample, twice if it succeeds, and checks that it leaves the right output files.
 fn meet(field: &Field, folder: &Path, sample: &Sample, line: &Line, words: &[String]) -> (Ran, Option<String>) {
     let again = |name: &str| -> (PathBuf, Ran) {
         let folder = folder.join(name);
@@ -94,7 +94,7 @@ fn meet(field: &Field, folder: &Path, sample: &Sample, line: &Line, words: &[Str
         let left = process::tree(&first);
         if ran.code == Some(2) {
             let known = |name: &str| sample.files.iter().any(|(file, _)| file == name);
-            // A sweep keeps complete runs even if others fail.
+            // A sweep or comparison keeps complete runs even if other runs fail.
             let is_sweep = words.first().is_some_and(|word| word == "sweep" || word == "compare");
             let half = left.keys().find(|name| !known(name));
             return half.filter(|_| !is_sweep).map(|name| format!("refused, but `{name}` is left behind"));
@@ -118,8 +118,8 @@ fn meet(field: &Field, folder: &Path, sample: &Sample, line: &Line, words: &[Str
         let then = line.then.as_ref().filter(|_| ran.code == Some(0))?;
         let words: Vec<String> = then.split_whitespace().map(str::to_owned).collect();
         let reread = process::run(&field.tidegate, &first, &words);
-        // Information that a format does not support is reported in the conversion, and unusable networks can be read
-        // too.
+        // Not a fault: the conversion reported that information is lost, or the second command printed why it cannot
+        // use the network.
         let is_stated = ran.err.contains("cannot be read again") || !reread.out.is_empty();
         let refused =
             (reread.code == Some(2) && !is_stated).then(|| reread.err.lines().next().unwrap_or_default().to_owned());
@@ -128,7 +128,8 @@ fn meet(field: &Field, folder: &Path, sample: &Sample, line: &Line, words: &[Str
     (ran, fault)
 }
 
-/// Corrects the hash of a result, since readers of tables run only if it matches the files.
+/// Sets the hash in a result to that of its mutated files, because a result with a wrong hash is rejected before its
+/// tables are read.
 fn forge(result: &Path) {
     let summary = result.join("summary.json");
     let Ok(text) = fs::read_to_string(&summary) else { return };
@@ -138,7 +139,7 @@ fn forge(result: &Path) {
     fs::write(summary, format!("{before}\"results_hash\": \"{hash}\"{after}")).expect("a file of ours");
 }
 
-/// Keeps the files and the command that reproduce the fault.
+/// Stores the input files and the command that reproduce a fault.
 fn keep(field: &Field, folder: &Path, sample: &Sample, words: &[String], what: &str) {
     let found = field.folder.join("found").join(folder.file_name().expect("a name"));
     fs::create_dir_all(&found).expect("a folder of ours");

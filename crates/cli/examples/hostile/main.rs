@@ -59,23 +59,23 @@ struct Args {
     folder: PathBuf,
 }
 
-/// Settings of all cases.
+/// Settings that all cases share.
 pub struct Field {
-    /// The command under attack.
+    /// Path of the command under test.
     pub tidegate: PathBuf,
-    /// Another build; its results must be equal.
+    /// Path of another build, whose results must be equal.
     pub against: Option<PathBuf>,
     /// Working folder.
     pub folder: PathBuf,
     /// Seed of all random choices.
     pub seed: u64,
-    /// Parallel runs.
+    /// Number of parallel runs.
     pub jobs: usize,
 }
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    // target/debug/examples/hostile is below target/debug/tidegate.
+    // This program is target/debug/examples/hostile: the command under test is target/debug/tidegate.
     let own = std::env::current_exe().expect("a path of ours");
     let tidegate = own.ancestors().nth(2).expect("a target folder").join("tidegate");
     assert!(tidegate.is_file(), "{}: build it first, as scripts/hostile.sh does", tidegate.display());
@@ -104,7 +104,7 @@ fn main() -> ExitCode {
     if found.is_clean() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Runs `each` for all numbers, on `jobs` threads, and returns the outcomes in order of the numbers.
+/// Runs `each` for all numbers on `jobs` threads, and returns the results in the order of the numbers.
 pub fn spread<T: Send>(
     what: &str,
     jobs: usize,

@@ -1,12 +1,12 @@
-//! Mutates valid inputs: bits flipped, ends cut off, numbers at their limits, lines and words duplicated or exchanged,
-//! halves of two inputs joined.
+//! Mutates valid inputs: flips bits, truncates, sets numbers to extreme values, duplicates or swaps lines and words,
+//! and splices two inputs.
 
 use units::random::Stream;
 
 /// Maximum number of bytes of a mutated input, unless the original was larger.
 const MOST_BYTES: usize = 256 << 10;
 
-/// Replacements of numbers.
+/// Extreme values that replace numbers.
 const EXTREMES: [&str; 31] = [
     "0",
     "1",
@@ -41,7 +41,7 @@ const EXTREMES: [&str; 31] = [
     "",
 ];
 
-/// Text to insert.
+/// Texts to insert.
 const WORDS: [&str; 24] = [
     "\"",
     "'",
@@ -73,7 +73,7 @@ const WORDS: [&str; 24] = [
 pub fn mutate(stream: &mut Stream, input: &[u8], other: &[u8]) -> Vec<u8> {
     let mut bytes = input.to_vec();
     let most = MOST_BYTES.max(input.len());
-    // One input in eight stays valid: without them a program that rejects every input would pass.
+    // One input in eight remains valid; otherwise a program that rejects every input would pass the test.
     let changes = [0, 1, 1, 1, 1, 2, 3, 4][stream.below(8) as usize];
     for _ in 0..changes {
         bytes = change(stream, bytes, other);
@@ -82,7 +82,7 @@ pub fn mutate(stream: &mut Stream, input: &[u8], other: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Like [`mutate`], for a word of a command line: no NUL, and UTF-8.
+/// Like [`mutate`], for a word of a command line, which must be UTF-8 without NUL.
 pub fn mutate_word(stream: &mut Stream, word: &str) -> String {
     let bytes = match stream.below(3) {
         0 => pick(stream, &EXTREMES).as_bytes().to_vec(),
@@ -149,7 +149,7 @@ fn change(stream: &mut Stream, mut bytes: Vec<u8>, other: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Replaces a number, with sign and point, by another.
+/// Replaces a number, with its decimal point but without its sign, by an extreme value.
 fn replace_number(stream: &mut Stream, mut bytes: Vec<u8>) -> Vec<u8> {
     let starts = |at: &usize| bytes[*at].is_ascii_digit() && (*at == 0 || !bytes[*at - 1].is_ascii_digit());
     let numbers: Vec<usize> = (0..bytes.len()).filter(starts).collect();
@@ -169,7 +169,7 @@ fn lines(stream: &mut Stream, bytes: &[u8], change: impl FnOnce(&mut Stream, &mu
     lines.concat()
 }
 
-/// Replaces a word by another of either input.
+/// Replaces a word by another word of `bytes` or `other`.
 fn swap_words(stream: &mut Stream, bytes: &[u8], other: &[u8]) -> Vec<u8> {
     let words = |bytes: &[u8]| {
         let mut words = Vec::new();

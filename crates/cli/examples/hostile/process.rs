@@ -1,4 +1,4 @@
-//! One run of the command: exit code, output, duration.
+//! Runs the command, and records exit code, output and duration.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Time before a command is interrupted.
+/// Time after which a command is interrupted.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Time for a command to end after an interrupt, before it counts as hanging.
+/// Time after the interrupt in which a command must exit; otherwise it counts as hanging.
 const GRACE: Duration = Duration::from_secs(20);
-/// Maximum number of bytes of output that are read.
+/// Maximum number of output bytes that are read.
 const MOST_SAID: u64 = 4 << 20;
 
 /// Outcome of a run.
@@ -22,14 +22,15 @@ pub struct Ran {
     pub out: Vec<u8>,
     /// Standard error.
     pub err: String,
-    /// The run was interrupted because it took too long.
+    /// Whether the run was interrupted because it took too long.
     pub interrupted: bool,
     /// Duration.
     pub took: Duration,
     status: String,
 }
 
-/// Runs `tidegate` with these arguments in `folder`; its output is stored in files beside `folder`.
+/// Runs `tidegate` with these arguments in `folder`. Standard output and standard error are written to files beside
+/// `folder`.
 pub fn run(tidegate: &Path, folder: &Path, arguments: &[String]) -> Ran {
     let (out, err) = (folder.with_extension("out"), folder.with_extension("err"));
     let create = |path: &Path| File::create(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -90,8 +91,8 @@ fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
 }
 
 impl Ran {
-    /// Returns a behaviour that no input may cause: a panic, a signal, a hang, an undefined exit code, an error without
-    /// a message, a reported machine failure.
+    /// Returns a description of behaviour that no input may cause: a panic, a signal, a hang, an undefined exit code,
+    /// an error without a message, or a reported failure of disk or memory. `None` if there is none.
     pub fn fault(&self) -> Option<String> {
         let said = || self.err.lines().find(|line| line.contains("panicked at")).unwrap_or_default().to_owned();
         match self.code {
@@ -107,7 +108,7 @@ impl Ran {
         }
     }
 
-    /// Returns true if the command executed.
+    /// Returns whether the command accepted its input: exit code 0 or 1.
     pub fn is_done(&self) -> bool {
         matches!(self.code, Some(0 | 1))
     }

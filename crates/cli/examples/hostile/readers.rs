@@ -1,5 +1,5 @@
-//! Mutated inputs for the checks of the fuzz targets, many per process for speed. The targets run in separate
-//! processes, so that a stack overflow is only one fault among others.
+//! Runs the checks of the fuzz targets on mutated inputs, many inputs per process for speed. The targets run in
+//! separate processes, so that a stack overflow does not end the whole attack.
 
 use crate::checks::TARGETS;
 use crate::committed::inputs;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use units::random::{Stream, purpose};
 
-/// Inputs per process: a stack overflow or a hang loses at most the rest of them.
+/// Number of inputs per process. A stack overflow or a hang loses at most the remaining inputs of its process.
 const SHARE: u64 = 1000;
 
 /// Message of the last panic.
@@ -48,8 +48,8 @@ pub fn attack(field: &Field, count: u64, report: &mut Report) {
     }
 }
 
-/// Runs the inputs from `first` up to `last` (exclusive) of a target in this process, until a check fails: `target:7`
-/// or `target:0-1000`.
+/// Runs the inputs from `first` to `last` (exclusive) of a target in this process, until a check fails. `wanted` is
+/// `target:7` for one input or `target:0-1000` for a range.
 pub fn one(folder: &Path, seed: u64, wanted: &str) -> ExitCode {
     let (name, numbers) = wanted.split_once(':').expect("target:number");
     let (first, last) = numbers.split_once('-').unwrap_or((numbers, ""));
@@ -57,10 +57,10 @@ pub fn one(folder: &Path, seed: u64, wanted: &str) -> ExitCode {
     let last = last.parse().unwrap_or(first + 1);
     let &(name, check) = TARGETS.iter().find(|(known, _)| *known == name).expect("a target");
     let corpus: Vec<Vec<u8>> = inputs(name).into_values().collect();
-    // A reader may catch panics: only one that leaves the check counts.
+    // A reader may catch panics internally: the hook only stores the message, for a panic that leaves the check.
     std::panic::set_hook(Box::new(|panic| *LAST.lock().expect("a lock") = panic.to_string()));
     for number in first..last {
-        // The parent process reads this file if this process dies.
+        // If this process dies, the parent process reads the number of the current input from this file.
         fs::write(folder.join("at"), number.to_string()).expect("a file of ours");
         let mut stream = Stream::new(seed, number, purpose(name));
         let mut any = || &corpus[stream.below(corpus.len() as u64) as usize];

@@ -1,4 +1,4 @@
-//! Table of outcomes, and each fault with the command that reproduces it.
+//! Collects the outcomes in a table, and each fault with the command that reproduces it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -6,28 +6,28 @@ use std::time::Duration;
 /// Outcomes of the cases of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
-    /// Cases.
+    /// Number of cases.
     pub cases: u64,
-    /// Cases with exit code 0.
+    /// Number of cases with exit code 0.
     pub done: u64,
-    /// Cases with exit code 1.
+    /// Number of cases with exit code 1.
     pub failed: u64,
-    /// Cases with exit code 2.
+    /// Number of cases with exit code 2.
     pub refused: u64,
-    /// Cases that were interrupted after a minute, and ended.
+    /// Number of cases that were interrupted because they ran for a minute, and then exited.
     pub stopped: u64,
-    /// Cases with a fault.
+    /// Number of cases with a fault.
     pub faults: u64,
-    /// Longest duration.
+    /// Longest duration of a case.
     pub longest: Duration,
 }
 
-/// A fault.
+/// A fault, and how to reproduce it.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// `--input 7` or `--scenario 7`.
+    /// Options that repeat the case: `--input 7` or `--scenario 7`.
     pub again: String,
-    /// The attacked format and the command.
+    /// The attacked format, and the command that was run.
     pub command: String,
     /// Description of the fault.
     pub what: String,
@@ -65,7 +65,7 @@ impl Report {
         }
     }
 
-    /// Counts inputs of a fuzz target that passed in one process.
+    /// Counts the inputs of a fuzz target that one process checked without a fault.
     pub fn count_inputs(&mut self, kind: &str, inputs: u64, took: Duration) {
         self.count(kind, None, took);
         if let Some((_, counts)) = self.rows.iter_mut().find(|(name, _)| name == kind) {
@@ -78,12 +78,12 @@ impl Report {
         *self.notes.entry(what).or_default() += 1;
     }
 
-    /// Counts a scenario that ran with a mechanism, fabric or traffic of this kind.
+    /// Counts a scenario that was run, by kind of mechanism, fabric or traffic in it.
     pub fn ran_with(&mut self, kind: String) {
         *self.kinds.entry(kind).or_default() += 1;
     }
 
-    /// Adds a fault of a case that is counted already.
+    /// Adds a fault of a case that has been counted by [`Report::count`].
     pub fn fault(&mut self, kind: &str, fault: Fault) {
         if let Some((_, counts)) = self.rows.iter_mut().find(|(name, _)| name == kind) {
             counts.faults += 1;

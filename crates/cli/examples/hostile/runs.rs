@@ -1,5 +1,5 @@
-//! Random scenarios, each on one, two and three threads: results must be equal, and failed checks must be among those
-//! that the scenario may fail.
+//! Runs random scenarios on one, two and three threads. The results must be equal, and no check may fail except those
+//! in `Drawn::honest`.
 
 use crate::process::{self, Ran};
 use crate::report::{Fault, Report};
@@ -12,10 +12,10 @@ use std::path::Path;
 use units::random::Stream;
 use units::random::purpose;
 
-/// Drafts of a scenario that may be rejected before it counts as rejected.
+/// Number of drafts of a scenario that may be rejected; if all are rejected, the case counts as rejected.
 const DRAFTS: u64 = 25;
 
-/// Outcome of one scenario.
+/// Outcome of one random scenario.
 struct Case {
     ran: Ran,
     fault: Option<String>,
@@ -23,7 +23,7 @@ struct Case {
     kinds: BTreeSet<String>,
 }
 
-/// Runs the scenarios of these numbers.
+/// Runs the random scenarios with these numbers.
 pub fn attack(field: &Field, numbers: Range<u64>, report: &mut Report) {
     const KIND: &str = "random scenarios";
     let cases = spread("scenarios", field.jobs, numbers.clone(), |number| one(field, number));
@@ -72,7 +72,7 @@ fn one(field: &Field, number: u64) -> Case {
     Case { ran, fault, notes, kinds }
 }
 
-/// Returns the values of `kind` and `process` in a scenario.
+/// Returns the values of the keys `kind` and `process` in a scenario.
 fn kinds(text: &str) -> BTreeSet<String> {
     let named = |key: &str| -> BTreeSet<String> {
         text.split(key).skip(1).filter_map(|rest| Some(rest.split('"').next()?.to_owned())).collect()
@@ -92,7 +92,7 @@ fn run_build(tidegate: &Path, folder: &Path, threads: usize, out: &str) -> Ran {
     process::run(tidegate, folder, &words)
 }
 
-/// Compares the result with that of the other build, if there is one, and returns the difference.
+/// Runs the other build, if one is given, and returns the difference between its result and `first`.
 fn differs(field: &Field, folder: &Path, ran: &Ran, first: &BTreeMap<String, Vec<u8>>) -> Option<String> {
     let other = run_build(field.against.as_deref()?, folder, 1, "on-other");
     if other.code != ran.code {
@@ -135,7 +135,7 @@ fn fault(field: &Field, folder: &Path, drawn: &Drawn, ran: &Ran, notes: &mut Vec
     (ran.code == Some(1)).then(|| red(&first, drawn, notes)).flatten()
 }
 
-/// Returns a failed check that the scenario does not excuse.
+/// Returns a failed check that is not among those that the scenario may fail.
 fn red(files: &BTreeMap<String, Vec<u8>>, drawn: &Drawn, notes: &mut Vec<String>) -> Option<String> {
     let summary: serde_json::Value = serde_json::from_slice(files.get("summary.json")?).ok()?;
     let failed = summary["checks"].as_array().into_iter().flatten().filter(|check| check["pass"] == false);
@@ -153,7 +153,8 @@ fn red(files: &BTreeMap<String, Vec<u8>>, drawn: &Drawn, notes: &mut Vec<String>
     None
 }
 
-/// Returns the error message without the parts specific to a scenario.
+/// Returns the error message without the parts that differ between scenarios, so that equal errors are counted
+/// together.
 fn refusal(err: &str) -> String {
     let line = err.lines().next().unwrap_or_default();
     let line = line.rsplit_once(".toml:").map_or(line, |(_, rest)| rest);

@@ -1,15 +1,15 @@
-//! Unusual scenarios, legal or nearly so: every kind of fabric, routing, flow control, overload, marking, scheduler,
-//! transport and traffic with every other, at usual and at extreme values.
+//! Draws unusual scenarios, valid or nearly so: every kind of fabric, routing, flow control, overload, marking,
+//! scheduler, transport and traffic combined with every other, with usual and extreme values.
 
 use crate::mutate::pick;
 use crate::traffic;
 use units::random::Stream;
 
-/// A scenario, and the checks that it may fail.
+/// A random scenario, and the checks that it may fail.
 pub struct Drawn {
-    /// The text.
+    /// The scenario as TOML.
     pub text: String,
-    /// Checks that may legitimately fail, by name, with the reason.
+    /// Names of checks that may fail in this scenario, each with the reason.
     pub honest: Vec<(&'static str, &'static str)>,
 }
 
@@ -22,13 +22,13 @@ pub struct Draft<'a> {
     pub hosts: u64,
     /// Rate of the slowest link, in Gbps.
     pub gbps: u64,
-    /// Ends of links that may fail, the first at a host.
+    /// The two nodes of each link that may fail; the first link leads to a host.
     pub links: Vec<(String, String)>,
-    /// Shortest paths between switches can close a cycle of pauses.
+    /// Whether shortest paths between switches can form a cyclic buffer dependency.
     pub is_cyclic: bool,
     /// Lossless classes under flow control.
     pub lossless: Vec<u64>,
-    /// Each queue has its own buffer.
+    /// Whether each queue has its own buffer.
     pub has_queues: bool,
 }
 
@@ -61,7 +61,7 @@ impl Draft<'_> {
         writes
     }
 
-    /// Like [`Draft::maybe`], for a key inside braces.
+    /// Like [`Draft::maybe`], but returns the text for a key inside an inline table.
     pub fn option(&mut self, percent: u64, key: &str, values: &[&'static str]) -> String {
         if self.chance(percent) { format!(", {key} = {}", self.of(values)) } else { String::new() }
     }
@@ -71,7 +71,7 @@ impl Draft<'_> {
     }
 }
 
-/// Draws a scenario.
+/// Draws a random scenario.
 pub fn draw(stream: &mut Stream) -> Drawn {
     let mut draft = Draft {
         stream,
@@ -85,7 +85,7 @@ pub fn draw(stream: &mut Stream) -> Drawn {
         has_queues: false,
     };
     let (kind, fabric) = fabric(&mut draft);
-    // A similar number of packets in every run, independent of link rates.
+    // The duration is chosen so that the number of packets is similar in every run, whatever the link rates.
     let most_ns = 1_200_000 / draft.gbps.max(1) / draft.hosts.max(4);
     let duration = draft.between(most_ns / 4 + 500, most_ns + 1000);
     let seed = draft.stream.below(1000);
@@ -202,7 +202,7 @@ fn routing(draft: &mut Draft, kind: &str) {
     draft.line("");
 }
 
-/// Draws mechanisms that make ports wait for a time: shaping, cyclic queuing, gates.
+/// Draws mechanisms that delay transmission: shaping, cyclic queuing, gates.
 fn timing(draft: &mut Draft) {
     if draft.chance(8) {
         let slopes = draft.of(&["3 = \"100Mbps\"", "0 = \"1Mbps\", 3 = \"500Mbps\"", "7 = \"1bps\""]);

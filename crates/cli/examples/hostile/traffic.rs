@@ -1,8 +1,8 @@
-//! Traffic of drawn scenarios.
+//! Draws the traffic of random scenarios.
 
 use crate::scenarios::Draft;
 
-/// Draws one to three entries.
+/// Draws one to three traffic entries.
 pub fn draw(draft: &mut Draft, duration: u64) {
     for _ in 0..draft.between(1, 3) {
         entry(draft, duration);
@@ -24,7 +24,7 @@ fn entry(draft: &mut Draft, duration: u64) {
         "collective",
     ]);
     draft.line(&format!("[[traffic]]\nkind = \"{kind}\""));
-    // Most traffic uses a lossless class if there is one.
+    // Eight of ten entries use a lossless class, if the scenario has one.
     let class = match draft.lossless.as_slice() {
         classes if !classes.is_empty() && draft.stream.below(10) < 8 => {
             classes[draft.stream.below(classes.len() as u64) as usize]

@@ -18,8 +18,8 @@ fn refused(arguments: &[&str]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// Returns an empty file, and a command that appends a letter to it, uses the CPU for a moment and exits with a given
-/// code.
+/// Returns an empty file, and a function that returns a shell command: it appends a letter to the file, uses the CPU
+/// for a short time, and exits with the given code.
 fn log(name: &str) -> (PathBuf, impl Fn(char, u8) -> String) {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("alternate-{name}"));
     fs::write(&file, "").unwrap();
@@ -48,7 +48,7 @@ fn every_second_pair_runs_the_other_way_round_and_the_ratio_is_of_one_unit() {
         let cells: Vec<f64> = line.split_whitespace().map(|cell| cell.parse().unwrap()).collect();
         let [number, one, other, ratio, speed, other_speed, of_unit] = cells[..] else { panic!("{text}") };
         assert_eq!(number, f64::from(pair));
-        // The tolerance includes rounding, because three decimal places are printed.
+        // The tolerance includes rounding, because the numbers are printed with three decimals.
         let close = |value: f64, wanted: f64| (value - wanted).abs() < 0.0006 + 0.2 * wanted;
         assert!(one > 0.0 && close(ratio, other / one) && (of_unit - 3.0 * ratio).abs() < 0.003, "{text}");
         assert!(close(speed, 3.0 / one) && close(other_speed, 1.0 / other), "{text}");

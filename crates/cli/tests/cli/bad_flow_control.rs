@@ -197,7 +197,7 @@ fn times_of_outputs() {
     ]);
     #[rustfmt::skip]
     refused("pause-at-output", SIMPLE, &[
-        // 34 ms exceed the maximum pause time: 65535 quanta of 512 bits.
+        // At 1 Gbps, the maximum pause time is 65535 quanta of 512 bits = 33.55 ms.
         (r#"expiry = "20ms""#, r#"expiry = "34ms""#, "", &["65535 quanta", "or 33.55392ms or less"]),
         (r#"expiry = "20ms""#, r#"expiry = "0s""#,   "", &["above zero"]),
         (r#"reaction = "3840 bit times""#, "reaction = 3840", "", &["has no unit", r#"write "standard""#]),

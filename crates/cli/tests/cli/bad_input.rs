@@ -2,7 +2,8 @@
 
 use crate::common::{SMALL, Scratch, run};
 
-/// Runs the scenario `text` with an output folder, and expects all texts of `said` in the error.
+/// Runs the scenario `text` with an output folder. It must be rejected, the error must contain all texts of `said`, and
+/// nothing may be written.
 fn refused(name: &str, text: &str, said: &[&str]) {
     let scratch = Scratch::new(name);
     let scenario = scratch.file("bad.toml", text);

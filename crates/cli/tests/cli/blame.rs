@@ -1,5 +1,5 @@
-//! Tests that `tidegate why --pauses` reports the port that caused each pause, the total pause times, and the delayed
-//! flows.
+//! Tests that `tidegate why --pauses` reports the port that caused each pause, the total pause times, and the flows
+//! that waited.
 
 use crate::common::{Scratch, run};
 use record::trace::{TraceEvent, TraceRow, read_trace};
@@ -12,7 +12,7 @@ fn experiment(name: &str) -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// Runs a scenario with a full trace. Returns the result folder, the output of `why`, and the summary.
+/// Runs a scenario with a full trace. Returns the result folder, the JSON of `why --pauses`, and the summary.
 fn blame(scratch: &Scratch, name: &str, scenario: &str, changes: &[&str]) -> (String, Value, Value) {
     let out = scratch.path(name);
     let mut arguments = vec!["run", scenario, "--out", &out, "--quiet", "--set", "record.trace={}"];
@@ -34,7 +34,7 @@ fn sum(values: &[Value], key: &str) -> u64 {
     values.iter().map(|value| value[key].as_u64().expect("a number")).sum()
 }
 
-/// Returns the hosts, then the flows, that have this role in a cause.
+/// Returns the hosts, then the flows, that have this role with respect to a root cause.
 fn who(cause: &Value, role: &str) -> Vec<String> {
     let of = |key: &str, name: &str| {
         let all = list(cause, key).iter().filter(|one| one["role"] == role);
@@ -43,8 +43,8 @@ fn who(cause: &Value, role: &str) -> Vec<String> {
     [of("hosts", "host"), of("flows", "flow")].concat()
 }
 
-/// Checks that every pause is counted once by port, once by cause and once in the tree of its cause, and that the total
-/// pause time equals that in the summary.
+/// Checks that every pause is counted once by port, once by root cause, and once in the tree of its root cause; and
+/// that the total pause time equals that in the summary.
 fn adds_up(output: &Value, summary: &Value) {
     let causes = list(output, "causes");
     for key in ["stops", "stopped_ps"] {
@@ -57,7 +57,7 @@ fn adds_up(output: &Value, summary: &Value) {
         }
     }
     assert_eq!(summary["pauses"]["total_ps"], output["stopped_ps"]);
-    // The summary lists at most ten ports; pauses of single flows are not included in the pause times of ports.
+    // The summary lists only the busiest ports; its pause times of ports exclude holds of single flows.
     for port in list(&summary["links"], "busiest") {
         let name = format!("{}:{}", port["node"].as_str().expect("a name"), port["port"]);
         let ours = list(output, "ports").iter().filter(|one| one["port"] == name.as_str() && one["of"].is_null());
@@ -66,10 +66,10 @@ fn adds_up(output: &Value, summary: &Value) {
     }
 }
 
-/// Figure 1.3: H1 and H2 send to H7, each over a different spine, and H3 sends to H4 over one of these spines. With
-/// every flow control, the receiver's port is the cause, and H3 is delayed by a port that is not on its path. The
-/// exceptions are FLORAX, which does not pause H3, and per-destination backpressure, because H3 sends to another
-/// destination.
+/// H1 and H2 send to H7, each over a different spine, so that L3's port to H7 (L3:0) is congested. H3 sends to H4 over
+/// one of these spines. Under every flow control, L3:0 is the root cause, and H3 is its victim: it is paused although
+/// its flow does not cross L3:0. Exceptions: FLORAX pauses single flows, and not that of H3; per-destination
+/// backpressure pauses frames to H7, and H3 sends to H4.
 #[test]
 fn the_bystander_is_the_victim_of_the_receivers_port() {
     let scratch = Scratch::new("blame-family");
@@ -102,8 +102,8 @@ fn the_bystander_is_the_victim_of_the_receivers_port() {
         }
         assert_eq!(who(root, "contributor"), ["H1", "H2", "0", "1"], "{kind}");
         assert!(who(root, "not traced").is_empty());
-        // Each branch continues with the ports that the previous port pauses: the spine pauses the leaf, the leaf
-        // pauses the hosts.
+        // The path of a pause continues with the port that the previous port pauses: the spine's port (S1:2 or S2:2),
+        // then the leaf's port (L1:3 or L1:4), then a host.
         for branch in list(root, "tree") {
             let path: Vec<&str> = list(branch, "path").iter().map(|port| port.as_str().expect("a port")).collect();
             let expected: &[&str] = if path[0] == "S1:2" { &["S1:2", "L1:3"] } else { &["S2:2", "L1:4"] };
@@ -127,7 +127,7 @@ fn stopped(rows: &[TraceRow]) -> BTreeMap<(u32, u16), Vec<(u64, u64)>> {
             _ => {}
         }
     }
-    // A pause or resume is in effect until the next one.
+    // A pause or resume is in effect until the next event of the port.
     for all in commands.values_mut() {
         for at in 1..all.len() {
             let next = all[at].0;
@@ -137,8 +137,8 @@ fn stopped(rows: &[TraceRow]) -> BTreeMap<(u32, u16), Vec<(u64, u64)>> {
     commands
 }
 
-/// Random flows in a two-tier fabric with several congested ports at a time: the time that the frames of each flow wait
-/// at paused ports is recomputed from the trace by brute force.
+/// Random flows in a leaf-spine fabric, with several ports congested at a time. The time that the frames of each flow
+/// waited at paused ports must equal the time computed from the trace by brute force.
 #[test]
 fn waits_agree_with_brute_force() {
     let scratch = Scratch::new("blame-random");
@@ -223,7 +223,7 @@ fn a_circle_a_mad_card_and_few_credits_are_causes_of_their_own() {
     assert_eq!(host["node"], "H3");
     assert_eq!(who(host, "victim"), ["1"], "what goes past it");
     assert_eq!(who(host, "contributor"), ["H1", "0"], "what goes to it");
-    // The pause storm watchdog of the upstream switch.
+    // H3 sends a pause storm; the watchdog of the switch port towards H3 detects it.
     let storm = &summary["pause_storms"]["ports"][0];
     let port = format!("{}:{}", storm["node"].as_str().expect("a name"), storm["port"]);
     let output = run(&["why", &out, "--port", &port]).out;
@@ -276,6 +276,7 @@ fn untraced_events_are_reported() {
     let ran = run(&["why", &some, "--pauses"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.contains("The trace has frames of 1 of 3 flows"), "{}", ran.out);
-    // The receiver has a single port, so flows to other hosts cannot use it; this is known without a trace.
+    // The victim is known although its flow is not traced: the congested port leads to the receiver H7 only, and H3
+    // sends to another host.
     assert!(ran.out.lines().any(|line| line.contains("victim") && line.contains("H3")), "{}", ran.out);
 }

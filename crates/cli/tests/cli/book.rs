@@ -11,7 +11,8 @@ fn every_command_of_the_first_chapter_runs_as_it_is_written() {
     chapter("start/five-minutes.md", 8);
 }
 
-/// Executes a page of the book in a folder with the sources. Only the first page installs the program.
+/// Executes the commands of a page in a folder with the sources. `tidegate` is installed already, except on the page
+/// start/five-minutes.md, which installs it.
 fn chapter(page: &str, least_commands: usize) -> PageRunner {
     let installed = page != "start/five-minutes.md";
     let mut desk = PageRunner::with_sources(&format!("book-{}", page.replace(['/', '.'], "-")), installed);
@@ -57,7 +58,7 @@ fn the_case_of_a_tcp_incast_shows_what_its_commands_print() {
     chapter("cases/tcp-incast.md", 2);
 }
 
-/// The page on adding a mechanism quotes the current source code.
+/// The code that the page on adding a mechanism quotes occurs in the files that it names.
 #[test]
 fn excerpts_stand_in_the_files_that_they_name() {
     let page = "extend/mechanism.md";
@@ -91,7 +92,7 @@ fn pages(folder: &Path, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// Returns the targets of the links on a page, except those in code.
+/// Returns the targets of the links on a page, except text in code.
 fn links(text: &str) -> Vec<String> {
     let (mut found, mut in_code) = (Vec::new(), false);
     for line in text.lines() {
@@ -130,7 +131,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Resolves `..` in a path.
+/// Resolves `..` in a path without accessing the file system.
 fn plain(path: &Path) -> PathBuf {
     let mut parts = Vec::new();
     for part in path.components() {
@@ -190,7 +191,7 @@ fn links_of_the_pages_lead_somewhere() {
     assert!(count > 500, "{count} links");
 }
 
-/// Every page of a mechanism states the command that runs its tests, and these tests exist.
+/// The page of every mechanism has a command that runs the mechanism's tests, and the command selects existing tests.
 #[test]
 fn every_mechanism_names_the_command_that_runs_its_tests() {
     let mut all = BTreeSet::new();
@@ -213,7 +214,7 @@ fn every_mechanism_names_the_command_that_runs_its_tests() {
                 ["--test", file] => (folder.join("tests"), Some(file)),
                 _ => panic!("{}: {command}", page.display()),
             };
-            // The filter is the path of a test module, which must exist as a file or a folder.
+            // The filter of the command is the path of a test module, which must exist as a file or a folder.
             let module = filter.map(|filter| tests.join(filter.replace("::", "/")));
             let there = module.is_none_or(|module| module.is_dir() || module.with_extension("rs").is_file());
             assert!(tests.is_dir() && there, "{}: `{command}` runs nothing", page.display());

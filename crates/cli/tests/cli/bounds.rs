@@ -1,8 +1,8 @@
-//! Unlimited inputs and inputs that are not text, for every file that a command reads.
+//! Every file that a command reads: input without an end, and input that is not text, must be rejected.
 
 use crate::common::{SMALL, Scratch, run};
 
-/// Returns commands that read the file `FILE`, with all other inputs valid.
+/// Returns commands that read an input file, written as `FILE`; all their other inputs are valid.
 fn readers(scratch: &Scratch) -> Vec<Vec<String>> {
     let clos = [
         "clos",
@@ -95,7 +95,7 @@ fn a_folder_in_place_of_a_file_is_reported() {
     }
 }
 
-/// The writer of the named pipe never closes it and keeps it full.
+/// The writer of a named pipe writes without an end: the command must stop reading at its limit of 16 MiB.
 #[test]
 fn a_pipe_without_an_end_is_read_up_to_its_bound() {
     let scratch = Scratch::new("fifo");

@@ -1,4 +1,5 @@
-//! Tests of captures with tshark: no malformed frame, no wrong checksum, and counts equal to those in `summary.json`.
+//! Tests captured frames with tshark: no frame is malformed, no checksum is wrong, and counts equal those in
+//! `summary.json`.
 
 use crate::common::{Scratch, run};
 use std::process::Command;
@@ -41,7 +42,7 @@ fn tshark(capture: &str, filter: &str, fields: &[&str]) -> Option<Vec<String>> {
     }
 }
 
-/// Filter for frames with errors.
+/// tshark filter for malformed frames and frames with a wrong checksum.
 const FAULTS: &str = "_ws.malformed || eth.fcs.status == 0 || ip.checksum.status == 0 || tcp.checksum.status == 0 \
                       || udp.checksum.status == 0";
 
@@ -56,8 +57,8 @@ fn bytes(lengths: &[String]) -> u64 {
     lengths.iter().map(|length| length.parse::<u64>().expect("a length")).sum()
 }
 
-/// The link is slow, so that tshark does not classify a retransmitted frame as out of order (its heuristic uses a limit
-/// of 3 ms).
+/// One TCP flow over links with 3 % loss. The links are slow, so that tshark classifies retransmitted frames as
+/// retransmissions: a frame that is late by less than 3 ms would be classified as out of order.
 #[test]
 fn tcp_frames_bytes_and_retransmissions_are_those_of_the_summary() {
     let scratch = Scratch::new("capture-tcp");
@@ -122,7 +123,7 @@ capture = [{ port = "H1" }, { port = "H2" }, { port = "H3" }, { port = "H4" }, {
     let count = |filter: &str| tshark(&capture, filter, &["frame.number"]).expect("tshark").len() as u64;
     assert_eq!(count("macc.opcode == 0x0101 && macc.cbfc.pause_time.c3 > 0"), summary["pauses"]["count"]);
     assert_eq!(count("macc.opcode == 0x0101 && macc.cbfc.pause_time.c3 == 0"), summary["pauses"]["resumes"]);
-    // Frames with an ECN mark (CE) arrived at hosts, and CNPs were sent.
+    // ECN-marked frames (congestion experienced) arrived at hosts, and CNPs were sent.
     assert!(count("ip.dsfield.ecn == 3") > 0 && count("infiniband.bth.opcode == 0x81") > 0);
     assert_eq!(count("tidegate.kind == \"cnp\""), count("infiniband.bth.opcode == 0x81"), "CNPs have a name");
     let said = tshark(&capture, "tidegate.kind == \"cnp\"", &["_ws.col.Info"]).expect("tshark");
@@ -163,8 +164,8 @@ capture = [{ port = "S1:0", direction = "both" }, { port = "S1:1" }, { port = "S
     assert_eq!(late, Some(Vec::new()), "nothing after `until`");
 }
 
-/// Trimmed frames are prefixes of the original frames: dissectors must show them as truncated, not as malformed.
-/// Returned headers have source and destination swapped.
+/// A trimmed frame is a prefix of the original frame: tshark must show it as truncated to 64 bytes, not as malformed.
+/// Headers returned to their source have source and destination swapped.
 #[test]
 fn trimmed_frames_are_cut_and_not_malformed() {
     for (transport, own, protocol) in [("roce", "", "infiniband"), ("tcp", ", initial_window = \"60KB\"", "tcp")] {
@@ -216,8 +217,8 @@ capture = [{{ port = "S1:0", direction = "out" }}, {{ port = "S1:1", direction =
     }
 }
 
-/// NDP with a trimming switch: 18 bytes follow the UDP header, of which byte 1 is the packet type. Returned headers are
-/// counted on arrival, like all other packets.
+/// NDP with a trimming switch: after the UDP header follow 18 bytes of NDP header, of which byte 1 is the packet type.
+/// Returned headers are counted on arrival, like all other packets.
 #[test]
 fn packets_headers_and_pulls_of_ndp_are_read_without_a_fault() {
     let scratch = Scratch::new("capture-ndp");
@@ -259,15 +260,16 @@ size = "19999B"
         count(&capture, &format!("udp.dstport == 4799 && udp.payload[1] == {code} && frame.p2p_dir == 1"))
     });
     assert_eq!(by_byte.collect::<Vec<u64>>(), came, "kinds are those of the bytes");
-    // The last packet of each flow has a flag, and trimmed frames state the payload size before trimming.
+    // The last packet of each of the 16 flows has the flag `last`, and trimmed frames state their original payload
+    // size.
     assert!(count(&capture, "tidegate.kind == \"data\" && tidegate.ndp.last == 1 && frame.p2p_dir == 0") >= 16);
     let sizes = tshark(&capture, "tidegate.kind == \"trimmed\"", &["tidegate.ndp.payload_bytes", "frame.len"]);
     assert!(sizes.expect("tshark").iter().all(|size| size.ends_with("\t64") && !size.starts_with("0\t")));
     assert_eq!(tshark(&capture, FAULTS, &["frame.number"]), Some(Vec::new()));
 }
 
-/// Frames of flow control and congestion control protocols without a standard: names, fields, and counts as in the
-/// summary.
+/// Frames of credit-based flow control, backpressure and congestion control protocols without a standard: the dissector
+/// shows their names and fields, and their counts equal those in the summary.
 #[test]
 fn credits_backpressure_notifications_and_probes_are_named() {
     let scenario = |switch: &str, host: &str| {
@@ -333,8 +335,8 @@ capture = [{{ port = "H1" }}, {{ port = "H2" }}, {{ port = "H3" }}, {{ port = "H
     }
 }
 
-/// Returns source and destination port of every TCP frame in a pcapng file. The parser is independent of the dissector:
-/// enhanced packet blocks (type 6), Ethernet with an optional VLAN tag, IPv4, TCP.
+/// Returns source and destination port of every TCP frame in a pcapng file. This parser does not use the dissector: it
+/// reads enhanced packet blocks (type 6), Ethernet with an optional VLAN tag, IPv4 and TCP.
 fn tcp_ports(path: &str) -> Vec<(u16, u16)> {
     let bytes = std::fs::read(path).expect("a capture");
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes")) as usize;

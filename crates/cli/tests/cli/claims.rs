@@ -17,7 +17,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns the class of each entry in the list of expected failures, by experiment and check.
+/// Returns the class of each expected failure in `experiments/red-full.txt`, by experiment and check.
 fn listed() -> BTreeMap<(String, String), String> {
     let text = fs::read_to_string(root().join("experiments/red-full.txt")).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#')).map(|line| {
@@ -56,7 +56,7 @@ fn table(document: &Value, listed: &BTreeMap<(String, String), String>) -> Strin
         for check in experiment["checks"].as_array().unwrap() {
             let name = check["name"].as_str().unwrap();
             let unit = check["unit"].as_str().unwrap();
-            // A check that was not judged has no measured number, and may have no number from the paper.
+            // A check that was not judged has no measured number, and possibly no number of the paper.
             let figure = |key: &str| check[key].as_f64().map(number).unwrap_or_default();
             let relation = match check["relation"].as_str().unwrap() {
                 "=" => String::new(),
@@ -102,7 +102,7 @@ fn papers() -> Vec<&'static str> {
     papers
 }
 
-/// Returns the text of a paper's table on the page.
+/// Returns the table of a paper, as it is on the page.
 fn section<'a>(text: &'a str, paper: &str) -> &'a str {
     let (begin, end) = marks(paper);
     let (_, rest) = text.split_once(&begin).unwrap_or_else(|| panic!("docs/claims.md has no section for {paper}"));
@@ -123,8 +123,7 @@ fn update(text: &mut String, listed: &BTreeMap<(String, String), String>) {
     for file in files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "json")) {
         let paper = file.file_stem().unwrap().to_str().unwrap();
         let (begin, end) = marks(paper);
-        // Skips outputs of single experiments (PAPER-EXPERIMENT.json): the page has a section only for each whole
-        // paper.
+        // Skip the outputs of single experiments (PAPER-EXPERIMENT.json): the page has a section per paper only.
         let Some((before, rest)) = text.split_once(&begin) else { continue };
         let (_, after) = rest.split_once(&end).unwrap();
         let document = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
@@ -160,8 +159,8 @@ fn red_checks_of_the_tables_are_those_of_the_list() {
     }
 }
 
-/// The previous test fails if a failed check is missing, but not if a passed one is missing. Therefore each experiment
-/// must have rows.
+/// The previous test notices a missing row of a failed check, but not of a passed check. Therefore each experiment must
+/// have at least one row.
 #[test]
 fn every_experiment_has_its_rows() {
     let _page = PAGE.lock().unwrap_or_else(PoisonError::into_inner);

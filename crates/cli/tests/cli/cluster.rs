@@ -1,4 +1,4 @@
-//! Tests of the files for clusters and containers, with a command that prints its arguments instead of `tidegate`.
+//! Tests the example files for clusters and containers; a command that prints its arguments replaces `tidegate`.
 //! `python/tests/test_cluster_files.py` runs these files with the real command.
 #![cfg(unix)]
 
@@ -10,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns exit code, standard output and standard error of a task of `examples/sweep/slurm.sh`.
+/// Runs one Slurm array task of `examples/sweep/slurm.sh`; returns exit code, standard output and standard error.
 fn task(arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String, String) {
     let output = Command::new("bash")
         .arg(root().join("examples/sweep/slurm.sh"))
@@ -27,7 +27,8 @@ fn task(arguments: &[&str], variables: &[(&str, &str)]) -> (i32, String, String)
 #[test]
 fn a_slurm_task_does_the_part_of_its_index_whatever_else_was_submitted() {
     let sweep = ["s.toml", "out"];
-    // Values that Slurm sets for `sbatch --array=1-4`, `--array=3` and `--array=2,4`.
+    // Task ids and task counts that Slurm sets for `sbatch --array=1-4` (tasks 1 and 4), `--array=3` and `--array=2,4`:
+    // the number of shards must remain 4.
     for (id, count) in [("1", "4"), ("4", "4"), ("3", "1"), ("2", "2"), ("4", "2")] {
         let (code, out, _) = task(&sweep, &[("SLURM_ARRAY_TASK_ID", id), ("SLURM_ARRAY_TASK_COUNT", count)]);
         assert_eq!((code, out), (0, format!("sweep s.toml --out out --quiet --jobs 1 --shard {id}/4\n")));
@@ -51,14 +52,15 @@ fn a_slurm_task_beyond_the_parts_is_refused() {
     assert_eq!(task(&["s.toml"], &[("SLURM_ARRAY_TASK_ID", "1")]).0, 2);
 }
 
-/// The default array size in the Slurm script equals the number of shards in the script.
+/// The array size in the header of the Slurm script equals the number of shards in the script.
 #[test]
 fn the_slurm_array_has_as_many_tasks_as_the_script_has_parts() {
     let script = fs::read_to_string(root().join("examples/sweep/slurm.sh")).unwrap();
     assert!(script.contains("\n#SBATCH --array=1-4\n") && script.contains("\nparts=${3:-4}\n"));
 }
 
-/// Returns the shell script of the pod, which is the block after `args:`, with `tidegate` replaced by another command.
+/// Returns the shell script of the Kubernetes pod (the block after `args:`), with `tidegate` replaced by another
+/// command.
 fn pod(tidegate: &str) -> Command {
     let yaml = fs::read_to_string(root().join("examples/sweep/kubernetes.yaml")).unwrap();
     let (_, block) = yaml.split_once("\n          args:\n            - |\n").expect("the arguments of the container");
@@ -83,18 +85,18 @@ fn a_pod_succeeds_once_its_part_is_complete_and_keeps_other_exit_codes() {
 
 #[test]
 fn a_signal_to_a_pod_reaches_the_sweep() {
-    // The sleeps are short because a shell runs a trap only when the current command has ended.
+    // A shell runs a trap only after the current command, so the sleeps must be short.
     let endless = "trap 'exit 130' TERM; echo begun; for _ in $(seq 200); do sleep 0.1; done";
     let mut pod = pod(endless).stdout(Stdio::piped()).spawn().unwrap();
     let mut begun = [0; 6];
     std::io::Read::read_exact(pod.stdout.as_mut().unwrap(), &mut begun).unwrap();
     assert!(Command::new("kill").arg(pod.id().to_string()).status().unwrap().success());
-    // Without the signal, the command would end by itself after 20 s with another exit code.
+    // Without the signal, the command would exit after 20 s with another exit code.
     let status = pod.wait().unwrap();
     assert_eq!(status.code(), Some(130));
 }
 
-/// Docker reads only `.dockerignore`; Podman prefers `.containerignore`.
+/// `.dockerignore`, which Docker reads, and `.containerignore`, which Podman prefers, must be equal.
 #[test]
 fn docker_and_podman_leave_the_same_out() {
     let [docker, podman] =

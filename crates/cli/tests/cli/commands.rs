@@ -1,5 +1,5 @@
-//! Checks of the `cargo test` commands in README, CONTRIBUTING and docs: the package and test target exist, and a
-//! filter selects at least one test.
+//! Checks the `cargo test` commands in README, CONTRIBUTING and docs: the package and the test target must exist, and a
+//! filter must select at least one test.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ fn packages() -> BTreeMap<String, Package> {
     metadata["packages"].as_array().unwrap().iter().map(package).collect()
 }
 
-/// Returns all files in `folder` and its subfolders whose name ends with `end`.
+/// Returns all files below `folder` whose name ends with `end`.
 fn files(folder: &Path, end: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let below = |path: PathBuf| match path.is_dir() {
@@ -55,7 +55,7 @@ fn commands(page: &str) -> Vec<Vec<&str>> {
     page.match_indices(NAME).map(|(at, _)| command(at)).collect()
 }
 
-/// Returns `true` if the path of a function in these files contains `filter`. The module path is derived from the file
+/// Returns whether the path of a function in these files contains `filter`. The module path is derived from the file
 /// name, with and without a module `tests` in the file.
 fn selects(filter: &str, folder: &Path, files: &[PathBuf]) -> bool {
     files.iter().any(|file| {
@@ -70,7 +70,7 @@ fn selects(filter: &str, folder: &Path, files: &[PathBuf]) -> bool {
     })
 }
 
-/// Returns the error in a command, if any.
+/// Returns the error in a command; `None` if there is none.
 fn error(words: &[&str], packages: &BTreeMap<String, Package>) -> Option<String> {
     let (mut package, mut target, mut filter) = (None, None, None);
     let mut words = words.iter();
@@ -84,7 +84,7 @@ fn error(words: &[&str], packages: &BTreeMap<String, Package>) -> Option<String>
             _ => filter = Some(word),
         }
     }
-    // Without a package, the text only mentions `cargo test`, or the command tests all packages.
+    // A command without a package tests all packages, or is only a mention of `cargo test`: it cannot be wrong.
     let &name = package?;
     let Some(package) = packages.get(name) else { return Some(format!("no package {name}")) };
     let (folder, files) = match target {

@@ -21,7 +21,7 @@ fn a_table_with_a_column_for_each_run() {
     assert_eq!(row("checks"), ["ok"; 4]);
     let marked = row("ECN marks");
     assert!(marked[0] == "0" && marked[1] != "0" && marked[2] == "0" && marked[3] != "0", "{marked:?}");
-    // All flows have the same size, so there are no rows by size.
+    // All flows have the same size (100 KB), so the table has no rows by flow size.
     assert!(!ran.out.contains("100KB"), "{}", ran.out);
     assert_eq!(scratch.names(""), ["small.toml"]);
 }
@@ -36,10 +36,11 @@ fn many_runs_are_rows_and_their_files_are_those_of_single_runs() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let line = |name: &str| ran.out.lines().find(|line| line.starts_with(name)).unwrap_or_default();
     assert_eq!(line("seed").matches("2 seeds").count(), 3, "{}", ran.out);
-    // All flows complete with both seeds: the confidence interval is zero, and the values differ significantly.
+    // With both seeds all flows complete: the confidence intervals have the width 0, and 2 and 6 completed flows differ
+    // significantly.
     let completed = line("flows completed").split_once("2.0 ± 0.0").unwrap().1;
     assert!(completed.contains("6.0 ± 0.0") && !completed.contains('~'), "{}", ran.out);
-    // No run drops a frame, so there is no difference.
+    // No run drops a frame, so the drops with fan-in 4 and 6 do not differ from those with fan-in 2.
     assert_eq!(line("drops").matches('~').count(), 2, "{}", ran.out);
     assert!(line("~ within the noise").contains("the first column may be chance"), "{}", ran.out);
     assert!(line("mean ±").contains("95 % confidence"), "{}", ran.out);
@@ -73,7 +74,7 @@ fn json_is_one_object_and_does_not_depend_on_the_jobs() {
     assert_eq!(runs.len(), 3);
     assert_eq!(runs[1]["set"]["traffic.0.fan_in"], "3");
     assert_eq!((&runs[1]["metrics"]["completed"], &runs[1]["pass"]), (&Value::from(3), &Value::Bool(true)));
-    // With a single seed there is no confidence interval.
+    // With one seed there is no confidence interval, and no significance.
     let completed = &value["groups"][1]["metrics"]["completed"];
     assert!(completed["half_width_95"].is_null() && completed["within_noise"].is_null(), "{completed}");
 }
@@ -82,8 +83,8 @@ fn json_is_one_object_and_does_not_depend_on_the_jobs() {
 fn many_values_are_rows_and_noise_is_marked_where_seeds_differ() {
     let scratch = Scratch::new("noise");
     let scenario = scratch.file("small.toml", SMALL);
-    // ECN marks depend on the seed. Thresholds that differ by one percent yield a difference within the noise; with a
-    // threshold of 10001B the number of marks differs significantly.
+    // The number of ECN marks depends on the seed. Values of k_max around 40 KB that differ by 1 % make no significant
+    // difference (marked `~`); with a k_max of 10001 B the number of marks differs significantly.
     let k_max = "switch.marking.k_max=40KB,40100B,40200B,40300B,40400B,10001B";
     let ran = run(&["compare", &scenario, "--vary", k_max, "--seeds", "1..4", "--metric", "marks,completed"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{}", ran.out);
@@ -133,7 +134,8 @@ fn an_interrupted_run_keeps_its_partial_result_and_reports_it() {
     assert_eq!((&summary["partial"], &summary["packets"]["closed"]), (&Value::Bool(true), &Value::Bool(true)));
 }
 
-/// A single run warns of a transport without ECN marking. A comparison must also print this warning.
+/// No switch marks ECN: runs with DCQCN warn of this, runs with RoCE do not. `compare` and `sweep` must print the
+/// warning once, with the number of runs.
 #[test]
 fn warnings_of_runs_follow_the_table() {
     let scratch = Scratch::new("warned");
@@ -155,7 +157,8 @@ fn warnings_of_runs_follow_the_table() {
     }
 }
 
-/// No flow completes within 40 us; within four times that duration all flows complete, and the columns are ranked.
+/// No flow completes within 40 us. `--until-decided` extends the duration to 160 us, in which all flows complete, so
+/// that the columns can be ranked.
 #[test]
 fn until_decided_extends_the_runs_until_their_flows_are_complete() {
     let scratch = Scratch::new("until-decided");

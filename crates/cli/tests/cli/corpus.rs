@@ -25,7 +25,8 @@ macro_rules! replays {
             replay(stringify!($target));
         })*
 
-        /// A check, a fuzz target or a corpus would never run if one of the other parts were missing.
+        /// Each fuzz target must have all four parts: a check, a program, a corpus, and a test here. Otherwise a part
+        /// would never run.
         #[test]
         fn each_target_has_a_check_a_program_inputs_and_a_test() {
             let tested: BTreeSet<String> = [$(stringify!($target).to_owned()),*].into();
@@ -71,8 +72,8 @@ replays! {
     wire_frame
 }
 
-/// Omits, duplicates, truncates and renumbers each line of each gate control list: the reader must return an error or a
-/// result, and never panic.
+/// Omits, duplicates, truncates or renumbers each line of each gate control list of the corpus: the reader must return
+/// an error or a result, and must not panic.
 #[test]
 fn changed_lines_of_gates_are_errors_or_results() {
     let mut tried = 0;

@@ -1,5 +1,6 @@
-//! Simulates the counterexamples of `fabric check --running`: each buffer cycle and each starved queue that the check
-//! finds must occur, and configurations without one must neither deadlock nor starve a queue under load.
+//! Simulates the counterexamples of `fabric check --running`. Each cyclic buffer dependency and each starved queue that
+//! the check finds must occur in the simulation; configurations without either must neither deadlock nor starve a queue
+//! under load.
 
 use crate::common::{Scratch, example, run};
 use crate::running::config::seeded::{Seeded, seeded};
@@ -23,7 +24,7 @@ fn folder(scratch: &Scratch, name: &str, files: &Files) -> String {
     scratch.path(name)
 }
 
-/// Outcome of a simulation: the ports in its deadlock, and the text about its stall.
+/// Outcome of a simulation: the ports of its deadlock, and the detail of the failed check "stall".
 struct Outcome {
     deadlock: Option<BTreeSet<(String, u32)>>,
     stall: Option<String>,
@@ -75,13 +76,13 @@ fn the_command_writes_and_simulates_its_counterexamples() {
     let ran = run(&["fabric", "check", "--running", &example("running/dual-tor"), "--counterexample", &safe]);
     let loaded = "load.toml: simulated: 24 flows on random paths: no deadlock";
     assert!(ran.code == Some(0) && ran.out.contains(loaded), "{}{}", ran.out, ran.err);
-    // Files of an earlier check are removed.
+    // A second check into the same folder removes the files of the first.
     let ran = run(&["fabric", "check", "--running", &example("running/dual-tor"), "--counterexample", &out]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
     let names = ["NOTES.txt", "load.maps.json", "load.toml", "tidegate.sha256", "topology.json"];
     assert_eq!(scratch.names("out"), names);
-    // The configuration implements these rules, but they are refuted for arbitrary forwarding: the counterexample is a
-    // cycle that deadlocks.
+    // The switches implement the rules, but the rules allow a deadlock if forwarding is arbitrary: the counterexample
+    // is a cycle, which the simulation must close.
     let (fabric, rules) = (example("running/leaf-spine"), scratch.path("rules.json"));
     let ran = run(&["fabric", "check", "--running", &fabric, "--rules-out", &rules]);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
@@ -95,7 +96,8 @@ fn the_command_writes_and_simulates_its_counterexamples() {
         run(&[["tagger", "verify", &rules, "--fabric", &fabric, "--counterexample", &refuted].as_slice(), &marks]
             .concat());
     assert_eq!(ran.code, Some(2), "{}{}", ran.out, ran.err);
-    // A strict-priority queue starves the lossless queues; a queue without a scheduler is reported as not simulated.
+    // All queues of strict priority: a queue of higher priority starves the lossless queues. If queue 3 has no
+    // scheduler, its starvation must be reported as not simulated.
     let mut files = leaf_spine(3, 2, 2);
     for (_, file) in &mut files {
         file["SCHEDULER"]["scheduler.0"] = json!({ "type": "STRICT" });
@@ -125,7 +127,7 @@ impl Draw {
     fn value(&mut self, count: usize) -> Value {
         self.below(count).to_string().into()
     }
-    /// Draws a permutation of 0 to 7 in which `pairs` pairs are exchanged.
+    /// Draws a permutation of 0 to 7 by swapping `pairs` random pairs of the identity.
     fn exchanged(&mut self, pairs: usize) -> Vec<u8> {
         let mut values: Vec<u8> = (0..8).collect();
         for _ in 0..pairs {
@@ -136,7 +138,7 @@ impl Draw {
     }
 }
 
-/// Draws a ring, a chain or a leaf-spine fabric, with hosts.
+/// Draws the configuration files of a ring, a chain or a leaf-spine fabric, with hosts.
 fn fabric_of(draw: &mut Draw) -> Files {
     let hosts = 1 + draw.below(2);
     let shape = draw.below(3);
@@ -175,7 +177,7 @@ fn fabric_of(draw: &mut Draw) -> Files {
     (0..switches).map(of).collect()
 }
 
-/// Randomises QoS maps, PFC and schedulers. DSCPs above 7 are mapped like DSCP 0.
+/// Draws random QoS maps, PFC priorities and schedulers. DSCPs above 7 are mapped like DSCP 0.
 fn randomise(file: &mut Value, draw: &mut Draw) {
     let wild = draw.below(3) == 0;
     let row = |values: &[u8]| numbered(values);
@@ -221,7 +223,7 @@ fn randomise(file: &mut Value, draw: &mut Draw) {
             file["QUEUE"][format!("{port}|{queue}")] = json!({ "scheduler": scheduler });
         }
     }
-    // The links of hosts may be slower than the links between switches.
+    // Host links may be slower than the links between switches.
     let speed = ["100000", "100000", "25000", "10000"][draw.below(4)];
     let neighbours = file["DEVICE_NEIGHBOR"].as_object().unwrap();
     let to_host = |row: &Value| row["name"].as_str().unwrap().starts_with("srv");
@@ -231,18 +233,18 @@ fn randomise(file: &mut Value, draw: &mut Draw) {
     }
 }
 
-/// Numbers of the different outcomes.
+/// Numbers of configurations by outcome.
 #[derive(Debug, Default)]
 struct Counts {
     cycles: u32,
     closed: u32,
-    /// Number of cycles that occur only if all switches have the same thresholds.
+    /// Number of cycles that the simulation closes only if all switches have the same thresholds.
     uniform: u32,
     starved: u32,
     stalled: u32,
     safe: u32,
     loads: u32,
-    /// Cycles that deadlocked in a different form than printed.
+    /// Descriptions of cycles for which the simulation found no deadlock, or a deadlock of other ports.
     differ: Vec<String>,
     /// Number of counterexamples that a scenario cannot express, by reason with names removed.
     unexpressed: BTreeMap<String, u32>,
@@ -254,7 +256,8 @@ impl Counts {
         *self.unexpressed.entry(words.join(" ")).or_default() += 1;
     }
 
-    /// Simulates a configuration; `name` identifies it in messages.
+    /// Simulates the counterexamples, or the load, of a configuration, and counts the outcome; `name` is used in
+    /// messages.
     fn check(
         &mut self,
         scratch: &Scratch,
@@ -317,7 +320,7 @@ fn verdicts_on_random_maps_agree_with_simulations() {
     for case in 0..320 {
         let mut draw = Draw(Stream::new(case, 0, purpose("random maps")));
         let mut files = fabric_of(&mut draw);
-        // Either all switches have the same configuration, or each has its own.
+        // All switches have the same random configuration, or each has its own.
         let common = draw.below(2) == 0;
         for (number, (_, file)) in (0u64..).zip(&mut files) {
             let seed = if common { 0 } else { number };
@@ -351,8 +354,9 @@ fn counterexamples_of_sonics_own_configurations_occur() {
     assert!(counts.differ.is_empty() && counts.closed >= 5 && counts.loads >= 2, "{counts:#?}");
 }
 
-/// Single-line faults with which the configuration can still be checked: each cycle and each starvation that the check
-/// finds must occur, and the other configurations must neither deadlock nor starve a queue.
+/// Leaf-spine configurations with a random single-line fault that the reader accepts. Each cycle and each starved queue
+/// that the check finds must occur in the simulation; configurations without either must not deadlock or starve a
+/// queue.
 #[test]
 fn seeded_faults_occur_if_they_deadlock_or_starve() {
     let scratch = Scratch::new("seeded-faults");
@@ -360,7 +364,7 @@ fn seeded_faults_occur_if_they_deadlock_or_starve() {
     let healthy = leaf_spine(4, 2, 2);
     for seed in 0..100 {
         let Seeded { name, files, file, port } = seeded(&healthy, seed);
-        // If the reader rejects a fault, there is no configuration to simulate.
+        // The reader rejects the fault: there is no configuration to simulate.
         let (Ok(configs), Ok(fabric)) = (running::read(&texts(&files)), try_topology(&files)) else {
             refused += 1;
             continue;

@@ -1,5 +1,5 @@
-//! Checks the dependencies between crates: they equal those in the table of ARCHITECTURE.md, lead only to crates in
-//! rows above, and are all used.
+//! Checks the dependencies between crates: they equal those in the table of ARCHITECTURE.md, each leads to a crate in a
+//! row above, and each is used in the code.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,12 +10,12 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A dependency, by the crate's name in the code.
+/// A dependency of a crate, by the name of the other crate in the code.
 struct Dependency {
     name: String,
-    /// The dependency is a crate of this workspace.
+    /// Whether the other crate is in this workspace.
     ours: bool,
-    /// The dependency is used only in tests and examples.
+    /// Whether only tests and examples have the dependency.
     dev: bool,
 }
 
@@ -47,7 +47,7 @@ fn packages() -> BTreeMap<String, Package> {
     metadata["packages"].as_array().unwrap().iter().map(package).collect()
 }
 
-/// Returns the rows of the crate table: the crate's name, and its dependencies.
+/// Returns the rows of the crate table in ARCHITECTURE.md: crate name, and names of its dependencies.
 fn rooms() -> Vec<(String, BTreeSet<String>)> {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let table = text.split("| crate | content | depends on |").nth(1).expect("a table of rooms");
@@ -99,7 +99,7 @@ fn code(folder: &Path, text: &mut String) {
     }
 }
 
-/// Returns true if the code refers to the crate: `name::`, `use name;`, `extern crate name`.
+/// Returns whether the code refers to the crate by `name::`, `use name;` or `extern crate name`.
 fn names(code: &str, name: &str) -> bool {
     let inside = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(name).any(|(at, _)| {

@@ -1,15 +1,15 @@
-//! Runs every example and checks that it ends as stated in its first lines.
+//! Runs every example and checks that its outcome is as stated in the first lines of the example.
 
 use crate::common::{example, run};
 use serde_json::Value;
 
-/// Runs an example; returns its summary as text and as JSON.
+/// Runs an example, which must exit with `code`; returns its summary as text and as JSON.
 fn both(name: &str, code: i32) -> (String, Value) {
     let scenario = example(name);
     let (text, json) = (run(&["run", &scenario]), run(&["run", &scenario, "--json"]));
     assert_eq!((text.code, json.code), (Some(code), Some(code)), "{}{}", text.out, text.err);
     assert_eq!(text.err, json.err);
-    // An example causes a warning only if it demonstrates the effect that the warning is about.
+    // Only examples that demonstrate the effect of a warning may print this warning.
     let warned = match name {
         "partial-pfc.toml" => "outside flow control",
         "link-failure.toml" => "2 frames of lossless classes were lost with links that had failed",

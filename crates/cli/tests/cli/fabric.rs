@@ -38,8 +38,8 @@ fn built_shown_converted_and_checked_it_is_the_same_fabric() {
     }
 }
 
-/// The name of every node, its kind and the reason for the kind; `docs/scenario.md` and several messages refer to this
-/// output.
+/// `fabric show` prints the name and kind of every node, and the reason for the kind. `docs/scenario.md` and several
+/// error messages refer to this output.
 #[test]
 fn show_names_every_node_and_the_reason_of_its_kind() {
     let scratch = Scratch::new("names");
@@ -68,7 +68,8 @@ fn show_names_every_node_and_the_reason_of_its_kind() {
     assert_eq!(facts["link_list"][0]["a"], serde_json::json!({ "node": "leaf1", "port": 0, "name": "e1-49" }));
     let shown = run(&["fabric", "show", &example("replay/topology.txt")]);
     assert!(shown.out.contains("8 hosts (not among the ids of switches)\n  h0 to h7\n"), "{}", shown.out);
-    // The peer link carries the bounced frames of a leaf that has no other path; no path passes through a client host.
+    // Bounced frames of a leaf without another path use the link between the two leaves, and no path passes through a
+    // client host, so two lossless tags suffice for one bounce.
     let rules = scratch.path("rules.json");
     let made =
         run(&["tagger", "rules", &lab, "--rate", "10Gbps", "--delay", "1us", "--paths", "bounces=1", "--out", &rules]);
@@ -105,8 +106,8 @@ fn information_that_a_format_cannot_hold_is_reported() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("forwards for others") && ran.err.contains("--format node-link"), "{}", ran.err);
     assert!(!scratch.names("").contains(&"bcube.txt".to_owned()));
-    // The other format cannot represent relaying hosts: the property is dropped with a warning. The file can be read,
-    // but some hosts are unreachable.
+    // The InfiniBand format cannot express hosts that forward: the conversion drops this property with a warning, and
+    // some hosts of the written network are unreachable.
     let (cube, net) = (scratch.path("cube.json"), scratch.path("cube.ibnet"));
     assert_eq!(run(&[bcube.as_slice(), &["--out", &cube]].concat()).code, Some(0));
     let ran = run(&["fabric", "convert", &cube, &net]);
@@ -219,9 +220,9 @@ fn headroom_of_a_link_and_of_a_fabric() {
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let output: Value = serde_json::from_str(&ran.out).unwrap();
     let port = &output["switches"][0]["ports"][0];
-    // 2 d C = 37,500 bytes in flight, 84 bytes of the pause frame, 394 quanta of reaction time and a frame of 1538
-    // bytes are 64,338 bytes on the wire. Of each 1538 bytes 1518 are stored, which are 63,502 bytes. Two further
-    // frames make 66,538 bytes.
+    // In flight: 2 d C = 2 x 1.5 us x 100 Gbps = 37,500 bytes. With 84 bytes of the pause frame, 394 quanta of reaction
+    // time (25,216 bytes) and a frame of 1538 bytes these are 64,338 bytes on the wire. Of each 1538 bytes, 1518 are
+    // stored in the buffer: 63,502 bytes. Two more frames of 1518 bytes make 66,538 bytes.
     assert_eq!((&port["delay_ps"], &port["headroom_bytes"]), (&Value::from(1_500_000), &Value::from(66_538)));
     assert_eq!(port["headroom_without_frames_bytes"], 66_538 - 3 * 1518);
     let terms = json!({
@@ -239,7 +240,7 @@ fn headroom_of_a_link_and_of_a_fabric() {
     assert!(fits.out.contains("S1 and 19 alike"), "{}", fits.out);
     assert_eq!(run(&[fabric.as_slice(), &["--buffer", "100KB"]].concat()).code, Some(1), "a buffer that is too small");
 
-    // A scenario states the parameters of its switches, and which switches have no flow control.
+    // The scenario states the buffer and the lossless classes of its switches, and that S1 and S2 have no flow control.
     let scenario = example("partial-pfc.toml");
     let partial = run(&["fabric", "headroom", &scenario]);
     assert!(partial.out.contains("4MB of buffer, 1 lossless class"), "{}{}", partial.out, partial.err);
@@ -265,7 +266,7 @@ fn headroom_of_a_link_and_of_a_fabric() {
     }
 }
 
-/// A switch with its own buffer size is checked against that size, unless the command line sets one for all switches.
+/// The tier-2 switches have a buffer of 64 KB, which is too small. `--buffer` replaces the buffer size of all switches.
 fn own_buffers() {
     let scenario = example("incast-pfc.toml");
     let changed = Scratch::new("own-buffers");
@@ -287,7 +288,7 @@ fn own_buffers() {
     assert!(all.code == Some(0), "{}", all.out);
 }
 
-/// Each headroom term is listed with its source and with the corresponding value in SONiC's formula.
+/// Each headroom term is printed with its bytes and its source and, with `--sonic`, with the value of SONiC's formula.
 #[test]
 fn headroom_lists_its_terms() {
     let link = ["fabric", "headroom", "--rate", "400Gbps", "--length", "300m"];
@@ -310,8 +311,8 @@ fn headroom_lists_its_terms() {
     ] {
         assert!(output.contains(line), "{line} is missing in:\n{output}");
     }
-    // Calculated by hand as in `sonic.rs`: 9216 + (9216 + 147964 + 57920) is 225281 less a fraction, rounded to 220
-    // KiB.
+    // SONiC's value, calculated by hand as in `sonic.rs`: 9216 + (9216 + 147,965 + 57,920) = 224,317, rounded up to
+    // 220 KiB = 225,280.
     let output = run(&[&link[..], &["--sonic"]].concat()).out;
     for line in ["150,000      147,965  198,000,000 m/s", "57,920 more", "235,202      225,280  9,922 less than here"] {
         assert!(output.contains(line), "{line} is missing in:\n{output}");
@@ -320,8 +321,8 @@ fn headroom_lists_its_terms() {
     assert_eq!(json["switches"][0]["ports"][0]["sonic_terms"]["sum"], 220 * 1024);
 }
 
-/// `--length` sets the length of all cables of a fabric. For a scenario, the headroom depends on its frame sizes and
-/// its reaction time.
+/// `--length` sets the cable length of all links of a fabric. With a scenario, the headroom uses the scenario's largest
+/// frame and reaction time.
 #[test]
 fn headroom_of_a_fabric_with_cables_of_a_length_and_of_a_scenario() {
     let leaf_spine = ["fabric", "headroom", "leaf-spine", "--leaves", "2", "--spines", "1", "--hosts-per-leaf", "2"];

@@ -1,4 +1,4 @@
-//! User files are preserved: behaviour of each command if the output already exists, and if writing fails.
+//! User files are preserved: tests what each command does if its output already exists, and if writing fails.
 
 use crate::common::{Ran, SMALL, Scratch, example, run, tidegate};
 use std::fs;
@@ -39,7 +39,7 @@ fn a_rerun_keeps_the_thesis_that_lies_in_the_result_folder() {
         assert_eq!(fs::read_to_string(scratch.0.join("out/thesis.tex")).unwrap(), "years");
         assert_eq!(fs::read_to_string(scratch.0.join("out/figures/one.svg")).unwrap(), "months");
     }
-    // The result is complete, and its manifest lists only the files of the result.
+    // The result folder has a complete result, and its manifest lists only the result's files, not the user's.
     done(&["report", &out, "-q", "--out", &page]);
     let sums = Command::new("sha256sum").args(["-c", "--quiet", "tidegate.sha256"]).current_dir(&out).output();
     match sums {
@@ -61,7 +61,7 @@ fn a_result_file_that_the_user_edited_stops_a_rerun() {
     scratch.file("out/scenario.toml", &edited);
     refused(&["run", &scenario, "-q", "--out", &out], &["out/scenario.toml was modified since Tidegate wrote it"]);
     assert_eq!(fs::read_to_string(scratch.0.join("out/scenario.toml")).unwrap(), edited);
-    // A user file has the name of one of the new result's files.
+    // The folder has a user file with the name of a file (`queues.parquet`) that the new result has, too.
     let out = scratch.path("other");
     done(&["run", &scenario, "-q", "--set", "record.queues=false", "--out", &out]);
     scratch.file("other/queues.parquet", "mine");
@@ -104,7 +104,7 @@ fn two_runs_at_once_do_not_share_a_folder() {
     refused(&["run", &scenario, "-q", "--out", &out], &["another process is writing", "out"]);
     child.kill().unwrap();
     child.wait().unwrap();
-    // The next run removes the incomplete files of the killed run, but not a user file.
+    // The next run removes the incomplete files of the killed run, but not the user's file in the same folder.
     scratch.file("out.partial/notes.txt", "mine");
     let small = scratch.file("small.toml", SMALL);
     done(&["run", &small, "-q", "--out", &out]);
@@ -119,7 +119,7 @@ fn paths_that_cannot_hold_a_result_are_reported_before_anything_runs() {
     let at = |name: &str| scratch.path(name);
     refused(&["run", &scenario, "--out", &at("plain")], &["plain exists and is not a Tidegate result"]);
     refused(&["run", &scenario, "--out", &at("plain/run")], &["plain"]);
-    // The output is the folder of the input, given by its name and relative to itself.
+    // The folder of the scenario is not accepted as output folder, whether given as an absolute or as a relative path.
     refused(&["run", &scenario, "--out", &at("")], &["exists and is not a Tidegate result"]);
     for here in [".", "./", "..", "/"] {
         let ran: Ran =
@@ -133,7 +133,7 @@ fn paths_that_cannot_hold_a_result_are_reported_before_anything_runs() {
         refused(&["run", &scenario, "--out", &at("link")], &["link is a symbolic link"]);
         fs::remove_file(at("link")).unwrap();
     }
-    // A folder in which even root cannot create folders.
+    // In /proc not even root can create folders.
     if Path::new("/proc/self").exists() {
         refused(&["run", &scenario, "--out", "/proc/tidegate"], &["cannot create /proc/tidegate"]);
         refused(&build("1us", &["--out", "/proc/tidegate.txt"]), &["cannot create /proc/tidegate.txt"]);
@@ -142,7 +142,7 @@ fn paths_that_cannot_hold_a_result_are_reported_before_anything_runs() {
     }
     assert_eq!(scratch.names(""), ["plain", "small.toml"], "nothing is left behind");
     assert_eq!(fs::read_to_string(at("plain")).unwrap(), "years");
-    // The scenario in a result folder can be run again with the same folder as output.
+    // The scenario in a result folder can be run, with the same folder as output.
     done(&["run", &scenario, "-q", "--out", &at("out")]);
     done(&["run", &at("out/scenario.toml"), "-q", "--out", &at("out")]);
     assert_eq!(fs::read_to_string(at("out/scenario.toml")).unwrap(), SMALL);
@@ -181,7 +181,7 @@ fn report_replaces_only_its_own_page() {
     fs::write(&page, text.replace("second", "by hand")).unwrap();
     refused(&report, &["page.html was modified since Tidegate wrote it", "--force"]);
     refused(&["report", &out, "--out", &scratch.path("out")], &["is a directory"]);
-    // A report in the result's own folder is also a user file, which the next run preserves.
+    // The next run preserves a report in the result's folder, like a file of the user.
     let within = scratch.path("out/report.html");
     done(&["report", &out, "-q", "--out", &within]);
     done(&["run", &scenario, "-q", "--out", &out]);
@@ -230,7 +230,7 @@ fn fabric_build_show_and_convert_overwrite_with_force_only() {
         &drawing,
     ]);
 
-    // Writing to a device succeeds, and the device is not replaced by a file.
+    // Writing to the device /dev/null succeeds, and does not replace the device by a file.
     done(&build("1us", &["--out", "/dev/null"]));
     assert!(!fs::metadata("/dev/null").unwrap().is_file());
 }
@@ -361,7 +361,7 @@ fn compare_sweep_new_and_man_leave_the_user_s_files() {
     assert!(!scratch.0.join("new.toml").exists());
 }
 
-/// Runs with a file size limit of `blocks` blocks of 512 bytes (`ulimit -f`).
+/// Runs the command with a file size limit of `blocks` blocks of 512 bytes (`ulimit -f`), which makes writes fail.
 fn limited(blocks: u32, arguments: &[&str]) -> Ran {
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_tidegate")]).args(arguments).output().unwrap().into()
@@ -398,11 +398,11 @@ fn a_disk_that_fails_is_exit_code_3_for_every_command_and_leaves_nothing() {
         assert_eq!(ran.code, Some(3), "{command:?}: {}{}", ran.out, ran.err);
         assert!(ran.err.contains("cannot "), "{command:?}: {}", ran.err);
         let left: Vec<String> = scratch.names("").into_iter().filter(|name| !before.contains(name)).collect();
-        // An empty folder that was created for the output may remain.
+        // An empty output folder that the command created may remain.
         assert!(left.iter().all(|name| name == "new" && scratch.names(name).is_empty()), "{command:?}: {left:?}");
         let _ = fs::remove_dir(&new);
     }
-    // If a run into a complete result or a report over an existing report fails, the old files are unchanged.
+    // If rerunning into the folder of a complete result fails, the old result is unchanged.
     let result = scratch.result("out");
     assert_eq!(limited(16, &["run", &scenario, "-q", "--out", &out]).code, Some(3));
     assert!(scratch.result("out") == result);
@@ -419,7 +419,7 @@ fn a_full_file_system_is_exit_code_3() {
     let scenario = scratch.file("small.toml", SMALL);
     let full = scratch.path("full");
     fs::create_dir(&full).unwrap();
-    // A tmpfs of 32 KiB, too small for a result, in a separate mount namespace.
+    // Mount a tmpfs of 32 KiB, which is too small for a result, in a mount namespace of its own.
     let mount = format!("mount -t tmpfs -o size=32k tmpfs {full}");
     let probe = Command::new("unshare").args(["-m", "sh", "-c", &mount]).output();
     if !probe.is_ok_and(|probe| probe.status.success()) {
@@ -499,6 +499,6 @@ fn what_belongs_to_another_command_gets_an_answer_that_helps() {
     refused(&["why", &scenario, "--flow", "0"], &["is a scenario, not the folder of a result", "tidegate run "]);
     refused(&["why", &sweeps, "--flow", "0"], &["the folder of a sweep", "/runs"]);
     refused(&["why", &topology, "--flow", "0"], &["is a topology", "tidegate fabric show"]);
-    // An invalid scenario is still reported with its line number.
+    // An invalid scenario is reported with its line number, not as a file of the wrong kind.
     refused(&["run", &scratch.file("wrong.toml", &SMALL.replace("leaves", "leafs"))], &["wrong.toml:6:1", "leafs"]);
 }

@@ -1,4 +1,4 @@
-//! The first example of each library: it runs, is short, and has a diagram of its topology.
+//! Tests the first example of each library: it runs, is short, and has a diagram.
 
 #[path = "../../../check/examples/first_check.rs"]
 mod first_check;
@@ -45,7 +45,7 @@ mod first_wire;
 
 use std::path::Path;
 
-/// Maximum number of code lines of a first example.
+/// Maximum number of code lines in a first example.
 const MOST_LINES: usize = 30;
 
 #[test]

@@ -78,7 +78,7 @@ fn dcqcn_is_within_a_tenth_of_its_packets() {
     let queue = number(&output["queue_bytes"]["mean"]) / number(&packets["queue_bytes"]);
     let rate = 2.0 * number(&output["flows"][0]["rate_bps"]["mean"]) / number(&packets["rate_bps"]);
     assert!((queue - 1.0).abs() < 0.1 && (rate - 1.0).abs() < 0.1, "{queue} {rate}");
-    // The override of the gain is reported.
+    // The model's gain is overridden, but that of the packet-level simulation is not: the difference is reported.
     let other = solved(&[
         &example("fluid/dcqcn.toml"),
         "--set",
@@ -91,7 +91,8 @@ fn dcqcn_is_within_a_tenth_of_its_packets() {
 
 #[test]
 fn divergence_is_reported_with_time_and_variable() {
-    // The model diverges: a gradient per picosecond, while the queue grows for seconds.
+    // TIMELY divides the RTT gradient by the minimum RTT, here 1 ps, while the queue grows for seconds: the model
+    // diverges.
     let scratch = Scratch::new("fluid-diverges");
     let (file, out) = (example("fluid/timely.toml"), scratch.path("out"));
     let mut line = vec!["fluid", &file, "--out", &out, "--json"];
@@ -129,7 +130,7 @@ fn packets_and_portraits_are_drawn_with_the_fluid() {
     assert!(picture.contains(">packets</text>"));
     let portrait = scratch.0.join("plots/phase-queue_bytes-alpha_0-slope.svg");
     assert!(std::fs::read_to_string(portrait).expect("a portrait").contains("alpha_0', 1/ms"));
-    // An invalid scenario is rejected before any file is written.
+    // The file given by `--packets` is not a scenario: the command fails before it writes any file.
     let none = scratch.path("none");
     let ran = run(&["fluid", &file, "--packets", &file, "--out", &none]);
     assert_eq!(ran.code, Some(2), "{}", ran.err);

@@ -6,7 +6,7 @@ use record::table::{Column, ColumnType, Table, TableWriter, Value, read_table};
 use std::path::Path;
 use units::random::Stream;
 
-/// Sets the hash in a result to that of its current files.
+/// Sets the hash in the summary of a result to the hash of its current files.
 fn forge(folder: &Path) {
     let file = folder.join(SUMMARY_FILE);
     let text = std::fs::read_to_string(&file).unwrap();
@@ -28,7 +28,7 @@ fn read_all(folder: &str, out: &str, what: &str) {
     }
 }
 
-/// Returns the folder of a small run with all recordings and a full trace.
+/// Makes a result of a small run with all recordings and a full trace; returns its folder.
 fn traced(scratch: &Scratch) -> String {
     let text = SMALL.replace("100KB", "20KB") + "trace = {}\n";
     let scenario = scratch.file("small.toml", &text);
@@ -56,7 +56,7 @@ fn damaged_parquet_under_a_forged_hash_is_an_error_and_never_a_panic() {
         let good = std::fs::read(&file).unwrap();
         for case in 0..8 {
             let mut bytes = good.clone();
-            // Half of the changes are in the Parquet footer, which has the offsets of all data.
+            // In every second case, all changed bytes are in the Parquet footer, which has the offsets of all data.
             let footer = good.len().saturating_sub(2000);
             let from = if case % 2 == 0 { footer } else { 0 };
             for _ in 0..=random.below(3) {
@@ -74,7 +74,7 @@ fn damaged_parquet_under_a_forged_hash_is_an_error_and_never_a_panic() {
     }
 }
 
-/// Replaces a cell of a random column with a value that no run writes.
+/// Returns the table with a cell of a random column (in one row or in all rows) set to a value that no run writes.
 fn impossible(table: &Table, random: &mut Stream) -> (Vec<Column>, Vec<Vec<Cell>>, String) {
     let mut rows: Vec<Vec<Cell>> =
         (0..table.rows).map(|row| table.row(row).into_iter().map(Cell::of).collect()).collect();
@@ -82,7 +82,8 @@ fn impossible(table: &Table, random: &mut Stream) -> (Vec<Column>, Vec<Vec<Cell>
     let extremes = [0, 1, 2, 7, 255, 65_535, u64::from(u32::MAX), u64::MAX / 2 - 1, u64::MAX - 1, u64::MAX];
     let kind = &table.columns[column];
     let cell = match kind.kind {
-        // This value exceeds the signed 64-bit range and cannot be written.
+        // `u64::MAX - 1` cannot be written: times and counts are stored with signed 64 bits, and only `u64::MAX`
+        // (endless) is mapped.
         ColumnType::U64 => {
             Cell::U64(Some(extremes[random.below(10) as usize]).filter(|n| *n != u64::MAX - 1).unwrap_or(3))
         }
@@ -107,7 +108,7 @@ fn impossible(table: &Table, random: &mut Stream) -> (Vec<Column>, Vec<Vec<Cell>
         }
     };
     let cell = if kind.optional && random.below(4) == 0 { Cell::Null } else { cell };
-    // Changes one row or all rows.
+    // The value replaces the cell in one row or in all rows.
     let (at, all) = (random.below(rows.len().max(1) as u64) as usize, random.below(4) == 0);
     for (row, cells) in rows.iter_mut().enumerate() {
         if all || row == at {

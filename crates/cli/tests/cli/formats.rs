@@ -1,11 +1,11 @@
-//! Traffic files of other simulators: their format is detected and reported before the run, or the error names the
-//! format.
+//! Traffic files of other simulators: the detected format is reported before the run; if the file is invalid, the error
+//! names the format.
 
 use crate::common::run;
 use std::fs;
 use std::path::PathBuf;
 
-/// Writes a traffic file, and a scenario with three hosts at one switch that replays it.
+/// Writes a traffic file, and a scenario that replays it between three hosts at one switch.
 fn folder(name: &str, keys: &str, flows: &str) -> (PathBuf, String) {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("formats").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -50,7 +50,7 @@ fn a_goal_schedule_is_refused_by_name() {
     assert!(ran.err.contains("flows:1: this is a GOAL schedule"), "{}", ran.err);
 }
 
-/// The unit of start times is ambiguous: 100 means 100 us in uet-htsim and 100 ps in csg-htsim.
+/// The unit of start times is ambiguous: a start of 100 means 100 us in uet-htsim and 100 ps in csg-htsim.
 #[test]
 fn a_guessed_unit_of_starts_is_reported() {
     let matrix = "Nodes 3\nConnections 2\n0->2 id 1 start 0 size 8000\n1->2 id 2 start 100 size 2000\n";

@@ -1,4 +1,4 @@
-//! Checks that every key and column which the glossary refers to exists.
+//! Checks that every scenario key and result column to which the glossary refers exists.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the lines below the heading with this anchor, up to the next heading of any level.
+/// Returns the lines of the section whose heading has this anchor, up to the next heading of any level.
 fn section<'a>(page: &'a str, anchor: &str) -> Vec<&'a str> {
     let is_it = |line: &&str| {
         let letters = line.trim_start_matches('#').trim().to_lowercase();

@@ -15,7 +15,7 @@ const PAGES: [&str; 7] = [
     "docs/mechanisms/bounce.md",
 ];
 
-/// Runs a command line in this folder; the command may be continued after an escaped line end.
+/// Runs a command line in this folder. The line may have been continued after an escaped line break.
 fn printed(folder: &Path, line: &str) -> String {
     let arguments: Vec<&str> = line.split_whitespace().collect();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));
@@ -55,7 +55,7 @@ fn current(folder: &Path, page: &str) -> (String, usize) {
 #[test]
 fn guides_show_what_their_commands_print() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    // Commands read the inputs of the repository through links and write to a folder of this test.
+    // The commands read the repository's inputs through symbolic links, and write to a temporary folder of this test.
     let scratch = Scratch::new("guides");
     for name in ["benches", "examples", "experiments"] {
         let inputs = root.join(name).canonicalize().expect("a folder");

@@ -6,8 +6,8 @@ use std::path::Path;
 
 #[test]
 fn help_is_what_it_was() {
-    // Help texts of the subcommands of `fabric` are excluded: they are generated from the scenario keys, which have
-    // their own tests.
+    // The help of the subcommands of `fabric` is excluded: it is generated from the scenario keys, which other tests
+    // cover.
     let commands: [&[&str]; 17] = [
         &[],
         &["run"],

@@ -1,16 +1,17 @@
-//! Congestion controls compared with the simulator of HPCC's authors on the same input files: a star topology, in which
-//! no hash selects a path. The flow completion times of that simulator were measured once; experiments/peers/README.md
-//! describes the setup and the causes of the remaining differences.
+//! Compares congestion controls with the simulator of HPCC's authors on the same input files. The topology is a star,
+//! in which no ECMP hash selects a path. The flow completion times of that simulator were measured once;
+//! experiments/peers/README.md describes the setup and the causes of the remaining differences.
 
 use crate::common::{Scratch, run};
 use std::fmt::Write as _;
 use units::random::Stream;
 
-/// A congestion control of the HPCC simulator, with the parameters in its `run.py` at 100 Gbps.
+/// A congestion control of the HPCC simulator, with the parameters that its `run.py` sets at 100 Gbps.
 struct Control {
     name: &'static str,
     keys: &'static str,
-    /// Header bytes in the HPCC simulator, minus the 20 bytes of preamble and gap, which its frames do not have.
+    /// Header bytes of a frame in the HPCC simulator, minus 20 bytes, because its frames have no preamble and
+    /// interpacket gap.
     header: &'static str,
 }
 
@@ -31,8 +32,8 @@ const DCTCP: Control = Control {
     header: "28B",
 };
 
-/// Simulates `flows` (source, bytes, start in ns) to host 0 of 33 hosts. Returns the flow completion times in us,
-/// ordered by source host, and the number of lines about pauses in the output.
+/// Simulates `flows` (source, bytes, start in ns) to host 0 of 32 hosts. Returns the flow completion times in us,
+/// ordered by source host, and the number of lines in `pfc.txt`.
 fn completions(control: &Control, flows: &[(u32, u64, u64)]) -> (Vec<f64>, usize) {
     let scratch = Scratch::new(&format!("anchor-{}-{}", control.name, flows.len()));
     let mut topology = "33 1 32\n32\n".to_owned();
@@ -74,8 +75,8 @@ fn near(ours: f64, theirs: f64, share: f64, what: &str) {
     assert!((ours / theirs - 1.0).abs() < share, "{what}: {ours} here, {theirs} there");
 }
 
-/// Sixteen hosts simultaneously send 5 MB each. The last completion time is a measure of link utilisation (tolerance 5
-/// %), the median a measure of fairness.
+/// Hosts 1 to 16 start at the same time to send 5 MB each to host 0. The last completion time measures link utilisation
+/// (tolerance 5 %), the median measures fairness (tolerance 8 %).
 #[test]
 fn an_incast_completes_when_it_does_in_hpccs_simulator() {
     let flows: Vec<(u32, u64, u64)> = (1..=16).map(|src| (src, 5_000_000, 0)).collect();
@@ -86,15 +87,15 @@ fn an_incast_completes_when_it_does_in_hpccs_simulator() {
         times.sort_by(f64::total_cmp);
         near(times[15], last, 0.05, control.name);
         near(times[7], median, 0.08, control.name);
-        // The numbers of pauses must be of the same order: both zero, or within a factor of two.
+        // The numbers of pause and resume events must both be zero, or differ by at most a factor of two.
         assert!(output <= 2 * pauses && 2 * output >= pauses, "{}: {output} lines of pauses", control.name);
     }
 }
 
-/// Flows of 20, 15, 10 and 5 MB to one host; each starts a millisecond after the previous one. With HPCC, shifting the
-/// starts by up to 1 us changes individual completion times by up to 15 %. With TIMELY, such shifts determine which
-/// flow gets the highest rate, and the last completion time of single runs has a range of 24 %. Therefore the median of
-/// 25 runs with random shifts is compared (experiments/peers/README.md).
+/// Hosts 1 to 4 send 20, 15, 10 and 5 MB to host 0; each starts a millisecond after the previous one. With HPCC,
+/// shifting the starts by up to 1 us changes individual completion times by up to 15 %. With TIMELY, such shifts
+/// determine which flow gets the highest rate, and the last completion times of single runs differ by up to 24 %.
+/// Therefore the median over 25 runs with random shifts is compared (experiments/peers/README.md).
 #[test]
 fn flows_that_join_complete_when_they_do_in_hpccs_simulator() {
     let flows = [(1, 20_000_000, 0), (2, 15_000_000, 1_000_000), (3, 10_000_000, 2_000_000), (4, 5_000_000, 3_000_000)];

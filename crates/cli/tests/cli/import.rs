@@ -1,13 +1,14 @@
-//! Tests of `tidegate import hpcc`: conversion of a configuration of HPCC's simulator, a run of the result, and
-//! rejected configurations.
+//! Tests of `tidegate import hpcc`: converts a configuration of HPCC's simulator, runs the resulting scenario, and
+//! rejects unsupported configurations.
 
 use crate::common::run;
 use crate::corpus::committed::inputs;
 use std::fs;
 use std::path::PathBuf;
 
-/// Creates a folder with the structure of HPCC's simulator: file names in the configuration are relative to the parent
-/// of its folder. The switch is node 0, as in the simulator's own example.
+/// Creates a folder with the structure of HPCC's simulator: file names in `mix/config.txt` are relative to the parent
+/// folder of `mix`. Three hosts are linked to the switch, node 0, as in the simulator's own example. `change` has
+/// replacements in `config.txt`.
 fn folder(name: &str, change: &[(&str, &str)]) -> PathBuf {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("import").join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -41,12 +42,12 @@ fn a_configuration_runs_and_its_hosts_keep_their_numbers() {
     assert!(text.contains("file = \"mix/topology.txt\"") && text.contains("# - "), "{text}");
     let ran = run(&["run", &at("made.toml"), "--out", &at("out"), "--quiet"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    // The flows are from node 2 to 1 and from node 3 to 1, as in the flow file. The simulator's output has the address
+    // `flow.txt` has flows from node 2 to 1 and from node 3 to 1. `fct.txt` contains addresses in the simulator's form,
     // 0x0b000001 + (id << 8).
     let fct = fs::read_to_string(at("out/fct.txt")).unwrap();
     let ends: Vec<Vec<&str>> = fct.lines().map(|line| line.split(' ').take(2).collect()).collect();
     assert_eq!(ends, [["0b000201", "0b000101"], ["0b000301", "0b000101"]], "{fct}");
-    // Existing files are not overwritten.
+    // An existing output file is not overwritten.
     let again = run(&["import", "hpcc", &at("mix/config.txt"), "--out", &at("made.toml")]);
     assert_eq!(again.code, Some(2));
     assert!(again.err.contains("exists"), "{}", again.err);
@@ -78,8 +79,8 @@ fn what_stops_it_has_its_file_and_line_and_leaves_nothing() {
     assert!(ran.err.contains("flow.txt:2: node 0 is a switch"), "{}", ran.err);
 }
 
-/// The configuration of the conweave simulator: PFC off, IRN on, and the load balancer ConWeave, which is rejected with
-/// its name.
+/// The configuration of the ConWeave simulator: PFC off, IRN on, and the load balancer ConWeave, which the import
+/// rejects by its name.
 #[test]
 fn every_key_is_in_the_table_and_a_load_balancer_is_refused_by_name() {
     let folder = folder("conweave", &[("BUFFER_SIZE 32", "BUFFER_SIZE 32\nLB_MODE 9\nENABLE_PFC 0\nENABLE_IRN 1")]);
@@ -100,7 +101,7 @@ fn every_key_is_in_the_table_and_a_load_balancer_is_refused_by_name() {
     assert!(text.contains("flow_control = \"none\"") && text.contains("loss_recovery = \"selective\""), "{text}");
 }
 
-/// The configurations of ASTRA-sim and SimAI state no topology file and an extremely late stop time.
+/// Like the configurations of ASTRA-sim and SimAI: no topology file and no flow file, and a stop time of 4 x 10^13 s.
 #[test]
 fn files_can_be_named_beside_the_configuration() {
     let never = ("SIMULATOR_STOP_TIME 2.001", "SIMULATOR_STOP_TIME 40000000000000.00");
@@ -118,8 +119,8 @@ fn files_can_be_named_beside_the_configuration() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
 }
 
-/// With `--paths`, the imported scenario has the ECMP path that the simulator selects for each pair of hosts, and it
-/// can be run. The output folder is checked before the import.
+/// With `--paths`, the scenario contains the ECMP path that the HPCC simulator selects for each flow, and can be run.
+/// The folder of the output file is checked before the import.
 #[test]
 fn data_takes_the_paths_of_the_simulator() {
     let folder = folder("paths", &[]);
@@ -135,7 +136,7 @@ fn data_takes_the_paths_of_the_simulator() {
     );
     let ran = run(&["run", &at("made.toml"), "--out", &at("out"), "--quiet"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    // In the HPCC simulator, it is unspecified which link a host with several links uses.
+    // Host 2 has two links: the HPCC simulator does not specify which of them it uses.
     let two = "4 1 4\n0\n0 1 100Gbps 1000ns 0\n0 2 100Gbps 1000ns 0\n0 3 100Gbps 1000ns 0\n2 3 100Gbps 1000ns 0\n";
     fs::write(at("mix/topology.txt"), two).unwrap();
     let two = run(&["import", "hpcc", &at("mix/config.txt"), "--paths"]);

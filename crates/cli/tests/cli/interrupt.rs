@@ -1,11 +1,13 @@
-//! SIGINT (Ctrl-C) and SIGTERM in any phase of a run: the process exits soon, and leaves a complete result or none.
+//! SIGINT (Ctrl-C) and SIGTERM in any phase of a run: the process exits soon, and leaves a complete or partial result
+//! or none.
 
 use crate::common::{Ran, Scratch, tidegate};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Far above the intended second, so that the test fails only if the process hangs, even on a busy machine.
+/// Time after which the process counts as hanging: far above the intended second, so that a busy machine does not fail
+/// the test.
 const HANGS: Duration = Duration::from_secs(20);
 
 fn start(scenario: &str, more: &[&str]) -> Child {
@@ -29,7 +31,7 @@ fn signal(child: &Child, name: &str) {
     sent.expect("kill");
 }
 
-/// Returns the output of the child process, and panics if it does not exit.
+/// Waits until the child process exits, and returns its output; panics if the process hangs.
 fn end(mut child: Child, what: &str) -> Ran {
     #[expect(clippy::disallowed_methods, reason = "what hangs is found by the clock")]
     let started = Instant::now();
@@ -43,7 +45,8 @@ fn end(mut child: Child, what: &str) -> Ran {
     child.wait_with_output().expect("its end").into()
 }
 
-/// Runs the scenario `text`, sends a signal, and checks that a valid partial result remains.
+/// Runs the scenario `text`, sends SIGINT or SIGTERM during the simulation, and checks that a valid partial result
+/// remains.
 fn stops_on_interrupt(name: &str, text: &str) {
     let scratch = Scratch::new(&format!("heard-{name}"));
     let scenario = scratch.file("it.toml", text);
@@ -91,7 +94,8 @@ fn while_flows_never_end() {
     stops_on_interrupt("endless", &format!("duration = \"100s\"\n{SWITCH}[record]\nqueues = false\n"));
 }
 
-/// The link delays alone would permit windows of half a second.
+/// The link delay of 500 ms would permit synchronisation windows of half a second: the run must be interrupted within
+/// one.
 #[test]
 fn while_a_window_is_long() {
     let text = SWITCH.replace("delay = \"1us\"", "delay = \"500ms\"");
@@ -115,7 +119,7 @@ fn huge() -> String {
     SWITCH.replace("kind = \"single-switch\"\nhosts = 3", fabric).replace("fan_in = 2", "fan_in = 500")
 }
 
-/// A signal during construction of the network: no result remains, or a partial result if the run had started.
+/// A signal while the network is being built: no result remains or, if the run had started, a partial result.
 #[test]
 fn while_it_builds_a_huge_fabric() {
     let scratch = Scratch::new("heard-building");
@@ -128,7 +132,7 @@ fn while_it_builds_a_huge_fabric() {
         }
         signal(&child, which);
         let ran = end(child, &format!("building, {which}"));
-        // Before the signal handler is installed, a signal terminates the process.
+        // A signal before the handler is installed kills the process (no exit code); afterwards the exit code is 130.
         assert!(matches!(ran.code, None | Some(130)), "{:?} {}{}", ran.code, ran.out, ran.err);
         if scratch.0.join("out").exists() {
             assert!(ran.out.contains("PARTIAL"), "{}", ran.out);
@@ -139,7 +143,7 @@ fn while_it_builds_a_huge_fabric() {
     }
 }
 
-/// A result that is being written is completed, or, after a second signal, does not appear; an earlier result remains.
+/// After one signal, a result that is being written is completed; after a second signal, it may be absent.
 #[test]
 fn while_it_writes_the_result() {
     let scratch = Scratch::new("heard-writing");
@@ -147,7 +151,7 @@ fn while_it_writes_the_result() {
     let scenario = scratch.file("it.toml", &format!("duration = \"2ms\"\n{SWITCH}{record}"));
     for signals in [1, 2] {
         let mut child = start(&scenario, &["--out", &scratch.path("out")]);
-        // `summary.json` exists while all files are hashed. On a fast machine the test may miss this phase.
+        // `summary.json` exists while the files are hashed and renamed. On a fast machine the test may miss this phase.
         let writes = || scratch.0.join("out.partial/summary.json").exists();
         while !writes() && child.try_wait().expect("a child").is_none() {
             std::thread::sleep(Duration::from_millis(1));
@@ -181,8 +185,8 @@ fn a_second_signal_ends_at_once_and_keeps_the_earlier_result() {
     let ran = end(child, "twice");
     assert_eq!(ran.code, Some(130), "{}", ran.err);
     assert!(scratch.result("out") == before, "the earlier result is as it was");
-    // The two signals may have been merged, or the run may have ended after the first signal; in both cases a partial
-    // result exists in another folder.
+    // The operating system may have merged the two signals, or the run may have ended after the first; in both cases a
+    // partial result exists in `out.interrupted`.
     if scratch.0.join("out.interrupted").exists() {
         std::fs::remove_dir_all(scratch.0.join("out.interrupted")).expect("a folder");
     } else {

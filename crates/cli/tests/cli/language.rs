@@ -1,12 +1,12 @@
-//! Checks for plain technical English: limits the share of words that are typical of paraphrases and personification in
-//! comments, pages and commit titles. The words are a symptom, not a goal; CONTRIBUTING.md has the rules.
+//! Checks for plain technical English: limits the share of words in comments, pages and commit titles that are typical
+//! of paraphrases and personification. The words are a symptom, not a goal; CONTRIBUTING.md has the rules.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Marker words, which are rare in the comments of well-written code: 1 to 4 per 1,000 words.
+/// Marker words. In the comments of well-written code they are rare: 1 to 4 per 1,000 words.
 const MARKERS: [&str; 36] = [
     "told",
     "tell",
@@ -52,7 +52,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns the numbers of marker words and of all words with at least two letters.
+/// Returns the number of marker words, and the number of all words with at least two letters.
 fn count(text: &str) -> (usize, usize) {
     let words = text.split(|c: char| !c.is_ascii_alphabetic()).filter(|word| word.len() > 1);
     words.fold((0, 0), |(markers, all), word| {
@@ -60,7 +60,7 @@ fn count(text: &str) -> (usize, usize) {
     })
 }
 
-/// Returns the comments of a source file, without the code in them.
+/// Returns the text of the comments in a source file, without code blocks and code spans.
 fn comments(source: &str) -> String {
     let mut in_block = false;
     let mut text = String::new();
@@ -96,7 +96,7 @@ fn prose(page: &str) -> String {
     text
 }
 
-/// Removes `code` and the target of each [text](target).
+/// Removes code spans, and the target of each link `[text](target)`.
 fn without_code(line: &str) -> String {
     let prose = line.split('`').step_by(2).collect::<Vec<_>>().join(" ");
     let mut parts = prose.split("](");
@@ -121,7 +121,7 @@ fn files(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Fails and lists the groups above the limit.
+/// Fails if a group exceeds the limit; lists all groups that do.
 fn check(groups: &BTreeMap<String, (usize, usize)>) {
     let above = groups.iter().filter(|(_, (markers, all))| markers * 1000 > LIMIT_PER_MILLE * all.max(&500));
     let above: Vec<String> = above.map(|(name, (markers, all))| format!("{name}: {markers} of {all} words")).collect();
@@ -158,7 +158,7 @@ fn pages_use_plain_terms() {
     check(&pages.iter().map(of_page).collect());
 }
 
-/// Checks the last 100 commit titles: at most 65 characters, `area: imperative`.
+/// Checks the last 100 commit titles: at most 65 characters, in the form `area: imperative`.
 #[test]
 fn titles_of_commits_use_plain_terms() {
     let log = Command::new("git").args(["log", "-100", "--no-merges", "--format=%s"]).current_dir(root()).output();

@@ -1,9 +1,10 @@
-//! Names of ports and switches in generated configurations: the names in the fabric's file, or an error.
+//! Names of ports and switches in generated configurations are those in the fabric's file; if a name is invalid, it is
+//! an error.
 
 use crate::common::{Ran, Scratch, example, run};
 use serde_json::Value;
 
-/// Returns the file of rules for a folder of `config_db.json` files.
+/// Generates the rules for a folder of `config_db.json` files; returns the path of the rule file.
 fn rules(scratch: &Scratch, fabric: &str) -> String {
     let path = scratch.path("rules.json");
     let ran = run(&["tagger", "rules", fabric, "--paths", "bounces=1", "--quiet", "--force", "--out", &path]);
@@ -19,7 +20,7 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().map_or(Vec::new(), |object| object.keys().map(String::as_str).collect())
 }
 
-/// Every export format uses the port names in the file, also for the maps of ports towards hosts.
+/// Every export format uses the port names in the fabric's file, also for ports towards hosts.
 #[test]
 fn every_exporter_uses_the_names_that_the_file_states() {
     let scratch = Scratch::new("names-export");
@@ -27,8 +28,8 @@ fn every_exporter_uses_the_names_that_the_file_states() {
     let rules = rules(&scratch, &fabric);
     let sonic: Value = serde_json::from_str(&export(&rules, &fabric, "sonic", &["--only", "tor-1"]).out).unwrap();
     assert_eq!(keys(&sonic["PORT_QOS_MAP"]), ["Ethernet0", "Ethernet240", "Ethernet248", "Ethernet8"]);
-    // Frames from hosts may have only tag 1, so the ports towards hosts share a map that differs from that of the
-    // uplinks.
+    // Frames from hosts may have only tag 1, so the ports towards hosts share a DSCP map, which differs from that of
+    // the uplinks.
     let map = |port: &str| sonic["PORT_QOS_MAP"][port]["dscp_to_tc_map"].as_str().unwrap().to_owned();
     assert_eq!((map("Ethernet0"), map("Ethernet240")), (map("Ethernet8"), map("Ethernet248")));
     assert_ne!(map("Ethernet0"), map("Ethernet240"));
@@ -42,14 +43,15 @@ fn every_exporter_uses_the_names_that_the_file_states() {
     assert!(nft.out.contains("qdisc replace dev Ethernet16 root") && !nft.out.contains("\"Ethernet8\""), "{}", nft.out);
     let csv = export(&rules, &fabric, "csv", &["--only", "tor-1"]).out;
     assert!(csv.contains("tor-1,1,2,Ethernet0,0,Ethernet240,1\n"), "{csv}");
-    // The EOS export supports only spines, and this fabric has none; but names are checked first.
+    // The EOS export supports only spines, of which this fabric has none (exit code 1); but the port names are checked
+    // before.
     assert_eq!(export(&rules, &fabric, "eos", &[]).code, Some(1));
     let renamed = export(&rules, &fabric, "nftables", &["--only", "tor-2", "--interface", "swp{digits}s0"]);
     assert!(renamed.out.contains("\"swp16s0\" : goto group_2"), "{}", renamed.err);
 }
 
-/// Names are preserved in every format that supports names, and rules for one fabric are rejected for a recabled
-/// fabric.
+/// Every format that supports port names preserves them. Rules for one fabric are rejected for a fabric with other
+/// cables or other port names.
 #[test]
 fn another_fabric_is_refused_and_so_is_one_whose_ports_have_other_names() {
     let scratch = Scratch::new("names-other");
@@ -100,7 +102,8 @@ fn without_names_an_export_shows_what_a_pattern_would_make_of_them() {
     assert_eq!(export(&rules, &fabric, "table", &[]).code, Some(0), "a listing configures nothing");
 }
 
-/// A name that the grammar of the target does not permit is an error that names the port.
+/// A port name that the target's grammar does not permit is an error that names the port, unless `--interface` renames
+/// it.
 #[test]
 fn names_of_another_system_are_refused_or_renamed() {
     let scratch = Scratch::new("names-foreign");
@@ -125,7 +128,7 @@ fn names_of_another_system_are_refused_or_renamed() {
     assert_eq!(keys(&config["PORT_QOS_MAP"]), ["Ethernet0", "Ethernet8"]);
 }
 
-/// Without the check, this switch name would inject a line into an nftables file.
+/// Names with control characters are rejected by every command: a line break could inject a line into an nftables file.
 #[test]
 fn names_that_act_are_refused_by_every_command_and_never_painted() {
     let scratch = Scratch::new("names-hostile");
@@ -154,11 +157,11 @@ fn names_that_act_are_refused_by_every_command_and_never_painted() {
             assert!(ran.err.chars().all(|c| c == '\n' || !c.is_control()), "{:?}", ran.err);
         }
     }
-    // Errors quote texts from files with escape sequences escaped.
+    // Control characters in names are escaped in error messages.
     let text = graph("S1", "p1").replace("\"target\":\"h2\"", "\"target\":\"x\\u001b[2J\"");
     let ran = run(&["fabric", "show", &scratch.file("painted.json", &text)]);
     assert!(ran.code == Some(2) && !ran.err.contains('\u{1b}') && ran.err.contains("x\\u{1b}[2J"), "{:?}", ran.err);
-    // A name that can be displayed may still be invalid as a port name of the target, or as a file name.
+    // A name that can be displayed may still be invalid as a port name of the target system, or as a file name.
     let fabric = scratch.file("odd.json", &graph("../S1", "p\" . \"q"));
     let rules = rules(&scratch, &fabric);
     for format in ["sonic", "acl", "nftables", "eos"] {

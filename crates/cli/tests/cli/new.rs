@@ -1,4 +1,4 @@
-//! Tests of `tidegate new`, and of commands listed in help, man page and completions.
+//! Tests `tidegate new`, and that help, manual page and completions list all commands.
 
 use crate::common::{Scratch, example, run, tidegate};
 use scenario::{TEMPLATES, Template};

@@ -1,9 +1,9 @@
-//! Tests with fabrics as operators describe them.
+//! Tests with fabric files as operators write them: without tiers, rates or delays.
 
 use crate::common::{Scratch, example, run};
 
-/// Writes a topology of two leaves with hosts, and two spines, one of which has a fabric manager; the file states no
-/// tiers.
+/// Writes a topology file without tiers: two leaves with hosts, and two spines, one of which has a host, the fabric
+/// manager.
 fn host_on_a_spine(scratch: &Scratch) -> String {
     let mut links = Vec::new();
     let mut link = |a: &str, b: &str| {
@@ -38,8 +38,8 @@ fn an_ordinary_path_over_a_spine_with_a_host_stays_lossless() {
     assert!(without.out.contains("\"hosts\": 4") && without.err.contains("1 node left out on request: h5"));
 }
 
-/// A wrong tier in the file makes an ordinary link a link within a tier, and a hop on it a bounce. Rules for a limited
-/// number of bounces then do not cover all shortest paths.
+/// A wrong tier in the file makes an ordinary link a link within a tier, so that a hop over it is a bounce. Rules for a
+/// limited number of bounces then make some shortest paths lossy.
 #[test]
 fn rules_that_lose_on_a_shortest_path_are_not_written() {
     let scratch = Scratch::new("wrong-tier");
@@ -68,7 +68,7 @@ fn values_missing_in_a_lab_are_decided_and_reported() {
     {
         assert!(checked.err.contains(said), "{}", checked.err);
     }
-    // Commands whose results depend on assumed link properties reject the file.
+    // Commands whose results depend on link rates and delays reject a file that does not state them.
     for command in [&["fabric", "headroom", &lab][..], &["fabric", "convert", &lab, "/nowhere/x.json"]] {
         let refused = run(command);
         assert_eq!(refused.code, Some(2), "{}", refused.out);
@@ -85,7 +85,7 @@ fn values_missing_in_a_lab_are_decided_and_reported() {
     assert!(hosts.code == Some(0) && hosts.out.contains("1 host, 4 switches"), "{}{}", hosts.out, hosts.err);
 }
 
-/// A scenario must state rates and delays that its fabric file lacks; decisions of the reader are warnings.
+/// If a fabric file lacks rates and delays, the scenario must state them; decisions of the file reader become warnings.
 #[test]
 fn a_scenario_sets_values_missing_in_its_fabric_file() {
     let scratch = Scratch::new("scenario");

@@ -1,4 +1,4 @@
-//! Checks of a release: every crate can be packaged independently, and all files that state the release version agree.
+//! Checks of a release: every crate can be packaged by itself, and all files that state the release version agree.
 
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
-/// Returns every crate as resolved by Cargo, including values inherited from the workspace.
+/// Returns the metadata of every crate as resolved by Cargo, with the values inherited from the workspace.
 fn crates() -> Vec<Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let args = ["metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"];
@@ -61,7 +61,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the number of `..` in a file name, if the line includes a file or refers to the crate's folder.
+/// Returns the number of `..` in a line that includes a file or uses the path of the crate's folder; 0 for other lines.
 fn ups(line: &str) -> usize {
     let takes = ["include_str!", "include_bytes!", "concat!", "#[path", "CARGO_MANIFEST_DIR"];
     let is_comment = line.trim_start().starts_with("//");

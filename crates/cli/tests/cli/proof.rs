@@ -1,4 +1,4 @@
-//! The verifier, which shares no code with the rule generator, must prove all generated rules.
+//! Generated rules must be proved by the verifier, which shares no code with the rule generator.
 
 use fabric::generate::{TierLinks, bcube, clos, f10, fat_tree, jellyfish, leaf_spine};
 use fabric::{Fabric, FabricBuilder, LinkSpec, NodeId, NodeKind, PortIndex};
@@ -19,7 +19,7 @@ impl Dice {
     fn new(case: u64) -> Dice {
         Dice(Stream::new(case, 0, 4))
     }
-    /// Returns a number from `low` to `high`.
+    /// Draws a number from `low` to `high`, inclusive.
     fn throw(&mut self, low: u32, high: u32) -> u32 {
         low + self.0.below(u64::from(high - low) + 1) as u32
     }
@@ -45,8 +45,8 @@ impl Dice {
         }
     }
 
-    /// Draws a random tree of switches with additional links, some of them parallel. Some switches have hosts, which
-    /// have 1 or 2 links.
+    /// Draws a random tree of switches with additional links, some of them parallel. Some switches have hosts with one
+    /// or two links.
     fn irregular(&mut self) -> Fabric {
         let count = self.throw(2, 12);
         let mut builder = FabricBuilder::new("random");
@@ -69,7 +69,7 @@ impl Dice {
         builder.build().unwrap()
     }
 
-    /// Removes some links of a fabric, but only as long as it remains connected.
+    /// Removes up to four random links of a fabric; skips a link whose removal would disconnect the fabric.
     fn with_failures(&mut self, whole: Fabric) -> Fabric {
         let mut fabric = whole;
         for _ in 0..self.throw(1, 4) {
@@ -113,7 +113,7 @@ impl Dice {
     }
 }
 
-/// Returns the paths in the representation of the verifier.
+/// Returns the expected paths in the verifier's representation: hops, and the destination.
 fn listed(fabric: &Fabric, paths: &ExpectedPaths) -> Vec<(Vec<Hop>, NodeId)> {
     let mut all = Vec::new();
     let shown = paths.visit(fabric, &mut |path| {
@@ -126,8 +126,7 @@ fn listed(fabric: &Fabric, paths: &ExpectedPaths) -> Vec<(Vec<Hop>, NodeId)> {
     all
 }
 
-/// Returns the verifier's result for a rule file, once with path sets that the verifier generates and once with a list
-/// of paths.
+/// Verifies a rule file with the path sets that the verifier can generate itself, and with the paths in `list`.
 fn prove(fabric: &Fabric, rules: &RuleFile, paths: &ExpectedPaths, list: &[(Vec<Hop>, NodeId)]) -> Verdict {
     let mut verifier = Verifier::new(fabric, rules).unwrap();
     for source in &paths.sources {
@@ -187,8 +186,8 @@ fn bounces_are_proved_by_either_rule() {
         let (whole, bounces, classes) = (dice.tiered(), dice.throw(0, 1) as u8, dice.throw(1, 3));
         let fabric = if dice.throw(0, 1) == 0 { dice.with_failures(whole) } else { whole };
         if fabric.switches().count() > 12 && bounces > 0 {
-            // A fat-tree has too many paths with a bounce to enumerate them quickly; the next test covers them by hop
-            // and number of bounces.
+            // A fat-tree has too many paths with a bounce to enumerate them. The next test covers larger fabrics
+            // without enumeration.
             continue;
         }
         let paths = ExpectedPaths::from(PathSource::UpDown { bounces });
@@ -199,7 +198,7 @@ fn bounces_are_proved_by_either_rule() {
             let verdict = prove(&fabric, &parsed(&fabric, &table), &paths, &list);
             assert!(verdict.pass(), "case {case}: {verdict:#?}");
         }
-        // With paths of one bounce more than the Clos rule covers, the proof must fail if such paths exist.
+        // The proof for paths with one bounce more than the Clos rule covers must fail, if the fabric has such paths.
         let more = ExpectedPaths::from(PathSource::UpDown { bounces: bounces + 1 });
         let rules = parsed(&fabric, &clos_rule(&fabric, bounces, &names(1)).unwrap());
         let there_are = fabric.switches().count() <= 8 && listed(&fabric, &more).len() > list.len();
@@ -220,11 +219,12 @@ fn in_larger_fabrics_bounces_are_followed_by_height() {
     let none = parsed(&fabric, &clos_rule(&fabric, 0, &names(1)).unwrap());
     let verdict = prove(&fabric, &none, &paths, &[]);
     let lost = &verdict.lost[0];
-    // The lost path goes up from a ToR, down at a leaf or spine, and up again.
+    // The first lossy path goes up from a ToR, down at a leaf or spine, and up again: this bounce makes it lossy.
     assert!(verdict.cycle.is_none() && lost.links.len() >= 4 && lost.links.last().unwrap().tag.is_none(), "{lost:?}");
 }
 
-/// Adds links within a tier, between neighbouring switches of the same tier, like links between pairs of leaves.
+/// Adds random links between neighbouring switches of the same tier, like peer links between leaves, and dual-homed
+/// hosts.
 fn with_links_across(fabric: &Fabric, dice: &mut Dice, share: u32) -> Fabric {
     let mut builder = FabricBuilder::new("across");
     fabric.nodes().iter().for_each(|node| {
@@ -240,7 +240,7 @@ fn with_links_across(fabric: &Fabric, dice: &mut Dice, share: u32) -> Fabric {
             builder.connect(a, b, LINK);
         }
     }
-    // Hosts attached to two leaves must not forward the frames of other hosts.
+    // Hosts with links to two leaves: paths must not lead through them.
     for pair in switches.windows(2).filter(|pair| pair.iter().all(|&node| fabric.node(node).tier == 1)).take(2) {
         let host = builder.add_host(format!("dual-{}", fabric.name(pair[0])));
         pair.iter().for_each(|&leaf| {
@@ -250,9 +250,9 @@ fn with_links_across(fabric: &Fabric, dice: &mut Dice, share: u32) -> Fabric {
     builder.build().unwrap()
 }
 
-/// With leaf-to-leaf links the Clos rule needs K + 1 tags for K bounces, where a hop within a tier is also a bounce.
-/// The verifier proves the rules with paths that it generates itself; rules for one bounce less do not cover the paths
-/// through the tier.
+/// With links within a tier, a hop within a tier counts as a bounce. For `K` bounces and one class, the Clos rule needs
+/// `K + 1` tags. The verifier proves the rules with paths that it generates itself; rules for one bounce less make
+/// paths over the links within a tier lossy.
 #[test]
 fn links_inside_a_tier_work_with_bounces() {
     let mut with_bounces = 0;
@@ -305,8 +305,8 @@ fn links_inside_a_tier_are_followed_by_height_in_larger_fabrics() {
     assert!(!prove(&fabric, &none, &paths, &[]).pass());
 }
 
-/// If every path uses hops within a tier, at least as many bounces must be permitted; both the generator and the
-/// verifier report it.
+/// In a line of four switches on tier 1, the path from H1 to H4 has three hops within the tier, so at least three
+/// bounces must be permitted; with two, both the generator and the verifier report an error.
 #[test]
 fn too_few_bounces_for_links_inside_a_tier_are_reported() {
     let fabric = fabric::generate::line(4, 1, LINK, LINK).unwrap();
@@ -366,7 +366,8 @@ fn a_rule_deleted_is_missed_by_exactly_the_paths_that_use_it() {
             let missing = all.iter().filter(|keys| keys.contains(&key)).count() as u64;
             assert!(verdict.cycle.is_none() && !verdict.pass(), "case {case}");
             assert_eq!(verdict.counts.lost, missing, "case {case}");
-            // The first lost path is reported link by link, up to the link after the switch without the rule.
+            // The first lossy path is reported link by link, up to the link that leaves the switch whose rule was
+            // deleted.
             let first = all.iter().position(|keys| keys.contains(&key)).unwrap();
             let lost = &verdict.lost[0];
             let said: Vec<(&str, PortIndex)> =
@@ -379,7 +380,7 @@ fn a_rule_deleted_is_missed_by_exactly_the_paths_that_use_it() {
                 lost.reason.starts_with(&format!("`{name}` has no rule that keeps tag {} lossless", key.1)),
                 "{lost}"
             );
-            // If the verifier generates the paths itself, it also reports a lost path.
+            // The verifier also finds a lossy path among the paths that it generates itself.
             let own = ExpectedPaths { sources: vec![PathSource::Trees { roots: TreeRoots::Switches, seed: None }] };
             if paths.sources.len() == 1 && paths == own {
                 assert!(!prove(&fabric, &fewer, &own, &[]).pass(), "case {case}");

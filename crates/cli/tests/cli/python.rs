@@ -1,6 +1,6 @@
 //! Checks that Polars, pandas and DuckDB can load the Parquet files of a result, by running the examples in
-//! `examples/python`. If Python or a module is missing, the test prints a note and is skipped. `PYTHON` selects another
-//! interpreter.
+//! `examples/python`. If Python or a module is missing, the test prints a note and is skipped. The environment variable
+//! `PYTHON` selects another interpreter.
 
 use crate::common::{SMALL, Scratch, example, run};
 use std::process::Command;

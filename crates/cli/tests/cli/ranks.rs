@@ -1,4 +1,4 @@
-//! If an MPI launcher starts several processes of a binary without MPI support, the run is rejected, because each
+//! A binary without MPI support that an MPI launcher starts as several processes must refuse to run, because each
 //! process would execute the whole run.
 #![cfg(not(feature = "mpi"))]
 

@@ -1,4 +1,5 @@
-//! The README shows the output of its command. `UPDATE_DOCS=1 cargo test -p tidegate --test cli readme` rewrites it.
+//! The README shows the actual output of its command. `UPDATE_DOCS=1 cargo test -p tidegate --test cli readme` rewrites
+//! it.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +8,7 @@ const BEGIN: &str = "<!-- output: begin (generated, see crates/cli/tests/cli/rea
 const END: &str = "<!-- output: end -->\n";
 const SCENARIO: &str = "examples/replay/scenario.toml";
 
-/// Returns the printed summary without the lines that depend on the machine or the folder.
+/// Runs the command; returns the printed summary without the lines that depend on the machine or the output folder.
 fn printed(root: &Path) -> String {
     let out = std::env::temp_dir().join(format!("tidegate-readme-{}", std::process::id()));
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidegate"));

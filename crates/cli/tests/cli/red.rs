@@ -1,5 +1,5 @@
-//! Runs `scripts/red.sh` with a program that prints prepared results: the script must report every difference from the
-//! list.
+//! Runs `scripts/red.sh` with a program that prints prepared results in place of `reproduce`: the script must report
+//! every difference between the failed checks and the list of expected failures.
 #![cfg(unix)]
 
 use serde_json::json;
@@ -12,15 +12,15 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Returns (experiment, check) of the first FLORAX entries in a list.
+/// Returns experiment and check of the first FLORAX entries in a list of expected failures.
 fn listed(list: &str) -> Vec<(String, String)> {
     let text = fs::read_to_string(root().join("experiments").join(list)).unwrap();
     let keys = text.lines().filter(|line| line.starts_with("florax/")).map(|line| line.split(" | ").next().unwrap());
     keys.map(|key| key.split_once(": ").unwrap()).map(|(id, check)| (id.to_owned(), check.to_owned())).collect()
 }
 
-/// Returns JSON in the order of `reproduce --json`: an experiment's id precedes its checks, and a check's name precedes
-/// its result.
+/// Returns an experiment with one check as JSON, with the keys in the order of `reproduce --json`: the experiment's id
+/// precedes the checks, and a check's name precedes its result.
 fn entry(id: &str, check: &str, pass: Option<bool>) -> String {
     let [id, check, pass] = [json!(id), json!(check), json!(pass)].map(|value| value.to_string());
     format!(
@@ -29,7 +29,7 @@ fn entry(id: &str, check: &str, pass: Option<bool>) -> String {
     )
 }
 
-/// Returns exit code and output of the script if `reproduce` prints the given experiments.
+/// Runs the script with a `reproduce` that prints these experiments; returns exit code and output.
 fn held(name: &str, arguments: &[&str], experiments: &[String]) -> (i32, String) {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("red").join(name);
     fs::create_dir_all(&folder).unwrap();

@@ -50,7 +50,7 @@ fn a_sweep_is_a_page_of_its_own_with_every_combination() {
     assert_eq!(at("drops"), None, "what is zero everywhere is left out");
     // The runs of a sweep are ordinary results.
     assert_eq!(run(&["report", &format!("{swept}/runs"), "-q", "--out", &out]).code, Some(0));
-    // A damaged sweep is reported, and so is a sweep of another version.
+    // A damaged sweep, and a sweep of another version, are rejected.
     let manifest = std::path::Path::new(&swept).join("sweep.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     for (broken, said) in [("{".to_owned(), "not a sweep"), (text.replace("0.1.0", "0.0.9"), "0.0.9")] {
@@ -72,7 +72,8 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     for remote in ["http://", "https://", "src=", "@import", "url("] {
         let local = page.matches(remote).filter(|_| true).count();
         let known = match remote {
-            // Permitted occurrences: XML namespaces, the homepage of the plot library, and references within a figure.
+            // Permitted occurrences: XML namespaces, the homepage of the plotting library, and references within a
+            // figure.
             "http://" => page.matches("http://www.w3.org/").count(),
             "https://" => page.matches("/*! https://github.com/leeoniya/uPlot").count(),
             "url(" => page.matches("url(#").count(),
@@ -91,8 +92,8 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     for curve in ["queues", "throughput", "utilisation", "pauses"] {
         assert!(!runs[0][curve].as_array().unwrap().is_empty(), "{curve}");
     }
-    // A sampling interval in which a port sent nothing has no row in the table. The curve must be zero in it, instead
-    // of a line across the gap.
+    // The tables omit the rows of sampling intervals in which a port sent nothing. In these intervals the curve must be
+    // zero, instead of a line across the gap.
     let mut idle = 0;
     for curve in ["utilisation", "throughput"].iter().flat_map(|curve| runs[0][curve].as_array().unwrap()) {
         let numbers =
@@ -106,8 +107,8 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
         }
     }
     assert!(idle > 0, "some port was idle for a while");
-    // One figure per quantity of a congestion control, in the unit of its axis. The sender has the line rate of its
-    // port.
+    // There is one figure per quantity of the congestion control, in the unit of its axis. RoCE sends at the line rate
+    // of the host's port.
     let panels = runs[0]["controls"].as_array().unwrap();
     let rate = panels.iter().find(|panel| panel["title"] == "Sending rate").expect("a rate");
     assert_eq!(rate["unit"], "Gbps");
@@ -130,7 +131,7 @@ fn a_page_needs_nothing_and_holds_what_was_run() {
     assert_eq!(whole.code, Some(0), "a folder of results is all of them: {}", whole.err);
 }
 
-/// Decodes a time series of a replay as the page does: the values of all frames, by port.
+/// Decodes a part of a replay as the page does; returns the values of all frames, by port.
 fn unpacked(part: &serde_json::Value, frames: usize) -> BTreeMap<usize, Vec<u64>> {
     let digit = |digit: u8| match digit {
         b'A'..=b'Z' => digit - b'A',
@@ -175,7 +176,7 @@ fn a_replay_is_the_tables_frame_by_frame() {
     let data = data(&std::fs::read_to_string(&out).unwrap());
     let replay = &data["replays"][0];
     assert!(data["replays"][1].is_null(), "the ring recorded nothing to replay");
-    // The replay's frames cover 10 us: links are sampled every 10 us, queues every 1 us.
+    // Links are sampled every 10 us and queues every 1 us: a replay frame covers 10 us, and 200 us have 20 frames.
     assert_eq!(replay["sample_intervals_ps"], serde_json::json!([10_000_000, 1_000_000]));
     assert_eq!((&replay["step_ps"], &replay["frames"]), (&10_000_000.into(), &20.into()));
     let ports = record::trace::read_ports(&Path::new(&small).join("ports.parquet")).unwrap();
@@ -212,7 +213,7 @@ fn a_replay_is_the_tables_frame_by_frame() {
         let near = |(a, b): (&u64, &u64)| a.abs_diff(*b) <= unit && (*a == 0) == (*b == 0);
         assert!(values.iter().zip(&found[port]).all(near), "port {port}: {values:?} {:?}", found[port]);
     }
-    // Some port was paused, and no port for longer than the whole run.
+    // At least one port was paused, and no port for more than the whole frame (1000 thousandths).
     let pauses = unpacked(&replay["pauses"], 20);
     assert!(pauses.values().flatten().any(|&share| share > 0), "{pauses:?}");
     assert!(pauses.values().flatten().all(|&share| share <= 1000), "{pauses:?}");
@@ -225,7 +226,7 @@ fn missing_parts_of_a_damaged_result_are_reported_and_the_rest_is_shown() {
     let (out, folder) = (scratch.path("report.html"), Path::new(&small));
     let report = ["report", &small, "--force", "--out", &out];
     let shown = || data(&std::fs::read_to_string(&out).unwrap())["runs"][0].clone();
-    // An incomplete copy of a result: one table is missing, and one is truncated.
+    // The result is an incomplete copy: one table is missing, and another one is truncated.
     std::fs::remove_file(folder.join("queues.parquet")).unwrap();
     let links = std::fs::read(folder.join("links.parquet")).unwrap();
     std::fs::write(folder.join("links.parquet"), &links[..links.len() / 2]).unwrap();
@@ -239,7 +240,8 @@ fn missing_parts_of_a_damaged_result_are_reported_and_the_rest_is_shown() {
     let count = |key: &str| printed[key].as_array().unwrap().len();
     assert_eq!((count("queues"), count("utilisation")), (0, 0));
     assert!(count("throughput") == 1 && count("pauses") > 0 && printed["fct"]["all"]["y"].is_array(), "the rest");
-    // Without the port names the fabric cannot be drawn, and without the manifest no file can be verified.
+    // Without `ports.parquet` the fabric cannot be drawn, and without the manifest no file can be verified; the report
+    // is still written.
     for name in ["ports.parquet", "tidegate.sha256"] {
         std::fs::remove_file(folder.join(name)).unwrap();
         assert_eq!(run(&report).code, Some(0), "{name}");
@@ -262,7 +264,7 @@ fn what_is_no_result_is_named() {
     let ran = run(&["report", &scratch.path("nowhere"), "--out", &out]);
     assert_eq!(ran.code, Some(2));
     assert!(ran.err.contains("nowhere holds no result of tidegate"), "{}", ran.err);
-    // A result of another version.
+    // A result of another version is rejected.
     let summary = Path::new(&small).join("summary.json");
     let text = std::fs::read_to_string(&summary).unwrap();
     let version = concat!("\"version\": \"", env!("CARGO_PKG_VERSION"), "\"");
@@ -273,14 +275,14 @@ fn what_is_no_result_is_named() {
     assert!(!Path::new(&out).exists(), "nothing is written");
 }
 
-/// Returns the path of a browser that can run headless.
+/// Returns the path of an installed browser that can run headless; `None` if there is none.
 fn browser() -> Option<PathBuf> {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let paths = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&paths).flat_map(|path| names.map(|name| path.join(name))).find(|path| path.is_file())
 }
 
-/// Script that clicks like a user, and writes the results into the page's DOM, which the browser dumps.
+/// Script that acts on the page like a user, and writes the results into the DOM, which the browser prints.
 const CLICKS: &str = r#"<script>
 window.addEventListener("load", () => {
   const found = {};
@@ -369,7 +371,7 @@ fn opened(browser: &Path, page: &str, profile: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// One flow of 1 MB, and a duration in which it completes only with the shorter link delay.
+/// One flow of 1 MB; within the duration it completes with the shorter of two link delays, but not with the longer one.
 #[test]
 fn a_browser_opens_the_page_of_a_sweep_which_does_not_rank_incomplete_rows() {
     let Some(browser) = browser() else {

@@ -150,7 +150,8 @@ fn an_earlier_result_is_replaced_and_anything_else_is_not() {
 #[test]
 fn a_failed_check_is_named_and_is_exit_code_1() {
     let scratch = Scratch::new("check");
-    // The headroom is far too small for the link, so frames of the lossless class are lost.
+    // A headroom of 1 KB is too small for the link, so frames of the lossless class are dropped, and the check
+    // "lossless" fails.
     let scenario = scratch.file("small.toml", &SMALL.replace("xoff = \"50KB\"", "xoff = \"50KB\", headroom = \"1KB\""));
     let out = scratch.path("out");
     let ran = run(&["run", &scenario, "--out", &out]);
@@ -183,7 +184,7 @@ fn interrupted_it_leaves_a_valid_partial_result_and_exits_130() {
 #[test]
 fn a_disk_that_fails_is_exit_code_3_and_leaves_nothing() {
     let scratch = Scratch::new("disk");
-    // The queue samples of a longer run exceed the file size limit of 16 KB that the shell sets.
+    // With a queue sample every 10 ns, `queues.parquet` exceeds the file size limit of 16 KB that the shell sets.
     let text = SMALL.replace("queues = { every = \"1us\" }", "queues = { every = \"10ns\" }");
     let scenario = scratch.file("small.toml", &text);
     let script = "trap '' XFSZ; ulimit -f 32; exec \"$0\" \"$@\"";

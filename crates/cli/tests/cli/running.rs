@@ -1,5 +1,5 @@
-//! Tests of `tidegate fabric check --running` and `tagger verify --running`: exit codes, rules of the device
-//! configuration, counterexamples.
+//! Tests of `tidegate fabric check --running` and `tagger verify --running`: exit codes, the rules that a configuration
+//! implements, counterexamples.
 
 #[path = "../../../running/tests/common/mod.rs"]
 pub mod config;
@@ -40,7 +40,8 @@ fn exit_codes_distinguish_safe_unsafe_and_wrong_input() {
     let left_out = run(&["fabric", "check", "--running", &scratch.path("missing"), "--ignore", "spine-1"]);
     assert_eq!(left_out.code, Some(0), "{}{}", left_out.out, left_out.err);
     assert!(left_out.out.contains("2 ports without a neighbour are not judged"), "{}", left_out.out);
-    // A switch with several ASICs has one file per ASIC.
+    // A switch with several ASICs has one file per ASIC with the same hostname: the check refuses it unless it is
+    // ignored.
     let mut files = leaf_spine(3, 2, 1);
     for (_, file) in &mut files[..1] {
         file["DEVICE_METADATA"]["localhost"]["asic_name"] = "asic0".into();
@@ -62,7 +63,8 @@ fn exit_codes_distinguish_safe_unsafe_and_wrong_input() {
     assert!(refused.code == Some(2) && refused.err.replace("\n  ", " ").contains(said), "{}", refused.err);
     let left_out = run(&["fabric", "check", "--running", &asics, "--ignore", "leaf-00"]);
     assert_eq!(left_out.code, Some(0), "{}{}", left_out.out, left_out.err);
-    // Nothing could be checked: the result is not "safe", and together with other findings not "free of deadlock".
+    // Only one server is left, so no host sends to another, and nothing is checked. Exit code 2; with a finding about
+    // another key 1, and deadlock is "not judged" instead of excluded.
     let mut files = leaf_spine(2, 2, 1);
     for (_, file) in &mut files {
         let servers = file["DEVICE_NEIGHBOR"].as_object_mut().unwrap();
@@ -102,8 +104,8 @@ fn the_rules_that_a_device_implements_are_written_verified_and_held_against_it()
     let rules = scratch.path("rules.json");
     let written = run(&["fabric", "check", "--running", &healthy, "--rules-out", &rules]);
     assert!(written.code == Some(0) && written.out.contains(" rules in "), "{}{}", written.out, written.err);
-    // The unchanged switches map every lossless path to one priority, so any loop of links is a cyclic buffer
-    // dependency.
+    // The unchanged switches never rewrite tags, so a frame keeps its priority on every path, and any loop of links is
+    // a cyclic buffer dependency.
     let verify = |folder: &str| {
         let tags = ["--tag", "3=3:3", "--tag", "4=4:4"];
         let arguments = ["tagger", "verify", &rules, "--fabric", &healthy, "--paths", "shortest", "--running", folder];
@@ -123,7 +125,7 @@ fn the_rules_that_a_device_implements_are_written_verified_and_held_against_it()
     let starves = "leaf-02: tag 3 (DSCP 3) from Ethernet0 to Ethernet0: it waits in queue 3, which queue 0 of strict \
                    priority can keep waiting for ever, and with it priority group 3 of that ingress port";
     assert!(of_faulty.contains("FAIL  lossless-accounts-drain") && of_faulty.contains(starves), "{of_faulty}");
-    // A lossy queue between two switches.
+    // The egress queue of a lossless priority between two switches gets a lossy profile.
     let mut files = leaf_spine(3, 2, 1);
     files[1].1["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = "egress_lossy_profile".into();
     let of_lossy = verify(&folder(&scratch, "lossy-uplink", &files)).out;
@@ -168,7 +170,7 @@ fn dscps_of_no_tag_queues_without_a_share_and_the_queue_map_of_a_device_are_look
         "{same}"
     );
     assert!(same.contains("and take TC_TO_QUEUE_MAP from the egress port (--queue-map)"), "{same}");
-    // Frames with DSCP 20 are counted by the account of tag 3, but wait in the queue of tag 4.
+    // Frames with DSCP 20, which no tag has, are counted in the account of tag 3, but wait in the queue of tag 4.
     let other = |file: &mut Value| {
         file["DSCP_TO_TC_MAP"]["AZURE"]["20"] = "5".into();
         file["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]["5"] = "3".into();
@@ -178,7 +180,7 @@ fn dscps_of_no_tag_queues_without_a_share_and_the_queue_map_of_a_device_are_look
     let why = "leaf-01: DSCP 20, which is no tag's, from Ethernet0 to Ethernet4: it counts in group 0 of the next \
                switch, which drops, and its new tag 3 has priority 3";
     assert!(out.contains("FAIL  switches-carry-out-rules") && out.contains(why), "{out}");
-    // A priority group that belongs to no tag.
+    // Frames with DSCP 20 are counted in the lossless priority group 6, which no tag has.
     let sixth = |file: &mut Value| {
         file["DSCP_TO_TC_MAP"]["AZURE"]["20"] = "6".into();
         file["TC_TO_PRIORITY_GROUP_MAP"]["AZURE"]["6"] = "6".into();
@@ -194,7 +196,8 @@ fn dscps_of_no_tag_queues_without_a_share_and_the_queue_map_of_a_device_are_look
     let out = verify("scheduler", &unscheduled, &[]);
     let why = "leaf-01: tag 3 (DSCP 3) from Ethernet0 to Ethernet4: it waits in queue 3, which has no scheduler";
     assert!(out.contains("FAIL  lossless-accounts-drain") && out.contains(why), "{out}");
-    // The two ports have different maps, because Ethernet4 has its own map.
+    // Ethernet4 has a TC_TO_QUEUE_MAP of its own, which swaps queues 3 and 4. `--queue-map` selects whether the map of
+    // the egress port or of the ingress port applies.
     let maps = |file: &mut Value| {
         let mut swapped = file["TC_TO_QUEUE_MAP"]["AZURE"].clone();
         (swapped["3"], swapped["4"]) = ("4".into(), "3".into());
@@ -251,7 +254,7 @@ fn bad_input_exits_with_2_and_names_file_and_key() {
     refused("pool", pool, "BUFFER_PROFILE|egress_lossy_profile.pool: BUFFER_POOL has no `egress_lossy_pool`");
     let unit = |file: &mut Value| file["CABLE_LENGTH"]["AZURE"]["Ethernet0"] = "40".into();
     refused("unit", unit, "CABLE_LENGTH|AZURE.Ethernet0: is \"40\": no length in metres");
-    // The headroom profile table of a platform with other port speeds.
+    // The file given by `--pg-profile` has no row for the port speed of the switch (400 Gbps).
     let (sonic, rules) = (crate::common::example("sonic"), scratch.path("rules.json"));
     assert_eq!(run(&["tagger", "rules", &sonic, "--paths", "bounces=1", "--quiet", "--out", &rules]).code, Some(0));
     let other = scratch.file("other.ini", "10000 5m 18432 0 32256 1 2288\n");

@@ -1,4 +1,4 @@
-//! Tests of `tidegate schedule`: time slots, gate control lists, exports, verification, and rejected inputs.
+//! Tests of `tidegate schedule`: time slots, gate control lists, exports, verification, rejected inputs.
 
 use crate::common::{Ran, Scratch, example, run};
 
@@ -22,7 +22,8 @@ fn what_every_scheduler_makes_is_judged_to_hold() {
             assert_eq!(made.code, Some(0), "{by} {more:?}: {}", made.err);
             let judged = schedule(&["verify", &file]);
             assert_eq!(judged.code, Some(0), "{by} {more:?}: {}", judged.out);
-            // With `--by per-hop`, frames that wait in the same queue may be sent out of order.
+            // Per-hop schedules let frames wait in queues, and frames in the same queue may be sent in another order: a
+            // hint says so.
             assert_eq!(judged.out.contains("a queue for each is needed"), by == "per-hop", "{by}: {}", judged.out);
         }
     }
@@ -74,7 +75,7 @@ fn what_we_did_not_write_is_not_overwritten() {
     for to in ["taprio", "qcw"] {
         let folder = scratch.path(to);
         assert_eq!(schedule(&[&streams, "--to", to, "--out", &folder]).code, Some(0));
-        // Unchanged files that Tidegate wrote may be overwritten, changed files must not.
+        // Files that Tidegate wrote may be overwritten if they are unchanged. A changed file is not overwritten.
         assert_eq!(schedule(&[&streams, "--to", to, "--out", &folder]).code, Some(0));
         let names = scratch.names(to);
         let changed = names.iter().find(|name| name.starts_with("sw4")).unwrap();
@@ -120,7 +121,7 @@ fn wrong_streams_are_refused_with_their_line() {
     assert!(ran.err.contains("schedule.json:2:"), "{}", ran.err);
 }
 
-/// Returns the list of streams with start times set to those of a schedule.
+/// Returns the list of streams in the file `streams`, with the start times of the file `schedule`.
 fn started(streams: &str, schedule: &str) -> String {
     let mut text = std::fs::read_to_string(streams).unwrap();
     let json = std::fs::read_to_string(schedule).unwrap();
@@ -148,7 +149,7 @@ fn gates_without_slots_of_any_origin_are_followed() {
         assert_eq!(judged.code, Some(0), "{to}: {}{}", judged.out, judged.err);
         assert!(judged.out.contains("8 streams, gates of 12 ports"), "{}", judged.out);
         assert!(judged.out.contains("the longest wait is 0ps, the longest way 442.56ns"), "{}", judged.out);
-        // If sources start at other times, their frames arrive at closed gates.
+        // The streams have no `start`, and class 6 instead of 7: their frames find closed gates.
         let judged = schedule(&["verify", &folder, "--streams", &streams, "--class", "6"]);
         assert_eq!(judged.code, Some(1), "{to}: {}", judged.out);
         let judged = schedule(&["verify", &folder]);
@@ -170,8 +171,8 @@ fn gates_without_slots_of_any_origin_are_followed() {
     }
 }
 
-/// If a file of gates were not read, all gates would appear to be open. Therefore XML of IEEE 802.1Qcw is rejected,
-/// alone and in a folder with files that are read.
+/// If a file with gate control lists were skipped, its gates would appear to be always open. Therefore IEEE 802.1Qcw as
+/// XML is rejected, as a single file and in a folder with files that are read.
 #[test]
 fn gates_as_xml_are_refused() {
     let scratch = Scratch::new("schedule-xml");
@@ -199,7 +200,7 @@ fn gates_as_xml_are_refused() {
     }
 }
 
-/// Network with switches 0 and 1 and hosts 2 and 3.
+/// Network of tsnkit: switches 0 and 1, host 2 at switch 0, host 3 at switch 1; 1 bit/ns, processing delay 2,000 ns.
 const NETWORK: &str = "link,q_num,rate,t_proc,t_prop
 \"(0, 1)\",8,1,2000,0
 \"(1, 0)\",8,1,2000,0
@@ -221,7 +222,8 @@ fn tables_of_tsnkit_are_read_and_written() {
     let ran = run(&[words.as_slice(), &["--to", "tsnkit", "--out", &tables]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let read = |name: &str| std::fs::read_to_string(format!("{tables}/tidegate-{name}.csv")).unwrap();
-    // At 1 bit per nanosecond, the serialisation of 100 bytes takes 800 ns; the processing delay of a node is 2 us.
+    // At 1 bit/ns a frame of 100 bytes takes 800 ns; it leaves switch 0 after another 2,000 ns of processing: at 2,800
+    // ns.
     assert_eq!(read("OFFSET"), "stream,frame,offset\n0,0,0\n1,0,800\n");
     assert!(read("GCL").contains("\"(0, 1)\",7,2800,3600,200000\n"), "{}", read("GCL"));
     assert!(read("GCL").contains("\"(0, 1)\",7,102800,103600,200000\n"), "{}", read("GCL"));
@@ -243,7 +245,7 @@ fn tables_of_tsnkit_are_read_and_written() {
     assert!(ran.err.contains("one.csv:6: the link (1, 3) is not the same as (3, 1)"), "{}", ran.err);
 }
 
-/// Every list of streams in the documentation is valid.
+/// Every list of streams in docs/guide/schedule.md is valid.
 #[test]
 fn streams_of_the_documentation() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guide/schedule.md");
@@ -251,7 +253,7 @@ fn streams_of_the_documentation() {
     let mut read = 0;
     for part in page.split("```toml\n").skip(1) {
         let snippet = part.split("```").next().unwrap();
-        // `[[gates]]` tables are part of scenarios, which another crate reads.
+        // Skip `[[gates]]`, which are part of scenarios and not of lists of streams.
         if snippet.starts_with("[[gates]]") {
             continue;
         }
@@ -262,14 +264,15 @@ fn streams_of_the_documentation() {
     assert!(read > 0);
 }
 
-/// Hosts a and c, attached to a switch whose ports have names.
+/// Hosts a and c at a switch whose ports are named swp1 and swp2.
 const NAMED: &str = r#"{"nodes": [
 {"id": "sw1", "kind": "switch"}, {"id": "a", "kind": "host"}, {"id": "c", "kind": "host"}],
 "links": [
 {"source": "a", "target": "sw1", "rate": "1Gbps", "delay": "100ns", "source_port": "eth0", "target_port": "swp1"},
 {"source": "sw1", "target": "c", "rate": "1Gbps", "delay": "100ns", "source_port": "swp2", "target_port": "eth0"}]}
 "#;
-/// A frame of 500 bytes arrives at the switch at 4.164 us, and its transmission takes 4.16 us of the gate's open time.
+/// The gate of class 7 is open from 4 to 9 us. A frame of 500 bytes arrives at the switch at 4.164 us and takes 4.16 us
+/// on the wire, so it fits.
 const SCRIPT: &str = "#!/bin/sh\ntc qdisc replace dev swp2 parent root handle 100 taprio num_tc 8 \
     map 0 1 2 3 4 5 6 7 \\\n  queues 1@0 1@1 1@2 1@3 1@4 1@5 1@6 1@7 base-time 0 \\\n  \
     sched-entry S 7f 4000 sched-entry S 80 5000 sched-entry S 7f 991000 \\\n  clockid CLOCK_TAI\n";

@@ -1,17 +1,17 @@
-//! Rules for source files that neither the compiler nor rustfmt enforces: no large import cycles between files, line
+//! Checks source files for rules that neither the compiler nor rustfmt enforces: import cycles between files, line
 //! lengths, and the list of files that may contain `unsafe`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Maximum line length, equal to `max_width` in rustfmt.toml, which rustfmt does not apply to comments and long
-/// strings.
+/// Maximum line length: `max_width` of rustfmt.toml, which rustfmt does not apply to comments and long strings.
 const WIDTH: usize = 120;
 
-/// Maximum number of files of a crate in an import cycle, for example a parent module and a few child modules.
+/// Maximum number of files of one crate in an import cycle, such as a parent module and a few child modules.
 const MOST_IN_A_CIRCLE: usize = 4;
 
-/// Exceptions: larger import cycles, as "crate: files". A cycle that no longer exists must be removed from the list.
+/// Exceptions: known larger import cycles, as "crate: files". A cycle that no longer exists must be removed from this
+/// list.
 const KNOWN: &[&str] = &[];
 
 fn root() -> PathBuf {
@@ -35,7 +35,7 @@ fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// Returns the code without comments and without the test module at the end of the file, whose imports are exempt.
+/// Returns the code of a file without comments and without its test module, whose imports are exempt.
 fn code(text: &str) -> String {
     let tests = ["mod tests {", "pub(crate) mod tests {"].map(|module| format!("#[cfg(test)]\n{module}"));
     let end = tests.iter().filter_map(|module| text.find(module)).min().unwrap_or(text.len());
@@ -71,7 +71,7 @@ fn leaves(tree: &str, before: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Returns every module path in the code: paths in `use` declarations, and `crate::...` and `super::...` anywhere.
+/// Returns every module path in the code: the paths in `use` declarations, and `crate::...` and `super::...` elsewhere.
 fn paths(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut before = 0;
@@ -93,7 +93,7 @@ fn paths(code: &str) -> Vec<String> {
             if !code[..at].ends_with(is_word) && !code[..at].ends_with("::") {
                 let end = code[at..].find(|c| !is_word(c) && c != ':').map_or(code.len(), |length| at + length);
                 let path = code[at..end].trim_end_matches(':');
-                // Before a brace, the path is the root of a `use` tree.
+                // A brace follows: the path is the root of a `use` tree.
                 if path.contains("::") {
                     found.push(path.to_owned());
                 }
@@ -103,7 +103,7 @@ fn paths(code: &str) -> Vec<String> {
     found
 }
 
-/// Returns the imports of each file of a crate, by module path; the root has path "".
+/// Returns the modules that each file of a crate imports, by module path; the path of the crate root is "".
 fn imports(files: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeSet<&str>> {
     let module = |parts: &[&str]| files.get_key_value(&parts.join("/")).map(|(name, _)| name.as_str());
     let mut edges = BTreeMap::new();
@@ -119,11 +119,11 @@ fn imports(files: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeSet<&str>> {
                     let ups = std::iter::from_fn(|| parts.next_if_eq(&"super")).count();
                     own[..own.len().saturating_sub(ups)].to_vec()
                 }
-                // The path starts with a child module, otherwise with another crate.
+                // The first segment is a child module of the file; otherwise it is another crate, which is skipped.
                 Some(first) if module(&[&own[..], &[first]].concat()).is_some() => own.clone(),
                 _ => continue,
             };
-            // Follows the path as long as a file exists for its prefix.
+            // Follow the path, segment by segment, as long as its prefix is a module with a file.
             for part in parts {
                 at.push(part);
                 if module(&at).is_none() {
@@ -138,7 +138,7 @@ fn imports(files: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeSet<&str>> {
     edges
 }
 
-/// Returns the strongly connected components with more than one file, largest first.
+/// Returns the strongly connected components of the import graph with more than one file, largest first.
 fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<BTreeSet<&'a str>> {
     let reached = |from: &'a str| {
         let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
@@ -248,7 +248,8 @@ fn only_the_engine_and_the_allocator_have_unsafe_code() {
     assert_eq!(names, [Path::new("cli/src/memory.rs"), Path::new("engine/src/lib.rs")]);
 }
 
-/// Every frame passes through these structs (switch and host), so state of mechanisms belongs in separate structs.
+/// Every frame accesses these structs (switch and host), so they must stay small: mechanisms keep their state in other
+/// structs.
 #[test]
 fn central_structs_have_fewer_than_15_fields() {
     let structs = [
@@ -270,7 +271,7 @@ fn central_structs_have_fewer_than_15_fields() {
     }
 }
 
-/// Details belong in the documentation of the modules.
+/// ARCHITECTURE.md is an overview: details belong in the documentation of the modules.
 #[test]
 fn architecture_has_at_most_12_000_characters() {
     let length = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().chars().count();

@@ -33,7 +33,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the text between `[` and `]` if it is a label: capital letters, then digits.
+/// Returns the text between `[` and `]` at the start of `word` if it is a label: capital letters followed by digits.
 fn label(word: &str) -> Option<&str> {
     let text = word.strip_prefix('[')?.split_once(']')?.0;
     let digits = text.trim_start_matches(|letter: char| letter.is_ascii_uppercase());
@@ -52,7 +52,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// Returns the page that defines each label.
+/// Returns the labels that the documentation defines, each with its page.
 fn defined() -> BTreeMap<String, PathBuf> {
     let mut defined = BTreeMap::new();
     for page in pages() {
@@ -65,8 +65,7 @@ fn defined() -> BTreeMap<String, PathBuf> {
     defined
 }
 
-/// Returns the test code in a source file: the whole text of a test file, otherwise the text after the first
-/// `#[cfg(test)]`.
+/// Returns the test code of a source file: all of a test file, otherwise the text from the first `#[cfg(test)]` on.
 fn tests_of<'a>(path: &Path, text: &'a str) -> &'a str {
     let is_test = |part: &str| part == "tests" || part == "tests.rs" || part.ends_with("_tests.rs");
     if path.components().any(|part| is_test(&part.as_os_str().to_string_lossy())) {
@@ -75,7 +74,7 @@ fn tests_of<'a>(path: &Path, text: &'a str) -> &'a str {
     text.find("#[cfg(test)]").map_or("", |at| &text[at..])
 }
 
-/// Returns the labels that tests and the reference model cite, each with one of the files that cite it.
+/// Returns the labels that tests and the reference model cite, each with one of the citing files.
 fn cited() -> BTreeMap<String, PathBuf> {
     let mut cited = BTreeMap::new();
     for path in files(&root().join("crates"), "rs") {

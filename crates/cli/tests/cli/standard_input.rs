@@ -1,4 +1,4 @@
-//! Tests of a scenario on standard input, for which `-` is given instead of the file name.
+//! Tests of a scenario on standard input, given as `-` in place of the file name.
 
 use crate::common::{Ran, SMALL, Scratch, example, run, tidegate};
 use std::io::Write;
@@ -10,7 +10,7 @@ fn fed(input: &[u8], folder: &Path, arguments: &[&str]) -> Ran {
     let mut command = tidegate();
     let command = command.args(arguments).current_dir(folder).stdin(Stdio::piped());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // The write fails if the command rejects its arguments and exits without reading standard input.
+    // Ignore a failed write: the command may reject its arguments and exit without reading standard input.
     let _ = child.stdin.take().unwrap().write_all(input);
     child.wait_with_output().unwrap().into()
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A scenario that runs for a few milliseconds; the seed determines the arrival times.
+/// A scenario whose run takes a few milliseconds of real time; the seed determines the arrival times of flows.
 const TINY: &str = r#"name = "tiny"
 duration = "60us"
 
@@ -34,7 +34,7 @@ fn parse(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Twelve flows between two leaves with four spines: the only random choice is the spine of each flow (ECMP hash).
+/// Twelve flows between two leaves with four spines. The only random choice is the spine of each flow, by ECMP hash.
 const HASHED: &str = r#"name = "hashed"
 duration = "300us"
 
@@ -51,8 +51,8 @@ pairs = [["H1", "H7"], ["H2", "H8"], ["H3", "H9"], ["H4", "H10"], ["H5", "H11"],
 size = "100KB"
 "#;
 
-/// The seed of a run determines which flows share a link. With a fixed hash seed no random choice remains, and the
-/// sweep warns that all seeds give the same result.
+/// The seed of a run determines by ECMP hash which flows share a link. If the scenario fixes the hash seed, no random
+/// choice remains, and the sweep prints a note that all seeds gave equal runs.
 #[test]
 fn seeds_change_hashes_and_a_sweep_with_ineffective_seeds_warns() {
     let scratch = Scratch::new("hashed");
@@ -76,7 +76,7 @@ fn seeds_change_hashes_and_a_sweep_with_ineffective_seeds_warns() {
     assert!(different == 1 && text.contains("note: all seeds gave equal runs"), "{different}: {text}");
 }
 
-/// Returns the names of complete runs, with file attributes that change if a run is written again.
+/// Returns the complete runs by name, with file attributes that change if the run is executed again.
 fn complete(scratch: &Scratch, out: &str) -> BTreeMap<String, (u64, i64, i64)> {
     let Ok(runs) = std::fs::read_dir(scratch.0.join(out).join("runs")) else { return BTreeMap::new() };
     let entries = runs.map(|entry| entry.unwrap());
@@ -100,11 +100,11 @@ fn two_hundred_runs_killed_twenty_times_are_two_hundred_runs() {
     for kill in 0..20 {
         let mut child = tidegate().args(&sweep).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         if kill % 4 == 0 {
-            // Kills the sweep before any run exists, or while it scans existing runs.
+            // Kill the sweep before its first run is complete, or while it scans the existing runs.
             std::thread::sleep(Duration::from_micros(moments.below(15_000)));
         } else {
-            // Kills the sweep at a random time after some further runs have completed. Kills must not be too late, or
-            // no run would be left for later kills.
+            // Kill the sweep at a random time after `more` further runs have completed. The number is limited, so that
+            // runs remain for the later kills.
             let more = moments.below((200 - before.len() as u64) / (2 * (20 - kill)) + 1) as usize;
             while complete(&scratch, "out").len() < before.len() + more && child.try_wait().unwrap().is_none() {}
             std::thread::sleep(Duration::from_micros(moments.below(2_500)));
@@ -128,7 +128,7 @@ fn two_hundred_runs_killed_twenty_times_are_two_hundred_runs() {
     let table = record::table::read_table(&scratch.0.join("out/sweep.parquet")).unwrap();
     assert_eq!(table.rows, 200);
 
-    // Each run is byte-identical to the result of a single `tidegate run`.
+    // Each run's folder is byte-identical to the result of a single `tidegate run`.
     let printed = parse(&run(&[sweep.as_slice(), &["--json"]].concat()).out);
     assert_eq!((&printed["complete"], &printed["found"]), (&Value::from(200), &Value::from(200)));
     let alone = scratch.path("alone");
@@ -186,7 +186,7 @@ switch.flow_control.xoff = "50KB"
     assert_eq!(table.u64s("seed").unwrap()[..4], [Some(1), Some(2), Some(3), Some(1)]);
     assert!(table.f64s("fct_mean_ns").unwrap().iter().all(|value| value.is_some_and(|value| value > 0.0)));
 
-    // More seeds are added: existing runs are kept, and the command line overrides the file.
+    // Two more seeds: complete runs are kept, and `--seeds` overrides the seeds in the sweep file.
     let ran = run(&["sweep", &sweep, "--out", &out, "--seeds", "1..4", "--resume", "--json"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let printed = parse(&ran.out);
@@ -210,7 +210,7 @@ fn a_failed_run_is_reported_and_neither_it_nor_a_failed_check_stops_another() {
     let scenario = tiny(&scratch);
     let out = scratch.path("out");
     let sweep = ["sweep", &scenario, "--seeds", "1..6", "--out", &out];
-    // A foreign file has the name of a run's folder.
+    // A file of the user has the name of a run's folder: this run fails, and the others are executed.
     assert_eq!(run(&sweep).code, Some(0));
     let names = scratch.names("out/runs");
     let location = scratch.0.join("out/runs").join(&names[2]);
@@ -262,7 +262,7 @@ fn incomplete_copies_are_reported_and_other_results_stay_usable() {
     assert_eq!(record::table::read_table(&scratch.0.join("out/sweep.parquet")).unwrap().rows, 1);
 }
 
-/// With the longer link delay no flow completes; with the shorter one only the flows of 50 KB complete.
+/// With a link delay of 40 us no flow completes; with 1 us only the two flows of 50 KB complete, not the flow of 1 MB.
 #[test]
 fn rows_with_different_sets_of_completed_flows_are_not_ranked() {
     let scratch = Scratch::new("sweep-truncated");
@@ -339,7 +339,8 @@ fn a_folder_of_something_else_or_of_another_version_is_refused_and_left_alone() 
     std::fs::remove_file(&manifest).unwrap();
     refused(&resume, &["is not the folder of a sweep", "no sweep.json"]);
     assert_eq!(complete(&scratch, "out"), before);
-    // A sweep that was killed before its first run leaves a folder that can be used again.
+    // A sweep that was killed before its first run left only an incomplete temporary file: the folder can be used
+    // again.
     std::fs::remove_dir_all(scratch.0.join("out/runs")).unwrap();
     std::fs::remove_file(scratch.0.join("out/sweep.parquet")).unwrap();
     std::fs::write(scratch.0.join("out/.tidegate-0.tmp"), "{ \"ver").unwrap();
@@ -397,8 +398,8 @@ fn two_sweeps_do_not_share_a_folder_and_an_interrupt_keeps_what_is_complete() {
 #[test]
 fn a_disk_that_fails_costs_the_runs_that_need_it() {
     let scratch = Scratch::new("sweep-disk");
-    // With the second value queues are recorded, so that a file exceeds the file size limit of 16 KB that the shell
-    // sets.
+    // With the second value of the varied key, queues are recorded, and the table exceeds the file size limit of 16 KB
+    // that the shell sets.
     let scenario = tiny(&scratch);
     let out = scratch.path("out");
     let script = "trap '' XFSZ; ulimit -f 32; exec \"$0\" \"$@\"";

@@ -1,10 +1,10 @@
-//! Tests of the tables of a result: labels, units, and the CSV output of each table.
+//! Tests of the tables of a result: labels, units, CSV output.
 
 use crate::common::{Scratch, run, tidegate};
 use record::table::TableReader;
 use std::path::Path;
 
-/// Two traffic entries, one of them with a label, and all recordings.
+/// A scenario with two traffic entries, one of them with a label, and with all recordings.
 const SCENARIO: &str = r#"
 name = "mice and elephants"
 duration = "300us"
@@ -69,7 +69,7 @@ fn labels_stand_in_the_summary_the_tables_and_the_comparison() {
     let value: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
     let printed = &value["runs"][1]["metrics"];
     assert_eq!(printed["fct_mean_ns@mice"], of[1]["fct_ns"]["mean"]);
-    // An exact metric name selects only that metric.
+    // A metric given by its exact name selects only this metric (and no others with this prefix).
     assert_eq!((&printed["completed"], printed.as_object().map(|all| all.len())), (&6.into(), Some(3)));
     let wrong = run(&[&vary[..], &["--metric", "fct@mouse"]].concat());
     assert!(wrong.code == Some(2) && wrong.err.contains("fct-mean@mice"), "{}", wrong.err);
@@ -81,7 +81,7 @@ fn labels_stand_in_the_summary_the_tables_and_the_comparison() {
     assert_eq!(sweep.code, Some(0), "{}", sweep.err);
     let csv = run(&["table", &scratch.path("swept"), "sweep"]).out;
     assert!(csv.contains(",fct_p99_ns@mice,") && csv.lines().count() == 3, "{csv}");
-    // With a single traffic entry without a label, no metric is split by label.
+    // If the only traffic entry has no label, no metric is split by label.
     let alone = SCENARIO.replace("label = \"elephants, all\"\n", "");
     let alone = format!("{}[record]\n", alone.split("[[traffic]]\nkind = \"pairs\"").next().expect("a part"));
     let ran = run(&["run", &scratch.file("alone.toml", &alone), "--json"]);
@@ -142,7 +142,7 @@ fn every_table_becomes_csv_and_files_of_the_user_stay() {
         "{}",
         into_itself.err
     );
-    // If a table cannot be read, the output folder is unchanged.
+    // If one table cannot be read, no file of the output folder is changed.
     let before = |name: &str| std::fs::read(Path::new(&folder).join(name)).expect(name);
     let (control, whole) = (before("control.csv"), std::fs::read(format!("{out}/queues.parquet")).expect("a table"));
     std::fs::write(format!("{out}/queues.parquet"), &whole[..whole.len() / 2]).expect("a file");
@@ -165,7 +165,7 @@ fn every_table_becomes_csv_and_files_of_the_user_stay() {
     assert!(empty.code == Some(2) && empty.err.contains("has no table"), "{}", empty.err);
 }
 
-/// Human-readable output is wrapped at the terminal width, unless a word is longer.
+/// Text for humans is wrapped at the terminal width (COLUMNS); only a single longer word may exceed it.
 #[test]
 fn lines_are_as_long_as_the_screen_is_wide() {
     let scratch = Scratch::new("table-width");

@@ -60,13 +60,14 @@ fn rules_are_counted_bounded_and_proved() {
     for more in [["--paths", "bounces=1"], ["--paths", "shortest"], ["--paths", "trees"], ["--paths", "n-shortest=2"]] {
         let file = rules(&scratch, &fabric, "r.json", &more);
         let proof = tagger(&["verify", &file, "--fabric", &fabric, "--routing", "shortest"]);
-        // Trees, and two paths per pair, do not cover all shortest paths, so the proof fails; but the rules are still
-        // free of deadlock.
+        // Trees, or two paths per pair of hosts, do not include all shortest paths, so some shortest paths are lossy
+        // and the proof fails; but the rules cannot deadlock.
         let everything = ["bounces=1", "shortest"].contains(&more[1]);
         assert_eq!(proof.code == Some(0), everything, "{more:?} {}", proof.out);
         assert!(proof.out.contains("ok    no-cycle"), "{}", proof.out);
     }
-    // Several path sets that the verifier generates itself; then a path set that it cannot generate, given as a list.
+    // First, path sets that the verifier generates itself. Then path sets that it cannot generate, given as a list of
+    // paths.
     let own = ["--paths", "trees", "--paths", "trees=servers", "--paths", "shortest", "--paths", "bounces=1"];
     let file = rules(&scratch, &fabric, "own.json", &own);
     let proof = tagger(&[["verify", &file, "--fabric", &fabric].as_slice(), &own].concat());
@@ -122,7 +123,7 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     assert_eq!(to("nftables", "linux", &["--only", "T1"]).code, Some(0));
     assert_eq!(scratch.names("linux"), ["NOTES.txt", "T1.nft", "T1.tc", "tidegate.sha256"]);
 
-    // Rules with a possible deadlock are not exported.
+    // Rules that do not change the tag at a bounce can deadlock: they are not exported.
     let text = std::fs::read_to_string(&file).unwrap().replace("\"new_tag\": 2", "\"new_tag\": 1");
     let unsafe_rules = scratch.file("unsafe.json", &text);
     let ran = tagger(&["export", &unsafe_rules, "--fabric", &fabric, "--to", "table"]);
@@ -130,8 +131,8 @@ fn sonic_files_appear_with_their_notes_and_nothing_where_a_switch_does_not_fit()
     assert!(ran.err.contains("can deadlock"), "{}", ran.err);
 }
 
-/// The proof is valid only for switches that select the queue by the new tag and do not starve the lossy class; exports
-/// for other switches are rejected.
+/// The rules are proved only for switches that select the queue by the new tag and do not starve the lossy class.
+/// Exports for other switches are rejected.
 #[test]
 fn rules_are_proved_and_exported_for_the_switches_at_hand() {
     let scratch = Scratch::new("tagger-switches");
@@ -173,7 +174,8 @@ fn rules_are_proved_and_exported_for_the_switches_at_hand() {
     }
 }
 
-/// The output for many switches is generated in parts of a few switches, on standard output and in the JSON object.
+/// Listings of many switches are rendered in batches: standard output, the JSON object and the folder must have equal
+/// content.
 #[test]
 fn a_listing_of_many_switches_is_the_same_on_the_screen_in_an_object_and_in_a_folder() {
     let scratch = Scratch::new("tagger-listing");
@@ -210,8 +212,8 @@ fn a_listing_of_many_switches_is_the_same_on_the_screen_in_an_object_and_in_a_fo
     assert_eq!(by_switch["T34"], Value::from(written));
 }
 
-/// SONiC's remapping for dual ToR, with two ToRs and two T1 switches: a packet for a server whose ToR link is down is
-/// sent up again. It then uses queue 2 instead of 3, or 6 instead of 4.
+/// SONiC's priority remapping for dual ToR, with two ToRs and two T1 switches. A packet for a server whose link is down
+/// is sent up again by the ToR; from there on it uses priority 2 instead of 3, or 6 instead of 4.
 #[test]
 fn two_tors_deadlock_without_tags_and_not_with_those_that_sonic_ships() {
     let scratch = Scratch::new("tagger-dual");
@@ -241,8 +243,8 @@ fn two_tors_deadlock_without_tags_and_not_with_those_that_sonic_ships() {
         assert_eq!(proof.code, Some(0), "{algorithm}: {}{}", proof.out, proof.err);
     }
 
-    // Rules for one class by the Clos rule; then the rules are duplicated for two classes, with tags 1 and 3 for one
-    // and 2 and 4 for the other.
+    // Generates rules for one class, and duplicates them for two classes: tags 1 and 3 for class `three`, 2 and 4 for
+    // class `four`.
     let one = rules(&scratch, &fabric, "one.json", &["--paths", "bounces=1"]);
     let mut file: Value = serde_json::from_slice(&std::fs::read(&one).unwrap()).unwrap();
     file["lossless_tags"] = json!([1, 2, 3, 4]);
@@ -280,7 +282,7 @@ fn two_tors_deadlock_without_tags_and_not_with_those_that_sonic_ships() {
     let export = tagger(&[to.as_slice(), &marks].concat());
     assert_eq!(export.code, Some(0), "{}{}", export.out, export.err);
     let config = &parsed(&export)["switches"]["T0a"];
-    // Ports of T0a towards its server, T1a and T1b.
+    // Ports of T0a towards its server, towards T1a, and towards T1b.
     let (server, first, second) = ("Ethernet0", "Ethernet4", "Ethernet8");
     let port = |name: &str| &config["PORT_QOS_MAP"][name];
     let lookup =
@@ -335,7 +337,7 @@ fn what_if_and_budget_answer_in_text_and_json() {
     assert!(over.code == Some(1) && over.out.contains("too much  T1: headroom in bytes"), "{}", over.out);
 }
 
-/// PFC has eight priorities, one of which is needed for lossy traffic.
+/// PFC has eight priorities, of which lossy traffic needs one: at most seven lossless tags can be exported.
 #[test]
 fn more_tags_than_priorities_are_warned_of_listed_and_not_exported() {
     let scratch = Scratch::new("tagger-priorities");
@@ -383,7 +385,7 @@ fn more_tags_than_priorities_are_warned_of_listed_and_not_exported() {
         );
     }
 
-    // Seven tags are possible only if control traffic has no priority of its own, which the operator must decide.
+    // With seven tags, no priority remains for control traffic. The operator must state this choice by `--tag` options.
     let seven = rules(&scratch, &fabric, "seven.json", &["--paths", "bounces=6"]);
     let unstated = to(&seven, "sonic", &["--only", "S1"]);
     assert!(unstated.code == Some(2) && unstated.err.contains("--tag TAG=DSCP:PRIORITY"), "{}", unstated.err);
@@ -393,7 +395,7 @@ fn more_tags_than_priorities_are_warned_of_listed_and_not_exported() {
         let one = ["--only", "S1", "--interface", "Ethernet{port+1}"];
         let fits = to(&seven, format, &[one.as_slice(), marks.as_slice()].concat());
         assert_eq!(fits.code, Some(0), "{}", fits.err);
-        // The ASIC has three lossless priorities.
+        // The ASIC supports only three lossless priorities.
         let more = [one.as_slice(), &["--profile", &profile], marks.as_slice()].concat();
         let over = to(&seven, format, &more);
         assert_eq!((over.code, over.out.as_str()), (Some(1), ""), "{}", over.err);
@@ -471,7 +473,7 @@ fn bad_input_is_exit_code_2_with_the_element_named() {
     let twice = scratch.file("twice.json", &twice.to_string());
     refused(&["rules", &twice, "--paths", "up-down"], "port `0` of `a` has two links");
 
-    // Invalid inputs that every command with a rule file rejects.
+    // Rule files that every command rejects.
     let good = std::fs::read_to_string(&file).unwrap();
     let ports = good.find("\"in\": [0, 1]").expect("a rule of L1");
     let changed = |name: &str, from: &str, to: &str| {

@@ -1,11 +1,11 @@
-//! Tests of exports for operators' environments: buffer profiles of platforms, different cable lengths at the two ends
-//! of a link, IPv6.
+//! Tests exports for real environments: IPv6, cable lengths that differ at the two ends of a link, buffer profiles of
+//! platforms, watchdog times.
 
 use crate::common::{Ran, Scratch, example, run};
 use serde_json::{Value, json};
 
-/// Exports the rules for the SONiC example with `bounces` bounces and the given options. Returns the result of the
-/// command and the folder of the `config_db` fragments.
+/// Generates rules for the SONiC example with `bounces` bounces, and exports them with the given options. Returns the
+/// outcome of the export and the folder of the `config_db` fragments.
 fn exported(scratch: &Scratch, bounces: u8, options: &[&str]) -> (Ran, String) {
     let (fabric, rules, folder) = (example("sonic"), scratch.path("rules.json"), scratch.path("out"));
     let paths = format!("bounces={bounces}");
@@ -23,7 +23,8 @@ fn notes(folder: &str) -> String {
     std::fs::read_to_string(format!("{folder}/NOTES.txt")).expect("notes")
 }
 
-/// Case 3: one rule per DSCP, because a set lookup of port concatenated with `ip6 dscp` never matches.
+/// The nftables export has one rule per DSCP, because a set lookup of the port concatenated with `ip6 dscp` never
+/// matches.
 #[test]
 fn nftables_matches_ipv6_by_one_rule_a_dscp() {
     let scratch = Scratch::new("exports-ipv6");
@@ -47,7 +48,7 @@ fn nftables_matches_ipv6_by_one_rule_a_dscp() {
     }
 }
 
-/// Returns the folder of two switches whose files state different cable lengths and speeds for the same link.
+/// Writes two switch files that state different cable lengths (5 m and 300 m) for the same link; returns their folder.
 fn two_ends(scratch: &Scratch, folder: &str, order: [&str; 2]) -> String {
     let at = scratch.path(folder);
     std::fs::create_dir_all(&at).unwrap();
@@ -70,7 +71,8 @@ fn two_ends(scratch: &Scratch, folder: &str, order: [&str; 2]) -> String {
     at
 }
 
-/// Case 4: the headroom at each end is that of the cable stated at that end, for any order of the files.
+/// The headroom at each end of a link is computed from the cable length in the file of that end, whatever the order of
+/// the files.
 #[test]
 fn headroom_is_of_each_ends_own_cable() {
     let scratch = Scratch::new("exports-ends");
@@ -93,8 +95,8 @@ fn headroom_is_of_each_ends_own_cable() {
     assert_eq!(found, [ends.clone(), ends]);
 }
 
-/// Case 7: the platform's own `3-4` entries are replaced by entries for three lossless priorities, and the platform's
-/// headroom is a minimum.
+/// The platform's entries `3-4` are replaced by one entry per lossless priority, and the headroom that the platform
+/// publishes is a minimum.
 #[test]
 fn a_platforms_ranges_are_replaced_and_its_headroom_is_a_floor() {
     let scratch = Scratch::new("exports-platform");
@@ -123,7 +125,7 @@ fn a_platforms_ranges_are_replaced_and_its_headroom_is_a_floor() {
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    // With one bounce, only priorities 3 and 4 are needed; they have separate entries.
+    // One bounce needs only priorities 3 and 4; they have separate entries, too.
     let (_, folder) = exported(&scratch, 1, &with);
     let config = read(&folder, "tor-1.json");
     let keys: Vec<&String> = config["BUFFER_PG"].as_object().unwrap().keys().collect();
@@ -136,7 +138,8 @@ fn a_platforms_ranges_are_replaced_and_its_headroom_is_a_floor() {
     assert!(notes(&folder).contains("--below-platform: headroom is as computed"));
 }
 
-/// Case 8: the poll interval of the PFC watchdog is at most its detection time and its restoration time.
+/// The poll interval of the PFC watchdog is the smaller of its detection time (400 ms) and its restoration time (200
+/// ms).
 #[test]
 fn the_watchdog_polls_no_later_than_either_time() {
     let scratch = Scratch::new("exports-watchdog");
@@ -212,7 +215,7 @@ fn files_of_another_platform_are_refused_with_file_and_key() {
     assert!(ran.err.contains("no file of it has the switch `leaf-1`"), "{}", ran.err);
 }
 
-/// The table in the guide compares every published median headroom with Tidegate's result.
+/// `fabric headroom --published` compares every published median with the computed headroom and SONiC's formula.
 #[test]
 fn our_headroom_is_compared_with_published_rows() {
     let ran = run(&["fabric", "headroom", "--published", "--json"]);

@@ -1,12 +1,12 @@
-//! SONiC exports for platforms that differ from the example: files without a hostname, link ends that state only some
-//! properties, options of other formats. Also the verification of switches that run the default export.
+//! SONiC exports with platform configurations that differ from the example: without a hostname, with ends of a link
+//! that state only some properties, with options of other formats. Also verifies switches that run the default export.
 
 use crate::common::{Ran, Scratch, example, run};
 use crate::running::config::{Files, leaf_spine, texts};
 use serde_json::{Value, json};
 use tagger::export::sonic::{Config, merge};
 
-/// Returns the fabric and the rules of the SONiC example with one bounce.
+/// Generates rules for one bounce for the SONiC example; returns the paths of the fabric and of the rules.
 fn rules(scratch: &Scratch) -> (String, String) {
     let (fabric, rules) = (example("sonic"), scratch.path("rules.json"));
     let made = run(&["tagger", "rules", &fabric, "--paths", "bounces=1", "--quiet", "--force", "--out", &rules]);
@@ -23,7 +23,7 @@ fn read(path: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).expect(path)).expect("JSON")
 }
 
-/// `--platform` with a file or folder that does not state the switch's hostname.
+/// `--platform` is a file, or a folder with a file, that does not state the hostname: its cable lengths apply.
 #[test]
 fn cables_of_a_file_without_a_hostname_count() {
     let scratch = Scratch::new("platforms-nameless");
@@ -46,14 +46,14 @@ fn cables_of_a_file_without_a_hostname_count() {
             let profile = config["BUFFER_PG"][format!("{port}|3")]["profile"].as_str().unwrap();
             config["BUFFER_PROFILE"][profile]["xoff"].as_str().unwrap().parse::<u64>().unwrap()
         };
-        // 2 x 10 us at 400 Gbps are 1,000,000 bytes in flight; the platform's profile for 40 m has a headroom of
-        // 283,136 bytes.
+        // Ethernet240 has a cable of 2000 m: 2 x 10 us x 400 Gbps = 1,000,000 bytes in flight. The others have 40 m,
+        // for which the platform publishes a headroom of 283,136 bytes.
         assert!((1_000_000..1_200_000).contains(&xoff("Ethernet240")), "{}", xoff("Ethernet240"));
         assert_eq!(xoff("Ethernet248"), 283_136);
     }
 }
 
-/// A length stated at both ends is compared even if one end states no speed.
+/// The cable lengths at the two ends of a link are compared even if only one end states the speed.
 #[test]
 fn each_value_that_both_ends_state_is_compared() {
     let scratch = Scratch::new("platforms-ends");
@@ -121,7 +121,7 @@ fn options_of_another_format_are_refused() {
     }
 }
 
-/// Returns a folder with the example's switch configurations, merged with the fragments of an export.
+/// Exports the rules, merges the fragments into the example's switch configurations, and returns their folder.
 fn loaded(scratch: &Scratch, options: &[&str]) -> String {
     let (out, folder) = (scratch.path("out"), scratch.path("running"));
     let ran = exported(scratch, &[&["--to", "sonic", "--force", "--out", &out], options].concat());
@@ -161,7 +161,7 @@ fn a_default_export_is_proved_on_switches_that_run_it() {
             let ran = verify(&["--trust-hosts", asked]);
             assert_eq!(ran.code, Some(i32::from(asked != trusted)), "{trusted} {asked}: {}{}", ran.out, ran.err);
         }
-        // Without the option, both are verified with `first`.
+        // Without `--trust-hosts`, the configuration is verified with `first`.
         assert_eq!(verify(&[]).code, Some(i32::from(trusted != "first")));
         for (tags, said) in [
             (&["--tag=1=26:3", "--tag=2=34:4", "--tag=9=50:6"][..], "no lossless tag 9"),
@@ -187,8 +187,8 @@ fn rules_of_a_fabric_with_other_flags_are_refused_with_the_flags() {
     }
 }
 
-/// A switch that computes its own headroom (dynamic buffer model): the exported headroom is at least the computed one,
-/// whose terms are listed. Without the ASIC table, the export is rejected.
+/// The switch computes its own headroom (dynamic buffer model): the exported headroom is at least the computed
+/// headroom, whose terms are in the notes. Without the ASIC table, the export is rejected.
 #[test]
 fn the_headroom_of_the_dynamic_buffer_model_is_a_minimum() {
     let scratch = Scratch::new("platforms-dynamic");
@@ -223,7 +223,7 @@ fn the_headroom_of_the_dynamic_buffer_model_is_a_minimum() {
     let notes: Vec<&str> = made["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     let note = notes.iter().find(|note| note.contains("400000 Mbit/s, 40 m")).expect("a note with the terms");
     assert!(note.contains("response of the neighbour       57920"), "{note}");
-    // A file without the required table, and the same table in two files.
+    // Rejected: a file without an ASIC table, and two files with the same table.
     for (files, said) in [
         (vec![example("sonic-platform/tor-1.json")], "the file has neither ASIC_TABLE nor PERIPHERAL_TABLE"),
         (vec![asic.clone(), asic], "ASIC_TABLE is in another file of --asic-table too"),
@@ -234,7 +234,7 @@ fn the_headroom_of_the_dynamic_buffer_model_is_a_minimum() {
     }
 }
 
-/// Exports rules for one bounce, merged into the running configurations of these switches.
+/// Exports rules for one bounce with the configurations `files` as fabric and as platform.
 fn merged(scratch: &Scratch, files: &Files, options: &[&str]) -> Ran {
     let (folder, rules) = (scratch.path("running"), scratch.path("rules.json"));
     std::fs::create_dir_all(&folder).unwrap();
@@ -256,8 +256,8 @@ fn merged_configurations_are_judged_by_all_rules_of_the_fabric_check() {
     let safe = merged(&scratch, &leaf_spine(3, 2, 1), &["--out", &out]);
     assert_eq!(safe.code, Some(0), "{}", safe.err);
     assert!(notes().contains(said) && !notes().contains("Finding that"), "{}", notes());
-    // The notes list a finding that existed before the merge, and the number of findings that the merge removes: the
-    // lossy profile of queue 3, which the export overwrites.
+    // The notes list the finding that existed before the merge and remains (a misspelt key), and the number of findings
+    // that the merge removes (the lossy profile of queue 3, which the export overwrites).
     let mut files = leaf_spine(3, 2, 1);
     files[0].1["PORT"]["Ethernet4"]["speeed"] = "1".into();
     files[1].1["BUFFER_QUEUE"]["Ethernet4|3-4"]["profile"] = "egress_lossy_profile".into();
@@ -266,8 +266,8 @@ fn merged_configurations_are_judged_by_all_rules_of_the_fabric_check() {
     let said = "Finding that existed before the merge, and remains: leaf-00.json: PORT|Ethernet4.speeed: unknown-key";
     assert!(notes().contains(said) && !notes().contains("merge creates"), "{}", notes());
     assert!(notes().contains("The merge removes 1 finding of that check."), "{}", notes());
-    // The export uses other priorities than the platform. Priority groups 3 and 4 of the platform then remain lossless
-    // without PFC, and a queue with WRED drops becomes lossless.
+    // The tags use priorities 1 and 2 instead of the platform's 3 and 4. Priority groups 3 and 4 then remain lossless
+    // without PFC, and queue 1, which has WRED drops, becomes lossless: the merge creates these findings.
     let mut files = leaf_spine(3, 2, 1);
     files[0].1["WRED_PROFILE"]["DROPS"] = json!({ "ecn": "ecn_none", "wred_green_enable": "true" });
     files[0].1["QUEUE"]["Ethernet0|1"]["wred_profile"] = "DROPS".into();

@@ -1,6 +1,6 @@
-//! Tagger on switches that select the queue by the old or the new tag, with weighted or strict-priority schedulers. If
-//! the verifier of rules or the verifier of the switch configuration excludes deadlock and starvation, a simulation
-//! must find neither.
+//! Tagger on switches that select the egress queue by the arriving or the new tag, with weighted or strict-priority
+//! schedulers. If the verifier of the rules, or the verifier of the switch configuration, excludes deadlock and
+//! starvation, a simulation must find neither.
 
 use crate::common::{Scratch, run};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
@@ -26,7 +26,7 @@ impl Dice {
     }
 }
 
-/// Draws a fabric, its rules, and misconfigured routes with routing loops and bounces.
+/// Draws a scenario with a fabric, tagger rules, and wrong routes that cause routing loops and bounces.
 fn random(case: u64) -> (String, Algorithm, Switches) {
     let mut dice = Dice(Stream::new(case, 0, 9));
     let link = "link = { rate = \"40Gbps\", delay = \"500ns\" }";
@@ -75,7 +75,7 @@ class = 1
         egress = names[1],
         xoff = dice.one(&["12", "24", "60"]),
         // With strict priority the buffer is small, so that starvation is detected within the run: a queue counts as
-        // starved if its port sends a whole buffer of other frames.
+        // starved if its port has sent a whole buffer of other frames.
         buffer = if scheduler == Scheduler::Strict { "1MB" } else { "16MB" },
         load = dice.one(if scheduler == Scheduler::Strict { &["0.4", "0.9"] } else { &["0.1", "0.2", "0.4"] }),
     );
@@ -100,8 +100,8 @@ class = 1
     (text, algorithm, Switches { egress, scheduler })
 }
 
-/// Returns switch configurations that implement these rules, where tag t has DSCP t and priority t. `None` if a switch
-/// needs more than 16 traffic classes.
+/// Returns SONiC configurations of the switches that implement these rules, where tag t has DSCP t and priority t.
+/// `None` if a switch needs more than 16 traffic classes.
 fn configuration(fabric: &Fabric, table: &RuleTable, on: Switches) -> Option<Vec<(String, Value)>> {
     let lookup = table.lookup(fabric);
     fabric
@@ -118,7 +118,7 @@ fn switch(
     on: Switches,
 ) -> Option<Value> {
     let ports = 0..fabric.ports(node).len() as PortIndex;
-    // New tag by egress port, for a tag and an ingress port.
+    // Returns the new tags by egress port, for an arriving tag and an ingress port.
     let row = |tag: u8, ingress| ports.clone().map(|egress| lookup.new_tag(node, tag, ingress, egress)).collect();
     let mut classes: BTreeMap<(u8, Vec<Option<u8>>), u8> = BTreeMap::new();
     for (&tag, ingress) in table.lossless_tags.iter().flat_map(|tag| ports.clone().map(move |port| (tag, port))) {
@@ -136,7 +136,7 @@ fn switch(
             .collect::<Map<_, _>>()
             .into()
     };
-    // Values by traffic class: first that of lossy traffic, then those of the other classes.
+    // Returns a map from each traffic class to a value: class 0 is that of lossy traffic.
     let by_class = |lossy: u8, value: &dyn Fn(u8, &[Option<u8>]) -> u8| {
         let mut values = vec![lossy; classes.len() + 1];
         classes.iter().for_each(|((tag, row), class)| values[usize::from(*class)] = value(*tag, row));
@@ -193,8 +193,8 @@ fn switch(
     Some(file)
 }
 
-/// Returns whether `tagger verify --running` proves these rules for switches with this configuration, and the output of
-/// the command. `None` if the configuration is not possible.
+/// Runs `tagger verify --running` on switches that implement these rules; returns whether it proves them, and its
+/// output. `None` if no configuration can implement the rules.
 fn of_device(
     scratch: &Scratch,
     text: &str,
@@ -212,7 +212,7 @@ fn of_device(
     let (scenario, rules) = (scratch.file("fabric.toml", text), scratch.file("rules.json", &table.write(fabric)));
     let tags: Vec<String> = table.lossless_tags.iter().map(|tag| format!("--tag={tag}={tag}:{tag}")).collect();
     let mut arguments = vec!["tagger", "verify", &rules, "--fabric", &scenario, "--running", &folder];
-    // The rules of every tag must be implemented at every port, including the ports towards hosts.
+    // Hosts may send any tag, so the rules of every tag must be implemented also at ports towards hosts.
     arguments.push("--trust-hosts=any");
     arguments.extend(tags.iter().map(String::as_str));
     let ran = run(&arguments);
@@ -220,9 +220,9 @@ fn of_device(
     Some((ran.code == Some(0), ran.out))
 }
 
-/// Returns the number of frames that remain in the network after the traffic has ended and there was enough time to
-/// drain every queue and to exhaust the hop limit of every looping frame. Such frames are in a deadlock. Returns 0 if
-/// this run reports a deadlock itself.
+/// Returns the number of frames in the network long after the traffic has ended: the time suffices to drain every queue
+/// and to exhaust the hop limit of every looping frame, so frames that remain are in a deadlock. Returns 0 if the run
+/// itself reports a deadlock.
 fn remaining(text: &str, stop: &StopFlag) -> u64 {
     let ended = text.replacen("duration = \"400us\"", "duration = \"200ms\"", 1).replacen(
         "process = \"constant\"",
@@ -263,13 +263,13 @@ fn no_deadlock_or_starvation_that_the_verifier_excluded() {
         if let Some((pass, out)) = of_device(&scratch, &text, &table, fabric, on) {
             devices += 1;
             assert!(!(pass && (deadlock || stall)), "case {case}: its device was proved:\n{text}\n{out}");
-            // The configuration implements the switches that the verifier of the rules assumes, so the two results must
-            // be equal. Not under strict priority: the check of the configuration also rejects lossless queues that a
-            // queue of higher priority can starve, whereas the verifier checks only the starvation of lossy frames.
+            // The configuration implements the switches that the rule verifier assumes, so both verdicts must agree.
+            // Strict priority is an exception: the configuration verifier also rejects lossless queues that a queue of
+            // higher priority can starve, whereas the rule verifier checks only the starvation of lossy frames.
             assert!(on.scheduler == Scheduler::Strict || pass == verdict.pass(), "case {case}:\n{text}\n{out}");
             assert!(!pass || verdict.pass(), "case {case}:\n{text}\n{out}");
         }
-        // If no check reports a deadlock, no frame may remain blocked.
+        // If the run reports no deadlock, no frame may remain in the network.
         if !deadlock {
             let left = remaining(&text, &stop);
             assert!(left == 0, "case {case}: {left} frames remain, and no deadlock was found:\n{text}");
@@ -280,7 +280,7 @@ fn no_deadlock_or_starvation_that_the_verifier_excluded() {
         closed += u32::from(deadlock);
         starved += u32::from(stall);
     }
-    // All outcomes must occur: some rules are proved, and among the rejected ones many actually deadlock or starve a
+    // All outcomes must occur: proved rules, and among the rejected rules many that actually deadlock or starve a
     // queue.
     let counts = format!(
         "{proved} proved, {refused} refused, {closed} deadlocks, {starved} stalls, {devices} devices, {drained} drained"

@@ -3,8 +3,8 @@
 use crate::common::{Scratch, example, run};
 use std::path::Path;
 
-/// Compares the text with a file in `tests/trim/`; `UPDATE_TRIM=1 cargo test -p tidegate --test cli trim` rewrites that
-/// folder.
+/// Compares the text with a file in `tests/trim/`. `UPDATE_TRIM=1 cargo test -p tidegate --test cli trim` rewrites the
+/// files.
 fn kept(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trim").join(name);
     if std::env::var_os("UPDATE_TRIM").is_some() {
@@ -69,7 +69,7 @@ fn unsupported_features_of_a_switch_are_reported() {
     }
 }
 
-/// The fabric is a folder of config_db.json files, so each switch has the port names of its own file.
+/// The fabric is a folder of `config_db.json` files: in the export, each switch has the port names of its own file.
 #[test]
 fn ports_that_trim_have_the_names_of_the_file() {
     let scratch = Scratch::new("trim-names");
@@ -102,7 +102,8 @@ fn ports_that_trim_have_the_names_of_the_file() {
     assert!(idle.code == Some(2) && idle.err.contains("names all ports"), "{}", idle.err);
 }
 
-/// The report on a trimmed packet states the port and time of the trim, and its parts add up to the total delay.
+/// `why --packet` states the port and time at which the packet was trimmed, and the delay components sum to the total
+/// delay.
 #[test]
 fn why_locates_the_trim_of_a_packet() {
     let scratch = Scratch::new("trim-why");
@@ -114,7 +115,7 @@ fn why_locates_the_trim_of_a_packet() {
     assert!(trims["trims"].as_u64() > Some(0) && trims["trims"] == summary["event_counts"]["trims"], "{trims}");
     let text = run(&["run", &example("trim-shared-buffer.toml")]).out;
     assert!(text.contains("of payload cut; ") && text.contains("most at "), "{text}");
-    // Searches the packet numbers of the trace for a trimmed packet.
+    // Try the packet numbers of the trace until one is a trimmed packet.
     let cut = (0..4000).find_map(|number| {
         let ran = run(&["why", &out, "--packet", &number.to_string()]);
         (ran.code == Some(0) && ran.out.contains("its header is forwarded")).then_some(ran.out)

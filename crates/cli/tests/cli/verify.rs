@@ -21,7 +21,7 @@ const CLOS: [&str; 15] = [
     "--delay",
     "1us",
 ];
-/// The two flows of Tagger's Fig. 3, green and blue, which bounce once each.
+/// The two flows of Tagger's Fig. 3, green and blue; each bounces once.
 const BOUNCED: &str = "H9 T3 L3 S2 L2 S1 L1 T1 H1\nH5 T2 L2 S1 L3 S2 L4 T4 H13\n";
 
 fn check(more: &[&str]) -> crate::common::Ran {
@@ -48,7 +48,7 @@ fn two_bounced_flows_close_the_circle_of_the_paper() {
     ] {
         assert!(ran.out.contains(line), "{line}\n{}", ran.out);
     }
-    // Each flow alone causes no cyclic buffer dependency.
+    // One of the flows alone causes no cyclic buffer dependency.
     for flow in BOUNCED.lines() {
         let alone = scratch.file("alone.txt", flow);
         assert_eq!(check(&["--paths", &alone]).code, Some(0), "{flow}");
@@ -72,7 +72,7 @@ fn routing_failures_and_bounces_are_choices() {
     let bounced = check(&["--bounces", "1", "--json"]);
     let json: Value = serde_json::from_str(&bounced.out).unwrap();
     assert_eq!((bounced.code, &json["bounces"], &json["routing"]), (Some(1), &1.into(), &"shortest".into()));
-    // A disconnected host is reported, but is not a deadlock.
+    // The failed link disconnects H1: this is reported as a hint, and is not a deadlock.
     let ran = check(&["--fail", "H1-T1"]);
     assert_eq!(ran.code, Some(0));
     assert!(ran.out.contains("hint  no route leads from host `H"), "{}", ran.out);
@@ -119,11 +119,11 @@ fn what_the_question_cannot_mean_is_refused() {
     assert!(without.code == Some(2) && without.err.contains("--pfc"), "{}", without.err);
 }
 
-/// A chain of three switches with one host each, by port: S1: 0 = H1, 1 = S2; S2: 0 = H2, 1 = S1, 2 = S3; S3: 0 = H3, 1
-/// = S2.
+/// A chain of three switches with one host each. Peers by port: S1: 0 = H1, 1 = S2; S2: 0 = H2, 1 = S1, 2 = S3; S3: 0 =
+/// H3, 1 = S2.
 const LINE: [&str; 9] = ["line", "--switches", "3", "--hosts-per-switch", "1", "--rate", "10Gbps", "--delay", "1us"];
 
-/// Returns rules for all paths of [`LINE`]; `s2` has the rules of the middle switch.
+/// Returns a rule file for [`LINE`], in which the middle switch has the rules `s2`.
 fn rules(s2: &str) -> String {
     let ends =
         r#"[ {"tag": 1, "in": [0], "out": [1], "new_tag": 1}, {"tag": 1, "in": [1], "out": [0], "new_tag": 1} ]"#;
@@ -140,10 +140,10 @@ fn rules(s2: &str) -> String {
 const MIDDLE: &str = r#"[ {"tag": 1, "in": [0], "out": [1, 2], "new_tag": 1},
     {"tag": 1, "in": [1], "out": [0, 2], "new_tag": 1},
     {"tag": 1, "in": [2], "out": [0, 1], "new_tag": 1} ]"#;
-/// A rule whose port bitmaps also match unintended pairs of ports.
+/// A rule whose port sets also match frames that leave through their ingress port.
 const SLOPPY: &str = r#"[ {"tag": 1, "in": [0, 1, 2], "out": [0, 1, 2], "new_tag": 1} ]"#;
 
-/// Returns the fabric hash of [`LINE`], taken from the error for a wrong hash.
+/// Returns the hash of the fabric [`LINE`], which is taken from the error for a wrong hash.
 fn hash(scratch: &Scratch) -> String {
     let file = scratch.file("wrong.json", &rules(MIDDLE).replace("HASH", "0000000000000000"));
     let ran = verify(&file, &[]);
@@ -179,7 +179,7 @@ fn rules_are_proved_or_refuted() {
     assert!(verify(&good, &[]).out.contains("hint  without --paths and --routing"));
 
     let sloppy = scratch.file("sloppy.json", &rules(SLOPPY).replace("HASH", &hash));
-    // Frames that are sent back through their ingress port cause no cycle if only one switch does so.
+    // If only one switch sends frames back through their ingress port, there is no cycle.
     assert_eq!(verify(&sloppy, &["--paths", &paths]).code, Some(0));
 }
 
@@ -257,7 +257,7 @@ fn rules_that_say_nothing_are_refused_with_their_place() {
     assert!(other.code == Some(2) && other.err.contains("they have switches 3, this one has 4"), "{}", other.err);
 }
 
-/// A check of the paths of one host would be a check over nothing.
+/// A fabric with one host has no paths between hosts: commands that check such paths reject it.
 #[test]
 fn a_fabric_with_one_host_is_refused_where_paths_are_checked() {
     let scratch = Scratch::new("one-host");

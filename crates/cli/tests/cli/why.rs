@@ -1,11 +1,11 @@
-//! Tests that `tidegate why` reports the cause, port and time of every loss and every pause.
+//! Tests that `tidegate why` reports the cause, port and time of each loss and each pause.
 
 use crate::common::{Ran, Scratch, run};
 use record::trace::{TraceEvent, TraceRow, read_trace};
 use std::path::Path;
 use text::numbers::{instant, span_ps};
 
-/// Runs a scenario with a full trace. Returns the result folder and the trace rows.
+/// Runs a scenario with a full trace. Returns the result folder and the rows of the trace.
 fn traced(scratch: &Scratch, name: &str, scenario: &str) -> (String, Vec<TraceRow>) {
     let file = scratch.file(&format!("{name}.toml"), scenario);
     let out = scratch.path(name);
@@ -21,7 +21,7 @@ fn why(out: &str, what: &str, of: &str) -> String {
     ran.out
 }
 
-/// Returns the number of the first packet lost because of `cause`, and the time of the loss.
+/// Returns the number of the first packet that was lost because of `cause`, and the time of the loss as text.
 fn first_lost(rows: &[TraceRow], cause: &str) -> (String, String) {
     let by = |row: &&TraceRow| matches!(&row.event, TraceEvent::Dropped { cause: found, .. } if found == cause);
     let row = rows.iter().find(by).unwrap_or_else(|| panic!("nothing was lost by: {cause}"));
@@ -98,7 +98,8 @@ fn every_cause_of_loss_is_reported_with_location_and_time() {
     }
 }
 
-/// A chain of three switches: the last port is congested, and pauses propagate back to the first host.
+/// Four flows to H5 in a line of three switches: the port S3:0 to H5 is congested, and pauses propagate back to H1 and
+/// H2.
 const ROW: &str = r#"
 duration = "100us"
 [fabric]
@@ -133,13 +134,12 @@ fn every_pause_is_explained_and_traced_to_the_congested_port() {
                 continue;
             }
             (stopped, explained_pauses) = (true, explained_pauses + 1);
-            // A pause that renews an earlier one, or that a resume overrides before it takes effect, is not a separate
-            // pause.
+            // The explanation lists each pause with its start and class.
             let line = output.lines().find(|line| line.contains(&instant(from)) && line.contains("is stopped (class"));
             assert!(line.is_some_and(|line| line.contains("class 3")), "{from} at {}:{at}\n{output}", port.name);
         }
         assert_eq!(stopped, output.contains("is stopped (class"), "{output}");
-        // Every pause has a root cause: a port with several inputs that is itself not paused.
+        // Each explanation of a pause ends at a congested port that is not paused, or at an account that has drained.
         let stops = output.matches("is stopped (class").count();
         let roots = output.matches("which was not stopped: that is the congested port").count();
         let drained = output.matches("no frame of it was left").count();
@@ -160,7 +160,7 @@ fn every_pause_is_explained_and_traced_to_the_congested_port() {
 fn waits_add_up_and_name_the_flows_ahead() {
     let scratch = Scratch::new("why-waits");
     let (out, rows) = traced(&scratch, "row", ROW);
-    // The packet with the longest queueing delay at a switch.
+    // Select the packet with the longest queueing delay at a port.
     let waited = |row: &&TraceRow| match row.event {
         TraceEvent::Started { since, .. } => row.at - since,
         _ => units::Time::ZERO,
@@ -188,7 +188,7 @@ fn waits_add_up_and_name_the_flows_ahead() {
     );
 }
 
-/// An express frame of 500 B preempts a frame of 1500 B.
+/// An express frame of 500 B (H2, class 7) preempts a frame of 1500 B (H1, class 0) at the switch port to H3.
 const PREEMPTION: &str = r#"
 duration = "900us"
 [fabric]
@@ -217,8 +217,8 @@ frame = "500B"
 class = 7
 "#;
 
-/// The preempted frame is delayed by the express frame: 500 bytes, 20 bytes of preamble and gap, and 24 bytes of
-/// fragment overhead take 43.52 us at 100 Mbps.
+/// The preempted frame is delayed by the express frame (500 bytes), 20 bytes of preamble and gap, and 24 bytes of
+/// fragment overhead: 544 bytes x 8 / 100 Mbps = 43.52 us.
 #[test]
 fn the_time_between_fragments_is_part_of_what_a_packet_took() {
     let scratch = Scratch::new("why-preemption");
@@ -322,7 +322,7 @@ fn errors_of_bad_input_state_the_correct_input() {
         &["flow was not traced", "flows 2", "add 1 to [record] trace.flows"],
     );
 
-    // An incomplete copy of a result, and a result of another version.
+    // An incomplete copy of a result (a summary and a truncated trace) is rejected.
     let read = |name: &str| std::fs::read(Path::new(&out).join(name)).expect("a file");
     let summary = String::from_utf8(read("summary.json")).expect("text");
     let half = scratch.0.join("half");
@@ -332,7 +332,7 @@ fn errors_of_bad_input_state_the_correct_input() {
     refused(&run(&["why", half.to_str().expect("UTF-8"), "--flow", "0"]), &["half", "results_hash"]);
 }
 
-/// The result is complete, but of another version.
+/// The result is complete, but its summary states another version.
 #[test]
 fn a_result_of_another_version_is_refused() {
     let scratch = Scratch::new("why-version");
@@ -373,8 +373,8 @@ fn wrong_choices_are_reported_with_their_line() {
     }
 }
 
-/// The list of slowest flows, which needs no trace: unfinished flows first, then flows by slowdown, optionally up to a
-/// flow size.
+/// `--slowest`, which needs no trace, lists unfinished flows first, then flows by descending slowdown; `--up-to` limits
+/// the flow size.
 #[test]
 fn the_slowest_flows_are_found_without_a_trace() {
     let scratch = Scratch::new("slowest");

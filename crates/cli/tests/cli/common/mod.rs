@@ -43,7 +43,8 @@ pub struct Scratch(pub PathBuf);
 
 impl Scratch {
     pub fn new(name: &str) -> Scratch {
-        // Tests in one process run concurrently, and two tests may use the same name.
+        // Tests run concurrently in one process, and two tests may use the same name, so a number makes the folder
+        // unique.
         static CREATED: AtomicUsize = AtomicUsize::new(0);
         let number = CREATED.fetch_add(1, Ordering::Relaxed);
         let path = std::env::temp_dir().join(format!("tidegate-cli-{name}-{}-{number}", std::process::id()));
@@ -56,7 +57,7 @@ impl Scratch {
         self.0.join(name).to_str().expect("UTF-8").to_owned()
     }
 
-    /// Writes a file and returns its path.
+    /// Writes a file in the folder and returns its path.
     pub fn file(&self, name: &str, content: &str) -> String {
         std::fs::write(self.0.join(name), content).expect("a file");
         self.path(name)
@@ -104,7 +105,8 @@ pub fn endless() -> String {
     text.split("[record]").next().unwrap_or_default().to_owned()
 }
 
-/// A small scenario with a short run time and all recordings: flows share ports, are queued, ECN-marked and paused.
+/// A small scenario with a short run time and all recordings: flows share ports, and frames are queued, ECN-marked and
+/// paused.
 pub const SMALL: &str = r#"name = "small"
 duration = "200us"
 
@@ -139,8 +141,8 @@ throughput = { every = "10us" }
 pauses = true
 "#;
 
-/// Checks that invalid scenarios are rejected. Each row has a line of the valid scenario, its replacement, the line
-/// that the error reports (empty: the replacement), and parts of the message.
+/// Checks that invalid scenarios are rejected. Each row has a line of the valid scenario `good`, its replacement, the
+/// line that the error must point to (if empty: the replacement), and parts of the error message.
 pub fn refused(name: &str, good: &str, rows: &[(&str, &str, &str, &[&str])]) {
     let scratch = Scratch::new(name);
     let printed = run(&["run", &scratch.file("good.toml", good), "--quiet"]);

@@ -1,4 +1,4 @@
-//! Executes the commands on a page: the text below `$ command` must equal the output of the command.
+//! Executes the commands on a documentation page: the text below `$ command` must equal the output of the command.
 
 use super::Scratch;
 use std::fs;
@@ -21,7 +21,7 @@ pub struct PageRunner {
     /// Temporary folder, removed when dropped.
     _scratch: Scratch,
     folder: PathBuf,
-    /// Value of `PATH` for the commands.
+    /// Value of the environment variable `PATH` for the commands.
     path: String,
 }
 
@@ -35,8 +35,9 @@ impl PageRunner {
         PageRunner { folder: scratch.0.clone(), _scratch: scratch, path }
     }
 
-    /// Creates a folder with the sources, as after a checkout. Unless `installed` is set, there is no `tidegate` until
-    /// cargo installs it; the binary under test then replaces the one that cargo would build from these sources.
+    /// Creates a folder with the sources, as after a checkout. If `installed` is false, there is no `tidegate` until a
+    /// command of the page installs it by cargo; a stand-in for cargo then installs the binary under test instead of
+    /// building it.
     pub fn with_sources(name: &str, installed: bool) -> PageRunner {
         let scratch = Scratch::new(name);
         let [folder, tools, programs] = ["tidegate", "tools", "programs"].map(|part| scratch.0.join(part));
@@ -66,7 +67,7 @@ impl PageRunner {
         PageRunner { folder, _scratch: scratch, path }
     }
 
-    /// Returns the output of a command including standard error, with machine-dependent speeds removed.
+    /// Returns the output of a command with its standard error, after removing speeds, which depend on the machine.
     fn printed(&mut self, command: &str) -> String {
         if let Some(folder) = command.strip_prefix("cd ") {
             self.folder = self.folder.join(folder);
@@ -111,7 +112,7 @@ impl PageRunner {
             }
             current += &self.printed(&command);
             commands += 1;
-            // Skips the previous output, up to the next command or the end of the code block.
+            // Skip the previous output, which ends at the next command or at the end of the code block.
             let mut rest = lines.clone();
             while rest.next().is_some_and(|line| !line.starts_with("$ ") && line != "```") {
                 lines.next();
@@ -120,7 +121,7 @@ impl PageRunner {
         (current, commands)
     }
 
-    /// Executes a page and compares it with the outputs of its commands, or rewrites it with `UPDATE_DOCS`.
+    /// Executes the commands of a page and compares the page with their outputs; rewrites it if `UPDATE_DOCS` is set.
     pub fn holds(&mut self, page: &str, least_commands: usize) {
         let path = root().join("docs").join(page);
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{page}: {error}"));
@@ -155,12 +156,12 @@ impl PageRunner {
     }
 }
 
-/// Removes a machine-dependent duration from the end of a line, as in `  holds (0.3 s)`.
+/// Removes a duration from the end of a line, as in `  holds (0.3 s)`, because it depends on the machine.
 fn timeless(line: &str) -> &str {
     line.strip_suffix(" s)").and_then(|line| line.rsplit_once(" (")).map_or(line, |(line, _)| line)
 }
 
-/// Units by which measured values are recognised.
+/// Units after which a number counts as a measured value.
 const UNITS: [&str; 9] = ["ns", "us", "ms", "Mbps", "Gbps", "Tbps", "KB", "MB", "GB"];
 
 /// Returns numbers with a unit or thousands separator (52.72 Gbps, 4.86 ms, 65,438) that occur in the text but in none
@@ -186,7 +187,7 @@ pub fn numbers_not_shown(text: &str) -> Vec<String> {
         let next = words.get(at + 1).map_or("", |word| word.trim_matches(|c: char| !c.is_ascii_alphabetic()));
         let (own, is_unit) = (&number[digits.len()..], |word: &str| UNITS.contains(&word));
         let unit = if own.is_empty() && is_unit(next) { next } else { "" };
-        // Round numbers with a unit, and version numbers, are not outputs of a run.
+        // Round numbers with a unit, and version numbers, are not measured values.
         let measured = digits.contains(',') || digits.contains('.') && (is_unit(own) || is_unit(unit));
         if measured && !shown.contains(&format!("{number}{unit}")) {
             missing.push(format!("{number}{unit}"));
