@@ -25,7 +25,7 @@ pub struct Explanation {
     pub title: String,
     /// Sentences, in order.
     pub lines: Vec<Line>,
-    /// Keys and values for programs.
+    /// Further members of the JSON object, in addition to `title` and `lines`.
     pub facts: Map<String, Value>,
 }
 

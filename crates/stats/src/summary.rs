@@ -419,7 +419,7 @@ pub struct Backpressure {
     pub outputs: Vec<OutputXoffs>,
 }
 
-/// XOFFs requested by one output.
+/// Number of XOFFs that the backpressure of one output port requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputXoffs {
     /// The node.

@@ -69,9 +69,9 @@ pub struct Load {
 /// Selects frames by source and destination node; `None` selects every host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TrafficSelector {
-    /// Source.
+    /// Index of the source node.
     pub src: Option<u32>,
-    /// Destination.
+    /// Index of the destination node.
     pub dst: Option<u32>,
 }
 
