@@ -1,8 +1,8 @@
 //! Checks of network files, a module for each fuzz target.
 
 pub mod fabric_export {
-    //! Export of fabrics to every format. A valid network is either rejected by a format with a reason, or written and
-    //! read again with its size preserved.
+    //! Export of fabrics to every format. A format either rejects a valid fabric with a reason, or writes it so that
+    //! reading the file gives a fabric of the same size.
 
     use fabric::files::{Format, Options, detect};
     use fabric::{Fabric, LinkSpec};
@@ -10,7 +10,7 @@ pub mod fabric_export {
 
     const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
-    /// Fails on a text that violates the property.
+    /// Panics if the text violates the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let options = Options { hosts_per_switch: 1, ..Options::new(LINK) };
@@ -29,7 +29,8 @@ pub mod fabric_export {
             };
             let options = Options { hosts_per_switch: 0, ..options.clone() };
             let again = format.read(&written, &options);
-            // A link table does not state hosts. Without nodes that are recognised as hosts it is not a valid fabric.
+            // A link table does not state which nodes are hosts. If the reader recognises no node as a host, the table
+            // is not a valid fabric.
             if format == Format::LinkCsv {
                 let same = |again: &Fabric| again.links().len() == fabric.links().len();
                 assert!(
@@ -40,7 +41,8 @@ pub mod fabric_export {
             }
             let again = again.unwrap_or_else(|error| panic!("{}: {error}\n{written}", format.name()));
             assert_eq!(size(&again), size(&fabric), "{}", format.name());
-            // Reading may renumber nodes in file order, but only once.
+            // The first reading of an exported file may renumber nodes in file order. A second export and reading must
+            // not change the file.
             let second = format.write(&again).expect("what was written once");
             let settled = format.read(&second, &options).expect("what was written can be read");
             assert_eq!(format.write(&settled), Ok(second), "{}: written again it is the same", format.name());
@@ -49,8 +51,8 @@ pub mod fabric_export {
 }
 
 pub mod fabric_formats {
-    //! Detected topology formats: any text is an error or a network, and a network that was read can be written in each
-    //! complete format and read again with all links.
+    //! Detected topology formats: any text is an error or a fabric. A fabric that was read can be written in each
+    //! format without data loss, and reading that file gives a fabric with all links.
 
     use fabric::LinkSpec;
     use fabric::files::{Format, Options, detect};
@@ -58,7 +60,7 @@ pub mod fabric_formats {
 
     const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
-    /// Fails on a text that violates the property.
+    /// Panics if the text violates the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let options = Options { hosts_per_switch: 1, ..Options::new(LINK) };
@@ -68,7 +70,7 @@ pub mod fabric_formats {
             Err(error) => return assert!(!error.to_string().is_empty()),
         };
         fabric.check().expect("what was read is a network");
-        // XML cannot contain every character, and white space around names is lost.
+        // Skip fabrics with unusual names: XML cannot contain every character, and white space around names is lost.
         let plain = |name: &str| name.chars().all(|c| c.is_ascii_graphic()) && !name.is_empty();
         if fabric.links().len() > 1000 || !fabric.nodes().iter().all(|node| plain(&node.name)) {
             return;
@@ -87,11 +89,11 @@ pub mod fabric_formats {
 }
 
 pub mod fabric_hpcc {
-    //! `topology.txt`: any text is an error or a network, and a network that was read can be written and read again.
+    //! `topology.txt`: any text is an error or a fabric, and a fabric that was read can be written and read again.
 
     use fabric::files::{read_hpcc, write_hpcc};
 
-    /// Fails on a text that violates the property.
+    /// Panics if the text violates the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let fabric = match read_hpcc(text) {
@@ -108,7 +110,7 @@ pub mod fabric_hpcc {
 }
 
 pub mod fabric_node_link {
-    //! Node-link JSON: any text is an error or a network, and a network that was read can be written and read again.
+    //! Node-link JSON: any text is an error or a fabric, and a fabric that was read can be written and read again.
 
     use fabric::LinkSpec;
     use fabric::files::{Options, read_node_link, write_node_link};
@@ -116,7 +118,7 @@ pub mod fabric_node_link {
 
     const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
-    /// Fails on a text that violates the property.
+    /// Panics if the text violates the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         for hosts_per_switch in [0, 2] {

@@ -6,7 +6,7 @@ pub mod record_fct {
 
     use record::flows::{FctFormat, FctLine, read_fct};
 
-    /// Fails on a text that violates the property.
+    /// Panics if the text violates the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let _ = FctFormat::detect(text);
@@ -46,7 +46,7 @@ pub mod record_tables {
     use std::path::{Path, PathBuf};
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let (scratch, again, run) = (Scratch::new(), Scratch::new(), ScenarioIdentity::default());
         std::fs::write(&scratch.0, bytes).expect("a temporary file");
@@ -75,7 +75,7 @@ pub mod record_tables {
         read.map_err(|error| assert!(!error.to_string().is_empty())).ok()
     }
 
-    /// Temporary file of this process, removed at the end.
+    /// Temporary file of this process; it is deleted when the value is dropped.
     struct Scratch(PathBuf);
 
     impl Scratch {

@@ -9,7 +9,7 @@ pub mod running_config {
     use running::{Binding, Options, PathSet, QueueBinding};
     use units::{Rate, Time};
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let configs = match running::read(&[("input.json".to_owned(), text.to_owned())]) {
@@ -31,7 +31,7 @@ pub mod running_config {
             let options = Options { binding, paths, headroom: &|conditions| 3 * conditions.mtu, asic: None };
             let Ok(report) = running::judge(&fabric, &configs, &options) else { return };
             assert_eq!(report.safe(), report.findings.is_empty());
-            // A cycle must be among the findings.
+            // A report with a cyclic buffer dependency must not be called safe: the cycle must be among the findings.
             assert!(!(report.safe() && report.can_deadlock()));
         }
         if let Ok(binding) = Binding::new(&fabric, &configs, QueueBinding::Egress) {

@@ -13,7 +13,7 @@ pub mod import_hpcc {
     const TOPOLOGY: &str = "4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 25Gbps 1us 0\n";
     const FLOWS: &str = "2\n0 2 3 100 20000 2.0\n1 2 1 100 500 2.1\n";
 
-    /// Fails on a text that violates the property. A first line `#! KIND` is the transport.
+    /// Panics if the text violates the property in the module documentation. A first line `#! KIND` is the transport.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let transport = text.lines().next().and_then(|line| line.strip_prefix("#!")).map(str::trim);
@@ -37,7 +37,7 @@ pub mod import_hpcc {
             Ok(imported) => imported,
             Err(errors) => return refused(&errors),
         };
-        // Unknown keys are rejected, so there are none here.
+        // The import reports an error for unknown keys, so that a successful import has none.
         assert_eq!(config.unknown().next(), None);
         assert!(imported.notes.iter().all(|note| !note.is_empty()));
         let load = |path: &Path| match path.to_str() {
@@ -47,7 +47,7 @@ pub mod import_hpcc {
         };
         let scenario = Scenario::parse_with(&imported.text, "made.toml", Path::new(""), &[], None, Box::new(load));
         match scenario {
-            // Values may be out of a scenario's range; the output is a well-formed scenario file in any case.
+            // The scenario may have values out of range, but it must be well-formed: each error refers to a key.
             Err(errors) => {
                 assert!(errors.errors.iter().all(|error| !error.key.is_empty()), "{errors}\n{}", imported.text)
             }
@@ -62,11 +62,11 @@ pub mod import_hpcc {
 }
 
 pub mod scenario_fluid {
-    //! Files of fluid models: any text is rejected with a reason and a place, or yields a model that can be solved.
+    //! Files of fluid models: any text is rejected with a reason and a location, or yields a model that can be solved.
 
     use scenario::FluidFile;
 
-    /// Fails on a text that violates the property.
+    /// Panics if the text violates the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         match FluidFile::parse(text, "fuzz.toml", &[]) {
@@ -91,12 +91,12 @@ pub mod scenario_fluid {
 }
 
 pub mod scenario_sweep {
-    //! Sweep files: any text is rejected with a reason and a place, or is a sweep with consistent parts.
+    //! Sweep files: any text is rejected with a reason and a location, or is a sweep with consistent parts.
 
     use scenario::SweepFile;
     use std::path::Path;
 
-    /// Fails on a text that violates the property.
+    /// Panics if the text violates the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let _ = SweepFile::recognise(text);
@@ -121,9 +121,10 @@ pub mod scenario_sweep {
 }
 
 pub mod scenario_toml {
-    //! Scenarios: any text is rejected with a reason and a place, or lowers to a network with traffic.
+    //! Scenarios: any text is rejected with a reason and a location, or lowers to a network with traffic.
 
-    /// Fails on a text that violates the property. A first line `#! key = value` is an override, like `--set`.
+    /// Panics if the text violates the property in the module documentation. A first line `#! key = value` is an
+    /// override, like `--set`.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let first = text.lines().next().and_then(|line| line.strip_prefix("#!"));

@@ -1,9 +1,9 @@
-//! Checks of streams and networks of schedules, a module for each fuzz target.
+//! Checks of stream lists and of networks for schedules, a module for each fuzz target.
 
 pub mod schedule_network {
     //! Networks of tsnkit: any bytes are an error with a message and a line, or a fabric.
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         match schedule::tsnkit::network(text) {
@@ -38,7 +38,7 @@ pub mod schedule_streams {
         builder.build().expect("a fabric")
     }
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let csv = text.starts_with("stream,");

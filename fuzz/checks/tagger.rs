@@ -1,9 +1,9 @@
 //! Checks of paths, profiles and exported rules, a module for each fuzz target.
 
 pub mod tagger_export {
-    //! Export of rule files to switches: any text is rejected with its element, or is a table that is preserved when
-    //! written and read. Every switch dialect can express the table, or the export is rejected with the name of the
-    //! switch.
+    //! Export of rule files to switches: any text is rejected with the name of its invalid element, or is a rule table
+    //! that can be written and read again without a difference. Each switch dialect can express the table, or the
+    //! export is rejected with the name of the switch.
 
     use fabric::LinkSpec;
     use fabric::generate::{TierLinks, leaf_spine};
@@ -19,7 +19,7 @@ pub mod tagger_export {
     /// Placeholder for the fabric's hash in inputs, because a fuzzer cannot guess a hash.
     const HASH: &str = "@HASH@";
 
-    /// Fails on a text that violates the property.
+    /// Panics if the text violates the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1)));
@@ -58,7 +58,7 @@ pub mod tagger_export {
             assert_eq!(json.lines().count(), view.rule_count() + view.ports().len() + 7, "{json}");
         }
         let Ok(marks) = &marks else { return };
-        // The fabric has no port names, so each dialect gets its usual ones.
+        // The fabric has no port names: use the usual port names of each dialect.
         for dialect in [Dialect::Sonic, Dialect::Eos, Dialect::Linux] {
             let names = Interfaces::of_fabric(dialect).with_pattern(dialect.usual_pattern()).expect("a pattern");
             for view in SwitchView::all(&fabric, &table, &names, cable) {
@@ -71,7 +71,7 @@ pub mod tagger_export {
         }
     }
 
-    /// Checks that the output of a dialect is well formed, or that the error names the switch.
+    /// Checks that the exported configuration is well formed, or that the error names the switch.
     fn said_or_refused(view: &SwitchView, marks: &Marks, settings: &Settings, dialect: Dialect) {
         let misfit = |error: &dyn std::fmt::Display| assert!(error.to_string().contains(view.name()));
         match dialect {
@@ -101,8 +101,9 @@ pub mod tagger_export {
 }
 
 pub mod tagger_paths {
-    //! Inputs of expected paths: JSON routes, OpenSM's dump of forwarding tables with the subnet's names, and lists of
-    //! paths. Any text is rejected with a reason, or yields host-to-host paths for which rules can be generated.
+    //! Inputs of expected paths: JSON routes, the forwarding tables and node names of an OpenSM subnet, and lists of
+    //! paths. Any text is rejected with a reason, or yields loop-free host-to-host paths for which rules can be
+    //! generated.
 
     use fabric::generate::{TierLinks, leaf_spine};
     use fabric::{Fabric, LinkSpec};
@@ -111,10 +112,10 @@ pub mod tagger_paths {
     use tagger::{Request, generate};
     use units::{Rate, Time};
 
-    /// Separator of the subnet and the tables in one input.
+    /// Separator between the node names of a subnet and its forwarding tables in one input.
     const BETWEEN: &str = "\n%%\n";
 
-    /// Fails on a text that violates the property.
+    /// Panics if the text violates the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1)));
@@ -154,11 +155,11 @@ pub mod tagger_paths {
 }
 
 pub mod tagger_profile {
-    //! Profiles of ASICs: any text is rejected with a reason and a line, or states limits above zero.
+    //! Profiles of ASICs: any text is rejected with a reason and a line, or states limits that are all above zero.
 
     use tagger::operate::profile::Profile;
 
-    /// Fails on a text that violates the property.
+    /// Panics if the text violates the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         match Profile::parse(text) {

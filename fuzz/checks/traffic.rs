@@ -5,7 +5,7 @@ pub mod traffic_cdf {
 
     use traffic::Cdf;
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let cdf = match Cdf::read(bytes, "fuzz") {
             Ok(cdf) => cdf,
@@ -32,7 +32,7 @@ pub mod traffic_flows {
     use traffic::{FlowColumns, FlowFileOptions, read_flow_file, write_flow_file};
     use units::Time;
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let options = FlowFileOptions { hosts: 64, ..FlowFileOptions::default() };
         let file = match read_flow_file(bytes, "fuzz", &options) {
@@ -40,7 +40,7 @@ pub mod traffic_flows {
             Err(error) => return assert!(error.to_string().starts_with("fuzz")),
         };
         assert!(file.flows.iter().all(|flow| flow.src < 64 && flow.dst < 64 && flow.src != flow.dst && flow.class < 8));
-        // There is no writer for files of ns3-rdma.
+        // There is no writer for the columns of ns3-rdma: write these flows with six columns.
         let columns = file.columns.filter(|&columns| columns != FlowColumns::Packets).unwrap_or(FlowColumns::Six);
         let mut written = Vec::new();
         write_flow_file(&file.flows, &mut written, columns, Time::ZERO).expect("what was read can be written");
@@ -48,7 +48,8 @@ pub mod traffic_flows {
         let again = read_flow_file(written.as_slice(), "again", &same).expect("what was written can be read");
         assert_eq!((again.flows, again.columns), (file.flows, file.columns.map(|_| columns)));
         assert_eq!(again.warnings, [], "what is written is sorted, exact and complete");
-        // Another origin shifts every start, or the file is rejected.
+        // With another time origin, the start of every flow is shifted, or the file is rejected; there must be no
+        // panic.
         let later = FlowFileOptions { time_origin: Time::from_s(2), ..options };
         let _ = read_flow_file(bytes, "fuzz", &later);
     }
@@ -62,7 +63,7 @@ pub mod traffic_matrix {
         FlowFileOptions, PlanBuilder, is_connection_matrix, read_connection_matrix, replay_connection_matrix,
     };
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let _ = is_connection_matrix(bytes);
         let options = FlowFileOptions { hosts: 64, ..FlowFileOptions::default() };

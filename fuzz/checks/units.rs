@@ -8,7 +8,7 @@ pub mod units_quantity {
     use std::str::FromStr;
     use units::{Bytes, Rate, Time, parse_percent};
 
-    /// Fails on a text that violates the property.
+    /// Panics if the text violates the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         quantity::<Time>(text);

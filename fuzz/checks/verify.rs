@@ -6,7 +6,7 @@ pub mod verify_gates {
     use fabric::{FabricBuilder, LinkSpec};
     use units::{Rate, Time};
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let gates = match verify::gates::Gates::parse(text) {
@@ -33,7 +33,7 @@ pub mod verify_lists {
     use verify::gates::tables::{self, Table};
     use verify::gates::{Flow, FlowHop, Lists, PortGates, follow, qcw, taprio};
 
-    /// Returns hosts 1, 2 and 3 at switch 0.
+    /// Returns a fabric with hosts 1, 2 and 3 at switch 0.
     fn fabric() -> Fabric {
         let mut builder = FabricBuilder::new("fuzz");
         let switch = builder.add_switch("0", 1);
@@ -44,7 +44,8 @@ pub mod verify_lists {
         builder.build().expect("a fabric")
     }
 
-    /// Returns two streams to host 3.
+    /// Returns the gate lists of switch 0 with two streams to host 3, one from host 1 (class 7) and one from host 2
+    /// (class 0).
     fn lists(fabric: &Fabric, gates: Vec<PortGates>) -> Option<Lists> {
         let mut lists = Lists::new(0, false);
         lists.add_gates(fabric, vec![("0".to_owned(), gates)]).ok()?;
@@ -63,7 +64,7 @@ pub mod verify_lists {
         Some(lists)
     }
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let Ok(text) = std::str::from_utf8(bytes) else { return };
         let fabric = fabric();
@@ -81,7 +82,7 @@ pub mod verify_lists {
                 Err(error) => assert!(!error.to_string().is_empty()),
             }
         }
-        // The tables of one input are separated by lines of dashes.
+        // Lines of dashes separate the five tables of one input.
         let parts: Vec<&str> = text.split("---\n").collect();
         let [streams, gates, offsets, routes, queues] = parts[..] else { return };
         let of = |table| match table {
@@ -108,10 +109,10 @@ pub mod verify_paths {
     use units::{Rate, Time};
     use verify::{ListedPath, PathList, Traffic, check_pfc, find_link};
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1)));
-        // With parallel links.
+        // The fabric has two parallel links between each leaf and each spine.
         let fabric = leaf_spine(3, 2, 1, 2, links).expect("a fabric");
         let mut list = PathList::new(&fabric, bytes);
         let lines = bytes.split(|&byte| byte == b'\n').count() as u64;
@@ -152,7 +153,7 @@ pub mod verify_rules {
     use units::{Rate, Time};
     use verify::{RuleFile, Verifier, fabric_hash};
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let mut file = match RuleFile::parse(bytes) {
             Ok(file) => file,
@@ -160,7 +161,7 @@ pub mod verify_rules {
         };
         let links = TierLinks::uniform(LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1)));
         let fabric = leaf_spine(3, 2, 1, 1, links).expect("a fabric");
-        // A fuzzer cannot guess the hash.
+        // A fuzzer cannot guess the hash of the fabric: set it.
         file.fabric.hash = fabric_hash(&fabric);
         (file.fabric.switches, file.fabric.hosts, file.fabric.links) = (None, None, None);
         let mut verifier = match Verifier::new(&fabric, &file) {

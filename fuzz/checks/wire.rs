@@ -12,7 +12,7 @@ pub mod wire_frame {
 
     const IPV4_START: usize = 14;
 
-    /// Fails on bytes that violate the property.
+    /// Panics if the bytes violate the property in the module documentation.
     pub fn check(bytes: &[u8]) {
         let _ = Packet::parse(bytes);
         check_frame(bytes);
@@ -21,8 +21,8 @@ pub mod wire_frame {
         check_reservation(bytes);
     }
 
-    /// Checks that a parsed message is preserved when emitted and parsed, except for intervals that do not fit into its
-    /// frame.
+    /// Checks that a parsed reservation can be emitted and parsed again without a difference, except for occupied
+    /// intervals that do not fit into one frame.
     fn check_reservation(bytes: &[u8]) {
         let mut framed = bytes.to_vec();
         wire::ethernet::finish_frame(&mut framed, 0);
@@ -44,7 +44,8 @@ pub mod wire_frame {
         let mut frame = Vec::new();
         packet.emit(&mut frame).expect("what was parsed can be sent");
         let again = Packet::parse(&frame).expect("what was sent can be parsed");
-        // A short frame of unknown kind gets its padding as content.
+        // Short frames of unknown kind are excluded, because the padding added on emission becomes a part of their
+        // content.
         if !matches!(packet.content, Content::Other { .. }) {
             assert_eq!(again, packet);
         }

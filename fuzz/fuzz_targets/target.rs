@@ -1,5 +1,5 @@
-//! All fuzz targets: each program runs the check of its name. The check is selected by the compiler, so that a program
-//! has no code of the other checks, and the fuzzer no coverage counters of them.
+//! All fuzz targets: each program runs the check with its own name. The check is selected at compile time, so that a
+//! program contains neither code nor coverage counters of other checks.
 
 #![no_main]
 

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use units::Time;
 
-/// Interval of checks for Python signals.
+/// Real time between checks for Python signals.
 const LISTEN: Duration = Duration::from_millis(50);
 
 /// Observation of an agent, in this order; documented in `tidegate/gym.py`.
@@ -21,14 +21,14 @@ const FEATURES: [&str; 8] = ["under_way", "rate", "sent", "throughput", "marked"
 /// Agent in Python: flow number, source host, destination host.
 type AgentNames = (Option<u32>, String, Option<String>);
 
-/// Result of a step: features of all agents, `true` if no agent has anything left to do, `true` if the run is over, the
-/// time in picoseconds, and the number of flows under way.
+/// Result of a step: features of all agents, `true` if all agents are done, `true` if the run is over, the simulation
+/// time in picoseconds, and the number of flows in progress.
 type Stepped = (Py<PyByteArray>, bool, bool, u64, u32);
 
 /// Run in progress.
 #[pyclass(frozen, module = "tidegate")]
 pub struct Episode {
-    /// `None` after the end, or after an interrupted step.
+    /// `None` after the end of the run, or after a step that an exception has interrupted.
     course: Mutex<Option<Course>>,
     agents: Vec<AgentNames>,
     seed: u64,
@@ -37,13 +37,14 @@ pub struct Episode {
 struct Course {
     begun: ActiveRun,
     step: Time,
-    /// Simulated time between two reads of the clock, which takes a part of [`LISTEN`].
+    /// Simulated time between two reads of the real-time clock, adapted so that it takes between a quarter of
+    /// [`LISTEN`] and [`LISTEN`].
     stretch: Time,
 }
 
 impl Course {
-    /// Runs until `until` or the end of the run, and checks for Python signals. The number of stretches does not affect
-    /// results, so their length may depend on the clock.
+    /// Runs until `until` or the end of the run in steps of `stretch`, and checks for Python signals between steps.
+    /// Results do not depend on the length of these steps, so that it may depend on the real-time clock.
     fn go_on(&mut self, until: Time) -> PyResult<()> {
         let mut last = clock();
         loop {
@@ -138,7 +139,8 @@ impl Episode {
         self.step_result(py, course, &samples, span)
     }
 
-    /// Sets the rates of all agents' flows, a float32 for each, and advances the run by one step.
+    /// Sets the rates of all agents' flows and advances the run by one step. `shares` has one float32 per agent: the
+    /// rate as a share of the line rate.
     fn step(&self, py: Python<'_>, shares: &[u8]) -> PyResult<Stepped> {
         let (floats, rest) = shares.as_chunks::<4>();
         if floats.len() != self.agents.len() || !rest.is_empty() {
@@ -174,13 +176,13 @@ impl Episode {
         self.course.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the run out. It has ended unless the caller puts it back.
+    /// Takes the run out of the episode. If the caller does not put it back, the episode has ended.
     fn take(&self, py: Python<'_>) -> PyResult<Course> {
         let course = py.detach(|| self.lock().take());
         course.ok_or_else(|| PyRuntimeError::new_err("this episode has ended: reset() begins another"))
     }
 
-    /// Puts the run back, and returns the observations over `span`.
+    /// Puts the run back into the episode, and returns the observations over `span`.
     fn step_result(
         &self,
         py: Python<'_>,
@@ -199,8 +201,8 @@ impl Episode {
     }
 }
 
-/// Returns the features of an agent for a step of length `span`, in the order of [`FEATURES`]. Each operation is
-/// correctly rounded, so results are equal on every platform.
+/// Returns the features of an agent for a step of length `span`, in the order of [`FEATURES`]. Every floating-point
+/// operation is correctly rounded, so that results are equal on all platforms.
 fn features(sample: &AgentSample, span: Time) -> [f32; 8] {
     let share = |part: f64, of: f64| if of > 0.0 { part / of } else { 0.0 };
     let line_bytes = sample.line.as_bps() as f64 * span.as_ps() as f64 / 8e12;

@@ -12,10 +12,10 @@ use std::thread;
 use std::time::Duration;
 use units::Time;
 
-/// Interval of signal checks and progress calls.
+/// Real time between checks for Python signals and between progress calls.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Clock of a started run, and its end.
+/// Simulation clock of a running run, and the duration of the scenario.
 type Running = (Arc<Clock>, Time);
 
 /// Scenario from Python: its text, or the path of its file.
@@ -74,7 +74,7 @@ pub fn run(
         let _ = ended.send(result);
     });
     let outcome = wait(py, end, &stop, &clock, progress.as_ref());
-    // A partial result is removed before the error is raised.
+    // Wait until the worker thread has ended: it removes a partial result before this function raises the error.
     let joined = py.detach(|| worker.join());
     joined.map_err(|_| PyRuntimeError::new_err(LabError::Broken.to_string()))?;
     let finished = outcome?.map_err(|error| exception(py, &error))?;
@@ -100,8 +100,8 @@ fn work(
     run.produce(Some(folder), &mut Listener { running: clock, duration }, way, stop)
 }
 
-/// Waits for the end without the interpreter lock. Between waits, Python signal handlers and `progress` are called. An
-/// exception in either ends the run.
+/// Waits for the end of the run without the interpreter lock. Periodically calls Python signal handlers and `progress`.
+/// An exception in one of them stops the run.
 fn wait(
     py: Python<'_>,
     end: Receiver<Result<FinishedRun, LabError>>,
@@ -109,7 +109,7 @@ fn wait(
     clock: &OnceLock<Running>,
     progress: Option<&Py<PyAny>>,
 ) -> PyResult<Result<FinishedRun, LabError>> {
-    // Waiting without the lock requires a shareable receiver.
+    // The closure that waits without the interpreter lock must be `Sync`, so that the receiver is in a mutex.
     let end = Mutex::new(end);
     let receive = || end.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(LOOK);
     loop {
@@ -132,7 +132,7 @@ fn wait(
     }
 }
 
-/// Reports the simulated fraction of the scenario's duration, from 0 to 1.
+/// Calls `progress` with the simulated fraction of the scenario's duration, from 0 to 1.
 fn tell(py: Python<'_>, clock: &OnceLock<Running>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
     let (Some((clock, duration)), Some(progress)) = (clock.get(), progress) else { return Ok(()) };
     let share = clock.now().as_secs_f64() / duration.as_secs_f64().max(f64::MIN_POSITIVE);

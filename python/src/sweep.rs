@@ -9,7 +9,7 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Sweep with its folder.
+/// The runs of a sweep, and the folder of their results.
 #[pyclass(frozen, module = "tidegate")]
 pub struct Plan {
     plan: lab::sweep::Plan,
@@ -26,7 +26,7 @@ struct Asked {
     seeds: Vec<u64>,
 }
 
-/// Run as it is sent to a worker: index, overrides, and seed if the sweep has seeds.
+/// Arguments of one run for a worker process: index, overrides, and the seed if the sweep has seeds.
 type Task = (usize, Vec<(String, String)>, Option<u64>);
 
 #[pymethods]
@@ -49,7 +49,7 @@ impl Plan {
             let points = plan.points(None, &StopFlag::default())?;
             let mut manifest = plan.manifest();
             if let Some(name) = name {
-                // The scenario's file is a temporary one.
+                // `file` is a temporary file: record the given name of the scenario instead.
                 manifest["scenario"] = name.into();
             }
             let store = SweepFolder::open(&out, resume, None, &manifest)?;
@@ -58,7 +58,7 @@ impl Plan {
         py.detach(make).map_err(|error: LabError| exception(py, &error))
     }
 
-    /// Returns the scenario's file, which a sweep file names.
+    /// Returns the path of the scenario file. A sweep file states this path.
     #[getter]
     fn scenario(&self) -> PathBuf {
         self.plan.scenario.clone()
@@ -69,7 +69,7 @@ impl Plan {
         self.points.len()
     }
 
-    /// Returns the runs that are not in the folder.
+    /// Returns the runs whose results are not in the folder.
     fn open(&self, py: Python<'_>) -> Vec<Task> {
         py.detach(|| {
             let is_open = |(_, point): &(usize, &SweepRun)| matches!(self.store.find(point), RunOutcome::Open);
@@ -81,17 +81,17 @@ impl Plan {
         })
     }
 
-    /// Returns the folder of the run with this index.
+    /// Returns the result folder of the run with index `at`.
     fn folder(&self, at: usize) -> PyResult<PathBuf> {
         Ok(self.store.folder(self.point(at)?))
     }
 
-    /// Returns the values and the seed of the run with this index, in the format of `tidegate sweep`.
+    /// Returns the values and the seed of the run with index `at`, in the format of `tidegate sweep`.
     fn title(&self, at: usize) -> PyResult<String> {
         Ok(self.point(at)?.variant.title(&self.plan.varied))
     }
 
-    /// Writes the table of complete runs. Returns the missing runs, and those with damaged folders.
+    /// Writes the table of complete runs. Returns the titles of missing runs and of runs with damaged folders.
     fn finish(&self, py: Python<'_>) -> PyResult<(Vec<String>, Vec<String>)> {
         let finish = || {
             let outcomes: Vec<RunOutcome> = self.points.iter().map(|point| self.store.find(point)).collect();

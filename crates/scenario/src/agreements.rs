@@ -7,7 +7,7 @@ use model::parameters::{CommittedRate, FlowControl};
 use std::collections::BTreeSet;
 use units::Rate;
 
-/// An agreed rate; hosts by name.
+/// An entry of `[[committed_rate]]` with unresolved host names.
 #[derive(Clone, Debug)]
 pub(crate) struct NamedAgreement {
     from: HostName,
@@ -29,7 +29,8 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedAgreement> {
     agreements
 }
 
-/// Resolves host names and refuses duplicates.
+/// Resolves the hosts of all committed rates. Reports an error if the two hosts are equal, if a pair has two entries,
+/// if the rate exceeds the link rate of a host, or if flow control is not FLORAX.
 pub(crate) fn lower(
     ground: &LoweringContext<'_, '_>,
     named: &[NamedAgreement],

@@ -46,7 +46,8 @@ pub(crate) fn read(kind: &str, table: &Section<'_, '_>, buffer: Option<&Buffer>)
     Some(control)
 }
 
-/// Checks flow control against the fabric, the other parameters and the largest frame.
+/// Checks output backpressure against the overload action, the link rates and the queue limit. `mtu_bytes` is the
+/// largest frame, `used` a bit mask of the classes in use.
 pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: FlowControlScope<'_>, mtu_bytes: u16, used: u8) {
     let fabric = reach.fabric;
     let control = &parts.switch.flow_control;
@@ -69,7 +70,7 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, reach: FlowControlScop
     room_above_upper(context, parts, reach, mtu_bytes, used);
 }
 
-/// Warns if a queue has too little room above `upper` for the bytes that neighbours send before XOFF stops them.
+/// Warns if a queue has less room above the XOFF threshold `upper` than the bytes that can arrive after XOFF.
 fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: FlowControlScope<'_>, mtu_bytes: u16, used: u8) {
     let (control, fabric) = (&parts.switch.flow_control, reach.fabric);
     let (Some(backpressure), Buffer::PerQueue { limit }) = (control.backpressure(), &parts.switch.buffer) else {
@@ -81,7 +82,8 @@ fn room_above_upper(context: &Context<'_>, parts: &Parts, reach: FlowControlScop
         QueueLimit::Packets(most) => (u64::from(most) - backpressure.upper, |bytes, mtu| bytes.div_ceil(mtu)),
         QueueLimit::Bytes(most) => (most - backpressure.upper, |bytes, _| bytes),
     };
-    // An XOFF for flows, not for the port, takes effect on arrival: there is no computed headroom.
+    // No headroom can be computed for an XOFF of single flows (not of the port), because it takes effect on arrival:
+    // count twice the link's propagation delay and three frames instead.
     let on_its_way = |link: &fabric::Link| {
         let computed = control.computed_headroom(link.rate, link.delay, mtu_bytes, used);
         computed.map_or_else(

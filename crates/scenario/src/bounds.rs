@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use traffic::{ENDLESS, Flow, Load, Plan, Start};
 use units::{Bytes, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Maximum number of (switch, destination group) pairs for which the load is propagated: this takes some tens of
-/// milliseconds.
+/// Maximum number of pairs of a switch and a destination edge switch. With more pairs, the load of links is not
+/// computed. 2 million pairs take some tens of milliseconds.
 const MOST_STEPS: usize = 2_000_000;
-/// Maximum number of flows whose paths are computed.
+/// Maximum number of flows that a warning examines.
 const MOST_FLOWS: usize = 10_000;
 /// Load above which a link counts as overloaded: 100 %, plus a tolerance for rounding and for the sampling error of
 /// finite samples.
@@ -31,14 +31,14 @@ pub(crate) struct Bounds<'a> {
     pub mtu_bytes: u16,
 }
 
-/// Offered load of one traffic entry, from the hosts of each switch to a list of destinations.
+/// Offered load of one traffic entry, by edge switch of the source and of the destination.
 #[derive(Default)]
 struct Drawn {
-    /// Load per source switch towards each destination, in bit/s.
+    /// Load in bit/s that the hosts of each edge switch together offer to each destination host.
     from: BTreeMap<NodeId, f64>,
     /// Destination hosts, by index.
     hosts: BTreeSet<u32>,
-    /// Number of attached destinations, by switch.
+    /// Number of destination hosts attached to each edge switch.
     to: BTreeMap<NodeId, usize>,
 }
 
@@ -51,7 +51,8 @@ impl Bounds<'_> {
         self.warn_of_timers();
     }
 
-    /// Warns if the run ends before any flow could complete even at the rate of its access links: no FCT is measured.
+    /// Warns if the run ends before any flow could complete even at the lower of its two access link rates: then no FCT
+    /// is measured.
     fn warn_of_duration(&self) {
         let flows = &self.plan.flows;
         let all_can_end = flows.iter().all(|flow| flow.load == Load::Transport) && self.plan.arrivals.is_empty();
@@ -79,8 +80,8 @@ impl Bounds<'_> {
         }
     }
 
-    /// Warns of overload on links between switches by flows that arrive at a rate. Fixed transfers and datagram sources
-    /// are left out, because scenarios use them to cause transient congestion on purpose.
+    /// Warns if random arrivals of flows overload links between switches. Fixed transfers and datagram sources are not
+    /// counted, because scenarios use them to cause transient congestion on purpose.
     fn warn_of_load(&self) {
         let fabric = self.fabric;
         let mut entries = BTreeMap::<u8, Drawn>::new();
@@ -98,7 +99,7 @@ impl Bounds<'_> {
                 *drawn.from.entry(at).or_default() += bps / others as f64;
             }
         }
-        // Hosts of one switch have equal routes: one host represents the group.
+        // Hosts of one edge switch have equal routes: one host represents all of them as destination.
         let mut groups = BTreeMap::<NodeId, u32>::new();
         for host in 0..fabric.hosts().len() as u32 {
             if let Some(at) = edge(host) {
@@ -136,11 +137,12 @@ impl Bounds<'_> {
         self.warn_of_tiers(&loads, entries.keys().copied());
     }
 
-    /// Names the tier whose busiest link has the largest load.
+    /// Warns if a link between switches has a load above [`TOLERANCE`]. The warning names the pair of tiers with the
+    /// busiest link, and this link.
     fn warn_of_tiers(&self, loads: &BTreeMap<(NodeId, u16), f64>, mut entries: impl Iterator<Item = u8>) {
         let fabric = self.fabric;
-        // By the tiers of both endpoints: total load and total rate of all links (bit/s), and the link with the highest
-        // utilisation.
+        // Key: tier of the sending and of the receiving switch. Value: total load and total rate of all links between
+        // these tiers in bit/s, and the link with the highest utilisation.
         let mut tiers = BTreeMap::<(u8, u8), (f64, f64, (f64, NodeId, NodeId))>::new();
         for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
             for (port, peer) in (0..).zip(fabric.ports(node)).filter(|(_, peer)| fabric.node(peer.peer).forwards()) {
@@ -175,8 +177,8 @@ impl Bounds<'_> {
         self.context.warn(&key, message);
     }
 
-    /// Warns of windows below the path's bandwidth-delay product: then the window limits the flow, not the congestion
-    /// control.
+    /// Warns of windows below the bandwidth-delay product of the path: then the window limits the rate of the flow, not
+    /// the congestion control.
     fn warn_of_windows(&self) {
         let flows = || self.plan.flows.iter().filter(|flow| flow.load == Load::Transport);
         let (mut of_src, mut of_dst) = (BTreeMap::<u32, u64>::new(), BTreeMap::<u32, u64>::new());
@@ -184,8 +186,8 @@ impl Bounds<'_> {
             *of_src.entry(flow.src).or_default() += 1;
             *of_dst.entry(flow.dst).or_default() += 1;
         }
-        // The worst flow per transport key: window, bandwidth-delay product divided by the number of flows on the
-        // access link (both in bytes), path, flow.
+        // The flow with the largest needed window per transport key: window, needed window (bandwidth-delay product
+        // divided by the number of flows on the access link), both in bytes, path, flow.
         let mut short = BTreeMap::<String, (u64, u64, Path, &Flow)>::new();
         for flow in flows().take(MOST_FLOWS) {
             let TransportParameters::Tcp(tcp) = self.parts.transport_of(flow.traffic) else { continue };
@@ -225,7 +227,7 @@ impl Bounds<'_> {
         }
     }
 
-    /// Warns of retransmission timeouts below the idle RTT: each expiry retransmits data that is not lost.
+    /// Warns of retransmission timeouts below the RTT of an idle path: each expiry retransmits data that is not lost.
     fn warn_of_timers(&self) {
         let flows = self.plan.flows.iter().filter(|flow| flow.load == Load::Transport).take(MOST_FLOWS);
         let of_flows = flows.map(|flow| (flow.traffic, flow.src, flow.dst));
@@ -289,7 +291,7 @@ impl Bounds<'_> {
     }
 }
 
-/// Properties of a path in an idle fabric.
+/// Bottleneck rate and RTT of a path in an idle fabric.
 #[derive(Clone, Copy)]
 struct Path {
     /// Rate of the slowest link.

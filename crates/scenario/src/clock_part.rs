@@ -7,7 +7,7 @@ use crate::section::{Context, Read, Section, show};
 use fabric::Fabric;
 use model::parameters::{MAX_DRIFT_PPB, NodeClock, NodeClocks};
 
-/// Host clocks as written.
+/// `host.clock` and `[[host.clocks]]` as written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClocksPlan {
     drawn: Option<NodeClock>,
@@ -15,7 +15,7 @@ pub(crate) struct ClocksPlan {
 }
 
 impl ClocksPlan {
-    /// Resolves hosts to indices with `find`.
+    /// Resolves host names with `find`, which returns host indices; `None` after an error.
     pub fn lower(&self, find: impl Fn(&[HostName], &str) -> Option<Vec<u32>>) -> Option<NodeClocks> {
         let mut clocks = NodeClocks { drawn: self.drawn, ..NodeClocks::default() };
         for (at, (hosts, clock)) in self.stated.iter().enumerate() {
@@ -26,7 +26,7 @@ impl ClocksPlan {
     }
 }
 
-/// Switch clocks as written.
+/// `switch.clock` and `[[switch.clocks]]` as written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SwitchClocksPlan {
     drawn: Option<NodeClock>,
@@ -34,7 +34,7 @@ pub(crate) struct SwitchClocksPlan {
 }
 
 impl SwitchClocksPlan {
-    /// Resolves switches to node numbers; `None` if the fabric lacks one of them.
+    /// Resolves switch names to nodes; `None` if the fabric lacks a switch.
     pub fn lower(&self, context: &Context<'_>, fabric: &Fabric) -> Option<NodeClocks> {
         let mut clocks = NodeClocks { drawn: self.drawn, ..NodeClocks::default() };
         for (at, (names, clock)) in self.stated.iter().enumerate() {

@@ -40,7 +40,7 @@ pub fn commented(text: &str) -> String {
     page.0
 }
 
-/// The part of a table that has been read so far.
+/// A table of the scenario, with the keys read so far.
 #[derive(Default)]
 struct Section {
     name: String,
@@ -82,7 +82,8 @@ impl Section {
     }
 }
 
-/// Returns `true` if a key fits. Keys of all variants fit; others fit only if their variant is present.
+/// Returns `true` if a table whose `kind` values are `kind` can have the key: a key without variants, or with one of
+/// these kinds as variant.
 fn fits(key: &Key, kind: &[String]) -> bool {
     key.variants.is_empty() || kind.iter().any(|kind| key.variants.contains(&kind.as_str()))
 }
@@ -118,7 +119,7 @@ impl Page {
 
     fn close(&mut self, section: &Section) {
         if section.name.is_empty() {
-            // The remaining keys of the top level are tables.
+            // Omitted top-level keys are not listed, because most of them are tables.
             return;
         }
         self.others(&section.name, &section.kind, &section.written);

@@ -76,7 +76,8 @@ fn least(link: &Link, mtu: u64) -> u64 {
     round_trip_bytes(link, mtu).div_ceil(mtu + WIRE_OVERHEAD_BYTES) * mtu
 }
 
-/// Returns the wire bytes from the start of a full frame to the arrival of the message that returns its credit.
+/// Returns the wire bytes that the link carries between the start of a full frame and the arrival of the grant that
+/// returns its credits.
 fn round_trip_bytes(link: &Link, mtu: u64) -> u64 {
     // `sufficient_credits` includes one frame that delays the grant, and one frame for rounding: subtract both.
     sufficient_credits(link.rate, link.delay, mtu, 0) - 1 - 2 * (mtu + WIRE_OVERHEAD_BYTES)

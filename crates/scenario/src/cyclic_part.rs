@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// One entry as written.
+/// One `[[cyclic]]` entry as written.
 #[derive(Clone, Debug)]
 pub(crate) struct CyclicPlan {
     /// Node name; if absent, every switch.
@@ -22,7 +22,7 @@ pub(crate) struct CyclicPlan {
     guard: Option<Time>,
 }
 
-/// Reads every entry; `None` if one is wrong.
+/// Reads all `[[cyclic]]` entries; `None` if an entry is invalid.
 pub(crate) fn read(root: &Section<'_, '_>) -> Option<Vec<CyclicPlan>> {
     let entries: Vec<Option<CyclicPlan>> = root.tables("cyclic", "cyclic").iter().map(entry).collect();
     entries.into_iter().collect()
@@ -93,7 +93,7 @@ pub(crate) fn lower(
     right.then_some(all)
 }
 
-/// Returns the ports that an entry applies to.
+/// Returns the ports to which a `[[cyclic]]` entry applies; `None` after an error.
 fn ports(context: &Context<'_>, fabric: &Fabric, key: &str, plan: &CyclicPlan) -> Option<Vec<(NodeId, PortIndex)>> {
     let Some(name) = &plan.node else {
         let of = |node| (0..fabric.ports(node).len() as PortIndex).map(move |port| (node, port));
@@ -149,7 +149,7 @@ fn at_port(
     Some(cycles)
 }
 
-/// Merges the gate lists of ports with the gate lists that cyclic queuing implies.
+/// Merges the gate control lists of `[[gates]]` with the lists that open and close the two classes of each cyclic port.
 pub(crate) fn with_gates(cyclic: &Cyclic, gates: &Gates) -> Gates {
     let of_cycles = cyclic.iter().filter_map(|(&place, cycles)| Some((place, Arc::new(cycles.gates().ok()?))));
     gates.iter().map(|(&place, list)| (place, Arc::clone(list))).chain(of_cycles).collect()

@@ -47,7 +47,7 @@ pub(crate) struct Entry {
     pub item: Item,
 }
 
-/// Entries in file order.
+/// Entries of a TOML table, in file order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
     pub entries: Vec<Entry>,
@@ -73,7 +73,7 @@ impl Value {
         }
     }
 
-    /// Returns a scalar as text that a parser can read.
+    /// Returns a scalar value as text for the parsers of quantities and words; `None` for a date, a list or a table.
     pub fn text(&self) -> Option<String> {
         match self {
             Value::Text(text) | Value::Integer(text) | Value::Float(text) => Some(text.clone()),
@@ -208,7 +208,8 @@ impl Document {
         written
     }
 
-    /// Renames all deprecated keys. Returns an error for each key that is written with both names.
+    /// Renames all deprecated keys to their present names. Returns an error for each key that a table has under both
+    /// names.
     fn rename_former(&mut self) -> Vec<ScenarioError> {
         let (mut root, mut duplicates) = (std::mem::take(&mut self.root), Vec::new());
         former::rename(&mut root, "", &mut |key, item, is_duplicate| {

@@ -11,7 +11,7 @@ use fabric::generate::{self, TierLinks};
 use fabric::{Fabric, FabricError, LinkSpec};
 use units::{Rate, Time};
 
-/// Largest link delay: a longer one is a typing error, and sums of times would overflow.
+/// Maximum link delay: a longer delay is a typing error, and sums of longer delays would overflow.
 const MAX_DELAY: Time = Time::from_s(10);
 
 /// Contents of `[fabric]`.
@@ -31,7 +31,7 @@ pub(crate) enum FabricPlan {
     File(FilePlan),
 }
 
-/// A topology file and the parameters that it leaves open.
+/// A topology file, and the parameters of the scenario for reading it.
 #[derive(Clone, Debug)]
 pub(crate) struct FilePlan {
     file: String,
@@ -59,7 +59,7 @@ const KINDS: [&str; 13] = [
     "file",
 ];
 
-/// Keys that assign roles to nodes of a file.
+/// Keys that assign the roles host, switch or ignored to nodes of a topology file.
 const ROLES: [&str; 4] = ["ignore", "host", "switch", "hosts_on"];
 
 impl FabricPlan {
@@ -242,7 +242,9 @@ fn patterns(section: &Section<'_, '_>, key: &'static str) -> Vec<NamePattern> {
     read.unwrap_or_default().into_iter().map(NamePattern::new).collect()
 }
 
-/// Warns of keys that the file overrides: with other values of these keys, reading the file gives an equal fabric.
+/// Warns of `hosts_per_switch` and of keys of `fabric.link` without effect, because the topology file states hosts or
+/// link properties. A key of `fabric.link` has no effect if no link changes when the file is read with another value of
+/// this key.
 fn warn_of_idle(context: &Context<'_>, plan: &FilePlan, fabric: &Fabric, read: impl Fn(&Options) -> Option<Fabric>) {
     if plan.link.is_none() && plan.hosts_per_switch == 0 || fabric.links().is_empty() {
         return;
@@ -350,14 +352,14 @@ fn read_file(context: &Context<'_>, file: &str, content: &[u8], plan: &FilePlan)
     }
 }
 
-/// Link properties of one table; all are optional.
+/// Properties in one link table (`fabric.link` or the table of a tier); all are optional.
 #[derive(Clone, Copy, Default)]
 struct Partial {
     rate: Option<Rate>,
     delay: Option<Time>,
     loss: Option<f64>,
     bit_error_rate: Option<f64>,
-    /// An error was already reported.
+    /// Whether the rate or the delay is invalid; its error was already reported.
     wrong: bool,
 }
 
@@ -425,7 +427,7 @@ fn tiers(section: &Section<'_, '_>, kind: &'static str) -> Option<TierLinks> {
     Some(TierLinks { host: host?, edge: edge?, core: core? })
 }
 
-/// Reads the link properties for a topology file that states none.
+/// Reads `fabric.link`, the properties of all links for which the topology file states none.
 fn one_link(section: &Section<'_, '_>) -> Option<LinkSpec> {
     let table = section.table("link", "fabric.link", false);
     table.tag("file");

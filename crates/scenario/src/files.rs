@@ -107,8 +107,8 @@ fn files_of_folder(path: &Path) -> io::Result<Vec<PathBuf>> {
     }
     names.retain(|name| name.extension().is_some_and(|extension| extension == "json" || extension == "txt"));
     names.sort();
-    // Text files in a directory of JSON configurations are notes; a directory without JSON files may have LLDP tables
-    // as text.
+    // In a directory with JSON configurations, text files are notes unless they are LLDP tables. In a directory without
+    // JSON files, every text file is taken as an LLDP table.
     if names.iter().any(|name| name.extension().is_some_and(|extension| extension == "json")) {
         let is_text = |name: &PathBuf| name.extension().is_some_and(|extension| extension == "txt");
         let is_table = |name: &PathBuf| {
@@ -140,7 +140,7 @@ impl Files<'_> {
     /// Returns the content of a file; reports a failure at `key`.
     pub fn load(&self, context: &Context<'_>, file: &str, key: &str) -> Option<Vec<u8>> {
         let path = self.directory.join(file);
-        // Only a fabric may be a directory, whose files are joined into one.
+        // Only the fabric may be a directory, because its files can be joined into one text.
         let folder = !key.starts_with("fabric.") && path.is_dir();
         let read = if folder { Err(io::Error::other("it is a folder, not a file")) } else { (self.load)(&path) };
         match read {
@@ -179,7 +179,7 @@ mod tests {
         assert!(from_disk(Path::new("/dev/zero")).unwrap_err().to_string().contains("device"));
     }
 
-    /// The bound holds while reading: the length in the metadata is not trusted.
+    /// The size limit holds during reading, because the file length in the metadata can be wrong.
     #[test]
     fn a_file_is_read_up_to_its_bound_and_no_further() {
         let path = std::env::temp_dir().join(format!("tidegate-bound-{}", std::process::id()));

@@ -7,12 +7,12 @@ use units::{Rate, Time};
 /// Congestion controls that have a fluid model.
 pub(crate) const KINDS: [&str; 5] = ["dcqcn", "timely", "patched-timely", "hetflow", "eccp"];
 
-/// Converts to s.
+/// Converts a time to seconds.
 pub(crate) fn seconds(time: Time) -> f64 {
     time.as_ps() as f64 / 1e12
 }
 
-/// Converts to bit/s.
+/// Converts a rate to bit/s.
 pub(crate) fn bps(rate: Rate) -> f64 {
     rate.as_bps() as f64
 }

@@ -11,7 +11,7 @@ use schedule::read::{SlotFile, WireKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One entry as written.
+/// One `[[gates]]` entry as written.
 #[derive(Clone, Debug)]
 pub(crate) enum GatesPlan {
     /// Gate control lists of all ports in a schedule file.
@@ -20,7 +20,7 @@ pub(crate) enum GatesPlan {
     Node { node: String, to: Option<Vec<String>>, list: Arc<GateList> },
 }
 
-/// Reads every entry; `None` if one is wrong.
+/// Reads all `[[gates]]` entries; `None` if an entry is invalid.
 pub(crate) fn read(root: &Section<'_, '_>) -> Option<Vec<GatesPlan>> {
     let entries: Vec<Option<GatesPlan>> = root.tables("gates", "gates").iter().map(entry).collect();
     entries.into_iter().collect()
@@ -63,7 +63,7 @@ pub(crate) fn neighbours(section: &Section<'_, '_>) -> Option<Vec<String>> {
 
 const EXAMPLE: &str = "[{ open = [7], time = \"10us\" }, { open = [0, 1], time = \"90us\" }]";
 
-/// Names of operations, as in the YANG module ieee802-dot1q-sched.
+/// Names of gate operations, as in the YANG module ieee802-dot1q-sched.
 const OPERATIONS: [(&str, GateOperation); 3] = [
     ("set-gate-states", GateOperation::SetGateStates),
     ("set-and-hold-mac", GateOperation::SetAndHoldMac),
@@ -229,7 +229,7 @@ fn of_schedule(context: &Context<'_>, fabric: &Fabric, files: &Files<'_>, key: &
     slots.gates.iter().map(one).collect()
 }
 
-/// Returns the ports of a node: all, or those to some neighbours.
+/// Returns the ports of a node towards the neighbours `to`, or all ports of the node if `to` is absent.
 pub(crate) fn ports_of(
     context: &Context<'_>,
     fabric: &Fabric,

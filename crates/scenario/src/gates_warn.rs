@@ -14,7 +14,7 @@ use units::{Time, WIRE_OVERHEAD_BYTES};
 /// Longest frame in bytes, by class and egress port.
 type Longest = BTreeMap<(u8, NodeId, PortIndex), u16>;
 
-/// Paths of frames: routing tables before any failure and without manual routes, and explicit paths of flows.
+/// Sources of frame paths: routing tables before any failure and without manual routes, and explicit paths of flows.
 pub(crate) struct FramePaths<'a> {
     pub fabric: &'a Fabric,
     pub forwarding: &'a Forwarding,
@@ -22,7 +22,7 @@ pub(crate) struct FramePaths<'a> {
 }
 
 impl FramePaths<'_> {
-    /// Returns the longest frame per class and egress port.
+    /// Returns the longest frame that each egress port transmits, per class.
     fn longest(&self, plan: &Plan, transport_mtu_bytes: u16) -> Longest {
         let mut longest = Longest::new();
         // Longest frame of each source, by destination and class, so that each path is walked only once.

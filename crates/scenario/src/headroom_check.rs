@@ -41,7 +41,8 @@ impl LosslessBuffers<'_> {
         let largest = reach.links().map(needed).max().unwrap_or(0);
         derived.push(("headroom of the longest link".to_owned(), Bytes(largest).to_string()));
         let given = |node: NodeId| of(node).flow_control.pause().and_then(|pause| pause.headroom_bytes);
-        // Configured and needed headroom in bytes, by the key that sets the headroom.
+        // Configured headroom and the largest headroom that a link of the switch needs, in bytes, by the key that
+        // configures the headroom.
         let mut short: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for node in reach.switches() {
             let most = fabric.ports(node).iter().map(|port| needed(fabric.link(port.link))).max().unwrap_or(0);
@@ -56,8 +57,8 @@ impl LosslessBuffers<'_> {
                 format!("{} is less than the {} that a link needs: frames may be lost", Bytes(given), Bytes(needed));
             context.warn(&key, message);
         }
-        // A pause is renewed when half its duration has passed. The renewal may wait for one frame of the port, and the
-        // neighbour then takes its reaction time again.
+        // A pause is renewed after half its duration. The renewal may wait for one frame that the port is transmitting,
+        // and takes effect after the reaction time of the neighbour.
         let renewal = |rate: Rate| pause.reaction.on(rate).saturating_add(rate.serialise(u64::from(mtu_bytes) + 104));
         let ends_early = |rate: &Rate| quanta_time(pause.quanta, *rate) / 2 < renewal(*rate);
         if let Some(rate) = reach.links().map(|link| link.rate).filter(ends_early).max() {
@@ -143,8 +144,8 @@ impl LosslessBuffers<'_> {
         of: impl Fn(NodeId) -> &'p SwitchParameters,
     ) {
         let fabric = self.reach.fabric;
-        // Limit of the queue, number of other ports, and bytes that these ports may add, by the key of the queue that
-        // is too small.
+        // Key: the queue limit that is too small. Value: this limit, number of other ports of the switch, and bytes
+        // that these ports may add to the queue.
         let mut short: BTreeMap<String, (QueueLimit, usize, u64)> = BTreeMap::new();
         for node in self.reach.switches() {
             let SwitchParameters { buffer: Buffer::PerQueue { limit }, flow_control, .. } = *of(node) else { continue };
@@ -195,7 +196,7 @@ impl LosslessBuffers<'_> {
     ) {
         let LosslessBuffers { reach, switch, .. } = *self;
         let (fabric, control) = (reach.fabric, &switch.flow_control);
-        // A switch has accounts for the lossless classes in use, or for whole ports.
+        // A switch has one account per port for each lossless class in use (PFC), or one per port (802.3x).
         let accounts = control.lossless_accounts(used);
         let headroom_of = |node: NodeId| {
             let given = of(node).flow_control.pause().and_then(|pause| pause.headroom_bytes);
@@ -208,7 +209,7 @@ impl LosslessBuffers<'_> {
         };
         let shared = |node: NodeId| if let Buffer::Shared { bytes, .. } = of(node).buffer { Some(bytes) } else { None };
         let all = reach.switches().filter_map(|node| Some((headroom_of(node), shared(node)?, node)));
-        // First switch with the largest headroom, overall and per key of a buffer that is too small.
+        // The first switch with the largest headroom: overall, and for each key of a buffer that is too small.
         let mut neediest: Option<(u64, NodeId)> = None;
         let mut short: BTreeMap<String, (u64, u64, NodeId)> = BTreeMap::new();
         for (headroom, bytes, node) in all {

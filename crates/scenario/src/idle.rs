@@ -7,7 +7,7 @@ use model::parameters::{FlowControl, Overload};
 use protocols::rate_control::SwitchSupport;
 use traffic::{Plan, Start};
 
-/// Warns of each such key that is written, and of flags that are not at their default.
+/// Warns of each written key without effect, and of each flag without effect whose value is not its default.
 pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
     let (host, switch) = (&parts.host, &parts.switch);
     let section = context.root();
@@ -42,7 +42,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, plan: &Plan) {
         host.reply_class.is_none() || replies,
         "all flows are datagrams, which have no replies",
     );
-    // Transports that require ECN marks have a separate warning.
+    // Transports that require ECN marks are excluded here, because they have a separate warning.
     for (key, _, transport) in parts.transports() {
         let waits = transport.is_ecn_capable() && transport.needs() != SwitchSupport::Marks;
         warn_unless(&format!("{key}.ecn"), !waits || parts.marks(), "no switch marks");

@@ -76,7 +76,7 @@ impl Lowered {
     }
 }
 
-/// Returns the largest frame in bytes of all entries: data, acknowledgements, CNPs.
+/// Returns the largest frame in bytes of all traffic entries: data, acknowledgements and CNPs.
 fn mtu_bytes(parts: &Parts) -> u16 {
     let frames = |entry: &TrafficPlan| match &entry.what {
         TrafficKind::Pairs { load: LoadPlan::Frames { frame_bytes, lengths, .. }, .. } => Some(match lengths {
@@ -237,7 +237,7 @@ fn fabric_text(fabric: &Fabric) -> String {
     format!("{}: {hosts}, {}, {}", fabric.kind(), plural(switches, "switch"), links.join(", "))
 }
 
-/// Returns one line per entry: number of flows, bytes.
+/// Returns one line per traffic entry with its number of flows and bytes.
 fn traffic_text(names: &[String], plan: &Plan) -> Vec<String> {
     let mut totals = vec![(0usize, 0u128, false, 0usize); names.len()];
     for flow in &plan.flows {
@@ -268,7 +268,7 @@ fn traffic_text(names: &[String], plan: &Plan) -> Vec<String> {
     names.iter().zip(&totals).map(line).collect()
 }
 
-/// Returns the labels, made unique by a number.
+/// Returns the labels of the traffic entries; a label that occurs more than once is extended by the index of the entry.
 fn unique_names(entries: &[TrafficPlan]) -> Vec<String> {
     let count = |label: &str| entries.iter().filter(|entry| entry.label == label).count();
     let name = |(at, entry): (usize, &TrafficPlan)| {
@@ -322,7 +322,8 @@ impl Scenario {
                 Ok(lowered)
             }
             _ if errors.is_empty() => {
-                // A part returned `None` without an error: this is a bug, and must not pass as success.
+                // A part returned `None` without an error: this is a bug in Tidegate, so that lowering must not
+                // succeed.
                 let message = "this scenario cannot be lowered".to_owned();
                 Err(ScenarioErrors { errors: vec![self.document.error(&self.document.locate(""), "", message, None)] })
             }

@@ -5,7 +5,7 @@ use crate::values::canonical;
 use protocols::describe::{Default, Mechanism, Parameter, ValueType};
 use protocols::{Checked, ParameterError, Parameters};
 
-/// Texts of values, by key; and the keys of invalid or missing values, whose errors are already reported.
+/// Texts of valid values by key, and the keys of invalid or missing values, whose errors are already reported.
 type Texts = (Vec<(&'static str, String)>, Vec<String>);
 
 /// Reads the parameters of `mechanism` that `T` has. `further` is the list of (key, text) pairs that the caller reads

@@ -10,7 +10,7 @@ use fabric::Fabric;
 pub(crate) enum HostName {
     Number(u64),
     Name(String),
-    /// Range of host numbers, both ends inclusive.
+    /// Range of host numbers; the first and the last number are included.
     Range(u64, u64),
 }
 

@@ -10,10 +10,10 @@ use fabric::{Fabric, NodeId, PortIndex};
 use model::parameters::{Buffer, SwitchOverride, SwitchParameters, Threshold};
 use std::collections::BTreeSet;
 
-/// Parameters that an entry may set.
+/// Parameters that an `[[switch.override]]` entry may set.
 const WHAT: [&str; 6] = ["buffer", "egress", "queue", "flow_control", "marking", "scheduler"];
 
-/// Reads every entry; `None` if one is wrong.
+/// Reads all `[[switch.override]]` entries; `None` if an entry is invalid.
 pub(crate) fn read(section: &Section<'_, '_>) -> Option<Vec<OverridePlan>> {
     // Read every entry before the first error returns, so that all errors are reported.
     let entries: Vec<Option<OverridePlan>> = section.tables("override", "switch.override").iter().map(entry).collect();
@@ -60,7 +60,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
         section.fail("", format!("`{}` overrides nothing", section.name), Some(help));
         return None;
     }
-    // Do not report values again that were written but invalid.
+    // An entry with a written but invalid value is invalid. The error of this value is already reported.
     let wrong = |key: &str, read: bool| section.has(key) && !read;
     let wrong_here = wrong("switches", named.is_some())
         || wrong("tiers", of_tiers.is_some())
@@ -88,7 +88,7 @@ fn entry(section: &Section<'_, '_>) -> Option<OverridePlan> {
     })
 }
 
-/// Checks that each override fits the common buffer and flow control.
+/// Checks that the parameters of each override are compatible with the buffer type and flow control in `[switch]`.
 pub(crate) fn check(context: &Context<'_>, switch: &SwitchParameters, plans: &[OverridePlan]) {
     for (at, OverridePlan { what, .. }) in plans.iter().enumerate() {
         let fail = |key: &str, message: &str, help: &str| {
@@ -134,7 +134,7 @@ pub(crate) fn check(context: &Context<'_>, switch: &SwitchParameters, plans: &[O
     }
 }
 
-/// Reads `key` if it is written; the outer `None` means an error.
+/// Reads `key` if it is written: `Some(None)` if it is absent, `None` after an error.
 fn optional<T>(
     section: &Section<'_, '_>,
     key: &str,
@@ -148,7 +148,7 @@ fn optional<T>(
     Some(None)
 }
 
-/// Resolves the switches of all entries; `None` if one is not in the fabric.
+/// Resolves the switches and ports of all overrides; `None` if the fabric lacks one.
 pub(crate) fn lower(plans: &[OverridePlan], context: &Context<'_>, fabric: &Fabric) -> Option<Vec<SwitchOverride>> {
     let lowered: Vec<Option<SwitchOverride>> = plans
         .iter()

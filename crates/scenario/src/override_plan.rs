@@ -2,7 +2,7 @@
 
 use model::parameters::SwitchOverride;
 
-/// One entry as written.
+/// One `[[switch.override]]` entry as written.
 #[derive(Clone, Debug)]
 pub(crate) struct OverridePlan {
     pub switches: Vec<String>,
@@ -10,6 +10,6 @@ pub(crate) struct OverridePlan {
     pub tiers: u8,
     /// Ports by name; mutually exclusive with `switches` and `tiers`.
     pub ports: Vec<String>,
-    /// The overriding parameters, without switches and ports.
+    /// Overriding parameters; its `switches` and `ports` are empty until lowering.
     pub what: SwitchOverride,
 }

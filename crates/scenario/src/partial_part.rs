@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 const EXCEPT: &str = "switch.flow_control.except";
 const TIERS: &str = "switch.flow_control.tiers";
 
-/// Maximum number of names in a message.
+/// Maximum number of switch names in a message.
 const NAMED: usize = 8;
 
-/// Returns an ellipsis if there are more names than shown.
+/// Returns an ellipsis if there are more switch names than a message shows.
 fn more(count: usize) -> &'static str {
     if count > NAMED { ", ..." } else { "" }
 }
@@ -96,8 +96,8 @@ impl<'f> FlowControlScope<'f> {
         self.fabric.switches().filter(move |&node| self.takes_part(node))
     }
 
-    /// Returns the links that need headroom at one end or both: all except those between two switches without flow
-    /// control.
+    /// Returns the links that need headroom at one or both endpoints: all links except those between two switches
+    /// without flow control.
     pub fn links(self) -> impl Iterator<Item = &'f Link> {
         self.fabric.links().iter().filter(move |link| self.takes_part(link.a.node) || self.takes_part(link.b.node))
     }

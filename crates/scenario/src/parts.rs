@@ -68,12 +68,12 @@ impl Parts {
         self.markings().any(is)
     }
 
-    /// Returns the default marking of switches, and the marking of each override.
+    /// Returns the marking in `[switch]`, followed by the marking of each override that sets it.
     pub fn markings(&self) -> impl Iterator<Item = &Marking> {
         std::iter::once(&self.switch.marking).chain(self.overrides.iter().flat_map(|it| &it.what.marking))
     }
 
-    /// Returns `true` if any data is acknowledged.
+    /// Returns `true` if any traffic entry uses a transport with acknowledgements.
     pub fn acknowledges(&self) -> bool {
         self.transports().iter().any(|(_, kind, _)| *kind != "datagram")
     }

@@ -24,7 +24,7 @@ struct TracePlan {
     until: Option<Time>,
 }
 
-/// First and last flow number, inclusive.
+/// First and last flow number of a range, both included.
 type FlowRange = (u64, u64);
 
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ struct CapturePlan {
 /// Maximum number of rows of a series, which is tens of gigabytes.
 const MOST_ROWS: u64 = 10_000_000_000;
 
-/// Maximum number of flows in a list of ranges, because each flow takes a number in memory.
+/// Maximum number of flows in a list of ranges, because the number of each flow is stored.
 const MOST_FLOWS: u64 = 1 << 20;
 
 fn flows(value: &Value) -> Read<Vec<FlowRange>> {
@@ -251,7 +251,7 @@ fn port_help(fabric: &Fabric, node: NodeId) -> Option<String> {
     Some(format!("its ports are {}{more}", peers.join(", ")))
 }
 
-/// Finds a port: `S1:3` is port 3 of S1, `S1:H2` its port towards H2, `S1` the whole node.
+/// Finds a port: `S1:3` is port 3 of S1, `S1:H2` the port of S1 towards H2, `S1` all ports of S1.
 pub(crate) fn find_port(fabric: &Fabric, name: &str) -> Result<(NodeId, Option<PortIndex>), (String, Option<String>)> {
     if let Some(node) = fabric.find(name) {
         return Ok((node, None));

@@ -38,7 +38,7 @@ const FORMATS: [(&str, ReplayFormat); 4] = [
     ("htsim", ReplayFormat::Htsim),
 ];
 
-/// Reads the keys of an entry.
+/// Reads the keys of a `replay` entry.
 pub(crate) fn read(section: &Section<'_, '_>) -> Option<ReplayPlan> {
     let (file, time_origin) = (section.text("file"), section.time("time_origin"));
     let format = section.word("format", "format", &["auto", "hpcc", "conweave", "ns3-rdma", "htsim"]);
@@ -77,7 +77,7 @@ pub(crate) enum Replayed {
     Matrix(ConnectionMatrix),
 }
 
-/// Reason for refusing a file.
+/// Reason for which a flow file is refused.
 #[derive(Debug)]
 pub(crate) enum Refused {
     /// A file in another known format.
@@ -109,7 +109,7 @@ pub(crate) fn read_replayed(
 }
 
 impl LoweringContext<'_, '_> {
-    /// Appends the flows of entry `at`.
+    /// Adds the flows of the `replay` entry with index `at` to the plan.
     pub(crate) fn replay(
         &self,
         at: usize,
@@ -162,7 +162,8 @@ impl LoweringContext<'_, '_> {
             Replayed::Flows(file) => &file.warnings,
             Replayed::Matrix(matrix) => &matrix.warnings,
         };
-        // Persistent connections carry several messages of a pair: then do not warn that messages become flows.
+        // With persistent connections, several messages of a pair of hosts use one connection: then do not warn that
+        // each message becomes a flow.
         let alone = !plan.transport.as_ref().map_or(self.transport, |own| &own.1).has_connections();
         let warns = |warning: &&FlowWarning| alone || !matches!(warning, FlowWarning::Messages { .. });
         warnings.iter().filter(warns).for_each(|warning| self.context.warn(&key, format!("{shown}: {warning}")));

@@ -6,7 +6,7 @@ use traffic::Cdf;
 use units::Rate;
 use units::random::Stream;
 
-/// One file of each format that a scenario may name by mistake, and its reader.
+/// One file of each format that a scenario may name by mistake: name of the format, the reader that accepts it, text.
 const FILES: [(&str, Reader, &str); 18] = [
     ("hpcc", Reader::Flows, "3\n0 2 3 100 20000 2.0\n1 2 3 100 30000 2.00001\n2 3 3 200 5000 2.1\n"),
     ("conweave", Reader::Flows, "3\n0 2 3 20000 2.0\n1 2 3 30000 2.00001\n2 3 3 5000 2.1\n"),
@@ -146,8 +146,8 @@ fn joined(lines: &[String]) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
-/// Damaged files: truncated, joined from two files, with a surplus or missing column or line. A reader may accept a
-/// damaged file only if the result equals that of one of the original files.
+/// Damaged files: truncated, joined from two files, or with a surplus or missing column or line. A reader must refuse a
+/// damaged file unless the result equals that of an undamaged file.
 #[test]
 fn ten_thousand_broken_files_are_read_as_what_they_were_or_refused() {
     let mut stream = Stream::new(30, 7, 0);
@@ -189,7 +189,7 @@ fn ten_thousand_broken_files_are_read_as_what_they_were_or_refused() {
                 joined(&lines)
             }
         };
-        // Formats without a line count or fixed columns, in which a surplus line or column is valid.
+        // In these formats, which have no line count or no fixed columns, a surplus line or column is valid.
         let uncounted = ["percent", "share", "config", "htsim topo", "node-link"];
         let loose = uncounted.contains(&name) || (what == 4 && uncounted.contains(&other_name));
         for reader in READERS {

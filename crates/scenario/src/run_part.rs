@@ -13,7 +13,7 @@ use protocols::bounce_reaction::OnBounce;
 use protocols::transport::{MECHANISMS, TransportParameters};
 use units::Time;
 
-/// Longest run, so that sums of times stay below their limit of 213 days.
+/// Maximum duration of a run, so that sums of times stay below the limit of 213 days.
 const MAX_DURATION: Time = Time::from_s(20 * 86_400);
 
 /// Top-level keys.
@@ -55,7 +55,7 @@ pub(crate) struct Routing {
     pub root: Option<String>,
     pub spread: Spread,
     pub reroute: Reroute,
-    /// `None`: derived from the seed of the run.
+    /// `None`: the hash seed is derived from the seed of the run.
     pub hash_seed: Option<u64>,
 }
 
@@ -157,7 +157,7 @@ pub(crate) struct HostPart {
     /// Name of the host with the pause-storm fault, its start and end.
     pub pause_storm: Option<(String, Time, Option<Time>)>,
     pub ignore_pause: Vec<HostName>,
-    /// `true` if senders slow down when their host is paused.
+    /// `true` if a sender halves its window or rate when its host is paused.
     pub halves: bool,
     pub resend_bounced: bool,
     pub trim_aware: bool,

@@ -91,7 +91,7 @@ impl<'d> Context<'d> {
     }
 }
 
-/// One table.
+/// One table of a scenario, and the keys that readers have requested from it.
 pub(crate) struct Section<'c, 'd> {
     pub context: &'c Context<'d>,
     schema: &'static str,
@@ -169,7 +169,7 @@ impl<'c, 'd> Section<'c, 'd> {
         self.tags.borrow_mut().push(tag);
     }
 
-    /// Marks the variant as undetermined: keys of every variant are accepted.
+    /// Marks the variant of the table as undetermined: keys of every variant are accepted.
     pub fn undecide(&self) {
         *self.undecided.borrow_mut() = true;
     }
@@ -178,7 +178,7 @@ impl<'c, 'd> Section<'c, 'd> {
         self.table.get(key).is_some()
     }
 
-    /// Returns `true` if the value is a boolean.
+    /// Returns `true` if the value of `key` is a boolean.
     pub fn is_flag(&self, key: &str) -> bool {
         self.table.get(key).is_some_and(|item| matches!(item.value, Value::Boolean(_)))
     }
@@ -373,7 +373,7 @@ impl<'c, 'd> Section<'c, 'd> {
         self.read(key, positive)
     }
 
-    /// Reads a probability, 0 to 1.
+    /// Reads a probability from 0 to 1, written as a number or a percentage.
     pub fn probability(&self, key: &'static str) -> Option<f64> {
         self.read(key, |value| share(value, 1.0))
     }
@@ -406,7 +406,7 @@ impl<'c, 'd> Section<'c, 'd> {
         .flatten()
     }
 
-    /// Returns the kind of file that this root belongs to.
+    /// Returns the kind of file to which this top-level table belongs, for error messages.
     fn file(&self) -> &'static str {
         if self.schema.is_empty() { "a scenario" } else { "a fluid model" }
     }
@@ -451,7 +451,7 @@ impl<'c, 'd> Section<'c, 'd> {
         }
     }
 
-    /// Returns all entries, for tables with a separate reader: parameters of transports.
+    /// Returns all entries of the table, for tables with a separate reader, such as the parameters of transports.
     pub fn entries(&self) -> impl Iterator<Item = (&'d str, &'d Item, &'d SourceSpan)> + use<'d> {
         self.table.entries.iter().map(|entry| (entry.key.as_str(), &entry.item, &entry.key_place))
     }
@@ -466,8 +466,8 @@ pub(crate) fn show(value: &Value) -> String {
     }
 }
 
-/// Reads a text, for a word of the list `known` (used in errors), but does not check that it is in the list. `what` is
-/// a noun without an article.
+/// Reads a text that should be one of the words `known`. The list is only used in the error for a value of another
+/// type: the caller checks the word. `what` is a noun without an article.
 pub(crate) fn word(value: &Value, what: &str, known: &[&str]) -> Result<String, Wrong> {
     match value {
         Value::Text(_) => text(value, what),

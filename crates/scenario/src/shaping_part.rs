@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use traffic::Plan;
 use units::Rate;
 
-/// One entry as written.
+/// One `[[shaping]]` entry as written.
 #[derive(Clone, Debug)]
 pub(crate) struct ShapingPlan {
     /// Node name; if absent, every switch.
@@ -19,7 +19,7 @@ pub(crate) struct ShapingPlan {
     slopes: IdleSlopes,
 }
 
-/// Reads every entry; `None` if one is wrong.
+/// Reads all `[[shaping]]` entries; `None` if an entry is invalid.
 pub(crate) fn read(root: &Section<'_, '_>) -> Option<Vec<ShapingPlan>> {
     let entries: Vec<Option<ShapingPlan>> = root.tables("shaping", "shaping").iter().map(entry).collect();
     entries.into_iter().collect()
@@ -89,7 +89,7 @@ pub(crate) fn lower(plans: &[ShapingPlan], context: &Context<'_>, fabric: &Fabri
     right.then_some(all)
 }
 
-/// Warns of shaped classes without traffic.
+/// Warns of shaped classes in which neither flows nor acknowledgements (class `replies`) are sent.
 pub(crate) fn warn(context: &Context<'_>, shaping: &Shaping, plan: &Plan, replies: Option<u8>) {
     let classes = shaping.values().fold(0, |all, slopes| all | slopes.classes());
     let idle = classes & !(plan.classes() | replies.map_or(0, |class| 1 << class));

@@ -1,4 +1,4 @@
-//! `[[route]]`: static routes, which need not lead to their destination.
+//! `[[route]]`: static routes. A static route may be wrong: it need not lead to its destination.
 
 use crate::names::{HostName, host, names, near_node};
 use crate::section::Section;
@@ -43,7 +43,7 @@ pub(crate) fn read(root: &Section<'_, '_>) -> Vec<NamedRoute> {
     static_routes
 }
 
-/// Resolves names in static routes to ports.
+/// Resolves the node names of static routes to nodes and ports.
 pub(crate) fn lower(ground: &LoweringContext<'_, '_>, named: &[NamedRoute]) -> Option<Vec<StaticRoute>> {
     let (context, fabric) = (ground.context, ground.fabric);
     let node = |name: &String, key: &str| {

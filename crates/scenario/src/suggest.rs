@@ -1,6 +1,7 @@
 //! Suggestions for misspelt words.
 
-/// Returns the edit distance of two words, with swaps of adjacent letters (optimal string alignment).
+/// Returns the edit distance of two words, in which a swap of adjacent letters counts as one edit (optimal string
+/// alignment).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![vec![0usize; b.len() + 1]; a.len() + 1];
@@ -22,8 +23,8 @@ fn distance(a: &str, b: &str) -> usize {
     rows[a.len()][b.len()]
 }
 
-/// Returns the word of `known` with the smallest edit distance to `word`, if that is at most a third of its letters.
-/// Hyphens and underscores are equal.
+/// Returns the word of `known` with the smallest edit distance to `word`, if this distance is at most a third of the
+/// number of its letters. Hyphens and underscores count as equal.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Longer words are unlikely to be misspellings, and the comparison would take long.
     if word.chars().count() > 40 {
@@ -39,7 +40,7 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
     (least <= (letters / 3).max(1) && least < letters).then_some(found)
 }
 
-/// Returns the help text for a word that is not in `known`.
+/// Returns the help text for the invalid word `word`: the most similar valid word, or the valid words.
 pub fn help<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
     match nearest(word, known.iter().copied()) {

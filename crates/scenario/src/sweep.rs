@@ -22,8 +22,8 @@ pub struct Choice {
     pub values: Vec<String>,
     /// File, line and column of the key.
     pub location: (String, u64, u64),
-    /// If `key` is an axis of the sweep instead of a scenario key: for each value of the axis, the keys that it sets,
-    /// with one value each. Empty otherwise.
+    /// Empty for a scenario key. For an axis of the sweep, `key` is the name of the axis, and `changes` has, for each
+    /// value of the axis, the scenario keys that this value sets, with one value each.
     pub changes: Vec<Vec<Choice>>,
 }
 
@@ -32,22 +32,23 @@ pub struct Choice {
 pub struct SweepFile {
     /// The scenario's path, relative to the working directory.
     pub scenario: PathBuf,
-    /// Seeds that every combination runs with; if empty, the scenario's seed.
+    /// Seeds with which every combination runs; if empty, the scenario's seed is used.
     pub seeds: Vec<u64>,
-    /// Overrides of all runs, with one value each.
+    /// Overrides that apply to all runs; each key has one value.
     pub set: Vec<Choice>,
-    /// A list of runs: run n has value n of each key.
+    /// Keys of the `[[run]]` list: run n has value n of each key.
     pub runs: Vec<Choice>,
-    /// Axes with named values: all combinations with each other, with the list of runs and with the grid.
+    /// Axes with named values. All combinations of the values of axes, the runs of the list and the points of the grid
+    /// are run.
     pub axes: Vec<Choice>,
-    /// A grid: all combinations of values, each combined with every run of the list.
+    /// Keys of the grid `[vary]`: all combinations of their values are run, each with every run of the list.
     pub vary: Vec<Choice>,
 }
 
-/// Reads seeds: `7`, `1..10` (both ends inclusive), or several, separated by commas.
+/// Reads seeds: `7`, `1..10` (first and last seed), or several of these, separated by commas.
 ///
 /// # Errors
-/// A message.
+/// A message about text that is not a list of seeds, about more than a million seeds, or about a duplicate seed.
 pub fn parse_seeds(text: &str) -> Result<Vec<u64>, String> {
     let wrong = || format!("`{text}` is not a list of seeds; write 1..10 (ten seeds) or 1,2,5");
     let mut seeds = Vec::new();
@@ -72,7 +73,7 @@ pub fn parse_seeds(text: &str) -> Result<Vec<u64>, String> {
 }
 
 impl SweepFile {
-    /// Returns `true` if `text` is a sweep: only a sweep has a key `scenario`.
+    /// Returns `true` if `text` is a sweep file: only sweep files have a key `scenario`.
     pub fn recognise(text: &str) -> bool {
         Document::parse(text, "", &[]).is_ok_and(|document| document.root.get("scenario").is_some())
     }
@@ -185,7 +186,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Calls `leaf` for every key of the table `name` at any depth: `a.b = 1` and `"a.b" = 1` are the same key.
+    /// Calls `leaf` for every key in the table `name` and its subtables, with the dotted path of the key: `a.b = 1` and
+    /// `"a.b" = 1` are the same key.
     fn table(&mut self, name: &str, leaf: &mut dyn FnMut(&mut Self, String, &Item)) {
         match self.document.root.get(name) {
             None => {}
@@ -218,7 +220,7 @@ impl Reader<'_> {
         matches!(&item.location, SourceSpan::File(span) if self.document.text[span.start..].starts_with('{'))
     }
 
-    /// Reads the columns of `[[run]]`: every entry must have the same keys.
+    /// Reads the keys of the `[[run]]` list: every entry must have the same keys.
     fn runs(&mut self) -> Vec<Choice> {
         let entries = match self.document.root.get("run") {
             None => return Vec::new(),
@@ -303,7 +305,7 @@ impl Reader<'_> {
         found
     }
 
-    /// Adds the value that the table `item` describes to the axis.
+    /// Adds a value to the axis. `item` is the table with the name of the value and the scenario keys that it sets.
     fn axis_value(&mut self, key: &str, item: &Item, axis: &mut Choice) {
         const NAME: &str = "write name = \"...\", the name of the value in tables";
         let Value::Table(table) = &item.value else {
@@ -343,7 +345,8 @@ impl Reader<'_> {
         Choice { key, values, location: (self.document.name.clone(), line, column), changes: Vec::new() }
     }
 
-    /// Returns a value in the syntax of `--set`: a text without quotes unless it would parse as another type.
+    /// Returns a value in the syntax of `--set`: a text has no quotes, unless it would parse as another type without
+    /// them.
     fn value(&mut self, key: &str, item: &Item) -> Option<String> {
         let SourceSpan::File(span) = &item.location else { return None };
         let raw = self.document.text.get(span.clone()).unwrap_or_default().to_owned();

@@ -23,7 +23,7 @@ use units::Bytes;
 /// Default quantum of deficit round robin: a full frame.
 const DRR_QUANTUM_BYTES: u32 = 1518;
 
-/// Common parameters, overrides, switches with flow control, tags, clocks, and preemption.
+/// Contents of `[switch]`: parameters of all switches, overrides, switches with flow control, tags, clocks, preemption.
 pub(crate) type SwitchPart = (
     SwitchParameters,
     Vec<OverridePlan>,
@@ -91,7 +91,8 @@ fn watchdog(section: &Section<'_, '_>, flow_control: Option<FlowControl>) -> Opt
     }
 }
 
-/// Reads the buffer; with per-queue limits, also the limit of bounce queues.
+/// Reads the shared buffer or the limit of each queue. With queue limits, also returns the limit of bounce queues, if
+/// any.
 fn buffer(section: &Section<'_, '_>) -> Option<(Buffer, Option<QueueLimit>)> {
     if section.has("queue") {
         section.tag("per queue");
@@ -126,7 +127,7 @@ fn queue_pair(table: &Table) -> Read<(QueueLimit, QueueLimit)> {
     Ok(((normal, bounce), format!("normal {normal_text}, bounce {bounce_text}")))
 }
 
-/// Reads flow control and the switches that use it.
+/// Reads flow control and the selection of switches that use it.
 fn flow_control(
     section: &Section<'_, '_>,
     shared: bool,
@@ -154,7 +155,7 @@ fn flow_control(
     (control, partial)
 }
 
-/// Reads credit parameters. Their sufficiency is checked later, when the links are known.
+/// Reads credit parameters. [`crate::credits`] checks later, when the links are known, whether the credits suffice.
 fn credit(table: &Section<'_, '_>, shared: bool) -> Option<CreditParameters> {
     if !shared {
         let message = "credits reserve buffer per port and need a shared buffer";
@@ -174,8 +175,8 @@ fn pause(
         let message = "a dynamic XOFF needs a shared buffer";
         table.fail("xoff", message, Some("write a size: xoff = \"100KB\", less than `switch.queue`".to_owned()));
     }
-    // XOFF below the default XON offset of 3 KB is accepted: then XON requires an empty account. A written `xon` above
-    // XOFF is an error.
+    // XOFF below the default XON offset of 3 KB is accepted: then XON is sent only when the account is empty. An
+    // explicit `xon` above XOFF is an error.
     let xon = pause.xon_offset_bytes;
     if let Threshold::Static { bytes: xoff } = pause.xoff
         && table.has("xon")

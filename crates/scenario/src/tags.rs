@@ -17,7 +17,7 @@ use tagger::{Algorithm, Request, clos_rule, generate};
 
 const KEY: &str = "switch.tags";
 
-/// Source of the rules.
+/// Source of the tag-rewriting rules.
 #[derive(Clone, Debug)]
 enum Rules {
     File(String),
@@ -110,7 +110,7 @@ fn read_tagger(table: &Section<'_, '_>) -> Option<TagsPlan> {
     Some(TagsPlan { rules, by_new_tag })
 }
 
-/// Makes the tag rules for the fabric; `None` after an error, `Some(None)` without tags.
+/// Makes the tag-rewriting rules for the fabric; `None` after an error, `Some(None)` without tags.
 #[expect(clippy::option_option, reason = "wrong, absent, or there, as every part is lowered")]
 pub(crate) fn lower(
     context: &Context<'_>,
@@ -218,7 +218,8 @@ fn lower_maps(
     Some(TagRules::of_maps(maps))
 }
 
-/// Warns of switches that frames may cross without an entry in the QoS maps: frames are lossy at these switches.
+/// Warns of switches that frames may cross but that have no entry in the QoS maps: at these switches all frames are
+/// lossy.
 fn warn_of_switches_without_maps(context: &Context<'_>, fabric: &Fabric, parts: &Parts, maps: &QosMaps) {
     let explicit = parts.routing.mode == RoutingMode::Explicit;
     let on_path: BTreeSet<&str> = parts.paths.iter().flat_map(|path| &path.nodes).map(String::as_str).collect();
@@ -299,7 +300,7 @@ pub(crate) fn warn(context: &Context<'_>, parts: &Parts, fabric: &Fabric, overri
     }
 }
 
-/// Returns the default names of classes.
+/// Returns the default names of Tagger's traffic classes: `class 1`, `class 2` and so on.
 fn names(classes: u8) -> Vec<String> {
     (1..=classes).map(|class| format!("class {class}")).collect()
 }

@@ -5,13 +5,13 @@
 pub struct Template {
     /// Name on the command line: `incast`.
     pub name: &'static str,
-    /// Subject in one line.
+    /// Description in one line.
     pub about: &'static str,
     /// File name among the project's examples.
     pub origin: &'static str,
     /// Text of the example.
     text: &'static str,
-    /// Names and contents of other files that the template needs in the same directory.
+    /// Names and contents of other files that the scenario names and that are written to its directory.
     pub beside: &'static [(&'static str, &'static str)],
 }
 

@@ -19,7 +19,7 @@ use traffic::{
 };
 use units::{Rate, Time};
 
-/// A path that traffic may name.
+/// A `[[path]]` entry that traffic entries may refer to.
 pub(crate) struct KnownPath {
     pub name: String,
     pub from: NodeId,
@@ -41,13 +41,13 @@ pub(crate) struct LoweringContext<'a, 'd> {
     pub transport: &'a TransportParameters,
 }
 
-/// Properties that are added to the flows of an entry after these are made.
+/// Paths and rates that are assigned to the flows of a traffic entry after the flows have been generated.
 #[derive(Default)]
 pub(crate) struct FlowOptions {
-    /// Paths of the entry's flows in order, or one path for all.
+    /// Path numbers of the entry's flows, one per flow in order; with `one_path`, one number for all flows.
     pub paths: Vec<u32>,
     pub one_path: bool,
-    /// Share of the host's link rate.
+    /// Rate of each datagram source, as a share of the link rate of its host.
     pub share: Option<f64>,
 }
 
@@ -64,7 +64,7 @@ fn share_of(rate: Rate, share: f64) -> Rate {
     Rate::from_bps(u64::try_from(bps).unwrap_or(u64::MAX)).unwrap_or(Rate::MIN)
 }
 
-/// Rounds to the nearest whole number; `value` is positive and below 2^50.
+/// Rounds a positive value below 2^50 to the nearest integer.
 fn nearest(value: f64) -> u128 {
     (value + 0.5) as u128
 }
@@ -123,7 +123,7 @@ impl LoweringContext<'_, '_> {
         right.then_some(hosts)
     }
 
-    /// Returns all hosts, or those of the entry.
+    /// Returns the hosts in the entry's `hosts`, or all hosts if the entry has none.
     fn entry_hosts(&self, plan: &TrafficPlan, key: &str) -> Option<Vec<u32>> {
         match &plan.hosts {
             None => Some((0..self.fabric.hosts().len() as u32).collect()),
@@ -191,8 +191,8 @@ impl LoweringContext<'_, '_> {
             RatePlan::Rate(rate) => *rate,
             RatePlan::Share(share) => {
                 after.share = Some(*share);
-                // Check the rate at the slowest link, where the frame time is longest; each flow gets the rate of its
-                // own link below.
+                // Check the rate of the slowest host link, where the time per frame is longest. After flow generation,
+                // each flow gets the share of the link rate of its own host.
                 share_of(self.host_rates.0, *share)
             }
         };
@@ -252,8 +252,8 @@ impl LoweringContext<'_, '_> {
         })
     }
 
-    /// Warns of loads above 1: the backlog of the senders grows throughout the run, and statistics have no steady
-    /// state.
+    /// Warns of loads above 1: the backlog at the senders grows throughout the run, so that the measurements are not of
+    /// a steady state.
     fn warn_of_load(&self, load: f64, key: &str) {
         if load > 1.0 {
             let message = format!(
@@ -457,7 +457,7 @@ impl LoweringContext<'_, '_> {
     }
 }
 
-/// Compiles named paths; errors give the path and the node.
+/// Compiles the `[[path]]` entries to port lists. Errors name the path and the node.
 pub(crate) fn paths(
     context: &Context<'_>,
     fabric: &Fabric,
@@ -486,7 +486,7 @@ pub(crate) fn paths(
     right.then_some((table, known))
 }
 
-/// Numbers that flow files use for switches of this fabric: see [`traffic::FlowFileOptions::switches`].
+/// Returns the numbers that flow files use for the switches of this fabric: see [`traffic::FlowFileOptions::switches`].
 pub fn flow_ids_of_switches(fabric: &Fabric) -> Vec<u32> {
     if fabric.numbers_nodes() { fabric.switches().map(|switch| switch.0).collect() } else { Vec::new() }
 }

@@ -13,7 +13,7 @@ use units::{Bytes, Rate, Time};
 /// Maximum number of entries: a flow stores the index of its entry in 8 bits.
 const MAX_ENTRIES: usize = 256;
 
-/// One entry.
+/// One `[[traffic]]` entry as written.
 #[derive(Clone, Debug)]
 pub(crate) struct TrafficPlan {
     pub label: String,
@@ -60,7 +60,7 @@ pub(crate) enum TrafficKind {
         think: Time,
         service: Service,
         rounds: Rounds,
-        /// Absent: `true` if the transport has connections.
+        /// `None` if absent: then connections persist if the transport has connections.
         persistent_connection: Option<bool>,
     },
     Collective {
@@ -72,7 +72,7 @@ pub(crate) enum TrafficKind {
 }
 
 impl TrafficKind {
-    /// Returns the default label of an entry, if it is more specific than its kind.
+    /// Returns the default label of an entry if it is more specific than the entry's `kind`.
     fn own_name(&self) -> Option<&'static str> {
         match self {
             TrafficKind::Collective { what, .. } => Some(what.operation.name()),
@@ -206,7 +206,7 @@ fn known_entry(section: &Section<'_, '_>, kind: &'static str) -> Option<TrafficP
     })
 }
 
-/// Reads the entry's own transport; the outer `None` means an error.
+/// Reads the entry's own transport: `Some(None)` if the entry has none, `None` after an error.
 fn transport(section: &Section<'_, '_>) -> Option<Option<(&'static str, TransportParameters)>> {
     if !section.has("transport") {
         _ = section.table("transport", "host.transport", true);
@@ -253,7 +253,7 @@ fn listed(section: &Section<'_, '_>) -> Option<PatternPlan> {
         Ok((pairs, text))
     });
     let paths = path_names(section);
-    // Do not report invalid values again.
+    // If any of these keys is written, its value is invalid and the error is already reported.
     if !section.has("pairs") && !section.has("paths") && !section.has("path") {
         let help = "write pairs = [[\"H1\", \"H2\"]], or paths = [...] with names of [[path]] entries".to_owned();
         section.fail("", format!("`{}` needs `pairs` or `paths`", section.name), Some(help));
@@ -359,7 +359,8 @@ fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Length
     }
     let (deviation_bytes, mean) = (deviation?, frame_bytes?);
     section.refuse_idle("frame_max", deviation_bytes > 0, "a frame_deviation");
-    // Default: at least as far above the mean as the minimum frame length is below it.
+    // Default of `frame_max`: at least as far above the mean as the minimum frame length is below the mean, and at
+    // least 1518 B.
     let least = protocols::frame::MIN_FRAME_BYTES;
     let longest_bytes = longest.unwrap_or(mean.saturating_add(mean.saturating_sub(least)).max(1518));
     if longest_bytes < mean {
@@ -382,8 +383,8 @@ fn lengths(section: &Section<'_, '_>, frame_bytes: Option<u16>) -> Option<Length
     })
 }
 
-/// Reads a source of one frame per period. The frame has a stated length, or carries the bytes that a stream of the
-/// given rate generates per period.
+/// Reads a source that sends one frame per period. The frame has a fixed length, or carries the bytes that a stream of
+/// a fixed rate generates per period.
 fn periodic(section: &Section<'_, '_>) -> Option<LoadPlan> {
     let (period, phase) = (section.read("period", positive), section.time("phase"));
     let frame = section.read("frame", frame_length);
@@ -422,7 +423,7 @@ fn rate_plan(section: &Section<'_, '_>) -> Option<RatePlan> {
     one_of(section, [("load", load.map(RatePlan::Share)), ("rate", rate.map(RatePlan::Rate))])
 }
 
-/// Reads exactly one of two keys.
+/// Reads exactly one of two keys: reports an error if both or neither are written.
 fn one_of<T>(section: &Section<'_, '_>, keys: [(&'static str, Option<T>); 2]) -> Option<T> {
     let [(first, a), (second, b)] = keys;
     match (section.has(first), section.has(second)) {

@@ -18,7 +18,7 @@ const HEADER_CLASS: &str = "switch.overload.header_class";
 /// Default limit of header queues.
 const HEADER_QUEUE: QueueLimit = QueueLimit::Bytes(1_000_000);
 
-/// Reads trimming; `kind` is trim, cut-payload, sfc or pipeline-trim.
+/// Reads the parameters of trimming; `kind` is trim, cut-payload, sfc or pipeline-trim.
 pub(crate) fn read(
     kind: &str,
     switch: &Section<'_, '_>,
@@ -86,7 +86,7 @@ pub(crate) fn read(
     Some(Overload::Trim { trim, header_queue: header_queue.unwrap_or(HEADER_QUEUE), inside })
 }
 
-/// Refuses a watermark above the queue's limit.
+/// Reports an error for a watermark above the limit of the queue.
 fn check_watermark(
     switch: &Section<'_, '_>,
     table: &Section<'_, '_>,
@@ -131,7 +131,7 @@ pub(crate) fn check(context: &Context<'_>, parts: &Parts, fabric: &Fabric, data:
         );
         fail(SIZE, message, &format!("write size = \"{header_bytes}B\" or more"));
     }
-    // If headers and data share a queue, there is no header class to check.
+    // If headers and data share a queue, the header class is not used and needs no check.
     let own_queue = trim.scheme != HeaderDestination::SameQueue;
     if own_queue && data & (1 << trim.header_class) != 0 {
         let message =

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 use traffic::{Flow, Load, Plan, Process, Start};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Number of frames above which a source runs long enough for its phase to determine its share of the link.
+/// Minimum number of frames of a source for the warning: with so many frames, the phases of constant-rate sources
+/// determine their loss rates.
 const MANY_FRAMES: u64 = 100;
 
 /// Emits all warnings of this module.
@@ -74,7 +75,8 @@ fn has_equal_cost_paths(fabric: &Fabric) -> bool {
     })
 }
 
-/// Timing of a constant source: its phase at its host, its period, and its rate on the wire.
+/// Timing of a constant-rate source: its phase (start plus delay of the host link, modulo the period), its period, and
+/// its rate on the wire.
 struct Source {
     phase_ps: u64,
     period_ps: u64,
@@ -82,7 +84,7 @@ struct Source {
 }
 
 /// Returns the first host whose link is overloaded by constant-rate sources with equal periods and different phases,
-/// and the number of these sources.
+/// and the number of such sources that send to this host.
 fn locked(parts: &Parts, fabric: &Fabric, plan: &Plan, lossy: impl Fn(&Flow) -> bool) -> Option<(String, usize)> {
     let mut by_host: BTreeMap<u32, Vec<Source>> = BTreeMap::new();
     for flow in plan.flows.iter().filter(|flow| lossy(flow)) {

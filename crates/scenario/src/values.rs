@@ -8,13 +8,13 @@ use protocols::limits::fraction;
 use protocols::reaction::Reaction;
 use units::{Bytes, Time};
 
-/// Reads the value of `key` in this syntax. Returns its canonical text, and the text for `--explain`.
+/// Reads the value of `key` in the syntax `syntax`. Returns its canonical text, and the text for `--explain`.
 pub(crate) fn canonical(key: &str, value: &Value, syntax: Syntax) -> Read<String> {
     let right = || Some(format!("write {}, such as {}", syntax.name, syntax.example));
     let plain = || value.text().ok_or_else(|| (format!("{} is not {}", show(value), syntax.name), right()));
     let text = match syntax.value {
         ValueType::Or(words, of) => match value.text().filter(|text| words.contains(&text.as_str())) {
-            // The text for `--explain` states the share.
+            // For `auto`, the text for `--explain` states the value of alpha.
             Some(text) if *of == ValueType::Threshold => return Ok((text, xoff(value)?.1)),
             Some(text) => text,
             None => return canonical(key, value, Syntax { value: *of, ..syntax }),
@@ -69,7 +69,7 @@ pub(crate) fn reaction(value: &Value) -> Read<Reaction> {
     quantity(value, "a reaction time").map_err(|(message, _)| (message, Some(right.to_owned())))
 }
 
-/// Reads the limit of a single queue: `"500 packets"` or a size.
+/// Reads the limit of a queue: `"500 packets"` or a size.
 pub(crate) fn room(value: &Value) -> Read<QueueLimit> {
     let Some(text) = value.text() else {
         return Err((format!("{} is not a queue limit", value.what()), None));
@@ -91,7 +91,7 @@ pub(crate) fn room(value: &Value) -> Read<QueueLimit> {
     }
 }
 
-/// Reads a buffer size within the range of its counters.
+/// Reads a buffer size that the counters of buffers can represent.
 pub(crate) fn buffer_size(value: &Value) -> Read<u64> {
     let (bytes, text) = quantity::<Bytes>(value, "a size")?;
     Ok((countable(bytes, &text)?, text))
@@ -118,7 +118,7 @@ pub(crate) fn classes(value: &Value, empty: &str) -> Read<u8> {
     Ok((classes, format!("{shown:?}")))
 }
 
-/// Reads `all`, or a list of tiers, as a bit mask.
+/// Reads `all` or a list of tiers. Returns them as a bit mask.
 pub(crate) fn tiers(value: &Value, empty: &str) -> Read<u8> {
     if value.text().as_deref() == Some("all") {
         return Ok((0xff, "all".to_owned()));
@@ -135,7 +135,8 @@ pub(crate) fn tiers(value: &Value, empty: &str) -> Read<u8> {
     Ok((tiers, format!("{shown:?}")))
 }
 
-/// Reads a list of eight values, or a table from class to value.
+/// Reads a list of eight values, one per class, or a table from class to value, in which omitted classes have the value
+/// `rest`.
 pub(crate) fn per_class<T: Copy + std::fmt::Debug>(
     value: &Value,
     rest: T,
@@ -183,7 +184,7 @@ pub(crate) fn threshold(value: &Value) -> Read<Threshold> {
     }
 }
 
-/// Reads the share of the line rate that a meter passes.
+/// Reads the share of the line rate that a meter passes, as numerator and denominator.
 fn part(value: &Value) -> Read<(u32, u32)> {
     let right = || Some("write a share of the line rate, like \"1/4\" or 0.5".to_owned());
     match value.text().and_then(|text| fraction(&text)) {
@@ -195,7 +196,7 @@ fn part(value: &Value) -> Read<(u32, u32)> {
     }
 }
 
-/// Reads `"auto"`, a size, or a share of the free buffer.
+/// Reads an XOFF threshold: `"auto"`, a size, or a share of the free buffer.
 pub(crate) fn xoff(value: &Value) -> Read<Threshold> {
     match value.text().as_deref() {
         Some("auto") => Ok((protocols::pause::AUTO_XOFF, "auto: 1/8".to_owned())),
@@ -203,7 +204,7 @@ pub(crate) fn xoff(value: &Value) -> Read<Threshold> {
     }
 }
 
-/// Reads `"auto"`, which is `None`, or a size.
+/// Reads the headroom: `"auto"`, which is `None`, or a size.
 pub(crate) fn headroom(value: &Value) -> Read<Option<u64>> {
     match value.text().as_deref() {
         Some("auto") => Ok((None, "auto".to_owned())),

@@ -21,7 +21,7 @@ pub(super) struct Entry {
     pub key: String,
     pub line: u64,
     pub value: Value,
-    /// `None` for a key that the simulator does not have either.
+    /// `None` for a key that the HPCC simulator does not know.
     pub known: Option<&'static Known>,
 }
 
@@ -49,7 +49,7 @@ pub struct HpccConfig {
     pub(super) file: String,
     /// In file order; each key once.
     pub(super) entries: Vec<Entry>,
-    /// Remarks on values that may be intended in another sense.
+    /// Warnings about repeated keys and about ignored words at the end of a line.
     pub(super) remarks: Vec<String>,
 }
 
@@ -119,7 +119,8 @@ impl HpccConfig {
         }
     }
 
-    /// Returns the name of the topology, relative to the working directory of the simulator, and its line.
+    /// Returns the file name of the topology, relative to the working directory of the simulator, and the line of its
+    /// key.
     ///
     /// # Errors
     /// If the configuration names none.
@@ -127,7 +128,7 @@ impl HpccConfig {
         self.name("TOPOLOGY_FILE", "--topology")
     }
 
-    /// Returns the name of the flow file, relative to the working directory of the simulator, and its line.
+    /// Returns the name of the flow file, relative to the working directory of the simulator, and the line of its key.
     ///
     /// # Errors
     /// If the configuration names none.
@@ -141,14 +142,15 @@ impl HpccConfig {
     }
 }
 
-/// Returns the start of a word, for messages: at most 40 characters.
+/// Returns at most the first 40 characters of a word, for error messages.
 fn shown(word: &str) -> String {
     word.chars().take(40).collect()
 }
 
 type KeyError = (String, Option<String>);
 
-/// Parses the value; returns the number of words that it takes.
+/// Parses a value of type `shape` from the words after its key. Returns the value and the number of words that it
+/// takes.
 fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), KeyError> {
     let word = |at: usize| words.get(at).copied().ok_or_else(|| ("the value is missing".to_owned(), shape.example()));
     let wrong = |text: &str| (format!("`{}` is not {}", shown(text), shape.what()), shape.example());
@@ -182,7 +184,7 @@ fn value(shape: Shape, words: &[&str]) -> Result<(Value, usize), KeyError> {
         }
         Shape::Map => {
             let pairs = whole(0)?;
-            // Check the announced count before allocating for it.
+            // Compare the stated number of pairs with the number of words before memory is allocated for the pairs.
             if pairs.checked_mul(2).is_none_or(|items| items > words.len() as u64) {
                 let given = (words.len() - 1) / 2;
                 return Err((format!("the line has {given} pairs instead of {pairs}"), shape.example()));

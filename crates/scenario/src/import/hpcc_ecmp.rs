@@ -5,7 +5,7 @@ use fabric::{Fabric, NodeId};
 use std::collections::BTreeMap;
 use traffic::Flow;
 
-/// Source port of the first flow between two hosts; each further flow increments it.
+/// UDP source port of the first flow between two hosts; each further flow of this pair uses the next port.
 const FIRST_SOURCE_PORT: u16 = 10_000;
 
 /// Returns the nodes on the path of each flow, source and destination included; `None` if a flow has no path.

@@ -52,11 +52,11 @@ pub(super) const CONTROLS: [&str; 4] = ["dcqcn", "hpcc", "timely", "dctcp-rate"]
 /// Treatment of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyTreatment {
-    /// Translated to a scenario key; the writer notes any part that is lost.
+    /// Translated to a scenario key; the importer adds a note if the scenario cannot express a part of the value.
     Written,
-    /// A parameter of these transports only.
+    /// Parameter of the listed transports only: with other transports, the key is dropped.
     Of(&'static [&'static str]),
-    /// Dropped, for this reason.
+    /// Dropped, for the given reason.
     Dropped(&'static str),
 }
 
@@ -147,7 +147,7 @@ static KEYS: [Known; 82] = [
     known("PAUSE_TIME", Word, KeyTreatment::Dropped("pauses last until a resume in both simulators")),
     known("DATA_RATE", Word, UNREAD),
     known("LINK_DELAY", Word, UNREAD),
-    // conweave.
+    // Keys of conweave.
     known("ENABLE_PFC", Switch, Written),
     known("ENABLE_IRN", Switch, Written),
     known("LB_MODE", Whole, Written),
@@ -178,7 +178,7 @@ static KEYS: [Known; 82] = [
     known("CONN_MON_FILE", Word, MONITOR),
     known("EST_ERROR_MON_FILE", Word, MONITOR),
     known("SW_MONITORING_INTERVAL", Word, MONITOR),
-    // SimAI and ASTRA-sim.
+    // Keys of SimAI and ASTRA-sim.
     known("BW_MON_FILE", Word, MONITOR),
     known("RATE_MON_FILE", Word, MONITOR),
     known("CNP_MON_FILE", Word, MONITOR),
@@ -193,7 +193,7 @@ static KEYS: [Known; 82] = [
     known("IRN_MON_START", Word, MONITOR),
 ];
 
-/// Looks up a key.
+/// Returns the table entry of a key of the HPCC simulator or its derivatives; `None` for an unknown key.
 pub(super) fn find(key: &str) -> Option<&'static Known> {
     KEYS.iter().find(|known| known.name == key)
 }

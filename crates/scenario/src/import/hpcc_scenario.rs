@@ -12,7 +12,8 @@ use std::fmt::Write as _;
 use traffic::{Flow, Start};
 use units::{Rate, Time};
 
-/// Start of traffic in the HPCC simulator, by convention; times of link failures are relative to it.
+/// Start of traffic in the HPCC simulator, by convention; the times of link failures in its configuration are relative
+/// to this start.
 const START: Time = Time::from_s(2);
 
 /// The files of the configuration, and options of the import.
@@ -28,13 +29,13 @@ pub struct Inputs<'a> {
     pub flow_file: &'a str,
     /// Kind of transport that overrides `CC_MODE`.
     pub transport: Option<&'a str>,
-    /// Keys to ignore, which would be refused otherwise.
+    /// Keys to ignore although their values or names would otherwise be refused.
     pub ignore: &'a [String],
     /// Write the ECMP paths of the HPCC simulator as explicit paths of the flows.
     pub keeps_paths: bool,
 }
 
-/// Status of a key in the translation.
+/// Result of the translation for one key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyStatus {
     /// Carried over to the scenario.
@@ -72,7 +73,7 @@ pub struct KeyReport {
     pub note: String,
 }
 
-/// A scenario translated from a configuration.
+/// A scenario translated from a configuration of the HPCC simulator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     /// Text of the scenario, with the notes as comments.
@@ -115,11 +116,11 @@ pub(super) struct Writer<'a> {
 }
 
 impl HpccConfig {
-    /// Writes the scenario of this configuration.
+    /// Translates this configuration to a scenario.
     ///
     /// # Errors
-    /// A congestion control or load balancer that Tidegate does not have, without another transport; an unknown key;
-    /// values that do not fit the topology; no traffic before the end.
+    /// A congestion control or load balancer that Tidegate does not have and that `inputs` neither replaces nor
+    /// ignores; an unknown key; values that do not fit the topology; no flow that starts before the end of the run.
     pub fn scenario(&self, inputs: Inputs<'_>) -> Result<Imported, ScenarioErrors> {
         self.account(inputs).0
     }
@@ -205,7 +206,8 @@ impl<'a> Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Writes the key `paths` of the replay, and the [[path]] entries.
-    ///
+    /// A host with several links, because the HPCC simulator selects the host's link by another hash than the links of
+    /// switches. A flow without a path.
     /// # Errors
     /// A host with several links, because the HPCC simulator selects its link by another hash. A flow without a path.
     fn paths(&self) -> Result<(String, String), ScenarioErrors> {
@@ -238,12 +240,12 @@ impl<'a> Writer<'a> {
         Ok((format!("paths = [{}]\n", names.join(", ")), entries))
     }
 
-    /// Returns the entry of the configuration, unless it is to be ignored.
+    /// Returns the entry of `key`, unless `key` is absent or on the list of ignored keys.
     pub(super) fn entry(&self, key: &str) -> Option<&'a Entry> {
         self.config.find(key).filter(|_| !self.inputs.ignore.iter().any(|ignored| ignored == key))
     }
 
-    /// Notes the keys to ignore; refuses unknown keys.
+    /// Adds a note for each ignored key, and an error for each unknown key that is not ignored.
     fn unknown(&mut self) {
         for key in self.inputs.ignore {
             match self.config.find(key) {
@@ -267,7 +269,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Refuses load balancers other than flow ECMP.
+    /// Refuses load balancers other than ECMP per flow.
     fn balancing(&mut self) {
         let name = match self.whole("LB_MODE", 0) {
             0 => return,
@@ -335,7 +337,7 @@ impl<'a> Writer<'a> {
         self.whole("PACKET_PAYLOAD_SIZE", 1000)
     }
 
-    /// Chooses the kind of transport.
+    /// Selects the kind of transport: the importer's option, or the counterpart of `CC_MODE`.
     fn transport(&mut self) -> Option<&'a str> {
         let mode = self.whole("CC_MODE", 1);
         let (name, translated) = match mode {
@@ -368,8 +370,8 @@ impl<'a> Writer<'a> {
         translated
     }
 
-    /// Returns the time in the files that becomes 0: 2 s, or 0 if a flow starts earlier; the duration; and the TOML
-    /// line of another end condition, if any.
+    /// Returns the time of the input files that becomes time 0 of the scenario (2 s, or 0 if a flow starts earlier),
+    /// the duration, and the TOML line of a further end condition, or an empty text.
     fn times(&mut self) -> (Time, Time, &'static str) {
         let of_flows = "until = \"flows done\"\n";
         let stops = self.entry("SIMULATOR_STOP_TIME").map(|entry| &entry.value);
@@ -439,7 +441,7 @@ impl<'a> Writer<'a> {
         format!("[routing]\nreroute = \"local\"\n\n[[fail]]\nlink = [{a}, {b}]\nat = \"{at}\"\n\n")
     }
 
-    /// Notes the keys that are dropped.
+    /// Adds a note for each key that is dropped.
     fn dropped(&mut self, transport: Option<&str>) {
         let lossy = !self.switched("ENABLE_PFC", true);
         if self.switched("L2_BACK_TO_ZERO", false) && lossy {
@@ -463,7 +465,7 @@ impl<'a> Writer<'a> {
         let instead = "a parameter of controls that do not carry the flows here";
         for entry in &self.config.entries {
             let why = match entry.known.map(|known| known.fate) {
-                // Unknown keys are refused, or ignored on request.
+                // Unknown keys were handled before: each is refused, or ignored on request.
                 None => continue,
                 Some(KeyTreatment::Written) => continue,
                 Some(KeyTreatment::Of(kinds)) if transport.is_none_or(|kind| kinds.contains(&kind)) => continue,

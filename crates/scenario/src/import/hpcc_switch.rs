@@ -71,9 +71,9 @@ impl Writer<'_> {
         text
     }
 
-    /// Writes PFC as in the HPCC simulator; returns overrides for switches with another headroom. In that simulator, a
-    /// pause takes effect at once, and the headroom of a port is three times rate x delay. This headroom is carried
-    /// over unless more bytes can arrive after XOFF.
+    /// Writes PFC as in the HPCC simulator. Returns overrides for switches whose headroom differs from the common
+    /// headroom. In that simulator, a pause takes effect at once, and the headroom of a port is three times rate x
+    /// delay of its link. The scenario has the same headroom unless more bytes can arrive after XOFF.
     fn flow_control(&mut self, classes: &[u8], text: &mut String) -> String {
         let headrooms = self.headrooms();
         let mut switches: BTreeMap<Option<u64>, Vec<String>> = BTreeMap::new();
@@ -111,9 +111,9 @@ impl Writer<'_> {
             let wires: Vec<u64> = links.map(|link| link.rate.bytes_in(link.delay)).collect();
             let (least, most) = (wires.iter().min().copied(), wires.iter().max().copied());
             let (Some(least), Some(most)) = (least, most) else { continue };
-            // Arrivals after XOFF: the bytes in flight in both directions of the link, one frame at each end that
-            // delays the pause, and two more frames for the rounding of computed headroom (docs/model.md, Headroom).
-            // The shortest link is the critical one.
+            // Arrivals after XOFF: the bytes in flight in both directions of the link, one frame at each endpoint whose
+            // transmission delays the pause, and two more frames for the rounding of computed headroom (docs/model.md,
+            // Headroom). The port with the shortest link is critical, because its headroom is smallest.
             let holds = 3 * least >= 2 * least + 4 * frame_bytes;
             mixed += u32::from(holds && least != most);
             short += u32::from(!holds);
@@ -145,7 +145,8 @@ impl Writer<'_> {
         rates
     }
 
-    /// Returns the value of a map for this rate.
+    /// Returns the value for ports of `rate` in the map `key`, such as `KMIN_MAP`. Reports an error if the map has no
+    /// value for this rate.
     fn mapped(&mut self, key: &str, rate: Rate) -> Option<f64> {
         let found = match self.entry(key).map(|entry| &entry.value) {
             // The last entry of a rate holds, as in the simulator.
@@ -160,7 +161,7 @@ impl Writer<'_> {
         found
     }
 
-    /// Writes the ECN marking of all ports, and overrides for ports with other thresholds.
+    /// Returns the ECN marking of all ports, and the overrides for ports whose rate has other thresholds.
     fn marking(&mut self, rates: &BTreeMap<Rate, u64>) -> Option<(String, String)> {
         let mut found = Vec::new();
         for &rate in rates.keys() {

@@ -125,7 +125,8 @@ fn a_control_that_there_is_not_is_refused_by_name_unless_another_is_named() {
     assert!(import(CONFIG, Some("bbr")).unwrap_err().to_string().contains("`bbr` is not a transport"));
 }
 
-/// Each congestion control becomes its transport with its parameters; keys of other congestion controls are noted.
+/// Each `CC_MODE` becomes a transport of Tidegate with the parameters from the configuration. Keys that belong to
+/// another congestion control are noted.
 #[test]
 fn every_control_of_the_simulator_comes_over() {
     let more = "VAR_WIN 1\nU_TARGET 0.9\nMI_THRESH 0\nFAST_REACT 1\nMULTI_RATE 0\nDCTCP_RATE_AI 615Mb/s\nINT_MULTI 1\n";
@@ -180,7 +181,8 @@ fn every_key_without_a_counterpart_is_named() {
     }
 }
 
-/// Configuration of conweave: PFC off and IRN on must not become PFC on and go-back-N.
+/// PFC and loss recovery follow the keys of conweave: `ENABLE_PFC 0` and `ENABLE_IRN 1` become no flow control and
+/// selective repeat, `ENABLE_PFC 1` and `ENABLE_IRN 0` become PFC and go-back-N.
 #[test]
 fn pfc_and_irn_follow_the_configuration() {
     let of = |more: &str| import(&format!("{CONFIG}{more}"), None).unwrap();
@@ -218,7 +220,8 @@ fn load_balancers_and_unknown_keys_are_refused_by_name_unless_ignored() {
     assert!(error.contains("no scenario can do without the file"), "{error}");
 }
 
-/// The configurations that SimAI and ASTRA-sim ship have a stop time beyond any run.
+/// The configurations in SimAI and ASTRA-sim have a stop time of 4e13 s, beyond the maximum duration of a run: the
+/// scenario ends at the completion of all flows.
 #[test]
 fn a_time_that_never_comes_ends_the_run_with_its_flows() {
     let never = CONFIG.replace("SIMULATOR_STOP_TIME 2.002", "SIMULATOR_STOP_TIME 40000000000000.00");
@@ -251,9 +254,9 @@ fn thresholds_that_are_not_in_proportion_stand_at_the_ports_of_each_rate() {
     assert!(imported.notes.iter().all(|note| !note.contains("KMAX_MAP")), "{:?}", imported.notes);
 }
 
-/// The HPCC simulator reserves three times rate x delay plus 4 KiB per port, and a pause takes effect at once. The
-/// translation gives a switch with ports of several lengths the largest of these headrooms; if a port would then lose
-/// frames, the headroom is computed instead.
+/// The HPCC simulator reserves three times rate x delay plus 4 KiB per port, and a pause takes effect at once. A switch
+/// with links of different lengths gets the largest of these headrooms. If frames would be lost at one of its ports
+/// with this headroom, the scenario uses computed headroom instead.
 #[test]
 fn headroom_is_that_of_the_simulator_where_it_holds_what_can_arrive() {
     let text = |delays: [&str; 3]| {

@@ -1,4 +1,4 @@
-//! The window of every flow in HPCC's simulator: the largest bandwidth-delay product.
+//! The window of every flow in the HPCC simulator: the largest bandwidth-delay product over all pairs of hosts.
 
 use fabric::Fabric;
 use std::collections::VecDeque;
@@ -13,7 +13,7 @@ struct PathProperties {
     rate_bps: u64,
 }
 
-/// Longest RTT and largest bandwidth-delay product.
+/// The longest RTT and the largest bandwidth-delay product over all pairs of hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Longest {
     /// Longest RTT.

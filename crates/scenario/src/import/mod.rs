@@ -11,7 +11,7 @@ mod hpcc_window;
 pub use hpcc::HpccConfig;
 pub use hpcc_scenario::{Imported, Inputs, KeyReport, KeyStatus};
 
-/// Returns `true` if a word is a key of an HPCC configuration.
+/// Returns `true` if `word` is a key in a `config.txt` of the HPCC simulator or its derivatives.
 pub(crate) fn is_key(word: &str) -> bool {
     hpcc_keys::find(word).is_some()
 }

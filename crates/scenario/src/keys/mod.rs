@@ -84,8 +84,8 @@ impl Key {
         (self.default, self.source) = (Default::Absent(what), source);
         self
     }
-    /// Copies default, meaning and source from the parameter of `mechanism`. If several variants share the parameter,
-    /// any of them serves.
+    /// Copies default, meaning and source from the parameter of `mechanism`. If several variants of the table share the
+    /// parameter, `mechanism` can be any of these variants.
     const fn of(mut self, mechanism: &'static Mechanism) -> Key {
         let Some(parameter) = mechanism.parameter(self.name) else {
             panic!("the mechanism has no parameter of this name")
@@ -102,7 +102,8 @@ impl Key {
 /// Source of a default that this project chose, because no paper or standard states one.
 const OURS: &str = "choice of this project";
 
-/// Returns the variants of a table that have the parameters of `mechanism`; empty for all.
+/// Returns the variants (`kind` values) of a table that have the parameters of `mechanism`; empty if the table has no
+/// `kind`.
 fn variants(mechanism: &'static Mechanism) -> Vec<&'static str> {
     match mechanism.family {
         Family::Buffer => vec!["shared"],
@@ -175,7 +176,7 @@ pub(crate) fn find(section: &str, name: &str, tags: &[&str]) -> Option<&'static 
 mod tests {
     use super::*;
 
-    /// The text of a parameter in its mechanism's declaration equals the text of its key.
+    /// The meaning, default and source of a key equal those in the declaration of each mechanism that has the key.
     #[test]
     fn no_mechanisms_key_has_a_text_of_its_own() {
         for mechanism in mechanisms::all().filter(|mechanism| mechanism.family != Family::Transport) {

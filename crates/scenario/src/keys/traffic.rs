@@ -3,7 +3,7 @@
 use super::*;
 
 const T: &str = "traffic";
-/// All kinds except the replay of a file, which states these values in the file.
+/// All kinds except `replay`, whose file states the values of these keys.
 const MADE: &[&str] =
     &["incast", "permutation", "all-to-all", "random", "stride", "pairs", "poisson", "request-reply", "collective"];
 const PAIRS: &[&str] = &["incast", "permutation", "all-to-all", "random", "stride", "pairs"];

@@ -1,4 +1,5 @@
-//! Inputs whose stated sizes would take hours, exhaust memory or overflow the stack.
+//! Inputs that state large counts, such as 4 billion hosts: errors instead of hours of run time, exhausted memory or a
+//! stack overflow.
 
 use scenario::{Scenario, ScenarioErrors};
 use std::path::Path;
@@ -26,7 +27,7 @@ fn failures(count: usize, spine: &str) -> String {
     format!("{BASE}{}", (0..count).map(one).collect::<String>())
 }
 
-/// 20,000 `[[fail]]` entries are read in linear time: the line index is computed once, not per value.
+/// 20,000 `[[fail]]` entries are read in linear time: the table of line starts is computed once, not per value.
 #[test]
 fn twenty_thousand_failures_are_read_in_linear_time() {
     assert_eq!(lower(&failures(20_000, "S1"), &[]).unwrap(), 20_000);

@@ -22,7 +22,7 @@ fn switch(text: &str) -> SwitchParameters {
     parse(&format!("[switch]\n{text}"), &[]).lower().unwrap_or_else(|errors| panic!("{text}: {errors}")).setup.switch
 }
 
-/// Makes a scenario of `mechanism` with required keys only.
+/// Makes a scenario that uses `mechanism` and writes only its required keys.
 fn least(mechanism: &Mechanism) -> String {
     let kind = mechanism.kind;
     let required = match kind {
@@ -88,7 +88,7 @@ fn the_codes_own_defaults_are_the_tables() {
     assert_eq!(trim, Overload::Trim { trim: TrimParameters::default(), header_queue, inside: None });
 }
 
-/// Defaults that the texts of the key table mention equal the effective defaults.
+/// Default values that the meanings in the key table mention equal the effective defaults.
 // [PFC11]
 #[test]
 fn numbers_in_meanings_are_those_in_force() {

@@ -38,7 +38,7 @@ fn an_entry_of_the_traffic_has_a_transport_of_its_own() {
         (Some("dctcp"), Some("8960B"))
     );
     assert_eq!(messages("traffic.0.transport.kind"), None);
-    // `host.transport` has no effect on the largest frame if each traffic entry has its own transport.
+    // If every traffic entry has its own transport, `host.transport` does not contribute to the largest frame.
     let both = lower(PLAIN, &[("traffic.0.transport", "tcp"), ("traffic.1.transport", "tcp")]).unwrap();
     assert!(both.setup.host.mtu_bytes < 2000);
 }

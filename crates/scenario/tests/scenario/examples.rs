@@ -32,7 +32,7 @@ fn lower(path: &Path) -> Lowered {
 fn every_example_lowers_without_warnings() {
     let mut found = Vec::new();
     scenarios(&examples(), &mut found);
-    // Skip sweeps whose scenario is in this directory: the tests of the command run them.
+    // Skip sweeps whose scenario is in this directory: the tests of the command line run them.
     found.retain(|path| match SweepFile::recognise(&std::fs::read_to_string(path).unwrap()) {
         true => !SweepFile::read(path).unwrap_or_else(|errors| panic!("{errors}")).scenario.is_file(),
         false => true,

@@ -10,8 +10,8 @@ const LINK: &str = "link = { rate = \"100Gbps\", delay = \"500ns\" }\n";
 const FABRIC: &str = "[fabric]\nkind = \"fat-tree\"\nk = 4\nlink = { rate = \"100Gbps\", delay = \"500ns\" }\n";
 const TRAFFIC: &str = "[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\n";
 
-/// Makes a scenario with only the required keys in which a table of this variant is valid, without `key` itself. Also
-/// returns the path of the table for overrides.
+/// Makes a scenario with required keys only in which the table of `key` has this variant and is valid. `key` itself is
+/// absent. Also returns the path of the table, as in `--set`.
 fn base(key: &Key, variant: Option<&str>) -> (String, String) {
     let plain = format!("{TOP}{FABRIC}{TRAFFIC}");
     match key.section {
@@ -82,13 +82,13 @@ fn every_key_of_the_table_is_accepted() {
         let variants: Vec<Option<&str>> =
             if key.variants.is_empty() { vec![None] } else { key.variants.iter().copied().map(Some).collect() };
         for variant in variants {
-            // Tables and kinds determine the validity of other keys: skip them.
+            // Skip keys whose value is a table or a kind, because other keys depend on them.
             if key.example == "{}" || key.example == "[]" || key.name == "kind" {
                 continue;
             }
             let (text, section) = base(key, variant);
             let path = if section.is_empty() { key.name.to_owned() } else { format!("{section}.{}", key.name) };
-            // The example may conflict with other keys, but must not be reported as unknown.
+            // With its example value, the key may conflict with other keys, but must not be reported as unknown.
             let message = complaints(&text, &path, key.example);
             let allowed = |message: &String| {
                 message.contains("exclude each other")
@@ -166,7 +166,7 @@ fn example(index: usize) -> String {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Any key is set to any value in any example: no panic.
+    /// Any key of an example scenario is overridden with any value: reading and lowering must not panic.
     #[test]
     fn no_override_panics(which in 0usize..6, at in 0usize..1000, value in prop_oneof![
         Just("-1".to_owned()), Just("0".to_owned()), Just("18446744073709551615".to_owned()), Just("nan".to_owned()),
@@ -182,7 +182,7 @@ proptest! {
         scenario::fuzz::read_any(&example(which), Some((&path, &value)));
     }
 
-    /// A substring of an example is replaced by another text: no panic.
+    /// A substring of an example scenario is replaced by another text: reading and lowering must not panic.
     #[test]
     fn no_text_panics(
         which in 0usize..6, from in 0usize..3000, length in 0usize..40, piece in "[\\[\\]{}=\",.a-z0-9\n é-]{0,8}"

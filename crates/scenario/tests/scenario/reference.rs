@@ -109,7 +109,7 @@ fn the_tables_of_keys_are_current() {
     is_current("fluid.md", &tables(&FLUID_SECTIONS, &keys::of_fluid().collect::<Vec<_>>()));
 }
 
-/// Adds the tables that a snippet omits.
+/// Adds required tables that a snippet of the documentation omits, so that the snippet can be lowered.
 fn completed(snippet: &str) -> String {
     let has = |table: &str| snippet.lines().any(|line| line.trim_start().starts_with(table));
     let mut text = String::new();
@@ -137,7 +137,7 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Benchmark scenarios lower without unexpected warnings.
+/// The benchmark scenarios in `benches` lower without unexpected warnings.
 #[test]
 fn every_measured_scenario_lowers() {
     let folder = docs().join("../benches");
@@ -170,11 +170,11 @@ fn every_scenario_in_the_documentation_lowers() {
         let text = std::fs::read_to_string(&page).expect("a readable page");
         for (number, part) in text.split("```toml\n").skip(1).enumerate() {
             let snippet = part.split("```").next().unwrap_or_default();
-            // Snippets may name files in `examples/replay`.
+            // The directory of files that snippets may name.
             let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/replay");
             let location = format!("{} snippet {}", page.display(), number + 1);
-            // Stream lists have a separate reader, whose tests cover this page. The chapters in `start` are run as
-            // written, with the files that they create.
+            // Skip pages whose snippets are not scenarios (stream lists, which the tests of their reader cover), and
+            // the chapters in `start`, whose commands other tests run together with the files that they create.
             if page.ends_with("guide/schedule.md") || page.parent().is_some_and(|folder| folder.ends_with("start")) {
                 continue;
             }

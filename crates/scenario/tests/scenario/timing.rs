@@ -131,11 +131,12 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     assert_eq!(messages(GATES), "");
     let never = messages(&GATES.replace("[3]", "[4]"));
     assert!(never.contains("class 3 has traffic, but its gate at port") && never.contains("of `S1`"), "{never}");
-    // A 1000 B frame takes 1020 B on the wire, 816 ns at 10 Gbps.
+    // A frame of 1000 B takes 1020 B on the wire, that is, 816 ns at 10 Gbps. The gate must be open for at least this
+    // time.
     assert_eq!(messages(&GATES.replace("10us", "816ns")), "");
     assert!(messages(&GATES.replace("10us", "815ns")).contains("up to 1000 bytes and need 816ns"));
-    // Set-and-hold interrupts a frame at most 143 B (114.4 ns) before the gate closes, so that 115 ns suffice;
-    // otherwise the whole frame must fit.
+    // With preemption and set-and-hold, a frame that is interrupted keeps the port for at most 143 B (114.4 ns): an
+    // open time of 115 ns suffices. Otherwise the whole frame must fit into the open time.
     let held = GATES.replace("10us", "115ns").replace("[0, 1]", "[7]");
     assert_eq!(messages(&format!("{held}{PREEMPTION}")), "");
     let short = messages(&format!("{}{PREEMPTION}", held.replace("115ns", "114ns")));
@@ -246,7 +247,7 @@ fn faults_of_cycles_are_reported_with_their_line() {
     let pfc = "[switch]\nflow_control = { kind = \"pfc\", priorities = [3] }\n";
     let error = lower(&format!("{PLAIN}{pfc}{CYCLIC}")).unwrap_err();
     assert!(error.contains("only one of the classes 3 and 5 is lossless"), "{error}");
-    // These mechanisms select a queue by the class of the frame.
+    // Each of these mechanisms selects a queue by the class of the frame, which is incompatible with cyclic queuing.
     for switch in [
         "overload = \"detour\"",
         "queue = \"8 packets\"\noverload = \"bounce\"",
@@ -256,7 +257,8 @@ fn faults_of_cycles_are_reported_with_their_line() {
         let error = lower(&format!("{PLAIN}[switch]\n{switch}\n{CYCLIC}")).unwrap_err();
         assert!(error.contains("cyclic queuing and ") && error.contains("not supported together"), "{switch}: {error}");
     }
-    // Frames of 1000 B never fit into a cycle.
+    // A cycle of 1500 ns is shorter than guard time plus transmission time of a 1000 B frame: such frames are never
+    // sent.
     let short = CYCLIC.replace("10us", "1500ns");
     let warnings = lower(&format!("{PLAIN}{short}")).unwrap().warnings;
     assert!(warnings.iter().any(|warning| warning.message.contains("they are never sent")), "{warnings:?}");
@@ -274,7 +276,7 @@ fn gates_of_a_switch_are_judged_by_the_frames_that_pass_them() {
             )
         };
         let top = PLAIN.split("[[traffic]]").next().unwrap();
-        // Gate open time: 300 B including the inter-frame gap.
+        // The gate is open for 240 ns, the transmission time of 300 B on the wire.
         let gates = format!(
             "[[gates]]\nnode = \"S1\"\nto = [\"{gate_to}\"]\n\
              states = [{{ open = [3], time = \"240ns\" }}, {{ open = [], time = \"1us\" }}]\n"

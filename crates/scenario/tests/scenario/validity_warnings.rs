@@ -46,8 +46,8 @@ fn a_run_that_ends_with_flows_of_which_some_never_end() {
     assert!(error.contains("all flows of this run are endless"), "{error}");
 }
 
-/// 1 MB takes 0.8 ms at 10 Gbps: a run of 790 us gives a warning. There is no warning if one of two flows can complete,
-/// or if flows are drawn, because their sizes are unknown before the run.
+/// At 10 Gbps, a flow of 1 MB takes 0.8 ms: a run of 790 us gives a warning. There is no warning if one of two flows
+/// can complete, or if flows arrive at random, because their sizes are unknown before the run.
 #[test]
 fn runs_in_which_no_flow_can_complete() {
     let short = GOOD.replace("\"1ms\"", "\"790us\"");
@@ -60,8 +60,8 @@ fn runs_in_which_no_flow_can_complete() {
     assert_eq!(keys(&format!("{short}{drawn}")), [""; 0]);
 }
 
-/// Without a shared buffer, a PFC account counts the bytes of one ingress port: a queue that is smaller than the sum
-/// over all other ports gives a warning.
+/// Without a shared buffer, a PFC account counts the bytes of one ingress port. A queue limit below the sum of XOFF and
+/// headroom over all other ports gives a warning.
 #[test]
 fn queues_that_are_smaller_than_what_other_ports_may_bring_to_them() {
     let with = |queue: &str, control: &str| {
@@ -69,7 +69,7 @@ fn queues_that_are_smaller_than_what_other_ports_may_bring_to_them() {
         let text = GOOD.replace("buffer = \"1MB\"", &own);
         warned(&text).into_iter().filter(|warning| warning.0.ends_with("queue")).collect::<Vec<_>>()
     };
-    // A leaf has six ports: five others feed each queue.
+    // A leaf has six ports, so that five other ports feed each queue: 5 x (20 + 10) KB = 150 KB.
     let pfc = "{ kind = \"pfc\", priorities = [0], xoff = \"20KB\", headroom = \"10KB\" }";
     assert_eq!(with("150KB", pfc), []);
     let warnings = with("149KB", pfc);
@@ -77,7 +77,8 @@ fn queues_that_are_smaller_than_what_other_ports_may_bring_to_them() {
     for said in ["149KB", "150KB", "5 other ports", "may be lost"] {
         assert!(warnings[0].1.contains(said), "{said}: {warnings:?}");
     }
-    // Limits in packets count full frames: 1000 B of payload plus headers. The headroom is the computed one.
+    // Limits in packets count full frames (1000 B of payload plus headers). The last configuration has computed
+    // headroom.
     assert_eq!(with("130 packets", pfc).len(), 1);
     assert_eq!(with("150 packets", pfc), []);
     assert_eq!(with("150 packets", "{ kind = \"pfc\", priorities = [0], xoff = \"28KB\" }").len(), 1);
@@ -139,7 +140,8 @@ fn go_back_n_with_packets_sprayed() {
     assert!(keys(&format!("{one_way}[host]\ntransport = \"roce\"\n")).is_empty());
 }
 
-/// Makes two constant-rate sources with the same rate to one host; the second starts later by `later`.
+/// Makes two constant-rate sources of rate `rate` that send to one host; the second starts at time `later`, the first
+/// at 0.
 fn sources(later: &str, rate: &str, more: &str) -> String {
     let entry = |from: &str, start: &str| {
         format!(
@@ -159,7 +161,7 @@ fn constant_sources_out_of_step_on_one_link() {
     assert_eq!(key, "traffic");
     assert!(message.starts_with("2 constant sources of one period overload the link to H8"), "{message}");
     assert!(message.contains("jitter") && message.contains("seeds"), "{message}");
-    // No warning for sources in phase, for sufficient capacity, or for random phases.
+    // No warning if the sources are in phase, if the link has sufficient capacity, or if the phases are random.
     for fine in [
         sources("0s", "8Gbps", ""),
         sources("100ns", "4Gbps", ""),
@@ -174,8 +176,8 @@ fn constant_sources_out_of_step_on_one_link() {
     assert_eq!(keys(&paused), [""; 0], "who is stopped loses nothing");
 }
 
-/// Tagger's rules on switches that violate the assumptions of its proof: egress queue by the arriving tag, or no share
-/// for class 0.
+/// Warnings about switches that violate the assumptions of Tagger's proof: the egress queue is selected by the arriving
+/// tag instead of the new tag, or class 0 has no share of the scheduler.
 #[test]
 fn tags_without_the_third_step_or_a_share_for_class_0() {
     let tags = |egress: &str, scheduler: &str| {
@@ -215,7 +217,8 @@ sizes = "web-search"
 load = 0.5
 "#;
 
-/// 48 of 63 destinations are reached through the uplinks, which have a quarter of the total host rate.
+/// At load 0.5, 48 of 63 destinations are behind the uplinks, which have a quarter of the total rate of the hosts: 0.5
+/// x 48/63 / 0.25 = 152 %.
 #[test]
 fn load_beyond_the_links_between_switches() {
     let found = warned(SURVIVORS);
@@ -224,7 +227,7 @@ fn load_beyond_the_links_between_switches() {
     assert!(message.starts_with("the expected load is 152 % of the links from tier 1 to tier 2"), "{message}");
     assert!(message.contains("152 % of the busiest, `L1` to `S1`") && message.contains("Divide the load by 1.52"));
     assert_eq!(keys(&SURVIVORS.replace("0.5", "0.32")), [""; 0]);
-    // The loads of two entries add up; traffic within a switch uses no uplink.
+    // The loads of two traffic entries add up. With a single leaf, traffic uses no uplink, so that there is no warning.
     let half = "\n[[traffic]]\nkind = \"poisson\"\nsizes = \"web-search\"\nload = 0.2\n";
     assert_eq!(keys(&(SURVIVORS.replace("0.5", "0.2") + half)), ["traffic"]);
     assert_eq!(keys(&SURVIVORS.replace("leaves = 4", "leaves = 1")), [""; 0]);
@@ -260,7 +263,8 @@ fn a_window_below_what_the_path_holds() {
     }
     let wide = "transport = { kind = \"dctcp\", advertised_window = \"2.504MB\" }";
     assert_eq!(keys(&WINDOW.replace("transport = \"dctcp\"", wide)), [""; 0]);
-    // The window does not limit a flow that is shorter than the window, nor three flows that share one link.
+    // The window does not limit a flow that is shorter than the window. It does not limit three flows to the same host
+    // either, because each needs only a third of the bandwidth-delay product, 2.504 MB.
     assert_eq!(keys(&WINDOW.replace("endless", "1MB")), [""; 0]);
     assert_eq!(
         keys(&WINDOW.replace("[[\"H1\", \"H2\"]]", "[[\"H1\", \"H2\"], [\"H3\", \"H2\"], [\"H1\", \"H2\"]]")),
@@ -289,7 +293,8 @@ size = "200KB"
 
 #[test]
 fn queues_below_what_neighbours_send_before_they_stop() {
-    // Bytes from each of the other eight ports: the bandwidth-delay product of the cable, and three frames.
+    // Bytes that each of the other eight ports may add after XOFF: twice the propagation delay at the link rate, and
+    // three frames.
     let each = 25_000 + 3 * (1062 + 20);
     let destination = warned(SMALL_QUEUE);
     assert_eq!((destination.len(), &*destination[0].0), (1, "switch.flow_control.upper"), "{destination:?}");

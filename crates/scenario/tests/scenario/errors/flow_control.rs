@@ -4,8 +4,9 @@ use super::{GOOD, lower, wrong};
 
 #[test]
 fn a_buffer_smaller_than_its_headroom() {
-    // Headroom per port: 12,500 B for the round trip, 84 B of pause frame, 25,216 B of reaction time and a frame of
-    // 1082 B are 38,882 B on the wire. Of each 1082 B, 1062 are stored: 38,164 B; plus two frames. There are 4 ports.
+    // Headroom per port: 12,500 B for the round trip of the link, 84 B for the pause frame, 25,216 B for the reaction
+    // time and 1082 B for a frame in transmission are 38,882 B on the wire. A frame of 1082 B on the wire takes 1062 B
+    // of buffer: 38,164 B; plus two frames of 1062 B. The switch has 4 ports.
     assert_eq!(
         wrong("\"16MB\"", "\"60KB\""),
         "dir/test.toml:10:10: the buffer of 60KB is smaller than its headroom: switch `S1` needs 161.152KB for 4 ports \
@@ -137,7 +138,7 @@ fn credits() {
     let message = lower(&with("priorities = [3]").replace("16MB", all), &[]).unwrap_err();
     let expected = format!("the buffer of {all} is not larger than its credits: switch `S1` grants {all} for 4 ports");
     assert!(message.contains(&expected), "{message}");
-    // The RTT is (1082 + 84 + 12,500) B in both directions, that is, 13 frames of 1062 B.
+    // The RTT of a credit corresponds to 1082 + 84 + 12,500 B on the wire, which is 13 frames: 13 x 1062 B = 13,806 B.
     let few = lower(&with("priorities = [3], credits = \"5310B\""), &[]).unwrap();
     assert_eq!(
         few.warnings[0].to_string(),
@@ -169,7 +170,8 @@ fn reaction_is_standard_or_a_stated_time() {
         let derived = with(rest).unwrap().derived;
         derived.iter().find(|line| line.0 == "headroom of the longest link").unwrap().1.clone()
     };
-    // On the wire: 12,500 + 84 + 25,216 + 1082 B; then 480 B of reaction time instead of 25,216; then 0.
+    // Bytes on the wire with the standard's reaction time: 12,500 + 84 + 25,216 + 1082 B. With 3840 bit times, the
+    // reaction time takes 480 B instead of 25,216 B; with 0, none.
     assert_eq!(headroom(""), "40.288KB");
     assert_eq!(headroom(", reaction = \"standard\""), headroom(""));
     assert_eq!(headroom(", reaction = \"3840 bit times\""), "16.009KB");
@@ -180,8 +182,8 @@ fn reaction_is_standard_or_a_stated_time() {
     assert!(wrong.contains("has no unit") && wrong.contains("\"3840 bit times\""), "{wrong}");
 }
 
-/// `pause-at-output` with default parameters gives no warning at any link rate; a queue with too little room above
-/// `upper` gives one.
+/// `pause-at-output` with default parameters gives no warning at any link rate. A queue with too little room above the
+/// XOFF threshold `upper` gives a warning.
 #[test]
 fn pause_at_output_with_its_defaults_at_any_rate() {
     let at_output = |queue: &str, rate: &str| {
@@ -190,7 +192,7 @@ fn pause_at_output_with_its_defaults_at_any_rate() {
     };
     for rate in ["100Mbps", "10Gbps", "100Gbps", "800Gbps"] {
         let mut warnings = at_output("100000 packets", rate).warnings;
-        // At 100 Mbps, its flows take longer than the run: ignore the warning about the duration.
+        // At 100 Mbps, the flows take longer than the run: ignore the warning about the duration.
         warnings.retain(|warning| warning.key != "duration");
         assert!(warnings.is_empty(), "{rate}: {warnings:?}");
     }
@@ -214,8 +216,8 @@ fn pauses_that_end_before_they_are_renewed() {
         let text = GOOD.replace("priorities = [3]", &format!("priorities = [3], {rest}"));
         lower(&text, &[]).unwrap().warnings.into_iter().map(|warning| warning.message).collect::<Vec<_>>()
     };
-    // Minimum: twice the sum of the reaction time, 394 quanta, and of a frame plus the pause frame, 1166 B or 18.2
-    // quanta.
+    // The pause must last at least twice the sum of the reaction time (394 quanta) and the time of a data frame and the
+    // pause frame (1166 B, 18.2 quanta).
     assert_eq!(warnings("quanta = 825"), Vec::<String>::new());
     let [warning] = &warnings("quanta = 824")[..] else { panic!() };
     assert!(warning.contains("824 quanta last 4.21888us") && warning.contains("write 825 or more"), "{warning}");

@@ -210,7 +210,7 @@ fn an_unreachable_host() {
     );
 }
 
-/// Returns the error message for `GOOD` with a fabric of kind `file`.
+/// Returns the error message for `GOOD` with the fabric of the topology file `name`.
 fn file(name: &str) -> String {
     let fabric = format!("[fabric]\nkind = \"file\"\nfile = \"{name}\"\n");
     let from = GOOD.find("[fabric]").unwrap();
