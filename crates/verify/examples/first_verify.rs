@@ -1,5 +1,5 @@
-//! Shortest-path routing on a ring of five switches can deadlock under PFC: the buffers around the ring form a cyclic
-//! dependency.
+//! Shortest-path routing on a ring of five switches can deadlock under PFC: the ingress buffers around the ring form a
+//! cyclic dependency.
 //!
 //! ```text
 //!    S1 --- S2 --- S3        each of S1 ... S5 with a host; every buffer around

@@ -1,6 +1,6 @@
 //! Random fabrics with random routings, each written in two formats: for `tidegate fabric check --pfc` (a node-link
-//! file and a list of paths) and for `ibdmchk` (dumps of OpenSM: a list of links and forwarding tables).
-//! `scripts/ibdmchk.sh` compares their answers.
+//! file and a list of paths) and for `ibdmchk` (OpenSM dumps: a list of links and forwarding tables).
+//! `scripts/ibdmchk.sh` compares the verdicts of the two tools.
 //!
 //! ```text
 //! cargo run --release -p tidegate-verify --example random_routings -- 400 OUT
@@ -15,7 +15,7 @@ use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
 const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(10), Time::from_us(1));
-/// Base values of OpenSM identifiers, far apart so that none collide.
+/// Base values of OpenSM GUIDs for switches and hosts, so far apart that no two nodes share a GUID.
 const SWITCH_GUID: u64 = 0x0002_c900_0100_0000;
 const HOST_GUID: u64 = 0x0002_c900_0200_0000;
 
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Hosts have one link each, like channel adapters of a simple InfiniBand fabric.
+/// Makes a random fabric whose hosts have one link each, like the channel adapters of a simple InfiniBand fabric.
 fn random_fabric(case: u64, stream: &mut Stream) -> Result<Fabric, FabricError> {
     let mut between = |low: u64, high: u64| (low + stream.below(high - low + 1)) as u32;
     let links = TierLinks::uniform(LINK);
@@ -45,17 +45,17 @@ fn random_fabric(case: u64, stream: &mut Stream) -> Result<Fabric, FabricError> 
         0 => ring(between(3, 9), between(1, 3), LINK, LINK),
         1 => fat_tree(4, links),
         2 => clos(2, between(1, 3), between(1, 3), between(1, 3), between(1, 3), links),
-        // Parallel links.
+        // With one or two parallel links between each leaf and spine.
         3 => leaf_spine(between(2, 5), between(1, 3), between(1, 3), between(1, 2), links),
         _ => jellyfish(2 * between(3, 10), between(2, 5), between(1, 2), case, LINK, LINK),
     }
 }
 
-/// Egress port by switch and host.
+/// Egress port, by switch and destination host.
 type Tables = Vec<Vec<PortIndex>>;
 
-/// Builds a forwarding tree towards each destination: along one spanning tree shared by all destinations, along
-/// shortest paths, or along random paths.
+/// Builds forwarding tables, with one tree towards each destination: the tree follows one spanning tree shared by all
+/// destinations, shortest paths, or random paths.
 fn random_tables(fabric: &Fabric, stream: &mut Stream) -> Tables {
     let detours = [0, 0, 10, 30, 100][stream.below(5) as usize];
     let one_tree = (stream.below(4) == 0).then(|| spanning_tree(fabric, stream));
@@ -70,7 +70,7 @@ fn random_tables(fabric: &Fabric, stream: &mut Stream) -> Tables {
     tables
 }
 
-/// Returns the links of one random tree over all nodes.
+/// Flags, per link, whether it belongs to a random spanning tree.
 fn spanning_tree(fabric: &Fabric, stream: &mut Stream) -> Vec<bool> {
     let root = fabric.switches().next().expect("a switch");
     let towards = in_tree(fabric, root, None, false, stream);
@@ -81,8 +81,9 @@ fn spanning_tree(fabric: &Fabric, stream: &mut Stream) -> Vec<bool> {
     chosen
 }
 
-/// Returns each node's port towards `target`, along a tree grown from `target` over the links of `only` (`None`: all
-/// links). The order of growth is FIFO (breadth-first) for shortest paths, else random.
+/// Returns the port of each node towards `target`, along a tree that is grown from `target` over the links in `only`
+/// (`None`: all links). The queue of open nodes is FIFO (breadth-first search) for shortest paths, else served in
+/// random order.
 fn in_tree(
     fabric: &Fabric,
     target: NodeId,
@@ -114,7 +115,7 @@ fn in_tree(
     towards
 }
 
-/// Lists the path from every host to every other.
+/// Lists the path from every host to every other host.
 fn paths(fabric: &Fabric, tables: &Tables) -> String {
     let mut text = String::new();
     for &source in fabric.hosts() {
@@ -136,7 +137,7 @@ fn lid(node: NodeId) -> u32 {
     node.0 + 1
 }
 
-/// Formats one endpoint of a link as in OpenSM's subnet list. Ports are numbered from 1; port 0 is the switch itself.
+/// Formats one endpoint of a link as in OpenSM's subnet list. Port numbers start at 1; port 0 is the switch itself.
 fn end(fabric: &Fabric, node: NodeId, port: PortIndex) -> String {
     let (name, count) = (fabric.name(node), fabric.ports(node).len());
     let (kind, node_guid, port_guid) = match fabric.host_index(node) {
@@ -151,7 +152,7 @@ fn end(fabric: &Fabric, node: NodeId, port: PortIndex) -> String {
     )
 }
 
-/// Lists every link twice, once per direction.
+/// Lists every link twice, once per endpoint, as in OpenSM's subnet list.
 fn subnet(fabric: &Fabric) -> String {
     let mut text = String::new();
     for link in fabric.links() {
@@ -161,7 +162,7 @@ fn subnet(fabric: &Fabric) -> String {
     text
 }
 
-/// Lists the unicast forwarding tables.
+/// Lists the unicast forwarding tables of all switches, as in an OpenSM dump.
 fn fdbs(fabric: &Fabric, tables: &Tables) -> String {
     let mut text = String::new();
     for switch in fabric.switches() {

@@ -6,7 +6,7 @@ use crate::proof::{Verifier, host_ports};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 
 /// Maximum number of switches for which each path is followed separately. In larger fabrics the search follows states
-/// of queue and number of bounces, which includes paths that visit a switch twice.
+/// (queue, number of bounces so far), which includes paths that visit a switch twice.
 const MOST_SWITCHES_BY_PATH: usize = 24;
 
 /// Depth-first enumeration of the paths between two switches with hosts.
@@ -15,7 +15,7 @@ struct Climb {
     visited: Vec<bool>,
 }
 
-/// Reachability of hosts from an ingress port after a number of bounces.
+/// Whether a frame can reach a host from an ingress port after a number of bounces.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reachability {
     Unknown,
@@ -29,11 +29,11 @@ struct TierReachability<'f> {
     fabric: &'f Fabric,
     /// Maximum number of bounces, plus one.
     levels: usize,
-    /// Reachability of hosts, by port number and bounces so far.
+    /// Reachability of a host, by port number of the ingress port and number of bounces so far.
     ends: Vec<Reachability>,
 }
 
-/// Returns the number of tiers that the next node is above this one; hosts are at -1.
+/// Returns the tier of `to` minus the tier of `from`; hosts have tier -1.
 fn rise(fabric: &Fabric, from: NodeId, to: NodeId) -> i16 {
     let height = |node: NodeId| match fabric.node(node).kind {
         NodeKind::Host => -1,
@@ -48,8 +48,8 @@ fn is_bounce(rise: i16, from_above: bool) -> bool {
 }
 
 impl TierReachability<'_> {
-    /// Returns the number of bounces after a frame leaves `node` by `port`. The frame arrived by `ingress` after
-    /// `used` bounces. `None` if the frame must not leave by `port`.
+    /// Returns the number of bounces of a frame after it leaves `node` by `port`; `None` if the frame must not leave by
+    /// this port. The frame arrived by `ingress` and had bounced `used` times.
     fn onward(&self, node: NodeId, ingress: PortIndex, port: PortIndex, used: usize) -> Option<usize> {
         if port == ingress {
             return None;
@@ -60,8 +60,8 @@ impl TierReachability<'_> {
         (bounced < self.levels).then_some(bounced)
     }
 
-    /// Whether a frame can still reach a host; paths that cannot reach one are not required to be lossless. The
-    /// recursion terminates because each hop climbs or descends, and bounces are bounded.
+    /// Whether a frame can still reach a host: only paths that reach a host are required to be lossless. The recursion
+    /// terminates because each hop changes the tier or is a bounce, and the number of bounces is bounded.
     fn ends(&mut self, node: NodeId, ingress: PortIndex, used: usize) -> bool {
         let at = self.fabric.port_number(node, ingress) * self.levels + used;
         if self.ends[at] == Reachability::Unknown {
@@ -111,7 +111,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Checks that each host has a path to each other. Links within tiers can prevent that.
+    /// Checks that each host can reach every other host. In fabrics with links within a tier, this may need more
+    /// bounces.
     fn check_reach(&self, bounces: u8) -> Result<(), PathFault> {
         let fabric = self.fabric;
         let is_switch = |node: NodeId| fabric.node(node).kind == NodeKind::Switch;
@@ -123,7 +124,7 @@ impl Verifier<'_> {
         let mut seen = Vec::new();
         for &(from, port) in &edges {
             seen.clear();
-            // Visited states: node, arrival from above or not, and bounces so far.
+            // Visited states: node, whether the frame arrived from a higher tier, and number of bounces so far.
             seen.resize(fabric.nodes().len() * 2 * levels, false);
             let at = |node: NodeId, above: bool, used: usize| (node.index() * 2 + usize::from(above)) * levels + used;
             let mut open = vec![(from, false, 0)];
@@ -148,7 +149,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Checks every path that continues from `at`.
+    /// Requires every path that extends `climb` from `at` to be lossless.
     fn climb(&mut self, at: NodeId, descending: bool, bounces: u8, climb: &mut Climb) -> Result<(), PathFault> {
         let fabric = self.fabric;
         if !climb.hops.is_empty() && host_ports(fabric, at).next().is_some() {
@@ -170,13 +171,13 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Follows every queue that frames of a class can reach, for each number of bounces so far.
+    /// Follows every queue that frames of a class can reach, separately for each number of bounces.
     fn follow_heights(&mut self, bounces: u8, class: usize) {
         let (fabric, first) = (self.fabric, self.first_slot(class));
         let levels = usize::from(bounces) + 1;
         let mut heights =
             TierReachability { fabric, levels, ends: vec![Reachability::Unknown; fabric.port_count() * levels] };
-        // Predecessor of each state (queue and number of bounces), to report a lossy path.
+        // Predecessor of each state (queue, number of bounces), from which the report of a lossy path is built.
         let states = self.table.graph.len() * levels;
         let (mut seen, mut before, mut open) = (vec![false; states], vec![usize::MAX; states], Vec::new());
         for node in fabric.switches() {

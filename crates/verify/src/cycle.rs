@@ -3,13 +3,14 @@
 use crate::graph::Graph;
 use std::collections::VecDeque;
 
-/// Upper bound of the edges that a search visits; takes some seconds.
+/// Maximum number of edges that the search visits, which takes some seconds. The search then stops with the shortest
+/// cycle found.
 const BUDGET: u64 = 300_000_000;
 
 /// A cycle, and whether it is proved to be shortest.
 #[derive(Debug)]
 pub(crate) struct Short {
-    /// Vertices in order; the last leads to the first.
+    /// Vertices in order; an edge leads from the last vertex to the first.
     pub vertices: Vec<u32>,
     /// Whether no cycle is shorter.
     pub shortest: bool,
@@ -59,20 +60,21 @@ impl Search {
     }
 }
 
-/// Returns the shortest cycle of a graph in which the cycle `known` exists. Of several shortest cycles, returns the
-/// one with the lowest vertex, rotated to start at this vertex. If the graph is too large to search from every
-/// vertex, returns the shortest cycle found.
+/// Returns the shortest cycle of a graph; `known` is any cycle of this graph. Of several shortest cycles, returns the
+/// cycle with the lowest vertex, rotated to start at this vertex. If the graph is too large for searches from all
+/// vertices, returns the shortest cycle found.
 pub(crate) fn shortest(graph: &Graph, known: Vec<u32>) -> Short {
     let mut search =
         Search { seen: vec![0; graph.len()], from: vec![0; graph.len()], queue: VecDeque::new(), number: 0, edges: 0 };
-    // Shorten the known cycle first: the bound makes the searches from all vertices cheap.
+    // Shorten the known cycle first: its length bounds the searches from all vertices, which makes them cheap.
     let mut best = known;
     for start in best.clone() {
         if let Some(cycle) = search.run(graph, start, best.len() as u32) {
             best = cycle;
         }
     }
-    // One vertex longer than the best cycle, so that a cycle of equal length with a lower vertex is also found, once.
+    // Allow one vertex more than the best cycle has, so that another cycle of equal length with a lower vertex is
+    // found.
     let mut bound = best.len() as u32 + 1;
     let mut shortest = true;
     for start in 0..graph.len() as u32 {

@@ -108,7 +108,7 @@ pub enum VerifyError {
         /// The fault.
         fault: RuleFault,
     },
-    /// Two rules that give one frame different tags.
+    /// Two rules that give a frame different tags.
     #[error(
         "switch `{switch}`: rules {first} and {second} contradict each other: a frame with tag {tag} from port \
          {ingress} to port {egress} gets tag {first_gives} by the one and {second_gives} by the other"

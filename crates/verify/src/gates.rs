@@ -1,7 +1,9 @@
-//! Checks transmission slots and gate lists of any origin, frame by frame over a hyperperiod, with its own readers.
+//! Checks transmission slots and gate control lists, also those of other tools, frame by frame over a hyperperiod, with
+//! its own readers.
 //!
 //! Files of `tidegate schedule --to json` state the start time of each frame, which [`judge`] checks. Other gate
-//! lists state none: [`follow`] simulates frames that wait in the queues of their classes until gates open.
+//! control lists state no start times: [`follow`] simulates frames that wait in the queues of their classes until gates
+//! open.
 
 mod disciplines;
 mod faults;

@@ -1,28 +1,29 @@
 //! Dependency graph of queues, with edges stored as sets of ports.
 //!
-//! A vertex is a lossless ingress queue: an ingress port and a *slot*, the index of its tag among the lossless tags (0
-//! if there is one class). An edge from one queue to another means that frames of the first may enter the second next:
-//! the first cannot drain while the second is paused.
+//! A vertex is a lossless ingress queue: an ingress port and a *slot*, the index of its tag among the lossless tags
+//! (always 0 in a check without tags). An edge from one queue to another means that frames leave the first queue for
+//! the second: the first cannot drain while the second is paused.
 //!
-//! The successors of a vertex are, per slot, a set of egress ports of its node, stored as a bitmap of a few words.
-//! The visited set has the same layout: each vertex is the bit of the upstream egress port. So a search takes time
-//! proportional to vertices and words, not to edges: a fabric of 10,000 switches with 64 ports has 2 million vertices
-//! and up to 60 million edges.
+//! The successors of a vertex are, per slot, a set of egress ports of its node, stored as a bitmap of a few words. The
+//! visited set has the same layout: a vertex is represented by the bit of the egress port at the other endpoint of its
+//! link. So a search takes time proportional to vertices and words, not to edges: a fabric of 10,000 switches with 64
+//! ports has 2 million vertices and up to 60 million edges.
 
 use fabric::{Fabric, NodeId};
 
-/// Ports of a fabric, in the layout that the searches need.
+/// Ports of a fabric, in the layout that the searches need. A port is identified by its port number
+/// ([`Fabric::port_number`]).
 #[derive(Clone, Debug)]
 pub(crate) struct Ports {
     /// Node of each port.
     node: Vec<u32>,
-    /// Port number ([`Fabric::port_number`]) of the peer of each port.
+    /// Port number of the peer of each port.
     peer: Vec<u32>,
-    /// Number of the first port of each node.
+    /// Port number of the first port of each node.
     base: Vec<u32>,
-    /// Index of the first word of each node; `words[n + 1] - words[n]` is the number of words.
+    /// Index of the first word of each node's set of ports; `words[n + 1] - words[n]` is the number of words.
     words: Vec<u32>,
-    /// Per word: the ports that lead to a forwarding node.
+    /// Per word: bits of the ports that lead to a forwarding node.
     onward: Vec<u64>,
 }
 
@@ -67,7 +68,7 @@ impl Ports {
     pub fn peer(&self, port: u32) -> u32 {
         self.peer[port as usize]
     }
-    /// Returns the first port of a node.
+    /// Returns the port number of the first port of a node.
     #[inline]
     pub fn base(&self, node: NodeId) -> u32 {
         self.base[node.index()]
@@ -77,24 +78,24 @@ impl Ports {
     pub fn count(&self, node: NodeId) -> u32 {
         self.base[node.index() + 1] - self.base[node.index()]
     }
-    /// Number of words of a set of ports of a node.
+    /// Number of words that a set of ports of this node takes.
     #[inline]
     pub fn width(&self, node: NodeId) -> usize {
         (self.words[node.index() + 1] - self.words[node.index()]) as usize
     }
-    /// Returns the ports of a node that lead to a forwarding node.
+    /// Returns the set of ports of a node that lead to a forwarding node.
     #[inline]
     fn onward(&self, node: NodeId) -> &[u64] {
         &self.onward[self.words[node.index()] as usize..self.words[node.index() + 1] as usize]
     }
 }
 
-/// Egress ports by which frames of one queue leave with one slot.
+/// Set of egress ports by which frames of one queue leave in the same slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     /// Slot after the hop.
     pub slot: u16,
-    /// Index of the first word.
+    /// Index of the first word of the set in [`Graph::words`].
     at: u32,
 }
 
@@ -112,7 +113,7 @@ pub(crate) struct Graph {
 /// Result of a search.
 #[derive(Debug)]
 pub(crate) struct Walked {
-    /// Number of vertices reachable from the roots, with the roots.
+    /// Number of vertices reachable from the roots, including the roots.
     pub vertices: u64,
     /// Number of edges from these vertices.
     pub edges: u64,
@@ -121,18 +122,18 @@ pub(crate) struct Walked {
 }
 
 impl Graph {
-    /// Creates a graph without edges, to be filled in order of vertices by [`push`](Self::push) and
-    /// [`close`](Self::close).
+    /// Creates a graph without vertices. Vertices are added in ascending order: [`push`](Self::push) adds edges to the
+    /// current vertex, and [`close`](Self::close) finishes it.
     pub fn new(ports: Ports, slots: usize) -> Graph {
         Graph { ports, slots, starts: vec![0], entries: Vec::new(), words: Vec::new() }
     }
 
-    /// Returns an empty graph with equal ports and slots.
+    /// Returns a graph with the same ports and slots, but without vertices and edges.
     pub fn without_edges(&self) -> Graph {
         Graph::new(self.ports.clone(), self.slots)
     }
 
-    /// Adds the egress ports of one slot to the current vertex.
+    /// Adds edges to the current vertex: its frames leave by the egress ports of `set` in slot `slot`.
     pub fn push(&mut self, slot: u16, set: &[u64]) {
         self.entries.push(Entry { slot, at: self.words.len() as u32 });
         self.words.extend_from_slice(set);
@@ -164,14 +165,14 @@ impl Graph {
         (vertex % self.slots as u32) as u16
     }
 
-    /// Returns the slot with which a frame of `vertex` leaves by egress port `out` of its node; `None` if it becomes
+    /// Returns the slot of a frame of `vertex` after it leaves by egress port `out` of its node; `None` if it becomes
     /// lossy.
     pub fn onward_slot(&self, vertex: u32, out: u16) -> Option<u16> {
         let has = |entry: &&Entry| self.words[entry.at as usize + usize::from(out / 64)] >> (out % 64) & 1 == 1;
         self.entries(vertex).iter().find(has).map(|entry| entry.slot)
     }
 
-    /// Returns the slots with which frames of `vertex` can leave losslessly, each with its egress ports.
+    /// Returns the slots in which frames of `vertex` can leave losslessly, each with its set of egress ports.
     pub fn leaving(&self, vertex: u32) -> impl Iterator<Item = (u16, &[u64])> {
         let width = self.ports.width(self.ports.node(self.port(vertex)));
         self.entries(vertex).iter().map(move |entry| (entry.slot, &self.words[entry.at as usize..][..width]))
@@ -182,7 +183,7 @@ impl Graph {
         &self.entries[self.starts[vertex as usize] as usize..self.starts[vertex as usize + 1] as usize]
     }
 
-    /// Calls `each` with every successor.
+    /// Calls `each` with every successor of a vertex.
     pub fn successors(&self, vertex: u32, mut each: impl FnMut(u32)) {
         let node = self.ports.node(self.port(vertex));
         let (base, onward) = (self.ports.base(node), self.ports.onward(node));
@@ -203,7 +204,7 @@ impl Graph {
         !self.entries(vertex).is_empty()
     }
 
-    /// Flags the vertices reachable from `roots`, with the roots.
+    /// Flags the vertices reachable from `roots`, including the roots.
     pub fn reached(&self, roots: impl Iterator<Item = u32>) -> Vec<bool> {
         let mut reached = vec![false; self.len()];
         let mut stack: Vec<u32> = Vec::new();
@@ -303,7 +304,8 @@ enum Step {
     Done,
 }
 
-/// A set of vertices, stored by egress port upstream, so that the successors of a vertex share one or few words.
+/// A set of vertices. Each vertex is stored as the bit of the egress port at the other endpoint of its link, so that
+/// the successors of a vertex share one or few words.
 struct Marks(Vec<u64>);
 
 impl Marks {
@@ -315,7 +317,7 @@ impl Marks {
         graph.ports.words[node.index()] as usize * graph.slots + usize::from(slot) * graph.ports.width(node)
     }
 
-    /// Returns the marked ports of a node and slot.
+    /// Returns, for the egress ports of a node and one slot, the bits of the vertices in the set.
     #[inline]
     fn of(&self, graph: &Graph, node: NodeId, slot: u16) -> &[u64] {
         let start = Self::start(graph, node, slot);

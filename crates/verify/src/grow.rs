@@ -9,18 +9,19 @@ use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 /// Roots of the trees of shortest paths.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TreeRoots {
-    /// One tree per switch with hosts, towards all of them.
+    /// One tree per switch with hosts; its paths lead to all hosts of this switch.
     Switches,
-    /// One tree per host; a host with several links is reached by its first link.
+    /// One tree per host. A host with several links is reached only by its first link.
     Servers,
 }
 
 const FAR: u16 = u16::MAX;
 
-/// Shortest-path tree to one root at a time. Each node forwards by its lowest port that leads closer to the root.
+/// Shortest-path tree to one root at a time. Each node forwards by the lowest of its ports that lead closer to the
+/// root.
 pub(crate) struct Trees<'f> {
     fabric: &'f Fabric,
-    /// Forwarding nodes, by node number. A *slot* is an index into this list.
+    /// Forwarding nodes, by ascending node number. A *slot* is an index into this list.
     pub nodes: Vec<NodeId>,
     /// Slot of each node; `u32::MAX` for hosts that do not forward.
     pub slots: Vec<u32>,
@@ -55,7 +56,7 @@ impl<'f> Trees<'f> {
         Trees { fabric, nodes, slots, starts, peers, ports, distance, towards }
     }
 
-    /// Returns the edges of a slot, ordered by port, as indices into `peers` and `ports`.
+    /// Returns the edges of the node in `slot`, ordered by port, as indices into `peers` and `ports`.
     pub fn edges(&self, slot: u32) -> std::ops::Range<usize> {
         self.starts[slot as usize] as usize..self.starts[slot as usize + 1] as usize
     }
@@ -103,7 +104,8 @@ impl<'f> Trees<'f> {
         }
     }
 
-    /// Sets the port of one node: its lowest port to a node at `depth - 1`. Returns false if there is none.
+    /// Sets the port of one node: the lowest port to a node at distance `depth - 1`. Returns false if there is no such
+    /// port.
     fn choose(&mut self, slot: u32, depth: u16) -> bool {
         let range = self.edges(slot);
         let edge = self.peers[range.clone()].iter().position(|&peer| self.distance[peer as usize] == depth - 1);
@@ -112,7 +114,7 @@ impl<'f> Trees<'f> {
         true
     }
 
-    /// Appends the hops from `at` to the root.
+    /// Appends the hops of the path from `at` to the root.
     fn follow(&self, mut at: NodeId, hops: &mut Vec<Hop>) {
         while let Some(port) = self.towards[at.index()] {
             hops.push(Hop { node: at, port });
@@ -128,7 +130,7 @@ pub(crate) struct Root {
 }
 
 /// Returns the roots of the trees: each switch with attached hosts, and each host that forwards. The exits of a root
-/// are its ports to hosts that do not forward; for [`TreeRoots::Servers`] only those to the first port of a host.
+/// are its ports to hosts that do not forward; with [`TreeRoots::Servers`], only the ports at the first link of a host.
 fn roots(fabric: &Fabric, kind: TreeRoots) -> Vec<Root> {
     let mut all = Vec::new();
     for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
@@ -145,9 +147,9 @@ fn roots(fabric: &Fabric, kind: TreeRoots) -> Vec<Root> {
 }
 
 impl Verifier<'_> {
-    /// Requires the paths of trees of shortest paths to be lossless for every class: from every host, by each of its
-    /// links, to the hosts at the root. Of several shortest paths a node takes the one by its lowest port. `each`
-    /// receives the number of finished trees and of all trees.
+    /// Requires the paths of shortest-path trees to be lossless for every class: from every host, by each of its links,
+    /// to the hosts at the root. If a node has several shortest paths, it uses its lowest port. `each` receives the
+    /// number of finished trees and the number of all trees.
     ///
     /// # Errors
     /// None on a valid fabric: a [`PathFault`] is a defect of this crate.
@@ -196,7 +198,8 @@ impl Verifier<'_> {
         }
     }
 
-    /// Checks every path separately. Needed if hosts forward, because paths then begin and end at any of them.
+    /// Checks every path separately. This is needed if hosts forward, because such hosts can be the start of a path and
+    /// also an intermediate node.
     fn expect_each_path(&mut self, trees: &Trees<'_>, root: &Root) -> Result<(), PathFault> {
         let fabric = self.fabric;
         let mut hops = Vec::new();
@@ -204,7 +207,7 @@ impl Verifier<'_> {
             let relay = fabric.node(source).forwards();
             for (port, peer) in fabric.ports(source).iter().enumerate() {
                 let port = port as PortIndex;
-                // A host that forwards follows the tree itself; other hosts send by each of their links.
+                // A host that forwards uses only its port in the tree; other hosts send by each of their links.
                 let takes = if relay {
                     trees.towards[source.index()] == Some(port)
                 } else {
@@ -243,8 +246,8 @@ mod tests {
 
     const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
-    /// Reference: relaxes the distance over every link until nothing changes, then takes the lowest port that leads
-    /// closer.
+    /// Reference implementation (Bellman-Ford): relaxes all links until no distance changes, then selects the lowest
+    /// port that leads closer to the root.
     fn slowly(fabric: &Fabric, root: NodeId) -> Vec<Option<PortIndex>> {
         let forwards = |node: NodeId| fabric.node(node).forwards();
         let mut distance = vec![u32::MAX; fabric.nodes().len()];
@@ -269,7 +272,7 @@ mod tests {
         fabric.node_ids().map(|node| if forwards(node) { port(node) } else { None }).collect()
     }
 
-    /// Rules that keep the tag of all packets, except those that arrive at port 0 of `spoilt`.
+    /// Makes rules that keep the tag of all packets, except of packets that arrive at port 0 of `spoilt`.
     fn keeping(fabric: &Fabric, spoilt: Option<NodeId>) -> RuleFile {
         let all = |node: NodeId, from: usize| {
             (from..fabric.ports(node).len()).map(|port| port.to_string()).collect::<Vec<_>>().join(",")
@@ -289,7 +292,7 @@ mod tests {
         RuleFile::parse(text.as_bytes()).unwrap()
     }
 
-    /// The batch result of many trees equals the result of each tree alone.
+    /// The result of `lossless_trees` for a batch of trees equals the result of `expect_tree_to` for each tree.
     #[test]
     fn many_trees_at_a_time_are_judged_as_each_by_itself() {
         let fabrics = [

@@ -1,4 +1,4 @@
-//! Hash of a fabric, to match rule files with fabrics.
+//! Hash of a fabric, which identifies the fabric in a rule file.
 
 use fabric::{End, Fabric};
 
@@ -36,14 +36,14 @@ mod tests {
         let spec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1));
         let mut builder = FabricBuilder::new("test");
         let host = builder.add_host("H1");
-        // Without links: the offset basis of FNV-1a.
+        // A fabric without links has the offset basis of FNV-1a as hash.
         assert_eq!(fabric_hash(&builder.clone().build().unwrap()), "cbf29ce484222325");
         let switch = builder.add_switch("S1", 1);
         let link = builder.connect(host, switch, spec);
-        // `printf 'H1:0-S1:0\n'` through an independent FNV-1a.
+        // Hash of `printf 'H1:0-S1:0\n'` by an independent implementation of FNV-1a.
         assert_eq!(fabric_hash(&builder.clone().build().unwrap()), "5b777d127ffa3ff5");
         builder.name_ports(link, "", "Ethernet248");
-        // `printf 'H1:0-S1:0=Ethernet248\n'`
+        // Hash of `printf 'H1:0-S1:0=Ethernet248\n'` by the same implementation.
         assert_eq!(fabric_hash(&builder.build().unwrap()), "c36a2d6cb77b7547");
         let (two, three) = (line(2, 1, spec, spec).unwrap(), line(3, 1, spec, spec).unwrap());
         assert_ne!(fabric_hash(&two), fabric_hash(&three));

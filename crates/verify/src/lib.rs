@@ -8,10 +8,10 @@
 //!   list of paths ──┴─> check_pfc() ──> PfcVerdict                  no tags: one class under this routing
 //! ```
 //!
-//! A PAUSE stops the queue upstream, so a lossless queue waits for the queues that its frames enter next. Frames can
-//! wait for ever only if queues wait for each other in a cycle: an acyclic dependency graph proves that there is no
+//! A PAUSE stops the upstream queue, so that a lossless queue waits for the queues that its frames enter next. Frames
+//! can wait forever only if queues wait for each other in a cycle: an acyclic dependency graph proves that there is no
 //! deadlock (Tagger, Theorem 5.1). This crate builds the graph from rules, paths and routing tables with its own code,
-//! independent of the code that generates them. [`gates`] checks time slots and gate lists.
+//! independent of the code that generates them. [`gates`] checks time slots and gate control lists.
 
 mod bounces;
 mod cycle;

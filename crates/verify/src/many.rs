@@ -1,9 +1,9 @@
 //! Shortest-path trees towards 64 roots at a time, checked on all threads.
 //!
-//! Each node has a word with one bit per root whose breadth-first search has reached the node. Queues are then
-//! followed from the leaves, node by node: the rules of a node are looked up together, while they are in the L1
-//! cache, and once for all roots whose frames arrive by one port with one tag. Lossless trees are counted here. The
-//! caller checks every other tree again on its own, to report the lossy path.
+//! Each node has a word with one bit per root whose breadth-first search has reached the node. Queues are then followed
+//! from the leaves of the trees to the roots, node by node: the rules of a node are looked up together, while they are
+//! in the L1 cache, and once for all roots whose frames arrive by one port with one tag. This module only counts the
+//! paths of lossless trees. The caller checks every other tree again separately, to report the lossy path.
 
 use crate::grow::{Root, Trees};
 use crate::paths::Hop;
@@ -12,19 +12,20 @@ use crate::table::Table;
 use fabric::{Fabric, PortIndex};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Number of roots in a batch: the bits of a word.
+/// Number of roots in a batch: the number of bits in a word.
 const ROOTS: usize = 64;
 
-/// A BFS level: the slots at one distance from at least one root.
+/// A level of the breadth-first searches: the nodes at one distance from at least one root. A *slot* is the index of a
+/// node in [`Trees::nodes`].
 struct Level {
-    /// In ascending order.
+    /// Slots in ascending order.
     slots: Vec<u32>,
-    /// Per slot: the roots at this distance, as bits.
+    /// Per slot: bit mask of the roots at this distance.
     roots: Vec<u64>,
 }
 
-/// Returns, per root, the number of paths of its tree if all are lossless. `each` receives the number of finished
-/// roots.
+/// Returns, per root, the number of paths of its tree, or `None` if a path is lossy. `each` receives the number of
+/// finished roots.
 ///
 /// All are `None` if hosts forward, or if there are more than 16 lossless tags.
 pub(crate) fn lossless_trees(
@@ -71,26 +72,27 @@ struct Judge<'a, 'f> {
     table: &'a Table,
     trees: &'a Trees<'f>,
     edge: Edge,
-    /// Per class and edge: [`Edge::entrance_bits`] of the hosts at its far end; `NOT_COMPUTED` if not computed.
+    /// Per class and edge: [`Edge::entrance_bits`] for the hosts of the node to which the edge leads; `NOT_COMPUTED` if
+    /// not computed.
     entering: Vec<Vec<u64>>,
-    /// Per slot: whether it has hosts.
+    /// Per slot: whether the node has hosts.
     sources: Vec<bool>,
     /// Per edge: the reverse edge.
     back: Vec<u32>,
-    /// Per edge: roots, as bits, whose frames arrive by its port.
+    /// Per edge: bit mask of the roots whose frames arrive by the port of the edge.
     arriving: Vec<u64>,
-    /// Levels of the search, by distance from the roots; only the first `depth` are in use.
+    /// Levels of the searches, by distance from the roots. Only the first `depth` levels are in use.
     levels: Vec<Level>,
     depth: usize,
-    /// Per slot: roots reached, as bits.
+    /// Per slot: bit mask of the roots whose search has reached the node.
     seen: Vec<u64>,
     /// Per slot and root: the port towards the root.
     port: Vec<PortIndex>,
-    /// Per slot and lossless tag: roots, as bits, whose frames leave with the tag.
+    /// Per slot and lossless tag: bit mask of the roots towards which frames leave the node with this tag.
     queues: Vec<u64>,
 }
 
-/// Distinct from every set of slots.
+/// Differs from every value of [`Edge::entrance_bits`].
 const NOT_COMPUTED: u64 = u64::MAX;
 
 impl<'a, 'f> Judge<'a, 'f> {
@@ -156,7 +158,7 @@ impl<'a, 'f> Judge<'a, 'f> {
             for slot in 0..beyond.roots.len() {
                 beyond.roots[slot] &= !self.seen[slot];
                 let mut open = beyond.roots[slot];
-                // Take the lowest port to a neighbour that is closer.
+                // Select the lowest port to a neighbour that is closer to the root.
                 for edge in trees.edges(slot as u32) {
                     if open == 0 {
                         break;
@@ -184,7 +186,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         level
     }
 
-    /// Lists the slots of the last level. If there are none, removes the level and returns false.
+    /// Lists the slots of the last level. If there are none, removes this level and returns false.
     fn close_level(&mut self) -> bool {
         let level = &mut self.levels[self.depth - 1];
         level.slots.clear();
@@ -197,13 +199,13 @@ impl<'a, 'f> Judge<'a, 'f> {
         any
     }
 
-    /// Returns the roots, as bits, for which frames of a class become lossy on some path.
+    /// Returns a bit mask of the roots for which frames of a class become lossy on some path.
     fn follow(&mut self, roots: &[Root], class: usize) -> u64 {
         let (table, trees) = (self.table, self.trees);
         let (graph, tags) = (&table.graph, table.tags.len());
         self.queues.fill(0);
         let mut lost = 0;
-        // From the farthest level inwards, so that the queues of a slot are complete before they are forwarded.
+        // From the farthest level to the roots, so that the queues of a node are complete before they are forwarded.
         for depth in (0..self.depth - 1).rev() {
             for at in 0..self.levels[depth].slots.len() {
                 let slot = self.levels[depth].slots[at] as usize;
@@ -237,7 +239,7 @@ impl<'a, 'f> Judge<'a, 'f> {
         lost
     }
 
-    /// Returns the slots, as bits, with which frames from hosts at the far end of an edge enter it.
+    /// Returns a bit mask of the lossless tags with which frames from the hosts of an edge's peer arrive over the edge.
     fn entering(&mut self, class: usize, edge: usize, ingress: u32) -> u64 {
         if self.entering[class][edge] == NOT_COMPUTED {
             let ports = &self.table.graph.ports;
@@ -249,8 +251,8 @@ impl<'a, 'f> Judge<'a, 'f> {
         self.entering[class][edge]
     }
 
-    /// Forwards frames of a queue towards the roots of the bitmap `coming`. Returns the roots for which the frames
-    /// become lossy.
+    /// Forwards the frames of a queue towards the roots in the bit mask `coming`. Returns a bit mask of the roots for
+    /// which these frames become lossy.
     fn pass(&mut self, slot: usize, vertex: u32, mut coming: u64) -> u64 {
         let ports = &self.port[slot * ROOTS..][..ROOTS];
         for (tag, egress) in self.table.graph.leaving(vertex) {
@@ -262,14 +264,14 @@ impl<'a, 'f> Judge<'a, 'f> {
         coming
     }
 
-    /// Returns the roots of the bitmap `coming` at which frames of a queue do not reach all hosts losslessly.
+    /// Returns the roots in the bit mask `coming` whose hosts the frames of a queue do not all reach losslessly.
     fn withheld(&self, roots: &[Root], vertex: u32, coming: u64) -> u64 {
         let delivers = |exit: &PortIndex| self.table.graph.onward_slot(vertex, *exit).is_some();
         bits(coming).filter(|&root| !roots[root].exits.iter().all(delivers)).fold(0, |all, root| all | 1 << root)
     }
 }
 
-/// Returns the positions of set bits.
+/// Returns the positions of the set bits of `word`.
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros() as usize;

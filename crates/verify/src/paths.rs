@@ -4,7 +4,7 @@ use crate::error::{PathFault, VerifyError};
 use fabric::{Fabric, LinkId, NodeId, PortIndex};
 use std::io::{BufRead, Read};
 
-/// Maximum length of a line, longer than any path of 65,536 nodes. Bounds the memory for a file without line breaks.
+/// Maximum length of a line, longer than any path of 65,536 nodes. It bounds the memory for a file without line breaks.
 const MAX_LINE_BYTES: u64 = 1 << 22;
 
 /// One hop of a path: a node and its egress port.
@@ -21,13 +21,13 @@ pub struct Hop {
 pub struct ListedPath<'a> {
     /// Line number, from 1.
     pub line: u64,
-    /// Every node but the last, with its egress port; at least one.
+    /// Every node except the last, with its egress port; at least one hop.
     pub hops: &'a [Hop],
     /// The last node.
     pub last: NodeId,
 }
 
-/// Reads a list of paths line by line, in constant memory.
+/// Reads a list of paths line by line; memory does not grow with the number of paths.
 ///
 /// A line has the names of the nodes from source to destination, separated by blanks; `#` begins a comment. `A:port`
 /// selects the egress port of `A` if several links lead to the next node.
@@ -46,7 +46,7 @@ impl<'f, R: BufRead> PathList<'f, R> {
         PathList { fabric, input, line: 0, text: Vec::new(), walk: Walk::new(fabric) }
     }
 
-    /// Returns the next path; `None` at the end.
+    /// Returns the next path; `None` at the end of the list.
     ///
     /// # Errors
     /// [`VerifyError::Path`] with the line: an undefined name or port, a missing link, parallel links, a loop, a host
@@ -76,11 +76,11 @@ impl<'f, R: BufRead> PathList<'f, R> {
     }
 }
 
-/// State of the parser.
+/// State of the parser of paths, reused for each path.
 #[derive(Debug)]
 struct Walk {
     hops: Vec<Hop>,
-    /// Per node: number of the last path that visited it.
+    /// Per node: number of the last path that visited it, to detect loops.
     visited: Vec<u32>,
     number: u32,
 }
@@ -97,7 +97,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Reads a path into `hops` and returns the last node.
+    /// Reads the path of one line into `hops` and returns its last node.
     fn read(&mut self, fabric: &Fabric, names: &str) -> Result<NodeId, PathFault> {
         self.hops.clear();
         self.number = self.number.wrapping_add(1);
@@ -130,7 +130,7 @@ impl Walk {
     }
 }
 
-/// Parses `A` or `A:port`.
+/// Parses the element `A` or `A:port` of a path.
 fn element(fabric: &Fabric, text: &str) -> Result<(NodeId, Option<PortIndex>), PathFault> {
     // Names may contain colons.
     if let Some(node) = fabric.find(text) {
@@ -146,7 +146,7 @@ fn element(fabric: &Fabric, text: &str) -> Result<(NodeId, Option<PortIndex>), P
     }
 }
 
-/// Returns the port by which `from` leads to `to`.
+/// Returns the port of `from` that leads to `to`; `port` selects one of several parallel links.
 fn towards(fabric: &Fabric, from: NodeId, port: Option<PortIndex>, to: NodeId) -> Result<PortIndex, PathFault> {
     let name = |node| fabric.name(node).to_owned();
     if let Some(port) = port {
@@ -167,7 +167,7 @@ fn towards(fabric: &Fabric, from: NodeId, port: Option<PortIndex>, to: NodeId) -
     }
 }
 
-/// Returns the link named `A-B`, or `A:port-B` for one of several. Names may contain dashes.
+/// Returns the link with the name `A-B`, or `A:port-B` if several links join A and B. Node names may contain dashes.
 ///
 /// # Errors
 /// [`VerifyError::Link`] with the fault.
@@ -184,7 +184,8 @@ pub fn find_link(fabric: &Fabric, text: &str) -> Result<LinkId, VerifyError> {
                 let node = fabric.name(b).to_owned();
                 fault = PathFault::LastPort { node, port: port.to_string() };
             }
-            // With a single dash the names are unambiguous.
+            // With a single dash there is only one way to split the text into two names: report the fault of these
+            // names.
             (Err(other), _) | (_, Err(other)) if text.matches('-').count() == 1 => fault = other,
             _ => {}
         }
@@ -198,7 +199,7 @@ mod tests {
     use fabric::{FabricBuilder, LinkSpec};
     use units::{Rate, Time};
 
-    /// `A` and `B` with two links between them, `leaf-1` linked to `B`, a host on each.
+    /// Makes a fabric with two links between `A` and `B`, a link between `leaf-1` and `B`, and one host at each switch.
     fn fabric() -> Fabric {
         let spec = LinkSpec::new(Rate::from_gbps(10), Time::from_ns(1));
         let mut builder = FabricBuilder::new("test");

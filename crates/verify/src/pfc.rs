@@ -11,50 +11,51 @@ use fabric::routing::{Forwarding, UNREACHABLE};
 use fabric::{Fabric, LinkId, NodeId, PortIndex};
 use serde::Serialize;
 
-/// Traffic of a fabric.
+/// Frames for which the fabric is checked.
 #[derive(Clone, Copy, Debug)]
 pub enum Traffic<'a> {
-    /// Frames follow routing tables, from every host to every other.
+    /// Frames follow routing tables, from every host to every other host.
     Routes {
         /// The routing tables.
         routes: &'a Forwarding,
-        /// Failed links. The tables may still use them.
+        /// Failed links, which detours avoid. The routing tables may still use these links.
         failed: &'a [LinkId],
-        /// Upper bound of local detours per frame. A switch detours a frame if its ports towards the destination have
-        /// all just failed: the frame leaves by the ports nearest to the destination among the others, except the
-        /// ingress port.
+        /// Maximum number of local detours per frame. At any switch, a frame may be detoured as if all ports of its
+        /// ECMP group had just failed: it leaves by those of the other ports that are nearest to the destination,
+        /// except the ingress port.
         bounces: u8,
     },
     /// Frames follow the paths of a list, in the format of [`PathList`].
     Paths(&'a [u8]),
 }
 
-/// A queue of a cycle, which waits for the next one.
+/// A queue of a cyclic buffer dependency. It waits for the next queue of the cycle.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dependency {
-    /// The link into the port of the queue.
+    /// The link over which frames arrive in the queue.
     pub link: TaggedLink,
-    /// Destinations of frames that arrive by this link and leave by the next, in order of the fabric.
+    /// Destinations of frames that arrive over this link and leave over the link of the next queue, in the order of the
+    /// fabric.
     pub destinations: Vec<String>,
 }
 
 /// Result of the deadlock check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PfcVerdict {
-    /// Whether there is no cycle.
+    /// Whether there is no cyclic buffer dependency.
     pub deadlock_free: bool,
-    /// Number of ingress ports by which frames pass switches.
+    /// Number of ingress ports at which frames arrive that a node forwards.
     pub queues: u64,
-    /// Number of pairs of queues of which the first waits for the second.
+    /// Number of pairs of queues in which the first queue waits for the second.
     pub dependencies: u64,
-    /// A shortest cycle, each queue waiting for the next, the last for the first; empty without one.
+    /// A shortest cycle: each queue waits for the next, the last for the first. Empty if there is no cycle.
     pub cycle: Vec<Dependency>,
-    /// Whether no cycle is shorter; false only on fabrics too large to try every start.
+    /// Whether no cycle is shorter. False only for fabrics that are too large for a search from every queue.
     pub shortest: bool,
 }
 
-/// Searches for a cyclic buffer dependency, if all lossless frames share one class. A queue waits for the queues that
-/// its frames enter next. Hosts consume all arrivals, so no queue waits for a host.
+/// Searches for a cyclic buffer dependency under the assumption that all lossless frames share one class. A queue waits
+/// for the queues that its frames enter next. Hosts consume all arrivals, so that no queue waits for a host.
 ///
 /// ```
 /// use fabric::generate::ring;
@@ -74,7 +75,7 @@ pub struct PfcVerdict {
 /// ```
 ///
 /// # Errors
-/// A fabric that is no network, or a fault in the list of paths.
+/// An invalid fabric, or a fault in the list of paths.
 pub fn check_pfc(fabric: &Fabric, traffic: Traffic<'_>) -> Result<PfcVerdict, VerifyError> {
     fabric.check()?;
     let mut waiting = Waiting::new(fabric);
@@ -86,11 +87,11 @@ pub fn check_pfc(fabric: &Fabric, traffic: Traffic<'_>) -> Result<PfcVerdict, Ve
         return Ok(PfcVerdict { deadlock_free: true, queues, dependencies, cycle: Vec::new(), shortest: true });
     };
     let short = shortest(&graph, known);
-    // With one slot, vertices equal port numbers.
+    // With one slot, vertex numbers equal port numbers.
     let ports = &short.vertices;
     let next = |at: usize| ports[(at + 1) % ports.len()];
-    // Destinations are collected in a second pass, for the cycle only: to keep them for every dependency needs too much
-    // memory.
+    // Destinations are collected in a second pass, only for the queues of the cycle, because storing the destinations
+    // of every dependency would take too much memory.
     let mut towards: Vec<Vec<NodeId>> = vec![Vec::new(); ports.len()];
     let mut position = vec![usize::MAX; graph.ports.len()];
     ports.iter().enumerate().for_each(|(at, &port)| position[port as usize] = at);
@@ -110,10 +111,10 @@ pub fn check_pfc(fabric: &Fabric, traffic: Traffic<'_>) -> Result<PfcVerdict, Ve
     Ok(PfcVerdict { deadlock_free: false, queues, dependencies, cycle, shortest: short.shortest })
 }
 
-/// Egress ports of the frames of each ingress port.
+/// Dependency graph under construction: the set of egress ports for the frames of each ingress port.
 struct Waiting {
     ports: Ports,
-    /// Index of the first word of each ingress port; [`NOWHERE`] if no frame arrived there.
+    /// Index of the first word of each ingress port's set; [`NOWHERE`] if no frame arrives at the port.
     row_starts: Vec<u32>,
     words: Vec<u64>,
 }
@@ -126,7 +127,7 @@ impl Waiting {
         Waiting { row_starts: vec![NOWHERE; ports.len()], ports, words: Vec::new() }
     }
 
-    /// Adds an egress port. Both are port numbers of one node.
+    /// Adds `egress` to the egress ports of `ingress`. Both are port numbers of one node.
     fn add(&mut self, ingress: u32, egress: u32) {
         let node = self.ports.node(ingress);
         let row_start = &mut self.row_starts[ingress as usize];
@@ -153,7 +154,7 @@ impl Waiting {
 }
 
 /// Calls `each` with every pair of ingress and egress port that frames use, and the destinations of these frames
-/// (hosts, or last nodes of paths); several times if several groups of destinations share the pair.
+/// (hosts, or last nodes of paths). A pair that several groups of destinations share is passed several times.
 fn each_turn(
     fabric: &Fabric,
     traffic: Traffic<'_>,
@@ -165,7 +166,7 @@ fn each_turn(
             while let Some(ListedPath { hops, last, .. }) = list.next_path()? {
                 let number = |node, port| fabric.port_number(node, port) as u32;
                 let first = hops[0];
-                // A path that starts at a switch represents the paths of the switch's hosts.
+                // A path that starts at a switch represents the paths from all hosts of the switch.
                 for port in host_ports(fabric, first.node).filter(|_| fabric.host_index(first.node).is_none()) {
                     each(number(first.node, port), number(first.node, first.port), &[last]);
                 }
@@ -189,13 +190,13 @@ fn each_turn(
     Ok(())
 }
 
-/// Follows routing tables to one destination at a time.
+/// Follows routing tables, for one group of destinations at a time.
 struct RouteWalk<'a> {
     fabric: &'a Fabric,
     routes: &'a Forwarding,
     failed: Vec<bool>,
     bounces: u32,
-    /// Per ingress port and detours so far: number of the last destination followed.
+    /// Per ingress port and number of detours so far: number of the last destination for which this state was visited.
     seen: Vec<u32>,
     open: Vec<(u32, u32)>,
     number: u32,
@@ -245,7 +246,7 @@ impl<'a> RouteWalk<'a> {
             for &out in group {
                 self.leave(node, port, out, bounced, alike, each);
             }
-            // A destination with a single link cannot be reached by a detour from the switch at that link.
+            // If the destination is attached to this switch by its only link, no detour can reach it.
             let delivers = matches!(fabric.ports(target), [only] if only.peer == node);
             if bounced < self.bounces && !delivers {
                 self.find_detour(node, ingress, host, group);
@@ -272,7 +273,8 @@ impl<'a> RouteWalk<'a> {
         }
     }
 
-    /// If all ports of the ECMP group have failed, finds the detour: the usable ports nearest to the destination.
+    /// Finds the detour for the case that all ports of the ECMP group `group` fail: those of the other usable ports
+    /// that are nearest to the destination.
     fn find_detour(&mut self, node: NodeId, ingress: PortIndex, host: u32, group: &[PortIndex]) {
         self.detour.clear();
         let mut nearest = UNREACHABLE;

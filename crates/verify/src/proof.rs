@@ -1,4 +1,4 @@
-//! Verification of a rule table under any forwarding.
+//! Verification of a rule table for any forwarding: frames may take any port.
 
 use crate::cycle::shortest;
 use crate::error::{PathFault, VerifyError};
@@ -43,7 +43,7 @@ use std::rc::Rc;
 pub struct Verifier<'f> {
     pub(crate) fabric: &'f Fabric,
     pub(crate) table: Table,
-    /// Whether any path was expected.
+    /// Whether any paths are required to be lossless.
     pub(crate) expected: bool,
     pub(crate) counts: Counts,
     pub(crate) lost: Vec<LostPath>,
@@ -71,7 +71,7 @@ impl<'f> Verifier<'f> {
         Verifier { switches, ..self }
     }
 
-    /// Requires every path of a list to be lossless. Returns the number of paths: an empty list proves nothing.
+    /// Requires every path of a list to be lossless. Returns the number of paths, because an empty list proves nothing.
     ///
     /// # Errors
     /// Those of [`PathList::next_path`]; [`PathFault::NoHost`] for a path from or to a switch without hosts.
@@ -85,8 +85,9 @@ impl<'f> Verifier<'f> {
         Ok(self.counts.paths - before)
     }
 
-    /// Requires one path to be lossless for every class. `hops` has every node but the last, `last` is the last node. A
-    /// path that starts or ends at a switch represents the paths of all its hosts. `line` is used in messages.
+    /// Requires one path to be lossless for every class. `hops` has every node except the last, `last` is the last
+    /// node. A path that starts or ends at a switch represents the paths of all hosts of the switch. `line` is the line
+    /// number in reports.
     ///
     /// # Errors
     /// [`PathFault`] if ports and nodes do not form a path, or the path starts or ends at a switch without hosts.
@@ -100,25 +101,25 @@ impl<'f> Verifier<'f> {
                 if self.lost.len() < MAX_LOST {
                     self.lost.push(self.describe(line, class, hops, last, lost));
                 }
-                // One class that loses the path suffices.
+                // Report a path only once, for the first class in which it is lossy.
                 break;
             }
         }
         Ok(())
     }
 
-    /// Whether a queue of `node` reaches all hosts of the node losslessly.
+    /// Whether all hosts of `node` receive the frames of a queue of `node` losslessly.
     pub(crate) fn delivers(&mut self, vertex: u32, node: NodeId) -> Result<bool, PathFault> {
         Ok(self.edge.withheld(self.fabric, &self.table, vertex, node)?.is_none())
     }
 
-    /// Slot of the initial tag of a class.
+    /// Returns the slot of the initial tag of a class.
     pub(crate) fn first_slot(&self, class: usize) -> u16 {
         let tag = self.table.classes[class].first_tag;
         self.table.tags.binary_search(&tag).unwrap_or(0) as u16
     }
 
-    /// Returns the point at which a class loses the path; `None` if it is lossless.
+    /// Returns the point at which frames of a class become lossy on the path; `None` if the path is lossless.
     fn follow(&mut self, hops: &[Hop], last: NodeId, class: usize) -> Result<Option<LossPoint>, PathFault> {
         let (fabric, table) = (self.fabric, &self.table);
         let start = hops[0];
@@ -146,7 +147,7 @@ impl<'f> Verifier<'f> {
         Ok(None)
     }
 
-    /// Describes the path up to the point of loss, with its tags.
+    /// Builds the report of a lossy path: the links up to the point of loss, with the tags on these links.
     fn describe(&self, line: Option<u64>, class: usize, hops: &[Hop], last: NodeId, lost: LossPoint) -> LostPath {
         let graph = &self.table.graph;
         let egresses: Vec<u32> = hops.iter().map(|hop| self.fabric.port_number(hop.node, hop.port) as u32).collect();
@@ -164,13 +165,14 @@ impl<'f> Verifier<'f> {
         self.lost_path(line, class, &vertices, lost.egress)
     }
 
-    /// Returns the host at the start of a path. If the start is a switch, returns a number that no node has.
+    /// Returns the source host of a path. For a path that starts at a switch, returns a node number that no node has.
     fn source(&self, hops: &[Hop]) -> NodeId {
         let node = hops[0].node;
         if self.fabric.node(node).kind == NodeKind::Host { node } else { NodeId(u32::MAX) }
     }
 
-    /// Builds the report of a lossy path: the queues passed, and the egress port without a matching rule.
+    /// Builds the report of a lossy path: the queues that it passes, and the egress port for which no rule keeps it
+    /// lossless.
     pub(crate) fn lost_path(&self, line: Option<u64>, class: usize, vertices: &[u32], egress: u32) -> LostPath {
         let (fabric, graph) = (self.fabric, &self.table.graph);
         let tag = |vertex: u32| self.table.tags[usize::from(graph.slot(vertex))];
@@ -192,7 +194,7 @@ impl<'f> Verifier<'f> {
         LostPath { line, class: self.table.classes[class].name.clone(), links, reason }
     }
 
-    /// Records a lossy path: the queues passed, and the egress port without a matching rule.
+    /// Records a lossy path: the queues that it passes, and the egress port for which no rule keeps it lossless.
     pub(crate) fn lose(&mut self, class: usize, vertices: &[u32], egress: u32) {
         self.counts.lost += 1;
         if self.lost.len() < MAX_LOST {
@@ -201,12 +203,12 @@ impl<'f> Verifier<'f> {
         }
     }
 
-    /// Returns the expected paths found lossy so far, at most [`MAX_LOST`].
+    /// Returns the lossy paths found so far, at most [`MAX_LOST`].
     pub fn lost(&self) -> &[LostPath] {
         &self.lost
     }
 
-    /// Searches for cycles and returns the verdict.
+    /// Searches for cyclic buffer dependencies and returns the verdict.
     pub fn finish(mut self) -> Verdict {
         let (fabric, Table { graph, tags, .. }) = (self.fabric, &self.table);
         let used = (0..graph.len() as u32).filter(|&vertex| graph.is_used(vertex));
@@ -224,8 +226,8 @@ impl<'f> Verifier<'f> {
             }
         };
         let stranded = (self.switches.scheduler == Scheduler::Strict)
-            // Under strict priority a frame that becomes lossy can starve, and it still counts in its lossless
-            // ingress queue.
+            // Under strict priority, a frame that becomes lossy can starve in the lossy queue while it still counts in
+            // its lossless ingress queue.
             .then(|| stranded(fabric, graph, &self.reachable(), |slot| tags[usize::from(slot)]));
         (self.counts.queues, self.counts.dependencies) = (all.queues, all.dependencies);
         (self.counts.reachable_queues, self.counts.reachable_dependencies) = (reached.queues, reached.dependencies);
@@ -276,8 +278,8 @@ impl<'f> Verifier<'f> {
         Verdict { switches, checks, counts, decrease, cycle, reachable_cycle, stranded, lost: self.lost }
     }
 
-    /// Searches the graph of switches that queue by the arriving tag. A cycle without frames that return by their
-    /// ingress port is preferred: it is more plausible.
+    /// Searches the dependency graph of switches that queue by the arriving tag. A cycle in which no frame returns by
+    /// its ingress port is preferred, because it is more plausible.
     fn by_arriving_tag(&self, queues: &[bool]) -> Search {
         let search_with = |turns_back| {
             let graph = by_arriving_tag(self.fabric, &self.table.graph, queues, turns_back);
@@ -288,12 +290,12 @@ impl<'f> Verifier<'f> {
         if onward.cycle.is_some() { onward } else { search_with(true) }
     }
 
-    /// Flags, per queue, whether frames that enter with the initial tag of a class can reach it.
+    /// Flags the queues that a frame can reach if it enters the fabric with the initial tag of a class.
     fn reachable(&self) -> Vec<bool> {
         self.table.graph.reached(self.entries().into_iter())
     }
 
-    /// Queues by which frames enter the fabric.
+    /// Returns the queues in which frames from hosts arrive, for the initial tags of all classes.
     fn entries(&self) -> Vec<u32> {
         let graph = &self.table.graph;
         let mut slots: Vec<u16> = (0..self.table.classes.len()).map(|class| self.first_slot(class)).collect();
@@ -310,7 +312,7 @@ impl<'f> Verifier<'f> {
     }
 }
 
-/// Result of a search for cycles.
+/// Result of a search for cyclic buffer dependencies.
 struct Search {
     queues: u64,
     dependencies: u64,
@@ -325,7 +327,8 @@ fn search(fabric: &Fabric, tags: &[u16], graph: &Graph, roots: impl Iterator<Ite
     Search { queues: walked.vertices, dependencies: walked.edges, cycle }
 }
 
-/// Point of loss: the port by which the path entered the fabric, and the egress port without a matching rule.
+/// Point at which a path becomes lossy: the port by which the frame entered the fabric, and the egress port for which
+/// no rule keeps the frame lossless.
 #[derive(Clone, Copy, Debug)]
 struct LossPoint {
     entry: u32,
@@ -338,7 +341,7 @@ pub(crate) fn host_ports(fabric: &Fabric, node: NodeId) -> impl Iterator<Item = 
     ports.filter(|(_, peer)| fabric.node(peer.peer).kind == NodeKind::Host).map(|(port, _)| port as PortIndex)
 }
 
-/// Follows a queue along `hops`; if the last node is a switch, also to its hosts.
+/// Follows a queue along `hops`. If the last node is a switch, follows it also to all hosts of the switch.
 fn follow_from(
     fabric: &Fabric,
     table: &Table,
@@ -362,29 +365,31 @@ fn follow_from(
     Ok(edge.withheld(fabric, table, vertex, last)?.map(|egress| LossPoint { entry, egress }))
 }
 
-/// Cache of rule lookups for frames from and to the hosts of a switch, because lists of paths between switches need
-/// these lookups for every path.
+/// Cache of rule lookups for frames from and to the hosts of each switch, because every path between two switches needs
+/// these lookups.
 #[derive(Debug)]
 pub(crate) struct Edge {
     /// Per class and egress port: index into `entrances`; 0 if not computed.
     of_egress: Vec<Vec<u32>>,
     pub entrances: Vec<Entrance>,
-    /// Per class and egress port: the slots of `next` as bits, with [`LOST`]; 0 if not computed. Used for trees.
+    /// Per class and egress port: the slots of [`Entrance::next`] as bits, with [`LOST`]; 0 if not computed. Used for
+    /// trees.
     bits: Vec<Vec<u64>>,
     /// Per queue: whether all hosts of its switch receive its frames losslessly.
     pub delivers: Vec<bool>,
 }
 
-/// Bit of [`Edge::entrance_bits`] above all slots: frames of some host become lossy.
+/// Bit of [`Edge::entrance_bits`] above the bits of all slots: frames of at least one host become lossy.
 pub(crate) const LOST: u64 = 1 << 62;
 const KNOWN: u64 = 1 << 63;
 
-/// Treatment of frames from the hosts of a switch that leave by one port.
+/// Treatment of frames that hosts of a switch send and that leave the switch by one egress port.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Entrance {
-    /// Ingress port of a host whose frames become lossy.
+    /// Ingress port of a host whose frames become lossy; `None` if there is no such host.
     pub lost: Option<u32>,
-    /// The next queues, each with the ingress port of one host whose frames enter it.
+    /// The queues that these frames enter at the next node, each with the ingress port of one host whose frames enter
+    /// it.
     pub next: Rc<[(u32, u32)]>,
 }
 
@@ -398,7 +403,8 @@ impl Edge {
         }
     }
 
-    /// Returns the egress port of the first host of `node` that a queue of the node reaches only lossily.
+    /// Returns the egress port to the first host of `node` that frames of the queue `vertex` do not reach losslessly;
+    /// `None` if they reach all hosts.
     fn withheld(
         &mut self,
         fabric: &Fabric,
@@ -425,8 +431,8 @@ impl Edge {
         Ok(None)
     }
 
-    /// Returns the slots, as bits, with which frames of a switch's hosts leave by a port. [`LOST`] is set if some
-    /// become lossy.
+    /// Returns, as bits, the slots in which frames of the hosts of a switch leave by an egress port. [`LOST`] is set if
+    /// frames of at least one host become lossy.
     pub fn entrance_bits(&mut self, fabric: &Fabric, table: &Table, hop: Hop, egress: u32, class: usize) -> u64 {
         let known = self.bits[class][egress as usize];
         if known != 0 {
@@ -440,7 +446,8 @@ impl Edge {
         bits
     }
 
-    /// Returns an index into `entrances`.
+    /// Returns the index in `entrances` of the entry for frames of class `class` that leave by `hop`; computes a
+    /// missing entry.
     pub fn entrance(&mut self, fabric: &Fabric, table: &Table, hop: Hop, class: usize, first: u16) -> usize {
         let egress = fabric.port_number(hop.node, hop.port);
         let known = self.of_egress[class][egress];
@@ -455,7 +462,7 @@ impl Edge {
                 None => lost = lost.or(Some(entry)),
                 Some(slot) => {
                     let vertex = graph.vertex(graph.ports.peer(egress as u32), slot);
-                    // Most hosts of a switch enter the same next queue.
+                    // Most hosts of a switch lead to the same next queue: store it once.
                     if next.iter().all(|(other, _)| *other != vertex) {
                         next.push((vertex, entry));
                     }
@@ -468,7 +475,7 @@ impl Edge {
     }
 }
 
-/// Checks that each port leads to the next node.
+/// Checks that the egress port of each hop leads to the node of the next hop, and the last to `last`.
 fn check_hops(fabric: &Fabric, hops: &[Hop], last: NodeId) -> Result<(), PathFault> {
     let Some(first) = hops.first() else { return Err(PathFault::TooShort { nodes: 1 }) };
     let mut at = first.node;

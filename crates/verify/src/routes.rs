@@ -4,7 +4,7 @@ use crate::proof::Verifier;
 use fabric::routing::Forwarding;
 use fabric::{Fabric, PortIndex};
 
-/// Returns the first host of every group of hosts that share a row of the tables.
+/// Returns the first host of every group of hosts that share a row of the routing tables.
 pub(crate) fn destinations(fabric: &Fabric, routes: &Forwarding) -> Vec<u32> {
     let mut of_row = vec![u32::MAX; routes.row_count()];
     for host in (0..fabric.hosts().len() as u32).rev() {
@@ -13,7 +13,7 @@ pub(crate) fn destinations(fabric: &Fabric, routes: &Forwarding) -> Vec<u32> {
     of_row.into_iter().filter(|&host| host != u32::MAX).collect()
 }
 
-/// Calls `each` with the ingress ports by which frames for `host` enter the fabric.
+/// Calls `each` with the ingress ports at which frames for `host` enter the fabric from other hosts.
 pub(crate) fn entries(fabric: &Fabric, routes: &Forwarding, host: u32, mut each: impl FnMut(u32)) {
     for (index, &source) in fabric.hosts().iter().enumerate() {
         if index as u32 == host {
@@ -28,9 +28,9 @@ pub(crate) fn entries(fabric: &Fabric, routes: &Forwarding, host: u32, mut each:
     }
 }
 
-/// Queues that frames for one destination pass, with predecessors.
+/// Queues that frames for one destination pass, with the predecessor of each queue.
 struct VisitedQueues {
-    /// Per queue: number of the last walk that visited it.
+    /// Per queue: number of the last search that visited it.
     seen: Vec<u32>,
     from: Vec<u32>,
     open: Vec<u32>,
@@ -56,7 +56,7 @@ impl VisitedQueues {
 }
 
 impl Verifier<'_> {
-    /// Requires every path by which these tables lead from a host to another to be lossless for every class.
+    /// Requires every path of the routing tables from a host to another host to be lossless for every class.
     pub fn expect_routes(&mut self, routes: &Forwarding) {
         self.expected = true;
         let count = self.table.graph.len();
@@ -87,8 +87,8 @@ impl Verifier<'_> {
         let graph = &self.table.graph;
         for &other in alike {
             entries(fabric, routes, other, |entry| passed.visit(graph.vertex(entry, first), u32::MAX));
-            // The hosts of one row have the same sources, except that no host sends to itself. Two hosts of a row
-            // therefore cover all sources.
+            // The hosts of one row receive from the same sources, except that no host sends to itself. Two hosts of a
+            // row therefore cover all sources.
             if row_switch.is_none() || other != host {
                 break;
             }

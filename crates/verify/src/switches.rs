@@ -5,16 +5,16 @@ use crate::verdict::StrandedFrame;
 use fabric::{Fabric, PortIndex};
 use serde::Serialize;
 
-/// Egress queue of a frame after a rule, or the lack of one, has changed its tag (Tagger, section 7, step 3).
+/// Egress queue of a frame whose tag has changed, by a rule or because no rule matches (Tagger, section 7, step 3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EgressQueue {
-    /// Queue of the new tag, as Theorem 5.1 requires: a PAUSE from the next switch stops the frames that fill its
-    /// queue.
+    /// The queue of the new tag, as Theorem 5.1 requires: a PAUSE from the next switch for a queue stops exactly the
+    /// frames that fill this queue.
     #[default]
     NewTag,
-    /// Queue of the arriving tag, the default of switches. The ingress queue of tag x then waits for the queue of tag x
-    /// at the next switch, for every pair of ports, with or without a rule.
+    /// The queue of the arriving tag, the default of switches. The ingress queue of tag x then waits for the ingress
+    /// queue of tag x at the next switch, for every pair of ports, with or without a matching rule.
     ArrivingTag,
 }
 
@@ -25,22 +25,23 @@ pub enum Scheduler {
     /// The queue of lossy frames has a share of every link, as under WRR or DRR.
     #[default]
     Share,
-    /// Strict priority: the queue of lossy frames sends only while no other queue can. A class that always has frames
-    /// to send can starve it, and with it the lossless ingress queues in which its frames count.
+    /// Strict priority: the queue of lossy frames is served only if all other queues are empty. A class that always has
+    /// frames to send can starve this queue, and also the lossless ingress queues in which its frames count.
     Strict,
 }
 
 /// Behaviour of the switches that apply the rules. The default is the behaviour that Tagger requires.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Switches {
-    /// Queue of a frame whose tag has changed: step 3 of Tagger.
+    /// Egress queue of a frame whose tag has changed: step 3 of Tagger.
     pub egress: EgressQueue,
     /// Scheduling of the queue of lossy frames.
     pub scheduler: Scheduler,
 }
 
-/// Builds the dependencies among `queues` (a flag per vertex) for switches that queue by the arriving tag: each queue
-/// waits for those of its own tag behind every port of its switch. `turns_back` includes the ingress port.
+/// Builds the dependency graph of switches that queue by the arriving tag. `queues` flags the vertices to include. Each
+/// queue waits for the queues of the same tag at the peers of all ports of its switch, including the ingress port if
+/// `turns_back` is true.
 pub(crate) fn by_arriving_tag(fabric: &Fabric, rules: &Graph, queues: &[bool], turns_back: bool) -> Graph {
     let mut graph = rules.without_edges();
     let mut set: Vec<u64> = Vec::new();
@@ -64,7 +65,7 @@ pub(crate) fn by_arriving_tag(fabric: &Fabric, rules: &Graph, queues: &[bool], t
     graph
 }
 
-/// Returns the first queue of `queues` whose frames become lossy at some egress port.
+/// Returns a frame of the first queue of `queues` whose frames become lossy at some egress port.
 pub(crate) fn stranded(
     fabric: &Fabric,
     rules: &Graph,

@@ -1,4 +1,4 @@
-//! Rules resolved against a fabric: names and numbers checked, contradictions refused.
+//! Rules resolved for a fabric: node names and port numbers are checked, and contradictory rules are refused.
 
 use crate::error::{RuleFault, VerifyError};
 use crate::graph::{Graph, Ports};
@@ -6,7 +6,7 @@ use crate::hash::fabric_hash;
 use crate::rules::{Class, Rule, RuleFile, SwitchRules};
 use fabric::{Fabric, NodeId};
 
-/// A rule under which a tag decreases, or a lossy frame becomes lossless.
+/// A rule that lowers a tag, or that makes a lossy frame lossless.
 #[derive(Debug)]
 pub(crate) struct Decrease {
     pub node: NodeId,
@@ -18,7 +18,7 @@ pub(crate) struct Decrease {
     pub new_tag: u16,
 }
 
-/// The rules, resolved.
+/// The rules of a file, resolved for a fabric.
 #[derive(Debug)]
 pub(crate) struct Table {
     /// Transitions between lossless tags.
@@ -29,7 +29,7 @@ pub(crate) struct Table {
     pub classes: Vec<Class>,
     /// Number of rules in the file.
     pub rules: u64,
-    /// Number of rules that lower a tag or make a lossy frame lossless, and the first of them.
+    /// Number of rules that lower a tag or make a lossy frame lossless, and the first such rule.
     pub decreasing: u64,
     pub first_decrease: Option<Decrease>,
 }
@@ -52,7 +52,7 @@ impl Table {
             }
         }
         let ports = Ports::new(fabric);
-        // Vertex numbers must stay below `u32::MAX`, which marks "none".
+        // Vertex numbers must be below `u32::MAX`, which stands for "no vertex".
         if ports.len().saturating_mul(tags.len()) >= u32::MAX as usize {
             return Err(VerifyError::TooLarge { ports: ports.len(), tags: tags.len() });
         }
@@ -78,7 +78,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Returns the slot of a tag; `Some(None)` for the lossy tag, `None` for an undefined one.
+    /// Returns the slot of a tag: `Some(None)` for the lossy tag, `None` for an undefined tag.
     fn slot(&self, tag: u16) -> Option<Option<u16>> {
         match self.tags.binary_search(&tag) {
             Ok(slot) => Some(Some(slot as u16)),
@@ -117,14 +117,14 @@ impl Table {
                 new_tag: rule.new_tag,
             });
         }
-        // The filler numbers the lossless tags, then the lossy one.
+        // In `filler`, the slot of the lossy tag follows the slots of the lossless tags.
         let lossy = self.tags.len() as u16;
         let (from, to) = (from.unwrap_or(lossy), to.unwrap_or(lossy));
         filler.add(from, &rule.ingress, to).map_err(|clash| contradiction(switch, index, &clash))
     }
 }
 
-/// Finds the earlier rule for the error message.
+/// Builds the error for a rule that contradicts an earlier rule, which is searched here.
 #[cold]
 fn contradiction(switch: &SwitchRules, index: usize, clash: &RuleConflict) -> VerifyError {
     let (rule, RuleConflict { ingress, egress }) = (&switch.rules[index], clash);
@@ -194,36 +194,36 @@ fn classes(file: &RuleFile, tags: &[u16]) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// Conflict: ports of a frame for which two rules give different tags.
+/// Ports of a frame for which two rules give different tags.
 struct RuleConflict {
     ingress: u16,
     egress: u16,
 }
 
-/// Egress ports by which frames leave with one tag.
+/// Set of egress ports by which frames leave with one new tag.
 struct Given {
     slot: u16,
-    /// Index of the first word.
+    /// Index of the first word of the set.
     at: usize,
 }
 
-/// Rules of one node as sets of ports, by ingress port and arriving tag.
+/// Rules of one node under construction: sets of egress ports, by ingress port and arriving tag.
 #[derive(Default)]
 struct TableBuilder {
     ports: usize,
-    /// Words per set.
+    /// Number of words per set of ports.
     width: usize,
     /// Number of lossless tags.
     slots: usize,
-    /// Per ingress port and arriving slot (the lossless slots, then the lossy one): egress ports by new slot.
+    /// Per ingress port and arriving slot (the lossless slots, then the lossy slot): sets of egress ports, by new slot.
     given: Vec<Vec<Given>>,
     words: Vec<u64>,
-    /// The last list of ports that was read.
+    /// The last list of ports that was read, as a set.
     set: Vec<u64>,
 }
 
 impl TableBuilder {
-    /// Starts another node.
+    /// Clears the rules and starts another node.
     fn begin(&mut self, ports: usize, slots: usize) {
         (self.ports, self.width, self.slots) = (ports, ports.div_ceil(64), slots);
         self.given.iter_mut().for_each(Vec::clear);
@@ -233,7 +233,7 @@ impl TableBuilder {
         self.words.clear();
     }
 
-    /// Reads a list of ports into `set`.
+    /// Reads a list of ports into `set`. `side` is the key of the list, for errors.
     fn read(&mut self, side: &'static str, list: &[u16]) -> Result<(), RuleFault> {
         if list.is_empty() {
             return Err(RuleFault::NoPort { side });
@@ -253,7 +253,7 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// Adds a rule: frames of slot `from` that arrive by a port of `ingress` and leave by a port of `set` get slot
+    /// Adds a rule: frames in slot `from` that arrive by a port of `ingress` and leave by a port of `set` get slot
     /// `to`.
     fn add(&mut self, from: u16, ingress: &[u16], to: u16) -> Result<(), RuleConflict> {
         for &port in ingress {
@@ -279,7 +279,7 @@ impl TableBuilder {
         Ok(())
     }
 
-    /// Adds the transitions between lossless tags to the graph.
+    /// Adds the rules of the node whose arriving and new tags are lossless to the graph.
     fn give(&mut self, graph: &mut Graph) {
         for port in 0..self.ports {
             for slot in 0..self.slots {

@@ -6,33 +6,34 @@ use crate::paths::Hop;
 use crate::proof::{LOST, Verifier, host_ports};
 use fabric::{Fabric, NodeId, NodeKind, PortIndex};
 
-/// Number of slots that fit into the bits of a word. With more tags a tree is followed path by path.
+/// Maximum number of lossless tags whose slots fit into the bits of a word. With more tags, each path of a tree is
+/// followed separately.
 const BITS: usize = LOST.trailing_zeros() as usize;
 
-/// State of a walk over a tree from its leaves to its root, reused for the next tree.
+/// State of a traversal of a tree from its leaves to its root, reused for the next tree.
 #[derive(Debug, Default)]
 pub(crate) struct Leaves {
-    /// All forwarding nodes. Other hosts, which are many, are not part of a tree.
+    /// All forwarding nodes. Hosts that do not forward, which are many, are not a part of trees.
     forwarders: Vec<NodeId>,
-    /// Switches with hosts.
+    /// Switches that have hosts.
     sources: Vec<NodeId>,
     /// Number of nodes of the tree, without the root.
     nodes: usize,
-    /// Per node: number of branches that are not processed yet.
+    /// Per node: number of its child nodes that are not processed yet.
     waiting: Vec<u32>,
     open: Vec<NodeId>,
-    /// Per node: slots of frames that leave it, as bits.
+    /// Per node: slots in which frames leave it, as bits.
     slots: Vec<u64>,
     /// Per node of the tree: number of its port towards the root.
     egress: Vec<u32>,
-    /// Per node: whether it is a host.
+    /// Per node: whether it is a host. A host in a tree forwards.
     relays: Vec<bool>,
 }
 
 impl Verifier<'_> {
     /// Requires the path from every switch with hosts to the hosts of `target` to be lossless for every class.
-    /// `towards` has the port of each node towards the target; `None` for nodes outside the tree. Shared parts of paths
-    /// are checked once, so the cost is the number of nodes, not the sum of path lengths.
+    /// `towards` has the port of each node towards the target; `None` for nodes outside the tree. Common parts of paths
+    /// are checked once, so that the cost is the number of nodes, not the sum of path lengths.
     ///
     /// # Errors
     /// [`PathFault`] if the ports do not form a tree towards `target`.
@@ -40,7 +41,8 @@ impl Verifier<'_> {
         self.expect_tree_to(target, None, towards)
     }
 
-    /// Like [`Verifier::expect_tree`], for the hosts at `exits` of the target; `None`: all its hosts.
+    /// Like [`Verifier::expect_tree`], but only for the hosts at the ports `exits` of the target; `None` means all its
+    /// hosts.
     pub(crate) fn expect_tree_to(
         &mut self,
         target: NodeId,
@@ -66,7 +68,7 @@ impl Verifier<'_> {
             self.counts.paths += self.leaves.sources.iter().filter(is_source).count() as u64;
             return Ok(());
         }
-        // The rare lossy case: check each path separately, for the report.
+        // The tree has a lossy path or too many tags: check each path separately, which also reports lossy paths.
         let sources: Vec<NodeId> = self.leaves.sources.iter().filter(is_source).copied().collect();
         for source in sources {
             let mut hops = hops_of(fabric, source, target, towards);
@@ -83,7 +85,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Whether one class keeps every path lossless. With too many tags only the shape of the tree is checked.
+    /// Whether all paths of the tree are lossless for `class`. With more than [`BITS`] lossless tags, only the shape of
+    /// the tree is checked.
     fn lossless_tree(
         &mut self,
         (target, exits): (NodeId, Option<&[PortIndex]>),
@@ -138,7 +141,7 @@ impl Verifier<'_> {
                 };
             }
         }
-        // Nodes with unprocessed branches are on a forwarding loop, or behind one.
+        // Nodes with unprocessed children are on a forwarding loop, or on a path that starts at a loop.
         if left < leaves.nodes {
             let circle = (0..towards.len()).find(|&at| leaves.waiting[at] > 0 && at != target.index()).unwrap_or(0);
             return Err(PathFault::Loop { node: fabric.name(NodeId(circle as u32)).to_owned() });
@@ -198,7 +201,7 @@ impl Leaves {
     }
 }
 
-/// Returns the hops of one path of a tree without loops.
+/// Returns the hops of the path from `source` to `target` in a loop-free tree.
 fn hops_of(fabric: &Fabric, source: NodeId, target: NodeId, towards: &[Option<PortIndex>]) -> Vec<Hop> {
     let (mut hops, mut at) = (Vec::new(), source);
     while let Some(port) = towards[at.index()].filter(|_| at != target) {

@@ -1,4 +1,4 @@
-//! Verdicts, with node names and port numbers.
+//! Verdicts of the verifier, with node names and port numbers.
 
 use crate::cycle::Short;
 use crate::graph::Graph;
@@ -7,23 +7,23 @@ use fabric::{Fabric, NodeKind};
 use serde::Serialize;
 use std::fmt;
 
-/// A link in the direction of its frames, with their tag.
+/// A directed link, with the tag of frames on it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TaggedLink {
     /// The sending node.
     pub from: String,
     /// Egress port of the sending node.
     pub from_port: u16,
-    /// The receiving node, whose ingress queue may fill.
+    /// The receiving node. Its ingress queue may fill.
     pub to: String,
     /// Ingress port of the receiving node.
     pub to_port: u16,
-    /// The tag; `None` if lossy, or without tags.
+    /// The tag; `None` for lossy frames, and in checks without tags.
     pub tag: Option<u16>,
 }
 
 impl TaggedLink {
-    /// Describes the link into an ingress port.
+    /// Describes the link over which frames arrive at an ingress port.
     pub(crate) fn into_port(fabric: &Fabric, graph: &Graph, port: u32, tag: Option<u16>) -> TaggedLink {
         let end = |port: u32| {
             let node = graph.ports.node(port);
@@ -40,12 +40,12 @@ impl fmt::Display for TaggedLink {
     }
 }
 
-/// A cyclic buffer dependency: each queue waits for the next, the last for the first.
+/// A cyclic buffer dependency: each queue waits for the next, the last queue for the first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cycle {
-    /// The links into the ports of these queues, in order.
+    /// The links over which frames arrive in these queues, in order.
     pub links: Vec<TaggedLink>,
-    /// Whether no cycle is shorter; false only on fabrics too large to try every start.
+    /// Whether no cycle is shorter. False only for fabrics that are too large for a search from every queue.
     pub shortest: bool,
 }
 
@@ -71,7 +71,7 @@ impl fmt::Display for Cycle {
     }
 }
 
-/// A rule that lowers a tag.
+/// A rule that lowers a tag or makes a lossy frame lossless.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DecreasingRule {
     /// Name of the switch.
@@ -98,7 +98,7 @@ impl fmt::Display for DecreasingRule {
     }
 }
 
-/// A frame that becomes lossy, and counts in a lossless ingress queue while it waits.
+/// A frame that becomes lossy at a switch but still counts in a lossless ingress queue while it waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StrandedFrame {
     /// Name of the switch.
@@ -122,16 +122,16 @@ impl fmt::Display for StrandedFrame {
     }
 }
 
-/// An expected path that is not lossless from end to end.
+/// An expected path that is not lossless from source to destination.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostPath {
-    /// Line in the list, from 1; `None` for a path of routing tables or trees.
+    /// Line number in the list of paths, from 1; `None` for a path of routing tables or trees.
     pub line: Option<u64>,
     /// Name of the application class.
     pub class: String,
-    /// The links up to and including the first lossy one.
+    /// The links of the path up to and including the first link on which the frame is lossy.
     pub links: Vec<TaggedLink>,
-    /// Cause of the loss on the last link.
+    /// Cause for which the frame is lossy on the last of these links.
     pub reason: String,
 }
 
@@ -151,10 +151,10 @@ impl fmt::Display for LostPath {
     }
 }
 
-/// A condition of the verdict.
+/// A condition for a positive verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// Fixed name.
+    /// Identifier of the condition in output.
     pub name: &'static str,
     /// Whether the check passed.
     pub pass: bool,
@@ -169,15 +169,15 @@ pub struct Counts {
     pub switches: u64,
     /// Number of rules in the file.
     pub rules: u64,
-    /// Number of pairs of ingress port and lossless tag that the rules use: the queues that may fill.
+    /// Number of queues (ingress port, lossless tag) that the rules use: the queues that may fill.
     pub queues: u64,
-    /// Number of pairs of queues of which the first waits for the second.
+    /// Number of pairs of queues in which the first queue waits for the second.
     pub dependencies: u64,
     /// Number of queues that frames can reach if they enter with the initial tag of a class.
     pub reachable_queues: u64,
-    /// Number of dependencies among these.
+    /// Number of dependencies among the reachable queues.
     pub reachable_dependencies: u64,
-    /// Number of expected paths of lists and trees.
+    /// Number of expected paths from lists and trees.
     pub paths: u64,
     /// Number of queues followed along routing tables, once per group of destinations and class.
     pub routed_queues: u64,
@@ -188,25 +188,26 @@ pub struct Counts {
 /// Result of the verification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// The switches that the verdict assumes.
+    /// Behaviour of switches for which the verdict holds.
     pub switches: Switches,
     /// All conditions, in order.
     pub checks: Vec<Check>,
-    /// Size of the verified input. A search stops at the first cycle, so its counts are then incomplete.
+    /// Size of the verified input. A search stops at the first cycle: then the numbers of queues and dependencies are
+    /// incomplete.
     pub counts: Counts,
-    /// The first rule that lowers a tag.
+    /// The first rule that lowers a tag or makes a lossy frame lossless.
     pub decrease: Option<DecreasingRule>,
-    /// A cycle among all queues that the rules use, reachable or not.
+    /// A cyclic buffer dependency among all queues that the rules use, reachable or not.
     pub cycle: Option<Cycle>,
-    /// A cycle among reachable queues.
+    /// A cyclic buffer dependency among the reachable queues.
     pub reachable_cycle: Option<Cycle>,
-    /// Under strict priority: a frame that other classes can starve.
+    /// Under strict priority: a lossy frame that other classes can starve.
     pub stranded: Option<StrandedFrame>,
     /// The first expected paths that become lossy, at most [`MAX_LOST`].
     pub lost: Vec<LostPath>,
 }
 
-/// Upper bound of the lossy paths that a verdict lists.
+/// Maximum number of lossy paths that a verdict lists.
 pub const MAX_LOST: usize = 10;
 
 impl Verdict {

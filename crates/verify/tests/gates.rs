@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use units::{Rate, Time};
 use verify::gates::{Gates, judge};
 
-/// Hosts a, b and c at switch s; 10 Gbps, 100 ns. Port 2 of s leads to c.
+/// Hosts a, b and c at switch s, with links of 10 Gbps and 100 ns delay. Port 2 of s leads to c.
 fn fabric() -> Fabric {
     let mut builder = FabricBuilder::new("test");
     let switch = builder.add_switch("s", 1);
@@ -16,7 +16,7 @@ fn fabric() -> Fabric {
     builder.build().unwrap()
 }
 
-/// Frames of 100 bytes occupy the wire for 96 ns; the last bit is sent after 86.4 ns.
+/// A valid schedule. A frame of 100 bytes occupies the link for 96 ns; its last bit is sent after 86.4 ns.
 fn valid() -> Value {
     let gates = |node: &str, port: u16, from: u64, to: u64| {
         json!({ "node": node, "port": port, "cycle_ps": 2_000_000, "entries": [
@@ -60,8 +60,8 @@ fn a_schedule_that_holds_passes_and_is_measured() {
     let judgement = judge(&Gates::parse(&valid().to_string()).unwrap(), &fabric());
     assert_eq!(failed(&valid()), [""; 0]);
     assert!(judgement.pass());
-    // One frame per cycle on each host link; on the shared link, per 2 us, two frames of `one` and one frame of
-    // `two`.
+    // Number of frames per cycle: one on the link of each host, and on the shared link, in 2 us, two frames of `one`
+    // and one frame of `two`.
     assert_eq!((judgement.frames, judgement.longest_wait_ps, judgement.longest_latency_ps), (1 + 1 + 3, 0, 373_400));
     assert_eq!(judgement.warnings, [""; 0]);
 }
@@ -72,9 +72,9 @@ fn each_fault_is_found_by_its_check() {
     assert_eq!(failed(&changed("/streams/1/hops/1/node", "a")), ["paths"]);
     assert_eq!(failed(&changed("/streams/0/deadline_ps", 373_399)), ["deadlines"]);
     assert_eq!(failed(&changed("/streams/0/hops/1/start_ps", 186_999)), ["order", "gates-open"]);
-    // Overlaps the other frame by a picosecond; the gate is open for both.
+    // The frame starts 1 ps before the end of the other frame on the link; the gate is open for both frames.
     assert_eq!(failed(&changed("/streams/1/hops/1/start_ps", 282_999)), ["order", "wires"]);
-    // The second frame of "one" in the cycle, at which the gate closes early.
+    // The gate closes 1 ps before the end of the second frame of `one` in the cycle.
     assert_eq!(
         failed(&changed(
             "/gates/2/entries",
@@ -89,7 +89,7 @@ fn each_fault_is_found_by_its_check() {
     let mut file = valid();
     file["gates"].as_array_mut().unwrap().remove(1);
     assert_eq!(failed(&file), ["gates-closed"]);
-    // Half a path ends at a switch.
+    // A path without its last hop ends at a switch.
     let mut file = valid();
     file["streams"][0]["hops"].as_array_mut().unwrap().truncate(1);
     assert_eq!(failed(&file), ["paths"]);
@@ -97,7 +97,8 @@ fn each_fault_is_found_by_its_check() {
 
 #[test]
 fn two_frames_that_meet_only_after_many_cycles_are_found() {
-    // 7 and 11.001 us have no common divisor above 1 ns, so the frames pass through every relative position.
+    // The periods of 7 us and 11.001 us have a greatest common divisor of 1 ns, so that the frames take every relative
+    // position (in steps of 1 ns) and overlap at some time.
     let mut file = changed("/streams/0/period_ps", 7_000_000);
     file["streams"][1]["period_ps"] = 11_001_000.into();
     assert!(failed(&file).contains(&"wires"));

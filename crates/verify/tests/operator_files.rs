@@ -34,7 +34,7 @@ impl Random {
     }
 }
 
-/// Node and port.
+/// Names of a node and of its port.
 type End = (String, String);
 
 /// A generated fabric.
@@ -43,18 +43,18 @@ struct Known {
     tiers: BTreeMap<String, u8>,
     hosts: Vec<String>,
     links: Vec<(End, End)>,
-    /// Whether the file states a group for each tier: the tier's word.
+    /// Whether the files state a group for each switch (`tier-1`, `tier-2`, ...).
     groups: bool,
 }
 
-/// Names of the layers, for two tiers and for three.
+/// Prefixes of switch names, by tier: for fabrics with two tiers, and for fabrics with three tiers.
 const WORDS: [(&[&str], &[&str]); 6] = [
     (&["leaf", "spine"], &["leaf", "spine", "superspine"]),
     (&["dc1-leaf-", "dc1-spine-"], &["pod1-tor-", "pod1-agg-", "core-"]),
     (&["tor", "leaf"], &["tor", "leaf", "spine"]),
     (&["access", "core"], &["access", "dist", "core"]),
     (&["rsw", "ssw"], &["rsw", "fsw", "ssw"]),
-    // Names without a meaning.
+    // Names that do not state the tier.
     (&["node-a", "node-b"], &["node-a", "node-b", "node-c"]),
 ];
 
@@ -76,17 +76,17 @@ impl Known {
         } else {
             (1, 3 + random.below(5), 1 + random.below(2))
         };
-        // Without hosts and meaningful names, leaves under one spine cannot be distinguished from hosts.
+        // Without hosts and without meaningful names, the leaves of a single spine look like hosts of this spine.
         let knowable = spines > 1 || !words[0].starts_with("node");
         let hosts_each = if random.one_in(5) && knowable { 0 } else { 1 + random.below(3) };
         let host_word = random.of(&["h", "host-", "server", "srv", "client"]);
-        // Only a few leaves have no hosts, otherwise leaves could not be distinguished from cores.
+        // Only a few leaves may be without hosts, because leaves without hosts look like core switches.
         let empty = if three && hosts_each > 0 { random.below(5) } else { usize::MAX };
         let mut uppers = vec![Vec::new(); spines];
         let mut cores = Vec::new();
         for pod in 0..pods {
             let upper: Vec<String> = (0..spines).map(|n| format!("{}{}", words[1], pod * spines + n + 1)).collect();
-            // Leaves without hosts: the last of a pod, or all of the last pod.
+            // Leaves without hosts: the last leaf of the second pod, all leaves of the last pod, or none.
             let is_empty = |leaf: usize| match empty {
                 0 => leaf + 1 == leaves && pod == 1,
                 1 => pod + 1 == pods && pod > 1,
@@ -120,7 +120,7 @@ impl Known {
                 }
             }
         }
-        // A management host on a switch of a higher tier.
+        // Attach a management host to a switch of tier 2 or 3.
         if hosts_each > 0 && random.one_in(3) {
             let host = format!("{host_word}{}", known.hosts.len() + 1);
             let high =
@@ -142,7 +142,7 @@ impl Known {
         if self.groups { format!("tier-{tier}") } else { String::new() }
     }
 
-    /// Returns the neighbours of a node: its port, and the peer.
+    /// Returns the neighbours of a node: the port of the node, and the peer with its port.
     fn neighbors<'k>(&'k self, node: &'k str) -> impl Iterator<Item = (&'k str, &'k End)> {
         self.links
             .iter()
@@ -186,7 +186,7 @@ fn graphml(known: &Known, _: &mut Random) -> String {
 
 fn containerlab(known: &Known, random: &mut Random) -> String {
     let mut text = "name: lab\ntopology:\n  kinds:\n    srl: {image: srl}\n  nodes:\n".to_owned();
-    // Software routers have the kind of servers.
+    // Software routers may have the kind `linux`, which is also the kind of servers.
     let kind = random.of(&["nokia_srlinux", "ceos", "sonic-vs", "linux, image: \"quay.io/frrouting/frr:v8\""]);
     for (name, tier) in known.nodes() {
         let group = tier.map_or(String::new(), |tier| known.group(tier));
@@ -340,7 +340,8 @@ fn netlab(known: &Known, random: &mut Random) -> String {
 }
 
 fn gns3(known: &Known, random: &mut Random) -> String {
-    // `qemu` and `docker` nodes may be servers, so if the file has no servers the switches are `dynamips` routers.
+    // Nodes of type `qemu` or `docker` may be servers. A file without servers therefore has `dynamips` routers as
+    // switches.
     let kind = if known.hosts.is_empty() { "dynamips" } else { random.of(&["qemu", "dynamips", "docker"]) };
     let node = |(name, tier): (&String, Option<u8>)| {
         let kind = if tier.is_some() { kind } else { "vpcs" };

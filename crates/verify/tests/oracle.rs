@@ -1,4 +1,4 @@
-//! Verdicts compared with brute force over every walk that frames can take.
+//! Compares verdicts with a brute-force search over all sequences of queues that frames can pass.
 
 mod common;
 
@@ -11,7 +11,8 @@ use verify::{Rule, RuleFile, Verifier};
 /// A queue: node, ingress port, tag.
 type Queue = (NodeId, u16, u16);
 
-/// Up to four switches, some with hosts, with random links; includes parallel links and a host that forwards.
+/// Makes a fabric of two to four switches, some with hosts, with random links; it may have parallel links and a host
+/// that forwards.
 fn random_fabric(stream: &mut Stream) -> Fabric {
     let mut builder = FabricBuilder::new("random");
     let switches: Vec<NodeId> =
@@ -39,7 +40,7 @@ fn random_fabric(stream: &mut Stream) -> Fabric {
     builder.build().expect("a fabric")
 }
 
-/// Allows each transition of a frame at a node with a probability of `percent`.
+/// Makes rules that allow each transition (tag, ingress port, egress port) of a node with a probability of `percent` %.
 fn random_rules(fabric: &Fabric, tags: u16, percent: u64, stream: &mut Stream) -> RuleFile {
     let mut table: Vec<(String, Vec<Transition>)> = Vec::new();
     for node in fabric.node_ids().filter(|&node| fabric.node(node).forwards()) {
@@ -48,7 +49,7 @@ fn random_rules(fabric: &Fabric, tags: u16, percent: u64, stream: &mut Stream) -
         for tag in 1..=tags {
             for (ingress, egress) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
                 if stream.below(100) < percent {
-                    // Mostly equal or higher tags, sometimes lossy or lower.
+                    // The new tag is mostly equal or higher, sometimes the lossy tag or a lower tag.
                     let new_tag = match stream.below(12) {
                         0 => 0,
                         1 => 1 + stream.below(tags.into()) as u16,
@@ -68,7 +69,7 @@ fn random_rules(fabric: &Fabric, tags: u16, percent: u64, stream: &mut Stream) -
     file
 }
 
-/// Merges, half the time, rules that differ only in the egress port.
+/// Merges, in half of the cases, rules that differ only in the egress port.
 fn compress(rules: &mut Vec<Rule>, stream: &mut Stream) {
     let mut merged: Vec<Rule> = Vec::new();
     for rule in rules.drain(..) {
@@ -82,7 +83,7 @@ fn compress(rules: &mut Vec<Rule>, stream: &mut Stream) {
     *rules = merged;
 }
 
-/// Returns the possible next queues of a frame, rule by rule, port by port.
+/// Returns the queues that a frame of a queue can enter next, by evaluating every rule for every port.
 fn next(fabric: &Fabric, file: &RuleFile, (node, ingress, tag): Queue) -> Vec<Queue> {
     let name = fabric.name(node);
     let own = file.switches.iter().filter(|switch| switch.name == name).flat_map(|switch| &switch.rules);
@@ -97,7 +98,8 @@ fn next(fabric: &Fabric, file: &RuleFile, (node, ingress, tag): Queue) -> Vec<Qu
     found
 }
 
-/// Whether some continuation of `walk` reaches a queue of the walk again; `None` after `budget` steps.
+/// Whether some continuation of the walk reaches a queue of the walk again; `None` if the search exceeds `budget`
+/// steps.
 fn comes_back(fabric: &Fabric, file: &RuleFile, walk: &mut Vec<Queue>, budget: &mut u64) -> Option<bool> {
     for queue in next(fabric, file, walk[walk.len() - 1]) {
         *budget = budget.checked_sub(1)?;
@@ -114,7 +116,7 @@ fn comes_back(fabric: &Fabric, file: &RuleFile, walk: &mut Vec<Queue>, budget: &
     Some(false)
 }
 
-/// Whether some walk from any of these queues reaches a queue twice.
+/// Whether some walk from any of these queues reaches a queue twice; `None` if the search exceeds its budget.
 fn any_comes_back(fabric: &Fabric, file: &RuleFile, starts: &[Queue]) -> Option<bool> {
     let mut budget = 200_000;
     for &start in starts {
@@ -162,7 +164,7 @@ fn simple_paths(fabric: &Fabric) -> Vec<Vec<(NodeId, u16)>> {
     found
 }
 
-/// Whether a frame on this path keeps a lossless tag to its end.
+/// Whether a frame on this path keeps a lossless tag up to its destination.
 fn stays_lossless(fabric: &Fabric, file: &RuleFile, path: &[(NodeId, u16)]) -> bool {
     let mut tag = 1;
     for pair in path.windows(2).take(path.len() - 2) {
@@ -206,7 +208,7 @@ fn cycles_are_those_of_brute_force_over_all_walks() {
         unsafe_ones += u32::from(any);
         only_unreachable += u32::from(any && !reachable);
         for cycle in [&verdict.cycle, &verdict.reachable_cycle].into_iter().flatten() {
-            // The reported cycle exists: each queue leads to the next.
+            // The reported cycle must exist: a frame of each queue can enter the next queue.
             let queue = |at: usize| {
                 let link = &cycle.links[at % cycle.links.len()];
                 (fabric.find(&link.to).expect("a node"), link.to_port, link.tag.expect("a tag"))
@@ -293,7 +295,7 @@ fn deleting_any_rule_that_a_path_uses_fails_and_names_the_path() {
             deleted += 1;
         }
     }
-    // Without lossless paths at first, nothing was deleted.
+    // The test is meaningful only if the random rules have enough lossless paths whose rules can be deleted.
     assert!(deleted > 300, "{deleted}");
 }
 
@@ -306,7 +308,8 @@ fn routing_tables_agree_with_the_list_of_all_their_paths() {
         let mode = if stream.below(2) == 0 { Mode::ShortestPath } else { Mode::UpDown { root: None } };
         let Ok(routes) = Forwarding::build(&fabric, mode) else { continue };
         let mut file = random_rules(&fabric, 2, 100, &mut stream);
-        // Limit the transitions that lose a path, or all verdicts would be equal.
+        // Keep 0, 40 or 100 % of the transitions to the lossy tag and make the others lossless, so that the verdicts
+        // differ.
         let keep = [0, 40, 100][stream.below(3) as usize];
         for rule in file.switches.iter_mut().flat_map(|switch| &mut switch.rules) {
             if rule.new_tag == 0 && stream.below(100) >= keep {
@@ -322,7 +325,7 @@ fn routing_tables_agree_with_the_list_of_all_their_paths() {
                 inner.collect::<String>() + fabric.name(path[last].0) + "\n"
             })
             .collect();
-        // Rules made lossless above may contradict merged ones.
+        // A transition that was made lossless may contradict another rule: skip this case.
         let Ok(mut by_list) = Verifier::new(&fabric, &file) else { continue };
         by_list.expect_list(list.as_bytes()).expect("paths");
         let mut by_routes = Verifier::new(&fabric, &file).expect("rules");
@@ -335,7 +338,7 @@ fn routing_tables_agree_with_the_list_of_all_their_paths() {
     assert!(lossless > 50 && lossy > 50, "{lossless} {lossy}");
 }
 
-/// Whether the tables allow every step of a path.
+/// Whether the routing tables allow every hop of a path.
 fn is_routed(fabric: &Fabric, routes: &Forwarding, path: &[(NodeId, u16)]) -> bool {
     let target = path[path.len() - 1].0;
     let host = fabric.host_index(target).expect("a host");
@@ -394,7 +397,7 @@ fn trees_agree_with_the_list_of_their_paths() {
         } else {
             lossy += 1
         }
-        // Two switches that send to each other form no tree.
+        // Make the peer of a node send back to this node: the forwarding loop must be reported.
         let looped = fabric.switches().find(|&node| {
             let peer = |node: NodeId| towards[node.index()].map(|port| fabric.ports(node)[usize::from(port)]);
             node != target && peer(node).is_some_and(|peer| peer.peer != target)

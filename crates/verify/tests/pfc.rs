@@ -1,4 +1,4 @@
-//! Deadlock without tags: verdicts compared with published results and with brute force.
+//! Deadlock checks without tags: verdicts are compared with published results and with brute force.
 
 mod common;
 
@@ -17,8 +17,8 @@ fn routed(fabric: &Fabric, mode: Mode, bounces: u8) -> PfcVerdict {
 
 #[test]
 fn rings_deadlock_from_five_switches_on_and_trees_never() {
-    // A ring of four uses both paths to the opposite switch; in a ring of three no frame passes two links between
-    // switches.
+    // In a ring of four switches, traffic uses both shortest paths to the opposite switch. In a ring of three, no frame
+    // passes two links between switches, so that there is no cyclic dependency.
     for (switches, length) in [(3, 0), (4, 4), (5, 5), (8, 8)] {
         let verdict = routed(&ring(switches, 1, LINK, LINK).unwrap(), Mode::ShortestPath, 0);
         assert_eq!((verdict.deadlock_free, verdict.cycle.len()), (length == 0, length), "{switches}");
@@ -41,12 +41,14 @@ fn destinations_of_a_ring_are_those_two_links_on() {
     let verdict = routed(&fabric, Mode::ShortestPath, 0);
     assert_eq!(verdict.cycle.len(), 6);
     for dependency in &verdict.cycle {
-        // Two hosts on each of the two switches whose shortest paths use this link and the next.
+        // The shortest paths over this link and the next lead to the next two switches, with two hosts each: 4
+        // destinations.
         assert_eq!(dependency.destinations.len(), 4, "{dependency:?}");
     }
 }
 
-/// Pairs of ingress and egress port of a node that frames use, with the destination, by brute force.
+/// Pairs of ingress and egress port of a node that frames use, with the destination of these frames, found by brute
+/// force.
 type Turns = BTreeSet<(NodeId, u16, u16, NodeId)>;
 
 fn turns(fabric: &Fabric, routes: &Forwarding, failed: &[LinkId], bounces: u8) -> Turns {
@@ -90,7 +92,7 @@ fn turns(fabric: &Fabric, routes: &Forwarding, failed: &[LinkId], bounces: u8) -
     turns
 }
 
-/// Whether there is a cyclic dependency among queues, by the transitive closure of a matrix.
+/// Whether there is a cyclic dependency among queues, computed by the transitive closure of the dependency matrix.
 fn circle(fabric: &Fabric, turns: &Turns) -> bool {
     let count = fabric.port_count();
     let mut reach = vec![false; count * count];
@@ -110,7 +112,7 @@ fn circle(fabric: &Fabric, turns: &Turns) -> bool {
     (0..count).any(|port| reach[port * count + port])
 }
 
-/// Every reported dependency exists, for exactly these destinations.
+/// Asserts that every reported dependency exists, and that its destinations are exactly those found by brute force.
 fn holds(fabric: &Fabric, turns: &Turns, verdict: &PfcVerdict) {
     for (index, dependency) in verdict.cycle.iter().enumerate() {
         let next = &verdict.cycle[(index + 1) % verdict.cycle.len()].link;

@@ -1,4 +1,4 @@
-//! Handmade rule sets with one fault each: none passes, and each report names the fault.
+//! Handmade rule sets with one fault each: all are rejected, and each report names the fault.
 
 mod common;
 
@@ -22,7 +22,8 @@ fn direct_paths_with_one_tag_are_proved() {
     let fabric = triangle();
     let verdict = verdict(&fabric, &rules(&fabric, 1, &DIRECT), DIRECT_PATHS);
     assert!(verdict.pass(), "{verdict:?}");
-    // Three host ports and six directed links between switches; each host port waits for two of these.
+    // Nine ingress queues: three at host ports, six at ports between switches. Each queue at a host port waits for two
+    // of the others: 6 dependencies.
     let counts = verdict.counts;
     assert_eq!((counts.switches, counts.rules, counts.paths, counts.lost), (3, 12, 6, 0));
     assert_eq!((counts.queues, counts.dependencies), (9, 6));
@@ -32,7 +33,7 @@ fn direct_paths_with_one_tag_are_proved() {
 #[test]
 fn a_circle_within_one_tag_fails() {
     let fabric = triangle();
-    // Each switch also forwards clockwise the frames that arrive clockwise.
+    // In addition, each switch forwards frames around the triangle: A to B, B to C, C to A.
     let around: [Of; 3] = [
         ("A", &[(1, 0, 1, 1), (1, 2, 1, 1)]),
         ("B", &[(1, 0, 2, 1), (1, 1, 2, 1)]),
@@ -58,16 +59,17 @@ fn waiting_by_the_arriving_tag_lets_any_loop_of_links_close() {
     let cycle = arriving.reachable_cycle.unwrap();
     assert_eq!((cycle.links.len(), cycle.shortest), (3, true), "{cycle}");
     assert!(cycle.links.iter().all(|link| link.tag == Some(1)));
-    // Without a loop of links, frames that return by their ingress port close the cycle.
+    // In a fabric without a loop of links, frames that return by their ingress port close the cycle.
     let fabric = line(2, 1, LINK, LINK).unwrap();
     let both: [Of; 2] = [("S1", &[(1, 0, 1, 1), (1, 1, 0, 1)]), ("S2", &[(1, 0, 1, 1), (1, 1, 0, 1)])];
     let arriving = on(&fabric, &rules(&fabric, 1, &both), EgressQueue::ArrivingTag);
     assert_eq!(failed(&arriving), ["no-cycle", "no-reachable-cycle"]);
     assert_eq!(arriving.cycle.unwrap().links.len(), 2);
-    // No rule leads from switch to switch: no lossless frame crosses a link between them, unless a host forges it.
+    // Without rules, no frame with a lossless tag crosses the link between the switches: the cycle is among unreachable
+    // queues.
     let nothing: [Of; 0] = [];
     assert_eq!(failed(&on(&fabric, &rules(&fabric, 1, &nothing), EgressQueue::ArrivingTag)), ["no-cycle"]);
-    // A single switch has no link to wait for.
+    // A single switch has no links to other switches, so that no queue waits for another.
     let fabric = line(1, 2, LINK, LINK).unwrap();
     assert!(on(&fabric, &rules(&fabric, 1, &nothing), EgressQueue::ArrivingTag).pass());
 }
@@ -81,7 +83,7 @@ fn strict_priority_starves_frames_that_turn_lossy() {
     assert_eq!(failed(&verdict), ["lossy-queue-drains"]);
     let text = verdict.stranded.unwrap().to_string();
     assert!(text.starts_with("A: from port 1 to port 2 no rule matches tag 1: "), "{text}");
-    // If every frame stays lossless, none waits in the lossy queue.
+    // If every frame stays lossless, no frame waits in the lossy queue.
     let fabric = line(1, 2, LINK, LINK).unwrap();
     let all: [Of; 1] = [("S1", &[(1, 0, 1, 1), (1, 1, 0, 1)])];
     assert!(Verifier::new(&fabric, &rules(&fabric, 1, &all)).unwrap().on(strict).finish().pass());
@@ -90,8 +92,8 @@ fn strict_priority_starves_frames_that_turn_lossy() {
 #[test]
 fn a_circle_that_no_frame_reaches_fails_too() {
     let fabric = triangle();
-    // The rules for tag 2 form a cycle, but no rule gives tag 2 to a frame with tag 1: only a host that sends tag 2
-    // could use it.
+    // The rules for tag 2 form a cycle, but no rule changes tag 1 to tag 2: only a host that sends frames with tag 2
+    // could cause this deadlock.
     let around: [Of; 3] =
         [("A", &[(1, 0, 1, 1), (2, 2, 1, 2)]), ("B", &[(1, 1, 0, 1), (2, 1, 2, 2)]), ("C", &[(2, 2, 1, 2)])];
     let verdict = verdict(&fabric, &rules(&fabric, 2, &around), "HA A B HB");
@@ -139,7 +141,8 @@ fn what_is_lossy_stays_lossy() {
 #[test]
 fn frames_sent_back_by_the_port_they_came_by_are_a_circle_of_two() {
     let fabric = line(2, 1, LINK, LINK).unwrap();
-    // Port bitmaps match more pairs than intended: both ingress ports {0, 1} with both egress ports {0, 1}.
+    // The port lists match more pairs than intended: both ingress ports {0, 1} with both egress ports {0, 1}, so that
+    // frames may return by their ingress port.
     let mut file = rules(&fabric, 1, &[("S1", &[]), ("S2", &[])]);
     for switch in &mut file.switches {
         switch.rules.push(Rule { tag: 1, ingress: vec![0, 1], egress: vec![0, 1], new_tag: 1 });
@@ -153,7 +156,7 @@ fn frames_sent_back_by_the_port_they_came_by_are_a_circle_of_two() {
 fn a_missing_rule_names_the_path_link_by_link() {
     let fabric = triangle();
     let mut file = rules(&fabric, 1, &DIRECT);
-    file.switches[1].rules.remove(2); // at B, from A to the host
+    file.switches[1].rules.remove(2); // rule at B for frames from A to host HB
     let with_paths = verdict(&fabric, &file, &format!("# all of them\n{DIRECT_PATHS}"));
     assert_eq!(failed(&with_paths), ["expected-paths-lossless"]);
     assert_eq!((with_paths.counts.paths, with_paths.counts.lost), (6, 1));
@@ -162,7 +165,7 @@ fn a_missing_rule_names_the_path_link_by_link() {
   A:1 -> B:1   tag 1
   B:0 -> HB:0  lossy";
     assert_eq!(with_paths.lost[0].to_string(), message);
-    // Without expected paths the path check is omitted, and the other three checks pass.
+    // Without expected paths, the check of paths is omitted, and the other three checks pass.
     let verdict = Verifier::new(&fabric, &file).unwrap().finish();
     assert!(verdict.pass() && verdict.checks.len() == 3, "{verdict:?}");
 }
@@ -250,7 +253,7 @@ fn input_from_which_nothing_can_be_proved_names_the_element() {
         let error = of(change);
         assert!(error.starts_with(message), "{error}\nexpected {message}");
     }
-    // Two rules that agree on a frame are no contradiction.
+    // Two rules that give a frame the same tag do not contradict each other.
     let mut file = good();
     rule(&mut file, 1, &[0], &[1, 2], 1);
     assert!(Verifier::new(&fabric, &file).is_ok());

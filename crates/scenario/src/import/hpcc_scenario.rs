@@ -206,10 +206,10 @@ impl<'a> Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Writes the key `paths` of the replay, and the [[path]] entries.
+    ///
+    /// # Errors
     /// A host with several links, because the HPCC simulator selects the host's link by another hash than the links of
     /// switches. A flow without a path.
-    /// # Errors
-    /// A host with several links, because the HPCC simulator selects its link by another hash. A flow without a path.
     fn paths(&self) -> Result<(String, String), ScenarioErrors> {
         let Inputs { fabric, flows, .. } = self.inputs;
         let wrong = |message: String, help: Option<&str>| ScenarioErrors {

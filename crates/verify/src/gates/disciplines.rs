@@ -1,6 +1,7 @@
-//! Queue disciplines of interfaces while a script runs: which `tc qdisc` commands the kernel executes and which it
-//! refuses (`tc_modify_qdisc`, `tc_get_qdisc` of `sch_api.c`). Interfaces start in their state after boot, with the
-//! default queue discipline, whose handle is zero. A test compares random sequences of commands with the kernel.
+//! State of the queue disciplines of all interfaces while a script runs: predicts which `tc qdisc` commands the kernel
+//! executes and which it refuses (`tc_modify_qdisc`, `tc_get_qdisc` of `sch_api.c`). Initially each interface has the
+//! default queue discipline, whose handle is zero, as after boot. A test compares random sequences of commands with the
+//! kernel.
 
 use super::file::GateFileError;
 use super::shell::{Word, at};
@@ -24,7 +25,7 @@ pub(super) struct Request<'a> {
     pub action: &'static str,
     pub device: Option<&'a str>,
     pub parent: Option<Parent<'a>>,
-    /// Major number; `None` if the kernel chooses it.
+    /// Major number of the handle; `None` if the kernel chooses it.
     handle: Option<u16>,
     pub kind: Option<&'a str>,
     pub options: &'a [Word],
@@ -122,7 +123,7 @@ impl<'a> Request<'a> {
         Ok(Some(found))
     }
 
-    /// Whether the options of the kind are valid. Returns false for kinds whose options are not parsed.
+    /// Whether the options of the queue discipline are valid. Returns false for kinds whose options are not parsed.
     fn has_valid_options(&self) -> bool {
         let words: Vec<&str> = self.options.iter().map(|(_, word)| word.as_str()).collect();
         let number = |text: &str| (1..=9).contains(&text.len()) && text.chars().all(|c| c.is_ascii_digit());
@@ -135,7 +136,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Queue discipline at the root.
+/// Queue discipline at the root of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Root {
     Default,
@@ -143,18 +144,19 @@ enum Root {
     Set(String, Option<u16>, usize),
 }
 
-/// Handles that the kernel chooses have this bit.
+/// Handles that the kernel chooses have this bit set.
 const CHOSEN: u16 = 0x8000;
 /// Handle of `ingress` and `clsact`.
 const ARRIVAL_HANDLE: u16 = 0xffff;
 
 #[derive(Clone, Debug)]
 struct Device {
-    /// Possible root queue disciplines at this point of the script.
+    /// Root queue disciplines that the device may have at this point of the script; several if a command may or may not
+    /// have run.
     roots: Vec<Root>,
-    /// Handles of queue disciplines below the root.
+    /// Handles of queue disciplines attached below the root.
     below: BTreeSet<u16>,
-    /// Whether the device has `ingress` or `clsact`; `None` if not known.
+    /// Whether the device has `ingress` or `clsact`; `None` if this is unknown.
     arrival: Option<bool>,
 }
 
@@ -165,7 +167,7 @@ pub(super) struct Disciplines {
 }
 
 impl Disciplines {
-    /// Applies a command. `certain`: whether the command runs unconditionally.
+    /// Applies a command to the state and returns its outcome. `certain`: whether the command runs unconditionally.
     pub fn follow(&mut self, request: &Request<'_>, line: usize, certain: bool) -> Outcome {
         let Some(name) = request.device else { return Outcome::Unknown("it has no `dev`".to_owned()) };
         let fresh = || Device { roots: vec![Root::Default], below: BTreeSet::new(), arrival: Some(false) };
@@ -184,7 +186,7 @@ impl Disciplines {
         }
     }
 
-    /// Whether the script has given the interface a queue discipline.
+    /// Whether the interface has a queue discipline that the script has set.
     pub fn has(&self, device: &str) -> bool {
         self.devices.get(device).is_some_and(|device| device.roots != [Root::Default])
     }
@@ -245,7 +247,7 @@ impl Device {
     }
 }
 
-/// Returns the outcome of a command at the root.
+/// Returns the outcome of a command that concerns the root of the interface `name`.
 fn outcome(root: &Root, request: &Request<'_>, name: &str, below: &BTreeSet<u16>, arrival: Option<bool>) -> Outcome {
     let name = fabric::visible(name);
     let fails = |why: &str| match root {

@@ -9,7 +9,7 @@ use units::random::{Stream, purpose};
 const SEQUENCES: usize = 150;
 const COMMANDS: usize = 6;
 
-/// A network namespace, removed at the end.
+/// A network namespace; it is deleted when the value is dropped.
 struct Namespace(String);
 
 impl Namespace {
@@ -26,7 +26,7 @@ impl Drop for Namespace {
     }
 }
 
-/// Returns the standard output of a command that succeeds.
+/// Runs a command and returns its standard output, or an error if it fails.
 fn run(command: &mut Command) -> Result<String, String> {
     let shown = command.get_program().to_string_lossy().into_owned();
     let done = command.stdin(Stdio::null()).output().map_err(|error| format!("{shown}: {error}"))?;
@@ -36,7 +36,7 @@ fn run(command: &mut Command) -> Result<String, String> {
     }
 }
 
-/// Draws a command at the root of `device`.
+/// Draws a random `tc qdisc` command for the root of `device`.
 fn draw(stream: &mut Stream, device: &str) -> Vec<String> {
     let mut one = |choices: &[&str]| choices[stream.below(choices.len() as u64) as usize].to_owned();
     let action = one(&["add", "add", "replace", "replace", "change", "del"]);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 /// Maximum number of faults that a check keeps.
 const MOST_FAULTS: usize = 100;
 
-/// Faults in order of occurrence: the first per key, with the number of further ones.
+/// Faults in order of occurrence: the first fault of each key, and the number of further faults of this key.
 #[derive(Debug)]
 pub(super) struct Faults<K> {
     indices: BTreeMap<K, usize>,

@@ -1,4 +1,4 @@
-//! Reader of JSON files with streams, the start time of each hop, and the gates of ports.
+//! Reader of JSON files with streams, the start time of each hop, and the gate control lists of ports.
 
 use serde::Deserialize;
 
@@ -109,7 +109,7 @@ pub(super) struct State {
     pub interval_ps: u64,
 }
 
-/// Time slots and gates of a file.
+/// Time slots and gate control lists of a file.
 #[derive(Clone, Debug)]
 pub struct Gates {
     pub(super) wire: Wire,
@@ -119,14 +119,14 @@ pub struct Gates {
     pub(super) ports: Vec<Port>,
 }
 
-/// Maximum time, 11 days: sums of several times fit into 64 bits.
+/// Maximum value of a time, 11 days, so that sums of several times fit into 64 bits.
 pub(super) const MOST_PS: u64 = 1_000_000_000_000_000_000;
 
 impl Gates {
     /// Parses a file.
     ///
     /// # Errors
-    /// The first fault.
+    /// The first fault in the file.
     pub fn parse(text: &str) -> Result<Gates, GateFileError> {
         let raw: Raw = serde_json::from_str(text).map_err(GateFileError::of_json)?;
         if raw.format != "tidegate-schedule-1" {

@@ -1,5 +1,5 @@
-//! Simulation of gate lists without transmission slots. Frames wait in the FIFO queue of their class until the gate
-//! is open for the whole transmission. The simulation ends when its state repeats.
+//! Simulation of gate control lists without transmission slots. Frames wait in the FIFO queue of their class until the
+//! gate stays open for the whole transmission. The simulation ends when its state repeats.
 
 use super::faults::{Faults, port_of, shown};
 use super::judge::{Check, Judgement, Windows, common, link_of, times};
@@ -10,10 +10,10 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
 
 /// Maximum number of simulated transmissions.
 const MOST_FRAMES: u64 = 5_000_000;
-/// Maximum number of hyperperiods until the state must repeat.
+/// Maximum number of hyperperiods after which the state must repeat.
 const MOST_CYCLES: u64 = 32;
 
-/// A frame in flight: its flow, next hop, and release time in picoseconds.
+/// A frame in flight: its flow, the index of its next hop, and the time in picoseconds at which the source released it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Frame {
     flow: usize,
@@ -21,7 +21,7 @@ struct Frame {
     released_ps: u64,
 }
 
-/// An event. Of events at the same time, releases and arrivals precede transmissions; ties are ordered by flow.
+/// An event. At equal times, releases and arrivals precede transmissions; further ties are ordered by flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     Release { flow: usize, instance: u64 },
@@ -29,7 +29,7 @@ enum Due {
     Try { port: usize },
 }
 
-/// Intervals in which the gate of a class is open, over two gating cycles, so that an interval across the cycle
+/// Intervals in which the gate of a class is open. They cover two gating cycles, so that an interval across the cycle
 /// boundary is not split.
 struct GateWindows {
     cycle_ps: u64,
@@ -37,7 +37,7 @@ struct GateWindows {
 }
 
 impl GateWindows {
-    /// Returns the earliest time from `at` on at which the gate is open for `length`.
+    /// Returns the earliest time not before `at` from which the gate is open for `length`.
     fn next(&self, at: u64, length: u64) -> Option<u64> {
         if self.open == [(0, 2 * self.cycle_ps)] {
             return Some(at);
@@ -58,8 +58,8 @@ struct PortState<'a> {
     next_try: u64,
 }
 
-/// A hop of a flow: port, class, time that a frame occupies the wire, transmission time, and time until it is processed
-/// at the next node.
+/// A hop of a flow: egress port, class, time for which a frame occupies the link, time until its last bit is sent, and
+/// time until the next node has processed it.
 struct Step {
     port: usize,
     class: usize,
@@ -77,17 +77,17 @@ struct Run<'a> {
     frames: u64,
     /// Minimum and maximum latency in picoseconds, and number of delivered frames, per flow.
     latencies_ps: Vec<(u64, u64, u64)>,
-    /// Frames whose gate is closed during their transmission, by port and flow; `usize::MAX` for all flows.
+    /// Frames whose gate never stays open for their transmission time, by port and flow.
     closed: Faults<(usize, usize)>,
     open: Faults<(usize, usize)>,
     /// Missed deadlines, by flow.
     deadlines: Faults<usize>,
-    /// Frames that ports drop because of their size.
+    /// Streams whose frames are longer than a port accepts; one text per stream and port.
     dropped: Vec<String>,
     stuck: BTreeSet<(usize, usize)>,
 }
 
-/// Judges gate lists on a fabric.
+/// Simulates the gate control lists on a fabric and judges them.
 pub fn follow(lists: &Lists, fabric: &Fabric) -> Judgement {
     let (mut paths, mut settles) = (Vec::new(), Vec::new());
     let mut run = Run::new(lists, fabric, &mut paths);
@@ -193,7 +193,8 @@ impl<'a> Run<'a> {
         Run { lists, port_states, steps, due, now: 0, frames: 0, latencies_ps, closed, open, deadlines, dropped, stuck }
     }
 
-    /// Reports ports without gates: a warning for a source, which may send nothing else; a fault for a switch.
+    /// Warns of source ports without gates, which are assumed to send nothing else; reports a fault for switch ports
+    /// without gates.
     fn warnings(&mut self, fabric: &Fabric) -> Vec<String> {
         let mut all = self.lists.warnings.clone();
         let mut seen = BTreeSet::new();
@@ -233,8 +234,7 @@ impl<'a> Run<'a> {
                 }
             }
             let state = self.state(end);
-            // Both states are at multiples of the hyperperiod, so if they are equal, all later hyperperiods are
-            // equal.
+            // Both states are at multiples of the hyperperiod: if they are equal, all later hyperperiods are equal too.
             if before.as_ref() == Some(&state) {
                 return Ok(());
             }
@@ -247,7 +247,7 @@ impl<'a> Run<'a> {
         Err(format!("after {MOST_CYCLES} cycles {waiting} frames wait, most at {most}, and nothing repeats yet"))
     }
 
-    /// Returns all frames in flight, with times relative to `end`.
+    /// Returns the frames in queues and on links, and the times at which ports become free, relative to `end`.
     fn state(&self, end: u64) -> Vec<(i128, usize, usize, usize, i128)> {
         let ago = |at: u64| i128::from(at) - i128::from(end);
         let mut all = Vec::new();
@@ -303,7 +303,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Returns the earliest time at which the head of a class can start.
+    /// Returns the earliest time at which the head-of-line frame of a class can start.
     fn starts(&self, port_state: &PortState<'_>, class: usize) -> Option<u64> {
         let frame = port_state.queues[class].front()?;
         let step = &self.steps[frame.flow][frame.hop];
@@ -402,7 +402,7 @@ mod tests {
     use fabric::{FabricBuilder, LinkSpec};
     use units::{Rate, Time};
 
-    /// Hosts a, b and c at one switch: 1 Gbps, 100 ns.
+    /// Hosts a, b and c at switch s, with links of 1 Gbps and 100 ns delay.
     fn fabric() -> Fabric {
         let mut builder = FabricBuilder::new("test");
         let switch = builder.add_switch("s", 1);
@@ -413,7 +413,7 @@ mod tests {
         builder.build().unwrap()
     }
 
-    /// Streams of 100 bytes (800 ns) every 10 us to c, and the gates of the switch's port to c.
+    /// Streams to c with a frame of 100 bytes (800 ns) every 10 us, and the gates of the switch port to c.
     fn lists(offsets_ns: &[(&str, u64, u8)], gates: &str) -> Lists {
         let fabric = fabric();
         let mut lists = Lists::new(0, true);
@@ -443,7 +443,8 @@ mod tests {
 
     #[test]
     fn frames_wait_for_their_gate_and_latencies_are_reported() {
-        // The frame arrives at the switch at 900 ns (800 ns + 100 ns). The gate opens at 2 us: it waits 1.1 us.
+        // The frame arrives at the switch at 900 ns (800 ns transmission + 100 ns delay) and waits 1.1 us for the gate,
+        // which opens at 2 us.
         let gates = "sched-entry S 7f 2000 sched-entry S 80 1000 sched-entry S 7f 7000";
         let found = follow(&lists(&[("a", 0, 7)], gates), &fabric());
         assert_eq!(faults(&found), Vec::<&str>::new(), "{:?}", found.checks);
@@ -455,19 +456,21 @@ mod tests {
     fn a_gate_that_is_too_short_is_reported() {
         let gates = "sched-entry S 7f 2000 sched-entry S 80 700 sched-entry S 7f 7300";
         assert_eq!(faults(&follow(&lists(&[("a", 0, 7)], gates), &fabric())), ["gates-open"]);
-        // Across the cycle boundary the two intervals of 500 ns form one of 1,000 ns, longer than the frame (800 ns).
+        // Across the cycle boundary, the two intervals of 500 ns form one of 1,000 ns, which suffices for the frame
+        // (800 ns).
         let gates = "sched-entry S 80 500 sched-entry S 7f 9000 sched-entry S 80 500";
         assert_eq!(faults(&follow(&lists(&[("a", 4000, 7)], gates), &fabric())), Vec::<&str>::new());
     }
 
     #[test]
     fn a_frame_that_comes_first_leaves_first_and_the_other_misses_its_window() {
-        // The window of 1,600 ns has room for two frames. The second frame arrives 100 ns after the first and waits
-        // 700 ns.
+        // The gate is open for 1,600 ns, enough for two frames of 800 ns. The second frame arrives 100 ns after the
+        // first, and waits 700 ns.
         let gates = "sched-entry S 7f 900 sched-entry S 80 1600 sched-entry S 7f 7500";
         let found = follow(&lists(&[("a", 0, 7), ("b", 100, 7)], gates), &fabric());
         assert_eq!((faults(&found), found.longest_wait_ps), (vec![], 700_000));
-        // A window of 900 ns has room for only one of the two frames per cycle, so the queue grows.
+        // A gate that is open for 900 ns per cycle passes only one of the two frames per cycle, so that the queue
+        // grows.
         let gates = "sched-entry S 7f 900 sched-entry S 80 900 sched-entry S 7f 8200";
         let found = follow(&lists(&[("a", 0, 7), ("b", 100, 7)], gates), &fabric());
         assert_eq!(faults(&found), ["settles", "deadlines"]);
@@ -483,7 +486,7 @@ mod tests {
 
     #[test]
     fn jitter_is_what_changes_from_frame_to_frame() {
-        // A frame every 10 us and a window every 7.5 us: the waiting time varies between frames.
+        // A frame is sent every 10 us, and the gate opens every 7.5 us, so that the waiting time varies between frames.
         let gates = "sched-entry S 80 3000 sched-entry S 7f 4500 sched-entry S 80 3000 sched-entry S 7f 4500";
         let found = follow(&lists(&[("a", 0, 7)], gates), &fabric());
         assert!(found.jitter_ps > 0 && faults(&found).is_empty(), "{found:?}");
@@ -510,7 +513,7 @@ mod tests {
         let found = follow(&lists(&[("a", 0, 7)], "sched-entry S ff 10000 fp E E E E E E E P"), &fabric());
         let preempts = "`fp` of `s` makes classes preemptable: preemption is not judged";
         assert!(found.warnings.iter().any(|warning| warning == preempts), "{:?}", found.warnings);
-        // The stream has a frame in each cycle, and several cycles are simulated until the state repeats.
+        // The stream has a frame in each of several simulated cycles: the same fault in all of them is reported once.
         let open: Vec<&String> = found.checks.iter().flat_map(|check| &check.faults).collect();
         assert_eq!(open.len(), 1, "{open:?}");
         let begin = "port 2 of `s`: another gate is open during the frame of `f0` at 900ns (and ";

@@ -1,5 +1,5 @@
-//! Commands of a script that change whether interfaces with gates send, and in which class: `ip link set`, `ifconfig`,
-//! `ifdown` and `tc filter`.
+//! Commands of a script that take interfaces with gates up or down, or change the class of frames: `ip link set`,
+//! `ifconfig`, `ifdown` and `tc filter`.
 
 use super::file::GateFileError;
 use super::lists::PortGates;
@@ -12,7 +12,7 @@ const PRINTING: [&str; 15] = [
     "-force",
 ];
 const WITH_VALUE: [&str; 8] = ["-n", "-netns", "-f", "-family", "-l", "-loops", "-rc", "-rcvbuf"];
-/// Words of `ip link set` that have a value, which may be any text.
+/// Keywords of `ip link set` that are followed by a value, which may be any text.
 const VALUED: [&str; 25] = [
     "alias",
     "master",
@@ -42,13 +42,14 @@ const VALUED: [&str; 25] = [
 ];
 /// Actions of a filter that neither change nor drop frames.
 const NEUTRAL: [&str; 5] = ["pass", "ok", "continue", "reclassify", "pipe"];
-/// Parents of ingress filters. The priority of received frames is an input of the check, like that of streams.
+/// Parents of ingress filters. These filters are ignored, because the priority of received frames is an input of the
+/// check.
 const ARRIVAL: [&str; 4] = ["ingress", "ffff:", "ffff:fff1", "ffff:fff2"];
 
-/// State of the interfaces after the commands followed so far.
+/// State of the interfaces after the commands applied so far.
 #[derive(Debug, Default)]
 pub(super) struct Interfaces {
-    /// Line of the command that takes an interface down, by name.
+    /// Line of the command that has taken an interface down, by interface name.
     down: BTreeMap<String, usize>,
     /// Line, interface and effect of egress filters.
     filters: Vec<(usize, String, String)>,
@@ -58,7 +59,8 @@ impl Interfaces {
     /// Applies a command other than `tc`. `certain`: whether the command runs unconditionally.
     ///
     /// # Errors
-    /// A command that moves or renames an interface of `known`, or whose interfaces are not in the script.
+    /// A command that moves, renames or removes an interface of `known`, or that takes down a group of interfaces,
+    /// whose members are not in the script.
     pub fn follow(&mut self, words: &[Word], certain: bool, known: &[PortGates]) -> Result<(), GateFileError> {
         let Some(((line, program), arguments)) = words.split_first() else { return Ok(()) };
         let arguments: Vec<&str> = arguments.iter().map(|(_, word)| word.as_str()).collect();
@@ -93,7 +95,7 @@ impl Interfaces {
                 _ => break,
             }
         }
-        // `ip` accepts abbreviations: `ip l s`.
+        // `ip` accepts abbreviations, such as `ip l s` for `ip link set`.
         let begins = |full: &str, word: &str| !word.is_empty() && full.starts_with(word);
         let [object, action, rest @ ..] = arguments else { return Ok(()) };
         if !begins("link", object) {
@@ -149,7 +151,7 @@ impl Interfaces {
         Ok(())
     }
 
-    /// Follows the arguments of `tc` after `filter`.
+    /// Applies a `tc filter` command; `words` are the arguments after `filter`.
     pub fn filter(&mut self, words: &[Word], line: usize) {
         let words: Vec<&str> = words.iter().map(|(_, word)| word.as_str()).collect();
         let Some((action, words)) = words.split_first() else { return };
@@ -161,7 +163,7 @@ impl Interfaces {
         let Some(device) = after("dev").filter(|_| !arrives) else { return };
         let mut kinds = words.iter().enumerate().filter(|(_, word)| matches!(**word, "action" | "actions"));
         let kind = kinds.find_map(|(at, _)| words.get(at + 1).filter(|kind| !NEUTRAL.contains(kind)));
-        // Filter kinds and options that act without the keyword `action`.
+        // Filter kinds and options that affect frames without the keyword `action`.
         let own = words.iter().find(|word| matches!(**word, "bpf" | "police" | "flowid" | "classid"));
         let Some(kind) = kind.or(own) else { return };
         let effect = match (*kind, words.contains(&"priority")) {

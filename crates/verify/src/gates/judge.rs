@@ -1,4 +1,4 @@
-//! Checks of every frame of a hyperperiod: path, order of hops in time, overlap on the wire, gates, deadline.
+//! Checks every frame of a hyperperiod: path, chronological order of hops, overlap on the link, gates, deadline.
 
 use super::faults::{Faults, port_of, shown};
 use super::file::{Gates, Port, Stream, Wire};
@@ -6,10 +6,10 @@ use fabric::{Fabric, Link, NodeKind};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// A condition of the judgement.
+/// A condition that the schedule must satisfy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Check {
-    /// Fixed name.
+    /// Identifier of the condition in output.
     pub name: &'static str,
     /// Text of the condition.
     pub claim: &'static str,
@@ -24,7 +24,7 @@ pub struct Judgement {
     pub checks: Vec<Check>,
     /// Number of frames, summed over all links.
     pub frames: u64,
-    /// Longest waiting time of a frame over its path, in picoseconds, over all streams.
+    /// Longest total waiting time of a frame along its path, in picoseconds, over all streams.
     pub longest_wait_ps: u64,
     /// Longest latency of a frame, in picoseconds.
     pub longest_latency_ps: u64,
@@ -63,7 +63,7 @@ impl Judgement {
 /// Maximum number of frames that are checked on one link.
 const MOST_FRAMES: u64 = 20_000_000;
 
-/// A hop on an existing link: start time, and time that the frame occupies the link.
+/// A transmission of a stream over an existing link: start time, and time for which the frame occupies the link.
 struct Found<'a> {
     stream: &'a Stream,
     start_ps: u64,
@@ -146,7 +146,7 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
             });
             continue;
         }
-        // At most 20 million periods of 11 days each: below 2^85, so 128 bits suffice.
+        // There are at most 20 million periods of at most 11 days: times stay below 2^85, so that 128 bits suffice.
         let mut all: Vec<(u128, u128, &Found<'_>)> = Vec::new();
         for one in found {
             let period = u128::from(one.stream.period_ps);
@@ -157,7 +157,7 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
         }
         frames += all.len() as u64;
         all.sort_by_key(|&(start, end, one)| (start, end, one.stream.name.as_str()));
-        // The first frame of the next cycle, to detect an overlap across the end of the cycle.
+        // Append the first frame of the next cycle, to detect an overlap across the end of the cycle.
         let around = all.first().map(|&(start, end, one)| (start + cycle, end + cycle, one));
         let mut reach: Option<(u128, &Found<'_>)> = None;
         for &(start, end, one) in all.iter().chain(&around) {
@@ -217,11 +217,11 @@ pub fn judge(gates: &Gates, fabric: &Fabric) -> Judgement {
     }
 }
 
-/// Reports a frame that leaves before a frame that arrived earlier: a shared FIFO queue would send the earlier frame
-/// in the slot of the later one.
+/// Reports a frame that leaves before a frame that arrived earlier, because a shared FIFO queue would send the earlier
+/// arrival in the time slot of the later one.
 fn overtaken(all: &[(u128, u128, &Found<'_>)], cycle: u128, location: &str) -> Option<String> {
     let mut last: Option<(i128, &Found<'_>)> = None;
-    // Two rounds, for frames that wait across the end of the cycle.
+    // Check two consecutive cycles, because a frame may arrive in one cycle and leave in the next.
     for round in [0, cycle] {
         for &(start, _, one) in all {
             let came = (start + round) as i128 - i128::from(one.wait_ps);
@@ -274,7 +274,7 @@ impl Windows<'_> {
         let mut entry = self.begins.partition_point(|&begin| begin <= at).saturating_sub(1);
         let mut left = length;
         let mut into = at - self.begins[entry];
-        // A frame longer than the cycle needs all states.
+        // A frame longer than the cycle overlaps all states: visit each state up to twice, then stop.
         for _ in 0..=2 * self.begins.len() {
             let state = self.list.entries[entry];
             if state.interval_ps > into {
@@ -298,7 +298,7 @@ pub(super) fn link_of<'f>(fabric: &'f Fabric, node: &str, port: u16) -> Option<(
     Some((fabric.link(port.link), (fabric.name(port.peer), fabric.node(port.peer).kind)))
 }
 
-/// Returns the time that a frame occupies a link, and the time until its last bit is sent, in picoseconds.
+/// Returns, in picoseconds, the time for which a frame occupies a link, and the time until its last bit is sent.
 pub(super) fn times(wire: Wire, link: &Link, frame_bytes: u64) -> (u64, u64) {
     let (before, after) = if wire == Wire::Ethernet { (8, 12) } else { (0, 0) };
     let bits = |bytes: u64| {

@@ -1,4 +1,4 @@
-//! Gate lists without time slots, as other tools write them.
+//! Gate control lists without time slots, as other tools write them.
 
 use super::file::{GateFileError, MOST_PS, Port, State, Wire};
 use fabric::Fabric;
@@ -11,25 +11,25 @@ pub struct PortGates {
     pub interface: String,
     /// First line in the file, from 1; 0 if not available.
     pub line: usize,
-    /// Begin of the first cycle, in picoseconds of `clock`.
+    /// Start of the first cycle, in picoseconds of `clock`.
     pub(super) base_ps: u64,
     pub(super) states: Vec<State>,
-    /// Frame size, in bytes, whose transmission time is the shortest state that the device accepts; 0 if it accepts
-    /// any.
+    /// The device refuses states that are shorter than the transmission time of a frame of this size in bytes; 0 if it
+    /// accepts any state.
     pub(super) shortest_frame_bytes: u64,
     /// Longest frame that the device does not drop, in bytes, by class; `u64::MAX` without a limit.
     pub(super) longest_frame_bytes: [u64; 8],
-    /// Whether some states hold or release preemptable frames (802.1Q Table 8-7), which is not judged.
+    /// Whether some states hold or release preemptable frames (802.1Q Table 8-7). These operations are not judged.
     pub(super) holds: bool,
-    /// Whether some classes are preemptable (802.1Q clause 6.7.2), which is not judged.
+    /// Whether some classes are preemptable (802.1Q clause 6.7.2). Preemption is not judged.
     pub(super) preempts: bool,
     /// Clock of `base_ps`: TAI, REALTIME, MONOTONIC or BOOTTIME.
     pub(super) clock: &'static str,
 }
 
 impl PortGates {
-    /// Fits the states to the cycle: a shorter cycle truncates the list, in a longer one the last state lasts until the
-    /// end (802.1Q clause 8.6.9.1).
+    /// Fits the states to the cycle: a cycle shorter than the sum of intervals truncates the list, and in a longer
+    /// cycle the last state lasts until the end of the cycle (802.1Q clause 8.6.9.1).
     pub(super) fn new(
         interface: String,
         line: usize,
@@ -72,19 +72,20 @@ impl PortGates {
 pub struct Flow {
     /// Name of the stream.
     pub name: String,
-    /// Period in picoseconds, with one frame in each; above zero.
+    /// Period in picoseconds, above zero. The source releases one frame per period.
     pub period_ps: u64,
     /// Frame size in bytes, from destination address to FCS.
     pub frame_bytes: u64,
     /// Maximum latency in picoseconds.
     pub deadline_ps: Option<u64>,
-    /// Offsets of frames in successive periods, used in rotation, in picoseconds from the begin of the first cycle.
+    /// Offsets of the frames of successive periods in picoseconds, relative to the start of the first cycle; used
+    /// cyclically.
     pub offsets_ps: Vec<u64>,
     /// Egress ports of the path, with the class at each.
     pub hops: Vec<FlowHop>,
 }
 
-/// A stream at a port.
+/// Egress port on the path of a stream, and the class of the stream's frames at this port.
 #[derive(Clone, Debug)]
 pub struct FlowHop {
     /// The node.
@@ -95,24 +96,24 @@ pub struct FlowHop {
     pub class: u8,
 }
 
-/// Maximum number of port names in an error.
+/// Maximum number of port names in an error message.
 const MOST_NAMES: usize = 16;
 
-/// Streams and gates.
+/// Streams, and gate control lists of ports.
 #[derive(Clone, Debug)]
 pub struct Lists {
     pub(super) wire: Wire,
     pub(super) processing_ps: u64,
     pub(super) flows: Vec<Flow>,
     pub(super) ports: Vec<Port>,
-    /// Longest accepted frame in bytes by class, for each port with a limit.
+    /// Longest accepted frame in bytes per class, for each port with a limit.
     pub(super) longest: BTreeMap<(String, u16), [u64; 8]>,
     /// Warnings about statements that are not judged.
     pub(super) warnings: Vec<String>,
 }
 
 impl Lists {
-    /// Creates an empty set. `frame_only`: a frame occupies the wire without preamble and gap.
+    /// Creates an empty set. If `frame_only` is true, a frame occupies the link without preamble and inter-packet gap.
     pub fn new(processing_ps: u64, frame_only: bool) -> Lists {
         let wire = if frame_only { Wire::FrameOnly } else { Wire::Ethernet };
         Lists {
@@ -125,7 +126,7 @@ impl Lists {
         }
     }
 
-    /// Adds a warning to the judgement, without duplicates.
+    /// Adds a warning to the judgement unless it has the same warning already.
     pub fn warn(&mut self, warning: impl Into<String>) {
         let warning = warning.into();
         if !self.warnings.contains(&warning) {
@@ -152,11 +153,12 @@ impl Lists {
         Ok(())
     }
 
-    /// Adds the gates of ports. A port is named as in the fabric, or `eth` followed by its number. Time zero is the
-    /// earliest start of a first cycle.
+    /// Adds the gate control lists of ports. A port is named as in the fabric, or by `eth` followed by its number. Time
+    /// zero is the earliest start of a first cycle among all lists.
     ///
     /// # Errors
-    /// The node, with the fault: an undefined node or port, a duplicate port, cycles of different clocks.
+    /// The name of the node, with the fault: an unknown node or port, a second list for a port, lists with different
+    /// clocks.
     pub fn add_gates(
         &mut self,
         fabric: &Fabric,
@@ -250,7 +252,7 @@ impl Lists {
                 self.longest.insert((node.to_owned(), port), list.longest_frame_bytes);
             }
             let cycle_ps = list.states.iter().map(|state| state.interval_ps).sum();
-            // Rotate the list to time zero.
+            // Rotate the list so that it starts at time zero.
             let entries = rotated(list.states, (list.base_ps - zero_ps) % cycle_ps);
             self.ports.push(Port { node: node.to_owned(), port, cycle_ps, entries });
         }
@@ -267,7 +269,8 @@ impl Lists {
     }
 }
 
-/// Rotates a list whose cycle starts at time `by` (less than a cycle), so that it starts at time zero.
+/// Rotates a list whose cycle starts at time `by`, which is less than a cycle, so that the rotated list starts at time
+/// zero.
 fn rotated(states: Vec<State>, by: u64) -> Vec<State> {
     let mut tail = Vec::new();
     let mut head = states;

@@ -1,26 +1,26 @@
-//! Programs of scripts other than `tc`: those without effect on gates. All others are refused.
+//! Programs other than `tc` that scripts may call: those without effect on gates. All other programs are refused.
 
 use super::file::GateFileError;
 use super::shell::{Word, at};
 use super::shell_variables::FOLDERS;
 
-/// Programs that fail only on errors, so that commands after `&&` run.
+/// Programs that fail only on errors, so that a command after `&&` is assumed to run.
 const WITHOUT_EFFECT: [&str; 14] = [
     "ip", "true", ":", "echo", "printf", "logger", "ethtool", "modprobe", "sysctl", "sleep", "cd", "mkdir", "touch",
     "ifconfig",
 ];
-/// Programs whose exit code depends on more than the script.
+/// Programs whose exit code depends on more than the script, so that a command after `&&` may or may not run.
 const DECIDES: [&str; 15] = [
     "test", "grep", "ls", "cat", "date", "uname", "id", "whoami", "hostname", "lsmod", "which", "type", "command",
     "false", "ifdown",
 ];
 /// Programs that are assumed to be installed.
 const PRESENT: [&str; 6] = ["tc", "ip", "ethtool", "modprobe", "sysctl", "sudo"];
-/// Programs that change frames or their priority, and so their class.
+/// Programs that change frames, or change their priority and so their class.
 const CHANGE_FRAMES: [&str; 8] =
     ["iptables", "ip6tables", "iptables-restore", "nft", "ebtables", "arptables", "bpftool", "tcpreplay"];
 
-/// Returns the name of a program without its folder; `None` if the folder is not a system folder.
+/// Returns the name of a program without its folder; `None` if the path has a folder that is not a system folder.
 pub(super) fn name(program: &str) -> Option<&str> {
     match program.rsplit_once('/') {
         None => Some(program),
@@ -30,7 +30,7 @@ pub(super) fn name(program: &str) -> Option<&str> {
     }
 }
 
-/// Returns whether a command fails only on errors; otherwise its exit code depends on more than the script.
+/// Returns `true` if a command fails only on errors, and `false` if its exit code depends on more than the script.
 ///
 /// # Errors
 /// A program whose effect on gates is not known, with its line.

@@ -1,4 +1,4 @@
-//! Reader of IEEE 802.1Qcw: the gates of a bridge's ports as JSON (YANG by RFC 7951).
+//! Reader of IEEE 802.1Qcw JSON (YANG encoded by RFC 7951): the gate parameters of the ports of a bridge.
 
 use super::file::{GateFileError, State};
 use super::lists::PortGates;
@@ -28,7 +28,7 @@ struct BridgePort {
     table: Option<Table>,
 }
 
-/// Checked during deserialisation, so that faults have a line.
+/// Converted and checked during deserialisation, so that errors have a line number.
 #[derive(Deserialize)]
 #[serde(try_from = "RawTable")]
 struct Table {
@@ -86,7 +86,7 @@ struct RawEntry {
     gate_states_value: u8,
 }
 
-/// RFC 7951 encodes 64-bit numbers as strings, and 32-bit numbers as numbers.
+/// Reads an unsigned number: RFC 7951 encodes 64-bit numbers as strings, and 32-bit numbers as numbers.
 fn number<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -153,7 +153,7 @@ impl TryFrom<RawTable> for Table {
             let ns = base.seconds.checked_mul(1_000_000_000)?.checked_add(base.nanoseconds)?;
             ns.checked_mul(1000)
         });
-        // Picoseconds since 1970 fit into 64 bits until 2554.
+        // Picoseconds since 1970 fit into 64 bits until the year 2554.
         let base = base.ok_or("admin-base-time is too late")?;
         let holds = entries.iter().any(|entry| entry.holds);
         let states = entries.into_iter().map(|entry| entry.state).collect();
@@ -162,10 +162,10 @@ impl TryFrom<RawTable> for Table {
     }
 }
 
-/// Returns the gates of every interface that has them enabled.
+/// Returns the gate control list of every interface whose gates are enabled.
 ///
 /// # Errors
-/// The first fault, with its line.
+/// The first fault in the file, with its line.
 pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
     let file: File = serde_json::from_str(text).map_err(GateFileError::of_json)?;
     let mut all = Vec::new();
@@ -237,7 +237,7 @@ mod tests {
                 GateFileError::Json { line, .. } | GateFileError::Line { line, .. } => *line,
                 other => panic!("{other:?}"),
             };
-            // Checks of a whole object report its last line, or the next one.
+            // A check of a whole object reports the last line of the object, or the following line.
             assert!(
                 error.to_string().contains(message) && (line..=line + 1).contains(&location),
                 "{bad}: {location}: {error}"

@@ -1,6 +1,6 @@
-//! Splits a shell script into commands, for the subset that `tc` scripts use: words, quotes, comments, continued lines,
-//! variables and redirections. Anything beyond the subset is refused, with its line: the subset is an allow-list, also
-//! of options of the shell and of names of variables.
+//! Splits a shell script into commands. It supports the subset of the shell language that `tc` scripts use: words,
+//! quotes, comments, continued lines, variables and redirections. Everything else is refused, with its line; options of
+//! the shell and names of variables are also checked against lists of what is allowed.
 
 use super::file::GateFileError;
 use super::shell_variables::{Assignment, assignment, is_name, special_variable};
@@ -13,9 +13,9 @@ pub type Word = (usize, String);
 #[derive(Clone, Debug)]
 pub struct Command {
     pub words: Vec<Word>,
-    /// Index of the command that must succeed for this one to run; `None` if it always runs.
+    /// Index of the command after which this command runs only on success (`&&`); `None` if it always runs.
     pub after: Option<usize>,
-    /// Whether the script ends if this command fails: by `set -e` or `|| exit`.
+    /// Whether the script ends if this command fails, because of `set -e` or `|| exit`.
     pub ends: bool,
 }
 
@@ -30,35 +30,36 @@ struct Reader<'a> {
     chars: std::iter::Peekable<std::str::Chars<'a>>,
     line: usize,
     variables: BTreeMap<String, String>,
-    /// Read-only variables, with the line of `readonly`.
+    /// Line of the `readonly` command, by name of the read-only variable.
     fixed: BTreeMap<String, usize>,
     /// Whether the script's shell may be more than plain `sh`: it then accepts `NAME+=VALUE` and `set -o pipefail`.
     extended: bool,
-    /// `set -e`.
+    /// Whether `set -e` is in effect.
     errexit: bool,
     commands: Vec<Command>,
     command: Vec<Word>,
     word: Option<Word>,
-    /// Offset in the word of its first quoted or expanded part. A word with such a part is no keyword; if the part
+    /// Offset of the first quoted or expanded part of the word. A word with such a part is no keyword; if this part
     /// precedes `=`, the word is no assignment.
     quoted_from: Option<usize>,
-    /// Per word of the command: whether it is an assignment.
+    /// Whether each word of the command is an assignment.
     assigns: Vec<bool>,
-    /// Line and sign of a redirection whose file is the next word.
+    /// Line and sign (`<` or `>`) of a redirection whose file name is the next word.
     redirects: Option<(usize, char)>,
     /// Whether the command runs only if the previous one succeeds (after `&&`); and the index of the previous
     /// command, unless that is an assignment.
     conditional: bool,
     condition: Option<usize>,
-    /// Line after the last continuation by `\` within the command.
+    /// Line that follows the last `\` continuation within the command.
     line_continued: Option<usize>,
 }
 
 /// Returns the commands of a script, in order.
 ///
 /// # Errors
-/// Text with another meaning to a shell, or whose effect depends on more than the script: an open quote, an unassigned
-/// variable, `$(...)`, loops and conditions, here documents, background jobs, file name patterns.
+/// Text that a shell would execute with another meaning than this reader, or whose effect depends on more than the
+/// script: an open quote, an unassigned variable, `$(...)`, loops and conditions, here documents, background jobs, file
+/// name patterns.
 pub fn commands(text: &str) -> Result<Vec<Command>, GateFileError> {
     if text.starts_with('\u{feff}') {
         return at(1, "a byte order mark: to a shell it is a part of the first word");
@@ -156,8 +157,8 @@ impl Reader<'_> {
         self.end_command(self.line)
     }
 
-    /// Skips a comment to the end of its line. After a continued line a comment ends the command, even if it ends in
-    /// `\`.
+    /// Skips a comment to the end of its line. Refuses a `\` at the end of a comment within a command, because it does
+    /// not continue the command.
     fn comment(&mut self) -> Result<(), GateFileError> {
         let (line, mut last) = (self.line, ' ');
         while let Some(&c) = self.chars.peek() {
@@ -174,7 +175,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Marks the next character of the word as quoted or expanded.
+    /// Marks the rest of the word, from the next character on, as quoted or expanded.
     fn quoted(&mut self) {
         let begin = self.word.as_ref().map_or(0, |(_, word)| word.len());
         self.quoted_from.get_or_insert(begin);
@@ -217,7 +218,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Expands `$NAME` or `${NAME}`; outside of quotes the value is split into words.
+    /// Expands `$NAME` or `${NAME}`. Outside quotes, the value is split into words.
     fn variable(&mut self, inside_quotes: bool) -> Result<(), GateFileError> {
         let line = self.line;
         let braced = self.chars.next_if_eq(&'{').is_some();
@@ -245,7 +246,7 @@ impl Reader<'_> {
         let equals = self.word.as_ref().and_then(|(_, word)| assignment(word).and(word.find('=')));
         let begins = equals.is_some_and(|equals| quoted_from.is_none_or(|quoted| equals < quoted));
         match self.command.first() {
-            // The value of an assignment is not split.
+            // The value of an assignment is not split into words.
             None if begins => {
                 value.chars().for_each(|c| self.push(c));
                 return Ok(());
@@ -294,7 +295,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Ends a command. Assignments set variables, other commands are stored.
+    /// Ends a command. Assignments set variables; all other commands are appended to the list.
     fn end_command(&mut self, line: usize) -> Result<(), GateFileError> {
         self.end_word()?;
         if let Some((line, sign)) = self.redirects {
@@ -329,8 +330,8 @@ impl Reader<'_> {
             }
         };
         for (line, word) in values {
-            // `export NAME` and `readonly NAME` keep the value. They evaluate their arguments as assignments, quoted or
-            // not.
+            // `export NAME` and `readonly NAME` without `=` keep the value of the variable. Both commands also treat
+            // quoted arguments as assignments.
             let Some(assigned) = assignment(word) else {
                 if !is_name(word) {
                     return at(*line, format!("`{first} {}`: expected NAME or NAME=VALUE", fabric::visible(word)));
@@ -375,7 +376,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Follows `set`: `-e`, `-u`, `-x`, `-v` and their names.
+    /// Applies `set`: the options `-e`, `-u`, `-x`, `-v` and their long names.
     fn set(&mut self, command: &[Word]) -> Result<(), GateFileError> {
         let mut words = command[1..].iter();
         let mut any = false;
@@ -411,7 +412,7 @@ impl Reader<'_> {
         if any { Ok(()) } else { at(line, format!("`set`: {ONLY_OPTIONS}")) }
     }
 
-    /// Sets whether the script ends if any command of the last `&&` list fails.
+    /// Sets `ends` of all commands in the last `&&` list: whether the script ends if one of them fails.
     fn list_ends(&mut self, ends: bool) {
         let mut number = self.commands.len().checked_sub(1);
         while let Some(command) = number.and_then(|number| self.commands.get_mut(number)) {
@@ -430,12 +431,12 @@ impl Reader<'_> {
                 self.conditional = true;
                 self.condition = (self.commands.len() > before).then_some(before);
                 if let Some(before) = self.condition {
-                    // `set -e` ignores a failure before `&&`.
+                    // `set -e` ignores the failure of a command before `&&`.
                     self.commands[before].ends = false;
                 }
                 Ok(())
             }
-            // After `||` only handlers of failure are accepted: `|| true`, `|| exit 1`.
+            // After `||`, only `true`, `:` and `exit` are accepted: `|| true`, `|| exit 1`.
             ('|', true) => {
                 let before = self.commands.len();
                 self.end_command(self.line)?;
@@ -463,11 +464,11 @@ impl Reader<'_> {
         }
     }
 
-    /// Skips `> FILE`, `2> FILE`, `2>&1` or `< /dev/null`, which have no effect on `tc`. A file of output is assumed to
-    /// be writable.
+    /// Skips `> FILE`, `2> FILE`, `2>&1` or `< /dev/null`, which have no effect on `tc`. Output files are assumed to be
+    /// writable.
     fn redirection(&mut self, c: char) -> Result<(), GateFileError> {
         let line = self.line;
-        // A digit directly before the sign is the descriptor, not a word.
+        // A digit directly before the sign is a file descriptor, not a word.
         let is_descriptor =
             |word: &(usize, String)| word.1.len() == 1 && word.1.starts_with(|c: char| c.is_ascii_digit());
         if self.quoted_from.is_none() && self.word.as_ref().is_some_and(is_descriptor) {
@@ -493,10 +494,10 @@ impl Reader<'_> {
     }
 }
 
-/// Commands that end a script; `exec` does so only with a command.
+/// Commands that end a script. `exec` ends it only with a command as argument.
 pub const ENDS: [&str; 2] = ["exit", "exec"];
 
-/// Commands that change variables or select which commands run, with the reason of the refusal.
+/// Commands that change variables or the control flow, each with the reason why it is refused.
 const CHANGES: [(&str, &str); 20] = [
     ("unset", VARIABLES),
     ("read", VARIABLES),
@@ -536,7 +537,7 @@ struct Interpreter {
     errexit: bool,
 }
 
-/// Parses the first line of a script. A script without `#!` may run in any shell.
+/// Parses the `#!` line of a script. A script without `#!` may run in any shell.
 fn interpreter(first: &str) -> Result<Interpreter, GateFileError> {
     let Some(line) = first.strip_prefix("#!") else { return Ok(Interpreter { extended: false, errexit: false }) };
     if first.ends_with('\r') {

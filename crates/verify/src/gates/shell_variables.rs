@@ -1,6 +1,6 @@
-//! Variables of shells: assignments, and names with a meaning to the shell or to programs.
+//! Assignments to shell variables, and variables with a meaning to the shell or to programs.
 
-/// `NAME=VALUE` or `NAME+=VALUE`.
+/// An assignment `NAME=VALUE` or `NAME+=VALUE`.
 pub struct Assignment<'a> {
     pub name: &'a str,
     pub value: &'a str,
@@ -13,14 +13,15 @@ pub fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(good) && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Returns the parts of a word that has the form of an assignment.
+/// Parses a word of the form `NAME=VALUE` or `NAME+=VALUE`; `None` for other words.
 pub fn assignment(word: &str) -> Option<Assignment<'_>> {
     let (name, value) = word.split_once('=')?;
     let (name, appends) = name.strip_suffix('+').map_or((name, false), |name| (name, true));
     is_name(name).then_some(Assignment { name, value, appends })
 }
 
-/// Variables that shells or programs read, or that a shell sets itself. The second list has prefixes of names.
+/// Variables that shells or programs read, or that a shell sets itself. [`SPECIAL_PREFIXES`] has prefixes of further
+/// names.
 const SPECIAL: [&str; 30] = [
     "IFS",
     "ENV",
@@ -54,10 +55,10 @@ const SPECIAL: [&str; 30] = [
     "_",
 ];
 const SPECIAL_PREFIXES: [&str; 6] = ["BASH", "LD_", "LC_", "EPOCH", "TC_", "HIST"];
-/// Folders of the system's programs.
+/// Folders in which programs of the system are installed.
 pub const FOLDERS: [&str; 6] = ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
-/// Returns the reason why an assignment changes more than the value of a variable.
+/// Returns the reason why an assignment has an effect beyond the value of the variable; `None` if it has none.
 pub fn special_variable(name: &str, value: &str) -> Option<&'static str> {
     if name == "PATH" {
         let good = value.split(':').all(|folder| FOLDERS.contains(&folder));

@@ -1,4 +1,4 @@
-//! Reader of the tables of tsnkit (0.3): gates, offsets, routes and queues, with its table of streams.
+//! Reader of the output tables of tsnkit (0.3) (gates, offsets, routes, queues) and of its table of streams.
 
 use super::file::{GateFileError, State};
 use super::lists::{Flow, FlowHop, Lists, PortGates};
@@ -20,7 +20,7 @@ pub enum Table {
     Queues,
 }
 
-/// A fault, with its table.
+/// A fault, and the table in which it is.
 type Wrong = (Table, GateFileError);
 
 fn at<T>(table: Table, line: usize, message: impl Into<String>) -> Result<T, Wrong> {
@@ -85,7 +85,7 @@ fn link(table: Table, line: usize, text: &str) -> Result<Ends, Wrong> {
     }
 }
 
-/// Returns the port of a link, or the fault that there is none.
+/// Returns the port at the first node of a link that leads to the second node, or a fault if there is no such link.
 fn port(table: Table, line: usize, fabric: &Fabric, ends: &Ends) -> Result<u16, Wrong> {
     let found = fabric.find(&ends.0).zip(fabric.find(&ends.1));
     match found.and_then(|(from, to)| fabric.port_towards(from, to)) {
@@ -94,17 +94,17 @@ fn port(table: Table, line: usize, fabric: &Fabric, ends: &Ends) -> Result<u16, 
     }
 }
 
-/// Queue of a stream at each link.
+/// Queue of each stream at each link.
 type Queues = BTreeMap<(u64, Ends), u8>;
-/// Links of each stream, with line numbers.
+/// Links of each stream, with the line numbers of their rows.
 type Routes = BTreeMap<u64, Vec<(usize, Ends)>>;
 
-/// Adds the streams and gates of these tables; `text` returns the content of each. The gate of a queue is open in its
-/// windows and closed otherwise. The first column of the stream table is the name of a stream; the other tables
-/// identify a stream by its row.
+/// Adds the streams and gates of the five tables; `text` returns the content of a table. The gate of a queue is open
+/// during the rows of the gate table, and closed otherwise. The first column of the stream table is the name of a
+/// stream; the other tables identify a stream by its row number in the stream table.
 ///
 /// # Errors
-/// The first fault, with its line.
+/// The first fault, with its table and line.
 pub fn read<'a>(lists: &mut Lists, fabric: &Fabric, text: impl Fn(Table) -> &'a str) -> Result<(), Wrong> {
     gates(lists, fabric, text(Table::Gates))?;
     let mut offsets: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
@@ -131,7 +131,7 @@ pub fn read<'a>(lists: &mut Lists, fabric: &Fabric, text: impl Fn(Table) -> &'a 
     for (column, (line, row)) in rows(Table::Streams, text(Table::Streams), &columns)?.into_iter().enumerate() {
         let stream = column as u64;
         let of = |column, text| number(Table::Streams, line, column, text);
-        // A stream without an offset has no slots, and sends nothing.
+        // A stream without offset or route has no slots and sends nothing.
         let (Some(offsets), Some(route)) = (offsets.remove(&stream), routes.remove(&stream)) else { continue };
         let mut hops = Vec::new();
         let mut from = of("src", row[1])?.to_string();
@@ -180,7 +180,7 @@ fn queues(text: &str) -> Result<Queues, Wrong> {
 }
 
 fn gates(lists: &mut Lists, fabric: &Fabric, text: &str) -> Result<(), Wrong> {
-    /// Windows: opening and closing time in ns, and the gate.
+    /// Open intervals of gates: opening time and closing time in ns, number of the gate.
     type Windows = Vec<(u64, u64, u8)>;
     let mut all: BTreeMap<(String, u16), (usize, u64, Windows)> = BTreeMap::new();
     for (line, row) in rows(Table::Gates, text, &["link", "queue", "start", "end", "cycle"])? {
@@ -204,7 +204,8 @@ fn gates(lists: &mut Lists, fabric: &Fabric, text: &str) -> Result<(), Wrong> {
         let mut edges: Vec<u64> = windows.iter().flat_map(|&(from, to, _)| [from, to]).chain([0, cycle]).collect();
         edges.sort_unstable();
         edges.dedup();
-        // Gates that open or close at each edge. Windows of one gate may overlap, so `open` counts them.
+        // Gates that open or close, by time. Intervals of one gate may overlap, so `open` counts the open intervals of
+        // each gate.
         let mut changes: BTreeMap<u64, Vec<(u8, bool)>> = BTreeMap::new();
         for (from, to, gate) in windows {
             changes.entry(from).or_default().push((gate, true));

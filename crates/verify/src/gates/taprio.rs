@@ -1,5 +1,5 @@
 //! Parser of `tc qdisc ... taprio` commands in shell scripts. It refuses everything that the shell, `tc` (iproute2,
-//! `q_taprio.c`) or the kernel (`sch_taprio.c`) would refuse or execute with another meaning.
+//! `q_taprio.c`) or the kernel (`sch_taprio.c`) would refuse, or would execute with another meaning than this parser.
 
 use super::disciplines::{Disciplines, Outcome, Parent, Request};
 use super::file::GateFileError;
@@ -32,15 +32,17 @@ const PRINTING: [&str; 18] = [
 ];
 /// Objects of `tc` other than queue disciplines.
 const OBJECTS: [&str; 5] = ["class", "filter", "action", "actions", "chain"];
-/// Programs that print their arguments, or the path of a program.
+/// Programs that print their arguments or the path of a program, so that `tc` in their arguments is not executed.
 const PRINTERS: [&str; 5] = ["echo", "printf", "logger", "which", "type"];
-/// Queue disciplines that send frames in order, without delay.
+/// Queue disciplines that send frames in FIFO order, without delay.
 const QUEUES: [&str; 3] = ["pfifo", "bfifo", "pfifo_fast"];
 
-/// Returns the gates of every interface with a taprio queue discipline. `map` gives the traffic class of each priority.
+/// Returns the gates of every interface with a taprio queue discipline. The result has one gate per priority: the gate
+/// of its traffic class by the option `map`.
 ///
 /// # Errors
-/// The first text that the shell, `tc` or the kernel would refuse or execute with another meaning, with its line.
+/// The first text that the shell, `tc` or the kernel would refuse or execute with another meaning than this parser,
+/// with its line.
 pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
     let commands = commands(text)?;
     let mut run: Vec<(usize, &[Word])> = Vec::new();
@@ -74,14 +76,14 @@ pub fn parse(text: &str) -> Result<Vec<PortGates>, GateFileError> {
     }
 }
 
-/// State while the commands of a script run.
+/// State after the commands of a script that have run so far.
 struct Script<'a> {
     commands: &'a [Command],
-    /// Per command: reason why its outcome is unknown; `None` if it succeeds.
+    /// Per command: the reason why its outcome is unknown; `None` if the outcome is known.
     unknown: Vec<Option<String>>,
-    /// Whether a later command runs only if this one succeeds.
+    /// Per command: whether a later command runs only if this command succeeds.
     decides: Vec<bool>,
-    /// Line and reason of a command that may fail and would then end the script.
+    /// Line and reason of the first command that may fail and would then end the script.
     may_end: Option<(usize, String)>,
     all: Vec<PortGates>,
     interfaces: Interfaces,
@@ -123,7 +125,7 @@ impl<'a> Script<'a> {
         }
         let certain = self.runs(number).is_ok();
         self.interfaces.follow(words, certain, &self.all)?;
-        // Also search inside quoted arguments, such as the command of `sh -c`.
+        // Also search quoted arguments for `tc`, such as the command of `sh -c`.
         let mut parts = words.iter().flat_map(|(_, word)| word.split([' ', '\t', ';', '&', '|', '(', ')']));
         let name = programs::name(program).unwrap_or_default();
         let prints = PRINTERS.contains(&name)
@@ -146,7 +148,7 @@ impl<'a> Script<'a> {
         self.settle(number, line, outcome)
     }
 
-    /// Follows a command of `tc`.
+    /// Applies a `tc` command and returns its outcome.
     fn tc(&mut self, number: usize, words: &[Word], line: usize) -> Result<Outcome, GateFileError> {
         if let Some((_, filter)) = words.iter().position(|(_, word)| word == "filter").map(|at| words.split_at(at)) {
             self.interfaces.filter(&filter[1..], line);
@@ -176,10 +178,10 @@ impl<'a> Script<'a> {
         Ok(outcome)
     }
 
-    /// Records whether a command succeeds.
+    /// Records the outcome of a command.
     ///
     /// # Errors
-    /// A command that fails, where later commands depend on it.
+    /// A command that fails, if the script then ends or if a command after `&&` then does not run.
     fn settle(&mut self, number: usize, line: usize, outcome: Outcome) -> Result<(), GateFileError> {
         let (ends, words) = (self.commands[number].ends, without_wrappers(&self.commands[number].words));
         let head: Vec<&str> = words.iter().take(if is_tc(&words[0].1) { 3 } else { 1 }).map(|word| &*word.1).collect();
@@ -220,7 +222,7 @@ impl<'a> Script<'a> {
         }
     }
 
-    /// Refuses two interfaces of one name, in two network namespaces.
+    /// Refuses scripts in which an interface with gates has the same name as an interface of another network namespace.
     fn check_namespaces(&self, run: &[(usize, &[Word])]) -> Result<(), GateFileError> {
         let is_of_network = |words: &[Word]| {
             let program = words.first().map(|(_, program)| program.as_str()).and_then(programs::name);
@@ -245,7 +247,7 @@ impl<'a> Script<'a> {
     }
 }
 
-/// Returns the network namespace of a command; `None` for that of the script.
+/// Returns the network namespace in which a command runs; `None` for the namespace of the script.
 fn namespace(words: &[Word]) -> Option<&str> {
     let own = without_wrappers(words);
     let after = |option: &str| own.windows(2).find(|pair| pair[0].1 == option).map(|pair| pair[1].1.as_str());
@@ -257,11 +259,11 @@ fn is_tc(program: &str) -> bool {
     program == "tc" || program.ends_with("/tc")
 }
 
-/// Object of a `tc` command.
+/// The object of a `tc` command (`qdisc`, `filter`, ...).
 enum Object<'a> {
     /// Arguments after `qdisc`.
     Qdisc(&'a [Word]),
-    /// Another object, or none; whether the command changes nothing.
+    /// Another object than `qdisc`, or none. `shows`: whether the command changes nothing.
     Other { shows: bool },
 }
 
@@ -270,9 +272,9 @@ fn of_qdisc(words: &[Word]) -> Result<Object<'_>, GateFileError> {
     while let [(line, word), after @ ..] = rest {
         match word.as_str() {
             option if PRINTING.contains(&option) => rest = after,
-            // Like `ip netns exec NAME`.
+            // `-netns NAME` has the effect of `ip netns exec NAME`.
             "-n" | "-netns" if !after.is_empty() => rest = &after[1..],
-            // `tc` accepts abbreviations.
+            // `tc` accepts abbreviations of `qdisc`.
             object if !object.is_empty() && "qdisc".starts_with(object) => return Ok(Object::Qdisc(after)),
             object if OBJECTS.contains(&object) => {
                 let shows = after.first().is_some_and(|(_, action)| ["show", "list", "ls"].contains(&action.as_str()));
@@ -302,7 +304,7 @@ fn without_wrappers(mut words: &[Word]) -> &[Word] {
     }
 }
 
-/// Returns the gates of a command if it is taprio.
+/// Returns the gates that a `tc qdisc` command sets; `None` if the command does not set taprio.
 fn queue_discipline(
     request: &Request<'_>,
     line: usize,

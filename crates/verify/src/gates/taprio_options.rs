@@ -6,13 +6,13 @@ use super::lists::PortGates;
 use super::shell::{Word, at};
 use std::collections::BTreeSet;
 
-/// Longest cycle that the kernel accepts, in nanoseconds: `INT_MAX`.
+/// Maximum cycle time that the kernel accepts, in nanoseconds: `INT_MAX`.
 const MOST_CYCLE_NS: u64 = i32::MAX as u64;
 /// The kernel requires each state to last at least as long as a frame of this size without FCS (`ETH_ZLEN`).
 const SHORTEST_FRAME_BYTES: u64 = 60;
 /// Addresses, type and FCS of a frame, which `max-sdu` excludes (tc-taprio(8): the payload).
 const FRAMING_BYTES: u64 = 18;
-/// Keywords of taprio. None of them is a command, so a command that begins with one is a line that was not continued.
+/// Keywords of taprio. None of them is a program: a line that begins with a keyword follows a line without `\`.
 pub(super) const WORDS: [&str; 12] = [
     "num_tc",
     "map",
@@ -40,7 +40,7 @@ fn any_base(text: &str) -> Option<u64> {
     }
 }
 
-/// The arguments after `taprio`.
+/// Values of the arguments after `taprio`.
 #[derive(Default)]
 struct Options {
     classes: Option<u64>,
@@ -51,14 +51,14 @@ struct Options {
     flags: u64,
     clock: Option<String>,
     delay: bool,
-    /// Line, gates, interval in nanoseconds.
+    /// Gate states: line, gate mask, interval in nanoseconds.
     entries: Vec<(usize, u32, u64)>,
-    /// The masks as written.
+    /// Gate masks as written.
     masks: Vec<String>,
     holds: bool,
-    /// `max-sdu` by class: bytes of payload; no limit if 0 or absent.
+    /// `max-sdu` per traffic class: maximum payload in bytes; 0 or absent means no limit.
     max_sdu: Vec<u64>,
-    /// Whether `fp` makes a class preemptable.
+    /// Whether `fp` makes some class preemptable.
     preempts: bool,
 }
 
@@ -198,7 +198,7 @@ pub(super) fn options(words: &[Word], first: usize, device: &str) -> Result<Port
 }
 
 impl Options {
-    /// Applies the kernel's checks of a whole command.
+    /// Applies the checks of the kernel that concern several arguments.
     fn check(&self, first: usize, map_line: usize, device: &str) -> Result<(), GateFileError> {
         let Some(classes) = self.classes.filter(|&classes| classes > 0) else {
             return at(first, "`num_tc` is missing: without classes the kernel refuses taprio");
@@ -238,8 +238,8 @@ impl Options {
         if self.entries.is_empty() {
             return at(first, format!("`sched-entry` is missing: the intervals of `{device}` add up to nothing"));
         }
-        // A mask that opens undefined gates was probably written in decimal: `128`, read as hexadecimal, opens gates
-        // 3, 5 and 8.
+        // A mask that opens a gate of an undefined class was probably written in decimal: `128`, parsed as hexadecimal,
+        // opens gates 3, 5 and 8.
         if let Some((entry, mask)) =
             self.entries.iter().zip(&self.masks).find(|(entry, _)| entry.1 >> classes.max(8) != 0)
         {
@@ -278,7 +278,7 @@ impl Options {
         };
         let mut longest_frame_bytes = [0; 8];
         longest_frame_bytes.iter_mut().zip(&self.map).for_each(|(most, class)| *most = longest(class));
-        // With `flags 0x2` the network card uses its own clock, which PTP sets to TAI.
+        // With `flags 0x2`, the clock is that of the network card, which PTP sets to TAI.
         let clock = CLOCKS.into_iter().find(|clock| self.clock.as_deref() == Some(clock)).unwrap_or("TAI");
         let (holds, preempts) = (self.holds, self.preempts);
         let shortest_frame_bytes = SHORTEST_FRAME_BYTES;

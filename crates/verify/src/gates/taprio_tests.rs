@@ -1,4 +1,4 @@
-//! A script that shell, `tc` and kernel accept, and a faulty variant for each check.
+//! A script that the shell, `tc` and the kernel accept, and a faulty variant for each check.
 
 use super::*;
 
@@ -12,7 +12,7 @@ fn a_command_of_the_manual_reads() {
     let [list] = all.as_slice() else { panic!("{all:?}") };
     assert_eq!((list.interface.as_str(), list.line, list.base_ps), ("eth0", 3, 1_000_000));
     let states: Vec<(u8, u64)> = list.states.iter().map(|state| (state.gates, state.interval_ps)).collect();
-    // Priority 3 has class 0; all others have class 1 or 2.
+    // Bits are priorities. The `map` of the script gives class 0 to priority 3, and class 1 or 2 to all others.
     assert_eq!(states, [(0b0000_1000, 300_000_000), (0b1111_0111, 200_000_000)]);
 }
 
@@ -122,7 +122,7 @@ fn hostile_commands_are_refused_with_their_line() {
         ("taprio", "tbf", "line 0: the script has no command `tc qdisc replace dev"),
         ("ip link set eth0 up", "exit 0", "line 0: the script has no command `tc qdisc replace dev"),
         ("#!/bin/sh", "#!/usr/bin/python3", "line 1: `/usr/bin/python3` is no shell"),
-        // Faults on the level of the shell.
+        // Faults of the shell syntax.
         ("base-time 1000 \\\n", "base-time 1000\n", "line 6: `sched-entry`: to a shell this begins a command"),
         ("base-time 1000 \\\n", "base-time 1000 \\ \n", "line 5: blanks after `\\`"),
         ("base-time 1000 \\\n", "base-time 1000 \\\r\n", "line 5: the line ends in a carriage return"),
@@ -152,7 +152,7 @@ fn hostile_commands_are_refused_with_their_line() {
         (" # the rest", "\ntc qdisc remove dev eth0 root", "line 8: `tc qdisc remove` is no command of tc"),
         (" # the rest", "\nsh -c 'x; tc qdisc del dev eth0 root'", "line 8: `sh`: its use of `tc`"),
         (" # the rest", "\nxargs /sbin/tc qdisc", "line 8: `xargs`: its use of `tc`"),
-        // Commands that affect frames behind the gates.
+        // Commands that affect frames between the gates and the link.
         (
             " # the rest",
             "\ntc q a dev eth0 parent 100:3 handle 3: netem loss 50%",
@@ -163,7 +163,7 @@ fn hostile_commands_are_refused_with_their_line() {
             "\ntc qdisc replace dev eth0 parent 100:3 tbf rate 1mbit",
             "line 8: `tbf` below the gates of `eth0`",
         ),
-        // Interfaces that send nothing, and filters that change the class.
+        // Commands that take the interface down, and filters that change the class of frames.
         (" # the rest", "\nip link set eth0 down", "line 8: this takes `eth0` down, and no later command"),
         (" # the rest", "\nip -n a l s dev eth0 mtu 9000 down", "line 8: this takes `eth0` down"),
         (" # the rest", "\nsudo /sbin/ip link set eth0 down", "line 8: this takes `eth0` down"),
@@ -213,7 +213,7 @@ fn hostile_commands_are_refused_with_their_line() {
             "S 128",
             "line 7: `sched-entry` with the mask `128`: masks are hexadecimal, and this one opens gate 8,",
         ),
-        // Commands that never run, or only under a condition.
+        // Commands that never run, or that run only under a condition.
         ("ip link set eth0 up\n", "false && ", "line 2: `false` always fails"),
         ("ip link set eth0 up", "sudo false || exit 1", "line 2: `false` always fails"),
         ("ip link set eth0 up\n", "test -e f && ", "line 2: `test` before `&&`: whether the gates after it are set"),
@@ -222,7 +222,7 @@ fn hostile_commands_are_refused_with_their_line() {
         (" # the rest", " || true # more \\", "line 7: `\\` at the end of a comment"),
         (" # the rest", " || true #", "accepted"),
         (" # the rest", " || true#", "line 7: `||`: only `|| true`"),
-        // Ends of the script.
+        // Commands that end the script.
         (" # the rest", "\nexec 2>log\ntc qdisc del dev eth0 root", "line 9: this takes the gates of line 3 off"),
         (" # the rest", "\nexec tc qdisc del dev eth0 root", "line 8: this takes the gates of line 3 off"),
         ("ip link set eth0 up", "test -e f && exit 0", "line 2: `exit` after `&&`"),
@@ -247,7 +247,7 @@ fn hostile_commands_are_refused_with_their_line() {
         (" # the rest", " > $LOG", "line 7: `$LOG` is not assigned before"),
         ("ip link set eth0 up", "A='a b'; ip link > $A", "line 2: `$A` is no single word"),
         ("ip link set eth0 up", "ip link > > f", "line 2: `>` without the name of a file"),
-        // Commands whose effect on variables or on the shell is not followed.
+        // Commands with an effect on variables or on the shell that this reader does not follow.
         ("ip link set eth0 up", "D=eth; D+=0; echo $D", "line 2: `D+=`: bash appends, and sh searches"),
         ("ip link set eth0 up", "printf -v DEV eth0", "line 2: `printf -v` assigns a variable"),
         ("ip link set eth0 up", "IFS=,", "line 2: `IFS=,`: the variable has a meaning"),
@@ -275,7 +275,7 @@ fn hostile_commands_are_refused_with_their_line() {
         ("ip link set eth0 up", "A=~/log", "line 2: `~` is a home directory"),
         ("base-time 1000", "base-time 1000>log", "line 5: digits before `>` are a descriptor"),
         ("ip link set eth0 up", "! ip link set eth0 up", "line 2: `!`: loops"),
-        // Programs.
+        // Programs with unknown or unsupported effects.
         ("tc qdisc", "./tc qdisc", "line 3: `./tc`: which program this is"),
         ("ip link set eth0 up", "./setup.sh", "line 2: `./setup.sh`: whether this program changes gates"),
         ("ip link set eth0 up", "systemctl restart networking", "line 2: `systemctl`: whether this program"),
@@ -285,7 +285,7 @@ fn hostile_commands_are_refused_with_their_line() {
         ("ip link set eth0 up", "set -e\nls /nonexistent || true", "accepted"),
         ("ip link set eth0 up", "test -e f || exit 1", "line 2: `test` may fail, and the script end here"),
         (" # the rest", "\nset -e\nls /nonexistent", "accepted"),
-        // Commands of tc that the kernel refuses.
+        // `tc` commands that the kernel refuses, and similar commands that it accepts.
         ("tc qdisc replace", "tc qdisc add dev eth0 root handle 1: pfifo\ntc qdisc add", "line 4: the kernel refuses"),
         ("tc qdisc replace", "tc qdisc add dev eth0 root handle 100: pfifo\ntc qdisc replace", "line 4: the kernel"),
         ("tc qdisc replace", "tc qdisc add dev eth0 root handle 1: pfifo\ntc qdisc replace", "accepted"),
@@ -321,7 +321,7 @@ fn hostile_commands_are_refused_with_their_line() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Random changes of a few characters: each script is read or refused, without a panic.
+/// Scripts with random changes of a few characters: each script is accepted or refused, without a panic.
 #[test]
 fn mutated_scripts_are_read_or_refused() {
     let base: Vec<char> = GOOD.chars().collect();
@@ -344,7 +344,7 @@ fn mutated_scripts_are_read_or_refused() {
         let text: String = text.into_iter().collect();
         let read = parse(&text).is_ok();
         refused += usize::from(!read);
-        // A carriage return is a part of a word, so accepted scripts have it only in comments and quotes.
+        // A carriage return would be a part of a word: accepted scripts have it only in comments and quotes.
         for line in text.split('\n').filter(|line| read && line.contains('\r')) {
             let before = &line[..line.find('\r').unwrap_or(0)];
             assert!(before.contains(['#', '\'', '"', '\\']), "{text:?}");
@@ -358,7 +358,8 @@ fn sizes_and_preemption_and_the_clock_are_those_of_the_command() {
     let of = |change: &str| parse(&GOOD.replace("clockid CLOCK_TAI", change)).unwrap().remove(0);
     let plain = of("clockid CLOCK_TAI");
     assert_eq!((plain.longest_frame_bytes, plain.preempts, plain.clock), ([u64::MAX; 8], false, "TAI"));
-    // Priority 3 has class 0, priority 2 class 1; class 2 has no limit.
+    // Bytes of frames: payload plus 18. Priority 3 has class 0 (200 B), priority 2 has class 1 (1500 B); class 2 has no
+    // limit.
     let limited = of("max-sdu 200 1500 0 clockid CLOCK_MONOTONIC fp E P");
     let mut longest = [u64::MAX; 8];
     (longest[3], longest[2]) = (218, 1518);

@@ -20,7 +20,7 @@ pub struct RuleFile {
     pub format: String,
     /// [`VERSION`].
     pub version: u32,
-    /// Identifies the fabric of the rules.
+    /// Description of the fabric for which the rules are made.
     pub fabric: FabricHeader,
     /// Tags with a lossless queue.
     pub lossless_tags: Vec<u16>,
@@ -69,7 +69,7 @@ pub struct SwitchRules {
     pub rules: Vec<Rule>,
 }
 
-/// Gives `new_tag` to frames with `tag` from an ingress port to an egress port of the lists.
+/// Gives `new_tag` to frames with tag `tag` that arrive by a port in `ingress` and leave by a port in `egress`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
@@ -91,8 +91,8 @@ impl RuleFile {
     /// # Errors
     /// [`VerifyError::Json`] with line and column; [`VerifyError::Format`] if it is JSON of another kind.
     pub fn parse(bytes: &[u8]) -> Result<RuleFile, VerifyError> {
-        /// Header, checked before other faults are reported: a wrong format is a more helpful message than a missing
-        /// key.
+        /// Header of the file. It is checked before other faults are reported, because a wrong format is a more helpful
+        /// message than a missing key.
         #[derive(Deserialize)]
         struct Head {
             #[serde(default)]
@@ -106,7 +106,8 @@ impl RuleFile {
             VerifyError::Json { line: error.line(), column: error.column(), message }
         };
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        // If the fast reader fails, serde reads the file again: for an unusual shape, or to report a fault.
+        // If the fast reader returns nothing, serde reads the file again: the file has an unusual shape, or serde
+        // reports its fault.
         let file = quick::read(bytes, quick::PART).or_else(|| serde_json::from_slice::<RuleFile>(bytes).ok());
         if let Some(file) = file
             && (file.format.as_str(), file.version) == (FORMAT, VERSION)

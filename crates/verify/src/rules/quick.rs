@@ -1,9 +1,9 @@
-//! Fast reader of large rule files, on all threads, for the shape that writers produce.
+//! Fast parallel reader of large rule files, for the JSON layout that writers of rule files produce.
 //!
-//! The array of switches is cut at apparent beginnings of an object with a name. Parts are read in parallel. A cut is
-//! valid only if the part before it ends exactly there, after a comma of the array; so names that contain JSON do no
-//! harm. serde reads the rest of the file. A file that has another shape, or is invalid, yields nothing: serde then
-//! reads all of it and reports the fault.
+//! The array of switches is cut into parts where an object appears to start with the key `name`. Threads read the parts
+//! in parallel. A cut is valid only if the part before it ends exactly at the cut, after a comma of the array, so that
+//! names that contain JSON cause no error. serde reads the rest of the file. For an invalid file or another layout,
+//! this reader returns `None`; then serde reads the whole file and reports the fault.
 
 use super::{Rule, RuleFile, SwitchRules};
 use serde::de::IgnoredAny;
@@ -14,7 +14,7 @@ use std::thread::{available_parallelism, scope};
 /// Size of a part in bytes; small, so that each thread reads many parts and the load is balanced.
 pub(super) const PART: usize = 1 << 20;
 
-/// Returns the result of serde for the bytes of a file, or nothing.
+/// Returns the same rule file as serde, or `None`.
 pub(super) fn read(bytes: &[u8], part: usize) -> Option<RuleFile> {
     let begin = begin_of_switches(bytes)?;
     let (switches, end) = read_switches(bytes, begin, part)?;
@@ -23,7 +23,7 @@ pub(super) fn read(bytes: &[u8], part: usize) -> Option<RuleFile> {
     Some(file)
 }
 
-/// Returns the position after the bracket of the first array of an outermost key `switches`.
+/// Returns the position after the opening bracket of the array with the top-level key `switches`.
 fn begin_of_switches(bytes: &[u8]) -> Option<usize> {
     let mut depth = 0usize;
     let mut cursor = Cursor::new(bytes, 0);
@@ -50,7 +50,8 @@ fn begin_of_switches(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the switches of an array, and the position of its closing bracket.
+/// Reads the array of switches in parts of about `part` bytes. Returns the switches, and the position of the closing
+/// bracket of the array.
 fn read_switches(bytes: &[u8], begin: usize, part: usize) -> Option<(Vec<SwitchRules>, usize)> {
     let mut cursor = Cursor::new(bytes, begin);
     if cursor.take(b']') {
@@ -72,7 +73,8 @@ fn read_switches(bytes: &[u8], begin: usize, part: usize) -> Option<(Vec<SwitchR
             let Some(part) = parts.get(number) else { break own };
             let read = read_part(bytes, part);
             if read.as_ref().is_none_or(|read| read.closes) {
-                // Later parts need not be read; earlier parts are already assigned to threads.
+                // Stop after the part with the end of the array, or after a fault. All earlier parts are already
+                // assigned to threads.
                 taken.store(parts.len(), Ordering::Relaxed);
             }
             own.push((number, read));
@@ -99,7 +101,7 @@ fn read_switches(bytes: &[u8], begin: usize, part: usize) -> Option<(Vec<SwitchR
     None
 }
 
-/// Returns the position of the first object from `least` on whose first key appears to be `name`.
+/// Returns the position of the first object, not before `least`, whose first key appears to be `name`.
 fn begin_of_object(bytes: &[u8], least: usize) -> Option<usize> {
     const KEY: &[u8] = b"\"name\"";
     let mut from = least;
@@ -113,10 +115,10 @@ fn begin_of_object(bytes: &[u8], least: usize) -> Option<usize> {
     }
 }
 
-/// Result of reading from a cut on.
+/// Result of reading one part.
 struct Part {
     switches: Vec<SwitchRules>,
-    /// Position of the next part, or of the closing bracket of the array.
+    /// Position of the next part, or position of the closing bracket of the array if `closes` is true.
     end: usize,
     closes: bool,
 }
@@ -141,11 +143,11 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\n' | b'\t' | b'\r')
 }
 
-/// A position in JSON.
+/// A position in JSON text.
 struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The last list that was read.
+    /// Buffer for the list of numbers that is being read.
     list: Vec<u16>,
 }
 
@@ -201,12 +203,12 @@ impl<'a> Cursor<'a> {
             number = number.checked_mul(10)?.checked_add(u16::from(digit - b'0'))?;
             self.at += 1;
         }
-        // JSON forbids leading zeros.
+        // A number with a leading zero is invalid in JSON.
         let digits = self.at - from;
         (digits == 1 || (digits > 1 && self.bytes[from] != b'0')).then_some(number)
     }
 
-    /// Reads an array; `one` reads each element.
+    /// Reads an array; `one` is called to read each element.
     fn array(&mut self, mut one: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         self.expect(b'[')?;
         if self.take(b']') {
@@ -221,7 +223,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads a list of numbers. The clone has no spare capacity.
+    /// Reads a list of numbers into the buffer. Returns a clone, because it has no spare capacity.
     fn numbers(&mut self) -> Option<Vec<u16>> {
         self.list.clear();
         self.array(|cursor| {
@@ -242,7 +244,7 @@ impl<'a> Cursor<'a> {
         Some(rules)
     }
 
-    /// Reads an object; `one` reads the value of each key.
+    /// Reads an object; `one` is called with each key to read its value.
     fn object(&mut self, mut one: impl FnMut(&mut Self, &str) -> Option<()>) -> Option<()> {
         self.expect(b'{')?;
         loop {
@@ -277,7 +279,7 @@ impl<'a> Cursor<'a> {
         Some(SwitchRules { name: name?, rules: rules? })
     }
 
-    /// Skips a value of any kind.
+    /// Skips a value of any type.
     fn skip_value(&mut self) -> Option<()> {
         let rest = &self.bytes[self.at..];
         let mut values = serde_json::Deserializer::from_slice(rest).into_iter::<IgnoredAny>();
@@ -316,7 +318,8 @@ mod tests {
         let expected = shown(serde_json::from_str(&file).ok());
         for part in 1..file.len() {
             let read = shown(read(file.as_bytes(), part));
-            // A cut within the ports of L2 is detected, and serde reads the file; objects in `more` are not cut.
+            // A cut within the `ports` of L2 is detected as invalid, so that serde reads the file. Objects in `more`
+            // are not cut.
             assert!(read.is_none() || read == expected, "{part}: {read:?}");
         }
         assert_eq!(shown(read(file.as_bytes(), PART)), expected);

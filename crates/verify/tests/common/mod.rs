@@ -8,9 +8,9 @@ use verify::{Class, FORMAT, FabricHeader, Rule, RuleFile, SwitchRules, VERSION, 
 /// Specification of every link.
 pub const LINK: LinkSpec = LinkSpec::new(Rate::from_gbps(100), Time::from_ns(500));
 
-/// Tag, ingress port, egress port, new tag.
+/// One transition that rules allow: arriving tag, ingress port, egress port, new tag.
 pub type Transition = (u16, u16, u16, u16);
-/// Transitions that one switch allows.
+/// A switch and the transitions that its rules allow.
 pub type Of<'a> = (&'a str, &'a [Transition]);
 
 /// Three switches in a triangle with a host each: port 0 is the host's, 1 and 2 lead to the others in order.
@@ -60,7 +60,7 @@ pub fn rules(fabric: &Fabric, tags: u16, switches: &[Of<'_>]) -> RuleFile {
     }
 }
 
-/// Direct paths between the hosts of the [`triangle`], with one tag.
+/// Rules for the direct paths between the hosts of the [`triangle`], with tag 1.
 pub const DIRECT: [Of<'static>; 3] = [
     ("A", &[(1, 0, 1, 1), (1, 0, 2, 1), (1, 1, 0, 1), (1, 2, 0, 1)]),
     ("B", &[(1, 0, 1, 1), (1, 0, 2, 1), (1, 1, 0, 1), (1, 2, 0, 1)]),
