@@ -1,5 +1,5 @@
-//! Prints the effective values of a scenario file, after overrides: `cargo run --example lower -- scenario.toml
-//! [key.path=value]...`
+//! Prints the effective values of a scenario after overrides:
+//! `cargo run --example lower -- scenario.toml [key.path=value]...`
 //!
 //! ```text
 //!   key                     value      origin

@@ -135,8 +135,9 @@ fn a_class_that_no_gate_lets_pass_is_a_warning() {
     // time.
     assert_eq!(messages(&GATES.replace("10us", "816ns")), "");
     assert!(messages(&GATES.replace("10us", "815ns")).contains("up to 1000 bytes and need 816ns"));
-    // With preemption and set-and-hold, a frame that is interrupted keeps the port for at most 143 B (114.4 ns): an
-    // open time of 115 ns suffices. Otherwise the whole frame must fit into the open time.
+    // With preemption, the state that opens only the express class 7 holds preemptable frames. A frame of class 3 is
+    // sent if it starts more than 143 B (114.4 ns) before the hold: an open time of 115 ns suffices. If the second
+    // state opens the preemptable classes 0 and 1 instead, there is no hold, and the whole frame must fit.
     let held = GATES.replace("10us", "115ns").replace("[0, 1]", "[7]");
     assert_eq!(messages(&format!("{held}{PREEMPTION}")), "");
     let short = messages(&format!("{}{PREEMPTION}", held.replace("115ns", "114ns")));
