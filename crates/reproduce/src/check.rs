@@ -11,9 +11,9 @@ pub enum Relation {
     AtMost,
     /// At least the source's number minus the tolerance.
     AtLeast,
-    /// Smaller by more than the tolerance.
+    /// Smaller than the source's number by more than the tolerance.
     Below,
-    /// Larger by more than the tolerance.
+    /// Larger than the source's number by more than the tolerance.
     Above,
 }
 

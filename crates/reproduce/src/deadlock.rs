@@ -20,7 +20,7 @@ pub static EXPERIMENTS: &[Experiment] = &[Experiment {
     run: ring,
 }];
 
-/// Runs `deadlock/ring`.
+/// Runs the experiment `deadlock/ring`.
 pub fn ring(trial: &mut Trial) -> Result<(), Failure> {
     let result = trial.run(&RING, &[])?;
     let found = result.summary.deadlock.clone().unwrap_or_default();
@@ -68,7 +68,7 @@ fn deadlocks(result: &TrialResult) -> f64 {
     if result.summary.deadlock.is_some() { 1.0 } else { 0.0 }
 }
 
-/// Returns `true` if at some time the four ports along the ring were paused simultaneously.
+/// Returns `true` if the egress ports of all four links of the ring were paused at the same time.
 fn around(fabric: &Fabric, result: &TrialResult) -> bool {
     let ring: Vec<_> = (1..=4)
         .filter_map(|number| {
@@ -85,8 +85,8 @@ fn around(fabric: &Fabric, result: &TrialResult) -> bool {
     })
 }
 
-/// Runs bursts of random sizes. In some runs the ring deadlocks; in others all its ports are paused and later drain
-/// without intervention.
+/// Runs random bursts. In some runs the ring deadlocks; in others all four ports of the ring are paused simultaneously
+/// and later drain without intervention.
 fn bursts(trial: &mut Trial) -> Result<(), Failure> {
     let runs = trial.shorten("runs with bursts", 300, 100);
     let mut stream = Stream::new(11, 0, purpose("bursts"));

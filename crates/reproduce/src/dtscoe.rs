@@ -1,5 +1,6 @@
-//! DTSCoE: hop-by-hop slot reservation in a small network of messages; and CPRI beside data in the simulator, under
-//! gates from these slots, preemption or strict priority.
+//! DTSCoE: a message-level simulation of hop-by-hop slot reservation in small networks, and a packet-level simulation
+//! of CPRI streams with data traffic, under gates that are computed from these slots, frame preemption or strict
+//! priority.
 
 mod distribution;
 mod drift;
@@ -75,7 +76,8 @@ fn trace(trial: &mut Trial) -> Result<(), Failure> {
     let clocks = [9, 5, 1, 8, 3].map(|us| Clock { offset: Time::from_us(us), drift_ppb: 0 });
     let mut network = Network::new(&clocks, &wires(&LINE), exact(), Faults::default(), 1);
     let ask = |stream, start| SlotRequest { stream, destination: 4, frame_bytes: 600, window: ns(1920), start };
-    // 98 ns later, one link's delay, so that both frames would reach the second switch simultaneously.
+    // Stream 1 starts 98 ns (48 ns transmission, 50 ns propagation) later than stream 2, so that frames of both streams
+    // would reach the second switch simultaneously.
     network.ask(1, ask(1, ns(5000 + 98)));
     network.run_until(Time::from_us(20));
     network.keeps_messages = true;
@@ -146,11 +148,11 @@ fn translation(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Table 4.1: frame in bytes and gap in ns of the four sources at each of two switches.
+/// Table 4.1: frame in bytes and period in ns of the four sources at each of the first two switches.
 const TABLE: [(u16, u64); 4] = [(600, 640), (600, 1920), (750, 960), (600, 1920)];
 
-/// Runs the reservations of figure 4.3a: sources 0 to 7, switches 8 to 11, pool 12. Clock offsets are random; all
-/// sources start in phase.
+/// Simulates the slot reservations of figure 4.3a: sources 0 to 7, switches 8 to 11, pool 12. Clock offsets are random;
+/// all sources request the same start time.
 fn fronthaul(seed: u64) -> Network {
     let mut ends: Vec<[usize; 2]> = (0..8).map(|source| [source, 8 + source / 4]).collect();
     ends.extend([[8, 10], [9, 10], [10, 11], [11, 12]]);
@@ -171,7 +173,8 @@ fn fronthaul(seed: u64) -> Network {
     network
 }
 
-/// Returns, over ten seeds: streams that started, runs in which two frames overlap on a wire, and frames followed.
+/// Returns the totals over ten seeds: number of streams that started, of runs in which two frames overlap on a link,
+/// and of checked frame transmissions.
 fn ten() -> (u64, u64, u64) {
     let (mut started, mut meet, mut frames) = (0, 0, 0);
     for seed in 0..10 {
@@ -183,10 +186,10 @@ fn ten() -> (u64, u64, u64) {
     (started, meet, frames)
 }
 
-/// Method that protects CPRI from waiting.
+/// Mechanism that limits the queueing delay of CPRI frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Control {
-    /// Slots and gates.
+    /// Reserved slots, enforced by gates.
     Gates,
     /// The thesis's preemption without overhead.
     Ideal,
@@ -199,7 +202,7 @@ enum Control {
 impl Control {
     const ALL: [Control; 4] = [Control::Gates, Control::Ideal, Control::Standard, Control::Strict];
 
-    /// Returns the scenario's name of the preemption mode, if any.
+    /// Returns the value of `switch.preemption.fragments` for this mechanism; `None` without preemption.
     fn fragments(self) -> Option<&'static str> {
         match self {
             Control::Ideal => Some("ideal"),
@@ -218,7 +221,7 @@ impl Control {
     }
 }
 
-/// Start phases of the sources if no slots determine them.
+/// Start phases of the CPRI sources for mechanisms without reserved slots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Starts {
     Together,
@@ -235,7 +238,7 @@ impl Starts {
     }
 }
 
-/// Returns mean delay and jitter in ns of each CPRI flow: over seeds, the mean of the means and the largest jitter.
+/// Returns, for each CPRI flow, the mean over seeds of its mean delay, and the maximum over seeds of its jitter, in ns.
 fn beside_data(trial: &Trial, control: Control, starts: Starts, seeds: u64) -> Result<[(f64, f64); 8], Failure> {
     let mut all = [(0.0_f64, 0.0_f64); 8];
     for seed in 1..=seeds {
@@ -301,7 +304,8 @@ fn delay(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A tenth: the thesis states "up to" without seeds, and a maximum over ten seeds is below the true maximum.
+/// Relative tolerance of jitter: a tenth. The thesis states maxima without the number of seeds, and the maximum over
+/// ten seeds is below the true maximum.
 const TOLERANCE: f64 = 0.1;
 
 fn jitter(trial: &mut Trial) -> Result<(), Failure> {

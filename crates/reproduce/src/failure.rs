@@ -16,7 +16,7 @@ pub enum Failure {
         /// Available names, as a sentence.
         known: String,
     },
-    /// A value that the experiment computes as input is inconsistent, which is an error in this crate.
+    /// An input value that the experiment computes violates an assumption, which is an error in this crate.
     #[error("{message}")]
     Bench {
         /// Error message.

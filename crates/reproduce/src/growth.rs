@@ -1,4 +1,4 @@
-//! Log-log plots: one panel per quantity, labelled with the fitted exponent.
+//! Log-log plots with one panel per quantity. Each panel states the exponent that is fitted to its points.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ const STYLE: &str = "\
 .growth .line{stroke:#7fa8ea}.growth circle{fill:#7fa8ea}\
 .growth text{fill:#e6e9ee}}";
 
-/// A quantity as a function of another; all values are above 0.
+/// A quantity as a function of another quantity; all values are above 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Growth {
     /// Name of the quantity, with its unit.

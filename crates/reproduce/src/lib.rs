@@ -56,7 +56,7 @@ pub fn run(
 /// Returns the experiments with these names (of papers or of single experiments) in run order; all if `names` is empty.
 ///
 /// # Errors
-/// [`Failure::Unknown`].
+/// [`Failure::Unknown`] for a name that is neither a paper nor an experiment.
 pub fn choose(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     let fits = |experiment: &Experiment, name: &str| {
         let name = name.trim_end_matches('/');
@@ -71,7 +71,8 @@ pub fn choose(names: &[String]) -> Result<Vec<&'static Experiment>, Failure> {
     Ok(experiments().filter(wanted).collect())
 }
 
-/// Returns the available names as a sentence for the error: the experiments of the paper in `name`, or all papers.
+/// Returns the available names as a sentence for the error: the experiments of the paper that `name` begins with, or
+/// all papers.
 fn known(name: &str) -> String {
     let paper = |id: &'static str| id.split_once('/').map_or(id, |(paper, _)| paper);
     let paper_name = name.split('/').next().unwrap_or_default();

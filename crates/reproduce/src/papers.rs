@@ -18,7 +18,7 @@ static PAPERS: [&[Experiment]; 10] = [
     dtscoe::EXPERIMENTS,
 ];
 
-/// Papers whose open choices can be searched.
+/// Parameter spaces that `reproduce --search` can search.
 pub static SPACES: &[&Space] = &[&rates::ECCP_SPACE];
 
 /// Returns all experiments in run order.

@@ -29,7 +29,7 @@ impl Result {
         outcomes().any(|outcome| outcome == Outcome::Holds) && outcomes().all(|outcome| outcome != Outcome::Fails)
     }
 
-    /// Returns the entry in the list of expected failures if the check fails and is listed.
+    /// Returns the entry in the list of expected failures if the check fails and the list contains it.
     fn known(&self, check: &Check) -> Option<&'static Red<'static>> {
         let fails = check.outcome() == Outcome::Fails;
         fails.then(|| red::find(self.trial.quick, self.experiment.id, &check.name)).flatten()
@@ -55,7 +55,7 @@ struct Entry<'a> {
     open_choices: Vec<Alternative<'a>>,
 }
 
-/// A check with its entry in the list of expected failures, if any.
+/// A check, with its entry in the list of expected failures if there is one.
 #[derive(Serialize)]
 struct PrintedCheck<'a> {
     #[serde(flatten)]
@@ -92,7 +92,7 @@ struct Listed<'a> {
 }
 
 fn pretty(value: &impl Serialize) -> String {
-    // Serialisation could fail only for a map with non-string keys.
+    // Serialisation fails only for maps whose keys are not strings.
     serde_json::to_string_pretty(value).expect("plain structs always serialise") + "\n"
 }
 
@@ -243,7 +243,7 @@ fn count_kinds<'a>(things: impl Iterator<Item = &'a str>) -> Vec<(&'a str, usize
     kinds
 }
 
-/// Returns the last lines of the output, with the numbers of claims and of consistency checks.
+/// Returns the last lines of the output: how many claims and how many consistency checks hold, fail or are not judged.
 pub fn totals(results: &[Result]) -> String {
     let checks = || results.iter().flat_map(|result| result.trial.checks.iter().map(move |check| (result, check)));
     let count = |kind: Kind, wanted: Outcome| {
@@ -325,7 +325,7 @@ mod tests {
         assert!(!result(id, vec![check("long", 1.0).unjudged("quick run")]).passes(), "nothing was judged");
     }
 
-    /// If a check is only on the list of expected failures of quick runs, its failure in a full run is unexpected.
+    /// A failure that only the list for quick runs expects is unexpected in a full run.
     #[test]
     fn a_run_accepts_the_list_of_its_own_kind() {
         let only_quick = |red: &&Red| red::find(false, red.experiment, red.check).is_none();

@@ -5,7 +5,7 @@
 //! experiment: check | class | command or part of the experiment that shows the cause
 //! ```
 //!
-//! Both are compiled into the program; `scripts/red.sh` verifies that each list is exact.
+//! Both lists are compiled into the program. `scripts/red.sh` verifies that each list is exact.
 
 use super::experiments;
 use serde::Serialize;

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 /// Scenario file compiled into the program.
 #[derive(Debug)]
 pub struct Source {
-    /// File name for error messages.
+    /// File name, for error messages.
     pub name: &'static str,
     /// Content of the file.
     pub text: &'static str,

@@ -175,7 +175,7 @@ impl Watcher for TrialResult {
 }
 
 impl TrialResult {
-    /// Runs `setup`; errors name `source`.
+    /// Runs `setup`. Error messages name `source`.
     ///
     /// # Errors
     /// If the setup does not describe a valid network.

@@ -1,5 +1,5 @@
-//! Worst cases of `schedule::worst` against the simulator: it meets each witness to the picosecond, and no phases on a
-//! grid or at random exceed a bound.
+//! Compares worst cases of `schedule::worst` with the simulator: at the phases of each witness, simulated delay and
+//! jitter equal the computed values to the picosecond, and with random phases no simulated delay exceeds its bound.
 
 use fabric::LinkSpec;
 use fabric::files::Options;
@@ -13,7 +13,7 @@ use std::path::Path;
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// Streams on a fabric, given as node-link JSON.
+/// Streams on a fabric. The fabric is node-link JSON.
 struct Case {
     fabric: String,
     problem: Problem,
@@ -47,7 +47,7 @@ impl Case {
         worst_cases(&self.problem, &self.classes, control).unwrap()
     }
 
-    /// Returns delay and jitter of each stream in the simulator at the phases of `case`, in ps.
+    /// Simulates the phases of `case`. Returns maximum delay and jitter of each stream, in ps.
     fn simulated(&self, case: &WorstCase, control: Control) -> Vec<(u64, u64)> {
         let text = summary::scenario(&self.problem, &self.classes, &self.ends, case, control, "fabric.json");
         let fabric = self.fabric.clone();
@@ -60,19 +60,20 @@ impl Case {
         outcome.jitter.iter().map(|seen| (seen.max_delay_ps, seen.jitter_ps)).collect()
     }
 
-    /// Checks that the simulator meets the witness of `case`.
+    /// Checks that delay and jitter of the stream at the phases of the witness equal the computed values.
     fn meets(&self, case: &WorstCase, control: Control) {
         assert!(case.settled, "{control:?}: {case:?}");
         let name = &self.problem.streams[case.stream].name;
         let (delay, jitter) = self.simulated(case, control)[case.stream];
         assert_eq!((delay, jitter), (case.delay.as_ps(), case.jitter.as_ps()), "{name}, {control:?}: {case:?}");
         assert!(case.delay <= case.bound, "{name}, {control:?}: {case:?}");
-        // Each separation of simultaneous arrivals costs a few picoseconds.
+        // In the witness, arrivals that would be simultaneous are a few picoseconds apart, which reduces the delay by
+        // this amount.
         assert!(!case.exact || case.bound - case.delay <= Time::from_ns(1), "{name}, {control:?}: {case:?}");
     }
 }
 
-/// CPRI streams of the thesis, alone or beside data frames of 1500 bytes with preamble and gap.
+/// CPRI streams of the thesis, without data traffic or with data frames of 1500 bytes including preamble and gap.
 fn thesis(data: bool) -> Case {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("experiments/dtscoe");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
@@ -96,7 +97,8 @@ fn the_worst_case_of_the_thesis_is_exact_and_the_simulator_meets_it() {
         assert!(one.exact, "{one:?}");
         case.meets(one, Control::Strict);
     }
-    // Seven slots, and 12 ns twice behind a longer frame, less the separation of simultaneous arrivals.
+    // Jitter bound: the frames of the seven other streams (5 x 48 ns + 2 x 60 ns), and twice 12 ns behind a longer
+    // frame. The witness is shorter by the separation of simultaneous arrivals.
     assert_eq!(worst[4].jitter_bound(), Time::from_ns(384));
     assert!(worst[4].jitter > Time::from_ps(383_900) && worst[4].jitter_exact, "{:?}", worst[4]);
 }
@@ -104,7 +106,8 @@ fn the_worst_case_of_the_thesis_is_exact_and_the_simulator_meets_it() {
 #[test]
 fn beside_data_the_simulator_meets_the_witness_under_every_control() {
     let case = thesis(true);
-    // Exact beside data: a data frame of 120 ns at two switches, or a gap of 0.96 ns.
+    // Jitter bound: 384 ns as without data, plus the time for which a data frame blocks the port at each of two
+    // switches: 120 ns under strict priority, 11.44 ns (143 B) under 802.3br, 0.96 ns (a gap) under ideal preemption.
     for (control, jitter_ps, exact) in
         [(Control::Strict, 624_000, 6), (Control::Preemption, 406_880, 0), (Control::IdealPreemption, 385_920, 6)]
     {
@@ -116,14 +119,15 @@ fn beside_data_the_simulator_meets_the_witness_under_every_control() {
         let most = worst.iter().map(|one| one.jitter_bound().as_ps()).max().unwrap();
         assert_eq!(most, jitter_ps, "{control:?}");
         assert!(worst.iter().filter(|one| one.exact).count() >= exact, "{control:?}");
-        // Under 802.3br 84 bytes twice: a frame that has just begun is cut behind its least fragment.
+        // Witness under 802.3br: at each of two switches, a data frame that has just begun blocks the port for 84 B,
+        // because its first fragment has a minimum size: 384 ns + 2 x 6.72 ns = 397.44 ns.
         let witness = worst.iter().map(|one| one.jitter).max().unwrap();
         assert!(control != Control::Preemption || witness > Time::from_ps(397_400), "{witness}");
     }
 }
 
-/// Frames of h5 are 64 ns apart behind their slow link, and the next link idles. Those of h1, which arrive one after
-/// the other at s1, fit into this time.
+/// Frames of h5 arrive 64 ns apart, because its link is slow, so that the next link is idle between them. Frames of h1,
+/// which arrive at s1 back to back, fit into this idle time.
 #[test]
 fn idle_time_behind_a_slow_link_is_not_lost_twice() {
     let nodes = ["s1", "s3", "h0", "h1", "h3", "h5"].map(|name| {
@@ -153,13 +157,13 @@ fn idle_time_behind_a_slow_link_is_not_lost_twice() {
     for one in &worst {
         case.meets(one, Control::Strict);
     }
-    // Two frames of 150 ns, one of 16.8 and one of 64.
+    // The jitter bound consists of two frames of 150 ns, one of 16.8 ns and one of 64 ns: 380.8 ns.
     assert_eq!(worst[3].jitter_bound(), Time::from_ps(380_800));
     assert!(worst[3].exact && worst[4].exact, "{worst:?}");
 }
 
-/// Returns a random tree of switches with 2 to 6 hosts that send, with frames of several sizes on links of several
-/// rates. With `data` hosts have one or two streams, half of them of a lower class.
+/// Makes a random tree of switches with 2 to 6 sending hosts, several frame sizes and several link rates. With `data`,
+/// each host has one or two streams, half of them in a lower class.
 fn random(seed: u64, data: bool) -> Case {
     let mut random = Stream::new(seed, 0, purpose("small fabrics"));
     let switches = 1 + random.below(4);
@@ -189,7 +193,7 @@ fn random(seed: u64, data: bool) -> Case {
         link(name, &format!("s{}", random.below(switches)), rate(&mut random));
         let many = if data { 1 + random.below(2) } else { 1 };
         for number in 0..many {
-            // Some streams leave the tree before its root.
+            // Some streams have a receiver other than the host at the root of the tree.
             let to = if random.below(4) == 0 { 1 + (host as u64) % count } else { 0 };
             let period = [4_000, 8_000, 16_000][random.below(3) as usize];
             let frame = [64, 123, 300, 580, 730, 1480][random.below(6) as usize];
@@ -206,8 +210,8 @@ fn random(seed: u64, data: bool) -> Case {
     Case::new(format!("{head}{nodes}], \"links\": [{links}]}}"), &streams)
 }
 
-/// Simulates random phases of random fabrics `seeds`, and the witnesses. Returns the numbers of exact worst cases and
-/// of streams.
+/// Simulates random phases, and the phases of all witnesses, on the random fabrics `seeds`. Returns the number of
+/// streams with an exact worst case and the number of all streams.
 fn compare(seeds: std::ops::Range<u64>, data: bool, control: Control) -> (usize, usize) {
     let (mut exact, mut all) = (0, 0);
     for seed in seeds {
@@ -221,7 +225,8 @@ fn compare(seeds: std::ops::Range<u64>, data: bool, control: Control) -> (usize,
         let mut random = Stream::new(seed, 1, purpose("small fabrics"));
         let count = case.problem.streams.len();
         let mut most = vec![0; count];
-        // Releases near each other in steps of a quarter of the shortest frame, then at random.
+        // In the first 20 runs, phases are close together, in steps of 12 ns; in the other 20 runs, they are uniform
+        // over the period.
         for at in 0..40_u64 {
             let mut phases = worst[0].clone();
             phases.replayed = Time::from_us(32);

@@ -13,10 +13,10 @@ use text::lines::{Line, Panel, Scale, SeriesStyle, svg};
 use text::{Layout, table};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Unspecified parameters of figure 1.6.
+/// Parameters of figure 1.6 that the publication does not specify, with alternative values.
 pub const SAMPLES_CHOICES: &[Choice] =
     &[Choice { source: &SAMPLES, key: "traffic.0.frame", alternatives: &["1000B", "500B"] }];
-/// Unspecified parameters of figure 1.10.
+/// Parameters of figure 1.10 that the publication does not specify, with alternative values.
 pub const RTT_CHOICES: &[Choice] = &[Choice { source: &TIMELY_RTT, key: "fabric.link.delay", alternatives: &["10us"] }];
 
 /// QCN congestion notification messages received by hosts: time and quantised feedback.
@@ -31,7 +31,7 @@ impl Watcher for FeedbackLog {
     }
 }
 
-/// Runs `bg/fig1.6`.
+/// Runs the experiment `bg/fig1.6`.
 pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds", 20, 8);
     let mut frames: BTreeMap<u8, Vec<f64>> = BTreeMap::new();
@@ -45,8 +45,8 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
         let mut feedback = FeedbackLog::default();
         simulation(setup, &SAMPLES)?.run(&mut feedback);
         feedback.0.sort_unstable();
-        // The offered load exceeds the link rate and no sender reduces its rate. Therefore the time between two
-        // notifications is proportional to the number of frames that arrived between them.
+        // The offered load exceeds the link rate, and no sender reduces its rate. Therefore the time between two
+        // notifications is proportional to the number of frames that arrive between them.
         let rate = 2.0 * 5.01e9 / 8.0 / wire as f64;
         for pair in feedback.0.windows(2) {
             let between = (pair[1].0 - pair[0].0).as_secs_f64() * rate;
@@ -59,7 +59,7 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
         let (percent, linear) = (100.0 / mean(between), 1.0 + 9.0 * feedback / 63.0);
         let name = format!("feedback of {} to {}: frames that are sampled", eighth * 8, eighth * 8 + 7);
         let check = Check::new(name, "%", percent, Relation::Equal, linear, 0.15 * linear);
-        // A sample without congestion sends no notification, so the interval between two notifications may contain
+        // A QCN sample without congestion sends no notification, so that the time between two notifications may contain
         // several samples.
         trial.check(if eighth == 0 {
             check.unjudged("samples without congestion send no notification")
@@ -86,7 +86,7 @@ pub fn samples(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `bg/fig1.10`.
+/// Runs the experiment `bg/fig1.10`.
 pub fn round_trip(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     let mut seen = Vec::new();
@@ -101,8 +101,8 @@ pub fn round_trip(trial: &mut Trial) -> Result<(), Failure> {
             let bench = Bench::of(setup, &TIMELY_RTT)?;
             let last = bench.controls.get(&0).and_then(|samples| samples.last()).and_then(|sample| sample.rtt_ps);
             let ours_us = last.map_or(f64::NAN, |ps| ps as f64 / 1e6);
-            // Completion time minus serialisation at the sender: propagation in both directions, serialisation of the
-            // frame at two switches (store-and-forward) and of the acknowledgement at three nodes, without interframe
+            // Expected RTT minus serialisation at the sender: propagation in both directions, serialisation of the
+            // frame at two switches (store-and-forward) and of the acknowledgement at three nodes, without inter-packet
             // gaps.
             let byte_us = Rate::from_gbps(10).serialise(1).as_ps() as f64 / 1e6;
             let (frame, answer) = ((payload + 62 + 8) as f64 * byte_us, (66 + 8) as f64 * byte_us);

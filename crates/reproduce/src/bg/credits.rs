@@ -7,7 +7,7 @@ use crate::registry::{CREDITS, Choice};
 use crate::trial::{Trial, TrialResult};
 use units::{PREAMBLE_BYTES, Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// The source does not specify when credits are granted.
+/// The source does not specify when a receiver grants credits.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &CREDITS, key: "switch.flow_control.update", alternatives: &["1B", "12KB"] },
     Choice { source: &CREDITS, key: "switch.flow_control.regrant", alternatives: &["10us", "10ms"] },
@@ -32,7 +32,7 @@ impl Cable {
         self.rate.serialise(FRAME + WIRE_OVERHEAD_BYTES)
     }
 
-    /// Returns the credit round-trip time: from the start of a frame to the arrival of the message that returns its
+    /// Returns the credit round-trip time: from the start of a frame to the arrival of the grant that returns its
     /// credits.
     fn round_trip(&self) -> Time {
         self.rate.serialise(FRAME + PREAMBLE_BYTES) + self.rate.serialise(64 + PREAMBLE_BYTES) + self.delay * 2
@@ -51,8 +51,8 @@ impl Cable {
 
     /// Runs the scenario with these credits. Returns the measured utilisation of the link and the results.
     fn run(&self, trial: &Trial, credits: &str) -> Result<(f64, TrialResult), Failure> {
-        // Each third of the run lasts 100 round trips, so that one frame more or less is negligible. The first third is
-        // the warm-up.
+        // Each third of the run lasts 100 credit round-trip times, so that a difference of one frame is negligible. The
+        // first third is the warm-up.
         let third = Time::from_us((self.round_trip() * 100).as_ps() / 1_000_000 + 50);
         let us = |time: Time| format!("\"{}us\"", time.as_ps() / 1_000_000);
         let result = trial.run(
@@ -70,7 +70,7 @@ impl Cable {
     }
 }
 
-/// Runs `bg/fig1.7`.
+/// Runs the experiment `bg/fig1.7`.
 pub fn credits(trial: &mut Trial) -> Result<(), Failure> {
     let cables = trial.shorten("cable lengths", METRES.len() as u64, 3) as usize;
     let mut lost = 0;
@@ -131,7 +131,8 @@ pub fn credits(trial: &mut Trial) -> Result<(), Failure> {
     incast(trial)
 }
 
-/// Incast of six hosts over the long link: full queues must drop no frame, for any number of credits and any link loss.
+/// Incast of six hosts over the long link: full queues must drop no frame, with computed credits and with credits for a
+/// single frame, with and without link loss. Without flow control, or if hosts ignore credits, frames must be lost.
 fn incast(trial: &mut Trial) -> Result<(), Failure> {
     let pairs: Vec<String> = (1..=SENDERS).map(|host| format!("[\"H{host}\", \"H{}\"]", SENDERS + 1)).collect();
     let pairs = format!("[{}]", pairs.join(", "));

@@ -6,13 +6,14 @@ use crate::registry::{Choice, INCAST, SPREADING, Source};
 use crate::trial::{Trial, TrialResult};
 use text::{Layout, table};
 
-/// The source does not specify thresholds.
+/// The source does not specify thresholds: alternatives for the buffer size and the rate of the links between switches.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &SPREADING, key: "switch.buffer", alternatives: &["2MB", "16MB"] },
     Choice { source: &INCAST, key: "fabric.link.edge.rate", alternatives: &["80Gbps", "400Gbps"] },
 ];
 
-/// Expected behaviour in both scenarios, in addition to zero loss and full utilisation of the congested port.
+/// Claim of the source about the victim flow, which is checked in both scenarios in addition to zero loss and full
+/// utilisation of the congested port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Claim {
     /// No expectation: negative control without flow control.
@@ -40,7 +41,7 @@ const fn by_output(name: &'static str, value: &'static str, claim: Claim) -> Kin
     Kind { name, key: "switch", value, claim }
 }
 
-/// Thresholds as in fig1.2.toml where the mechanism has thresholds: XOFF above 100 KB, XON 3 KB below. A per-port
+/// Thresholds are those of fig1.2.toml if the mechanism has thresholds: XOFF at 100 KB, XON 3 KB below XOFF. A per-port
 /// buffer is a tenth of the switch's 4 MB, because the largest switch of the scenarios has nine ports. A pause time of
 /// 330 us is close to the maximum at 100 Gbps. Ports react within 3840 bit times as in fig1.2.toml, faster than the
 /// standard requires.
@@ -104,7 +105,7 @@ fn line(trial: &Trial, source: &Source, kind: &'static Kind, entries: usize, con
     Ok(Line { kind, goodput, result })
 }
 
-/// Runs `bg/family`.
+/// Runs the experiment `bg/family`.
 pub fn family(trial: &mut Trial) -> Result<(), Failure> {
     for (name, source, entries) in [("figure 1.3", &SPREADING, 3), ("incast", &INCAST, 8)] {
         let alone = line(trial, source, &KINDS[0], entries, false)?.bystander();

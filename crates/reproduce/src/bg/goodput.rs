@@ -8,7 +8,8 @@ use crate::registry::{Choice, GOODPUT, RENO};
 use crate::trial::Trial;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// The figure specifies neither buffer nor transport; the citation specifies neither timeouts nor acknowledgements.
+/// Figure 1.1 specifies neither buffer nor transport. The publication that the source cites for Reno specifies neither
+/// timeouts nor acknowledgements.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &GOODPUT, key: "switch.egress", alternatives: &["30KB", "1MB"] },
     Choice { source: &GOODPUT, key: "host.transport.nak_interval", alternatives: &["1us", "500us"] },
@@ -21,7 +22,7 @@ const SENDERS: f64 = 8.0;
 /// Offered loads, relative to the receiver's link rate.
 const LOADS: [f64; 12] = [0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 1.05, 1.1, 1.2, 1.5, 2.0, 4.0];
 
-/// Runs `bg/fig1.1`.
+/// Runs the experiment `bg/fig1.1`.
 pub fn goodput(trial: &mut Trial) -> Result<(), Failure> {
     over_load(trial)?;
     reno(trial)
@@ -95,8 +96,8 @@ fn over_load(trial: &mut Trial) -> Result<(), Failure> {
 
 /// Returns the link utilisation of Reno if the bandwidth-delay product is `bdp` segments.
 fn utilisation(trial: &Trial, bdp: u64, seconds: u64, loss: f64) -> Result<f64, Failure> {
-    // The serialisation delay of a segment of 1518 bytes at 10 Mbps is 1230.4 us with overhead. 50 us approximate the
-    // access links.
+    // A segment of 1518 bytes takes 1230.4 us at 10 Mbps, including preamble and gap. The delay of the access links is
+    // approximated by 50 us.
     let round_trip = Time::from_ps(1_230_400_000 * bdp);
     let delay = (round_trip.saturating_sub(Time::from_ps(1_230_400_000 + 50_000_000))) / 2;
     let changes = [
@@ -105,7 +106,7 @@ fn utilisation(trial: &Trial, bdp: u64, seconds: u64, loss: f64) -> Result<f64, 
         ("duration", format!("\"{seconds}s\"")),
     ];
     let result = trial.run(&RENO, &changes)?;
-    // Goodput scaled from payload to wire bytes of full frames, relative to 10 Mbps.
+    // Goodput converted from payload bytes to wire bytes of full frames, as a share of 10 Mbps.
     Ok(result.total_goodput() * (1518 + WIRE_OVERHEAD_BYTES) as f64 / 1460.0 / 1e7)
 }
 

@@ -19,7 +19,8 @@ pub const CHOICES: &[Choice] =
 const FRAME: u64 = 1518;
 /// Cable lengths in m; the propagation delay is 5 ns per metre.
 const METRES: [u64; 6] = [1, 10, 100, 300, 1_000, 10_000];
-/// Number of start offsets within one frame time, for the frames that are being sent when the pause frame must be sent.
+/// Number of start offsets of the third flow (`traffic.2.start`) within one frame time. The offset determines which
+/// part of a frame is already sent when a pause frame must wait for it.
 const PHASES: u64 = 6;
 
 struct Cable<'a> {
@@ -29,12 +30,13 @@ struct Cable<'a> {
 }
 
 impl Cable<'_> {
-    /// Returns the number of lossless frames lost with this headroom at the worst start offset.
+    /// Returns the number of lossless frames that are lost with this headroom, for the start offset with the largest
+    /// loss.
     fn lost(&self, headroom: Option<u64>) -> Result<u64, Failure> {
         let frame = self.rate.serialise(FRAME + WIRE_OVERHEAD_BYTES);
         let mut worst = 0;
         for phase in 0..PHASES {
-            // Long enough for the ingress account to reach XOFF and for the pause to take effect.
+            // The run is long enough for the ingress account to reach XOFF and for the pause to take effect.
             let duration = self.rate.serialise(300_000) + self.delay * 4;
             let mut changes = vec![
                 ("fabric.link.delay", format!("\"{}ns\"", self.delay.as_ps() / 1000)),
@@ -65,7 +67,7 @@ impl Cable<'_> {
     }
 }
 
-/// Runs `bg/fig1.4`.
+/// Runs the experiment `bg/fig1.4`.
 pub fn headroom(trial: &mut Trial) -> Result<(), Failure> {
     let lengths = trial.shorten("cable lengths", METRES.len() as u64, 3) as usize;
     let setup = trial.setup(&HEADROOM, &[])?;

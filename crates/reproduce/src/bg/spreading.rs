@@ -9,7 +9,7 @@ use fabric::{Fabric, NodeId};
 use text::{Layout, table};
 use units::Time;
 
-/// The source does not specify thresholds.
+/// The source does not specify thresholds: alternatives for the XOFF threshold.
 pub const CHOICES: &[Choice] =
     &[Choice { source: &SPREADING, key: "switch.flow_control.xoff", alternatives: &["20KB", "300KB", "auto"] }];
 
@@ -46,7 +46,7 @@ fn run(trial: &Trial, changes: &[(&str, String)]) -> Result<Spread, Failure> {
     Ok(Spread { fabric, result: TrialResult::of(setup, &SPREADING)? })
 }
 
-/// Runs `bg/fig1.2`.
+/// Runs the experiment `bg/fig1.2`.
 pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
     let spread = run(trial, &[])?;
     let steps = [("S1", "L3"), ("S2", "L3"), ("L1", "S1"), ("L1", "S2"), ("H1", "L1"), ("H2", "L1"), ("H3", "L1")];
@@ -98,7 +98,7 @@ fn goodputs(trial: &Trial, changes: &[(&str, String)]) -> Result<(Vec<f64>, u64)
     Ok(((0..3).map(|entry| result.goodput(entry) / 1e9).collect(), result.overflowed()))
 }
 
-/// Runs `bg/fig1.3`.
+/// Runs the experiment `bg/fig1.3`.
 pub fn blocking(trial: &mut Trial) -> Result<(), Failure> {
     let text = |value: &str| value.to_owned();
     let (pfc, lost) = goodputs(trial, &[])?;

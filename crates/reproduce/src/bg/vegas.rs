@@ -9,14 +9,14 @@ use record::control::ControlSample;
 use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 
-/// The alpha and beta thresholds are from Brakmo et al.; the figure does not specify them.
+/// Figure 1.9 does not specify the alpha and beta thresholds: those of Brakmo et al. are used.
 pub const CHOICES: &[Choice] =
     &[Choice { source: &VEGAS, key: "host.transport.vegas_alpha", alternatives: &["1", "3"] }];
 
 /// Payload of a segment, in bytes.
 const SEGMENT: u64 = 1460;
 
-/// Congestion window samples of a flow with a given initial window.
+/// Congestion window samples of one flow in a run.
 struct Seen {
     samples: Vec<ControlSample>,
     /// Minimum RTT, in ps.
@@ -25,7 +25,8 @@ struct Seen {
 
 impl Seen {
     fn of(trial: &Trial, control: &str, segments: u64) -> Result<Seen, Failure> {
-        // Replaces the whole `host.transport` table, because other congestion controls reject the Vegas thresholds.
+        // The whole `host.transport` table is replaced, because other congestion controls reject the keys of the Vegas
+        // thresholds.
         let window = segments * SEGMENT;
         let other = format!(
             "{{ kind = \"tcp\", congestion_control = \"{control}\", delayed_ack = false, \
@@ -67,13 +68,13 @@ impl Seen {
     }
 }
 
-/// Runs `bg/fig1.9`.
+/// Runs the experiment `bg/fig1.9`.
 pub fn vegas(trial: &mut Trial) -> Result<(), Failure> {
-    // The bandwidth-delay product is 81.3 segments. The initial windows are half of it, 3 segments above it and 30
-    // segments above it.
+    // The bandwidth-delay product is 81.3 segments. The three initial windows are 40 segments (half of it), 84 segments
+    // (3 above it) and 111 segments (30 above it).
     let (below, between, above) =
         (Seen::of(trial, "vegas", 40)?, Seen::of(trial, "vegas", 84)?, Seen::of(trial, "vegas", 111)?);
-    // The minimum RTT of the first run is that of the path with an empty queue.
+    // The minimum RTT of the run with the smallest initial window is the RTT of the path with an empty queue.
     let base_ps = below.base_ps;
     let reno = Seen::of(trial, "newreno", 84)?;
     let (from, to, end) = (5.0, 20.0, 300.0);
@@ -93,7 +94,7 @@ pub fn vegas(trial: &mut Trial) -> Result<(), Failure> {
             0.0,
         ));
         let name = format!("Vegas with Diff {name}: a segment in each round trip, or none");
-        // Tolerance: samples are a tenth of an RTT apart, and the smoothed RTT lags behind.
+        // Tolerance: the sampling interval is a tenth of an RTT, and the smoothed RTT lags behind the RTT.
         trial.check(Check::new(name.clone(), "segments/RTT", slope, Relation::Equal, expected, 0.1));
         let waiting = [seen.waiting(base_ps, from, to), seen.waiting(base_ps, 250.0, end)];
         rows.push(vec![

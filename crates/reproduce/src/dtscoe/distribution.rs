@@ -1,4 +1,5 @@
-//! Cost of distributed scheduling: DTSCoE's messages on random trees, compared with centrally computed slots.
+//! Cost of distributed scheduling: DTSCoE reservations on random trees, compared with slots that a central scheduler
+//! computes.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -12,7 +13,7 @@ use text::{Layout, table};
 use units::random::{Stream, purpose};
 use units::{Rate, Time};
 
-/// Four switches at 100 Gbps, two hosts with 10 Gbps links at each, 50 ns per link.
+/// Tree of four switches with links of 100 Gbps; two hosts with 10 Gbps links at each switch; delay of 50 ns per link.
 const SWITCHES: usize = 4;
 const NODES: usize = 3 * SWITCHES;
 const DELAY: Time = Time::from_ns(50);
@@ -26,7 +27,7 @@ fn rate(node: usize) -> Rate {
     Rate::from_gbps(if node < SWITCHES { 100 } else { 10 })
 }
 
-/// Returns the nodes from `node` to the root.
+/// Returns the nodes on the path from `node` to the root.
 fn line(mut node: usize) -> Vec<usize> {
     let mut line = vec![node];
     while node != 0 {
@@ -36,8 +37,8 @@ fn line(mut node: usize) -> Vec<usize> {
     line
 }
 
-/// Returns the links up from the source and down to the receiver. Link 2n is the uplink of node n, link 2n + 1 its
-/// downlink.
+/// Returns the links of the path: uplinks from the source, then downlinks to the receiver. Link 2n is the uplink of
+/// node n, link 2n + 1 its downlink.
 fn path(from: usize, to: usize) -> Vec<usize> {
     let (mut rise, mut fall) = (line(from), line(to));
     while rise.len() > 1 && fall.len() > 1 && rise[rise.len() - 2] == fall[fall.len() - 2] {
@@ -49,7 +50,8 @@ fn path(from: usize, to: usize) -> Vec<usize> {
     rise.into_iter().map(|node| 2 * node).chain(fall.into_iter().rev().map(|node| 2 * node + 1)).collect()
 }
 
-/// Draws streams between hosts, of 64 to 1518 bytes every 100, 200 or 400 us, with the end points of each.
+/// Draws random streams between hosts: 64 to 1518 bytes every 100, 200 or 400 us. Also returns the source and the
+/// receiver of each stream.
 fn streams(count: usize, seed: u64) -> (Problem, Vec<(usize, usize)>) {
     let mut random = Stream::new(seed, 3, purpose("what distribution costs"));
     let (mut streams, mut ends) = (Vec::new(), Vec::new());
@@ -78,26 +80,26 @@ fn streams(count: usize, seed: u64) -> (Problem, Vec<(usize, usize)>) {
     (problem, ends)
 }
 
-/// Results of the requests of all streams.
+/// Results of the slot requests of all streams.
 #[derive(Default)]
 struct Reserved {
     accepted: u64,
     messages: u64,
     /// Times from a stream's first request to its start; accepted streams only.
     waits: Vec<Time>,
-    /// Number of networks in which two frames would overlap on a wire.
+    /// Number of simulated networks in which the reserved slots of two frames overlap on a link.
     meet: u64,
 }
 
-/// Simulates the requests, one after the other or simultaneous if `apart` is zero. Clock offsets are random; nodes take
-/// up to 3 us to process a message.
+/// Simulates the slot requests in intervals of `apart`; simultaneous requests if `apart` is zero. Clock offsets are
+/// random; nodes take up to 3 us to process a message.
 fn reserve(problem: &Problem, ends: &[(usize, usize)], config: Config, apart: Time, seed: u64, sum: &mut Reserved) {
     let mut random = Stream::new(seed, 4, purpose("what distribution costs"));
     let clocks: Vec<Clock> =
         (0..NODES).map(|_| Clock { offset: Time::from_ps(random.below(1 << 50)), drift_ppb: 0 }).collect();
     let wire = |node: usize| Wire { ends: [node, above(node)], rate: rate(node), delay: DELAY };
     let wires: Vec<Wire> = (1..NODES).map(wire).collect();
-    // Of simultaneous requests, one may wait for all others.
+    // With simultaneous requests, a request may wait for all others: use longer timeouts.
     let (answer, pending_lifetime) = (Time::from_ms(100), Time::from_ms(400));
     let config = if apart == Time::ZERO { Config { answer, pending_lifetime, ..config } } else { config };
     let faults = Faults { processing: Time::from_us(3), ..Faults::default() };
@@ -110,7 +112,7 @@ fn reserve(problem: &Problem, ends: &[(usize, usize)], config: Config, apart: Ti
         network.ask(from, SlotRequest { stream, destination: to as u32, frame_bytes, window, start });
         network.run_until(network.now() + apart);
     }
-    // Before the first refresh.
+    // The run ends before the first refresh, so that only messages of the requests are counted.
     network.run_until(Time::from_ms(900));
     sum.messages += network.messages;
     sum.meet += u64::from(network.collision(Time::from_us(400)).is_some());
@@ -128,8 +130,8 @@ fn share(part: u64, of: u64) -> f64 {
     100.0 * part as f64 / of as f64
 }
 
-/// Returns the mean queueing delay of streams with slots, in ns: time from first to last hop minus that without
-/// waiting.
+/// Returns the sum of the queueing delays of all streams with slots in ns (time from first to last hop minus this time
+/// without waiting), and the number of these streams.
 fn waits(problem: &Problem, found: &Schedule) -> (f64, u64) {
     let with = problem.streams.iter().zip(&found.starts).filter_map(|(spec, starts)| Some((spec, starts.as_ref()?)));
     let wait = |(spec, starts): (&StreamSpec, &Vec<Time>)| {
@@ -141,7 +143,7 @@ fn waits(problem: &Problem, found: &Schedule) -> (f64, u64) {
     (all.iter().sum::<u64>() as f64 / 1000.0, all.len() as u64)
 }
 
-/// Runs the experiment.
+/// Runs the experiment `dtscoe/distribution`.
 pub fn run(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("random networks a load", 3, 1);
     let counts: &[usize] = if seeds == 1 { &[800, 1600] } else { &[400, 800, 1200, 1600, 1800] };
@@ -153,7 +155,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
         let total = count as u64 * seeds;
         let (mut centre, mut hops, mut waited, mut lists) = (0, 0, 0.0, 0);
         let [mut earliest, mut tightest, mut at_once, mut short]: [Reserved; 4] = Default::default();
-        // The message length matters only at high load.
+        // Shorter messages are compared only at the highest load, because they make no difference at lower loads.
         let result = count == counts[counts.len() - 1];
         let (mut by_hop, mut links) = (0, 0);
         for seed in 1..=seeds {
@@ -185,7 +187,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
             let accepted = format!("{:.2} %", share(accepted, total));
             rows.push(vec![count.to_string(), who.into(), accepted, format!("{wait:.0} ns"), messages, median, last]);
         };
-        // One message to the central scheduler and one back per stream, and the gates of each node.
+        // Messages of the central scheduler: per stream, a request and a reply; per node, its gate control list.
         row("central", centre, 0.0, a_stream(2 * total + lists), None);
         row("DTSCoE, tightest", tightest.accepted, 0.0, a_stream(tightest.messages), Some(&mut tightest.waits));
         row("DTSCoE, earliest", earliest.accepted, 0.0, a_stream(earliest.messages), Some(&mut earliest.waits));
@@ -198,7 +200,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
             trial.check(Check::exact(name, "%", share(short.accepted, total), Relation::Below, whole));
         }
         row("all at once, tightest", at_once.accepted, 0.0, a_stream(at_once.messages), Some(&mut at_once.waits));
-        // A request over each link and a reply.
+        // Messages of per-hop scheduling: a request and a reply on each link of the path.
         row("each node for itself", hops, waited / by_hop.max(1) as f64, a_stream(2 * links), None);
         meet += earliest.meet + tightest.meet + at_once.meet;
         for (name, ours) in [("tightest place", tightest.accepted), ("tightest place, all at once", at_once.accepted)] {
@@ -221,7 +223,7 @@ pub fn run(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Compares on instances that are small enough for exhaustive search.
+/// Compares the schedulers on instances that are small enough for exhaustive search.
 fn few(trial: &mut Trial) {
     let (mut requested, mut found) = (0, [0u64; 5]);
     for seed in 1..=300 {

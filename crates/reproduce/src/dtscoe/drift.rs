@@ -1,4 +1,4 @@
-//! Slots on drifting clocks: the guard band that separates them for the lifetime of a reservation.
+//! Slots of streams whose clocks drift: the guard band that keeps two slots apart for the lifetime of a reservation.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -17,14 +17,14 @@ const REFRESH: Time = Time::from_ms(100);
 /// Time of a frame of 600 bytes with preamble and gap at 100 Gbps.
 const SLOT: Time = Time::from_ns(48);
 
-/// Returns the largest jitter of the two streams, in ps, over the lifetime of one reservation without renewal. The
-/// second slot starts `guard` after the first. The clock of the first stream is slow, that of the second is fast, and
-/// their initial offsets are random.
+/// Returns the largest jitter of the two streams, in ps, over the lifetime of one reservation that is not refreshed.
+/// The second slot starts `guard` after the first. The clock of the first stream is slow, the clock of the second is
+/// fast, and their initial offsets are random.
 fn jitter_ps(trial: &Trial, config: &Config, guard: Time, seed: u64) -> Result<u64, Failure> {
     let mut random = Stream::new(seed, 3, purpose("clocks"));
     let [first, behind] = [-1, 1]
         .map(|sign| NodeClock { offset: Time::from_ps(random.below(1 << 50)), drift_ppb: sign * DRIFT_PPB as i32 });
-    // A source runs by its own clock: its phase is the clock's value at the start of its slot.
+    // A source sends by its own clock: its phase is the reading of this clock at the start of the slot.
     let phase = |clock: NodeClock, at: Time, period: Time| format!("\"{}ps\"", ((clock.offset + at) % period).as_ps());
     let changes = [
         ("seed", seed.to_string()),
@@ -38,7 +38,7 @@ fn jitter_ps(trial: &Trial, config: &Config, guard: Time, seed: u64) -> Result<u
     Ok(result.summary.jitter.iter().map(|seen| seen.jitter_ps).max().unwrap_or(u64::MAX))
 }
 
-/// Runs `dtscoe/drift`.
+/// Runs the experiment `dtscoe/drift`.
 pub fn run(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds of the clocks", 10, 2);
     let config = Config::new().refreshed_every(REFRESH, DRIFT_PPB);

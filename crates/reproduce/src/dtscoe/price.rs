@@ -1,4 +1,4 @@
-//! Cost of the CPRI protection methods for flows on shared links.
+//! Cost that each mechanism for CPRI streams has for data flows on shared links.
 
 use super::Control;
 use crate::check::{Check, Relation};
@@ -7,8 +7,8 @@ use crate::registry::DTSCOE_PRICE;
 use crate::trial::Trial;
 use text::{Layout, table};
 
-/// Results over all seeds: mean over seeds of the mean and the 99th percentile of completion times in us; frames lost;
-/// largest jitter of CPRI in ns.
+/// Results over all seeds: mean over seeds of the mean and of the 99th percentile of FCTs in us; number of lost frames;
+/// maximum jitter of CPRI streams in ns.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     completed: u64,
@@ -18,13 +18,13 @@ struct Seen {
     jitter_ns: f64,
 }
 
-/// Cyclic queuing of 802.1Qch, for comparison. A cycle is three of the shortest periods; 9 KB of CPRI arrive for one
-/// port in it. Sources and replies must not use the second class of the pair.
+/// Cyclic queuing (802.1Qch), for comparison. A cycle lasts three of the shortest periods; in one cycle, 9 KB of CPRI
+/// frames arrive for one port. Neither data sources nor replies may use the second class of the pair.
 const CYCLES: &str = "[{ cycle = \"1920ns\", classes = [7, 5] }]";
-/// The delay is between (switches - 1) and (switches + 1) cycles.
+/// Bound of the jitter: with cyclic queuing, the delay is at least (switches - 1) and at most (switches + 1) cycles.
 const CYCLES_APART_NS: f64 = 2.0 * 1920.0;
 
-/// Runs all seeds under `control`, or under cyclic queuing if `None`.
+/// Runs all seeds with the mechanism `control`, or with cyclic queuing if it is `None`.
 fn seen(trial: &Trial, control: Option<Control>, with_pfc: bool, seeds: u64) -> Result<Seen, Failure> {
     let mut all = Seen::default();
     for seed in 1..=seeds {
@@ -55,7 +55,7 @@ fn seen(trial: &Trial, control: Option<Control>, with_pfc: bool, seeds: u64) -> 
     Ok(all)
 }
 
-/// Runs `dtscoe/price`.
+/// Runs the experiment `dtscoe/price`.
 pub fn run(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds of the flows", 10, 2);
     let (mut rows, mut worst, mut of_cycles) = (Vec::new(), 0.0_f64, 0.0_f64);

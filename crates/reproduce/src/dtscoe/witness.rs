@@ -1,4 +1,5 @@
-//! Exact worst case of figure 4.3c over all phases of the CPRI sources. The thesis does not give its phases.
+//! Exact worst case of figure 4.3c over all start phases of the CPRI sources, because the thesis does not specify the
+//! phases.
 
 use super::{Control, Starts, TABLE, ns};
 use crate::check::{Check, Relation};
@@ -10,14 +11,14 @@ use schedule::worst::{self, WorstCase, worst_cases};
 use schedule::{Link, Problem, StreamSpec};
 use units::{Rate, Time};
 
-/// Stream of which `experiments/dtscoe/witness.toml` has the phases.
+/// Index of the CPRI stream whose worst-case phases are in `experiments/dtscoe/witness.toml`.
 pub const SHOWN: usize = 4;
 
-/// Jitter of figure 4.3c: with preemption, and by strict priority alone.
+/// Maximum jitter in figure 4.3c: with preemption, and with strict priority only.
 const THESIS_NS: [f64; 2] = [360.0, 480.0];
 
-/// Ports of figure 4.3a, with their number: sources 0 to 7, data sources 8 to 15, then sw1 and sw2 to sw3, sw3 to sw4,
-/// sw4 to the pool and to the data centre.
+/// The streams of figure 4.3a on its ports. Port numbers: 0 to 7 are CPRI sources, 8 to 15 data sources, then sw1 to
+/// sw3, sw2 to sw3, sw3 to sw4, sw4 to the pool and sw4 to the data centre.
 fn problem(data: bool) -> Problem {
     let rate = Rate::from_gbps(100);
     let link = |at: usize| Link { node: format!("port {at}"), port: 0, rate, delay: ns(50) };
@@ -27,7 +28,7 @@ fn problem(data: bool) -> Problem {
         StreamSpec {
             name: format!("{}{source}", if cpri { "cpri" } else { "data" }),
             period: ns(gap),
-            // The thesis counts no preamble and gap: they are within its frame.
+            // Frame lengths in the thesis include preamble and gap (20 B).
             frame_bytes: u64::from(frame) - 20,
             start: Time::ZERO,
             deadline: None,
@@ -44,14 +45,14 @@ fn problem(data: bool) -> Problem {
     }
 }
 
-/// Returns the worst case of each CPRI source, alone or beside data frames of up to 1500 bytes.
+/// Returns the worst case of each CPRI stream, without data traffic or with data frames of up to 1500 bytes.
 fn cases(data: bool, control: worst::Control) -> Vec<WorstCase> {
     let problem = problem(data);
     let classes: Vec<u8> = (0..problem.streams.len()).map(|stream| if stream < 8 { 7 } else { 0 }).collect();
     worst_cases(&problem, &classes, control).unwrap_or_default()
 }
 
-/// Returns the phases of the worst case of cpri4 without data.
+/// Returns the phases of the worst case of stream cpri4 without data traffic.
 pub fn shown() -> Starts {
     cases(false, worst::Control::Strict).get(SHOWN).map_or(Starts::Together, starts)
 }
@@ -60,7 +61,7 @@ fn starts(case: &WorstCase) -> Starts {
     Starts::At("worst case", std::array::from_fn(|flow| case.witness.get(flow).map_or(0, |phase| phase.as_ps())))
 }
 
-/// Returns delay and jitter of a stream in ps with CPRI only, at these phases.
+/// Simulates the CPRI streams without data traffic at these phases. Returns maximum delay and jitter of a stream in ps.
 fn alone(trial: &Trial, stream: usize, starts: Starts) -> Result<(u64, u64), Failure> {
     let Starts::At(_, phases_ps) = starts else { return Ok((0, 0)) };
     let changes = phases_ps.iter().enumerate();
@@ -72,8 +73,8 @@ fn alone(trial: &Trial, stream: usize, starts: Starts) -> Result<(u64, u64), Fai
     Ok(seen.map_or((0, 0), |seen| (seen.max_delay_ps, seen.jitter_ps)))
 }
 
-/// Adds the checks of CPRI alone, and of the bounds beside data. `beside` has the largest jitter in ns that was
-/// measured beside data at the phases of [`shown`], with ideal preemption and by strict priority.
+/// Checks the worst cases without data traffic, and the bounds with data traffic. `beside` has the largest jitter in ns
+/// that was measured with data traffic at the phases of [`shown`], with ideal preemption and with strict priority.
 pub fn check(trial: &mut Trial, beside: [f64; 2]) -> Result<(), Failure> {
     let found = cases(false, worst::Control::Strict);
     let exact = found.iter().filter(|case| case.exact).count();

@@ -25,7 +25,7 @@ fn cross_traffic(gain: f64, tau: f64, byte_counter: f64) -> [f64; 4] {
 /// Loop delays tau of figure 2.10 in ms, and `true` if tau is below the 1.482 ms of lemma 2.1 (stable).
 const DELAYS: [(f64, bool); 6] = [(0.3, true), (0.6, true), (1.2, true), (1.8, false), (2.4, false), (3.3, false)];
 
-/// Runs `eccp/fluid`. If the model has no solution, its checks fail.
+/// Runs the experiment `eccp/fluid`. If the model has no solution, its checks fail.
 pub fn dumbbell(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     let mut means = Vec::new();

@@ -10,13 +10,13 @@ use fluid::stability::{Verdict, report, thesis};
 use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 
-/// Gain G_d as printed in table 2.1, and the value with which the equations yield the printed results.
+/// Gain G_d as printed in table 2.1, and the gain with which the equations yield the printed results.
 pub const GAINS: [(&str, f64); 2] = [("100/128", 100.0 / 128.0), ("1/100", 0.01)];
 /// Number of flows of figure 2.9.
 pub const FLOWS: f64 = 4.0;
 pub const LINK: f64 = 10e9;
 
-/// Returns the parameters of table 2.1 with the gain G_d replaced.
+/// Returns the parameters of table 2.1, with `gain` as the gain G_d.
 pub fn parameters(gain: f64, slope: bool) -> Parameters {
     Parameters {
         gain,
@@ -32,7 +32,7 @@ pub fn parameters(gain: f64, slope: bool) -> Parameters {
     }
 }
 
-/// Returns the model of four flows and a buffer of 1 MB.
+/// Returns the model of four flows and a buffer of 1 MB with loop delay `tau`.
 pub fn model_of(parameters: Parameters, tau: f64) -> Eccp {
     let flows = vec![Flows { count: 4, start: 0.0, rtt: tau, rate: LINK }];
     Eccp::new(Bottleneck { rate: LINK, buffer: 8e6 }, flows, parameters)
@@ -42,7 +42,7 @@ fn model(gain: f64, tau: f64, slope: bool) -> Eccp {
     model_of(parameters(gain, slope), tau)
 }
 
-/// Runs `eccp/lemma2.1`.
+/// Runs the experiment `eccp/lemma2.1`.
 pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, gain) in GAINS {
@@ -107,7 +107,7 @@ pub fn lemma_2_1(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `eccp/lemma2.2`.
+/// Runs the experiment `eccp/lemma2.2`.
 pub fn lemma_2_2(trial: &mut Trial) -> Result<(), Failure> {
     let kb = |cycle: f64| thesis::least_byte_counter(LINK, FLOWS, cycle, 40e-6) / 8e3;
     let name = "least byte counter by table 2.1, T = 1 ms between trains";
@@ -134,7 +134,7 @@ fn at_rest() -> f64 {
     LINK / (FLOWS + p.available * p.equilibrium)
 }
 
-/// Runs `eccp/fig2.8`. If the model has no solution, its checks fail.
+/// Runs the experiment `eccp/fig2.8`. If the model has no solution, its checks fail.
 pub fn phase(trial: &mut Trial) -> Result<(), Failure> {
     for (name, gain) in GAINS {
         let track = Track::of(&mut model(gain, 40e-6, false), [0.25, 0.5], 1e-4);

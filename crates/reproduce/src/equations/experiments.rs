@@ -11,7 +11,7 @@ use crate::registry::{Choice, Experiment, HETFLOW_DUMBBELL};
 use crate::trial::Trial;
 
 const NONE: &[Choice] = &[];
-/// Choice of the frame size: the thesis specifies only its mean.
+/// Alternative frame sizes for the packet-level simulation: the thesis specifies only the mean frame size.
 const FRAMES: &[Choice] =
     &[Choice { source: &HETFLOW_DUMBBELL, key: "host.transport.payload", alternatives: &["138B", "1438B"] }];
 

@@ -16,7 +16,7 @@ pub const LINK: f64 = 10e9;
 /// Loop delay tau, in s.
 pub const TAU: f64 = 10e-6;
 
-/// Returns the parameters of table 3.2 with the scaling factor replaced.
+/// Returns the parameters of table 3.2, with `scaling` as the scaling factor.
 pub fn parameters(scaling: f64) -> Parameters {
     Parameters {
         gain: 1.0 / 128.0,
@@ -36,7 +36,7 @@ pub fn model(count: u32, parameters: Parameters) -> HetFlow {
     HetFlow::new(Bottleneck { rate: LINK, buffer: 8e6 }, flows, parameters)
 }
 
-/// Runs `hetflow/fig3.5`. If the model has no solution, its checks fail.
+/// Runs the experiment `hetflow/fig3.5`. If the model has no solution, its checks fail.
 pub fn cubic(trial: &mut Trial) -> Result<(), Failure> {
     // A single flow with a rate far below the link rate recovers by (3.6) from its initial rate R^ with Fb^ = 64: the
     // rate follows a cubic function of time with a plateau.
@@ -49,7 +49,7 @@ pub fn cubic(trial: &mut Trial) -> Result<(), Failure> {
         let share = (since - p.recovery) / p.recovery;
         rate * (1.0 + p.gain * 64.0 * share * share * share)
     };
-    // The flow starts at the time sigma after its last notification.
+    // The flow starts at the time sigma (the recovery time) after its last notification.
     let off = track.rows.iter().map(|(time, state)| (state[0] / by_3_6(time + p.recovery) - 1.0).abs());
     let worst = off.reduce(f64::max).unwrap_or(f64::NAN);
     trial.check(Check::exact("solution of (3.13) off (3.6), relative, the most", "1", worst, Relation::Below, 1e-5));
@@ -68,7 +68,7 @@ pub fn cubic(trial: &mut Trial) -> Result<(), Failure> {
     hetflow_packets::recovery(trial)
 }
 
-/// Runs `hetflow/fig3.6`. If the model has no solution, its checks fail.
+/// Runs the experiment `hetflow/fig3.6`. If the model has no solution, its checks fail.
 pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     let mut lines = Vec::new();
     let mut rows = Vec::new();
@@ -83,8 +83,8 @@ pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     }
     trial.show("  the fluid alone: mean rate in Gbps and mean queue in B\n");
     trial.show(&table(&["flows", "rate", "queue"], &rows, 0, Layout::Fixed, 2));
-    // Without the feedback quantum, as in the printed equations, the rate remains at its value after the last
-    // notification.
+    // Without the quantum of the feedback, as in the printed equations, the rate keeps the value that it has after the
+    // last notification.
     let mut printed = model(4, Parameters { quantum: 0.0, ..parameters(1500.0) });
     let track = Track::of(&mut printed, [0.1, 0.2], 0.05);
     let moved = match &track.rows[..] {
@@ -102,7 +102,7 @@ pub fn means(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// History of flows whose rates have always been this constant.
+/// History in which the rate has always had this value.
 struct Steady(f64);
 
 impl Past for Steady {
@@ -114,7 +114,8 @@ impl Past for Steady {
     }
 }
 
-/// Returns the time derivative of the rate in the decrease phase, if the rate has been constant before.
+/// Returns the time derivative of the rate in the decrease phase, for flows whose rate has been `rate` at all earlier
+/// times.
 fn slope_at(model: &dyn Model, rate: f64) -> f64 {
     let mut slopes = [0.0; 2];
     let state = [rate, 0.0];
@@ -122,7 +123,7 @@ fn slope_at(model: &dyn Model, rate: f64) -> f64 {
     slopes[0]
 }
 
-/// Runs `hetflow/fig3.7`.
+/// Runs the experiment `hetflow/fig3.7`.
 pub fn portrait(trial: &mut Trial) -> Result<(), Failure> {
     let mut lines = Vec::new();
     for count in [2u32, 5, 10] {

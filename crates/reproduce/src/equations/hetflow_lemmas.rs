@@ -9,21 +9,22 @@ use fluid::models::hetflow::{Parameters, required_buffer};
 use fluid::models::{Bottleneck, Flows, HetFlow, Model};
 use fluid::stability::{Verdict, report, thesis};
 
-/// Why flows converge to fair shares, which the lemma does not explain.
+/// Note: the mechanism by which flows converge to fair shares, which the lemma does not explain.
 const RECOVERY: &str =
     "the cubic of the recovery brings shares together, in seconds: at (3.9) alone every split of the link is at rest";
-/// Why the rate decrease does not affect fairness.
+/// Note: the reason why the rate decrease does not affect fairness.
 const SPLITS: &str =
     "the feedback tells of the sum of rates only: every split of the link is a fixed point, not only C / N (lemma 3.1)";
 
-/// Runs `hetflow/lemma3.1`. If the model has no solution, its checks fail.
+/// Runs the experiment `hetflow/lemma3.1`. If the model has no solution, its checks fail.
 pub fn lemma_3_1(trial: &mut Trial) -> Result<(), Failure> {
     for count in [2, 5, 10] {
         let rest = model(count, parameters(1500.0)).fixed_point().map_or(f64::NAN, |point| point.state[0]);
         let name = format!("{count} flows: rate at the fixed point");
         trial.check(Check::new(name, "Gbps", rest / 1e9, Relation::Equal, LINK / f64::from(count) / 1e9, 0.0));
     }
-    // Convergence to fair shares of two flows with initial rates 7 : 1, and of four flows with different RTTs.
+    // Convergence to fair shares: two flows whose initial rates have the ratio 7 : 1, and four flows with different
+    // RTTs.
     let start = |rate: f64, rtt: f64| Flows { count: 1, start: 0.0, rtt, rate };
     let apart = vec![start(0.7 * LINK, TAU), start(0.1 * LINK, TAU)];
     let delays = [60e-6, 100e-6, 140e-6, 180e-6].map(|rtt| start(0.2 * LINK, rtt)).to_vec();
@@ -45,7 +46,7 @@ pub fn lemma_3_1(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `hetflow/lemma3.2`.
+/// Runs the experiment `hetflow/lemma3.2`.
 pub fn lemma_3_2(trial: &mut Trial) -> Result<(), Failure> {
     let eta = 80e-6;
     let table_3_2 = parameters(1500.0);
@@ -81,7 +82,7 @@ pub fn lemma_3_2(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `hetflow/lemma3.3`.
+/// Runs the experiment `hetflow/lemma3.3`.
 pub fn lemma_3_3(trial: &mut Trial) -> Result<(), Failure> {
     // With sigma = 10 ms and a period of 1 ms, only the integral of ((t - sigma) / sigma)^3 remains.
     let plain = Parameters { gain: 1.0, ..parameters(1500.0) };
@@ -96,8 +97,8 @@ pub fn lemma_3_3(trial: &mut Trial) -> Result<(), Failure> {
             .note("-3 T^3 sigma is printed for -4 T^3 sigma"),
     );
     trial.check(Check::new("the same with -4 T^3 sigma", "s", corrected, Relation::Equal, integral, 1e-9));
-    // With the parameters of table 3.2 and the largest rate cut, the result is less than the buffer needed without a
-    // rate cut.
+    // With the parameters of table 3.2 and the largest rate cut, the recovery adds a negative amount to the needed
+    // buffer.
     let [_, first] = required_buffer(&parameters(1500.0), 64.0, LINK, 0.0, 80e-6 + TAU);
     let name = "what the recovery adds to the buffer, N R^ = C: nothing, as rates begin below R^";
     trial.check(Check::exact(name, "bits", first, Relation::Below, 0.0));

@@ -32,10 +32,10 @@ fn packets(trial: &Trial, flows: u64, milliseconds: u64) -> Result<Bench, Failur
 /// Mean rate per flow in Gbps, and mean queue in KB.
 type Means = (f64, f64);
 
-/// Fluid models that are compared with the packet-level simulation: flows with equal rates; flows with different
-/// initial rates as in the packet-level simulation, in total 80 % of the link rate; flows with equal rates in which the
-/// queue slope in (3.7) is delayed by half as much, which is the mean age of a slope averaged over one sampling
-/// interval.
+/// Fluid models that are compared with the packet-level simulation. `alike`: flows with equal rates. `apart`: flows
+/// with different initial rates as in the packet-level simulation, in total 80 % of the link rate. `half as old`: flows
+/// with equal rates and half the delay of the queue slope in (3.7), because half a sampling interval is the mean age of
+/// a slope that is averaged over this interval.
 const FLUIDS: [&str; 3] = ["alike", "apart", "half as old"];
 
 /// Returns the means over the second half of a run, of the packet-level simulation and then of each model in
@@ -90,7 +90,7 @@ fn show(trial: &mut Trial, rows: &[Vec<String>]) {
     trial.show(&table(&columns, rows, 0, Layout::Fixed, 2));
 }
 
-/// Runs `fluid/hetflow`.
+/// Runs the experiment `fluid/hetflow`.
 pub fn beside(trial: &mut Trial) -> Result<(), Failure> {
     const OFF: f64 = 0.1;
     let milliseconds = trial.shorten("simulated ms", 600, 200);
@@ -110,8 +110,8 @@ pub fn beside(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Figure 3.5 in the packet-level simulation: a burst of another flow causes a rate cut; afterwards the flow recovers
-/// alone and exceeds its previous rate.
+/// Figure 3.5 in the packet-level simulation: a burst of another flow causes a rate cut. Afterwards the first flow is
+/// alone, recovers and exceeds the rate that it had before the cut.
 pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
     let changes = [
         ("fabric.left", "2".to_owned()),
@@ -132,7 +132,7 @@ pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
     let cut = (1..samples.len()).rev().find(|&at| rate(&samples[at]) < rate(&samples[at - 1])).unwrap_or(0);
     let target = samples.get(cut).and_then(|sample| sample.target_bps).unwrap_or(0) as f64 / 1e9;
     let least = samples.get(cut).map_or(f64::NAN, rate);
-    // Samples and rate updates are 100 us apart, a hundredth of sigma.
+    // The sampling interval and the interval of rate updates are 100 us, a hundredth of sigma.
     let after = |ms: u64| samples.get(cut + 10 * ms as usize).map_or(f64::NAN, rate);
     for (name, ours, expected) in [
         ("packets, 10 ms after the last notification: the rate is that before it", after(10), target),
@@ -153,7 +153,7 @@ pub fn recovery(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Results of the testbed experiment (figure 3.15): two hosts each offer 6 Gbps to a link of 10 Gbps.
+/// Results of the testbed experiment of figure 3.15: two hosts offer 6 Gbps each to a link of 10 Gbps.
 struct Pair {
     rates: Vec<f64>,
     link: Vec<f64>,
@@ -180,7 +180,7 @@ impl Pair {
     }
 }
 
-/// Runs `hetflow/fig3.15`.
+/// Runs the experiment `hetflow/fig3.15`.
 pub fn testbed(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 4000, 400);
     let (pair, bench) = Pair::of(trial, milliseconds)?;
@@ -199,7 +199,7 @@ pub fn testbed(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `hetflow/drift`.
+/// Runs the experiment `hetflow/drift`.
 pub fn drift(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 2000, 400);
     let mut rows = Vec::new();

@@ -24,7 +24,7 @@ fn fluid(flows: u64, averaging: &str) -> Result<(f64, f64), Failure> {
     Ok((mean(solved.rates[0]), mean(solved.names.len() - 1)))
 }
 
-/// Runs `fluid/dcqcn`.
+/// Runs the experiment `fluid/dcqcn`.
 pub fn dcqcn(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 480, 120);
     let mut rows = Vec::new();

@@ -11,7 +11,8 @@ pub struct Track {
 }
 
 impl Track {
-    /// Solves `model` until `end`, with one sample per `every`. Means are computed from `from` on. All times are in s.
+    /// Solves `model` until `end` and samples it in intervals of `every`. Means are computed over samples from `from`
+    /// on. All times are in s.
     pub fn of(model: &mut dyn Model, [from, end]: [f64; 2], every: f64) -> Track {
         let mut rows = Vec::new();
         let result = solve(model, end, every, &Options::default(), |time, state| rows.push((time, state.to_vec())));

@@ -40,7 +40,7 @@ const STREAM: Time = Time::from_s(1);
 /// Sampling interval of the link utilisation.
 const SAMPLE_INTERVAL: Time = Time::from_ms(10);
 
-/// Results under the three schemes that the paper compares.
+/// Results under the three flow control schemes that the paper compares.
 struct Three {
     droptail: Series,
     simple: Series,
@@ -63,12 +63,12 @@ impl Three {
     }
 }
 
-/// Returns the mean payload rates of `flow` (0 to 2) while flows 1 to 3 are all active under every scheme. These rates
-/// are the slopes of figures 4 to 6.
+/// Returns the mean payload rate of `flow` (0 to 2) under each scheme, over the time in which flows 1 to 3 are active
+/// under all schemes. These rates are the slopes of figures 4 to 6.
 fn slopes(trial: &mut Trial, flow: usize, duration_s: u64) -> Result<(Three, [f64; 3]), Failure> {
     let three = Three::run(trial, duration_s)?;
     let done = three.named().iter().flat_map(|(_, run)| (0..3).map(|flow| run.done_s(flow))).fold(f64::MAX, f64::min);
-    // The end of the interval is rounded down to a tenth of a second, which is a multiple of the sampling interval.
+    // The end of this time is rounded down to a tenth of a second, which is a multiple of the sampling interval.
     let until = Time::from_ms(((done * 10.0).floor().clamp(1.0, duration_s as f64 * 10.0) * 100.0) as u64);
     let rates = three.named().map(|(_, run)| run.mbps(flow, Time::ZERO, until));
     trial.show(&format!("  flow {}: payload that has arrived, MB (the slope up to {until} is compared)\n", flow + 1));
@@ -98,17 +98,17 @@ fn slow_flow(trial: &mut Trial, flow: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `florax/fig4`.
+/// Runs the experiment `florax/fig4`.
 pub fn fig4(trial: &mut Trial) -> Result<(), Failure> {
     slow_flow(trial, 0)
 }
 
-/// Runs `florax/fig5`.
+/// Runs the experiment `florax/fig5`.
 pub fn fig5(trial: &mut Trial) -> Result<(), Failure> {
     slow_flow(trial, 1)
 }
 
-/// Runs `florax/fig6`.
+/// Runs the experiment `florax/fig6`.
 pub fn fig6(trial: &mut Trial) -> Result<(), Failure> {
     let (three, [per_flow, simple, droptail]) = slopes(trial, 2, 6)?;
     let name = "flow 3, on the fast link: per flow is slower than simple";
@@ -133,7 +133,7 @@ fn two(run: &Series) -> (f64, f64) {
     (run.mbps_after(3, from), run.mbps_after(4, from))
 }
 
-/// Runs `florax/fig7`.
+/// Runs the experiment `florax/fig7`.
 pub fn fig7(trial: &mut Trial) -> Result<(), Failure> {
     let duration = Time::from_s(trial.shorten("seconds", 10, 6));
     let three = Three::run(trial, duration.as_ps() / Time::from_s(1).as_ps())?;
@@ -161,7 +161,8 @@ pub fn fig7(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shows one scheme's throughput over time. Returns the results, and the rates of flows 4 and 5.
+/// Shows the throughput over time under one scheme. Returns the results of all schemes, and the rates of flows 4 and 5
+/// under this scheme.
 fn throughput(trial: &mut Trial, figure: u8, choose: fn(&Three) -> &Series) -> Result<(Three, f64, f64), Failure> {
     let duration = Time::from_s(trial.shorten("seconds", 10, 6));
     let three = Three::run(trial, duration.as_ps() / Time::from_s(1).as_ps())?;
@@ -191,7 +192,7 @@ fn throughput(trial: &mut Trial, figure: u8, choose: fn(&Three) -> &Series) -> R
     Ok((three, tcp, udp))
 }
 
-/// Runs `florax/fig8`.
+/// Runs the experiment `florax/fig8`.
 pub fn fig8(trial: &mut Trial) -> Result<(), Failure> {
     let (three, tcp, udp) = throughput(trial, 8, |three| &three.droptail)?;
     let share = 100.0 * udp / (tcp + udp);
@@ -208,14 +209,14 @@ fn equal(name: &str, tcp: f64, udp: f64) -> Check {
     Check::new(format!("{name}: flows 4 and 5 differ by"), "%", off, Relation::AtMost, 20.0, 0.0).note(note)
 }
 
-/// Runs `florax/fig9`.
+/// Runs the experiment `florax/fig9`.
 pub fn fig9(trial: &mut Trial) -> Result<(), Failure> {
     let (_, tcp, udp) = throughput(trial, 9, |three| &three.simple)?;
     trial.check(equal("simple", tcp, udp));
     Ok(())
 }
 
-/// Runs `florax/fig10`.
+/// Runs the experiment `florax/fig10`.
 pub fn fig10(trial: &mut Trial) -> Result<(), Failure> {
     let (three, tcp, udp) = throughput(trial, 10, |three| &three.per_flow)?;
     trial.check(equal("per flow", tcp, udp));
@@ -237,7 +238,7 @@ fn done(run: &Series) -> f64 {
     (0..3).map(|flow| run.done_s(flow)).fold(0.0, f64::max)
 }
 
-/// Runs `florax/fig11`.
+/// Runs the experiment `florax/fig11`.
 pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
     let setup = trial.setup(&FLORAX_FIG3, &[])?;
     let fabric = &setup.fabric;

@@ -28,12 +28,13 @@ macro_rules! choices {
     };
 }
 
-/// Unspecified parameters of figure 1.
+/// Parameters of figure 1 that the publication does not specify, with alternative values.
 pub const FIG1_CHOICES: &[Choice] =
     choices!(FLORAX_FIG1, Choice { source: &FLORAX_FIG1, key: "fabric.file", alternatives: &["fig1-fast.json"] });
-/// Unspecified parameters of figure 2.
+/// Parameters of figure 2 that the publication does not specify, with alternative values.
 pub const FIG2_CHOICES: &[Choice] = choices!(FLORAX_FIG2);
-/// Unspecified parameters of the experiment with a nonconforming source.
+/// Parameters of the experiment with a nonconforming source that the publication does not specify, with alternative
+/// values.
 pub const NONCONF_CHOICES: &[Choice] = choices!(FLORAX_NONCONF);
 
 /// Returns the payload rate for a wire rate in these scenarios: 1472 of 1538 wire bytes are payload.
@@ -41,7 +42,7 @@ fn payload(mbps: f64) -> f64 {
     mbps * 1472.0 / 1538.0
 }
 
-/// Runs `source` with each of `variants` (name, overrides) and shows the rate of each traffic entry.
+/// Runs `source` with each of `variants` (name, overrides), and shows the payload rate of each traffic entry.
 fn under(
     trial: &mut Trial,
     source: &Source,
@@ -67,7 +68,7 @@ fn under(
     Ok(runs)
 }
 
-/// Runs `florax/fig1`.
+/// Runs the experiment `florax/fig1`.
 pub fn fig1(trial: &mut Trial) -> Result<(), Failure> {
     let entries = ["S1 to D1", "S2 to D1", "S2 to D2"];
     let simple = [(FLOW_CONTROL, SIMPLE.1)];
@@ -105,7 +106,7 @@ pub fn fig1(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `florax/fig2`.
+/// Runs the experiment `florax/fig2`.
 pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
     let traced = ("record.trace", "{ ports = [\"A:D\"] }");
     let variants: [(&str, &[(&str, &str)]); 2] =
@@ -114,7 +115,8 @@ pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
     let get = |run: usize, entry| runs[run].mbps_after(entry, WARM_UP);
     let setup = trial.setup(&FLORAX_FIG2, &[])?;
     let node = |name: &str| setup.fabric.find(name).map(|node| node.0);
-    // Rate of `source` in Mbps in the first backpressure decision; `None` if that decision does not pause `source`.
+    // Rate of the flow of `source` in Mbps at the first backpressure decision; `None` if this decision does not pause
+    // the flow.
     let first = |run: usize, source: &str| {
         let at = runs[run].xoffs.first().map(|xoff| xoff.0);
         let result = runs[run].xoffs.iter().filter(|xoff| Some(xoff.0) == at && xoff.1 == node(source));
@@ -148,7 +150,7 @@ pub fn fig2(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `florax/nonconf`.
+/// Runs the experiment `florax/nonconf`.
 pub fn nonconf(trial: &mut Trial) -> Result<(), Failure> {
     let simple = [(FLOW_CONTROL, SIMPLE.1)];
     let obedient = [("host.ignore_pause", "[]")];

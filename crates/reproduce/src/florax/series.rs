@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use text::lines::{Line, Panel, Scale, svg};
 use units::Time;
 
-/// Flow control mechanism: the paper's name, and its value in a scenario. 802.3x is output-driven and has the same
-/// thresholds as the other schemes. Its pauses are sent once and last at most 65535 quanta (33.5 ms at 1 Gbps). Ports
-/// react within 3840 bit times, faster than the standard requires.
+/// Flow control that the paper calls "simple": its name, and its value in a scenario. 802.3x pauses are triggered by
+/// the output queue, with the same XON and XOFF thresholds as in the other schemes. A pause is sent once and lasts at
+/// most 65535 quanta (33.5 ms at 1 Gbps). Ports react within 3840 bit times, faster than the standard requires.
 pub const SIMPLE: (&str, &str) = (
     "simple",
     "{ kind = \"pause-at-output\", lower = 0.25, upper = 0.5, expiry = \"20ms\", reaction = \"3840 bit times\" }",
@@ -67,7 +67,7 @@ impl Series {
         Series::of(trial.setup(source, changes)?, source)
     }
 
-    /// Runs `setup`; errors name `source`.
+    /// Runs `setup`. Error messages name `source`.
     pub fn of(setup: Setup, source: &Source) -> Result<Series, Failure> {
         let mut series = Series { end: setup.duration, ..Series::default() };
         let mut simulation = simulation(setup, source)?;
@@ -110,7 +110,7 @@ impl Series {
         self.flows.iter().find(|flow| flow.flow == entry).map_or(0, |flow| flow.retransmitted_bytes)
     }
 
-    /// Returns the number of frames dropped because a queue was full or because the sender ignored an XOFF.
+    /// Returns the number of frames dropped by full queues, or because they were sent despite an XOFF.
     pub fn lost(&self) -> u64 {
         let count = |cause: &str| self.summary.packets.dropped.get(cause).copied().unwrap_or(0);
         count("queue full") + count("lossless queue full") + count("nonconforming")

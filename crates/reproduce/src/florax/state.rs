@@ -53,7 +53,7 @@ fn run(trial: &Trial, side: u32, bound: u64) -> Result<Series, Failure> {
     Series::of(setup, &FLORAX_STATE)
 }
 
-/// Runs `florax/state-cost`.
+/// Runs the experiment `florax/state-cost`.
 pub fn state_cost(trial: &mut Trial) -> Result<(), Failure> {
     let sizes = trial.shorten("numbers of flows", SIDES.len() as u64, 3) as usize;
     let names = ["bytes of the fullest table", "bytes of control frames"];

@@ -15,8 +15,8 @@ const POINTS: f64 = 5.0;
 /// Tolerance of Reno's drop rate, in percentage points. It is a fifth to a third of the paper's drop rates, which are
 /// from a single run with a few hundred drops in a few bursts.
 const DROP_POINTS: f64 = 0.1;
-/// Minimum share of all bounces, in %, from which a switch counts as a bounce site. A tie in the queue lengths makes
-/// other switches bounce a few packets.
+/// Minimum share of all bounces, in %, with which a switch counts as a bounce site. With equal queue lengths, other
+/// switches bounce a few packets too.
 const SITE: f64 = 1.0;
 
 const TOLERANCE: &str =
@@ -37,7 +37,7 @@ fn at(shares: &BTreeMap<String, f64>, node: &str) -> f64 {
     shares.get(node).copied().unwrap_or(0.0)
 }
 
-/// Returns the number of switches that are bounce sites only in this run or only in the paper.
+/// Returns the number of switches that are bounce sites in only one of the two: this run and the paper.
 pub(super) fn other_sites(case: &Case, found: &BTreeMap<String, f64>) -> usize {
     let ours = |node: &str| at(found, node) >= SITE;
     let missing = case.sites.iter().filter(|node| !ours(node)).count();
@@ -67,7 +67,7 @@ fn case_checks(trial: &mut Trial, case: &Case, found: &Measured) {
     }
 }
 
-/// Runs `pabo/fig11`, with table II.
+/// Runs the experiment `pabo/fig11`, with table II.
 pub fn many_to_one(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
     let (mut rows, mut drops, mut all) = (Vec::new(), Vec::new(), Vec::new());
@@ -111,7 +111,7 @@ pub fn many_to_one(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `pabo/m2m`.
+/// Runs the experiment `pabo/m2m`.
 pub fn many_to_many(trial: &mut Trial) -> Result<(), Failure> {
     let case = &CASES[4];
     let seeds = seeds(trial);
@@ -138,7 +138,7 @@ pub fn many_to_many(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `pabo/fig12`.
+/// Runs the experiment `pabo/fig12`.
 pub fn displacement(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
     let found = CASES[3].measure(trial, seeds, &[])?;

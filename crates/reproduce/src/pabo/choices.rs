@@ -143,7 +143,7 @@ fn end_to_end(case: &Case, found: &Measured, rows: &mut Rows) {
     rows.add(&name("completion in ms, PABO and Reno"), "PABO far sooner", ours);
 }
 
-/// Runs `pabo/choices`.
+/// Runs the experiment `pabo/choices`.
 pub fn choices(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds", 5, 1);
     let (mut rows, mut dropped, mut open) = (Rows::default(), 0, 0);

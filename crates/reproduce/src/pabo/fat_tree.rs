@@ -6,7 +6,7 @@ use crate::registry::{Choice, PABO_FAT_TREE, PABO_MANY, Source};
 use crate::trial::{Trial, TrialResult};
 use std::collections::BTreeMap;
 
-/// Unspecified parameters of section VI.
+/// Parameters of section VI that the publication does not specify, with alternative values.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &PABO_FAT_TREE, key: "switch.overload.utilisation", alternatives: &["fuller"] },
     Choice { source: &PABO_FAT_TREE, key: "switch.overload.return", alternatives: &["arrival-port"] },
@@ -29,12 +29,13 @@ pub const MANY_CHOICES: &[Choice] = &[
 
 pub(super) const MEASURED: &str = "the source only compares: the other side is measured";
 
-/// Returns the number of seeds for a case. Reno runs are deterministic unless the requests start at random times.
+/// Returns the number of seeds per case. Runs of Reno do not depend on the seed unless the requests start at random
+/// times.
 pub(super) fn seeds(trial: &mut Trial) -> u64 {
     trial.shorten("seeds", 5, 3)
 }
 
-/// Scenario of section VI, with the results in the paper.
+/// A scenario of section VI, with the results that the paper reports for it.
 pub(super) struct Case {
     pub name: &'static str,
     source: &'static Source,
@@ -127,8 +128,8 @@ impl Case {
         Ok(found)
     }
 
-    /// Returns `true` for the case with two clients. Then both traffic entries must set `jitter` to spread the
-    /// requests.
+    /// Returns `true` for the case with two clients. In this case, both traffic entries need a `jitter` that spreads
+    /// the requests.
     pub fn is_many(&self) -> bool {
         self.servers.is_empty()
     }
@@ -151,12 +152,12 @@ pub(super) struct Measured {
     pub without: Vec<TrialResult>,
 }
 
-/// Returns the mean of `of` over the runs.
+/// Returns the mean of the statistic `of` over the runs.
 pub(super) fn mean(runs: &[TrialResult], of: impl Fn(&TrialResult) -> f64) -> f64 {
     runs.iter().map(of).sum::<f64>() / runs.len() as f64
 }
 
-/// Returns the mean share of each switch in %, omitting switches without any.
+/// Returns the mean share of each switch in %, without switches whose share is 0.
 fn shares_by_switch(runs: &[TrialResult], of: impl Fn(&TrialResult) -> Vec<(String, u64)>) -> BTreeMap<String, f64> {
     let mut shares = BTreeMap::new();
     for result in runs {
@@ -169,7 +170,7 @@ fn shares_by_switch(runs: &[TrialResult], of: impl Fn(&TrialResult) -> Vec<(Stri
     shares
 }
 
-/// Returns each switch's share of the bounces, in %.
+/// Returns the share of each switch in the bounces, in %.
 pub(super) fn sites(runs: &[TrialResult]) -> BTreeMap<String, f64> {
     let counts = |result: &TrialResult| {
         bounces(result).switches.into_iter().map(|switch| (switch.node, switch.bounces)).collect()
@@ -203,7 +204,7 @@ impl Measured {
         mean(&self.with, |result| bounces(result).switches.iter().map(|switch| switch.bounces).sum::<u64>() as f64)
     }
 
-    /// Returns each switch's share of Reno's drops, in %.
+    /// Returns the share of each switch in the packets that Reno's switches drop, in %.
     pub fn drops(&self) -> BTreeMap<String, f64> {
         let counts = |result: &TrialResult| {
             let losses = result.summary.losses.iter();

@@ -11,7 +11,7 @@ use record::bounces::BounceSummary;
 use text::{Layout, table as columns};
 use units::Time;
 
-/// The source does not specify the propagation delay.
+/// The source does not specify the propagation delay of links.
 pub const DROP_CHOICES: &[Choice] =
     &[Choice { source: &PABO_TREE, key: "fabric.link.delay", alternatives: &["0.01us", "0.5us"] }];
 
@@ -34,7 +34,8 @@ pub fn severity(packets: u64, seed: u64) -> Vec<(&'static str, String)> {
     vec![(FRAMES, (packets + 1).to_string()), ("seed", seed.to_string())]
 }
 
-/// Returns the overrides for drop-tail switches with the same total buffer and without PABO.
+/// Returns the overrides for drop-tail switches without PABO, in which each port has the same total buffer in a single
+/// queue.
 pub fn without_pabo(packets: u64) -> Vec<(&'static str, String)> {
     let mut changes = severity(packets, 1);
     changes.push(("switch.overload", "\"drop\"".to_owned()));
@@ -46,7 +47,7 @@ pub fn bounces(result: &TrialResult) -> BounceSummary {
     result.summary.bounces.clone().unwrap_or_default()
 }
 
-/// Returns the number of bounces at a switch.
+/// Returns the number of bounces at the switch `node`.
 fn at(bounces: &BounceSummary, node: &str) -> u64 {
     bounces.switches.iter().find(|switch| switch.node == node).map_or(0, |switch| switch.bounces)
 }
@@ -59,12 +60,12 @@ pub fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { f64::NAN } else { 100.0 * part as f64 / whole as f64 }
 }
 
-/// Runs `pabo/drop`.
+/// Runs the experiment `pabo/drop`.
 pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
     for ((name, packets), paper) in SEVERITIES.into_iter().zip([0.13, 44.46, 53.34]) {
         let result = trial.run(&PABO_TREE, &without_pabo(packets))?;
         let injected = result.summary.packets.injected;
-        // Three flows share a link with the rate of one flow, so two thirds of each burst are queued.
+        // Three flows share a link with the rate of one flow, so that two thirds of each burst must be queued.
         let expected = BURSTS * (2 * (packets + 1)).saturating_sub(2 * ROOM);
         let name = |what: &str| format!("{name}, without PABO: {what}");
         trial.check(Check::exact(
@@ -75,7 +76,7 @@ pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
             expected as f64,
         ));
         let rate = percent(lost(&result), injected);
-        // The tolerance is half of the last digit: the paper prints two decimal places.
+        // Tolerance: half a unit of the second decimal place, because the paper prints two decimal places.
         trial.check(Check::new(name("drop rate at S7"), "%", rate, Relation::Equal, paper, 0.005));
         let none = result.summary.bounces.is_none();
         trial.check(Check::exact(
@@ -92,7 +93,8 @@ pub fn drop_rates(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shares in %, one per seed. The check judges their mean; its note has the value farthest from the paper's.
+/// Shares in %, one per seed. The check compares their mean with the paper's share; its note has the share that
+/// deviates most.
 struct Shares(Vec<f64>);
 
 impl Shares {
@@ -113,7 +115,7 @@ fn seeds(trial: &mut Trial) -> u64 {
     trial.shorten("seeds", 5, 2)
 }
 
-/// Runs `pabo/table1`.
+/// Runs the experiment `pabo/table1`.
 pub fn table(trial: &mut Trial) -> Result<(), Failure> {
     let papers: [&[f64]; 3] = [&[43.45, 56.55], &[14.73, 85.27], &[8.82, 84.14, 7.04]];
     let seeds = seeds(trial);
@@ -146,7 +148,8 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
         let what = format!("{name}: checks of the runs themselves that fail");
         trial.check(Check::exact(what, "checks", failed as f64, Relation::Equal, 0.0));
     }
-    // Negative control for the bounce probability: with bouncing only at full queues, the table differs.
+    // Negative control for the bounce probability: if switches bounce only at full queues, the shares differ from table
+    // I.
     let mut changes = severity(500, 1);
     changes.push(("switch.overload.theta", "1".to_owned()));
     let full_only = bounces(&trial.run(&PABO_TREE, &changes)?);
@@ -157,7 +160,7 @@ pub fn table(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `pabo/fig7a`.
+/// Runs the experiment `pabo/fig7a`.
 pub fn per_switch(trial: &mut Trial) -> Result<(), Failure> {
     let names: Vec<String> = (1..=7).map(|number| format!("S{number}")).collect();
     let mut rows = Vec::new();
@@ -183,7 +186,7 @@ pub fn per_switch(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `pabo/fig7b`.
+/// Runs the experiment `pabo/fig7b`.
 pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
     let within = |bounces: &BounceSummary, hops: usize| {
@@ -211,7 +214,7 @@ pub fn total_hops(trial: &mut Trial) -> Result<(), Failure> {
     trial.show(&bars("hops", &["mild", "moderate", "severe"], 100.0, &rows));
     let without = trial.run(&PABO_TREE, &{
         let mut changes = severity(2500, 1);
-        // With queues large enough for all packets, no packet bounces.
+        // Negative control: with queues that hold all packets, no packet bounces.
         changes.push(("switch.queue", "\"100000 packets\"".to_owned()));
         changes
     })?;
@@ -257,7 +260,7 @@ impl SampleSeries {
     }
 }
 
-/// Runs `pabo/fig8`.
+/// Runs the experiment `pabo/fig8`.
 pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     const EVERY_US: u64 = 20;
     let mut changes = severity(500, 1);
@@ -273,7 +276,7 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     let pairs = ports.map(pair);
     let [normal, bounce] = &pairs[3];
 
-    // A peak is a series of samples with frames in the queue at S7's port; gaps of more than 1 ms separate two peaks.
+    // A peak is a series of samples with frames in the queue at the port of S7. Two peaks are at least 1 ms apart.
     let busy: Vec<Time> = normal.iter().map(|sample| sample.0).collect();
     let gap = Time::from_us(EVERY_US) * 50;
     let starts = busy.windows(2).filter(|pair| pair[1] - pair[0] > gap).count() + usize::from(!busy.is_empty());
@@ -328,10 +331,10 @@ pub fn peaks(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `pabo/fig1`.
+/// Runs the experiment `pabo/fig1`.
 pub fn example(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
-    // Figure 1's S1, S2, S3 and S4 are S4, S1, S2 and S3 of the chain topology.
+    // The switches S1, S2, S3 and S4 of figure 1 are S4, S1, S2 and S3 of the chain topology.
     let mut least = [u64::MAX; 4];
     let (mut lost, mut missing) = (0, 0);
     for seed in 1..=seeds {

@@ -9,7 +9,7 @@ use crate::plot::bars;
 use crate::registry::{Choice, PABO_TREE_TCP};
 use crate::trial::Trial;
 
-/// Unspecified parameters of section IV.
+/// Parameters of section IV that the publication does not specify, with alternative values.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &PABO_TREE_TCP, key: "switch.overload.utilisation", alternatives: &["fuller"] },
     Choice { source: &PABO_TREE_TCP, key: "host.transport.initial_window", alternatives: &["rfc5681"] },
@@ -42,7 +42,7 @@ pub(super) fn point(trial: &Trial, theta: f64, lambda: f64, more: &Changes) -> R
     })
 }
 
-/// Returns the difference between the maximum and minimum entropy.
+/// Returns the difference between the maximum and the minimum entropy of the points.
 fn spread(points: &[Point]) -> f64 {
     let (least, most) = points
         .iter()
@@ -50,8 +50,8 @@ fn spread(points: &[Point]) -> f64 {
     most - least
 }
 
-/// Checks panels (a) to (c) of figure 6: theta from 0 in steps of 0.1 with lambda fixed; `end` is the run with theta =
-/// 0.95.
+/// Checks panels (a) to (c) of figure 6: theta rises from 0 in steps of 0.1, lambda is fixed. `end` is the run with
+/// theta = 0.95.
 fn along_theta(trial: &mut Trial, lambda: f64, points: &[Point], end: Point) {
     let name = |what: &str| format!("lambda = {lambda}: {what}");
     let rises = points.windows(2).filter(|pair| pair[1].variance > pair[0].variance).count();
@@ -108,7 +108,7 @@ fn along_lambda(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `pabo/fig6`.
+/// Runs the experiment `pabo/fig6`.
 pub fn separately(trial: &mut Trial) -> Result<(), Failure> {
     let (mut dropped, mut spreads) = (0, Vec::new());
     for lambda in [1.0, 30.0, 100.0] {
@@ -148,10 +148,10 @@ pub fn separately(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shades of the plot, darker for smaller values, as in the paper.
+/// Characters for shades of the text plot, darker for smaller values, as in the paper.
 const SHADES: [char; 6] = ['@', '#', '+', '-', '.', ' '];
 
-/// Runs `pabo/fig5`.
+/// Runs the experiment `pabo/fig5`.
 pub fn grid(trial: &mut Trial) -> Result<(), Failure> {
     let thetas = trial.shorten("values of theta", 11, 6);
     let lambdas = trial.shorten("values of lambda", 10, 4);

@@ -17,8 +17,8 @@ pub fn correlation(x: &[f64], y: &[f64]) -> f64 {
     if scale > 0.0 { product(&x, &y) / scale } else { 0.0 }
 }
 
-/// Returns two standard deviations of the mean of `correlations` rank correlation coefficients, each over `values`
-/// pairs of independent values. The variance of one coefficient is 1 / (values - 1).
+/// Returns two standard deviations of the mean of `correlations` rank correlation coefficients, each of them over
+/// `values` pairs of independent values. The variance of one coefficient is 1 / (values - 1).
 pub fn chance(values: usize, correlations: u64) -> f64 {
     2.0 / ((values as f64 - 1.0) * correlations as f64).sqrt()
 }
@@ -34,11 +34,11 @@ mod tests {
         assert_eq!(correlation(&x, &[1.0, 8.0, 27.0, 64.0]), 1.0);
         assert_eq!(correlation(&x, &[4.0, 3.0, 2.0, 1.0]), -1.0);
         assert_eq!(correlation(&x, &[5.0; 4]), 0.0);
-        // Correlation of the ranks 0, 1.5, 1.5, 3 with 0, 1, 2, 3: 4.5 / sqrt(4.5 * 5).
+        // Ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3: the correlation is 4.5 / sqrt(4.5 * 5).
         assert!((correlation(&x, &[1.0, 2.0, 2.0, 9.0]) - 0.9f64.sqrt()).abs() < 1e-12);
     }
 
-    /// For independent values, about one in twenty means exceeds two standard deviations.
+    /// For independent values, about one in twenty means of coefficients exceeds two standard deviations.
     #[test]
     fn chance_is_two_standard_deviations() {
         let mut stream = Stream::new(1, 0, 0);

@@ -8,10 +8,10 @@ use crate::registry::PABO_TREE;
 use crate::trial::Trial;
 use protocols::pabo::BounceFunction;
 
-/// Packets per burst with moderate congestion.
+/// Number of packets per burst at moderate congestion.
 const MODERATE: u64 = 1500;
 
-/// Runs `pabo/fig3`.
+/// Runs the experiment `pabo/fig3`.
 pub fn bounce_function(trial: &mut Trial) -> Result<(), Failure> {
     const STEPS: usize = 20;
     let utilisation = |step: usize| 0.5 + 0.5 * step as f64 / STEPS as f64;
@@ -64,7 +64,7 @@ fn line(points: &[(f64, f64)]) -> (f64, f64) {
     (xy * xy / (xx * yy), xy / xx)
 }
 
-/// Runs `pabo/fig9a`.
+/// Runs the experiment `pabo/fig9a`.
 pub fn theta(trial: &mut Trial) -> Result<(), Failure> {
     let steps = trial.shorten("values of theta", 20, 5);
     let (mut points, mut dropped) = (Vec::new(), 0);
@@ -97,7 +97,7 @@ pub fn theta(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `pabo/fig9b`.
+/// Runs the experiment `pabo/fig9b`.
 pub fn lambda(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds", 5, 2);
     let mut points: Vec<(f64, f64)> = Vec::new();

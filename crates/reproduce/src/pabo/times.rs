@@ -8,14 +8,14 @@ use crate::failure::Failure;
 use crate::plot::bars;
 use crate::trial::Trial;
 
-/// Upper bound for the paper's "slightly" higher, relative to the other value. The paper does not define it (OPEN).
+/// Largest relative difference that counts as "slightly" higher. The paper does not define this term (OPEN).
 const SLIGHTLY: f64 = 0.1;
 
-/// Upper bound for the paper's "stable": range of the entropies relative to their mean. The paper does not define it
+/// Largest range of the entropies, relative to their mean, that counts as "stable". The paper does not define this term
 /// (OPEN).
 const SMALL_SPREAD: f64 = 0.1;
 
-/// Runs `pabo/fig13`.
+/// Runs the experiment `pabo/fig13`.
 pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
     let (mut rows, mut means, mut deviations) = (Vec::new(), Vec::new(), Vec::new());
@@ -38,7 +38,8 @@ pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
         let name = format!("deviation with PABO, {}, against {}", CASES[at].name, CASES[at - 1].name);
         trial.check(Check::new(name, "us", deviations[at], Relation::Above, deviations[at - 1], 0.0).note(MEASURED));
     }
-    // With 12 servers, one server is near the client, so the mean delay is an exception, as the paper states.
+    // The case with 12 servers is excluded, because one of its servers is near the client, which reduces the mean
+    // delay, as the paper states.
     for at in 1..3 {
         let name = format!("mean delay with PABO, {}, against {}", CASES[at].name, CASES[at - 1].name);
         trial.check(Check::new(name, "us", means[at], Relation::Above, means[at - 1], 0.0).note(MEASURED));
@@ -49,7 +50,7 @@ pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `pabo/fig14`.
+/// Runs the experiment `pabo/fig14`.
 pub fn completions(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = seeds(trial);
     let (mut rows, mut gaps) = (Vec::new(), Vec::new());
@@ -76,7 +77,7 @@ pub fn completions(trial: &mut Trial) -> Result<(), Failure> {
 
 const THETAS: [f64; 11] = [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.99];
 
-/// Runs `pabo/fig15`.
+/// Runs the experiment `pabo/fig15`.
 pub fn over_theta(trial: &mut Trial) -> Result<(), Failure> {
     let seeds = trial.shorten("seeds", 5, 1);
     let (mut runs, mut dropped) = (Vec::new(), 0);

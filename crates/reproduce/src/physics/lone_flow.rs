@@ -9,8 +9,8 @@ use fabric::{Fabric, FabricBuilder, LinkSpec};
 use text::{Layout, table};
 use units::{Rate, Time};
 
-/// Rates in Gbps and delays in ns of the links. Some rates have an integral byte time in ps (they divide 8 Tbps),
-/// others do not.
+/// Rates in Gbps and delays in ns of the links. At some of these rates a byte takes a whole number of picoseconds, at
+/// others it does not.
 const LINKS: [(u64, u64); 6] = [(100, 500), (40, 1_000), (3, 17), (25, 50_000), (7, 5), (400, 2_000)];
 
 fn chain(links: &[(u64, u64)]) -> Option<(Fabric, Forwarding)> {
@@ -27,8 +27,8 @@ fn chain(links: &[(u64, u64)]) -> Option<(Fabric, Forwarding)> {
     Some((fabric, forwarding))
 }
 
-/// Returns the arrival time of the last frame, by recurrence over frames and links. Each frame is preceded by 8 bytes
-/// of preamble and followed by a gap of 12 bytes, which delays only the next frame.
+/// Returns the arrival time of the last frame, computed by a recurrence over frames and links. Each frame is preceded
+/// by 8 bytes of preamble and followed by a gap of 12 bytes, which delays only the next frame.
 fn recurrence(links: &[(u64, u64)], frames: &[u64]) -> Time {
     let mut free = vec![Time::ZERO; links.len()];
     let mut done = Time::ZERO;
@@ -44,7 +44,7 @@ fn recurrence(links: &[(u64, u64)], frames: &[u64]) -> Time {
     done
 }
 
-/// Runs `physics/lone-flow`.
+/// Runs the experiment `physics/lone-flow`.
 pub fn lone_flow(trial: &mut Trial) -> Result<(), Failure> {
     // 123 frames of 1000 + 62 bytes and one frame of 456 + 62 bytes.
     let mut frames = vec![1062; 123];
@@ -68,7 +68,7 @@ pub fn lone_flow(trial: &mut Trial) -> Result<(), Failure> {
     }
     trial.show("  completion time of 123,456 bytes in ps, measured and by the recurrence\n");
     trial.show(&table(&["hops", "measured", "expected"], &rows, 0, Layout::Fixed, 2));
-    // Negative control: a second flow shares the link, so the measured time must exceed the lower bound.
+    // Negative control: if a second flow shares the link, the FCT must exceed that of a single flow.
     let result = trial.run(&LONE_FLOW, &[("traffic.0.pairs", "[[\"H1\", \"H2\"], [\"H1\", \"H2\"]]".to_owned())])?;
     let slowest = result.flows.iter().filter_map(|flow| flow.fct_ps()).max().map_or(f64::NAN, |ps| ps as f64);
     let alone = result.flows.first().map_or(f64::NAN, |flow| flow.baseline_fct_ps as f64);

@@ -6,7 +6,7 @@ use crate::plot::bars;
 use crate::registry::{MAX_MIN, MAX_MIN_TCP};
 use crate::trial::Trial;
 
-/// Runs `physics/max-min`.
+/// Runs the experiment `physics/max-min`.
 pub fn max_min(trial: &mut Trial) -> Result<(), Failure> {
     let result = trial.run(&MAX_MIN, &[])?;
     let got: Vec<f64> = (0..5).map(|entry| result.goodput(entry) / 1e9).collect();

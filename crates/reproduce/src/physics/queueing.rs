@@ -15,11 +15,11 @@ const SERVICE_NS: f64 = 1000.0;
 /// Delay without queueing: serialisation of 1238 bytes (frame and preamble) twice at 100 Gbps and once at 10 Gbps, and
 /// propagation over three cables.
 const FIXED_NS: f64 = 99.04 + 990.4 + 99.04 + 3.0 * 500.0;
-/// Number of batches (method of batch means). Each batch has thousands of busy periods, so that batch means are nearly
-/// independent.
+/// Number of batches (method of batch means). Each batch contains thousands of busy periods, so that the batch means
+/// are nearly independent.
 const BATCHES: u64 = 20;
 
-/// Watcher that interrupts the run at the end of every batch.
+/// Watcher that interrupts the run at the end of each batch.
 struct Batches {
     length: Time,
     next: Time,
@@ -35,7 +35,8 @@ impl Watcher for Batches {
     }
 }
 
-/// Returns the confidence interval of the mean waiting time over batches, in service times, and the number of frames.
+/// Returns the confidence interval of the mean waiting time, computed from batch means, in service times, and the
+/// number of frames.
 fn waits(trial: &Trial, load: f64, frames: u64) -> Result<(Interval, u64), Failure> {
     let rate = Rate::from_gbps(10).scale((load * 100.0).round() as u64, 400);
     let warm_up = Time::from_ms(5);
@@ -62,7 +63,7 @@ fn waits(trial: &Trial, load: f64, frames: u64) -> Result<(Interval, u64), Failu
     Ok((interval(&means, Confidence::P99), count))
 }
 
-/// Runs `physics/md1`.
+/// Runs the experiment `physics/md1`.
 pub fn md1(trial: &mut Trial) -> Result<(), Failure> {
     let most = trial.shorten("frames at load 0.95", 100_000_000, 4_000_000);
     let mut rows = Vec::new();
@@ -98,7 +99,7 @@ pub fn md1(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `physics/little`.
+/// Runs the experiment `physics/little`.
 pub fn little(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 400, 60);
     let sampled_ns = 997;

@@ -51,8 +51,8 @@ impl Watcher for Bench {
     }
 }
 
-/// Returns the bottleneck: the port between the two switches of a dumbbell, or the port of a single switch to its last
-/// host.
+/// Returns the bottleneck: the port between the two switches of a dumbbell, or the port to the last host of a single
+/// switch.
 fn bottleneck(fabric: &Fabric) -> Option<(NodeId, u16)> {
     let mut switches = fabric.switches();
     let first = switches.next()?;
@@ -66,7 +66,7 @@ impl Bench {
         Bench::of(trial.setup(source, changes)?, source)
     }
 
-    /// Runs `setup`; errors name `source`.
+    /// Runs `setup`. Error messages name `source`.
     pub fn of(setup: Setup, source: &Source) -> Result<Bench, Failure> {
         let entries = setup.traffic.flows.iter().map(|flow| usize::from(flow.traffic) + 1).max().unwrap_or(0);
         let wire = |entry: usize| {
@@ -90,7 +90,7 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Returns the sample times after `from` up to the end of the run, one per `every`.
+    /// Returns the times of the samples after `from` up to the end of the run, in intervals of `every`.
     fn sample_times(&self, every: Option<Time>, from: Time) -> impl Iterator<Item = Time> {
         let every = every.unwrap_or(self.end).as_ps();
         (from.as_ps() / every + 1..=self.end.as_ps() / every).map(move |number| Time::from_ps(number * every))

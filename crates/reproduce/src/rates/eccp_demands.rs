@@ -10,7 +10,7 @@ use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 use units::Time;
 
-/// Unspecified parameters of figure 2.21.
+/// Parameters of figure 2.21 that the publication does not specify, with alternative values.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &ECCP_DEMANDS, key: "fabric.link.delay", alternatives: &["10us"] },
     Choice { source: &ECCP_DEMANDS, key: "host.transport.payload", alternatives: &["1438B"] },
@@ -20,7 +20,7 @@ pub const CHOICES: &[Choice] = &[
 const PERIODS: [(&str, f64, f64); 4] =
     [("up to 4 s", 4.0, 1.0), ("4 s to 12.4 s", 4.0, 6.0), ("12.4 s to 14.2 s", 6.0, 6.0), ("from 14.2 s", 3.0, 6.0)];
 
-/// Runs `eccp/fig2.21`.
+/// Runs the experiment `eccp/fig2.21`.
 pub fn demands(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms a period", 3000, 800);
     let mut rows = Vec::new();
@@ -75,7 +75,7 @@ pub fn demands(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `eccp/newflow`.
+/// Runs the experiment `eccp/newflow`.
 pub fn new_flow(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, gain) in GAINS {

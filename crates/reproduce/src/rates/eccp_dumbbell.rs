@@ -11,7 +11,7 @@ use text::lines::{Line, Panel, Scale, SeriesStyle, svg};
 use text::{Layout, table};
 use units::Time;
 
-/// Unspecified parameters of the dumbbell.
+/// Parameters of the dumbbell that the publication does not specify, with alternative values.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.initial_rate", alternatives: &["10Gbps", "1Gbps"] },
     Choice { source: &ECCP_DUMBBELL, key: "host.transport.payload", alternatives: &["438B", "1438B"] },
@@ -22,18 +22,18 @@ pub const CHOICES: &[Choice] = &[
 /// Gain Gd as printed in table 2.1, and the value with which the equations yield the thesis's limit of 1.482 T.
 pub const GAINS: [(&str, f64); 2] = [("Gd = 100/128", 100.0 / 128.0), ("Gd = 1/100", 0.01)];
 
-/// Name, Gd, and probe frames per train. In addition to [`GAINS`], a value of Gd that separates stable from unstable
-/// delays as in the thesis (see `eccp/gain`), with trains too short to disturb the measurements.
-/// `eccp/gain`), with trains too short to disturb the measurements.
+/// Settings: name, Gd, and probe frames per train. In addition to [`GAINS`], there is a setting whose Gd separates
+/// stable from unstable delays as in the thesis (see `eccp/gain`), with trains that are too short to disturb the
+/// measurements.
 const SETTINGS: [(&str, f64, &str); 3] =
     [(GAINS[0].0, GAINS[0].1, "33"), (GAINS[1].0, GAINS[1].1, "33"), ("Gd = 1/20, 2 probes a train", 0.05, "2")];
 
-/// Returns the setting's name in a form for file names.
+/// Returns the name of a setting in a form for file names.
 fn slug(name: &str) -> String {
     name.replace("Gd = ", "").replace(", ", "-").replace([' ', '/'], "-")
 }
 
-/// Samples and statistics of one run that a figure shows.
+/// Samples and statistics of one run that figures 2.10 to 2.17 show.
 pub struct Shown {
     pub cross: Vec<f64>,
     pub queue_kb: Vec<f64>,
@@ -108,7 +108,7 @@ pub fn shown(
     Ok(result)
 }
 
-/// Runs the dumbbell and plots it.
+/// Runs the dumbbell with the overrides `all` and plots this run.
 fn drawn(trial: &mut Trial, [file, title]: [&str; 2], all: &[(&str, String)]) -> Result<Shown, Failure> {
     let bench = Bench::run(trial, &ECCP_DUMBBELL, all)?;
     let kb = |(at, bytes): (f64, f64)| (at, bytes / 1e3);
@@ -138,7 +138,7 @@ pub fn edge_delay(tau_us: u64) -> (&'static str, String) {
     ("fabric.link.edge.delay", format!("\"{}us\"", tau_us / 2 - 2))
 }
 
-/// Runs `eccp/fig2.10`: figures 2.10 to 2.13.
+/// Runs the experiment `eccp/fig2.10`: figures 2.10 to 2.13.
 pub fn delays(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, gain, frames) in SETTINGS {
@@ -170,7 +170,7 @@ pub fn show(trial: &mut Trial, rows: &[Vec<String>]) {
     trial.show(&table(&COLUMNS, rows, 1, Layout::Fixed, 2));
 }
 
-/// Runs `eccp/fig2.14`: figures 2.14 to 2.17.
+/// Runs the experiment `eccp/fig2.14`: figures 2.14 to 2.17.
 pub fn byte_counters(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for (name, gain, frames) in SETTINGS {
@@ -203,8 +203,8 @@ pub fn counters(
     Ok(())
 }
 
-/// Runs `eccp/gain`: how figure 2.10 depends on Gd, and on the probe trains of other flows, which disturb the
-/// measurements.
+/// Runs the experiment `eccp/gain`: dependence of figure 2.10 on Gd, and on the probe trains of other flows, which
+/// disturb the measurements.
 pub fn gains(trial: &mut Trial) -> Result<(), Failure> {
     const SWEEP: [f64; 7] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 100.0 / 128.0];
     const QUICK: [f64; 3] = [0.01, 0.05, 100.0 / 128.0];
@@ -229,8 +229,8 @@ pub fn gains(trial: &mut Trial) -> Result<(), Failure> {
             }
             spreads.push(points);
         }
-        // By (2.18) the stability limit is 1.482 ms: below it all spreads must be at most 1 Gbps, above it they must be
-        // larger.
+        // By (2.18) the stability limit is 1.482 ms. Delays below this limit must have a spread of at most 1 Gbps,
+        // delays above it a larger spread.
         let separates = |at: &usize| {
             let stable = |tau_us: u64| tau_us < 1482;
             delays_us.iter().zip(&spreads).all(|(&tau_us, points)| (points[*at].1 <= 1.0) == stable(tau_us))

@@ -1,12 +1,12 @@
-//! Checks of figures 2.10 to 2.17 of the thesis on runs of its dumbbell. An inequality is judged on the least
-//! favourable seed, an equality on the mean over seeds.
+//! Checks of figures 2.10 to 2.17 of the thesis on runs of the dumbbell. A check of an inequality uses the least
+//! favourable seed, a check of an equality the mean over seeds.
 
 use super::bench::{jain, mean, quantile};
 use super::eccp_dumbbell::{COUNTERS, DELAYS_US, Shown};
 use crate::check::{Check, Relation};
 use crate::trial::Trial;
 
-/// Returns the value of `pick` that is least favourable for the relation, over the seeds.
+/// Returns the value of `pick` over the seeds that is least favourable for the relation.
 fn hardest(relation: Relation, seeds: &[Shown], pick: impl Fn(&Shown) -> f64) -> f64 {
     let values = seeds.iter().map(pick);
     match relation {
@@ -92,7 +92,7 @@ pub fn counters(trial: &mut Trial, name: &str, all: &[Vec<Shown>]) {
     }
     let claim = format!("{name}, BC of 150 and 450 KB: 99 % of queues, the longer, figure 2.16");
     let longer = queue(Relation::Equal, &all[0]).max(queue(Relation::Equal, &all[1]));
-    // The thesis states "up to 299 KB"; the tolerance is a frame of 1500 B. In short runs the queue does not reach this
+    // The thesis states "up to 299 KB". The tolerance is a frame of 1500 B. In short runs the queue does not reach this
     // length.
     let chosen = "a queue that fills its buffer; 300 KB in eccp/buffer and half-cut are chosen for this figure";
     trial.check_in_full(Check::new(claim, "KB", longer, Relation::Equal, 299.0, 1.5).note(chosen));

@@ -13,7 +13,7 @@ use text::lines::{Line, Panel, Scale, SeriesStyle, svg};
 use text::{Layout, table};
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// Unspecified parameters of figure 2.19.
+/// Parameters of figure 2.19 that the publication does not specify, with alternative values.
 pub const PROBE_CHOICES: &[Choice] =
     &[Choice { source: &ECCP_PROBES, key: "traffic.0.frame", alternatives: &["64B", "1000B", "9000B"] }];
 
@@ -38,8 +38,8 @@ impl Watcher for Arrivals {
     }
 }
 
-/// Returns the mean strain (2.1) of probe trains with rate `mu` Gbps, if constant-rate traffic leaves `free` Gbps of 10
-/// Gbps available.
+/// Returns the mean strain (2.1) of probe trains with a rate of `mu` Gbps, while constant-rate traffic leaves `free`
+/// Gbps of 10 Gbps available.
 fn strain(trial: &Trial, free: f64, mu: f64) -> Result<f64, Failure> {
     let wire = PROBE_BYTES + WIRE_OVERHEAD_BYTES;
     let gap = Rate::from_bps((mu * 1e9) as u64).unwrap_or(Rate::MIN).serialise(wire);
@@ -59,8 +59,8 @@ fn strain(trial: &Trial, free: f64, mu: f64) -> Result<f64, Failure> {
     Ok(mean(&times.chunks_exact(TRAIN as usize).map(of_train).collect::<Vec<_>>()))
 }
 
-/// Returns the zero of the regression line through the points with a strain above 0.02: the estimated available
-/// bandwidth.
+/// Returns the estimated available bandwidth: the zero of the regression line through the points with a strain above
+/// 0.02.
 fn knee(points: &[(f64, f64)]) -> f64 {
     let strained: Vec<(f64, f64)> = points.iter().copied().filter(|point| point.1 > 0.02).collect();
     let count = strained.len() as f64;
@@ -70,7 +70,7 @@ fn knee(points: &[(f64, f64)]) -> f64 {
     x - y * along / across
 }
 
-/// Runs `eccp/fig2.19`.
+/// Runs the experiment `eccp/fig2.19`.
 pub fn strains(trial: &mut Trial) -> Result<(), Failure> {
     let steps = trial.shorten("probe rates", 38, 19);
     let (mut lines, mut rows) = (Vec::new(), Vec::new());
@@ -103,7 +103,7 @@ pub fn strains(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `eccp/overhead`.
+/// Runs the experiment `eccp/overhead`.
 pub fn overhead(trial: &mut Trial) -> Result<(), Failure> {
     let milliseconds = trial.shorten("simulated ms", 2000, 400);
     let mut rows = Vec::new();
@@ -120,8 +120,8 @@ pub fn overhead(trial: &mut Trial) -> Result<(), Failure> {
                 bench.link_gbps().into_iter().filter(|sample| sample.0 > 200.0).map(|sample| sample.1).collect();
             let (share, queue) = (10.0 * (mean(&link) - cross), quantile(&bench.queue_bytes(), 0.99) / 1e3);
             let name = format!("{name}, {estimate}: probes, of the link");
-            // The bottleneck carries data and probes. Without loss and retransmissions, its throughput minus the
-            // arriving data is the rate of the probes.
+            // The bottleneck carries data and probes. Without loss and retransmissions, the rate of the probes is its
+            // throughput minus the rate of arriving data.
             let check = Check::new(name.clone(), "%", share, Relation::AtMost, 5.0, 0.0);
             trial.check(if bench.lost() > 0.0 { check.unjudged("frames were lost, and sent again") } else { check });
             rows.push(vec![name, format!("{share:.2}"), format!("{cross:.2}"), format!("{queue:.1}")]);

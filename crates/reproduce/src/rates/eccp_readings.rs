@@ -1,6 +1,6 @@
-//! Alternative interpretations of chapter 2 of the thesis, which differ from that of `eccp/fig2.10`: initial rate 10
-//! Gbps (section 2.7.3), tau as one-way delay (sections 2.6, 2.7.4), a gain of 1/5 (section 2.4.1.4), 300 KB of buffer
-//! (figure 2.16).
+//! Alternative interpretations of chapter 2 of the thesis, which differ from the interpretation of `eccp/fig2.10`: an
+//! initial rate of 10 Gbps (section 2.7.3), tau as one-way delay (sections 2.6, 2.7.4), a gain of 1/5 (section
+//! 2.4.1.4), a buffer of 300 KB (figure 2.16).
 
 use super::eccp_dumbbell::{DELAYS_US, Effort, Shown, counters, edge_delay, show, shown};
 use super::eccp_judge::{self, mean_cross};
@@ -21,7 +21,8 @@ fn with_buffer(mut changes: Changes) -> Changes {
     changes
 }
 
-/// Runs the delays of figure 2.10. `edge` returns the override of the delay of the link between the switches.
+/// Runs the delays of figure 2.10. For each delay, `edge` returns the override of the delay of the link between the
+/// switches.
 fn over_delays(
     trial: &mut Trial,
     effort: Effort,
@@ -43,8 +44,8 @@ fn over_delays(
     Ok(all)
 }
 
-/// Runs `eccp/start`: figures 2.10, 2.12 and 2.13 with initial rate 10 Gbps, for the setting in which they hold with 2
-/// Gbps.
+/// Runs the experiment `eccp/start`: figures 2.10, 2.12 and 2.13 with an initial rate of 10 Gbps, for the setting with
+/// which they hold at an initial rate of 2 Gbps.
 pub fn start(trial: &mut Trial) -> Result<(), Failure> {
     let name = "Gd = 1/20, 2 probes a train, from 10 Gbps";
     let mut changes = changes(0.05, "10Gbps");
@@ -54,21 +55,21 @@ pub fn start(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `eccp/one-way`: tau is the one-way delay, so that the period of the control loop is T + 2 tau.
+/// Runs the experiment `eccp/one-way`: tau is the one-way delay, so that the period of the control loop is T + 2 tau.
 pub fn one_way(trial: &mut Trial) -> Result<(), Failure> {
-    // Flows converge more slowly with these delays, so the warm-up is longer.
+    // With these delays flows converge more slowly, so that the warm-up is longer.
     let effort = Effort { milliseconds: [2000, 1000], ..Effort::THREE };
     let settled = |mut changes: Changes| {
         changes.push(("measure.warm_up", "\"500ms\"".to_owned()));
         changes
     };
-    // tau minus the delay of the two access links.
+    // Delay of the link between the switches: tau minus the delay of the two access links.
     let edge = |tau_us: u64| ("fabric.link.edge.delay", format!("\"{}us\"", tau_us - 2));
     let name = "Gd = 1/100, tau one way";
     let all = over_delays(trial, effort, [name, "one-way"], &settled(changes(0.01, "2Gbps")), edge)?;
     eccp_judge::delays(trial, name, &all);
-    // With initial rate 10 Gbps the link is nearly idle for any delay, so a check that the spread is small would hold
-    // trivially.
+    // With an initial rate of 10 Gbps, the link is nearly idle at any delay. A check for a small spread would hold
+    // trivially, so that only the lower quartile is checked.
     let name = "Gd = 1/100, tau one way, from 10 Gbps";
     let all = over_delays(trial, effort, [name, "one-way-10"], &settled(changes(0.01, "10Gbps")), edge)?;
     for (seeds, delay) in all.iter().zip(DELAYS_US).filter(|(_, (_, stable))| *stable) {
@@ -77,7 +78,7 @@ pub fn one_way(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `eccp/half-cut`: Gd = 1/5, with which the maximum rate reduction (at A_r = 0) is 1/2.
+/// Runs the experiment `eccp/half-cut`: Gd = 1/5, with which the maximum rate reduction (at A_r = 0) is 1/2.
 pub fn half_cut(trial: &mut Trial) -> Result<(), Failure> {
     let name = "Gd = 1/5, from 10 Gbps, 300 KB of buffer";
     let effort = Effort { milliseconds: [3000, 400], ..Effort::THREE };
@@ -91,7 +92,7 @@ pub fn half_cut(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `eccp/buffer`: figures 2.14, 2.16 and 2.17 with a buffer of 300 KB.
+/// Runs the experiment `eccp/buffer`: figures 2.14, 2.16 and 2.17 with a buffer of 300 KB.
 pub fn buffer(trial: &mut Trial) -> Result<(), Failure> {
     let mut short = with_buffer(changes(0.05, "2Gbps"));
     short.push(("host.transport.train_frames", "2".to_owned()));

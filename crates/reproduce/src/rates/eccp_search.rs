@@ -150,7 +150,7 @@ pub static SPACE: Space = Space {
     judge,
 };
 
-/// Judges figures 2.10 to 2.17 for a setting of the parameters.
+/// Judges the claims of figures 2.10 to 2.17 at one setting of the parameters.
 fn judge(setting: &Setting) -> Result<Vec<Claim>, Failure> {
     let mut trial = Trial::new(false, None);
     let runs = |edge: &dyn Fn(u64) -> (&'static str, String), values: &[u64]| {

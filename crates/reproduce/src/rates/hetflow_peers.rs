@@ -6,16 +6,16 @@ use crate::failure::Failure;
 use crate::registry::{Choice, HETFLOW_DUMBBELL, HETFLOW_RTTS};
 use crate::trial::Trial;
 
-/// Unspecified parameters of the dumbbell.
+/// Parameters of the dumbbell that the publication does not specify, with alternative values.
 pub const CHOICES: &[Choice] = &[
     Choice { source: &HETFLOW_DUMBBELL, key: "switch.buffer", alternatives: &["2MB"] },
     Choice { source: &HETFLOW_DUMBBELL, key: "fabric.link.edge.delay", alternatives: &["1us", "20us"] },
 ];
-/// Unspecified parameters of figure 3.12.
+/// Parameters of figure 3.12 that the publication does not specify, with alternative values.
 pub const RTT_CHOICES: &[Choice] = &[Choice { source: &HETFLOW_RTTS, key: "switch.buffer", alternatives: &["2MB"] }];
 
-/// Claims that compare a statistic of two congestion controls. Each claim is judged by the lower end of a 95 %
-/// confidence interval over seeds.
+/// Claims that compare a statistic of two congestion controls. Each claim is judged by the lower limit of the 95 %
+/// confidence interval of the difference over seeds.
 struct Claim<'a> {
     compared: &'a Compared,
     of: &'a str,
@@ -56,7 +56,7 @@ fn apart(trial: &mut Trial, case: Case, figure: &str, of: &str) -> Result<(), Fa
     Ok(())
 }
 
-/// Runs `hetflow/fig3.9`.
+/// Runs the experiment `hetflow/fig3.9`.
 pub fn four_and_ten(trial: &mut Trial) -> Result<(), Failure> {
     for flows in [4, 10] {
         let of = format!("{flows} flows");
@@ -81,17 +81,17 @@ pub fn four_and_ten(trial: &mut Trial) -> Result<(), Failure> {
 fn of_many(gbps: u64) -> Case {
     let mut case = Case { gbps, sampling: "20KB", starts: "100ms", ..Case::of(38) };
     if gbps > 10 {
-        // At 100 Gbps the frames are larger (1500 B), to shorten the run.
+        // At 100 Gbps the frames are larger (1500 B), which shortens the simulation.
         case.payload_bytes = vec![1438];
     }
     case
 }
 
-/// Runs `hetflow/fig3.10`.
+/// Runs the experiment `hetflow/fig3.10`.
 pub fn thirty_eight(trial: &mut Trial) -> Result<(), Failure> {
     let compared = Compared::run(trial, &of_many(10), "fig3.10", "38 flows, 10 Gbps")?;
-    // The thesis mentions segments of 16 to 64 KB and does not specify after how many bytes TIMELY measures an RTT in
-    // its simulation. The minimum is one frame.
+    // TIMELY measures an RTT per segment. The thesis mentions segments of 16 to 64 KB, but does not specify the segment
+    // size of its simulation. The smallest possible segment is one frame.
     let case = Case { timely: ", segment = \"538B\"", peers: &[Peer::Timely], ..of_many(10) };
     let by_frame = Compared::run(trial, &case, "fig3.10-by-frame", "38 flows, 10 Gbps, a segment a frame")?;
     let claim = Claim { compared: &compared, of: "38 flows, 10 Gbps" };
@@ -115,7 +115,7 @@ pub fn thirty_eight(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `hetflow/fig3.11`.
+/// Runs the experiment `hetflow/fig3.11`.
 pub fn hundred(trial: &mut Trial) -> Result<(), Failure> {
     let compared = Compared::run(trial, &of_many(100), "fig3.11", "38 flows, 100 Gbps")?;
     let claim = Claim { compared: &compared, of: "38 flows, 100 Gbps" };
@@ -147,7 +147,7 @@ fn desired(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `hetflow/fig3.12`.
+/// Runs the experiment `hetflow/fig3.12`.
 pub fn round_trips(trial: &mut Trial) -> Result<(), Failure> {
     let case = Case { source: &HETFLOW_RTTS, ..Case::of(4) };
     let of = "RTTs of 60 to 180 us";
@@ -174,7 +174,7 @@ pub fn round_trips(trial: &mut Trial) -> Result<(), Failure> {
     apart(trial, Case { source: &HETFLOW_RTTS, ..Case::of(4) }, "fig3.12", of)
 }
 
-/// Runs `hetflow/fig3.13`.
+/// Runs the experiment `hetflow/fig3.13`.
 pub fn sizes(trial: &mut Trial) -> Result<(), Failure> {
     let case = Case { payload_bytes: vec![138, 538, 938, 1338], ..Case::of(4) };
     let of = "frames of 200 to 1400 B";

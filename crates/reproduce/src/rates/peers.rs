@@ -9,7 +9,7 @@ use text::lines::{Line, Panel, Scale, svg};
 use text::{Layout, table};
 use units::Time;
 
-/// Congestion controls of chapter 3, and the data centre congestion controls that the chapter cites.
+/// Congestion controls of chapter 3 of the thesis, and the data centre congestion controls that the chapter cites.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Peer {
     HetFlow,
@@ -37,7 +37,7 @@ pub struct Case {
     pub starts: &'static str,
     /// HetFlow's BC_r (sampling interval in bytes).
     pub sampling: &'static str,
-    /// Further TIMELY parameters that the thesis does not specify, each preceded by a comma.
+    /// Further TIMELY parameters, which the thesis does not specify; each is preceded by a comma.
     pub timely: &'static str,
     /// Demand of each flow in Mbps; `None` for the link rate.
     pub desired_mbps: Option<u64>,
@@ -135,7 +135,7 @@ impl Case {
 pub struct PeerResult {
     /// Jain's index of the flows' mean rates on the wire.
     pub jain: f64,
-    /// Mean of Jain's index over intervals of 10 ms, which is the fairness visible in a plot of rates over time.
+    /// Mean of Jain's index over intervals of 10 ms: the fairness that is visible in a plot of rates over time.
     pub jain_over_time: f64,
     /// Share of the link rate used by data frames.
     pub used: f64,
@@ -146,8 +146,8 @@ pub struct PeerResult {
     pub lost: f64,
 }
 
-/// Returns the mean of `pick` over seeds, and half the width of its 95 % confidence interval (Student's t
-/// distribution).
+/// Returns the mean of `pick` over seeds, and half the width of its 95 % confidence interval (Student's
+/// t-distribution).
 pub fn interval(result: &[PeerResult], pick: impl Fn(&PeerResult) -> f64) -> (f64, f64) {
     const T: [f64; 10] = [f64::INFINITY, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262];
     let values: Vec<f64> = result.iter().map(pick).collect();
@@ -208,7 +208,7 @@ impl Compared {
         Ok(Compared(all))
     }
 
-    /// Returns the results with those of the congestion controls in `other` replaced.
+    /// Returns the results, with those of the congestion controls in `other` replaced by the results in `other`.
     pub fn with(&self, other: Compared) -> Compared {
         let kept = self.0.iter().filter(|(peer, _)| other.0.iter().all(|(new, _)| new != peer)).cloned();
         Compared(kept.chain(other.0.iter().cloned()).collect())
@@ -224,8 +224,8 @@ impl Compared {
         interval(self.of(peer), pick).0
     }
 
-    /// Returns the lower end of the 95 % confidence interval of the difference of `pick` between `a` and `b`, paired by
-    /// seed. With a single seed, returns the difference.
+    /// Returns the lower limit of the 95 % confidence interval of the mean difference of `pick` between `a` and `b`,
+    /// paired by seed. With a single seed, returns the difference.
     pub fn surely_above(&self, a: Peer, b: Peer, pick: impl Fn(&PeerResult) -> f64) -> f64 {
         let pairs = self.of(a).iter().zip(self.of(b));
         let differences: Vec<PeerResult> =
@@ -238,7 +238,7 @@ impl Compared {
 /// Plots the flows' rates, the cross traffic and the queue length over time.
 fn picture(bench: &Bench, case: &Case, title: &str) -> String {
     let rows = bench.arrived_gbps(Time::ZERO);
-    // Means over 10 ms smooth out single frames and rate cuts, so that the plot shows fairness.
+    // Means over 10 ms filter out single frames and rate cuts, so that the plot shows fairness.
     let smooth = |pick: &dyn Fn(&[f64]) -> f64| -> Vec<(f64, f64)> {
         let point =
             |part: &[(f64, Vec<f64>)]| (part[0].0, mean(&part.iter().map(|row| pick(&row.1)).collect::<Vec<_>>()));

@@ -7,7 +7,7 @@ use crate::registry::{Choice, IRN};
 use crate::trial::{Trial, TrialResult};
 use text::{Layout, table};
 
-/// IRN's PFC threshold reserves 20 KB of the 240 KB per port as headroom; IRN's flow size distribution is not
+/// With the PFC threshold of IRN, 20 KB of the 240 KB per port are headroom. The flow size distribution of IRN is not
 /// published.
 pub const CHOICES: &[Choice] =
     &[Choice { source: &IRN, key: "switch.flow_control.xoff", alternatives: &["100KB", "200KB"] }];
@@ -45,7 +45,7 @@ fn seen(result: &TrialResult) -> Seen {
     }
 }
 
-/// Runs `irn/fat-tree`.
+/// Runs the experiment `irn/fat-tree`.
 pub fn fat_tree(trial: &mut Trial) -> Result<(), Failure> {
     let stop_ms = trial.shorten("ms in which flows arrive", 2, 1);
     let controls = if trial.quick { vec!["roce", "dcqcn"] } else { vec!["roce", "dcqcn", "timely", "hpcc"] };
@@ -53,7 +53,8 @@ pub fn fat_tree(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for control in controls {
         let mut run = |selective: bool, pfc: bool| -> Result<Seen, Failure> {
-            // For the lossless case the paper disables timeouts: pauses or low rates would trigger spurious timeouts.
+            // In the lossless case the paper disables timeouts, because pauses or low rates would trigger spurious
+            // timeouts.
             let recovery = match (selective, pfc) {
                 (true, _) => "loss_recovery = \"selective\"",
                 (false, true) => "timeout = \"never\"",

@@ -11,22 +11,22 @@ use std::sync::{Mutex, PoisonError};
 
 const DESCRIPTION: &str = "search.json";
 
-/// Error of a search's folder.
+/// Error of the folder of a search.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchFailure {
-    /// The folder has files, but no search.
+    /// The folder has files but no search description.
     #[error("{path}: the folder has files, and none of them is {DESCRIPTION}")]
     NoSearch {
         /// Folder.
         path: PathBuf,
     },
-    /// The folder has another search, or one of another version.
+    /// The folder has a search of other choices, or of another version of tidegate.
     #[error("{path}: the folder has a search of other choices or of another version of tidegate")]
     Other {
         /// Folder.
         path: PathBuf,
     },
-    /// A line of a file is no result.
+    /// A line of a file is not the result of a point.
     #[error("{file}:{line}: {message}")]
     Line {
         /// File.
@@ -51,7 +51,7 @@ fn io_error(path: &Path) -> impl FnOnce(io::Error) -> SearchFailure {
     move |error| SearchFailure::Io { path, error }
 }
 
-/// An open folder; results are appended to the file of one part.
+/// Folder of a search. Results are appended to the file of one part.
 #[derive(Debug)]
 pub struct SearchFolder {
     path: PathBuf,
@@ -59,7 +59,8 @@ pub struct SearchFolder {
     file_path: PathBuf,
 }
 
-/// Returns the description of a search: results are comparable if it is equal.
+/// Returns the description of a search. The results of two searches are comparable only if their descriptions are
+/// equal.
 fn description(space: &Space) -> Value {
     let choices: Vec<Value> = space
         .choices
@@ -73,7 +74,7 @@ fn description(space: &Space) -> Value {
 }
 
 impl SearchFolder {
-    /// Opens or creates the folder at `path` for `part` of `parts`, from 1.
+    /// Opens or creates the folder at `path` for part `part` of `parts`; parts are numbered from 1.
     ///
     /// # Errors
     /// If the folder has other files or another search, or cannot be written.
@@ -115,10 +116,11 @@ impl SearchFolder {
         line.and_then(|line| file.write_all(line.as_bytes())).map_err(io_error(&self.file_path))
     }
 
-    /// Returns the results of all parts, by point, and the number of lines that an interruption cut.
+    /// Returns the results of all parts, by point, and the number of incomplete lines, which interrupted runs have
+    /// left.
     ///
     /// # Errors
-    /// If a complete line is no result, or a file cannot be read.
+    /// If a complete line is not a result, or a file cannot be read.
     pub fn results(&self) -> Result<(BTreeMap<u64, PointResult>, usize), SearchFailure> {
         let (mut results, mut cut) = (BTreeMap::new(), 0);
         let mut files = Vec::new();
@@ -137,7 +139,7 @@ impl SearchFolder {
                     Ok(result) => {
                         results.insert(result.point, result);
                     }
-                    // Only a line that was cut is incomplete JSON.
+                    // Only an incomplete line ends before the end of its JSON value.
                     Err(error) if error.is_eof() => cut += 1,
                     Err(error) => {
                         return Err(SearchFailure::Line { file, line: at + 1, message: error.to_string() });
@@ -149,7 +151,7 @@ impl SearchFolder {
     }
 }
 
-/// Ends a last line that an interruption has cut, so that the next result has a line of its own.
+/// Completes a last line that an interrupted run has left incomplete, so that the next result starts on a new line.
 fn end_line(file: &mut File) -> io::Result<()> {
     let length = file.seek(SeekFrom::End(0))?;
     if length == 0 {
@@ -166,7 +168,7 @@ mod tests {
     use super::*;
     use crate::papers::SPACES;
 
-    /// A folder that is removed with it.
+    /// Temporary folder; it is deleted when the value is dropped.
     struct Scratch(PathBuf);
 
     impl Scratch {

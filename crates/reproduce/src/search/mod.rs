@@ -1,11 +1,12 @@
-//! `reproduce --search`: varies all open choices of a paper jointly, and judges its claims at each setting.
+//! `reproduce --search`: varies all unspecified parameters (open choices) of a paper jointly, and judges its claims at
+//! each setting.
 //!
 //! ```text
 //!  Space: open choices x alternatives --point number--> setting --judge--> claims --> points*.jsonl
 //!                                                         all points*.jsonl of a folder --> SearchReport
 //! ```
 //!
-//! A claim that fails is an open choice of the paper only if one setting satisfies its whole figure.
+//! Failed claims of a figure are attributed to an open choice only if one setting satisfies all claims of the figure.
 
 mod folder;
 mod report;
@@ -18,7 +19,7 @@ use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// One value of an open choice.
+/// One alternative value of an open choice.
 #[derive(Debug)]
 pub struct Alternative {
     /// Value in the words of the paper.
@@ -27,14 +28,14 @@ pub struct Alternative {
     pub changes: &'static [(&'static str, &'static str)],
 }
 
-/// One open choice of a paper.
+/// An open choice: a parameter that a paper does not specify, or specifies in contradictory ways.
 #[derive(Debug)]
 pub struct OpenChoice {
     /// Name, unique in the space.
     pub name: &'static str,
-    /// Section or table that leaves it open or contradicts another.
+    /// Section or table that leaves the choice open, or that contradicts another section.
     pub source: &'static str,
-    /// At least two; the first is that of the experiments.
+    /// At least two alternatives; the first is the value that the experiments use.
     pub alternatives: &'static [Alternative],
 }
 
@@ -49,16 +50,16 @@ pub struct Space {
     pub judge: fn(&Setting) -> Result<Vec<Claim>, Failure>,
 }
 
-/// A claim at one setting.
+/// A claim of the paper, compared with the measurement at one setting.
 #[derive(Debug)]
 pub struct Claim {
     /// Figure or equation of the paper.
     pub figure: &'static str,
-    /// Comparison with the paper's number; its name is the same at each setting.
+    /// Comparison with the paper's number. A claim has the same name at each setting.
     pub check: Check,
 }
 
-/// One combination of alternatives.
+/// One combination of alternatives, with one alternative of each choice.
 #[derive(Debug)]
 pub struct Setting {
     space: &'static Space,
@@ -71,7 +72,7 @@ impl Setting {
         self.space.choices.iter().zip(&self.chosen).map(|(choice, &at)| (choice, &choice.alternatives[at]))
     }
 
-    /// Returns the label that the choice with this name has; empty for an unknown name.
+    /// Returns the label of the alternative that the choice `name` has; empty for an unknown name.
     pub fn label(&self, name: &str) -> &'static str {
         self.pairs().find(|(choice, _)| choice.name == name).map_or("", |(_, alternative)| alternative.label)
     }
@@ -83,12 +84,12 @@ impl Setting {
     }
 }
 
-/// The result of one point: a line of a `points*.jsonl`.
+/// The result of one point, which is a line of a `points*.jsonl` file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointResult {
     /// Number of the point.
     pub point: u64,
-    /// Label of each choice.
+    /// Label of the alternative of each choice, by name of the choice.
     pub setting: BTreeMap<String, String>,
     /// Claims in the order in which they are judged.
     pub claims: Vec<ClaimResult>,
@@ -99,7 +100,7 @@ pub struct PointResult {
 pub struct ClaimResult {
     /// Figure or equation of the paper.
     pub figure: String,
-    /// Claim.
+    /// Name of the claim.
     pub claim: String,
     /// Unit of both numbers.
     pub unit: String,
@@ -107,7 +108,7 @@ pub struct ClaimResult {
     pub relation: String,
     /// The paper's number.
     pub paper: f64,
-    /// Measured number; `None` if there is none.
+    /// Measured number; `None` if there is no finite number.
     pub ours: Option<f64>,
     /// Whether the relation holds.
     pub pass: bool,
@@ -119,11 +120,12 @@ impl Space {
         self.choices.iter().map(|choice| choice.alternatives.len() as u64).product()
     }
 
-    /// Returns the setting of a point. Point 0 has the first alternative of each choice, and the first
-    /// [`settings`](Space::settings) points are all different; later ones repeat them.
+    /// Returns the setting of a point. Point 0 has the first alternative of each choice. The first
+    /// [`settings`](Space::settings) points are all different; later points repeat them.
     pub fn setting(&'static self, point: u64) -> Setting {
         let settings = self.settings();
-        // The steps of a walk over all settings: neighbours of the walk differ in most choices.
+        // Consecutive points differ by `step` in the enumeration of all settings. The golden ratio makes them differ in
+        // most choices.
         let step = coprime_near(settings, (settings as f64 * 0.618_033_988_75) as u64);
         let mut index = (u128::from(point) * u128::from(step) % u128::from(settings)) as u64;
         let chosen = self.choices.iter().map(|choice| {
@@ -138,7 +140,7 @@ impl Space {
     /// Judges the claims at a point.
     ///
     /// # Errors
-    /// If a setting describes no valid network, or a claim is not judged: an error in the space.
+    /// If a setting does not describe a valid network, or if a claim is not judged, which is an error in the space.
     pub fn judge(&'static self, point: u64) -> Result<PointResult, Failure> {
         let setting = self.setting(point);
         let claims = (self.judge)(&setting)?;
@@ -168,7 +170,7 @@ impl ClaimResult {
     }
 }
 
-/// Returns the first number from `start` on that has no common divisor with `count`; 1 for a count of 1.
+/// Returns the first number from `start` on (at least 1) that is coprime to `count`.
 fn coprime_near(count: u64, start: u64) -> u64 {
     fn divisor(a: u64, b: u64) -> u64 {
         if b == 0 { a } else { divisor(b, a % b) }
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!((last.label("a"), last.label("b"), last.label("c")), ("0", "x", ""), "the walk begins again");
     }
 
-    /// Each alternative is valid beside the first alternatives of the other choices.
+    /// Each alternative is valid in combination with the first alternatives of the other choices.
     #[test]
     fn alternatives_name_keys_of_the_scenario() {
         for choice in ECCP_SPACE.choices {

@@ -1,4 +1,5 @@
-//! Conclusion of a search: the best setting, and claims that no setting satisfies, alone or together.
+//! Conclusions of a search: the best setting, claims that no setting satisfies, and pairs of claims that no setting
+//! satisfies together.
 
 use super::{ClaimResult, PointResult, Space};
 use serde::Serialize;
@@ -7,21 +8,21 @@ use std::fmt::Write;
 use text::numbers::counted;
 use text::{Layout, table};
 
-/// Pairs of claims that the text lists; JSON has all.
+/// Maximum number of pairs of claims that the text lists; the JSON output has all pairs.
 const LISTED_PAIRS: usize = 20;
 
-/// Conclusion of a search. JSON has the fields in this order.
+/// Conclusions of a search. The JSON output has the fields in this order.
 #[derive(Debug, Serialize)]
 pub struct SearchReport {
-    /// Paper.
+    /// Name of the paper.
     pub search: &'static str,
-    /// Settings of the space.
+    /// Number of settings of the space.
     pub settings: u64,
-    /// Settings that were judged.
+    /// Number of settings that were judged.
     pub judged: usize,
-    /// Lines of files that an interruption cut; their points are open.
+    /// Number of incomplete lines, which interrupted runs have left; the points of these lines are not judged.
     pub cut_lines: usize,
-    /// Point whose setting satisfies most claims; the first of several.
+    /// The point whose setting satisfies most claims; of several such points, the first.
     pub best: Option<PointResult>,
     /// Number of claims.
     pub claims: usize,
@@ -38,13 +39,14 @@ pub struct SearchReport {
 pub struct FigureReport {
     /// Figure of the paper.
     pub figure: String,
-    /// Number of its claims.
+    /// Number of claims of the figure.
     pub claims: usize,
-    /// Most claims that one setting satisfies.
+    /// Largest number of these claims that one setting satisfies.
     pub most: usize,
-    /// Point of the first setting that satisfies so many.
+    /// The first point whose setting satisfies this number of claims.
     pub point: u64,
-    /// Settings that satisfy all: if there is one, what fails elsewhere is an open choice.
+    /// Number of settings that satisfy all claims of the figure. If it is not 0, claims that fail at other settings
+    /// depend on an open choice.
     pub whole: usize,
 }
 
@@ -53,13 +55,14 @@ fn passes(claims: &[ClaimResult]) -> usize {
 }
 
 impl SearchReport {
-    /// Draws the conclusion from results by point. Points beyond the number of settings repeat earlier ones.
+    /// Computes the report from the results, by point. Points from the number of settings on repeat earlier settings
+    /// and are ignored.
     pub fn new(space: &'static Space, results: &BTreeMap<u64, PointResult>, cut_lines: usize) -> SearchReport {
         let results: Vec<&PointResult> = results.values().filter(|it| it.point < space.settings()).collect();
-        // The first of several with equally many claims.
+        // Of several results with equally many satisfied claims, the first.
         let best = results.iter().rev().max_by_key(|it| passes(&it.claims)).map(|it| (*it).clone());
         let names: Vec<&str> = best.iter().flat_map(|it| &it.claims).map(|claim| claim.claim.as_str()).collect();
-        // Bit of each setting in which the claim holds.
+        // Per claim: a bit for each result, set if the claim holds at this setting.
         let holds: Vec<Vec<u64>> = names.iter().map(|name| bits(&results, name)).collect();
         let never = |at: &usize| holds[*at].iter().all(|&word| word == 0);
         let together = |a: &[u64], b: &[u64]| a.iter().zip(b).any(|(a, b)| a & b != 0);
@@ -148,7 +151,7 @@ fn list(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
     }
 }
 
-/// Returns a bit for each result, set if the claim holds there.
+/// Returns a bit for each result, set if the claim `name` holds in this result.
 fn bits(results: &[&PointResult], name: &str) -> Vec<u64> {
     let mut words = vec![0; results.len().div_ceil(64)];
     for (at, result) in results.iter().enumerate() {
@@ -158,7 +161,7 @@ fn bits(results: &[&PointResult], name: &str) -> Vec<u64> {
     words
 }
 
-/// Returns the claims by figure, in the order of the figures' first claims.
+/// Returns the claims by figure, sorted by the name of the figure.
 fn figures(results: &[&PointResult]) -> Vec<FigureReport> {
     let mut figures: Vec<FigureReport> = Vec::new();
     for result in results {
@@ -191,7 +194,8 @@ mod tests {
     use super::*;
     use crate::papers::SPACES;
 
-    /// A point that satisfies the claims with a 1: two of figure 1, two of figure 2.
+    /// Makes the result of a point with four claims, two of figure 1 and two of figure 2. A claim holds if its element
+    /// of `holds` is 1.
     fn point(point: u64, holds: [u8; 4]) -> (u64, PointResult) {
         let claims = holds.iter().enumerate().map(|(at, &pass)| ClaimResult {
             figure: (at / 2 + 1).to_string(),
@@ -224,7 +228,7 @@ mod tests {
     fn nothing_follows_from_no_setting() {
         let report = SearchReport::new(SPACES[0], &BTreeMap::new(), 0);
         assert!(report.text().ends_with("nothing follows\n"));
-        // A point that repeats a setting is not counted again.
+        // A point that repeats a setting is ignored.
         let repeated = [point(0, [1; 4]), point(SPACES[0].settings(), [1; 4])];
         assert_eq!(SearchReport::new(SPACES[0], &repeated.into_iter().collect(), 0).judged, 1);
     }

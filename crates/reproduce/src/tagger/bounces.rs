@@ -27,8 +27,8 @@ fn routed(k: u32) -> Result<(Fabric, Forwarding), Failure> {
     Ok((fabric, routes))
 }
 
-/// Number of flows with 0, 1, 2, and 3 or more bounces; number of lost flows; number of flows between pods, and of
-/// those that bounce.
+/// Number of flows with 0, 1, 2, and 3 or more bounces; number of lost flows; number of flows between pods; number of
+/// flows between pods that bounce.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
     times: [u64; 4],
@@ -76,7 +76,7 @@ fn tally(k: u32, fabric: &Fabric, routes: &Forwarding, rate: f64, flows: u64) ->
     tally
 }
 
-/// Runs `tagger/fig14`.
+/// Runs the experiment `tagger/fig14`.
 pub fn fig14(trial: &mut Trial) -> Result<(), Failure> {
     let flows = trial.shorten("flows for each size and failure rate", 1_000_000, 100_000);
     let largest = trial.shorten("largest fat-tree (k)", 64, 16) as u32;
@@ -192,7 +192,7 @@ fn measure(walker: &mut Walker<'_>, fabric: &Fabric, failed: usize, stream: &mut
     rerouted
 }
 
-/// Runs `tagger/table1`.
+/// Runs the experiment `tagger/table1`.
 pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
     let (fabric, routes) = routed(8)?;
     let mut walker = Walker::new(&fabric, &routes);
@@ -202,14 +202,13 @@ pub fn table1(trial: &mut Trial) -> Result<(), Failure> {
     for (day, &(total, rerouted, reported)) in DAYS.iter().enumerate() {
         let measured = rerouted as f64 / total as f64;
         let day = format!("11/0{}", day + 1);
-        // Each of the two links fails with a probability for which the share of rerouted measurements is that of the
-        // day.
+        // Each of the two links fails with such a probability that the share of rerouted measurements is the measured
+        // share of the day.
         let measurements = total / divisor;
         let each = 1.0 - (1.0 - measured).sqrt();
         let (mut found, mut at) = (0u64, 0.0f64);
         loop {
-            // Advances to the next failed link by a geometrically distributed step, because most measurements have no
-            // failure.
+            // Most measurements have no failed link: skip to the next failed link by a geometrically distributed step.
             at += (libm::log(1.0 - stream.unit()) / libm::log1p(-each)).floor() + 1.0;
             if at > 2.0 * measurements as f64 {
                 break;

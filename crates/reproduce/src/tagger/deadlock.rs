@@ -31,17 +31,17 @@ macro_rules! choices {
 }
 
 choices! {
-    /// Unspecified parameters of figure 8.
+    /// Parameters of figure 8 that the publication does not specify, with alternative values.
     FIG8_CHOICES: TAGGER_FIG8;
-    /// Unspecified parameters of figure 10.
+    /// Parameters of figure 10 that the publication does not specify, with alternative values.
     FIG10_CHOICES: TAGGER_FIG10;
-    /// Unspecified parameters of figure 11.
+    /// Parameters of figure 11 that the publication does not specify, with alternative values.
     FIG11_CHOICES: TAGGER_FIG11;
-    /// Unspecified parameters of figure 12.
+    /// Parameters of figure 12 that the publication does not specify, with alternative values.
     FIG12_CHOICES: TAGGER_FIG12;
 }
 
-/// Time of the route change; flows that depend on it start at this time.
+/// Time of the route change. The flows that depend on the changed route start at this time.
 const CHANGE: Time = Time::from_ms(20);
 
 fn without_tags() -> [(&'static str, String); 1] {
@@ -52,11 +52,12 @@ fn count(name: impl Into<String>, unit: &'static str, ours: f64, relation: Relat
     Check::exact(name, unit, ours, relation, paper)
 }
 
-/// Runs `tagger/fig3`: enumerates pairs of paths with one bounce each, and finds those with a cyclic buffer dependency.
+/// Runs the experiment `tagger/fig3`: enumerates pairs of paths with one bounce each, and finds those with a cyclic
+/// buffer dependency.
 pub fn fig3(trial: &mut Trial) -> Result<(), Failure> {
     let fabric = trial.setup(&TAGGER_FIG10, &[])?.fabric;
-    // The green path from T3 bounces at L2 (link L2-T1 failed), the blue path from T2 at L3 (link L3-T4 failed). The
-    // free choices are the leaf on the way up (one per path) and the order of the two spines (one per path): 16
+    // The green path from T3 bounces at L2 because link L2-T1 has failed, the blue path from T2 bounces at L3 because
+    // link L3-T4 has failed. Each path has two free choices, the leaf on the way up and the order of the two spines: 16
     // combinations.
     let (mut rows, mut cycles, mut others) = (Vec::new(), 0, 0);
     for choice in 0..16 {
@@ -97,7 +98,7 @@ pub fn fig3(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/fig10`.
+/// Runs the experiment `tagger/fig10`.
 pub fn fig10(trial: &mut Trial) -> Result<(), Failure> {
     let with = Series::of(trial.setup(&TAGGER_FIG10, &[])?, &TAGGER_FIG10)?;
     let without = Series::of(trial.setup(&TAGGER_FIG10, &without_tags())?, &TAGGER_FIG10)?;
@@ -126,7 +127,7 @@ pub fn fig10(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/fig11`.
+/// Runs the experiment `tagger/fig11`.
 pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
     let with = Series::of(trial.setup(&TAGGER_FIG11, &[])?, &TAGGER_FIG11)?;
     let without = Series::of(trial.setup(&TAGGER_FIG11, &without_tags())?, &TAGGER_FIG11)?;
@@ -159,7 +160,7 @@ pub fn fig11(trial: &mut Trial) -> Result<(), Failure> {
 const SHUFFLE: [&str; 8] =
     ["H9 to H1", "H10 to H1", "H13 to H1", "H14 to H1", "H5 to H11", "H5 to H12", "H5 to H15", "H5 to H16"];
 
-/// Runs `tagger/fig12`.
+/// Runs the experiment `tagger/fig12`.
 pub fn fig12(trial: &mut Trial) -> Result<(), Failure> {
     let with = Series::of(trial.setup(&TAGGER_FIG12, &[])?, &TAGGER_FIG12)?;
     let without = Series::of(trial.setup(&TAGGER_FIG12, &without_tags())?, &TAGGER_FIG12)?;
@@ -198,7 +199,7 @@ pub fn fig12(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/fig8`.
+/// Runs the experiment `tagger/fig8`.
 pub fn fig8(trial: &mut Trial) -> Result<(), Failure> {
     let with = Series::of(trial.setup(&TAGGER_FIG8, &[])?, &TAGGER_FIG8)?;
     let by_old = [("switch.tags.egress", "arriving-tag".to_owned())];
@@ -218,8 +219,8 @@ pub fn fig8(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the scenario of figure 4 with `bounces` bounces at T1 and the rules of `table`; after the bounces the paths
-/// lead to T4.
+/// Returns the setup of figure 4 in which paths bounce `bounces` times at T1 and then lead to T4, with the rules of
+/// `table`.
 fn to_and_fro(trial: &Trial, bounces: usize, table: impl Fn(&Setup) -> RuleTable) -> Result<Setup, Failure> {
     let mut setup = trial.setup(&TAGGER_FIG4, &[])?;
     let mut paths = PathTable::new();
@@ -246,8 +247,8 @@ fn clos(setup: &Setup, bounces: u8) -> RuleTable {
         .unwrap_or_else(|_| RuleTable::new(&setup.fabric, <_>::default(), Vec::new(), Vec::new(), Vec::new()))
 }
 
-/// Returns the Clos rules with `tags` tags, modified so that a bounce with the last tag keeps the tag. This is one
-/// queue too few.
+/// Returns the Clos rules with `tags` tags, modified so that a frame with the last tag keeps its tag when it bounces.
+/// These rules use one queue less than the number of bounces requires.
 fn reused(setup: &Setup, tags: u8) -> RuleTable {
     let fabric = &setup.fabric;
     let clos = clos(setup, tags - 1);
@@ -265,7 +266,7 @@ fn reused(setup: &Setup, tags: u8) -> RuleTable {
     RuleTable::new(fabric, clos.generated_by.clone(), tags, classes, switches.collect())
 }
 
-/// Runs `tagger/fig4`: k + 1 lossless queues suffice for k bounces.
+/// Runs the experiment `tagger/fig4`: k + 1 lossless queues suffice for k bounces.
 pub fn fig4(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for bounces in 0..=3u8 {
@@ -286,7 +287,7 @@ pub fn fig4(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/opt`: k lossless queues do not suffice for k bounces.
+/// Runs the experiment `tagger/opt`: k lossless queues do not suffice for k bounces.
 pub fn opt(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for bounces in 1..=3u8 {

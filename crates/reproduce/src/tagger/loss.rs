@@ -20,7 +20,7 @@ use traffic::{Flow, Load, Start};
 use units::Time;
 use units::random::{Stream, purpose};
 
-/// Unspecified parameters of table 6.
+/// Parameters of table 6 that the publication does not specify, with alternative values.
 pub const TABLE6_CHOICES: &[Choice] = &[
     Choice {
         source: &TAGGER_TABLE6,
@@ -64,8 +64,8 @@ struct Draw {
 }
 
 impl Draw {
-    /// Draws one sender in each of `fan_in` ToRs and a receiver in another ToR. Each link between switches fails with
-    /// probability `rate`; the failures are redrawn until each of these ToRs has a live uplink.
+    /// Draws one sender in each of `fan_in` racks (ToRs) and a receiver in a further rack. Each link between switches
+    /// fails with probability `rate`. The failures are redrawn until the ToRs of all these racks have a live uplink.
     fn new(fabric: &Fabric, fan_in: usize, rate: f64, stream: &mut Stream) -> Draw {
         let mut tors: Vec<NodeId> = fabric.switches().filter(|&node| fabric.node(node).tier == 1).collect();
         stream.shuffle(&mut tors);
@@ -86,8 +86,8 @@ impl Draw {
         }
     }
 
-    /// Assigns a path to each arriving flow: at each hop a random shortest-path port, or a random detour around failed
-    /// links, as in figure 14. Returns the numbers of flows with no, one, and two or more bounces.
+    /// Assigns a path to each arriving flow. Each hop uses a random port on a shortest path, or a random detour if
+    /// these ports have failed, as in figure 14. Returns the numbers of flows with no, one, and two or more bounces.
     fn route(&self, setup: &mut Setup, stream: &mut Stream) -> Result<[u64; 3], Failure> {
         let mut walker = Walker::new(&setup.fabric, &setup.forwarding);
         self.failed.iter().for_each(|&link| walker.set(link, true));
@@ -97,7 +97,8 @@ impl Draw {
         for mut arrivals in setup.traffic.arrivals.drain(..) {
             while let Some(arrival) = arrivals.next().filter(|arrival| arrival.at < setup.duration) {
                 let from = setup.fabric.host_node(arrivals.src);
-                // A random walk may exceed the hop limit. A flow for which no walk reaches the destination is not sent.
+                // A random walk may exceed the hop limit. If no walk of a flow reaches the destination, the flow is not
+                // sent.
                 let Some(bounces) = (0..TRIES).find_map(|_| walker.walk(from, arrival.dst, stream)) else { continue };
                 bounced[bounces.min(2) as usize] += 1;
                 let path = paths.push(&setup.fabric, &walker.nodes).map_err(wrong)?;
@@ -146,7 +147,7 @@ impl Loss {
     }
 }
 
-/// Watcher that counts the bytes sent by the senders, which send only data frames.
+/// Watcher that counts the bytes sent by the senders. They send only data frames.
 struct Sent<'a> {
     senders: &'a [NodeId],
     bytes: u64,
@@ -179,12 +180,12 @@ struct Control {
     transport: Option<&'static str>,
 }
 
-/// Congestion control in the simulator that the authors' group released.
+/// Congestion control in the simulator that the group of the authors has released.
 const DCQCN: Control = Control { name: "DCQCN", transport: None };
-/// Congestion control with which the rows have the same order as in the paper.
+/// Congestion control with which the rows of the table have the same order as in the paper.
 const TCP: Control = Control { name: "TCP", transport: Some("{ kind = \"tcp\", mss = \"1000B\" }") };
 
-/// Congestion control, flow sizes, share of failed links, and number of random draws.
+/// A combination of congestion control, flow sizes, share of failed links, and number of random draws.
 #[derive(Clone, Copy)]
 struct Case {
     control: &'static Control,
@@ -198,7 +199,7 @@ impl Case {
     fn losses(&self, trial: &Trial, fabric: &Fabric, row: &Row, fan_in: usize) -> Result<(Loss, [u64; 3]), Failure> {
         let (mut sum, mut bounced) = (Loss::default(), [0; 3]);
         for number in 0..self.draws {
-            // The seed does not depend on the row, so that all rows use the same draws.
+            // The seed does not depend on the row, so that all rows use the same random draws.
             let mut stream = Stream::new(number, fan_in as u64, purpose("table 6"));
             let draw = Draw::new(fabric, fan_in, self.rate, &mut stream);
             let own = row.changes.iter().map(|&(key, value)| (key, value.to_owned()));
@@ -224,13 +225,13 @@ impl Case {
 const FAN_INS: [usize; 3] = [8, 16, 24];
 /// The paper's loss rates by row and column, for web search flow sizes and 20 % failed links.
 const PAPER: [[f64; 3]; 3] = [[1.25e-2, 6.6e-2, 1.27e-1], [0.0, 6.87e-7, 1.61e-6], [0.0; 3]];
-/// Tolerance of a loss rate, relative to the paper's loss rate: OPEN. The paper's rows differ by factors of a hundred
-/// thousand, its columns by factors of two.
+/// Tolerance of a loss rate, relative to the paper's loss rate (OPEN). The rows of the paper differ by factors of a
+/// hundred thousand, its columns by factors of two.
 const RATE_SHARE: f64 = 0.5;
-/// Reason why a comparison with a row without loss is not judged.
+/// Reason for not judging a comparison with a row that has no loss.
 const NOTHING_LOST: &str = "nothing is lost above: 0 against 0 proves nothing";
 
-/// Runs `tagger/table6`.
+/// Runs the experiment `tagger/table6`.
 pub fn table6(trial: &mut Trial) -> Result<(), Failure> {
     let draws = trial.shorten("draws of failed links and of servers for each number", 10, 1);
     let kinds = trial.shorten("pairs of control and sizes", 3, 2) as usize;
@@ -280,8 +281,8 @@ pub fn table6(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Checks the order of the rows: each row loses less than the row above, and the last row loses nothing. If the row
-/// above loses nothing, the comparison is not judged.
+/// Checks the order of the rows: each row has less loss than the previous row, and the last row has none. If the
+/// previous row has no loss, the comparison is not judged.
 fn order(trial: &mut Trial, case: Case, rates: [[f64; 3]; 3]) {
     let (control, sizes, failed) = (case.control.name, case.sizes, case.rate * 100.0);
     let label = |fan_in: usize| format!("{control}, {sizes}, {failed:.0} % failed, {fan_in} to 1");
@@ -315,9 +316,9 @@ fn order(trial: &mut Trial, case: Case, rates: [[f64; 3]; 3]) {
     }
 }
 
-/// Returns `true` for the cases that are compared with the paper's loss rates: DCQCN, which the simulator of the
+/// Returns `true` for the cases whose loss rates are compared with the paper's: DCQCN, which the simulator of the
 /// authors' group uses, at the stated failure rate; and TCP, with which the rows have the paper's order, at the failure
-/// rate that yields the paper's shares of bounced flows.
+/// rate with which the shares of bounced flows equal the paper's.
 fn is_compared(case: Case) -> bool {
     case.sizes == "web-search" && (case.control.name, case.rate) == (DCQCN.name, 0.2)
         || (case.control.name, case.rate) == (TCP.name, 0.1)

@@ -25,8 +25,8 @@ fn count(name: impl Into<String>, unit: &'static str, ours: f64, relation: Relat
     Check::exact(name, unit, ours, relation, paper)
 }
 
-/// Generates rules. The second value is 1 if the verifier, which shares no code with the generator, proves that they
-/// are deadlock-free, otherwise 0.
+/// Generates rules. The second value is 1 if the verifier, which shares no code with the generator, proves that the
+/// rules are deadlock-free, otherwise 0.
 fn rules(fabric: &Fabric, paths: impl Into<ExpectedPaths>, algorithm: Algorithm) -> Result<(Generated, f64), Failure> {
     let generated = generate(fabric, &Request { algorithm, ..Request::new(paths) }).map_err(wrong)?;
     let proved = proved(fabric, &generated.table)?;
@@ -43,7 +43,7 @@ fn proved(fabric: &Fabric, table: &RuleTable) -> Result<f64, Failure> {
 struct Counts {
     /// One rule per (tag, InPort, OutPort).
     single: u32,
-    /// With ingress ports merged: all rules, and only the rules between ports that lead to switches.
+    /// With ingress ports merged: number of all rules, and number of rules between ports that lead to switches.
     in_ports: u32,
     between_switches: u32,
     /// With ingress and egress ports merged, which is closest to the paper's numbers.
@@ -68,7 +68,7 @@ impl Counts {
         [self.single, self.in_ports, self.between_switches, self.joint].map(|count| count.to_string())
     }
 
-    /// Shows the counts and the paper's count.
+    /// Shows the counts, together with the paper's count.
     fn show(&self, trial: &mut Trial, paper: f64) {
         let row: Vec<String> = self.cells().into_iter().chain([paper.to_string()]).collect();
         let header: Vec<&str> = Counts::HEADER.into_iter().chain(["paper"]).collect();
@@ -82,7 +82,8 @@ const COUNTED: &str = "ingress and egress ports merged: section 7, and the count
 /// Rule as printed in the paper: (tag, InPort, OutPort, new tag).
 type Row = (u8, u16, u16, u8);
 
-/// Per switch: the paper's name, the paper's port numbers in order of connection, and the printed rules.
+/// Per switch: its name in the paper, the paper's port numbers in the order in which links are connected, and the
+/// printed rules.
 type Printed = [(&'static str, [u16; 3], &'static [Row]); 3];
 
 const TABLE3: Printed = [
@@ -148,7 +149,7 @@ const TABLE4: Printed = [
     ),
 ];
 
-/// Returns figure 5: a triangle of three switches with one host each, and all twelve loop-free paths.
+/// Returns the network of figure 5, a triangle of three switches with one host each, and all twelve loop-free paths.
 fn triangle() -> Result<(Fabric, ExpectedPaths), Failure> {
     let mut builder = FabricBuilder::new("triangle");
     let [a, b, c] = ["A", "B", "C"].map(|name| builder.add_switch(name, 1));
@@ -200,17 +201,17 @@ fn printed_table(trial: &mut Trial, algorithm: Algorithm, other: Algorithm, prin
     Ok(())
 }
 
-/// Runs `tagger/table3`.
+/// Runs the experiment `tagger/table3`.
 pub fn table3(trial: &mut Trial) -> Result<(), Failure> {
     printed_table(trial, Algorithm::OnePerHop, Algorithm::Merge, TABLE3)
 }
 
-/// Runs `tagger/table4`.
+/// Runs the experiment `tagger/table4`.
 pub fn table4(trial: &mut Trial) -> Result<(), Failure> {
     printed_table(trial, Algorithm::Merge, Algorithm::OnePerHop, TABLE4)
 }
 
-/// Runs `tagger/fig5`.
+/// Runs the experiment `tagger/fig5`.
 pub fn fig5(trial: &mut Trial) -> Result<(), Failure> {
     let (fabric, paths) = triangle()?;
     for (algorithm, what, tags) in [
@@ -230,7 +231,7 @@ pub fn fig5(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/fig6`.
+/// Runs the experiment `tagger/fig6`.
 pub fn fig6(trial: &mut Trial) -> Result<(), Failure> {
     let fabric = clos(2, 2, 2, 2, 4, TierLinks::uniform(LINK)).map_err(wrong)?;
     let one = || PathSource::UpDown { bounces: 1 };
@@ -253,7 +254,7 @@ pub fn fig6(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/fig9`.
+/// Runs the experiment `tagger/fig9`.
 pub fn fig9(trial: &mut Trial) -> Result<(), Failure> {
     let set = |ports: &[u16]| -> PortSet { ports.iter().copied().collect() };
     let rule = |ports: &[u16]| Rule { tag: 1, in_ports: set(ports), out_ports: set(&[2]), new_tag: 2 };
@@ -286,13 +287,14 @@ fn trees() -> PathSource {
     PathSource::Trees { roots: TreeRoots::Switches, seed: None }
 }
 
-/// Tolerance of rule counts on random graphs, relative to the paper's counts: OPEN. Tie-breaking among shortest paths
-/// changes the counts by more than this: with 500 switches, 73 becomes 90.
+/// Tolerance of rule counts on random graphs, relative to the paper's counts (OPEN). The tie-breaking among shortest
+/// paths has a larger effect than this: with 500 switches, it changes 73 rules to 90.
 const RULES_SHARE: f64 = 0.1;
 
-/// Runs `tagger/table5`.
+/// Runs the experiment `tagger/table5`.
 pub fn table5(trial: &mut Trial) -> Result<(), Failure> {
-    // Number of switches, links to other switches, random paths; the paper's longest path, priorities and rules.
+    // Number of switches, number of links to other switches per switch, number of random paths; the paper's longest
+    // path, number of priorities and number of rules.
     let rows: [(u32, u32, u32, [f64; 3]); 5] = [
         (100, 16, 0, [5.0, 2.0, 40.0]),
         (500, 32, 0, [6.0, 3.0, 76.0]),
@@ -310,7 +312,8 @@ pub fn table5(trial: &mut Trial) -> Result<(), Failure> {
             }
             let (generated, proved) = rules(&fabric, ExpectedPaths { sources }, Algorithm::Merge)?;
             let (counts, tags) = (Counts::of(&fabric, &generated.table), f64::from(generated.report.tags));
-            // The paper counts the two hosts of a path as well.
+            // The paper also counts the two hosts of a path, so that its longest path has one more hop than a path
+            // between switches.
             let hops = f64::from(generated.report.longest_path_switches) + 1.0;
             let label =
                 format!("{switches} switches, r = {degree}{}", if random > 0 { ", 20,000 random paths" } else { "" });
@@ -341,7 +344,7 @@ pub fn table5(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/table5-k16`.
+/// Runs the experiment `tagger/table5-k16`.
 pub fn table5_k16(trial: &mut Trial) -> Result<(), Failure> {
     let fabric = jellyfish(100, 16, 16, 1, LINK, LINK).map_err(wrong)?;
     let (generated, proved) = rules(&fabric, PathSource::NShortest { paths: 16 }, Algorithm::Merge)?;
@@ -355,7 +358,7 @@ pub fn table5_k16(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/bcube`.
+/// Runs the experiment `tagger/bcube`.
 pub fn bcube_tags(trial: &mut Trial) -> Result<(), Failure> {
     let n = trial.shorten("ports of a switch (n)", 8, 4) as u32;
     let fabric = bcube(n, 3, LINK).map_err(wrong)?;
@@ -370,7 +373,7 @@ pub fn bcube_tags(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/f10`.
+/// Runs the experiment `tagger/f10`.
 pub fn f10_tags(trial: &mut Trial) -> Result<(), Failure> {
     let k = trial.shorten("ports of a switch (k)", 64, 32) as u32;
     let fabric = f10(k, TierLinks::uniform(LINK)).map_err(wrong)?;
@@ -384,7 +387,7 @@ pub fn f10_tags(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `tagger/classes`.
+/// Runs the experiment `tagger/classes`.
 pub fn classes(trial: &mut Trial) -> Result<(), Failure> {
     let fabric = clos(2, 2, 2, 2, 4, TierLinks::uniform(LINK)).map_err(wrong)?;
     for bounces in 0..=2u8 {
@@ -402,10 +405,11 @@ pub fn classes(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Minimum number of switches for the growth check: for smaller fabrics a run takes only a few milliseconds.
+/// Minimum number of switches for the fit of the growth exponent. With fewer switches a run takes only a few
+/// milliseconds.
 const GROWTH_FROM: f64 = 500.0;
 
-/// Resolution of CPU time, in s.
+/// Resolution of the CPU time, in s.
 const CPU_STEP: f64 = 0.01;
 
 /// Returns the process's CPU time in s, which does not depend on other load; wall-clock time if the system does not
@@ -417,7 +421,7 @@ fn cpu_seconds() -> f64 {
     timing.cpu_s.unwrap_or(timing.wall_s)
 }
 
-/// Runs `tagger/fig13`.
+/// Runs the experiment `tagger/fig13`.
 pub fn fig13(trial: &mut Trial) -> Result<(), Failure> {
     let largest = trial.shorten("largest fabric, switches", 10_000, 1_000) as u32;
     let names = ["CPU seconds", "links visited for paths", "edges followed to merge"];
@@ -458,7 +462,7 @@ pub fn fig13(trial: &mut Trial) -> Result<(), Failure> {
     let note = "ours, one-sided: a path to each of n switches over n r / 2 links takes n^2; merging is to add no more \
         than that";
     trial.check(Check::new(name, "", merging, Relation::AtMost, 2.0, 0.0).note(note));
-    // Not checked, because the run time on current hardware is not comparable with the paper's run time.
+    // This run time is not checked, because current hardware differs from the paper's hardware.
     trial.show("  the paper: 19.6 hours for 10,000 switches on a desktop of its time\n");
     Ok(())
 }

@@ -36,7 +36,7 @@ impl Watcher for Series {
 }
 
 impl Series {
-    /// Runs `setup`; errors name `source`.
+    /// Runs `setup`. Error messages name `source`.
     pub fn of(setup: Setup, source: &Source) -> Result<Series, Failure> {
         let mut series = Series { duration: setup.duration, ..Series::default() };
         let mut simulation = simulation(setup, source)?;

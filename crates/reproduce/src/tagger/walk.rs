@@ -14,7 +14,7 @@ use units::random::Stream;
 /// Hop limit, equal to the packets' TTL; a flow whose walk is longer is lost.
 const MAX_HOPS: usize = 64;
 
-/// Fabric with the routes computed before any failure, and the set of failed links.
+/// Random walks on a fabric, with the routes computed before any failure and a set of failed links.
 pub struct Walker<'a> {
     fabric: &'a Fabric,
     routes: &'a Forwarding,

@@ -161,8 +161,8 @@ impl Seen {
         }
     }
 
-    /// Runs `source` with the overrides `changes`, and traces the frames of the flows `flows`; of all flows if it is
-    /// empty.
+    /// Runs `source` with the overrides `changes`. Traces the frames of `flows`; if `flows` is empty, traces the frames
+    /// of all flows.
     pub fn of(trial: &Trial, source: &Source, changes: &[(&str, String)], flows: &[u64]) -> Result<Seen, Failure> {
         Seen::of_setup(trial.setup(source, changes)?, source, flows)
     }
@@ -202,7 +202,7 @@ pub fn max_waiting(summary: &Outcome) -> f64 {
     inside(summary).max_waiting as f64
 }
 
-/// Returns the numbers of failed invariant checks and of lost frames. Both must be 0 in every run.
+/// Returns the number of failed invariant checks and the number of lost frames. Both must be 0 in every run.
 pub fn unlost(summary: &Outcome) -> (u64, u64) {
     let failed = summary.checks.iter().filter(|check| !check.pass).count() as u64;
     (failed, summary.packets.dropped_total())

@@ -81,23 +81,23 @@ fn by_senders(
 
 /// Plots, by port, the periods in which pipelines are in pessimistic mode, from a separate run.
 fn draw_periods(trial: &mut Trial, name: &str, senders: u64) -> Result<(), Failure> {
-    // Signals are per port and always recorded, so tracing the packets of one flow is enough.
+    // Congestion signals are per port and always recorded, so that the trace of one flow is enough.
     let seen = Seen::of(trial, &TRIM_NDP, &join(&[Switch::Tofino.changes(), vec![pairs(senders, 16)]]), &[0])?;
-    // Response time of the scenario `trim/ndp.toml`.
+    // 6 us is the response time in the scenario `trim/ndp.toml`.
     let lines = vec![periods(&seen.signals, 64, 6.0)];
     let panel = Panel { x: "time, us", y: "receiver", scale: Scale::Linear, lines };
     leave(trial, name, &format!("{senders} senders: when pipelines are pessimistic about a receiver's port"), &[panel]);
     Ok(())
 }
 
-/// Checks that all invariant checks of the runs hold and that no frame is lost; `which` describes the runs.
+/// Checks that no invariant check of the runs fails and that no frame is lost; `which` describes the runs.
 pub fn nothing_lost<'a>(trial: &mut Trial, which: &str, runs: impl Iterator<Item = &'a Run>) {
     let wrong: u64 = runs.map(Run::wrong).sum();
     let name = format!("{which}: checks of the runs failed, frames lost");
     trial.check(Check::exact(name, "", wrong as f64, Relation::Equal, 0.0));
 }
 
-/// Runs `trim/fig6a`.
+/// Runs the experiment `trim/fig6a`.
 pub fn goodput(trial: &mut Trial) -> Result<(), Failure> {
     let all = compare(trial)?;
     trial.show("  mean goodput of a sender, Gbps\n");
@@ -116,7 +116,7 @@ pub fn goodput(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig6b`.
+/// Runs the experiment `trim/fig6b`.
 pub fn trims(trial: &mut Trial) -> Result<(), Failure> {
     let all = compare(trial)?;
     trial.show("  packets trimmed\n");
@@ -161,7 +161,7 @@ fn pessimistic(run: &Run, us: f64) -> (f64, f64) {
     range(&shares.collect::<Vec<f64>>())
 }
 
-/// Runs `trim/fig7a`.
+/// Runs the experiment `trim/fig7a`.
 pub fn eighteen(trial: &mut Trial) -> Result<(), Failure> {
     let result = run(trial, 18, Switch::Tofino, &[])?;
     let lone = range(&result.goodputs[2..16]);
@@ -196,7 +196,7 @@ pub fn eighteen(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig7b`.
+/// Runs the experiment `trim/fig7b`.
 pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
     let result = run(trial, 32, Switch::Tofino, &[])?;
     let (least, most) = range(&result.goodputs);
@@ -218,7 +218,7 @@ pub fn thirty_two(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig7c`.
+/// Runs the experiment `trim/fig7c`.
 pub fn sixty_four(trial: &mut Trial) -> Result<(), Failure> {
     let result = run(trial, 64, Switch::Tofino, &[])?;
     let (least, most) = range(&result.goodputs);

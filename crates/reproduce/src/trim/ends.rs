@@ -7,10 +7,10 @@ use crate::plot::bars;
 use crate::registry::{TRIM_ECMP, TRIM_PING};
 use crate::trial::Trial;
 
-/// OPEN: the minimum RTO. It is 1 ms, so that a run of a few ms is longer than one timeout.
+/// Minimum RTO: OPEN. It is 1 ms, so that a run of a few ms is longer than one timeout.
 const TIMEOUT: &str = "1ms";
 
-/// Returns the delays of pings that arrived untrimmed, ascending, in us.
+/// Returns the delays in us of the pings that arrive untrimmed, ascending; without bulk transfers unless `busy` is set.
 fn pings(trial: &Trial, changes: &[(&str, String)], busy: bool) -> Result<Vec<f64>, Failure> {
     let mut setup = trial.setup(&TRIM_PING, changes)?;
     if !busy {
@@ -23,7 +23,7 @@ fn pings(trial: &Trial, changes: &[(&str, String)], busy: bool) -> Result<Vec<f6
     Ok(delays)
 }
 
-/// Runs `trim/fig13`.
+/// Runs the experiment `trim/fig13`.
 pub fn ping(trial: &mut Trial) -> Result<(), Failure> {
     let drop = tail_drop("8936B", TIMEOUT, TIMEOUT);
     let runs = [
@@ -35,8 +35,8 @@ pub fn ping(trial: &mut Trial) -> Result<(), Failure> {
     };
     trial.show("  one way of a ping, us\n");
     trial.show(&bars("", &["idle, median", "busy, median", "busy, 99 %"], 600.0, &runs.each_ref().map(row)));
-    // Queueing delay with a full queue, in the paper and by calculation: 200 or 12 packets of 9000 B plus 20 B, and one
-    // packet in transmission.
+    // Expected queueing delay with a full queue, by the paper and by calculation: 200 packets (tail drop) or 12 packets
+    // (trimming) of 9000 B plus 20 B, and one packet in transmission.
     let drop_note = "150 us: a full queue is 577 us, and TCP's saw-tooth empties a third of it";
     let trim_note = "8 us: a full queue is 34.6 us, and two or three packets of 2.9 us come and go";
     for ((name, idle, busy), paper, tolerance, note) in
@@ -67,7 +67,7 @@ fn three(trial: &Trial, changes: &[(&'static str, String)]) -> Result<Vec<f64>, 
     Ok((0..3).map(|entry| result.goodput(entry) * 1e-9).collect())
 }
 
-/// Runs `trim/ecmp`.
+/// Runs the experiment `trim/ecmp`.
 pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
     // Goodput of a full link: 8936 of 9020 B on the wire are payload.
     let full = 25.0 * 8936.0 / 9020.0;
@@ -96,7 +96,7 @@ pub fn spreading(trial: &mut Trial) -> Result<(), Failure> {
     }
     trial.show("  a path for each flow, tail drop: least and greatest goodput of the three flows, Gbps\n");
     trial.show(&bars("try", &["least", "greatest"], 25.0, &rows));
-    // If three flows choose spines at random, all three spines differ in 6 of 27 cases.
+    // If three flows select one of three spines at random, all of them select different spines in 6 of 27 cases.
     let name = "a path for each flow: tries in which some flow gets at most 60 %";
     let share = 100.0 * halved as f64 / tries as f64;
     trial.check(Check::new(name, "%", share, Relation::AtLeast, 50.0, 0.0).note("by chance 78 %"));

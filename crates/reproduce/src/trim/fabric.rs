@@ -16,8 +16,8 @@ struct Mechanism {
     switch: Option<&'static str>,
 }
 
-/// Compared mechanisms, NDP first. The last two have smaller buffers, to show the cost for transports that need large
-/// buffers.
+/// The compared mechanisms, NDP first. The last two have smaller buffers, which shows the cost of small buffers for
+/// transports that need large buffers.
 static MECHANISMS: [Mechanism; 6] = [
     Mechanism { name: "NDP", source: &TRIM_FABRIC, switch: None },
     Mechanism { name: "DCTCP", source: &TRIM_FABRIC_DCTCP, switch: None },
@@ -84,7 +84,7 @@ fn all(
 ) -> Result<Vec<Times>, Failure> {
     let runs: Vec<Times> =
         shown.iter().map(|mechanism| times(trial, mechanism, changes)).collect::<Result<_, Failure>>()?;
-    // Only with the first four mechanisms must all flows complete; those with small buffers lose frames.
+    // All flows must complete only with the first four mechanisms: the last two have small buffers and lose frames.
     let unfinished: u64 = runs.iter().take(4).map(Times::unfinished).sum();
     trial.check(Check::exact(format!("{what}: flows unfinished"), "", unfinished as f64, Relation::Equal, 0.0));
     for (run, name) in [(&runs[0], "NDP"), (&runs[3], "DCQCN + PFC")] {
@@ -110,7 +110,7 @@ fn incasts(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Failure
     for &count in senders {
         let mut changes = vec![("traffic.0.fan_in", count.to_string())];
         if count > 127 {
-            // One flow per host requires a larger fabric, and RTO backoff a longer run.
+            // With one flow per host, more than 127 flows need a larger fabric, and RTO backoff needs a longer run.
             changes.extend([("fabric.k", "16".to_owned()), ("duration", "2s".to_owned())]);
         }
         let what = format!("incast of {count}");
@@ -118,7 +118,7 @@ fn incasts(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Failure
         let headers = runs[0].result.summary.packets.delivered_trimmed;
         let name = format!("{what}: NDP: last flow, after what the receiver's link takes for packets and headers");
         let late = runs[0].last_us - incast_floor_us(count, headers);
-        // The tolerance is the delay of the first frame, plus one RTT at the end for the pulls of the last packets.
+        // Tolerance: the one-way delay of the first frame, plus one RTT for the pulls of the last packets.
         let most = (full.way_ns() + full.round_trip_ns()) / 1e3;
         trial.check(Check::new(name, "us", late, Relation::AtMost, most, 0.0).note("a way and a round trip"));
         header.push(count.to_string());
@@ -139,7 +139,8 @@ fn incasts(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Failure
     Ok(())
 }
 
-/// Checks the claim of NDP's authors: `figure` is smaller with NDP than with each of the other mechanisms.
+/// Checks the claim of NDP's authors: the statistic `figure` is smaller with NDP than with each of the next three
+/// mechanisms.
 fn ndp_is_least(trial: &mut Trial, what: &str, unit: &'static str, runs: &[Times], figure: fn(&Times) -> f64) {
     for (run, mechanism) in runs.iter().zip(&MECHANISMS).skip(1).take(3) {
         let name = format!("{what}: NDP, below {}", mechanism.name);
@@ -192,7 +193,7 @@ fn web_search(trial: &mut Trial, shown: &'static [Mechanism]) -> Result<(), Fail
     Ok(())
 }
 
-/// Runs `trim/fabric`.
+/// Runs the experiment `trim/fabric`.
 pub fn fabric(trial: &mut Trial) -> Result<(), Failure> {
     let shown = if trial.quick { &MECHANISMS[..4] } else { &MECHANISMS };
     if trial.quick {

@@ -1,4 +1,4 @@
-//! Goodput of hosts with NDP in a permutation, by frame length and window.
+//! Goodput of hosts with NDP in a permutation, as a function of frame length and window.
 
 use crate::check::{Check, Relation};
 use crate::failure::Failure;
@@ -35,8 +35,8 @@ impl Frames {
     fn payload_gbps(self) -> f64 {
         LINE_GBPS * f64::from(self.payload_bytes) / self.wire_bytes()
     }
-    /// Returns the maximum share of the link rate for data frames, if each packet causes an acknowledgement and a pull
-    /// and hosts send at the same rate as they receive.
+    /// Returns the maximum share of the link rate for data frames, if each received packet causes an acknowledgement
+    /// and a pull and each host sends at the rate at which it receives.
     fn ceiling(self) -> f64 {
         self.wire_bytes() / (self.wire_bytes() + 2.0 * CONTROL_BYTES)
     }
@@ -45,8 +45,8 @@ impl Frames {
     pub fn way_ns(self) -> f64 {
         LINKS * (wire_ns(self.wire_bytes()) + LINK_NS)
     }
-    /// Returns the time in ns from the first bit of a frame to the arrival of its pull, which is sent after its
-    /// acknowledgement.
+    /// Returns the time in ns from the first bit of a frame at the sender to the arrival of the pull for it, which the
+    /// receiver sends after the acknowledgement.
     pub fn round_trip_ns(self) -> f64 {
         self.way_ns() + LINKS * (wire_ns(CONTROL_BYTES) + LINK_NS) + wire_ns(CONTROL_BYTES)
     }
@@ -142,7 +142,7 @@ mod tests {
     fn frames_add_up() {
         let frames = [1436, 3936, 8936].map(|payload_bytes| Frames { payload_bytes });
         assert_eq!(frames.map(Frames::length), [1500, 4000, 9000]);
-        // Values that the simulator computes for `initial_window = "bdp"`.
+        // Windows in packets that the simulator computes for `initial_window = "bdp"`.
         assert_eq!(frames.map(Frames::bdp_packets), [56.0, 25.0, 15.0]);
         assert!((frames[0].way_ns() - 6.0 * (121.6 + 500.0)).abs() < 1e-9);
         assert!((frames[0].round_trip_ns() - (3729.6 + 6.0 * 506.72 + 6.72)).abs() < 1e-9);

@@ -13,7 +13,8 @@ use text::lines::{Line, Panel, Scale};
 use text::numbers::counted;
 use units::Time;
 
-/// Goodput in Gbps per step of 1 ms and traffic entry, and samples of the goodput of the first four traffic entries.
+/// Goodput in Gbps of each traffic entry in each step of 1 ms, and time series of the goodput of the first four traffic
+/// entries.
 #[derive(Default)]
 struct Steps(Vec<[f64; 8]>, [Vec<(f64, f64)>; 4]);
 
@@ -53,9 +54,9 @@ fn spread(step: usize, shares: &[f64]) -> f64 {
     100.0 * (most - least) / mean(running)
 }
 
-/// Runs the four flows to H8 out of phase: each flow starts a quarter of a frame time later than the previous flow, or
-/// has a clock slower by 30 ppm (IEEE 802.3 permits 100 ppm). The result is shown but not judged, because the paper
-/// does not mention phases.
+/// Runs the four flows to H8 with different phases: each flow starts a quarter of a frame time later than the previous
+/// flow, or its clock is slower by 30 ppm (IEEE 802.3 permits 100 ppm). The results are shown but not judged, because
+/// the paper does not mention phases.
 fn out_of_step(trial: &mut Trial) -> Result<(), Failure> {
     let ms = trial.shorten("ms of a step with flows out of step", 100, 4);
     let mut rows = Vec::new();
@@ -63,7 +64,7 @@ fn out_of_step(trial: &mut Trial) -> Result<(), Failure> {
         let mut changes = vec![("duration".to_owned(), format!("{}ms", 4 * ms))];
         for entry in 0..8u64 {
             let flow = entry % 4;
-            // The start offset between two flows is a multiple of the frame time, except for the phase offset.
+            // Apart from the phase offset, flows start at multiples of the frame time.
             let start_ps = flow * (ms * 8225 * 121_600 + ps);
             changes.push((format!("traffic.{entry}.start"), format!("{start_ps}ps")));
             changes.push((format!("traffic.{entry}.load"), (1.0 - 1e-6 * ppm * flow as f64).to_string()));
@@ -81,7 +82,7 @@ fn out_of_step(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig11`.
+/// Runs the experiment `trim/fig11`.
 pub fn sharing(trial: &mut Trial) -> Result<(), Failure> {
     let (steps, wrong) = shares(trial, &[])?;
     trial.show("  goodput of the four flows to H8, Gbps, by ms\n");
@@ -108,13 +109,13 @@ pub fn sharing(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the overrides for start times at intervals of `us`.
+/// Returns the overrides for flows that start at intervals of `us`.
 fn starts(us: u64) -> Changes {
     let keys = ["traffic.1.start", "traffic.2.start", "traffic.3.start"];
     keys.into_iter().zip(1..).map(|(key, at)| (key, format!("{}us", at * us))).collect()
 }
 
-/// Runs `trim/table-trims`.
+/// Runs the experiment `trim/table-trims`.
 pub fn who_trims(trial: &mut Trial) -> Result<(), Failure> {
     let run = |trial: &Trial, changes: &[(&'static str, String)]| trial.run(&TRIM_TABLE, changes);
     let result = run(trial, &[])?;
@@ -136,7 +137,8 @@ pub fn who_trims(trial: &mut Trial) -> Result<(), Failure> {
     let share = 100.0 * result.ingress_trims as f64 / total;
     let check = Check::new(name, "%", share, Relation::Equal, 95.2, 2.0);
     trial.check(check.note("2 %: the share of deflected ones, 4.8 %, may be off by two fifths"));
-    // Closed-form bound: a quarter of the packets passes untrimmed, minus the share of the port that headers use.
+    // Bound in closed form: a quarter of the packets is sent untrimmed, reduced by the share of the port rate that
+    // headers use.
     let together = run(trial, &starts(0))?;
     let together = inside(&together.summary);
     let passing = (1520.0 - 4.0 * 84.0) / (1520.0 - 84.0) / 4.0;

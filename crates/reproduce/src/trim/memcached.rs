@@ -13,7 +13,7 @@ use text::numbers::counted;
 use traffic::{Flow, Start};
 use units::Time;
 
-/// Numbers of emulated clients. OPEN: the paper does not specify the number.
+/// Numbers of emulated clients (OPEN: the paper does not specify a number).
 const CLIENTS: [u32; 3] = [1, 4, 16];
 
 /// Watcher that stops the run after the last reply.
@@ -58,7 +58,7 @@ fn closed_form(setup: &Setup) -> (f64, f64) {
         let frame_bytes = (flow.size_bytes + HEADER_BYTES).max(64);
         2.0 * us(link.rate.serialise(frame_bytes + units::PREAMBLE_BYTES) + link.delay)
     };
-    // Clients have no think time, so the start delay of a flow is the service time.
+    // Clients have no think time, so that the delay before the start of a reply is the service time.
     let service = |flow: &&Flow| match flow.start {
         Start::After { delay, .. } => us(delay),
         Start::At(_) => 0.0,
@@ -73,7 +73,7 @@ fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Change
     let own = vec![
         ("traffic.0.connections", clients.to_string()),
         ("traffic.0.requests", requests.to_string()),
-        // Upper bound; the run stops with the last reply.
+        // Upper bound of the duration: the run stops after the last reply.
         ("duration", "200s".to_owned()),
     ];
     let mut setup = trial.setup(&TRIM_MEMCACHED, &join(&[own, changes.clone()]))?;
@@ -97,20 +97,20 @@ fn took(trial: &Trial, clients: u32, requests: u64, busy: bool, changes: &Change
     })
 }
 
-/// Returns the overrides for TCP hosts, and switches with a single class and drop-tail queues of 200 packets.
+/// Returns the overrides for TCP hosts and for switches with a single class and drop-tail queues of 200 packets.
 fn tcp(least_timeout: &str) -> Changes {
     let own = vec![("host.reply_class", "3".to_owned()), ("traffic.0.persistent_connection", "true".to_owned())];
     join(&[tail_drop("8936B", least_timeout, "1s"), own])
 }
 
-/// Reason for the tolerance with which the idle network may exceed the closed form.
+/// Reason for the tolerance by which the measured latency in an idle network may exceed the closed form.
 const NEXT_REQUEST: &str =
     "0.1 us: a request may wait for the acknowledgement of the reply before, 84 B or 0.03 us a link";
 
 /// Minimum RTO of Linux (TCP_RTO_MIN).
 const LINUX: &str = "200ms";
 
-/// Runs `trim/fig14`.
+/// Runs the experiment `trim/fig14`.
 pub fn closed_loop(trial: &mut Trial) -> Result<(), Failure> {
     let requests = trial.shorten("requests of a client", 1000, 100);
     let (none, linux) = (Vec::new(), tcp(LINUX));
@@ -140,7 +140,7 @@ pub fn closed_loop(trial: &mut Trial) -> Result<(), Failure> {
     trial.show(&format!("  {requests} requests of each client, s: from the first request to the last reply\n"));
     let names = ["idle, TCP", "busy, tail drop", "idle, EQDS", "busy, trimming"];
     trial.show(&bars("clients", &names, most, &rows));
-    // Negative control: a queue as short as the trimming queue, but with tail drop.
+    // Negative control: a queue of the same length as with trimming (12 packets), but with tail drop.
     let short = join(&[linux.clone(), vec![("switch.queue", "12 packets".to_owned())]]);
     let [dropped, idle] = [took(trial, 4, requests, true, &short)?, took(trial, 4, requests, false, &short)?];
     let name = "negative control: 12 packets without trimming, 4 clients, busy over idle";

@@ -32,10 +32,11 @@ use super::registry::{
     Choice, TRIM_ECMP, TRIM_FABRIC, TRIM_HARDWARE, TRIM_MEMCACHED, TRIM_NDP, TRIM_PING, TRIM_START, TRIM_TABLE,
 };
 
-/// Weighted round robin instead of strict priority for headers, with ten headers per frame.
+/// Weighted round robin with ten headers per data frame, instead of strict priority for headers.
 const TEN_HEADERS_A_FRAME: &[&str] = &["{ kind = \"wrr\", weights = { 6 = 10 } }"];
 
-/// Unspecified parameters of the experiments on the start of an incast.
+/// Parameters of the experiments on the start of an incast that the publication does not specify, with alternative
+/// values.
 pub const START_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_START, key: "switch.queue", alternatives: &["8 packets", "12 packets", "20 packets"] },
     Choice { source: &TRIM_START, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B", "97280B"] },
@@ -43,21 +44,23 @@ pub const START_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_START, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
     Choice { source: &TRIM_START, key: "switch.overload.half", alternatives: &["6us"] },
     Choice { source: &TRIM_START, key: "traffic.0.jitter", alternatives: &["121ns", "1us"] },
-    // Ten headers per frame, as in the simulator of NDP's authors; section 2 recommends weights for headers with NDP.
+    // Ten headers per data frame, as in the simulator of NDP's authors. Section 2 of the paper recommends weights for
+    // headers with NDP.
     Choice { source: &TRIM_START, key: "switch.scheduler", alternatives: TEN_HEADERS_A_FRAME },
 ];
 
-/// Unspecified parameters of the table of trims (`trim/table-trims`).
+/// Parameters of the table of trims (`trim/table-trims`) that the publication does not specify, with alternative
+/// values.
 pub const TABLE_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_TABLE, key: "switch.queue", alternatives: &["20 packets", "39 packets"] },
     Choice { source: &TRIM_TABLE, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
     Choice { source: &TRIM_TABLE, key: "switch.overload.half", alternatives: &["6us"] },
     Choice { source: &TRIM_TABLE, key: "switch.overload.signal_delay", alternatives: &["0s", "2us"] },
-    // The second flow starts earlier or later; the last flow is unchanged.
+    // The second flow starts earlier or later; the start of the last flow is unchanged.
     Choice { source: &TRIM_TABLE, key: "traffic.1.start", alternatives: &["20us", "110us"] },
 ];
 
-/// Unspecified parameters of the hardware measurements.
+/// Parameters of the hardware measurements that the publication does not specify, with alternative values.
 pub const HARDWARE_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_HARDWARE, key: "switch.queue", alternatives: &["20 packets", "80 packets"] },
     Choice { source: &TRIM_HARDWARE, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
@@ -65,14 +68,14 @@ pub const HARDWARE_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_HARDWARE, key: "switch.overload.ports_per_pipeline", alternatives: &["8"] },
 ];
 
-/// Unspecified parameters of the NDP experiments.
+/// Parameters of the NDP experiments that the publication does not specify, with alternative values.
 pub const NDP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_NDP, key: "switch.queue", alternatives: &["8 packets", "12 packets", "20 packets"] },
     Choice { source: &TRIM_NDP, key: "switch.overload.meter_burst", alternatives: &["1520B", "24320B"] },
-    // Value stated in section 4.
+    // Value that section 4 of the paper states.
     Choice { source: &TRIM_NDP, key: "switch.overload.half", alternatives: &["6us"] },
-    // Signal delay: zero; until the departure of the packet (121.6 ns); a value in between; twice the recirculation
-    // delay, as in `ndp.p4`.
+    // Alternative signal delays: zero; until the departure of the packet (121.6 ns); a value in between; twice the
+    // recirculation delay, as in `ndp.p4`.
     Choice {
         source: &TRIM_NDP,
         key: "switch.overload.signal_delay",
@@ -83,14 +86,14 @@ pub const NDP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_NDP, key: "switch.scheduler", alternatives: TEN_HEADERS_A_FRAME },
 ];
 
-/// Unspecified parameters of the ping experiment.
+/// Parameters of the ping experiment that the publication does not specify, with alternative values.
 pub const PING_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_PING, key: "fabric.link.delay", alternatives: &["50ns", "2us"] },
     Choice { source: &TRIM_PING, key: "host.transport", alternatives: &["{ kind = \"ndp\", payload = \"8936B\" }"] },
     Choice { source: &TRIM_PING, key: "switch.overload.meter_burst", alternatives: &["12160B", "36080B", "144320B"] },
 ];
 
-/// Unspecified parameters of the closed-loop experiment.
+/// Parameters of the closed-loop experiment that the publication does not specify, with alternative values.
 pub const MEMCACHED_CHOICES: &[Choice] = &[
     Choice {
         source: &TRIM_MEMCACHED,
@@ -107,7 +110,8 @@ pub const MEMCACHED_CHOICES: &[Choice] = &[
     },
 ];
 
-/// Unspecified parameters of the experiment with flows between racks.
+/// Parameters of the experiment with flows between racks that the publication does not specify, with alternative
+/// values.
 pub const ECMP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_ECMP, key: "fabric.link.delay", alternatives: &["50ns", "2us"] },
     Choice {
@@ -118,7 +122,7 @@ pub const ECMP_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_ECMP, key: "switch.overload.meter_burst", alternatives: &["12160B", "36080B", "144320B"] },
 ];
 
-/// NDP parameters that the comparison in a fabric does not specify.
+/// Parameters of NDP that the authors' comparison in a fabric does not specify.
 pub const FABRIC_CHOICES: &[Choice] = &[
     Choice { source: &TRIM_FABRIC, key: "switch.queue", alternatives: &["8 packets", "12 packets"] },
     Choice { source: &TRIM_FABRIC, key: "switch.overload.victim", alternatives: &["arriving"] },
@@ -131,7 +135,7 @@ mod tests {
     use crate::check::Check;
     use crate::trial::Trial;
 
-    /// Returns the checks of the quick run of this experiment.
+    /// Returns the checks of a quick run of the experiment `id`.
     fn checks(id: &str) -> Vec<Check> {
         let experiment = EXPERIMENTS.iter().find(|experiment| experiment.id == id).unwrap();
         let mut trial = Trial::new(true, None);
@@ -150,8 +154,8 @@ mod tests {
         }
     }
 
-    /// With 64 senders and trimming of all packets, no tested response time is stable; the goodput is still compared
-    /// with the paper's 19 Gbps.
+    /// With 64 senders and trimming of all packets, no tested response duration is stable. The goodput is nevertheless
+    /// compared with the paper's 19 Gbps.
     #[test]
     fn goodput_is_reported_if_no_response_is_stable() {
         let checks = checks("trim/fig9c");

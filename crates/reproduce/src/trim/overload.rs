@@ -15,9 +15,9 @@ const QUEUED_HEADER_BYTES: f64 = 64.0;
 /// Time on the wire of a frame at 100 Gbps, in us.
 const FRAME_US: f64 = 0.12304;
 
-/// Returns the share of the link rate for whole frames if `senders` senders send at line rate. Per frame time, x frames
-/// and y headers fill the link: x + y = senders and 1538 x + 84 y = 1538. Returns 0 if headers alone exceed the link
-/// rate.
+/// Returns the share of the link rate that whole frames get if `senders` senders send at line rate. Per frame time, x
+/// frames and y headers fill the link: x + y = senders and 1538 x + 84 y = 1538. Returns 0 if the headers alone exceed
+/// the link rate.
 fn share(senders: f64) -> f64 {
     let header = HEADER_BYTES / FRAME_BYTES;
     ((1.0 - senders * header) / (1.0 - header)).max(0.0)
@@ -29,7 +29,7 @@ fn result(result: &TrialResult) -> (f64, f64, f64) {
     (packets.delivered_whole as f64, packets.delivered_trimmed as f64, packets.dropped_total() as f64)
 }
 
-/// Runs `trim/overload`.
+/// Runs the experiment `trim/overload`.
 pub fn overload(trial: &mut Trial) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for senders in [2u32, 4, 8, 16] {
@@ -49,7 +49,7 @@ pub fn overload(trial: &mut Trial) -> Result<(), Failure> {
     trial.show("  whole frames on a line that several senders fill, as a share of what it carries\n");
     trial.show(&table(&["senders", "measured", "closed form", "headers delivered"], &rows, 0, Layout::Fixed, 2));
 
-    // 24 senders cause a higher rate of headers than the link rate, so the header queue grows until it overflows.
+    // With 24 senders, the rate of headers exceeds the link rate, so that the header queue grows until it overflows.
     let run = trial.run(&TRIM_OVERLOAD, &[])?;
     let slot = 24.0 - FRAME_BYTES / HEADER_BYTES;
     let expected = HEADER_QUEUE_BYTES / QUEUED_HEADER_BYTES / slot * FRAME_US;
@@ -59,7 +59,7 @@ pub fn overload(trial: &mut Trial) -> Result<(), Failure> {
     let note = "the closed form leaves out the first frames and the way to the switch: about 2 us";
     trial.check(Check::new(name, "us", onset, Relation::Equal, expected, 3.0).note(note));
 
-    // Without trimming, receivers get no notification of dropped frames.
+    // Negative control: without trimming, receivers get no headers of dropped frames.
     let changes = [("switch.overload", "drop".to_owned()), ("traffic.0.fan_in", "4".to_owned())];
     let (_, headers, lost) = result(&trial.run(&TRIM_OVERLOAD, &changes)?);
     let name = "negative control: without trimming, 4 senders: frames lost without a word";
@@ -77,7 +77,7 @@ mod tests {
     fn one_sender_gets_the_line_and_many_get_nothing() {
         assert!((share(1.0) - 1.0).abs() < 1e-12);
         assert_eq!(share(19.0), 0.0);
-        // Two frames arrive per frame time: x whole frames and 2 - x headers fill the link.
+        // With two senders, two frames arrive per frame time: x whole frames and 2 - x headers fill the link.
         let x = share(2.0);
         assert!((1538.0 * x + 84.0 * (2.0 - x) - 1538.0).abs() < 1e-9);
     }

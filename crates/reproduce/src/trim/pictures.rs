@@ -4,7 +4,7 @@ use super::bench::quantile;
 use crate::trial::Trial;
 use text::lines::{Line, Panel, Scale, SeriesStyle, svg};
 
-/// Number of points of a distribution; more points are not distinguishable.
+/// Number of points of a plotted distribution; more points would not be distinguishable.
 const STEPS: u32 = 200;
 
 /// Adds a plot with these panels, named `trim-NAME.svg`.
@@ -12,7 +12,7 @@ pub fn leave(trial: &mut Trial, name: &str, title: &str, panels: &[Panel]) {
     trial.plots.push((format!("trim-{name}"), svg(title, panels)));
 }
 
-/// Returns a panel with connected points.
+/// Returns a panel with lines through the measured points.
 pub fn measured(
     x: &'static str,
     y: &'static str,
@@ -33,8 +33,9 @@ pub fn distribution(name: &str, values: &[f64]) -> Line {
     Line::curve(name, points)
 }
 
-/// Returns, by port, the periods of length `response_us` after each signal: time in us, and port number, where the
-/// first receiver's port is 1 as in the paper. A signal within a period extends it.
+/// Returns, for each port, the periods of length `response_us` after each congestion signal, as points (time in us,
+/// port number). Ports are numbered as in the paper, with 1 for the first receiver. A signal within a period extends
+/// the period.
 pub fn periods(signals: &[(f64, u16)], first_receiver: u16, response_us: f64) -> Line {
     let mut signals = signals.to_vec();
     signals.sort_by(|a, b| a.1.cmp(&b.1).then(a.0.total_cmp(&b.0)));

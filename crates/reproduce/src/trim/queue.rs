@@ -1,4 +1,5 @@
-//! Maximum recirculation queue when senders start, its causes, and the recirculation rate that each switch type needs.
+//! Maximum recirculation queue at the start of an incast, its causes, and the recirculation rate that each switch type
+//! needs.
 
 use super::bench::{Changes, START, Switch, inside, join, max_waiting, pairs, range, unlost};
 use crate::check::{Check, Relation};
@@ -16,7 +17,7 @@ fn longest(trial: &Trial, senders: u64, changes: &[(&'static str, String)]) -> R
     Ok(if failed + lost > 0 { f64::INFINITY } else { max_waiting(&result.summary) })
 }
 
-/// Runs `trim/maxdod`.
+/// Runs the experiment `trim/maxdod`.
 pub fn longest_queue(trial: &mut Trial) -> Result<(), Failure> {
     let step = trial.shorten("numbers of senders", 64, 8);
     let senders: Vec<u64> =
@@ -77,8 +78,8 @@ pub fn longest_queue(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tested recirculation rates, as fractions of the line rate (numerator, denominator). Without feedback, the offered
-/// load is 12 times the line rate plus the share of headers (figure 2).
+/// Tested recirculation rates, as fractions of the line rate (numerator, denominator). Without feedback, the load that
+/// is offered to the recirculation ports is 12 times the line rate plus the share of headers (figure 2).
 const PARTS: [(u64, u64); 15] = [
     (1, 2),
     (3, 5),
@@ -105,15 +106,15 @@ fn start_at(gbps: u64) -> Changes {
     vec![
         pairs(64, 16),
         ("fabric.link.rate", format!("{gbps}Gbps")),
-        // The transfer takes as long as 1000 packets at 100 Gbps.
+        // The transfer takes the time of 1000 packets at 100 Gbps.
         ("traffic.0.size", format!("{}B", 15_000 * gbps)),
         // Random start offsets within a frame time, because hosts are not synchronised.
         ("traffic.0.jitter", format!("{}ps", 12_160_000 / gbps)),
     ]
 }
 
-/// Returns the maximum recirculation queue in packets with 64 senders to 16 receivers, if the recirculation rate is
-/// this fraction of the line rate.
+/// Returns the maximum recirculation queue in packets with 64 senders and 16 receivers, if the recirculation rate is
+/// the fraction `part` of the line rate.
 fn at_speed(
     trial: &Trial,
     switch: Switch,
@@ -131,9 +132,9 @@ fn at_speed(
     Ok(inside(&result.summary).max_waiting as f64)
 }
 
-/// Returns two values. The first is the minimum fraction of the line rate in `parts` such that with this and all higher
-/// fractions the queue does not exceed the paper's maximum; a recirculation port with a buffer of that size drops
-/// nothing. The second is the maximum queue with a recirculation rate equal to the line rate.
+/// Returns two values. The first is the smallest fraction of the line rate in `parts` such that with this and all
+/// larger fractions the recirculation queue does not exceed the paper's maximum: then a recirculation port with a
+/// buffer of this size drops no packet. The second is the maximum queue if the recirculation rate equals the line rate.
 fn needs(trial: &Trial, switch: Switch, gbps: u64, parts: &[(u64, u64)]) -> Result<(f64, f64), Failure> {
     let mut least = f64::INFINITY;
     let mut with_a_line = None;
@@ -153,8 +154,8 @@ fn needs(trial: &Trial, switch: Switch, gbps: u64, parts: &[(u64, u64)]) -> Resu
     }
 }
 
-/// Shows a shared-buffer switch that trims frames which it does not admit, as SONiC switches do. It needs buffer
-/// instead of recirculation; two settings of the queue threshold are shown.
+/// Shows the results of a shared-buffer switch that trims frames which it does not admit, as SONiC switches do. It
+/// needs buffer instead of recirculation. Two settings of the queue threshold are shown.
 fn shared_buffer(trial: &mut Trial, speeds: &[u64]) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for &gbps in speeds {
@@ -185,7 +186,7 @@ fn shared_buffer(trial: &mut Trial, speeds: &[u64]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/speeds`, which has no counterpart in the paper.
+/// Runs the experiment `trim/speeds`, which has no counterpart in the paper.
 pub fn speeds(trial: &mut Trial) -> Result<(), Failure> {
     const SWITCHES: [Switch; 5] = [Switch::Mod, Switch::Tofino, Switch::SwitchP4, Switch::Tofino2, Switch::Dod];
     let names = SWITCHES.map(Switch::name);

@@ -9,8 +9,8 @@ use crate::plot::bars;
 use crate::trial::Trial;
 use text::lines::{Panel, Scale};
 
-/// Returns the overrides for a response duration of `us`: after a congestion signal the port is in pessimistic mode for
-/// `us`, then in half mode for three times as long (the paper's ratio of 6 to 18).
+/// Returns the overrides for a response duration of `us`: after a congestion signal, the port is in pessimistic mode
+/// for `us`, then in half mode for three times as long (the paper has 6 us and 18 us).
 fn response(us: f64) -> Changes {
     let ns = |us: f64| format!("{}ns", (us * 1e3).round() as u64);
     vec![("switch.overload.pessimistic", ns(us)), ("switch.overload.half", ns(3.0 * us))]
@@ -61,8 +61,8 @@ fn by_us(trial: &mut Trial, name: &str, title: &str, quantities: &[Quantity], al
     leave(trial, name, title, &panels);
 }
 
-/// Returns the run with the shortest stable response duration ([`stable_from`]). If none is stable, returns the first
-/// run with at least the paper's response duration. The text states the duration for the note of a check.
+/// Returns the run with the shortest stable response duration ([`stable_from`]), or if there is none, the first run
+/// with at least the paper's response duration. The text states the duration, for the note of a check.
 fn where_stable(runs: &[(f64, Run)], paper_us: f64) -> Option<(&Run, String)> {
     let from = stable_from(runs);
     let (us, run) = runs.iter().find(|(us, _)| if from.is_finite() { *us == from } else { *us >= paper_us })?;
@@ -75,8 +75,9 @@ const STEP: &str = "2 us: two steps of the responses that are tried";
 /// Reason for the tolerance of goodput and trims.
 const FIVE: &str = "5 %: the paper's own bound beside Ideal";
 
-/// Returns the shortest response duration (time in pessimistic mode after a signal, not a latency) such that with it
-/// and all longer durations the recirculation queue does not exceed the paper's 250 packets; infinite if there is none.
+/// Returns the shortest response duration with which, and with all longer durations, the recirculation queue does not
+/// exceed the paper's 250 packets; infinite if there is none. The response duration is the time in pessimistic mode
+/// after a congestion signal, not a latency.
 fn stable_from(runs: &[(f64, Run)]) -> f64 {
     let mut from = f64::INFINITY;
     for (us, run) in runs.iter().rev() {
@@ -111,11 +112,11 @@ fn by_response(trial: &mut Trial, figure: &str, senders: u64) -> Result<(), Fail
     Ok(())
 }
 
-/// Runs `trim/fig8a`.
+/// Runs the experiment `trim/fig8a`.
 pub fn response_of_32(trial: &mut Trial) -> Result<(), Failure> {
     by_response(trial, "fig8a", 32)?;
-    // Packets that recirculate are acknowledged only after the recirculation delay, and receivers send no pulls for
-    // them before.
+    // Recirculated packets are acknowledged only after the recirculation delay, and before that the receivers send no
+    // pulls for them.
     let mut rows = Vec::new();
     for gbps in [100, 200] {
         let rate = vec![("switch.overload.recirculation_rate", format!("{gbps}Gbps"))];
@@ -127,12 +128,12 @@ pub fn response_of_32(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig8b`.
+/// Runs the experiment `trim/fig8b`.
 pub fn response_of_64(trial: &mut Trial) -> Result<(), Failure> {
     by_response(trial, "fig8b", 64)
 }
 
-/// Runs `trim/fig8c`.
+/// Runs the experiment `trim/fig8c`.
 pub fn queue_by_response(trial: &mut Trial) -> Result<(), Failure> {
     let mut all = Vec::new();
     for senders in [32, 64] {
@@ -152,7 +153,7 @@ pub fn queue_by_response(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig9a`: pessimistic mode only.
+/// Runs the experiment `trim/fig9a`: pessimistic mode only.
 pub fn without_half(trial: &mut Trial) -> Result<(), Failure> {
     let more = |us: f64| vec![response(us)[0].clone(), ("switch.overload.half", "0s".to_owned())];
     let runs = over_responses(trial, 32, more)?;
@@ -171,7 +172,7 @@ pub fn without_half(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig9b`: a congestion signal reaches only the pipeline of the deflected packet.
+/// Runs the experiment `trim/fig9b`: a congestion signal reaches only the pipeline of the deflected packet.
 pub fn one_pipeline(trial: &mut Trial) -> Result<(), Failure> {
     let mut all = Vec::new();
     for senders in [32, 64] {
@@ -196,7 +197,7 @@ pub fn one_pipeline(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig9c`: every packet is trimmed during the response.
+/// Runs the experiment `trim/fig9c`: every packet is trimmed during the response.
 pub fn trim_all(trial: &mut Trial) -> Result<(), Failure> {
     let more = |us: f64| {
         let only = vec![("switch.overload.half", "0s".to_owned()), ("switch.overload.response", "all".to_owned())];

@@ -43,8 +43,8 @@ fn since(arrival: &Arrival) -> f64 {
     arrival.at_us - SECOND - BASE
 }
 
-/// Returns the additional delay in us, relative to a run without the second flow, in which one packet arrives per frame
-/// time.
+/// Returns the additional delay of a packet in us, relative to a run without the second flow, in which one packet
+/// arrives per frame time.
 fn late(arrival: &Arrival) -> f64 {
     arrival.at_us - arrival.seq as f64 / 1482.0 * 0.1216 - BASE
 }
@@ -66,7 +66,7 @@ impl Moments {
         let inside = seen.inside();
         let pipelines = inside.switches.first().map_or(&[][..], |switch| &switch.pipelines);
         let overflow = pipelines.iter().filter_map(|pipeline| pipeline.first_recirculated_ps).min();
-        // At the switch, half of the end-to-end delay has elapsed.
+        // A packet reaches the switch after half of the end-to-end delay.
         let overflow = overflow.map_or(f64::NAN, |ps| ps as f64 * 1e-6 - SECOND - BASE / 2.0);
         let (ingress, deflected) = [Cut::Ingress, Cut::Deflected].map(|cut| first(cut).unwrap_or(f64::NAN)).into();
         let span = |from: u32| {
@@ -119,7 +119,7 @@ fn others(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig12`.
+/// Runs the experiment `trim/fig12`.
 pub fn second_flow(trial: &mut Trial) -> Result<(), Failure> {
     let moments = Moments::of(trial, &Vec::new(), true)?;
     let Moments { overflow, ingress, deflected, spans, seen } = &moments;

@@ -1,5 +1,5 @@
-//! Causes of the differences in goodput and trims between the Tofino and Ideal switches, and the time at which they
-//! occur.
+//! Causes of the differences between the Tofino switch and the Ideal switch in goodput and number of trims, and the
+//! part of the run in which these differences occur.
 
 use super::bench::{Changes, Switch, join, max_waiting, pairs, unlost};
 use crate::check::{Check, Relation};
@@ -9,11 +9,12 @@ use crate::trial::Trial;
 use text::{Layout, table};
 use units::random::{Stream, purpose};
 
-/// End of the first interval: the windows of 1000 packets are sent within 121.6 us, and their queues drain soon after.
+/// End of the first interval: the initial windows of 1000 packets are sent within 121.6 us, and the queues drain soon
+/// after.
 const WINDOWS_US: f64 = 125.0;
 const RUN_US: f64 = 500.0;
-/// Recirculation queue in packets above which a run is unstable. With 197 frames of 1520 B in the queue, the delay of
-/// signals already equals the response time of 24 us.
+/// Length of the recirculation queue, in packets, above which a run counts as unstable. With only 197 frames of 1520 B
+/// in the queue, the delay of congestion signals already equals the response time of 24 us.
 const RUNAWAY: f64 = 1000.0;
 
 /// Results of one run.
@@ -50,8 +51,8 @@ fn run(trial: &Trial, senders: u64, changes: &[Changes]) -> Result<Run, Failure>
     Ok(Run { early, late, trims, queue: max_waiting(&result.summary), wrong: failed + lost })
 }
 
-/// Assigns the senders of each pipeline to receivers in random order, which changes which simultaneous packets are
-/// served first.
+/// Assigns the senders of each pipeline to receivers in random order. The order determines which of several
+/// simultaneous packets is served first.
 fn shuffled(senders: u64, seed: u64) -> (&'static str, String) {
     let mut random = Stream::new(seed, 0, purpose("tie order"));
     let mut all = Vec::new();
@@ -68,7 +69,7 @@ fn shuffled(senders: u64, seed: u64) -> (&'static str, String) {
     ("traffic.0.pairs", format!("[{}]", all.join(", ")))
 }
 
-/// Worst-case statistics over the runs of one choice.
+/// Worst-case statistics over all runs of one alternative.
 #[derive(Clone, Copy, Debug)]
 struct Worst {
     gap: f64,
@@ -136,7 +137,7 @@ static CHOICES: [Choice; 12] = [
     Choice { name: "phases within a frame", change: &[("traffic.0.jitter", "121ns")], seeded: true, ties: false },
 ];
 
-/// Runs `trim/sensitivity`.
+/// Runs the experiment `trim/sensitivity`.
 pub fn sensitivity(trial: &mut Trial) -> Result<(), Failure> {
     let plain = |switch: Switch| run(trial, 32, &[switch.changes(), vec![pairs(32, 16)]]);
     let (ideal, ours) = (plain(Switch::Ideal)?, plain(Switch::Tofino)?);

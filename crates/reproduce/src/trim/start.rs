@@ -22,24 +22,24 @@ fn overload(result: &TrialResult) -> Vec<f64> {
     switch.pipelines.iter().map(|pipeline| load(pipeline.recirculated_bytes)).collect()
 }
 
-/// Returns the deflected load of one receiver's port with `senders` senders in total, in multiples of the line rate,
-/// without feedback and with strict priority for headers. The meters pass four times the line rate. For each line rate
-/// that is trimmed at ingress or after recirculation, headers use a share `h` of the port's rate; each recirculation
-/// port carries one line rate.
+/// Returns the deflected load of the port of one receiver, in multiples of the line rate, with `senders` senders in
+/// total, without feedback and with strict priority for headers. The meters pass four times the line rate. Traffic of
+/// one line rate that is trimmed, at ingress or after recirculation, produces headers with a share `h` of the port
+/// rate. Each recirculation port carries one line rate.
 fn deflected_lines(senders: f64, receivers: f64) -> f64 {
     let h = 84.0 / 1520.0;
     (3.0 + ((senders - 4.0) + 4.0 / receivers) * h).min(4.0)
 }
 
-/// Runs `trim/fig2`.
+/// Runs the experiment `trim/fig2`.
 pub fn worst_case(trial: &mut Trial) -> Result<(), Failure> {
     let run = |trial: &Trial, senders, receivers, switch: Switch| {
         trial.run(START, &join(&[switch.changes(), vec![pairs(senders, receivers), ("duration", "3ms".into())]]))
     };
     trial.show("  deflected to each recirculation port, in multiples of what it can carry, while senders start\n");
     let mut rows = Vec::new();
-    // Each pipeline passes one line rate per port. The port sends one of the four; the other three are deflected,
-    // evenly over the recirculation ports.
+    // Each of the four pipelines passes one line rate per egress port. The port sends one line rate; three are
+    // deflected, evenly over the recirculation ports.
     for (receivers, expected) in [(16, 12.0), (8, 6.0), (4, 3.0), (1, 0.75)] {
         let result = run(trial, 64, receivers, Switch::Dod)?;
         let loads = overload(&result);
@@ -76,7 +76,7 @@ pub fn worst_case(trial: &mut Trial) -> Result<(), Failure> {
 const SWITCHES: [Switch; 4] = [Switch::Ideal, Switch::Mod, Switch::Dod, Switch::Tofino];
 const SHARES: [f64; 6] = [0.1, 0.25, 0.5, 0.75, 0.9, 0.99];
 
-/// Effect of one switch type on headers.
+/// Effect of one switch type on trimmed headers.
 struct Headers {
     seen: Seen,
     /// Quantiles [`SHARES`] of the arrival times and of the delays of headers, in us.
@@ -136,14 +136,15 @@ const MEDIAN: usize = 2;
 const LATE: usize = 4;
 const LAST: usize = 5;
 
-/// Mirror on drop adds a fixed delay to every header; the serialisation delay of 84 B is only 7 ns.
+/// Checks that mirror on drop adds about 1 us to the median delay of headers. The serialisation delay of 84 B is only 7
+/// ns.
 fn mirror_is_a_microsecond_late(trial: &mut Trial, ideal: &Headers, mirror: &Headers) {
     let name = "median delay of a header: mirror-on-drop above Ideal";
     let shift = mirror.delay[MEDIAN] - ideal.delay[MEDIAN];
     trial.check(Check::new(name, "us", shift, Relation::Equal, 1.0, 0.3).note("0.3 us: the paper's \"around 1us\""));
 }
 
-/// Runs `trim/fig5a`.
+/// Runs the experiment `trim/fig5a`.
 pub fn to_one(trial: &mut Trial) -> Result<(), Failure> {
     let [ideal, mirror, dod, tofino] = compare(trial, 1)?;
     mirror_is_a_microsecond_late(trial, &ideal, &mirror);
@@ -165,14 +166,15 @@ pub fn to_one(trial: &mut Trial) -> Result<(), Failure> {
         three quarters there";
     trial.check(Check::new(name, "%", share, Relation::Equal, 4.8, 1.0).note(note));
     let name = "the same, with headers, which fill the port: 4 of 64 lines";
-    // In a quick run the windows are shorter, so the start and end of the windows have a larger effect.
+    // In a quick run the initial windows are shorter, so that their start and end have a larger effect on the share.
     trial.check_in_full(
         Check::new(name, "%", share, Relation::Equal, 6.25, 0.1).note("0.1 %: the ends of windows of 1000 packets"),
     );
     Ok(())
 }
 
-/// Runs `trim/fig5b`: 64 senders to 4 receivers, and to 8 receivers, which the text of the paper also mentions.
+/// Runs the experiment `trim/fig5b`: 64 senders to 4 receivers, and to 8 receivers, which the text of the paper also
+/// mentions.
 pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
     for receivers in [4, 8] {
         let [ideal, mirror, dod, tofino] = compare(trial, receivers)?;
@@ -191,7 +193,7 @@ pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
             let name = of("deflection only: share of trims that are deflected");
             let result = dod.seen.inside();
             let share = 100.0 * result.recirculated as f64 / (result.recirculated + result.ingress_trims) as f64;
-            // A pipeline of 1600 Gbps deflects 300 of the 400 Gbps that its meters pass.
+            // With 4 receivers, a pipeline of 1600 Gbps deflects 300 of the 400 Gbps that its meters pass.
             let check = Check::new(&name, "%", share, Relation::Equal, 20.0, 1.0);
             trial.check(check.note(
                 "1 %: the ends of windows; 300 of 1500 Gbps a pipeline: the paper's arithmetic, without headers",
@@ -207,7 +209,7 @@ pub fn to_few(trial: &mut Trial) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs `trim/fig5c`.
+/// Runs the experiment `trim/fig5c`.
 pub fn to_many(trial: &mut Trial) -> Result<(), Failure> {
     let [ideal, mirror, dod, tofino] = compare(trial, 16)?;
     mirror_is_a_microsecond_late(trial, &ideal, &mirror);
@@ -216,7 +218,8 @@ pub fn to_many(trial: &mut Trial) -> Result<(), Failure> {
     trial.check(Check::new(name, "us", dod.arrival[MEDIAN], Relation::Above, 2.0 * others, 0.0));
     let name = "Tofino: nine of ten headers take at most as long as with mirror-on-drop, up to 1 us";
     let check = Check::new(name, "us", tofino.delay[LATE], Relation::AtMost, mirror.delay[LATE], 1.0);
-    // In a quick run the windows are shorter, so their first microseconds have a larger effect.
+    // In a quick run the initial windows are shorter, so that their first microseconds have a larger effect on the
+    // quantile.
     trial.check_in_full(check.note("one-sided; 1 us: a deflected header goes round once, as a mirrored one does"));
     let name = "Tofino: the slowest hundredth of headers takes longer than with mirror-on-drop";
     trial.check(Check::new(name, "us", tofino.delay[LAST], Relation::Above, mirror.delay[LAST], 0.0));
