@@ -16,7 +16,7 @@ use units::Time;
 /// Maximum duration of a run, so that sums of times stay below the limit of 213 days.
 const MAX_DURATION: Time = Time::from_s(20 * 86_400);
 
-/// Top-level keys.
+/// Values of the top-level keys of a scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct Top {
     pub name: Option<String>,
@@ -307,7 +307,7 @@ pub(crate) fn transport(section: &Section<'_, '_>) -> Option<(&'static str, Tran
     }
 }
 
-/// `[measure]`, `[record]` and `[check]`.
+/// Contents of the tables `[measure]`, `[record]` and `[check]`.
 #[derive(Clone, Debug)]
 pub(crate) struct MeasurementPlan {
     pub warm_up: Time,

@@ -99,7 +99,7 @@ pub(crate) struct Entry {
     at: u32,
 }
 
-/// See the [module](self).
+/// Graph of slots and transitions; see the [module](self) documentation.
 #[derive(Debug)]
 pub(crate) struct Graph {
     pub ports: Ports,

@@ -16,9 +16,9 @@ pub const VERSION: u32 = 1;
 /// Unknown keys are ignored, except in a rule, because a key in a rule could change its meaning.
 #[derive(Clone, Debug, Deserialize)]
 pub struct RuleFile {
-    /// [`FORMAT`].
+    /// Name of the format; must equal [`FORMAT`].
     pub format: String,
-    /// [`VERSION`].
+    /// Version of the format; must equal [`VERSION`].
     pub version: u32,
     /// Description of the fabric for which the rules are made.
     pub fabric: FabricHeader,
