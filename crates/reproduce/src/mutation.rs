@@ -1,5 +1,5 @@
-//! Mutation of the model: changes one numeric parameter of a paper's scenarios by 20 %, and finds a claim that then
-//! fails.
+//! Mutation testing of the claims: changes one numeric parameter of a paper's scenarios by 20 %, and checks whether a
+//! claim then fails.
 //!
 //! ```text
 //!  unchanged run of each experiment --> claims that hold, numeric parameters
@@ -26,36 +26,36 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Relative changes of a parameter, in percent.
 pub const CHANGES_PERCENT: [i32; 2] = [-20, 20];
 
-/// Keys that are no quantities of the model: the length of a run, random seeds, measurement, and numbers that only
-/// name something.
+/// Prefixes of keys that are no quantities of the model: duration, threads, measurement, and the seed of ECMP hashing.
 const NOT_MUTATED: [&str; 7] = ["duration", "until", "threads", "measure.", "record.", "check.", "routing.hash_seed"];
 const NAMES: [&str; 7] = ["seed", "class", "priority", "priorities", "port", "dst_port", "egress_class"];
 
 /// Handling of the numeric parameters of a trial's scenarios.
 #[derive(Debug)]
 pub(crate) enum Parameters {
-    /// Scenarios run as they are.
+    /// Scenarios run unchanged.
     Unchanged,
-    /// Scenarios run as they are, and their numeric parameters are collected: keys, with the values of all scenarios.
+    /// Scenarios run unchanged, and their numeric parameters are collected.
     Listed {
-        /// Start of the citations of defaults that belong to the paper.
+        /// A default is a parameter of the paper if its source starts with this text.
         citation: &'static str,
-        /// Values by key.
+        /// Distinct values of each parameter in all scenarios, by key.
         found: RefCell<BTreeMap<String, BTreeSet<String>>>,
     },
     /// One parameter is changed in every scenario that has it.
     Mutated {
-        /// Parameter and change.
+        /// The parameter and its relative change.
         mutation: Mutation,
-        /// Start of the citations of defaults that belong to the paper.
+        /// A default is a parameter of the paper if its source starts with this text.
         citation: &'static str,
-        /// Number of scenarios whose parameter was changed.
+        /// Number of scenarios in which the parameter was changed.
         changed: Cell<u32>,
     },
 }
 
 impl Parameters {
-    /// Collects the parameters of a scenario, or returns the override that changes one.
+    /// With [`Parameters::Listed`], collects the parameters of a scenario. With [`Parameters::Mutated`], returns the
+    /// override of the changed parameter, if the scenario has this parameter.
     pub(crate) fn change(&self, scenario: &Scenario, lowered: &Lowered) -> Option<(String, String)> {
         match self {
             Parameters::Unchanged => None,
@@ -77,7 +77,8 @@ impl Parameters {
     }
 }
 
-/// Returns the numeric parameters of a scenario: the written ones, and the defaults that cite the paper.
+/// Returns the numeric parameters of a scenario, as (key, value): those that the scenario sets, and those whose default
+/// has a source that starts with `citation`.
 fn numeric(scenario: &Scenario, lowered: &Lowered, citation: &str) -> Vec<(String, String)> {
     let cited = lowered.explain.iter().filter(
         |entry| matches!(entry.origin, Origin::Default { source } if !citation.is_empty() && source.starts_with(citation)),
@@ -109,23 +110,23 @@ pub struct Mutation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "effect")]
 pub enum Effect {
-    /// A claim that holds with the unchanged model fails.
+    /// A claim that holds with the unchanged parameters fails.
     Caught {
-        /// `paper/experiment`.
+        /// Id of the experiment: `paper/experiment`.
         experiment: String,
-        /// Name of the claim.
+        /// Name of the claim that fails.
         claim: String,
     },
-    /// All claims that hold with the unchanged model still hold.
+    /// No claim that holds with the unchanged parameters fails.
     NotCaught,
-    /// The changed scenario is invalid, or an experiment cannot be evaluated with it.
+    /// No claim fails, but an experiment returns an error (such as an invalid scenario) or panics.
     Refused {
-        /// First error.
+        /// Error of the first such experiment.
         error: String,
     },
 }
 
-/// Claims and parameters of one experiment with the unchanged model.
+/// Results of one experiment with unchanged parameters: wall-clock duration, claims that hold, and values by parameter.
 #[derive(Debug)]
 struct Baseline {
     experiment: &'static Experiment,
@@ -134,18 +135,19 @@ struct Baseline {
     parameters: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Unchanged results of all experiments of a paper.
+/// Results of the experiments of a paper with unchanged parameters.
 #[derive(Debug)]
 pub struct Paper {
     /// Name of the paper, the first part of the ids of its experiments.
     pub name: String,
     quick: bool,
     citation: &'static str,
-    /// Fastest experiment first.
+    /// In ascending order of the wall-clock duration.
     baselines: Vec<Baseline>,
 }
 
-/// Start of the citations of defaults that come from the paper; empty for papers without a mechanism of their own.
+/// Returns the text with which the source of a default starts if the default is taken from `paper`; empty for papers
+/// that define no mechanism.
 fn citation(paper: &str) -> &'static str {
     match paper {
         "bg" | "eccp" | "hetflow" | "dtscoe" | "fluid" => "thesis",
@@ -158,7 +160,7 @@ fn citation(paper: &str) -> &'static str {
     }
 }
 
-/// Returns the names of the claims that hold or, with [`Outcome::Fails`], fail.
+/// Returns the names of the claims with this outcome.
 fn claims(trial: &Trial, outcome: Outcome) -> BTreeSet<String> {
     let wanted = trial.checks.iter().filter(|check| check.kind == Kind::Claim && check.outcome() == outcome);
     wanted.map(|check| check.name.clone()).collect()
@@ -176,7 +178,7 @@ impl Paper {
         Ok(Baseline { experiment, seconds, holding: claims(&trial, Outcome::Holds), parameters })
     }
 
-    /// Runs all experiments of a paper, or a single one, with the unchanged model.
+    /// Runs the experiments with unchanged parameters. `name` is the name of a paper, or the id of one experiment.
     ///
     /// # Errors
     /// An unknown name, or an error of an experiment.
@@ -203,7 +205,7 @@ impl Paper {
         all.into_iter().collect()
     }
 
-    /// Returns the number of claims that hold with the unchanged model.
+    /// Returns the number of claims that hold with the unchanged parameters.
     pub fn claims(&self) -> usize {
         self.baselines.iter().map(|baseline| baseline.holding.len()).sum()
     }
@@ -213,7 +215,8 @@ impl Paper {
         self.baselines.iter().filter_map(|baseline| baseline.parameters.get(key)).flatten().cloned().collect()
     }
 
-    /// Runs the experiments that have the parameter with the changed model, until a claim fails.
+    /// Runs those experiments whose scenarios have the parameter, with `mutation` applied, until a claim fails that
+    /// holds without it.
     pub fn judge(&self, mutation: &Mutation) -> Effect {
         let mut refused = None;
         let with_parameter = self.baselines.iter().filter(|baseline| baseline.parameters.contains_key(&mutation.key));
@@ -221,7 +224,8 @@ impl Paper {
             let (mutation, citation) = (mutation.clone(), self.citation);
             let parameters = Parameters::Mutated { mutation, citation, changed: Cell::new(0) };
             let mut trial = Trial::with_parameters(self.quick, parameters);
-            // An experiment may rely on properties of its unchanged scenarios, such as a number of samples.
+            // An experiment may panic, because it may assume properties of its unchanged scenarios, such as a number
+            // of samples.
             let result = catch_unwind(AssertUnwindSafe(|| (baseline.experiment.run)(&mut trial)));
             match result {
                 Ok(Ok(())) => {}
@@ -247,7 +251,8 @@ impl Paper {
 mod tests {
     use super::*;
 
-    /// One flow over one link: its completion time depends on the link's rate and delay.
+    /// One flow between two hosts: its completion time depends on the rate of the links, so reducing the rate by 20 %
+    /// makes a claim fail. Keys of classes and the duration are not mutated.
     #[test]
     fn a_changed_link_rate_is_caught_and_a_name_is_not_mutated() {
         let paper = Paper::run("physics/lone-flow", true).unwrap();

@@ -46,12 +46,12 @@ impl Trial {
         }
     }
 
-    /// Creates a trial that lists or changes numeric parameters of its scenarios.
+    /// Creates a trial that collects the numeric parameters of its scenarios, or changes one of them.
     pub(crate) fn with_parameters(quick: bool, parameters: Parameters) -> Trial {
         Trial { parameters, ..Trial::new(quick, None) }
     }
 
-    /// Returns the numeric parameters of the scenarios, or how often one was changed.
+    /// Returns the handling of numeric parameters, with the parameters collected so far or the number of changes.
     pub(crate) const fn parameters(&self) -> &Parameters {
         &self.parameters
     }

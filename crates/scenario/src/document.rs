@@ -82,7 +82,8 @@ impl Value {
         }
     }
 
-    /// Adds the scalars in this value to `written`, with key paths that begin with `key`.
+    /// Adds each scalar and each list of scalars in this value to `written`, with its key path. `key` is the key path
+    /// of this value.
     fn add_written(&self, key: String, written: &mut Vec<(String, String)>) {
         let join = |last: &str| if key.is_empty() { last.to_owned() } else { format!("{key}.{last}") };
         match self {

@@ -122,8 +122,8 @@ impl Scenario {
         &self.explained
     }
 
-    /// Returns every scalar that the text or an override writes: key, as in `--set`, and value. Lists of scalars are one
-    /// value, in brackets.
+    /// Returns the values that are set in the text or by an override, as (key, value), with keys as in `--set`. A list
+    /// of scalars is one value, in brackets.
     pub fn written(&self) -> Vec<(String, String)> {
         self.document.written()
     }

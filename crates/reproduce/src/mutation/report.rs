@@ -1,4 +1,4 @@
-//! Output of the mutations of a paper.
+//! Report of the mutations of one paper.
 
 use super::{CHANGES_PERCENT, Effect, Mutation, Paper};
 use serde::Serialize;
@@ -11,12 +11,12 @@ use text::{Layout, table};
 pub struct MutationReport {
     paper: String,
     quick: bool,
-    /// Claims that hold with the unchanged model.
+    /// Number of claims that hold with the unchanged parameters.
     claims: usize,
     caught: usize,
     not_caught: usize,
     refused: usize,
-    /// Mutations that an interruption left out.
+    /// Number of mutations that were not run because the program was interrupted.
     not_run: usize,
     mutations: Vec<Mutated>,
 }
@@ -25,14 +25,14 @@ pub struct MutationReport {
 struct Mutated {
     #[serde(flatten)]
     mutation: Mutation,
-    /// Values of the unchanged parameter in the scenarios of the paper.
+    /// Values of the parameter in the unchanged scenarios of the paper.
     values: Vec<String>,
     #[serde(flatten)]
     effect: Effect,
 }
 
 impl MutationReport {
-    /// Creates the report of `effects`, of `planned` mutations.
+    /// Creates the report. `effects` contains the mutations that were run, out of `planned` mutations.
     pub fn new(paper: &Paper, effects: Vec<(Mutation, Effect)>, planned: usize) -> MutationReport {
         let not_run = planned - effects.len();
         let count = |wanted: fn(&Effect) -> bool| effects.iter().filter(|(_, effect)| wanted(effect)).count();
@@ -48,7 +48,8 @@ impl MutationReport {
         MutationReport { paper, quick, claims, caught, not_caught, refused, not_run, mutations }
     }
 
-    /// Returns the report as text: a row per parameter, and the share of mutations that a claim catches.
+    /// Returns the report as text: a table with one row per parameter, and the proportion of mutations that make a
+    /// claim fail, among those that are not refused.
     pub fn text(&self) -> String {
         let mut rows: BTreeMap<&str, (&[String], BTreeMap<i32, &Effect>)> = BTreeMap::new();
         for mutated in &self.mutations {

@@ -1,7 +1,10 @@
 //! Relative changes of numbers in scenario values.
 
-/// Returns `value` changed by `percent`: a number, a number with a unit, or a list of these. Integers and counts are
-/// rounded, but by at least 1. Returns `None` if the value is not of this form, is 0 or does not change.
+/// Returns `value` changed by `percent`. `value` is a number, a fraction such as `1/8`, a number with a unit, or a list
+/// of these.
+///
+/// An integer without a unit, or in bytes, packets, frames, bit times or ps, is rounded to an integer and changes by at
+/// least 1. Returns `None` if `value` is not of this form, is 0, or is an integer that would become 0.
 pub(super) fn scaled(value: &str, percent: i32) -> Option<String> {
     if let Some(items) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         let items = items.split(", ").map(|item| scaled(item, percent)).collect::<Option<Vec<_>>>()?;
@@ -28,7 +31,7 @@ pub(super) fn scaled(value: &str, percent: i32) -> Option<String> {
     (changed >= 1.0).then(|| format!("{changed}{unit}"))
 }
 
-/// Rounds to nine significant digits, to remove the error of the multiplication.
+/// Rounds to nine significant digits, to remove the rounding error of the multiplication.
 fn rounded(number: f64) -> f64 {
     format!("{number:.8e}").parse().unwrap_or(number)
 }
