@@ -53,14 +53,15 @@ pub struct Erratum {
 const INTRODUCTION: &str = "\
 # Errata of the papers
 
-This page lists errors in the papers that Tidegate reproduces: contradictions within a paper, to its own arithmetic, or to the behaviour of
-its system. Each row is one statement. If a row has a command, the command prints the evidence; otherwise the evidence is the arithmetic in
-the row. `reproduce` is short for `tidegate reproduce`.
+This page lists errors in the papers that Tidegate reproduces: contradictions within a paper, to its own arithmetic, or
+to the behaviour of its system. Each row is one statement. If a row has a command, the command prints the evidence;
+otherwise the evidence is the arithmetic in the row. `reproduce` is short for `tidegate reproduce`.
 
-A claim that is not reproduced is not an erratum: it is a red check in the README of its paper, with the attempts to explain it. Rows marked
-*inferred* fit all of the paper's numbers, but the paper does not state them.
+A claim that is not reproduced is not an erratum: it is a red check in the README of its paper, with the attempts to
+explain it. Rows marked *inferred* fit all of the paper's numbers, but the paper does not state them.
 
-To cite an erratum, name its id and the version of Tidegate. `tidegate reproduce --errata --json` prints this page in machine-readable form.
+To cite an erratum, name its id and the version of Tidegate. `tidegate reproduce --errata --json` prints this page in
+machine-readable form.
 ";
 
 /// Returns the errata.

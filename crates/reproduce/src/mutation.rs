@@ -19,7 +19,7 @@ pub use report::MutationReport;
 use scale::scaled;
 use scenario::{Lowered, Origin, Scenario};
 use serde::Serialize;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -48,8 +48,6 @@ pub(crate) enum Parameters {
         mutation: Mutation,
         /// A default is a parameter of the paper if its source starts with this text.
         citation: &'static str,
-        /// Number of scenarios in which the parameter was changed.
-        changed: Cell<u32>,
     },
 }
 
@@ -66,12 +64,10 @@ impl Parameters {
                 }
                 None
             }
-            Parameters::Mutated { mutation, citation, changed } => {
+            Parameters::Mutated { mutation, citation } => {
                 let (key, value) =
                     numeric(scenario, lowered, citation).into_iter().find(|(key, _)| *key == mutation.key)?;
-                let value = scaled(&value, mutation.percent)?;
-                changed.set(changed.get() + 1);
-                Some((key, value))
+                Some((key, scaled(&value, mutation.percent)?))
             }
         }
     }
@@ -80,9 +76,11 @@ impl Parameters {
 /// Returns the numeric parameters of a scenario, as (key, value): those that the scenario sets, and those whose default
 /// has a source that starts with `citation`.
 fn numeric(scenario: &Scenario, lowered: &Lowered, citation: &str) -> Vec<(String, String)> {
-    let cited = lowered.explain.iter().filter(
-        |entry| matches!(entry.origin, Origin::Default { source } if !citation.is_empty() && source.starts_with(citation)),
-    );
+    let is_cited = |origin: &Origin| match origin {
+        Origin::Default { source } => !citation.is_empty() && source.starts_with(citation),
+        _ => false,
+    };
+    let cited = lowered.explain.iter().filter(|entry| is_cited(&entry.origin));
     let cited = cited.map(|entry| (entry.key.clone(), entry.value.clone()));
     let is_quantity = |key: &str| {
         let last = key.rsplit('.').next().unwrap_or(key);
@@ -126,11 +124,10 @@ pub enum Effect {
     },
 }
 
-/// Results of one experiment with unchanged parameters: wall-clock duration, claims that hold, and values by parameter.
+/// Results of one experiment with unchanged parameters: claims that hold, and values by parameter.
 #[derive(Debug)]
 struct Baseline {
     experiment: &'static Experiment,
-    seconds: f64,
     holding: BTreeSet<String>,
     parameters: BTreeMap<String, BTreeSet<String>>,
 }
@@ -149,7 +146,7 @@ pub struct Paper {
 /// Returns the text with which the source of a default starts if the default is taken from `paper`; empty for papers
 /// that define no mechanism.
 fn citation(paper: &str) -> &'static str {
-    match paper {
+    match paper.split('/').next().unwrap_or(paper) {
         "bg" | "eccp" | "hetflow" | "dtscoe" | "fluid" => "thesis",
         "pabo" => "PABO",
         "tagger" => "Tagger",
@@ -168,14 +165,11 @@ fn claims(trial: &Trial, outcome: Outcome) -> BTreeSet<String> {
 
 impl Paper {
     fn baseline(experiment: &'static Experiment, quick: bool, citation: &'static str) -> Result<Baseline, Failure> {
-        #[expect(clippy::disallowed_methods, reason = "experiments are ordered by their duration, results are not")]
-        let started = std::time::Instant::now();
         let mut trial = Trial::with_parameters(quick, Parameters::Listed { citation, found: RefCell::default() });
         (experiment.run)(&mut trial)?;
         let Parameters::Listed { found, .. } = trial.parameters() else { unreachable!("set two lines above") };
         let parameters = found.borrow().clone();
-        let seconds = started.elapsed().as_secs_f64();
-        Ok(Baseline { experiment, seconds, holding: claims(&trial, Outcome::Holds), parameters })
+        Ok(Baseline { experiment, holding: claims(&trial, Outcome::Holds), parameters })
     }
 
     /// Runs the experiments with unchanged parameters. `name` is the name of a paper, or the id of one experiment.
@@ -189,7 +183,8 @@ impl Paper {
             .into_iter()
             .map(|experiment| Paper::baseline(experiment, quick, citation))
             .collect::<Result<Vec<_>, _>>()?;
-        baselines.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        let seconds = |of: &Baseline| if quick { of.experiment.quick_seconds } else { of.experiment.seconds };
+        baselines.sort_by_key(seconds);
         Ok(Paper { name: name.to_owned(), quick, citation, baselines })
     }
 
@@ -222,7 +217,7 @@ impl Paper {
         let with_parameter = self.baselines.iter().filter(|baseline| baseline.parameters.contains_key(&mutation.key));
         for baseline in with_parameter {
             let (mutation, citation) = (mutation.clone(), self.citation);
-            let parameters = Parameters::Mutated { mutation, citation, changed: Cell::new(0) };
+            let parameters = Parameters::Mutated { mutation, citation };
             let mut trial = Trial::with_parameters(self.quick, parameters);
             // An experiment may panic, because it may assume properties of its unchanged scenarios, such as a number
             // of samples.

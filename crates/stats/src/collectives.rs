@@ -23,6 +23,8 @@ pub struct CollectiveSummary {
     pub qps_per_connection: Option<u32>,
     /// Number of iterations in the scenario.
     pub iterations: u32,
+    /// Number of iterations that began in the measured window, or never began: the population of the times.
+    pub measured: u32,
     /// Number of completed iterations that began in the measured window.
     pub completed: u32,
     /// Duration of these iterations, from the start of the first flow to the arrival of the last byte, in ns; null if
@@ -49,6 +51,6 @@ pub struct CollectiveTime {
 impl CollectiveSummary {
     /// Returns the coverage of the times.
     pub fn coverage(&self) -> Coverage {
-        Coverage { completed: self.completed.into(), started: self.iterations.into() }
+        Coverage { completed: self.completed.into(), started: self.measured.into() }
     }
 }

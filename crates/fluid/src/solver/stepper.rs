@@ -217,7 +217,9 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         self.last_error = tried.error.max(1e-4);
         let grown = attempted * factor.clamp(0.2, 5.0);
         // The error of a step that was shortened for an event or a breaking point does not determine the next length.
-        self.length = if at_break || event.is_some() { self.length.max(grown.min(self.length)) } else { grown };
+        if !at_break && event.is_none() {
+            self.length = grown;
+        }
         let oldest = self.time - self.memory * (1.0 + 1e-9);
         self.history.push(tried.piece.clone(), oldest);
         self.breaks.forget(oldest);

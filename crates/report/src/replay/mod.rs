@@ -225,20 +225,20 @@ fn queues_every(folder: &Path, end_ps: u64) -> Result<Option<u64>, RecordError> 
 /// divisor follows from the bytes and the utilisation of the row with the most bytes, and the link rate.
 fn links_every(folder: &Path, fabric: &Fabric, end_ps: u64) -> Result<Option<u64>, RecordError> {
     let Some(divided) = common_period_ps(folder, "links.parquet", end_ps)? else { return Ok(None) };
-    let mut longest_queue: Option<(u64, f64)> = None;
+    let mut busiest: Option<(u64, f64)> = None;
     for_parts(folder, "links.parquet", |part| {
         let (bytes, shares) = (part.u64s("tx_bytes")?, part.f64s("utilisation")?);
         for_ports(part, fabric, |row, _, port| {
             if let (Some(bytes), Some(share)) = (bytes[row], shares[row])
                 && share > 0.0
-                && longest_queue.is_none_or(|(most, _)| bytes > most)
+                && busiest.is_none_or(|(most, _)| bytes > most)
             {
                 let rate_bps = fabric.ports[port].rate_bps as f64;
-                longest_queue = Some((bytes, bytes as f64 * 8e12 / (share * rate_bps)));
+                busiest = Some((bytes, bytes as f64 * 8e12 / (share * rate_bps)));
             }
         })
     })?;
-    let parts = longest_queue.map_or(1, |(_, every)| ((divided as f64 / every.max(1.0)).round() as u64).max(1));
+    let parts = busiest.map_or(1, |(_, every)| ((divided as f64 / every.max(1.0)).round() as u64).max(1));
     Ok(Some((divided / parts).max(u64::from(divided > 0))))
 }
 

@@ -141,10 +141,7 @@ fn as_text(args: &WhatIfArgs, fabric: &Fabric, verdicts: &[LinkFailureEffects]) 
             "cut off",
             "example, up to the switch",
         ];
-        let mut lines = rows;
-        // At most seven cells per row; the last one is the example path.
-        lines.iter_mut().for_each(|row| row.truncate(7));
-        text.push_str(&table(&header, &lines, 1, Layout::Fitting, 2));
+        text.push_str(&table(&header, &rows, 1, Layout::Fitting, 2));
         text.push_str(
             "at once: before routing has converged, packets go round the link at its ends; after: with routes computed \
              anew\n",
