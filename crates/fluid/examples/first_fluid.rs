@@ -1,4 +1,4 @@
-//! Fluid model of two HetFlow senders on one link of 10 Gbps: the rate of each converges to half of it.
+//! Fluid model of two HetFlow senders on one link of 10 Gbps: both rates converge to the fair share, 5 Gbps.
 //!
 //! ```text
 //!   r1, r2 ---> [ q: 8 Mbit ] ---> 10 Gbps        dq/dt = r1 + r2 - 10 Gbps, fed back after a round trip

@@ -1,4 +1,4 @@
-//! ECCP as a fluid model: the thesis of [`super::hetflow`], chapter 2, with its equation numbers.
+//! ECCP as a fluid model: chapter 2 of the thesis cited in [`super::hetflow`], with its equation numbers.
 //!
 //! ```text
 //!  (2.9)  AvBw = C - sum of R
@@ -10,50 +10,50 @@
 //!  (2.8)  TR grows by R_AI each T_BC / 2              after five cycles
 //! ```
 //!
-//! A rate cut sets the target TR to the rate before the cut. The continuous decrease has no such rate, so the rate of
-//! one control cycle before the end of the decrease is used.
+//! A rate cut sets the target TR to the rate before the cut. The continuous decrease of this model has no such rate,
+//! so TR is set to the rate one control cycle before the decrease ends.
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, Past, System, Variable};
 
-/// Cycles of fast recovery.
+/// Number of fast recovery cycles.
 const RECOVERY_CYCLES: f64 = 5.0;
 
 /// Parameters of each flow's control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// G_d, above 0.
+    /// Gd, relative rate decrease per unit of feedback, above 0.
     pub gain: f64,
-    /// Largest cut, above 0, below 1: it bounds Fb from below.
+    /// Largest relative rate cut, above 0, below 1: it is a lower bound of Fb, -`largest_cut` / Gd.
     pub largest_cut: f64,
-    /// w, weight of the change.
+    /// w, weight of the change of A_r in Fb.
     pub weight: f64,
     /// AvT, available bandwidth to be left on the path, as a share of the rate R of a flow, above 0, below 1.
     pub available: f64,
     /// A_eq, value of the available-bandwidth ratio A_r = AvBw / (AvT R) at equilibrium, 0 to 1.
     pub equilibrium: f64,
-    /// T, time between trains, in s, above 0.
+    /// T, control cycle: time between two probe trains, in s, above 0.
     pub cycle: f64,
-    /// BC, length of a byte counter stage, in bits, above 0.
+    /// BC, stage length of the byte counter, in bits, above 0.
     pub byte_counter: f64,
-    /// R_AI, in bit/s.
+    /// R_AI, additive increase of the target rate, in bit/s.
     pub additive_increase: f64,
     /// Minimum rate, in bit/s, above 0.
     pub min_rate: f64,
-    /// Set if Fb has the slope of (2.11) instead of the difference of (2.6).
+    /// Set if Fb uses the slope of A_r, as in (2.11), instead of the difference, as in (2.6).
     pub slope: bool,
 }
 
 impl Parameters {
-    /// Returns zeta = M / AvT + A_eq, for M flows.
+    /// Returns zeta = M / AvT + A_eq, for M = `flows`.
     pub fn zeta(&self, flows: f64) -> f64 {
         flows / self.available + self.equilibrium
     }
 }
 
-/// Number of delays of a group of flows: tau, T + tau, T.
+/// Number of delays of a group of flows. The delays are tau, T + tau and T.
 const DELAYS: usize = 3;
-/// Number of switches of a group of flows: increasing, and beyond fast recovery.
+/// Number of switches of a group of flows: one for rate increase, one for the end of fast recovery.
 const SWITCHES: usize = 2;
 
 /// ECCP flows over one link.
@@ -76,14 +76,14 @@ impl Eccp {
         Eccp { shared: Shared::new(bottleneck, flows, bottleneck.rate * 10e-6, kind), parameters }
     }
 
-    /// Returns A_r by equation (2.10), at this delay.
+    /// Returns A_r of this group of flows by equation (2.10), at the delay of the given kind.
     fn available(&self, flows: usize, kind_of_delay: usize, past: &dyn Past) -> f64 {
         let delay = DELAYS * flows + kind_of_delay;
         let total = self.shared.total(|at| past.value(delay, self.rate(at)));
         (self.shared.bottleneck.rate - total) / (self.parameters.available * past.value(delay, self.rate(flows)))
     }
 
-    /// Returns the time derivative of A_r by equation (2.10), at this delay.
+    /// Returns the time derivative of A_r of this group of flows by equation (2.10), at the delay of the given kind.
     fn available_slope(&self, flows: usize, kind_of_delay: usize, past: &dyn Past) -> f64 {
         let (delay, own) = (DELAYS * flows + kind_of_delay, self.rate(flows));
         let total = self.shared.total(|at| past.slope(delay, self.rate(at)));
@@ -155,7 +155,8 @@ impl System for Eccp {
 impl Model for Eccp {
     model!();
 
-    /// A_r = A_eq by equation (2.10). Targets and cycles are constant while rates fall, and the queue is empty.
+    /// At the fixed point A_r = A_eq, which gives the rate by equation (2.10). Only rates react to disturbances:
+    /// targets and recovery cycles are constant during a rate decrease, and the queue is empty.
     fn fixed_point(&self) -> Result<FixedPoint, String> {
         let rate = self.shared.bottleneck.rate
             / (self.shared.count() + self.parameters.available * self.parameters.equilibrium);
@@ -171,7 +172,7 @@ mod tests {
     use super::super::testing;
     use super::*;
 
-    /// Table 2.1.
+    /// Parameters of table 2.1 of the thesis, except for the gain.
     fn parameters(gain: f64) -> Parameters {
         Parameters {
             gain,

@@ -10,47 +10,48 @@
 //!  (3.6)  R    = R^ (1 + Gd Fb^ ((t - t^ - sigma) / sigma)^3)
 //! ```
 //!
-//! R^, Fb^ and t^ are rate, feedback and time of the last notification. A continuous Fb is 0 at the end of the
-//! decrease, and with Fb^ = 0 the rate would never change again. Therefore notifications require an Fb of at least a
-//! quantum, as in QCN, and Fb^ is then the quantum. With a quantum of 0 the model is the thesis as printed. In (3.7)
-//! the age of a slope is the time between two samples; `slope_age` is a factor for it.
+//! R^, Fb^ and t^ are the rate, the feedback and the time of the last notification. A continuous Fb is 0 at the end
+//! of the decrease, and with Fb^ = 0 the rate would never change again. Therefore notifications require an Fb of at
+//! least a quantum, as in QCN, and Fb^ is then the quantum. With a quantum of 0 the model is the thesis as printed.
+//! In (3.7) the delay slope is used one sampling interval eta after its measurement; `slope_age` is a factor for this
+//! delay.
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, Past, System, Variable};
 
-/// Largest feedback, as in QCN.
+/// Upper bound of the feedback Fb, 64 as in QCN.
 pub const MOST_FEEDBACK: f64 = 64.0;
 
 /// Parameters of each flow's control.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// Gd: times `MOST_FEEDBACK` it is the largest cut, below 1.
+    /// Gd, relative rate decrease per unit of feedback. Gd times `MOST_FEEDBACK` is the largest rate cut, below 1.
     pub gain: f64,
-    /// Kc, the ratio of feedback to the slope of the one-way delay.
+    /// Kc, ratio of the feedback to the slope of the one-way delay.
     pub scaling: f64,
     /// T, maximum time between two samples, in s, above 0.
     pub timer: f64,
-    /// BC_r, bits received between two samples, above 0.
+    /// BC_r, number of bits received between two samples, above 0.
     pub byte_counter: f64,
-    /// sigma, recovery time, in s, above 0.
+    /// sigma, duration of the recovery, in s, above 0.
     pub recovery: f64,
-    /// Smallest feedback that is sent.
+    /// Quantum: minimum feedback for which the receiver sends a notification.
     pub quantum: f64,
-    /// Age of a slope when it takes effect, in times between two samples, 0 to 1. It is 1 in (3.7). A mean over the
-    /// time between two samples, computed at the second, has the age 1/2.
+    /// Age of a delay slope when it takes effect, in multiples of the sampling interval, 0 to 1. It is 1 in (3.7). A
+    /// mean over the sampling interval, computed at its end, has the age 1/2.
     pub slope_age: f64,
     /// Minimum rate, in bit/s, above 0.
     pub min_rate: f64,
 }
 
-/// Cubic of the increase.
+/// Parameters of the cubic increase (3.6).
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Climb {
-    /// t^, the start.
+    /// t^, time of the last notification: the start of the increase.
     since: f64,
-    /// R^.
+    /// R^, rate at the last notification.
     rate: f64,
-    /// Fb^.
+    /// Fb^, feedback of the last notification.
     feedback: f64,
 }
 
@@ -81,7 +82,7 @@ impl HetFlow {
         HetFlow { shared, parameters, climbs }
     }
 
-    /// Returns eta by equation (3.3).
+    /// Returns the sampling interval eta by equation (3.3).
     fn sampling(&self, rate: f64) -> f64 {
         (self.parameters.byte_counter / rate).min(self.parameters.timer)
     }
@@ -113,7 +114,7 @@ impl System for HetFlow {
         });
     }
 
-    /// Switches, one per group of flows: on during the decrease.
+    /// One switch per group of flows; it is on during the decrease.
     fn switches(&self) -> usize {
         self.climbs.len()
     }
@@ -124,7 +125,7 @@ impl System for HetFlow {
 
     fn switched(&mut self, index: usize, on: bool, time: f64, state: &mut [f64], _: &dyn Past) {
         if !on {
-            // The cubic of (3.6) starts at the rate after the last cut.
+            // The cubic of (3.6) starts at the rate after the last cut, so R^ is that rate divided by 1 - Gd Fb^.
             let feedback = self.parameters.quantum;
             let rate = state[index] / (1.0 - self.parameters.gain * feedback);
             self.climbs[index] = Climb { since: time, rate, feedback };
@@ -135,7 +136,8 @@ impl System for HetFlow {
 impl Model for HetFlow {
     model!();
 
-    /// Lemma 3.1: R = C / N. The feedback depends only on the derivative of the queue, not on its length.
+    /// Lemma 3.1: at the fixed point R = C / N. The feedback depends only on the time derivative of the queue, not on
+    /// its length.
     fn fixed_point(&self) -> Result<FixedPoint, String> {
         let kinds = self.climbs.len();
         let state = self.shared.alike(&[self.shared.fair_share()], 0.0);
@@ -143,8 +145,9 @@ impl Model for HetFlow {
     }
 }
 
-/// Lemma 3.3, equation (3.21): returns the integral of (3.20) over `cycle` = eta + tau after a notification, in bits,
-/// as printed and with a corrected primitive. `excess` is N R^ - C in bit/s, `flows_rate` is N R^.
+/// Returns the buffer requirement of lemma 3.3 (equation 3.21), in bits: the integral of (3.20) over `cycle` = eta +
+/// tau after a notification. The first value is the equation as printed, the second one uses the correct
+/// antiderivative. `excess` is N R^ - C, `flows_rate` is N R^, both in bit/s.
 pub fn required_buffer(parameters: &Parameters, feedback: f64, flows_rate: f64, excess: f64, cycle: f64) -> [f64; 2] {
     let sigma = parameters.recovery;
     let factor = flows_rate * parameters.gain * feedback / (4.0 * sigma * sigma * sigma);
@@ -187,7 +190,8 @@ mod tests {
         }
     }
 
-    /// Regression test: delays reach earlier discontinuities that are closer together than the shortest step.
+    /// Regression test: several delays reach discontinuities of the past that are closer together than the shortest
+    /// step. The rates of all flows must add up to the link rate.
     #[test]
     fn flows_with_delays_of_their_own_are_solved_to_the_end() {
         let flow = |rate, rtt| Flows { count: 1, start: 0.0, rtt, rate };
@@ -210,8 +214,8 @@ mod tests {
 
     #[test]
     fn the_primitive_of_3_21_as_printed_and_corrected() {
-        // sigma = 10 ms, T = 1 ms: for the integral of ((t - sigma) / sigma)^3, -8.5725e-4 is printed and -8.5975e-4 is
-        // correct.
+        // With sigma = 10 ms and T = 1 ms, the integral of ((t - sigma) / sigma)^3 over T is -8.5725e-4 by the
+        // printed equation; the correct value is -8.5975e-4.
         let plain = Parameters { gain: 1.0, ..parameters() };
         let [printed, corrected] = required_buffer(&plain, 1.0, 1.0, 0.0, 1e-3);
         assert!((printed + 8.5725e-4).abs() < 1e-9 && (corrected + 8.5975e-4).abs() < 1e-9, "{printed} {corrected}");

@@ -17,7 +17,7 @@ pub use hetflow::HetFlow;
 pub use shared::{Bottleneck, FixedPoint, Flows, Model, Shared};
 pub use timely::Timely;
 
-/// Congestion control with its parameters, without flows.
+/// Congestion control algorithm with its parameters, independent of the flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Control {
     /// ECCP.
@@ -26,12 +26,13 @@ pub enum Control {
     HetFlow(hetflow::Parameters),
     /// DCQCN.
     Dcqcn(dcqcn::Parameters),
-    /// TIMELY, patched or not.
+    /// TIMELY, or patched TIMELY.
     Timely(timely::Parameters),
 }
 
 impl Control {
-    /// Returns the default initial rate of a flow in bit/s; `share` is its fair share of the link.
+    /// Returns the default initial rate of a flow in bit/s, for a link of rate `link` and a fair share of `share`,
+    /// both in bit/s.
     pub fn first_rate(&self, link: f64, share: f64) -> f64 {
         let rate = match self {
             Control::Eccp(_) | Control::Dcqcn(_) => link,

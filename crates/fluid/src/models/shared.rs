@@ -1,7 +1,7 @@
 //! Common parts of all models: groups of flows over one queue, and fixed points.
 //!
 //! ```text
-//!   state:  [ rate, other variables of the control ] of the first kind of flows, of the second, ..., queue
+//!   state:  [ rate, other variables of the control ] of the first group of flows, of the second group, ..., queue
 //! ```
 
 use crate::solver::{Delay, Now, System, Variable};
@@ -15,14 +15,15 @@ pub struct Bottleneck {
     pub buffer: f64,
 }
 
-/// Group of equal flows with one start, round trip and rate. A model is deterministic, so one flow is solved for all.
+/// Group of equal flows with one start time, RTT and initial rate. Models are deterministic, so one flow per group is
+/// solved.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Flows {
     /// Number of flows, 1 or more.
     pub count: u32,
-    /// Start, in s.
+    /// Start time, in s.
     pub start: f64,
-    /// Delay of the control loop without queues, in s.
+    /// Round-trip time without queueing delay, in s: the delay of the control loop.
     pub rtt: f64,
     /// Initial rate, in bit/s.
     pub rate: f64,
@@ -39,9 +40,9 @@ pub(super) struct Kind<const EACH: usize> {
 /// Common part of all models.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shared {
-    /// Link.
+    /// Bottleneck link.
     pub bottleneck: Bottleneck,
-    /// Flows over the link.
+    /// Groups of flows over the link.
     pub flows: Vec<Flows>,
     started: Vec<bool>,
     /// Number of state variables of a group of flows.
@@ -76,7 +77,7 @@ impl Shared {
         shared
     }
 
-    /// Returns the number of flows.
+    /// Returns the number of flows, over all groups.
     pub fn count(&self) -> f64 {
         self.flows.iter().map(|flows| f64::from(flows.count)).sum()
     }
@@ -116,19 +117,19 @@ impl Shared {
         self.flows.iter().map(|flows| flows.start).collect()
     }
 
-    /// Starts the flows with start times up to `time`.
+    /// Marks the groups with start times up to `time` as started.
     pub(super) fn begin(&mut self, time: f64) {
         for (flows, started) in self.flows.iter().zip(&mut self.started) {
             *started |= flows.start <= time * (1.0 + 1e-12);
         }
     }
 
-    /// Returns `true` if these flows have started.
+    /// Returns `true` if this group of flows has started.
     pub(super) fn has_begun(&self, flows: usize) -> bool {
         self.started[flows]
     }
 
-    /// Returns the variable of a rate, limited from `least` to the link rate.
+    /// Returns a rate as state variable, limited to the range from `least` to the link rate.
     pub(super) fn rate_variable(&self, name: String, least: f64) -> Variable {
         let line = self.bottleneck.rate;
         Variable::new(name, line / self.count()).within(least, line)
@@ -140,13 +141,13 @@ impl Shared {
         begun.map(|at| f64::from(self.flows[at].count) * rate(at)).sum()
     }
 
-    /// Returns the variables of this group of flows in the state.
+    /// Returns the state variables of this group of flows.
     pub(super) fn own<'a>(&self, flows: usize, state: &'a [f64]) -> &'a [f64] {
         &state[self.rate(flows)..][..self.each]
     }
 
-    /// Computes the time derivative of the queue and, with `control`, the derivatives of the variables of started
-    /// flows; all other derivatives are 0.
+    /// Computes the time derivatives: of the queue (total rate minus link rate) and, with `control`, of the variables
+    /// of started flows. The derivatives of the variables of other flows are 0.
     pub(super) fn slopes(&self, now: &Now<'_>, slopes: &mut [f64], control: impl Fn(usize, &mut [f64])) {
         slopes.fill(0.0);
         slopes[self.queue()] = self.total(|at| now.state[self.rate(at)]) - self.bottleneck.rate;
@@ -155,7 +156,7 @@ impl Shared {
         }
     }
 
-    /// Returns a state in which all flows have the variables `own`, with this queue.
+    /// Returns a state in which each group of flows has the variables `own`, and the queue has length `queue`.
     pub(super) fn alike(&self, own: &[f64], queue: f64) -> Vec<f64> {
         let mut state = own.repeat(self.flows.len());
         state.push(queue);
@@ -163,14 +164,14 @@ impl Shared {
     }
 }
 
-/// Fixed point of a model, and the variables that react to disturbances.
+/// Fixed point of a model, and the indices of the variables that react to disturbances.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FixedPoint {
-    /// State.
+    /// Values of the state variables.
     pub state: Vec<f64>,
-    /// State of the switches.
+    /// State of each switch, `true` for on.
     pub modes: Vec<bool>,
-    /// Variables that change; all others are constant or not fed back.
+    /// Indices of the variables that change after a disturbance; all others are constant or not fed back.
     pub moving: Vec<usize>,
 }
 
@@ -179,7 +180,7 @@ pub trait Model: System {
     /// Returns the link and the flows.
     fn shared(&self) -> &Shared;
 
-    /// Returns the state index of the rate of these flows.
+    /// Returns the state index of the rate of this group of flows.
     fn rate(&self, flows: usize) -> usize {
         self.shared().rate(flows)
     }
@@ -192,10 +193,10 @@ pub trait Model: System {
     /// Returns the fixed point with all flows started.
     ///
     /// # Errors
-    /// The reason if there is none.
+    /// The reason, if there is no fixed point.
     fn fixed_point(&self) -> Result<FixedPoint, String>;
 
-    /// Returns the model with other flows, all started.
+    /// Returns this model with other groups of flows, all started.
     fn with_flows(&self, flows: Vec<Flows>) -> Box<dyn Model>;
 }
 

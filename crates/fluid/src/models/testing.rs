@@ -1,10 +1,10 @@
-//! Common checks of model tests.
+//! Helper functions for tests of models.
 
 use super::Model;
 use crate::solver::{Now, Options, solve};
 
-/// Returns time averages over the second half of the solution (rate of each group of flows; queue), and the last
-/// state.
+/// Solves the model up to `end`. Returns the mean rate of each group of flows and the mean queue length, averaged
+/// over the second half of the time, and the last state.
 pub fn means(model: &mut dyn Model, end: f64) -> (Vec<f64>, f64, Vec<f64>) {
     let kinds = model.shared().flows.len();
     let locations: Vec<usize> = (0..kinds).map(|at| model.rate(at)).chain([model.queue()]).collect();
@@ -39,7 +39,7 @@ pub fn rests(model: &dyn Model) {
     model.derivative(&Now { time: 0.0, state: &point.state, modes: &point.modes, past: &past }, &mut slopes);
     for &at in &point.moving {
         let variable = &model.variables()[at];
-        // Changes are below a millionth of the scale within a microsecond.
+        // A variable must change by less than a millionth of its scale per microsecond.
         assert!(slopes[at].abs() * 1e-6 < 1e-6 * variable.scale, "{}: {:e}", variable.name, slopes[at]);
     }
 }

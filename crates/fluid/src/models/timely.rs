@@ -14,8 +14,8 @@
 //!  (g) w    = 0 up to g = -1/4, 1 from g = 1/4, 2 g + 1/2 between
 //! ```
 //!
-//! With (c) there is no fixed point, or infinitely many if R' is 0 at g = 0: flows may keep any rates. With (f) there
-//! is one fixed point, q* = q_ref (1 + N d / (b C)).
+//! With (c) there is no fixed point; or, if R' is defined as 0 at g = 0, there are infinitely many, because any rates
+//! with the sum C are constant. With (f) there is one fixed point, q* = q_ref (1 + N d / (b C)).
 
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, System, Variable};
@@ -29,23 +29,23 @@ pub struct Parameters {
     pub beta: f64,
     /// Additive increase step delta, in bit/s.
     pub additive_increase: f64,
-    /// RTT below which rates rise, in s.
+    /// RTT threshold T_low, in s: below it the rate rises, whatever the gradient.
     pub t_low: f64,
-    /// RTT above which rates fall, in s.
+    /// RTT threshold T_high, in s: above it the rate falls, whatever the gradient.
     pub t_high: f64,
-    /// D_minRTT, the unit of gradients, in s, above 0.
+    /// Minimum RTT D_minRTT, in s, above 0; RTT differences are divided by it.
     pub min_rtt: f64,
-    /// Bits sent between two measurements, above 0.
+    /// Segment size Seg: number of bits sent between two RTT samples, above 0.
     pub segment: f64,
     /// Packet size on the wire, in bits.
     pub packet: f64,
     /// Minimum rate, in bit/s, above 0.
     pub min_rate: f64,
-    /// Set for (f) between the thresholds instead of (c).
+    /// Set for patched TIMELY: equation (f) instead of (c) while the RTT is between the thresholds.
     pub patched: bool,
 }
 
-/// Number of delays of a group of flows: tau' and tau' + tau*.
+/// Number of delays of a group of flows. The delays are tau' and tau' + tau*.
 const DELAYS: usize = 2;
 /// Number of switches of a group of flows.
 const SWITCHES: usize = 5;
@@ -72,7 +72,7 @@ impl Timely {
         Timely { shared: Shared::new(bottleneck, flows, bottleneck.rate * parameters.t_low, kind), parameters }
     }
 
-    /// Returns tau* by equation (d).
+    /// Returns tau*, the time between two RTT samples, by equation (d).
     fn interval(&self, rate: f64) -> f64 {
         (self.parameters.segment / rate).max(self.parameters.min_rtt)
     }
@@ -81,7 +81,8 @@ impl Timely {
         [self.parameters.t_low, self.parameters.t_high].map(|time| time * self.shared.bottleneck.rate)
     }
 
-    /// Evaluates equation (c) or (f), with the case selected by the state of the switches.
+    /// Returns R' by equation (c) or (f). The states of the switches select the case, so that R' is smooth within a
+    /// step.
     fn climb(&self, rate: f64, gradient: f64, queue: f64, modes: &[bool]) -> f64 {
         let Parameters { beta, additive_increase, patched, .. } = self.parameters;
         let [low, high] = self.thresholds();
@@ -109,7 +110,7 @@ impl Timely {
 impl System for Timely {
     system!();
 
-    /// Returns tau' by equation (e) for even indices, and tau' + tau* with (d) for odd ones.
+    /// Returns tau' by equation (e) for an even index, and tau' + tau* (equation (d)) for an odd one.
     fn delay(&self, index: usize, _: f64, state: &[f64]) -> f64 {
         let flows = index / DELAYS;
         let feedback = (state[self.queue()] + self.parameters.packet) / self.shared.bottleneck.rate;
@@ -201,7 +202,8 @@ mod tests {
         let model = model(true, &[7e9, 3e9]);
         let model = model.with_flows(model.shared.flows.clone());
         testing::rests(&*model);
-        // q* = C T_low (1 + N d / (b C)): 500 kbit (1 + 2 * 10 M / (0.008 * 10 G)) = 625 kbit.
+        // q* = C T_low (1 + N d / (b C)) with C = 10 Gbps, T_low = 50 us, N = 2, d = 10 Mbps, b = 0.008: 500 kbit *
+        // 1.25 = 625 kbit.
         assert!((model.fixed_point().unwrap().state[4] - 625e3).abs() < 1e-6);
     }
 
@@ -212,7 +214,8 @@ mod tests {
         assert!((last[0] / 5e9 - 1.0).abs() < 0.02 && (queue / 625e3 - 1.0).abs() < 0.05, "{last:?} {queue}");
     }
 
-    /// ECN or Delay, section 4: flows that start at 7 and 3 Gbps neither converge nor settle.
+    /// ECN or Delay, section 4: two unpatched flows that start at 7 and 3 Gbps do not converge; the ratio of their
+    /// mean rates stays above 1.2.
     #[test]
     fn unpatched_flows_do_not_meet() {
         assert!(model(false, &[7e9, 3e9]).fixed_point().is_err());

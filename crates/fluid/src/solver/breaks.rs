@@ -7,22 +7,22 @@
 use super::system::Delay;
 use std::collections::VecDeque;
 
-/// Discontinuities of derivatives of this or a higher order do not affect a method of order 5.
+/// Lowest order of a derivative whose discontinuities are ignored, because they do not affect a method of order 5.
 const SMOOTH: u8 = 6;
-/// Number of pending points from which only discontinuities of low derivatives are added, because the sums of many
-/// delays are very numerous. The error control handles the other discontinuities.
+/// Number of pending breaking points from which only discontinuities of derivatives up to order 2 are added, because
+/// the number of sums of several delays grows exponentially. The error control handles the other discontinuities.
 const MANY: usize = 4096;
 
-/// Breaking point: time, and the lowest discontinuous derivative (0 for the state itself).
+/// Breaking point: its time, and the lowest order of a discontinuous derivative (0 for the state itself).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Break {
     /// Time, in s.
     pub time: f64,
-    /// Derivative.
+    /// Lowest order of a discontinuous derivative.
     pub derivative: u8,
 }
 
-/// Pending breaking points, and past ones that state-dependent delays may still reach.
+/// Pending breaking points, and past ones that delayed times of state-dependent delays may still cross.
 #[derive(Clone, Debug, Default)]
 pub struct Breaks {
     /// Future breaking points, by descending time.
@@ -32,7 +32,7 @@ pub struct Breaks {
 }
 
 impl Breaks {
-    /// Records a discontinuity at `at`, and adds the breaking points that it causes.
+    /// Records the discontinuity `at`, and adds a breaking point one delay later for each delay.
     pub fn happened(&mut self, at: Break, delays: &[Delay], neutral: bool) {
         let derivative = if neutral && at.derivative > 0 { at.derivative } else { at.derivative + 1 };
         for delay in delays {
@@ -47,7 +47,7 @@ impl Breaks {
         }
     }
 
-    /// Adds a pending breaking point.
+    /// Adds a pending breaking point, unless its derivative is too high to matter.
     pub fn expect(&mut self, new: Break) {
         if new.derivative >= SMOOTH || self.pending.len() >= MANY && new.derivative > 2 {
             return;
@@ -60,24 +60,24 @@ impl Breaks {
         }
     }
 
-    /// Returns the next point.
+    /// Returns the next pending breaking point.
     pub fn next(&self) -> Option<Break> {
         self.pending.last().copied()
     }
 
-    /// Removes the next point, which has been reached.
+    /// Removes the next pending breaking point, which the solution has reached.
     pub fn pop(&mut self) -> Option<Break> {
         self.pending.pop()
     }
 
-    /// Returns the first past breaking point that the delayed time of a varying delay crosses while it moves from
-    /// `from` to `to`.
+    /// Returns the first past breaking point between `from` and `to`, the delayed times t - d of a state-dependent
+    /// delay d at the start and at the end of a step.
     pub fn met(&self, from: f64, to: f64) -> Option<Break> {
         let index = self.recent.partition_point(|at| at.time <= from);
         self.recent.get(index).copied().filter(|at| at.time < to)
     }
 
-    /// Removes points before `oldest`, which no delay reaches any more.
+    /// Removes past breaking points before `oldest`, which no delayed time can reach any more.
     pub fn forget(&mut self, oldest: f64) {
         while self.recent.front().is_some_and(|at| at.time < oldest) {
             self.recent.pop_front();

@@ -6,15 +6,15 @@ use super::history::Piece;
 use super::stepper::Stepper;
 use super::system::{Delay, System, Variable};
 
-/// Number of bisections to locate an event: to 1e-12 of the step.
+/// Number of bisections that locate an event, to 1e-12 of the step length.
 const HALVINGS: u32 = 40;
 /// Dead band of switches: a switch changes only if its value passes 0 by this much, so that rounding at 0 has no
 /// effect.
 pub(super) const NEAR: f64 = 1e-9;
-/// Fractions of a step at which limits and switches are evaluated.
+/// Fractions of a step at which limits and switches are checked for a change.
 const SHARES: [f64; 4] = [0.25, 0.5, 0.75, 1.0];
 
-/// Bound at which a variable is clamped. The derivative of a clamped variable is 0.
+/// State of a variable with limits: free, or clamped at a limit. The derivative of a clamped variable is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
     Free,
@@ -23,7 +23,8 @@ pub(super) enum Held {
 }
 
 impl Held {
-    /// Returns the limit at which a variable with this value and this unlimited derivative is clamped.
+    /// Returns the limit at which a variable with this value is clamped, given its derivative `slope` without
+    /// clamping.
     pub fn by(variable: &Variable, value: f64, slope: f64) -> Held {
         if value <= variable.floor && slope < 0.0 {
             Held::Floor
@@ -38,9 +39,9 @@ impl Held {
 /// Kind of event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum What {
-    /// A variable is exactly at a limit.
+    /// A variable reaches a limit; its value is set to exactly this limit.
     Reached { variable: usize, limit: f64 },
-    /// A variable leaves its limit.
+    /// A clamped variable leaves its limit.
     Left { variable: usize },
     /// A switch changes.
     Switch { index: usize, on: bool },
@@ -95,8 +96,8 @@ impl<S: System + ?Sized> Stepper<'_, S> {
 
     /// Returns the first time in a step at which a varying delay reaches a discontinuity.
     pub(super) fn first_break(&self, piece: &Piece) -> Option<Event> {
-        // A discontinuity reached within the shortest step counts as reached at its start, because no step can end
-        // there.
+        // A delayed time that crosses a discontinuity within the shortest step counts as having crossed it at the
+        // start, because no step can end so early. Hence delayed times are compared with the offset `near`.
         let near = (1e-9 * piece.length).max(4.0 * self.shortest());
         let mut state = vec![0.0; self.state.len()];
         let mut first: Option<Event> = None;
@@ -120,7 +121,7 @@ impl<S: System + ?Sized> Stepper<'_, S> {
         first
     }
 
-    /// Returns the time at which a free variable passes a limit.
+    /// Returns the time at which a free variable reaches one of its limits.
     fn reaches(&self, piece: &Piece, at: usize) -> Option<(f64, What)> {
         let variable = &self.system.variables()[at];
         let near = self.options.tolerance * 1e-3 * variable.scale;

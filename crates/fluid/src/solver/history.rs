@@ -1,14 +1,14 @@
-//! Previous solution as polynomials, and its evaluation for delays.
+//! Previous solution as piecewise polynomials, evaluated at delayed times.
 
 use super::system::{Past, System};
 use super::tableau::{DENSE, STAGES};
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// Coefficients per variable of a step's polynomial.
+/// Number of polynomial coefficients per variable and step.
 const COEFFICIENTS: usize = 5;
 
-/// Step of the solution with its continuous extension.
+/// One step of the solution, as a polynomial (continuous extension).
 #[derive(Clone, Debug, Default)]
 pub struct Piece {
     /// Start, in s.
@@ -19,13 +19,13 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Creates a piece of constant state, for the start of a step, when its stages are not known.
+    /// Creates a piece with constant state: the approximation at the start of a step, before its stages are computed.
     pub fn rest(start: f64, state: &[f64]) -> Piece {
         Piece { start, length: 1.0, coefficients: state.iter().flat_map(|x| [*x, 0.0, 0.0, 0.0, 0.0]).collect() }
     }
 
-    /// Creates a linear extrapolation of free variables: the first approximation of a step before its stages are
-    /// computed.
+    /// Creates a piece that extrapolates the free variables linearly: the first approximation of a step, before its
+    /// stages are computed.
     pub fn line(start: f64, length: f64, state: &[f64], slopes: &[f64], free: &[bool]) -> Piece {
         let mut piece = Piece { length, ..Piece::rest(start, state) };
         for at in (0..state.len()).filter(|&at| free[at]) {
@@ -34,8 +34,8 @@ impl Piece {
         piece
     }
 
-    /// Creates the continuous extension of a step from `from` to `to` with these slopes at its stages; variables that
-    /// are not free are constant.
+    /// Creates the continuous extension of a step from the state `from` to the state `to`, from the derivatives
+    /// `stages` at its stages. Variables that are not free are constant.
     pub fn of_step(
         start: f64,
         length: f64,
@@ -55,28 +55,28 @@ impl Piece {
         piece
     }
 
-    /// Returns the end, in s.
+    /// Returns the end time of the piece, in s.
     pub fn end(&self) -> f64 {
         self.start + self.length
     }
 
-    /// Returns a variable at fraction `share` of the step.
+    /// Returns the value of a variable after the fraction `share` of the step.
     pub fn value(&self, variable: usize, share: f64) -> f64 {
         let c = &self.coefficients[COEFFICIENTS * variable..][..COEFFICIENTS];
         let rest = 1.0 - share;
         c[0] + share * (c[1] + rest * (c[2] + share * (c[3] + rest * c[4])))
     }
 
-    /// Computes all variables at fraction `share` of the step.
+    /// Computes all variables after the fraction `share` of the step.
     pub fn state(&self, share: f64, state: &mut [f64]) {
         state.iter_mut().enumerate().for_each(|(variable, x)| *x = self.value(variable, share));
     }
 
-    /// Returns the time derivative of a variable at fraction `share` of the step.
+    /// Returns the time derivative of a variable after the fraction `share` of the step.
     pub fn slope(&self, variable: usize, share: f64) -> f64 {
         let c = &self.coefficients[COEFFICIENTS * variable..][..COEFFICIENTS];
         let rest = 1.0 - share;
-        // Product rule, from the inside out.
+        // Derivative of the nested polynomial by the product rule, starting with the innermost factor.
         let inner = c[3] + rest * c[4];
         let middle = c[2] + share * inner;
         let middle_slope = inner - share * c[4];
@@ -90,7 +90,7 @@ impl Piece {
     }
 }
 
-/// Pieces that delays can still reach.
+/// Steps of the solution that delayed times can still reach.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     /// Start of the solution, in s.
@@ -99,7 +99,7 @@ pub struct History {
 }
 
 impl History {
-    /// Adds a step, and removes pieces that end before `oldest`.
+    /// Adds a step, and removes the steps that end before `oldest`.
     pub fn push(&mut self, piece: Piece, oldest: f64) {
         self.pieces.push_back(piece);
         while self.pieces.front().is_some_and(|piece| piece.end() < oldest) {
@@ -107,14 +107,15 @@ impl History {
         }
     }
 
-    /// Returns the piece that contains `time`: at a boundary the earlier one, or with `right` the later one.
+    /// Returns the piece that contains `time`. At the boundary of two pieces it is the earlier one, or the later one
+    /// if `right` is set.
     fn find(&self, time: f64, right: bool, near: f64) -> Option<&Piece> {
         let before = |piece: &Piece| if right { piece.end() <= time + near } else { piece.end() < time - near };
         self.pieces.get(self.pieces.partition_point(before))
     }
 }
 
-/// Past of the solution, for a stage of a step.
+/// Delayed values as a stage of the current step uses them: the implementation of [`Past`].
 pub struct Seen<'a, S: ?Sized> {
     pub system: &'a S,
     pub history: &'a History,
@@ -122,9 +123,9 @@ pub struct Seen<'a, S: ?Sized> {
     pub current: &'a Piece,
     pub time: f64,
     pub lags: &'a [f64],
-    /// Set at the start of a step: delayed times are approached from the right.
+    /// Set at the start of a step: at a discontinuity, a delayed value is the limit from the right.
     pub right: bool,
-    /// Set if a delay reaches into the current step, which must be solved again then.
+    /// Set if a delayed time is within the current step; the step must then be iterated.
     pub overlapped: &'a Cell<bool>,
 }
 
@@ -158,7 +159,8 @@ impl<S: System + ?Sized> Past for Seen<'_, S> {
     }
 
     fn slope(&self, delay: usize, variable: usize) -> f64 {
-        // A non-constant history before the start also has derivatives, but no equation of this crate uses them.
+        // The initial history may have other derivatives if it is not constant, but no equation of this crate uses
+        // them.
         self.evaluate(delay, |piece, share| piece.slope(variable, share), |_| 0.0)
     }
 }

@@ -24,14 +24,15 @@ pub use system::{Delay, Now, Past, System, Variable};
 
 use stepper::Stepper;
 
-/// Options of a solution.
+/// Options of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// Permitted error of a step in a variable, relative to its value or its scale, whichever is larger; 1e-12 to 0.1.
+    /// Permitted error of a step, relative to the value or the scale of the variable, whichever is larger; 1e-12 to
+    /// 0.1.
     pub tolerance: f64,
     /// Maximum length of a step, in s.
     pub longest_step: f64,
-    /// Maximum number of steps; more are an error.
+    /// Maximum number of steps; a solution that needs more ends with [`SolveError::Steps`].
     pub most_steps: u64,
 }
 
@@ -41,43 +42,43 @@ impl Default for Options {
     }
 }
 
-/// Error of the solver: the solution cannot be continued beyond a time.
+/// Error of the solver; the solution cannot be continued beyond the time of the error.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SolveError {
-    /// A variable exceeds every bound.
+    /// The magnitude of a variable exceeds 1e12 times its scale, or is not a number.
     #[error("`{variable}` diverges at {time} s: it is {value:e}")]
     Diverged {
         /// Time, in s.
         time: f64,
-        /// Variable.
+        /// Name of the variable.
         variable: String,
-        /// Value.
+        /// Value of the variable.
         value: f64,
     },
-    /// The error is too large even for the shortest step.
+    /// The error of a step is too large even for the shortest step.
     #[error("at {time} s no step is short enough for `{variable}`")]
     Stuck {
-        /// Time, in s.
+        /// Start of the step, in s.
         time: f64,
-        /// Variable with the largest error.
+        /// Name of the variable with the largest error.
         variable: String,
     },
-    /// Switches change endlessly at one time.
+    /// Too many switch changes or limit events without progress in time.
     #[error("at {time} s {what} switches on and off without end")]
     Chatter {
         /// Time, in s.
         time: f64,
-        /// Variable or switch.
+        /// Name of the variable or switch.
         what: String,
     },
-    /// Negative delay.
+    /// A delay is negative.
     #[error("at {time} s delay {delay} is {value} s; it must be 0 or more")]
     Delay {
         /// Time, in s.
         time: f64,
         /// Index of the delay.
         delay: usize,
-        /// Value, in s.
+        /// Value of the delay, in s.
         value: f64,
     },
     /// Step limit exceeded.
@@ -103,7 +104,7 @@ impl SolveError {
     }
 }
 
-/// Effort of a solution.
+/// Operation counts of the solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Accepted steps.
@@ -112,12 +113,12 @@ pub struct Work {
     pub rejected: u64,
     /// Evaluations of the right-hand side.
     pub evaluations: u64,
-    /// Limits reached or left, and switch changes.
+    /// Events: limits reached or left, and switch changes.
     pub events: u64,
 }
 
-/// Solves `system` from 0 to `end`, in s. Calls `sample` with the state at 0, `every`, 2 `every` and so on; at a
-/// discontinuity, with the state before it.
+/// Solves `system` from 0 to `end`, in s. Calls `sample` with time and state at the times 0, `every`, 2 `every` and
+/// so on. The state of a sample at a discontinuity is the limit from the left.
 ///
 /// # Errors
 /// [`SolveError`]; samples up to its time are valid.
@@ -134,7 +135,7 @@ pub fn solve(
     let mut samples: u64 = 1;
     while stepper.time() < end {
         let piece = stepper.step()?;
-        // The last sample may be at the end except for rounding.
+        // The time of the last sample may exceed the end of the solution by a rounding error.
         while samples as f64 * every <= piece.end() * (1.0 + 1e-12) {
             let time = samples as f64 * every;
             if time > end * (1.0 + 1e-12) {

@@ -1,4 +1,4 @@
-//! Step control.
+//! Step size control of the solver, and application of events.
 
 use super::breaks::{Break, Breaks};
 use super::events::{Event, Held, NEAR, What};
@@ -10,10 +10,10 @@ use std::cell::Cell;
 
 /// A variable whose magnitude exceeds this multiple of its scale has diverged.
 const DIVERGED: f64 = 1e12;
-/// Maximum number of iterations of a step whose delays reach into the step itself. A step that does not converge is
-/// too long.
+/// Maximum number of iterations of a step in which delayed times are within the step itself. If the iteration does
+/// not converge, the step is too long.
 const ROUNDS: usize = 12;
-/// Maximum number of events without a step between them.
+/// Maximum number of events at one time, without a step between them.
 const MOST_AT_ONCE: u32 = 1000;
 
 /// State of a solution in progress.
@@ -28,20 +28,20 @@ pub(super) struct Stepper<'s, S: ?Sized> {
     pub(super) state: Vec<f64>,
     pub(super) modes: Vec<bool>,
     pub(super) held: Vec<Held>,
-    /// Derivatives at the stages as the system returns them. The derivatives of clamped variables count for the
-    /// error, so that steps are short enough to detect their release.
+    /// Derivatives at the stages, without clamping. The derivatives of clamped variables count for the error
+    /// estimate, so that steps are short enough to detect the time at which a variable leaves its limit.
     stages: [Vec<f64>; STAGES],
-    /// Step length by the error control.
+    /// Step length proposed by the error control.
     length: f64,
     last_error: f64,
-    /// Set if the first stage equals the last stage of the previous step.
+    /// Set if the derivatives of the first stage are valid: they equal the last stage of the previous step (FSAL).
     fresh: bool,
     at_once: u32,
     appointments: Vec<f64>,
     pub(super) work: Work,
 }
 
-/// Step attempt.
+/// Attempted step, which may be rejected.
 struct Tried {
     piece: Piece,
     to: Vec<f64>,
@@ -83,7 +83,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
             system,
         };
         stepper.keep_appointments();
-        // Initial values of switches are not events.
+        // The initial states of the switches are set without events.
         for index in 0..stepper.modes.len() {
             stepper.modes[index] = stepper.with_now(None, |system, now| system.switch(index, now))? > 0.0;
         }
@@ -104,7 +104,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         self.work
     }
 
-    /// Returns the shortest step: because of rounding, shorter steps would not change the time.
+    /// Returns the shortest step length, in s. Adding less to the time could have no effect because of rounding.
     pub(super) fn shortest(&self) -> f64 {
         32.0 * f64::EPSILON * self.time.abs().max(1e-3 * self.end)
     }
@@ -118,7 +118,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         length.min(self.end / 100.0).max(1e3 * self.shortest())
     }
 
-    /// Takes a step.
+    /// Computes the next step, with as many attempts as necessary, and applies the event at its end.
     pub fn step(&mut self) -> Result<Piece, SolveError> {
         if !self.fresh {
             self.first_stage()?;
@@ -129,8 +129,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
             }
             let (mut length, mut at_break) = self.next_length();
             let mut tried = self.attempt(length);
-            // A breaking point reached by a state-dependent delay makes the error estimate large: retry with a step
-            // that ends at the breaking point.
+            // A delayed time that crosses a breaking point within the step makes the error estimate large. The step
+            // is repeated so that it ends when the delayed time reaches the breaking point.
             if tried.error > 1.0
                 && let Some(met) = self.first_break(&tried.piece)
                 && met.time - self.time > self.shortest()
@@ -151,7 +151,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
             let Some(event) = self.first_event(&tried.piece)? else {
                 return self.accept(tried, length, at_break, None);
             };
-            // No step can end so close, so the event is applied at the current time.
+            // No step can be short enough to end at the event, so the event is applied at the current time.
             if event.time - self.time <= self.shortest() {
                 self.happen(&event)?;
                 continue;
@@ -166,7 +166,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         let wanted = self.length.min(self.options.longest_step);
         let next = self.breaks.next().map_or(self.end, |next| next.time.min(self.end));
         let rest = next - self.time;
-        // Avoids a tiny last step, and a step much shorter than necessary.
+        // Extends a step that almost reaches the breaking point, to avoid a tiny last step; divides the rest into two
+        // equal steps if the step covers more than half of it.
         if wanted >= 0.999 * rest {
             (rest, true)
         } else if wanted > 0.5 * rest {
@@ -211,12 +212,12 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
                 return Err(SolveError::Diverged { time: self.time, variable: variable.name.clone(), value });
             }
         }
-        // A controller with memory (Hairer, Norsett and Wanner, IV.2) avoids alternation of too long and too short
-        // steps.
+        // A step size controller with memory of the previous error (Hairer, Norsett and Wanner, IV.2) avoids
+        // alternation of too long and too short steps.
         let factor = 0.9 * libm::pow(tried.error.max(1e-8), -0.17) * libm::pow(self.last_error, 0.04);
         self.last_error = tried.error.max(1e-4);
         let grown = attempted * factor.clamp(0.2, 5.0);
-        // The error of a step that was shortened for an event or a breaking point does not determine the next length.
+        // A step that was shortened for an event or a breaking point does not change the length of the next step.
         if !at_break && event.is_none() {
             self.length = grown;
         }
@@ -234,7 +235,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(tried.piece)
     }
 
-    /// Handles a breaking point.
+    /// Handles a breaking point that the solution has reached.
     fn jump(&mut self, at: Option<Break>) -> Result<(), SolveError> {
         let Some(at) = at else { return Ok(()) };
         self.breaks.pop();
@@ -251,7 +252,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         }
     }
 
-    /// Applies an event.
+    /// Applies an event at the current time.
     fn happen(&mut self, event: &Event) -> Result<(), SolveError> {
         self.work.events += 1;
         self.at_once += 1;
@@ -272,7 +273,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         self.breaks.happened(at, self.system.delays(), self.system.is_neutral());
         self.settle(switched)?;
         if let What::Left { variable } = event.what {
-            // The derivative is 0 except for rounding, which must not clamp the variable again.
+            // The derivative is 0 except for rounding errors, so its sign must not clamp the variable again.
             self.held[variable] = Held::Free;
         }
         Ok(())
@@ -306,8 +307,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    /// Updates switches and clamped variables for the current state. The value of the switch `switched` is 0 except
-    /// for rounding, so its sign is ignored.
+    /// Updates all switches and the clamping of variables for the current state. The switch `switched` has just
+    /// changed: its value is 0 except for rounding errors, so the sign of its value is ignored.
     fn settle(&mut self, switched: Option<usize>) -> Result<(), SolveError> {
         for index in (0..self.modes.len()).filter(|index| Some(*index) != switched) {
             let value = self.with_now(None, |system, now| system.switch(index, now))?;
@@ -323,7 +324,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    /// Computes the derivatives at the start of a step.
+    /// Computes the derivatives at the first stage, the start of a step.
     fn first_stage(&mut self) -> Result<(), SolveError> {
         let (time, state) = (self.time, self.state.clone());
         let mut slopes = std::mem::take(&mut self.stages[0]);
@@ -348,7 +349,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    /// Calls `ask` with the system at a time within `current`, or at the start of the next step.
+    /// Calls `ask` with the system and its inputs at a time within the step `current`, or at the start of the next
+    /// step if it is `None`.
     pub(super) fn with_now<T>(
         &self,
         current: Option<(&Piece, f64)>,
@@ -391,7 +393,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Ok(())
     }
 
-    /// Attempts a step of this length. If delays reach into it, it is iterated until it converges.
+    /// Attempts a step of this length. If delayed times are within the step itself, the step is iterated until it
+    /// converges.
     fn attempt(&mut self, length: f64) -> Tried {
         let from = self.state.clone();
         let free: Vec<bool> = self.held.iter().map(|held| *held == Held::Free).collect();
@@ -408,8 +411,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
                 }
                 let time = self.time + NODES[stage] * length;
                 let mut slopes = std::mem::take(&mut stages[stage]);
-                // A stage may be outside the valid range of the system, such as a negative rate: the step is too long
-                // then.
+                // The state of a stage may be outside the domain of the system, for example a negative rate; the step
+                // is then too long.
                 outside |= self.slopes(time, &to, &piece, false, &overlapped, &mut slopes).is_err();
                 stages[stage] = slopes;
             }
@@ -429,7 +432,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
             }
             before.copy_from_slice(&to);
             if round == ROUNDS - 1 {
-                // No convergence: the step will be halved.
+                // The iteration did not converge. An error of 32 tolerances halves the step.
                 tried = (32.0, 0);
             }
         }
@@ -437,7 +440,8 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         Tried { piece, to, error: tried.0, worst: tried.1 }
     }
 
-    /// Returns the largest of these errors in multiples of the tolerance, and its variable. NaN counts as too large.
+    /// Returns the largest error in multiples of the tolerance, and the index of its variable. NaN counts as too
+    /// large.
     fn largest(&self, from: &[f64], to: &[f64], error: impl Fn(usize) -> f64) -> (f64, usize) {
         let variables = self.system.variables().iter().enumerate();
         let share = |(at, variable): (usize, &super::Variable)| {
@@ -448,7 +452,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
         variables.map(share).fold((0.0, 0), |most, next| if next.0 > most.0 { next } else { most })
     }
 
-    /// Returns the derivative of a variable at the end of the last attempt, without limits.
+    /// Returns the derivative of a variable at the last stage of the last attempt, without clamping.
     pub(super) fn last_slope(&self, variable: usize) -> f64 {
         self.stages[STAGES - 1][variable]
     }
@@ -458,7 +462,7 @@ impl<'s, S: System + ?Sized> Stepper<'s, S> {
     }
 }
 
-/// All delayed values and slopes at one time.
+/// Delayed values and derivatives at one time, per delay and variable.
 struct Table {
     variables: usize,
     delayed: Vec<(f64, f64)>,

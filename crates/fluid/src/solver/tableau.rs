@@ -1,13 +1,13 @@
 //! Pair of Dormand and Prince of orders 5 and 4 with a continuous extension of order 4 (Dormand and Prince, 1980;
 //! Hairer, Nørsett and Wanner, Solving Ordinary Differential Equations I, II.5 and II.6).
 
-/// Stages of a step. The last stage is the first stage of the next step (FSAL).
+/// Number of stages of a step. The last stage is the first stage of the next step (FSAL).
 pub const STAGES: usize = 7;
 
 /// Time of each stage, as a fraction of the step.
 pub const NODES: [f64; STAGES] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
 
-/// Weights of earlier stages in each stage; the last row is the solution of order 5.
+/// Weights of the earlier stages in each stage (Runge-Kutta matrix); the last row yields the solution of order 5.
 pub const WEIGHTS: [[f64; STAGES - 1]; STAGES] = [
     [0.0; 6],
     [1.0 / 5.0, 0.0, 0.0, 0.0, 0.0, 0.0],
@@ -18,11 +18,11 @@ pub const WEIGHTS: [[f64; STAGES - 1]; STAGES] = [
     [35.0 / 384.0, 0.0, 500.0 / 1113.0, 125.0 / 192.0, -2187.0 / 6784.0, 11.0 / 84.0],
 ];
 
-/// Order 5 minus order 4, as weights of the stages.
+/// Weights of the stages in the error estimate, the difference between the solutions of order 5 and 4.
 pub const ERROR: [f64; STAGES] =
     [71.0 / 57600.0, 0.0, -71.0 / 16695.0, 71.0 / 1920.0, -17253.0 / 339200.0, 22.0 / 525.0, -1.0 / 40.0];
 
-/// Last coefficient of the continuous extension, as weights of the stages.
+/// Weights of the stages in the last coefficient of the continuous extension.
 pub const DENSE: [f64; STAGES] = [
     -12715105075.0 / 11282082432.0,
     0.0,
@@ -43,7 +43,7 @@ mod tests {
             assert!((row.iter().sum::<f64>() - node).abs() < 1e-14);
         }
         assert!(ERROR.iter().sum::<f64>().abs() < 1e-15);
-        // For a constant slope the continuous extension is a line: its last coefficient vanishes.
+        // For a constant derivative the continuous extension is linear, so its last coefficient must be 0.
         assert!(DENSE.iter().sum::<f64>().abs() < 1e-13);
     }
 }

@@ -1,4 +1,4 @@
-//! Comparisons with closed forms.
+//! Comparisons of numerical solutions with closed forms.
 
 use super::*;
 
@@ -7,7 +7,7 @@ struct Linear {
     variables: Vec<Variable>,
     delays: Vec<Delay>,
     gains: Vec<f64>,
-    /// Weight of the delayed slope, for the first delay.
+    /// Weight of the delayed derivative x'(t - d), for the first delay.
     neutral: f64,
 }
 
@@ -50,8 +50,8 @@ fn samples(system: &mut impl System, end: f64, every: f64, tolerance: f64) -> (V
     (found, work)
 }
 
-/// x' = -x(t - 1) with x = 1 before. By the method of steps the solution is the sum over k of (-1)^k (t - k + 1)^k /
-/// k!, while t > k - 1.
+/// Closed form of x' = -x(t - 1) with x = 1 for t <= 0, by the method of steps: 1 plus the sum of (-1)^k (t - k +
+/// 1)^k / k! over all k with t > k - 1.
 fn steps(time: f64) -> f64 {
     let (mut sum, mut k, mut factorial) = (1.0, 1, 1.0);
     while time > f64::from(k - 1) {
@@ -70,21 +70,23 @@ fn the_polynomials_of_the_method_of_steps() {
     for (time, x) in found {
         assert!((x - steps(time)).abs() < 2e-8, "{time}: {x}, not {}", steps(time));
     }
-    // The first five pieces are polynomials up to degree 5, for which the method is exact: few steps suffice.
+    // On the first five intervals of length 1 the solution is a polynomial of degree up to 5, for which the method is
+    // exact, so few steps suffice.
     assert!(work.steps < 120, "{work:?}");
 }
 
 #[test]
 fn steps_end_where_derivatives_jump() {
-    // A step across t = 1, 2 or 3 could not be of order 5. Only steps that end there are exact up to rounding for
-    // degree 5.
+    // The solution is a polynomial of degree up to 4 between the discontinuities at t = 1, 2 and 3. It is exact up to
+    // rounding errors only if a step ends at each of these times.
     let (found, _) = samples(&mut Linear::new(&[(-1.0, 1.0)]), 4.0, 0.01, 1e-2);
     for (time, x) in found {
         assert!((x - steps(time)).abs() < 1e-13, "{time}: {x}, not {}", steps(time));
     }
 }
 
-/// x' = -a x(t - d) oscillates with constant amplitude for a d = pi / 2, decays below, grows above.
+/// x' = -a x(t - d) oscillates with constant amplitude for a d = pi / 2, decays for smaller a d and grows for larger
+/// a d.
 #[test]
 fn the_stability_limit_is_half_pi() {
     let amplitude = |gain: f64| {
@@ -100,12 +102,13 @@ fn the_stability_limit_is_half_pi() {
     };
     let limit = std::f64::consts::FRAC_PI_2;
     assert!((amplitude(limit) - 1.0).abs() < 1e-4, "{}", amplitude(limit));
-    // The real part of the rightmost root is 0.453 times the deviation of the gain, to first order: e^(+-5) over 700.
+    // To first order, the real part of the rightmost root is 0.453 times the deviation of the gain from the limit. A
+    // deviation of 1 % changes the amplitude by the factor e^(+-5) over a time of 700.
     assert!(amplitude(0.99 * limit) < 0.02 && amplitude(1.01 * limit) > 50.0);
 }
 
-/// Returns the error at the end with steps of a fixed length, for the order of the method. x' = x - x(t - 1) e has the
-/// solution e^t.
+/// Returns the maximum relative error of the samples at every multiple of `at`, with steps of length 1 / `steps`. The
+/// equation x' = 2 x - e x(t - 1) has the solution e^t.
 fn error_with(steps: f64, at: f64) -> f64 {
     struct Exponential(Linear);
     impl System for Exponential {
@@ -134,16 +137,17 @@ fn error_with(steps: f64, at: f64) -> f64 {
 fn the_order_of_convergence_is_five_at_steps_and_four_between() {
     let order = |at: f64| libm::log2(error_with(16.0, at) / error_with(32.0, at));
     assert!((4.6..5.3).contains(&order(1.0)), "{}", order(1.0));
-    // The continuous extension is of order 4: its error within a step is also h^5.
+    // The continuous extension is of order 4, so the error within a step is proportional to h^5, like the error at
+    // its end.
     assert!((4.6..5.3).contains(&order(0.0173)), "{}", order(0.0173));
     assert!(error_with(8.0, 0.0173) < 1e-5);
 }
 
 #[test]
 fn delays_shorter_than_a_step_are_iterated() {
-    // x' = -x(t - d) with a very short delay is x' = -x / (1 - d) to first order; steps are far longer than the delay.
+    // For small d, x' = -x(t - d) is x' = -x / (1 - d) to first order. Steps are far longer than the delay of 1e-4.
     let (found, work) = samples(&mut Linear::new(&[(-1.0, 1e-4)]), 5.0, 0.5, 1e-8);
-    // Rightmost root of s + e^(-s d) = 0.
+    // Rightmost root of s + e^(-s d) = 0, by fixed-point iteration.
     let mut root: f64 = -1.0;
     for _ in 0..50 {
         root = -libm::exp(-root * 1e-4);
@@ -154,7 +158,7 @@ fn delays_shorter_than_a_step_are_iterated() {
     assert!(work.steps < 400, "{work:?}");
 }
 
-/// x' = -x + c x'(t - 1) + c x(t - 1): z = x - c x(t - 1) solves z' = -z, so x has a closed form at integer t.
+/// x' = -x + c x'(t - 1) + c x(t - 1): z = x - c x(t - 1) satisfies z' = -z, so x has a closed form at integer t.
 #[test]
 fn a_neutral_equation_by_its_difference() {
     let c = 0.5;
@@ -163,13 +167,13 @@ fn a_neutral_equation_by_its_difference() {
     let (found, _) = samples(&mut system, 8.0, 1.0, 1e-9);
     let mut x = 1.0;
     for (time, got) in found.iter().skip(1) {
-        // z(0) = 1 - c.
+        // x(t) = c x(t - 1) + z(0) e^-t with z(0) = 1 - c.
         x = c * x + (1.0 - c) * libm::exp(-time);
         assert!((got - x).abs() < 1e-6, "{time}: {got}, not {x}");
     }
 }
 
-/// A queue with the net arrival rate sin(t), between 0 and a limit.
+/// A queue with the net arrival rate sin(t), clamped between 0 and 1.5.
 struct Queue {
     variables: Vec<Variable>,
 }
@@ -196,7 +200,8 @@ fn a_saturated_queue_stays_between_empty_and_full_and_leaves_at_the_right_instan
     let (found, work) = samples(&mut system, 4.0 * PI, 0.01, 1e-9);
     for (time, queue) in found {
         let phase = time % (2.0 * PI);
-        // Full from 1 - cos(t) = 1.5 up to t = pi, then falling by 1.5: empty until the next period.
+        // Per period: the queue grows as 1 - cos(t) until it is full at 1.5, stays full until t = pi, then drains by
+        // 1 + cos(t) until it is empty, and stays empty until the period ends.
         let full = libm::acos(-0.5);
         let expected = if phase < full {
             1.0 - libm::cos(phase)
@@ -211,8 +216,8 @@ fn a_saturated_queue_stays_between_empty_and_full_and_leaves_at_the_right_instan
     assert_eq!(work.events, 7, "full, from full, empty, from empty, full, from full, empty");
 }
 
-/// x'(t) = 1 + x(t - d) with d = 1 + x(t) / 2: the derivative is discontinuous at 0, which the delayed time reaches
-/// later.
+/// x'(t) = 1 + x(t - d) with d = 1 + x(t) / 2 and x = 0 for t <= 0: x' is discontinuous at t = 0, and again when the
+/// delayed time t - d reaches 0.
 #[test]
 fn a_delay_by_the_state_meets_the_jumps_of_the_past() {
     struct ByState(Vec<Variable>);
@@ -233,8 +238,8 @@ fn a_delay_by_the_state_meets_the_jumps_of_the_past() {
             slopes[0] = 1.0 + now.past.value(0, 0);
         }
     }
-    // Before the delay reaches 0, x = t: t - 1 - t / 2 = 0 at t = 2. Then x' = 1 + t - 1 - x / 2 = t - x / 2 while x(s)
-    // = s, so x = 2 t - 4 + c e^(-t / 2) with x(2) = 2.
+    // While t - d < 0, x = t; the delayed time t - 1 - t / 2 reaches 0 at t = 2. Then x' = 1 + (t - 1 - x / 2) = t -
+    // x / 2, as long as x(s) = s at the delayed time s. With x(2) = 2, x = 2 t - 4 + c e^(-t / 2).
     let mut system = ByState(vec![Variable::new("x", 1.0)]);
     let (found, work) = samples(&mut system, 4.0, 0.125, 1e-9);
     let c = 2.0 * std::f64::consts::E;
@@ -263,7 +268,7 @@ fn divergence_is_reported_with_time_and_variable() {
             slopes[0] = now.state[0] * now.state[0];
         }
     }
-    // 1 / (1 - t).
+    // The solution 1 / (1 - t) of x' = x^2 diverges at t = 1.
     let mut system = Square(vec![Variable::new("x", 1.0)]);
     let error = solve(&mut system, 2.0, 0.1, &Options::default(), |_, _| {}).unwrap_err();
     assert!((error.time() - 1.0).abs() < 1e-3, "{error}");
@@ -285,7 +290,7 @@ fn the_same_system_gives_the_same_bytes() {
 
 #[test]
 fn a_jump_by_appointment_travels_along_the_delay() {
-    /// x' = x(t - 1), with x set to 1 at t = 0.5.
+    /// x' = x(t - 1), with x set to 1 at t = 0.5 by an appointment.
     struct Jump(Linear);
     impl System for Jump {
         fn variables(&self) -> &[Variable] {

@@ -9,31 +9,31 @@ use nalgebra::{Complex, DMatrix};
 pub struct Linear {
     /// A.
     pub now: DMatrix<f64>,
-    /// Contributions of the delays; the delays are distinct and above 0.
+    /// Terms of the delays; the delays are distinct and above 0.
     pub delay_terms: Vec<DelayTerm>,
 }
 
-/// Contribution of a delay.
+/// Terms of the equation with the same delay d.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DelayTerm {
     /// Delay d in s, above 0.
     pub delay: f64,
-    /// Matrix that multiplies the state d ago.
+    /// Matrix A_j, which multiplies the delayed state x(t - d).
     pub values: DMatrix<f64>,
-    /// Matrix that multiplies its slope.
+    /// Matrix N_j, which multiplies the delayed derivative x'(t - d).
     pub slopes: DMatrix<f64>,
 }
 
-/// Returns e^z, by functions with equal results on every platform.
+/// Returns e^z, computed with functions whose results are equal on every platform.
 fn exp(z: Complex<f64>) -> Complex<f64> {
     let size = libm::exp(z.re);
     Complex::new(size * libm::cos(z.im), size * libm::sin(z.im))
 }
 
-/// Past of a constant state with one disturbance of a delayed value or slope.
+/// Constant state as past of a model, with a disturbance of one delayed value or derivative.
 struct Disturbed<'a> {
     state: &'a [f64],
-    /// Delay, variable, disturbance of the value and of the slope.
+    /// Index of the delay, index of the variable, disturbance of the value, disturbance of the derivative.
     off: Option<(usize, usize, f64, f64)>,
 }
 
@@ -54,7 +54,7 @@ impl Linear {
         Linear { now, delay_terms: Vec::new() }
     }
 
-    /// Adds the contribution of a delay; a delay of 0 s is added to the undelayed part.
+    /// Adds the terms of a delay. For a delay of 0 s, `values` is added to A.
     pub fn add_delay(&mut self, delay: f64, values: DMatrix<f64>, slopes: DMatrix<f64>) {
         if delay <= 0.0 {
             self.now += values;
@@ -69,7 +69,8 @@ impl Linear {
         }
     }
 
-    /// Linearises `model` at a fixed point, in the variables that move, each in units of its scale.
+    /// Linearises `model` at the fixed point `point`. The variables of the result are the moving variables of the
+    /// fixed point, each divided by its scale.
     pub fn of(model: &dyn Model, point: &FixedPoint) -> Linear {
         let (state, moving) = (&point.state, &point.moving);
         let size = moving.len();
@@ -80,7 +81,8 @@ impl Linear {
             model.derivative(&Now { time: 0.0, state, modes: &point.modes, past: &past }, &mut slopes);
             slopes
         };
-        // Central differences, column by column: change of each slope per disturbance by `disturb`.
+        // Jacobian by central differences, column by column: change of each derivative per disturbance of one
+        // variable.
         let matrix = |disturb: &dyn Fn(usize, f64) -> Vec<f64>, step: &dyn Fn(usize) -> f64| {
             let mut matrix = DMatrix::zeros(size, size);
             for column in 0..size {
@@ -124,8 +126,8 @@ impl Linear {
         self.delay_terms.iter().map(|term| term.delay).fold(0.0, f64::max)
     }
 
-    /// Returns the spectral radius of the matrices that multiply delayed derivatives: exact for one delay, a bound
-    /// for several, `None` if there are none.
+    /// Returns the spectral radius of N_j for one delay; for several delays that of the sum of all |N_j|, an upper
+    /// bound; `None` if all N_j are 0.
     pub fn neutral_radius(&self) -> Option<f64> {
         let mut slopes = self.delay_terms.iter().map(|term| &term.slopes).filter(|slopes| slopes.amax() > 0.0);
         let first = slopes.next()?.clone();

@@ -1,4 +1,5 @@
-//! Stability of models: the roots of the linearised equation, and the thesis's conditions.
+//! Stability of models: the characteristic roots of the linearised equation, and the stability conditions of the
+//! thesis.
 //!
 //! ```text
 //!   Model ── fixed point ──> Linear ── spectral discretisation of the generator ──> guesses ── Newton ──> roots
@@ -21,7 +22,7 @@ use crate::models::{Flows, Model};
 pub enum Verdict {
     /// Every disturbance decays.
     Stable,
-    /// No disturbance grows, but one is constant: a root at 0.
+    /// No disturbance grows, but some disturbance stays constant: a characteristic root at 0.
     Marginal,
     /// Some disturbance grows.
     Unstable,
@@ -30,31 +31,32 @@ pub enum Verdict {
 /// Stability of a model at its fixed point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Rate at the fixed point of each kind of flows, in bit/s.
+    /// Rate of each group of flows at the fixed point, in bit/s.
     pub rates: Vec<f64>,
-    /// Queue at the fixed point, in bits.
+    /// Queue length at the fixed point, in bits.
     pub queue: f64,
-    /// Rightmost roots, in 1/s; complex pairs only with positive imaginary part.
+    /// Rightmost characteristic roots, in 1/s; of a complex pair only the root with positive imaginary part.
     pub roots: Vec<Complex<f64>>,
-    /// For a neutral equation, the spectral radius of the matrix that multiplies delayed derivatives. Above 1 there
-    /// are infinitely many roots to the right of 0, for arbitrarily short delays.
+    /// For a neutral equation, the spectral radius of the matrix that multiplies delayed derivatives. If it is above
+    /// 1, infinitely many roots have a positive real part, even for arbitrarily short delays.
     pub neutral_radius: Option<f64>,
-    /// Result.
+    /// Stability of the fixed point.
     pub verdict: Verdict,
-    /// Factor for all RTTs at which the verdict changes; `None` if it does not change between 0.01 and 100.
+    /// Factor for all RTTs at which the fixed point becomes stable or unstable; `None` if there is none between 0.01
+    /// and 100.
     pub rtt_factor: Option<f64>,
 }
 
-/// Roots below this, divided by the longest delay, count as 0.
+/// Real parts of roots below this value, divided by the longest delay, count as 0.
 const ZERO: f64 = 1e-6;
 /// Number of roots in a report.
 const TOLD: usize = 4;
 
-/// Analyses `model` at its fixed point. One flow of each group is separated, to include the dynamics between flows in
-/// addition to their common dynamics.
+/// Analyses the stability of `model` at its fixed point. One flow of each group becomes a group of its own, so that
+/// differences between the rates of equal flows are included.
 ///
 /// # Errors
-/// The reason if there is no fixed point or no result.
+/// The reason, if there is no fixed point or the roots cannot be computed.
 pub fn report(model: &dyn Model) -> Result<Report, String> {
     let point = model.fixed_point()?;
     let rates = (0..model.shared().flows.len()).map(|flows| point.state[model.rate(flows)]).collect();
@@ -62,7 +64,7 @@ pub fn report(model: &dyn Model) -> Result<Report, String> {
     let stable = verdict != Verdict::Unstable;
     let changes =
         |factor: f64| at_factor(model, factor, false).map(|(.., verdict)| (verdict != Verdict::Unstable) != stable);
-    // Searches by factors of 2 in the direction in which the verdict can change.
+    // Multiplies the RTTs by 2 if stable, by 1/2 if unstable, until the verdict changes; bisection follows.
     let away: f64 = if stable { 2.0 } else { 0.5 };
     let (mut inside, mut outside) = (1.0, None);
     while outside.is_none() && (0.01..=100.0).contains(&(inside * away)) {
@@ -81,7 +83,8 @@ pub fn report(model: &dyn Model) -> Result<Report, String> {
 /// Rightmost roots, neutral radius, verdict.
 type Judged = (Vec<Complex<f64>>, Option<f64>, Verdict);
 
-/// Returns the result with all RTTs multiplied by `factor`.
+/// Returns roots, neutral radius and verdict with all RTTs multiplied by `factor`. If `thorough` is not set, the
+/// roots are those of the first discretisation.
 fn at_factor(model: &dyn Model, factor: f64, thorough: bool) -> Result<Judged, String> {
     let apart = |flows: &Flows| {
         let flows = Flows { rtt: flows.rtt * factor, ..*flows };
@@ -93,8 +96,8 @@ fn at_factor(model: &dyn Model, factor: f64, thorough: bool) -> Result<Judged, S
     let neutral_radius = linear.neutral_radius();
     let roots = if thorough { rightmost(&linear, TOLD) } else { roughly_rightmost(&linear) };
     let roots = match roots {
-        // An infinite chain of roots has no rightmost root. With a neutral radius above 1 it extends to the right of
-        // 0.
+        // In a neutral equation, an infinite chain of roots may have no rightmost root, so that the search fails.
+        // With a neutral radius above 1 the chain extends to positive real parts: the fixed point is unstable.
         Err(RootError::Unsettled) if neutral_radius.is_some_and(|radius| radius > 1.0) => Vec::new(),
         roots => roots.map_err(|error| error.to_string())?,
     };

@@ -10,12 +10,12 @@ pub enum RootError {
     /// The eigenvalues did not converge.
     #[error("the eigenvalues of the linearised equation do not converge")]
     Eigenvalues,
-    /// Finer discretisations yield different roots.
+    /// The rightmost roots of successive discretisations differ.
     #[error("the rightmost root of the linearised equation is not found: finer discretisations differ")]
     Unsettled,
 }
 
-/// Chebyshev nodes of the first discretisation; each further one has twice as many.
+/// Number of Chebyshev nodes of the first discretisation; each further discretisation has twice as many.
 const NODES: usize = 16;
 const TRIES: u32 = 3;
 
@@ -43,7 +43,8 @@ pub fn rightmost(linear: &Linear, count: usize) -> Result<Vec<Complex<f64>>, Roo
     Err(RootError::Unsettled)
 }
 
-/// Returns the rightmost root from the first discretisation only, for searches that end with [`rightmost`].
+/// Returns the rightmost roots from the first discretisation only, for searches whose final result is computed by
+/// [`rightmost`].
 ///
 /// # Errors
 /// [`RootError::Eigenvalues`].
@@ -64,8 +65,8 @@ fn eigenvalues(matrix: DMatrix<f64>) -> Result<Vec<Complex<f64>>, RootError> {
     Ok(schur.complex_eigenvalues().iter().copied().collect())
 }
 
-/// Sorts by descending real part, with one root per conjugate pair. Neutral equations have chains of roots with real
-/// parts equal up to rounding; those are sorted by ascending imaginary part.
+/// Sorts the roots by descending real part, and keeps one root per conjugate pair. Neutral equations have chains of
+/// roots whose real parts are equal up to rounding errors; such roots are sorted by ascending imaginary part.
 fn sorted(roots: Vec<Complex<f64>>, unit: f64, count: usize) -> Vec<Complex<f64>> {
     let mut roots: Vec<_> = roots.into_iter().filter(|root| root.im >= -1e-9 * size(*root)).collect();
     let row = |root: &Complex<f64>| (root.re / (1e-9 * unit)).round();
@@ -74,11 +75,13 @@ fn sorted(roots: Vec<Complex<f64>>, unit: f64, count: usize) -> Vec<Complex<f64>
     roots
 }
 
-/// Returns the roots near the eigenvalues of a discretisation with this number of nodes.
+/// Returns the roots to which Newton's method converges from the eigenvalues of a discretisation with this number of
+/// nodes.
 fn refined(linear: &Linear, nodes: usize) -> Result<Vec<Complex<f64>>, RootError> {
     let unit = 1.0 / linear.longest();
     let guesses = eigenvalues(generator(linear, nodes))?;
-    // The rightmost eigenvalues are accurate; those far left are artefacts of the discretisation.
+    // Only the rightmost eigenvalues are accurate; eigenvalues with very negative real parts are artefacts of the
+    // discretisation.
     let guesses = sorted(guesses, 1.0, nodes * linear.size() / 2);
     let mut roots: Vec<Complex<f64>> = Vec::new();
     for guess in guesses {
@@ -94,8 +97,9 @@ fn refined(linear: &Linear, nodes: usize) -> Result<Vec<Complex<f64>>, RootError
     Ok(sorted(roots, unit, usize::MAX))
 }
 
-/// Returns the generator of the equation's semigroup on Chebyshev nodes of [-longest, 0], with time in units of the
-/// longest delay: derivatives at all nodes except 0, and the equation itself at 0.
+/// Returns the discretised generator of the equation's semigroup on the Chebyshev nodes of [-longest, 0]. Time is in
+/// units of the longest delay. The rows of all nodes except 0 differentiate the interpolating polynomial; the rows of
+/// the node 0 are the equation itself.
 fn generator(linear: &Linear, nodes: usize) -> DMatrix<f64> {
     let (size, longest) = (linear.size(), linear.longest());
     let points: Vec<f64> =
@@ -110,7 +114,7 @@ fn generator(linear: &Linear, nodes: usize) -> DMatrix<f64> {
         }
         derivatives[(row, row)] = -derivatives.row(row).sum();
     }
-    // Value of the interpolating polynomial at a point, from its values at the nodes.
+    // Weights of the values at the nodes in the interpolating polynomial at `point`.
     let interpolate = |point: f64| -> DMatrix<f64> {
         let mut row = DMatrix::zeros(1, nodes + 1);
         if let Some(exact) = points.iter().position(|node| (node - point).abs() < 1e-14) {
@@ -137,14 +141,15 @@ fn generator(linear: &Linear, nodes: usize) -> DMatrix<f64> {
         let slope = &value * &derivatives;
         for column in 0..=nodes {
             let mut block = equation.columns_mut(size * column, size);
-            // Slopes are by the scaled time on both sides.
+            // Derivatives on both sides of the equation are with respect to the scaled time, so that `slopes` needs
+            // no factor.
             block += &term.values * (longest * value[(0, column)]) + &term.slopes * slope[(0, column)];
         }
     }
     matrix
 }
 
-/// Newton's method on the determinant: z - 1 / tr(M^-1 M').
+/// Refines a root by Newton's method on the determinant of the characteristic matrix M: z -= 1 / tr(M^-1 M').
 fn newton(linear: &Linear, guess: Complex<f64>) -> Option<Complex<f64>> {
     let unit = 1.0 / linear.longest();
     let mut z = guess;
@@ -164,6 +169,7 @@ fn newton(linear: &Linear, guess: Complex<f64>) -> Option<Complex<f64>> {
             return Some(z);
         }
     }
-    // Near a double root convergence is linear, with halved steps; the result is close enough.
+    // Near a double root, Newton's method converges only linearly: each iteration halves the error. The result is
+    // accurate enough.
     Some(z)
 }

@@ -1,4 +1,4 @@
-//! Comparisons with closed forms and with the thesis's numbers.
+//! Comparisons with closed forms and with numbers of the thesis.
 
 use super::*;
 use crate::models::{Bottleneck, Dcqcn, Eccp, HetFlow, Timely, eccp, hetflow};
@@ -8,7 +8,7 @@ fn one(value: f64) -> DMatrix<f64> {
     DMatrix::from_element(1, 1, value)
 }
 
-/// x' = now x + value x(t - delay) + slope x'(t - delay).
+/// Returns the equation x' = now x + value x(t - delay) + slope x'(t - delay).
 fn scalar(now: f64, delay: f64, value: f64, slope: f64) -> Linear {
     let mut linear = Linear::new(one(now));
     linear.add_delay(delay, one(value), one(slope));
@@ -17,14 +17,15 @@ fn scalar(now: f64, delay: f64, value: f64, slope: f64) -> Linear {
 
 #[test]
 fn the_roots_of_a_pure_delay_are_lambert_s() {
-    // a d = 1 / e: a double root at -1 / d; a d = pi / 2: a pair on the imaginary axis; above: a pair to the right of
-    // it.
+    // Rightmost roots of x' = -a x(t - d): for a d = 1 / e a double root at -1 / d, for a d = pi / 2 an imaginary
+    // pair, for a larger a d a pair with positive real part.
     let root = |product: f64| rightmost(&scalar(0.0, 2.0, -product / 2.0, 0.0), 3).unwrap()[0] * 2.0;
     assert!((root(1.0 / E).re + 1.0).abs() < 1e-3, "{}", root(1.0 / E));
     let edge = root(PI / 2.0);
     assert!(edge.re.abs() < 1e-12 && (edge.im - PI / 2.0).abs() < 1e-12, "{edge}");
     assert!(root(1.5).re < -0.01 && root(1.65).re > 0.01);
-    // First roots of z + e^(-z) = 0 from the literature: -W_0(-1) = 0.318131505204764 -+ 1.337235701430689 i, negated.
+    // The first roots of z + e^(-z) = 0 from the literature are W_0(-1) = -0.318131505204764 +- 1.337235701430689 i
+    // and W_1(-1).
     let roots = rightmost(&scalar(0.0, 1.0, -1.0, 0.0), 2).unwrap();
     assert!((roots[0].re + 0.318_131_505_204_764).abs() < 1e-12 && (roots[0].im - 1.337_235_701_430_689).abs() < 1e-12);
     assert!((roots[1].re + 2.062_277_729_598_284).abs() < 1e-12 && (roots[1].im - 7.588_631_178_472_513).abs() < 1e-12);
@@ -32,7 +33,7 @@ fn the_roots_of_a_pure_delay_are_lambert_s() {
 
 #[test]
 fn a_neutral_equation_has_a_chain_of_roots() {
-    // (z + 1) (1 - c e^(-z)) = 0: -1, and ln c + 2 pi i k.
+    // Roots of (z + 1) (1 - c e^(-z)) = 0: -1, and ln c + 2 pi i k for each integer k.
     let c: f64 = 0.6;
     let linear = scalar(-1.0, 1.0, c, c);
     let roots = rightmost(&linear, 4).unwrap();
@@ -63,7 +64,7 @@ fn every_reported_root_is_one() {
     }
 }
 
-/// Table 2.1 of the thesis.
+/// Parameters of table 2.1 of the thesis, with another gain.
 fn table_2_1(gain: f64, slope: bool) -> eccp::Parameters {
     eccp::Parameters {
         gain,
@@ -112,7 +113,8 @@ fn eccp_with(gain: f64, tau: f64, slope: bool) -> Eccp {
     Eccp::new(Bottleneck { rate: 10e9, buffer: 8e6 }, flows, table_2_1(gain, slope))
 }
 
-/// The linear part of (A I-2) is neutral with w Gd zeta: 63.3 by table 2.1, 0.81 with a gain of 1/100.
+/// Linearised, (A I-2) is neutral with the spectral radius w Gd zeta: 63.3 with the gain of table 2.1 (100/128), 0.81
+/// with a gain of 1/100. Above 1 it is unstable.
 #[test]
 fn eccp_s_decrease_is_neutral_and_unstable_by_table_2_1() {
     let of = |gain: f64| {
@@ -125,7 +127,8 @@ fn eccp_s_decrease_is_neutral_and_unstable_by_table_2_1() {
     assert_eq!(report(&eccp_with(100.0 / 128.0, 40e-6, true)).unwrap().verdict, Verdict::Unstable);
 }
 
-/// With the difference as a sender computes it, the equation is x' = -a (x(t - tau) (1 + w) - w x(t - tau - T)).
+/// Feedback with the difference of A_r (2.6) instead of its slope: the linearised equation is x' = -a (x(t - tau) (1
+/// + w) - w x(t - tau - T)). At the RTT limit of the report, the rightmost root must be imaginary.
 #[test]
 fn the_limit_of_eccp_s_delay_is_where_a_root_is_on_the_axis() {
     let found = report(&eccp_with(0.01, 40e-6, false)).unwrap();
@@ -154,8 +157,9 @@ fn hetflow_with(scaling: f64, tau: f64) -> HetFlow {
     HetFlow::new(Bottleneck { rate: 10e9, buffer: 8e6 }, flows, parameters)
 }
 
-/// x' = -(Gd Kc / eta) x(t - eta - tau): stable while Gd Kc (eta + tau) / eta < pi / 2; equation (3.18) gives another
-/// limit. No feedback controls the rate difference of the flows, so the characteristic equation has a root at 0.
+/// HetFlow is linearised to x' = -(Gd Kc / eta) x(t - eta - tau), which is stable for Gd Kc (eta + tau) / eta < pi /
+/// 2; equation (3.18) gives another limit. No feedback controls the rate difference of the flows, so the
+/// characteristic equation has a root at 0.
 #[test]
 fn hetflow_is_a_pure_delay_and_indifferent_to_shares() {
     let eta = 8e5 / 5e9;
@@ -163,12 +167,14 @@ fn hetflow_is_a_pure_delay_and_indifferent_to_shares() {
     assert_eq!(found.verdict, Verdict::Marginal, "{found:?}");
     assert!(found.roots.iter().any(|root| libm::hypot(root.re, root.im) < 1.0), "{found:?}");
     let limit = found.rtt_factor.expect("a limit") * 40e-6;
-    // The report counts real parts of up to 1e-6 / (longest delay) as 0.
+    // The limit of tau is eta (pi - 1), from Gd Kc = 1/2. The report counts real parts of up to 1e-6 / (longest
+    // delay) as 0, which limits the accuracy.
     assert!((limit / (eta * (PI - 1.0)) - 1.0).abs() < 1e-5, "{limit}");
     assert_eq!(report(&hetflow_with(1500.0, 10e-6)).unwrap().verdict, Verdict::Unstable);
 }
 
-/// At eta = 80 us; with the parameters of table 3.2 the thesis's own test yields unstable.
+/// Compares equation (3.18) at eta = 80 us with known values. For Kc = 1500 (table 3.2) dR'/dR is positive: unstable
+/// by the thesis's own criterion.
 #[test]
 fn equation_3_18_by_table_3_2_and_by_the_design_that_lemma_3_2_assumes() {
     let of = |scaling: f64, tau: f64| thesis::hetflow_slope(&hetflow_parameters(scaling), 80e-6, tau);
@@ -177,7 +183,8 @@ fn equation_3_18_by_table_3_2_and_by_the_design_that_lemma_3_2_assumes() {
     assert!((of(64.0, 90e-6) / 1e5 - 1.0).abs() < 0.05, "{}", of(64.0, 90e-6));
 }
 
-/// The verdict of the roots agrees with the solution over time, for both models with feedback of the queue length.
+/// DCQCN below its RTT limit (0.8 times) settles at a constant queue length; above the limit (1.25 times) the queue
+/// oscillates.
 #[test]
 fn verdicts_agree_with_solutions() {
     use crate::models::testing::means;
@@ -208,7 +215,7 @@ fn verdicts_agree_with_solutions() {
         let mut model = dcqcn(rtt);
         let (_, queue, last) = means(&mut model, 0.4);
         let off = (last[3] / queue - 1.0).abs();
-        // A limit cycle may pass through its mean at one end time, but not at all three.
+        // The queue of a limit cycle may equal its mean at one end time, but not at three different end times.
         let (_, _, earlier) = means(&mut dcqcn(rtt), 0.3931);
         let (_, _, between) = means(&mut dcqcn(rtt), 0.3967);
         let off = off.max((earlier[3] / queue - 1.0).abs()).max((between[3] / queue - 1.0).abs());

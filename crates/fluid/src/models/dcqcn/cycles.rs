@@ -1,4 +1,5 @@
-//! DCQCN averaged cycle by cycle, from rate cut to rate cut. The papers' fluid model does not represent these cycles.
+//! DCQCN averaged over cycles, a cycle being the time from one rate cut to the next. The papers' fluid model does not
+//! represent these cycles.
 //!
 //! Notation of the module [`super`]: tau is the minimum time between CNPs, tau' the interval of the alpha timer, T and
 //! B the stage lengths of the increase timer and the byte counter, F the number of stages of fast recovery, R_AI the
@@ -30,10 +31,10 @@
 
 use super::Parameters;
 
-/// Lower bound of m, in ECN-marked packets per second; avoids division by zero.
+/// Lower bound of m, the arrival rate of ECN-marked packets, in packets/s; avoids division by zero.
 const FEWEST: f64 = 1e-3;
 
-/// Distribution of the cycle length C of a flow: tau, m, and the mean S.
+/// Distribution of the cycle length C of a flow: `wait` is tau, `marks` is m, `length` is the mean S.
 struct Cycle {
     wait: f64,
     marks: f64,
@@ -46,35 +47,36 @@ impl Cycle {
         Cycle { wait, marks, length: wait + 1.0 / marks }
     }
 
-    /// Returns P(C >= t).
+    /// Returns P(C >= `time`), the probability that a cycle lasts at least `time`.
     fn lasts(&self, time: f64) -> f64 {
         if time <= self.wait { 1.0 } else { libm::exp(-self.marks * (time - self.wait)) }
     }
 
-    /// Returns the minimum number of stages of this length per cycle: those that end within tau.
+    /// Returns the number of stages of length `stage` that end within tau. Every cycle has at least these stages.
     fn sure(&self, stage: f64) -> f64 {
         libm::floor(self.wait / stage * (1.0 + 1e-12))
     }
 
-    /// Returns the mean number of stages of this length per cycle, beyond the first `beyond`.
+    /// Returns stages(L, F) for L = `stage` and F = `beyond`: the mean number of stages per cycle, without the first
+    /// F.
     fn stages(&self, stage: f64, beyond: f64) -> f64 {
         let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
         let first = sure.max(beyond);
         (sure - beyond).max(0.0) + self.lasts((first + 1.0) * stage) / (1.0 - again)
     }
 
-    /// Returns left(L) for stages of this length.
+    /// Returns left(L) for L = `stage`: the mean remaining part of a rate cut at the end of the cycle.
     fn left(&self, stage: f64) -> f64 {
         let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
         let half = libm::exp2(-sure - 1.0);
         2.0 * half - self.lasts((sure + 1.0) * stage) * half / (1.0 - again / 2.0)
     }
 
-    /// Returns the remaining part of a cut, averaged over time, for stages of this length.
+    /// Returns mean_left for stages of length `stage`: the remaining part of a rate cut, averaged over time.
     fn mean_left(&self, stage: f64) -> f64 {
         let (sure, again) = (self.sure(stage), libm::exp(-self.marks * stage));
         let next = self.lasts((sure + 1.0) * stage);
-        // Whole stages before tau, the stage that contains tau, and all later ones.
+        // Integrals over the stages that end before tau, over the stage that contains tau, and over all later stages.
         let whole = 2.0 * stage * (1.0 - libm::exp2(-sure));
         let holding = libm::exp2(-sure) * (self.wait - sure * stage + (1.0 - next) / self.marks);
         let after = next * (1.0 - again) / self.marks * libm::exp2(-sure - 1.0) / (1.0 - again / 2.0);
@@ -82,7 +84,8 @@ impl Cycle {
     }
 }
 
-/// Returns the time derivatives of rate, rate before a cut, and alpha.
+/// Returns the time derivatives of rate R, rate before a cut R^ and alpha. `seen` is the rate one loop delay ago,
+/// `mark` the ECN marking probability.
 pub(super) fn control(p: &Parameters, [rate, before, alpha]: [f64; 3], seen: f64, mark: f64) -> [f64; 3] {
     let cycle = Cycle::new(p.cnp_interval, -seen / p.packet * libm::log1p(-mark));
     let (by_time, by_bytes) = (p.increase_timer, p.byte_counter / seen);
@@ -96,7 +99,7 @@ pub(super) fn control(p: &Parameters, [rate, before, alpha]: [f64; 3], seen: f64
     ]
 }
 
-/// Returns rate, rate before a cut and alpha at the fixed point for a given rate.
+/// Returns rate, rate before a cut and alpha at the fixed point, for a given rate and ECN marking probability `mark`.
 pub(super) fn at_rest(p: &Parameters, rate: f64, mark: f64) -> [f64; 3] {
     let cycle = Cycle::new(p.cnp_interval, -rate / p.packet * libm::log1p(-mark));
     let alpha = 1.0 / (1.0 + cycle.stages(p.alpha_timer, 0.0));
@@ -107,7 +110,7 @@ pub(super) fn at_rest(p: &Parameters, rate: f64, mark: f64) -> [f64; 3] {
 mod tests {
     use super::*;
 
-    /// Compares numerical sums with the closed forms.
+    /// Compares the closed forms of `stages`, `left` and `mean_left` with numerical sums.
     #[test]
     fn closed_forms_are_the_sums_that_they_stand_for() {
         for (wait, marks, stage) in

@@ -22,22 +22,22 @@ mod cycles;
 use super::shared::{Bottleneck, FixedPoint, Flows, Kind, Model, Shared, model, system};
 use crate::solver::{Delay, Now, System, Variable};
 
-/// Parameters of each flow's control, and of the ECN marking.
+/// Parameters of the DCQCN control of each flow, and of the ECN marking.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
     /// Weight g of a new sample in alpha, 0 to 1.
     pub gain: f64,
-    /// Minimum time tau between notifications of a flow, in s, above 0.
+    /// Minimum time tau between two CNPs of a flow, in s, above 0.
     pub cnp_interval: f64,
-    /// Interval tau' of alpha's update, in s, above 0.
+    /// Interval tau' between two updates of alpha, in s, above 0.
     pub alpha_timer: f64,
-    /// Length T of a stage of the timer, in s, above 0.
+    /// Stage length T of the increase timer, in s, above 0.
     pub increase_timer: f64,
-    /// Length B of a stage of the byte counter, in bits, above 0.
+    /// Stage length B of the byte counter, in bits, above 0.
     pub byte_counter: f64,
-    /// Stages F of fast recovery.
+    /// Number F of fast recovery stages.
     pub recovery_stages: f64,
-    /// Step R_AI of the target, in bit/s.
+    /// Additive increase R_AI of the target rate, in bit/s.
     pub additive_increase: f64,
     /// Minimum rate, in bit/s, above 0.
     pub min_rate: f64,
@@ -49,8 +49,8 @@ pub struct Parameters {
     pub k_max: f64,
     /// Marking probability at `k_max`, above 0, up to 1.
     pub p_max: f64,
-    /// Set for ECN marking at enqueue, so that a mark is also delayed by the packet's waiting time; the papers mark
-    /// at dequeue.
+    /// Set for ECN marking at enqueue, which delays the mark by the packet's queueing delay; the papers mark at
+    /// dequeue.
     pub at_enqueue: bool,
     /// Set for the equations of the module `cycles`, averaged from rate cut to rate cut; not in the papers.
     pub cycles: bool,
@@ -66,17 +66,17 @@ pub struct Dcqcn {
     parameters: Parameters,
 }
 
-/// Probability that at least one of `packets` is marked: 1 - (1-p)^n.
+/// Probability that at least one of n = `packets` is marked: 1 - (1-p)^n.
 fn some(p: f64, packets: f64) -> f64 {
     -libm::expm1(packets * libm::log1p(-p))
 }
 
-/// p / ((1-p)^(-n) - 1): stages of n packets that end without a mark, per packet. 1 / n without marks.
+/// Mean number of stages of n = `packets` that end without a mark, per packet: p / ((1-p)^(-n) - 1); 1 / n for p = 0.
 fn stages(p: f64, packets: f64) -> f64 {
     if p <= 0.0 { 1.0 / packets } else { p / libm::expm1(-packets * libm::log1p(-p)) }
 }
 
-/// (1-p)^n.
+/// Probability that none of n = `packets` is marked: (1-p)^n.
 fn none(p: f64, packets: f64) -> f64 {
     libm::exp(packets * libm::log1p(-p))
 }
@@ -98,7 +98,7 @@ impl Dcqcn {
         Dcqcn { shared: Shared::new(bottleneck, flows, parameters.k_max, kind), parameters }
     }
 
-    /// Equation (a): the marking probability.
+    /// Returns the ECN marking probability p at this queue length, by equation (a).
     fn marked(&self, queue: f64) -> f64 {
         let Parameters { k_min, k_max, p_max, .. } = self.parameters;
         if queue <= k_min {
@@ -110,8 +110,8 @@ impl Dcqcn {
         }
     }
 
-    /// Returns the time derivatives of rate, target and alpha, by equations (e), (d) and (c) or by the module
-    /// `cycles`.
+    /// Returns the time derivatives of rate, target rate and alpha, by equations (e), (d) and (c), or by the module
+    /// `cycles` if [`Parameters::cycles`] is set.
     fn control(&self, state: [f64; EACH], rate_before: f64, p: f64) -> [f64; EACH] {
         if self.parameters.cycles {
             return cycles::control(&self.parameters, state, rate_before, p);
@@ -133,7 +133,7 @@ impl Dcqcn {
         ]
     }
 
-    /// Returns rate, target and alpha at the fixed point for p.
+    /// Returns rate, target rate and alpha at the fixed point for the ECN marking probability p.
     fn at_rest(&self, p: f64) -> [f64; EACH] {
         let rate = self.shared.fair_share();
         if self.parameters.cycles {
@@ -141,7 +141,7 @@ impl Dcqcn {
         }
         let packets = rate / self.parameters.packet;
         let alpha = some(p, self.parameters.alpha_timer * packets);
-        // R_C' is linear in the target.
+        // R_C' is linear in the target rate, so two evaluations determine its zero.
         let [without, ..] = self.control([rate, rate, alpha], rate, p);
         let [with, ..] = self.control([rate, 2.0 * rate, alpha], rate, p);
         [rate, rate + rate * -without / (with - without), alpha]
@@ -163,7 +163,8 @@ impl System for Dcqcn {
         });
     }
 
-    /// Two switches: at the kink (`k_min`) and at the discontinuity (`k_max`) of equation (a).
+    /// Two switches, at the queue lengths at which equation (a) is not smooth: `k_min` (kink) and `k_max`
+    /// (discontinuity).
     fn switches(&self) -> usize {
         2
     }
@@ -177,8 +178,8 @@ impl Model for Dcqcn {
     model!();
 
     fn fixed_point(&self) -> Result<FixedPoint, String> {
-        // Bisection over log p: at the fixed point of the rate, the target falls with a high p and rises with a low
-        // p.
+        // Bisection over log p: with the other variables at their fixed point, the target rate falls if p is too high
+        // and rises if p is too low.
         let (mut low, mut high) = (libm::log(1e-15), 0.0);
         for _ in 0..200 {
             let middle = 0.5 * (low + high);
@@ -205,7 +206,7 @@ pub(crate) mod tests {
     use super::super::testing;
     use super::*;
 
-    /// Parameters of the papers, at 40 Gbps.
+    /// Parameters of the papers, for a link of 40 Gbps.
     pub fn parameters() -> Parameters {
         Parameters {
             gain: 1.0 / 256.0,
@@ -237,8 +238,8 @@ pub(crate) mod tests {
             testing::rests(&*model);
             let state = model.fixed_point().unwrap().state;
             let p = 0.01 * (state[3] - 40e3) / 1.56e6;
-            // ECN or Delay, section 3.1: p is about the cube root of R_AI N^2 / (tau' C^2) (1 / B + N / (T C))^2, in
-            // packets.
+            // ECN or Delay, section 3.1, with rates and B in packets: p is about the cube root of R_AI N^2 / (tau'
+            // C^2) (1 / B + N / (T C))^2.
             let (n, c, step) = (f64::from(count), 40e9 / 8e3, 40e6 / 8e3);
             let around = step * n * n / (55e-6 * c * c) * libm::pow(1.0 / 1e4 + n / (55e-6 * c), 2.0);
             let around = libm::cbrt(around);
@@ -257,8 +258,8 @@ pub(crate) mod tests {
         assert!((last[2] / rest[2] - 1.0).abs() < 1e-2);
     }
 
-    /// Compares the mean queue with packet simulations (`packets`, in bytes) of these parameters, from `tidegate
-    /// reproduce fluid/dcqcn`.
+    /// Compares the queue length (fixed point and time average) with the mean of packet-level simulations, `packets`
+    /// in bytes, of 2, 10 and 50 flows with the same parameters (`tidegate reproduce fluid/dcqcn`).
     #[test]
     fn cycle_by_cycle_the_queue_is_that_of_packets() {
         for (count, packets) in [(2, 16_200.0), (10, 97_100.0), (50, 679_200.0)] {
