@@ -1,4 +1,5 @@
-//! A port that receives PFC: paused in class 3 for 512 ns, it may send again when the pause expires.
+//! A port that receives a PFC frame for class 3 with a duration of 512 ns, from its arrival; the pause takes effect
+//! after 100 ns.
 //!
 //! ```text
 //!  PFC received   pause takes effect                the pause expires

@@ -1,5 +1,5 @@
-//! Measures the cost per frame that crosses to another rank: serialising it into a message, and deserialising it.
-//! Prints the minimum time over many messages, since other processes may use the processor.
+//! Measures the CPU time per frame sent to another rank: to serialise it into a message, and to deserialise it.
+//! Prints the minimum over many messages, because other processes may use the processor.
 //!
 //! ```text
 //!   frames --pack--> message of 1,000 frames, with node and port of each --unpack--> frames

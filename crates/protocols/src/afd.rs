@@ -7,8 +7,8 @@
 //!   every `interval`: m_fair += alpha (Q_old - target) - beta (Q - target)
 //! ```
 //!
-//! M is proportional to the arrival rate of a flow. m_fair is the M of a flow with the fair rate: the controller
-//! changes it so that the queue stays at `target`.
+//! M is proportional to the arrival rate of a flow. m_fair is the M of a flow with the fair rate: a PI controller
+//! adjusts it so that the queue stays at `target`.
 //!
 //! Stability: with n flows above the fair share, arrivals at rate R and a shadow buffer of b bytes, an increase of
 //! m_fair by x admits x g more bytes per interval T, g = n R T / b. The queue's characteristic equation is
@@ -39,7 +39,8 @@ parameters! {
         sample: u32 = "sample" count[1, 4_294_967_295], default "5",
             "arrivals for each one that is sampled, on average, at least 1",
             "AFD: sampling into the shadow buffer; the number is a choice of this project";
-        /// Size of the shadow buffer in bytes, at least 1; `None` for [`SHADOW_INTERVALS`] at the rate of the port.
+        /// Size of the shadow buffer in bytes, at least 1; `None` for the bytes that the port sends in
+        /// [`SHADOW_INTERVALS`] intervals.
         shadow_bytes: Option<u64> = "shadow" bytes, absent "what the port sends in 20 intervals",
             "bytes of sampled frames that a port remembers, at least 1 B. The queue is stable if this exceeds twice \
              the bytes that arrive in an interval, times the flows above the fair share",
@@ -48,15 +49,15 @@ parameters! {
         interval: Time = "interval" time, default "20us",
             "time between two updates of the fair share, above 0; of the order of a round trip",
             "AFD: update of the fair share; the number is a choice of this project for data centers";
-        /// Gain of the queue length at the previous update, above 0.
+        /// Gain of the controller for the queue length at the previous update, above 0.
         alpha: f64 = "alpha" positive, default "1.7",
             "gain of the queue length at the update before, above 0",
             "AFD: PI controller, after Hollot et al., INFOCOM 2001; the number is a choice of this project";
-        /// Gain of the current queue length, above `alpha`.
+        /// Gain of the controller for the current queue length, above `alpha`.
         beta: f64 = "beta" positive, default "1.8",
             "gain of the present queue length, above alpha",
             "AFD: PI controller, after Hollot et al., INFOCOM 2001; the number is a choice of this project";
-        /// Action on a frame that is selected from a flow above the fair share.
+        /// Action on a frame that is selected by the drop probability of its flow.
         action: AfdAction = "action" word["drop" = AfdAction::Drop, "mark" = AfdAction::Mark], default "drop",
             "treatment of a frame above the fair share: drop, or mark by ECN; frames that cannot be marked are \
              dropped, those of lossless classes never",
@@ -73,31 +74,31 @@ parameters! {
     }
 }
 
-/// Size of the default shadow buffer, in intervals at the rate of the port.
+/// Default size of the shadow buffer: this number of intervals times the bytes that the port sends in an interval.
 pub const SHADOW_INTERVALS: u64 = 20;
 
-/// Action on a frame that is selected from a flow above the fair share.
+/// Action on a frame that is selected by the drop probability of its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfdAction {
     /// Drop the frame.
     Drop,
-    /// Mark the frame if it can be marked, else drop it.
+    /// Mark the frame with ECN if it can be marked, else drop it.
     Mark,
 }
 
 /// Approximate Fair Dropping at one port: the state of each of its queues.
 #[derive(Clone, Debug)]
 pub struct Afd {
-    /// Boxed: most ports have no such mechanism.
+    /// Boxed, because most ports do not use AFD.
     parameters: Box<AfdParameters>,
-    /// Size of the shadow buffer.
+    /// Size of the shadow buffer, in bytes.
     shadow_bytes: u64,
     queues: Box<[Option<FairShare>]>,
-    /// Numbers of frames dropped and marked.
+    /// Number of dropped frames, and number of marked frames.
     counts: [u64; 2],
 }
 
-/// Estimates of one queue.
+/// Arrival rate estimates and m_fair of one queue.
 #[derive(Clone, Debug)]
 struct FairShare {
     /// Sampled frames, oldest first: flow and bytes.
@@ -105,15 +106,15 @@ struct FairShare {
     /// Bytes of each flow in `shadow`.
     of_flow_bytes: BTreeMap<u32, u64>,
     shadow_bytes: u64,
-    /// m_fair, in bytes of `shadow`.
+    /// m_fair, compared with the bytes of a flow in `shadow`.
     fair_bytes: f64,
-    /// Queue length at the last update.
+    /// Queue length in bytes at the last update.
     queue_bytes: u64,
     updated: Time,
 }
 
 impl FairShare {
-    /// Creates the estimates of a queue; `most_bytes` is the size of the shadow buffer.
+    /// Creates the state of a queue without samples; `most_bytes` is the size of the shadow buffer.
     fn new(most_bytes: u64, now: Time) -> FairShare {
         FairShare {
             shadow: VecDeque::new(),
@@ -142,7 +143,7 @@ impl FairShare {
         }
     }
 
-    /// Updates m_fair for the intervals that have ended by `now`; the queue holds `queue_bytes`.
+    /// Updates m_fair for all intervals that have ended by `now`, at a current queue length of `queue_bytes`.
     fn update(&mut self, parameters: &AfdParameters, most_bytes: u64, now: Time, queue_bytes: u64) {
         let AfdParameters { target_bytes, interval, alpha, beta, .. } = *parameters;
         let intervals = (now - self.updated).as_ps() / interval.as_ps();
@@ -152,14 +153,14 @@ impl FairShare {
         self.updated += interval * intervals;
         let target = target_bytes as f64;
         let (old, new) = (self.queue_bytes as f64 - target, queue_bytes as f64 - target);
-        // The queue length is known at arrivals only: the intervals after the first are computed with its present
-        // length.
+        // The queue length is known only when a frame arrives, so that all intervals after the first use the current
+        // queue length.
         let rest = (intervals - 1) as f64 * (alpha - beta) * new;
         self.fair_bytes = (self.fair_bytes + alpha * old - beta * new + rest).clamp(1.0, most_bytes as f64);
         self.queue_bytes = queue_bytes;
     }
 
-    /// Probability with which a frame of `flow` is dropped.
+    /// Returns the probability with which a frame of `flow` is dropped or marked.
     fn drop_probability(&self, flow: u32) -> f64 {
         let bytes = self.of_flow_bytes.get(&flow).copied().unwrap_or(0) as f64;
         if bytes > self.fair_bytes { 1.0 - self.fair_bytes / bytes } else { 0.0 }
@@ -226,7 +227,7 @@ mod tests {
     use super::*;
     use crate::frame::flags;
 
-    /// A port whose queue holds `queue_bytes`.
+    /// A port with a queue of `queue_bytes`.
     struct Port {
         now: Time,
         queue_bytes: u64,
@@ -301,7 +302,8 @@ mod tests {
         ((0..rates.len()).map(share).collect(), sum / steps as f64)
     }
 
-    /// Four constant flows of 2, 4, 8 and 16 Gbps over 10 Gbps: the max-min fair rates are 2, 2.67, 2.67 and 2.67.
+    /// Four flows of constant 2, 4, 8 and 16 Gbps over a link of 10 Gbps: their throughputs must be the max-min fair
+    /// rates, 2, 2.67, 2.67 and 2.67 Gbps.
     #[test]
     fn throughputs_are_max_min_fair() {
         let (shares, queue) = shares(&[250.0, 500.0, 1000.0, 2000.0], "drop", 400);
@@ -313,14 +315,14 @@ mod tests {
         assert!((20e3..40e3).contains(&queue), "{queue}");
     }
 
-    /// Without congestion the queue stays below its target and m_fair at its maximum.
+    /// Flows of 2 and 7.2 Gbps over a link of 10 Gbps: the queue stays below its target, so that no frame is dropped.
     #[test]
     fn nothing_is_dropped_below_the_target() {
         let (shares, queue) = shares(&[250.0, 900.0], "drop", 50);
         assert_eq!((shares, queue < 2000.0), (vec![1.0, 1.0], true));
     }
 
-    /// The shadow buffer counts exactly its frames, for random flows and sizes.
+    /// For random flows and frame sizes, the bytes per flow equal the sums over the frames of the shadow buffer.
     #[test]
     fn the_shadow_buffer_counts_its_frames() {
         let mut random = Stream::new(3, 0, 0);
@@ -336,7 +338,7 @@ mod tests {
         }
     }
 
-    /// One update after several intervals changes m_fair as much as one update per interval.
+    /// One update after several intervals must change m_fair as much as one update after each interval.
     #[test]
     fn skipped_intervals_count() {
         let parameters = parameters(&[]);
@@ -345,7 +347,7 @@ mod tests {
             let mut at_once = FairShare::new(500_000, Time::ZERO);
             (at_once.fair_bytes, at_once.queue_bytes) = (125e3, 30_000);
             let mut stepwise = at_once.clone();
-            // The queue is close to its target, so that no bound of m_fair is reached.
+            // The queue length is close to its target, so that m_fair does not reach its lower or upper bound.
             let (count, bytes) = (1 + random.below(20), 29_000 + random.below(2000));
             at_once.update(&parameters, 500_000, parameters.interval * count, bytes);
             (1..=count).for_each(|step| stepwise.update(&parameters, 500_000, parameters.interval * step, bytes));

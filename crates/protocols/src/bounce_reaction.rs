@@ -1,13 +1,13 @@
 //! Reaction of a sender to its bounced frames: it may halve its window or rate.
 //!
-//! PABO (section II-G) suggests that hosts treat a returned frame as a congestion signal, but defines no reaction. In
-//! this definition, [`crate::endpoint::Sender::on_returned`] is called for every returned data frame of the flow, and
-//! halves window or rate at most once per `every` frames and per round trip.
+//! PABO (section II-G) suggests that hosts treat a returned frame as a congestion signal, but defines no reaction.
+//! This project's reaction: [`crate::endpoint::Sender::on_returned`] is called for every returned data frame of the
+//! flow, and halves window or rate at most once per `every` returned frames and at most once per round trip.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
 
-/// Description of the reaction.
+/// Description of the mechanism and its parameters.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "halve",
     family: Family::OnBounce,
@@ -25,33 +25,34 @@ pub const MECHANISM: Mechanism = Mechanism {
 /// Reaction of a sender to its bounced data frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OnBounce {
-    /// Resends them without further reaction, as evaluated in the paper.
+    /// Resends the returned frames without further reaction, as evaluated in the paper.
     #[default]
     None,
-    /// Halves its window or rate, at most once per `every` returned frames and per round trip.
+    /// Halves window or rate, at most once per `every` returned frames and at most once per round trip.
     Halve {
         /// Minimum number of returned frames between two halvings, at least 1.
         every: u32,
     },
 }
 
-/// State of a flow with bounced frames. The host keeps it outside the sender, since most flows never need one.
+/// State of a flow with returned frames. The host keeps it outside the sender, since most flows never need it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BouncedFlow {
     /// Frames returned since the last halving.
     frames: u32,
-    /// End of the data sent before the last halving: its acknowledgement ends the round trip.
+    /// Next byte to send at the last halving. Its acknowledgement ends the round trip.
     sent: u64,
 }
 
 impl BouncedFlow {
-    /// Counts a returned frame, with everything below `acknowledged` acknowledged. Returns true if a halving is due.
+    /// Counts a returned frame; `acknowledged` is the first unacknowledged byte. Returns true if window or rate must
+    /// be halved.
     pub(crate) fn is_due(&mut self, every: u32, acknowledged: u64) -> bool {
         self.frames = self.frames.saturating_add(1);
         self.frames >= every.max(1) && acknowledged >= self.sent
     }
 
-    /// Records a halving, with everything below `sent` sent.
+    /// Records a halving; `sent` is the next byte to send.
     pub(crate) fn halved(&mut self, sent: u64) {
         *self = BouncedFlow { frames: 0, sent };
     }
@@ -67,14 +68,16 @@ mod tests {
         let mut returns = BouncedFlow::default();
         assert_eq!([(); 3].map(|()| returns.is_due(3, 0)), [false, false, true]);
         returns.halved(5000);
-        // Enough frames have returned, but the round trip has not ended; these frames count once it has.
+        // At least `every` = 3 frames have returned, but the round trip has not ended (acknowledgement of byte 5000),
+        // so no halving. These frames count when the round trip has ended.
         assert!((0..10).all(|_| !returns.is_due(3, 4999)));
         assert!(returns.is_due(3, 5000));
         returns.halved(9000);
         assert!(!returns.is_due(3, 9000) && !returns.is_due(3, 9000) && returns.is_due(3, 9000));
     }
 
-    /// In random sequences, two halvings are at least `every` returned frames and one acknowledged window apart.
+    /// In random sequences of sends, acknowledgements and returns, there are at least `every` returned frames and one
+    /// round trip between two halvings.
     #[test]
     fn random_histories() {
         let mut random = Stream::new(1, 0, 0);

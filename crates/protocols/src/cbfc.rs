@@ -6,13 +6,13 @@
 //!   limit  <-- Credit(sent of that end, limit) ---  limit = received + credits - held    ... and given back
 //! ```
 //!
-//! Both counts are absolute and never decrease, as in InfiniBand: a lost credit message causes only delay, since the
-//! next one contains its information. Each message also carries the number of bytes that its own sender has sent. A
-//! link does not reorder frames, so bytes of that number that have not arrived are lost, and their credits are
-//! returned.
+//! Both counts, `sent` and `limit`, are absolute and never decrease, as in InfiniBand: a lost credit message causes
+//! only delay, since the next message contains its information. Each message also carries the number of bytes that
+//! its own sender has sent. A link does not reorder frames, so those of these bytes that have not arrived before the
+//! message are lost, and their credits are returned.
 //!
-//! There is a pair of counts per class. Messages are repeated every `regrant` even without a change, so no loss blocks
-//! a link forever.
+//! Each class has its own counts. All ports repeat their messages at every multiple of `regrant`, even without a
+//! change, so that no loss blocks a link forever.
 
 use crate::parameters::parameters;
 use crate::partial::{EXCEPT, TIERS};
@@ -36,12 +36,12 @@ parameters! {
              2 x delay x rate + the credit message + 3 of the largest frames + update",
             "rate x round trip (Katevenis, 1997); one frame in transmission, one that delays the message, and the \
              remainder of the last";
-        /// Freed buffer, in bytes, that triggers a grant. `None` uses the largest frame.
+        /// Freed buffer, in bytes, that triggers a credit message. `None` uses the largest frame.
         update_bytes: Option<u64> = "update" bytes_or["auto"], default "auto",
             "freed buffer that causes a grant, a positive size; auto is the largest frame. If the sender may lack \
              credits for one such frame, any freed buffer is granted immediately",
             "choice of this project: rare while no class waits, immediate otherwise";
-        /// Interval after which each port repeats the credits of all classes, above zero.
+        /// Interval of the periodic credit messages for all classes, above zero.
         regrant: Time = "regrant" time, default "100us",
             "each port sends the credits of all its classes at every multiple of this time, above zero",
             "choice of this project, of the order of InfiniBand's 65,536 symbol times";
@@ -61,7 +61,7 @@ parameters! {
 
 impl CreditParameters {
     /// Returns the buffer per class at the far end of a link of `rate` and one-way `delay`, and the freed buffer that
-    /// triggers a grant, both in bytes.
+    /// triggers a credit message, both in bytes.
     pub fn on_link(&self, rate: Rate, delay: Time, mtu_bytes: u64) -> (u64, u64) {
         let update = self.update_bytes.unwrap_or(mtu_bytes);
         let credits = self.credits_bytes.unwrap_or_else(|| sufficient_credits(rate, delay, mtu_bytes, update));
@@ -69,13 +69,13 @@ impl CreditParameters {
     }
 }
 
-/// Classes of a link.
+/// Number of traffic classes.
 const CLASSES: usize = 8;
 
-/// Returns the minimum credits in bytes with which a sender on a link of `rate` and propagation delay `delay` never
-/// waits for credits, if the receiver forwards at once. They cover the propagation in both directions, a frame, a frame
-/// that delays the credit message, the message itself, and the `update_bytes` that must be free before it is sent. One
-/// more frame covers a remainder that is too small for any frame.
+/// Returns the minimum credits in bytes with which the sender on a link of `rate` and one-way `delay` never waits for
+/// credits, if the receiver forwards frames at once. They cover the propagation in both directions, a data frame, a
+/// frame that delays the credit message, the message itself, and the `update_bytes` that must be free before it is
+/// sent. A third frame covers a remainder of credits that is too small for a frame.
 pub fn sufficient_credits(rate: Rate, delay: Time, mtu_bytes: u64, update_bytes: u64) -> u64 {
     let message = u64::from(crate::frame::MIN_FRAME_BYTES) + WIRE_OVERHEAD_BYTES;
     rate.bytes_in(delay * 2) + 1 + message + 3 * (mtu_bytes + WIRE_OVERHEAD_BYTES) + update_bytes
@@ -102,7 +102,7 @@ struct Receiving {
     granted_bytes: u64,
 }
 
-/// Credits of one port in both directions: those it may use and those it grants.
+/// Credits of one port in both directions: the credits that it may use, and those that it grants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreditPort {
     classes: u8,
@@ -111,7 +111,7 @@ pub struct CreditPort {
     mtu_bytes: u64,
     sending: [Sending; CLASSES],
     receiving: [Receiving; CLASSES],
-    /// Bitmask of classes with a pending credit message.
+    /// Bitmask of classes for which a credit message must be sent.
     owed: u8,
     /// Bitmask of classes that wait for credits.
     short: u8,
@@ -125,9 +125,9 @@ pub struct CreditPort {
 }
 
 impl CreditPort {
-    /// A link that has just come up, with all of `credits_bytes` free at both ends for each class of the bitmask
-    /// `classes`. Credits are granted once `update_bytes` are free, and at once if the other end may lack credits for a
-    /// frame of `mtu_bytes`: otherwise waits could form a cycle (deadlock).
+    /// Creates the state at link up: all of `credits_bytes` are free at both ends for each class of the bitmask
+    /// `classes`. Freed credits are granted once they reach `update_bytes`, and at once if the other end may lack
+    /// credits for a frame of `mtu_bytes`: otherwise waits for credits could form a cyclic dependency (deadlock).
     pub fn new(classes: u8, credits_bytes: u64, update_bytes: u64, mtu_bytes: u64) -> Self {
         CreditPort {
             classes,
@@ -152,14 +152,14 @@ impl CreditPort {
         self.classes
     }
 
-    /// Whether a frame of `class` and `size_bytes` has credits.
+    /// Returns whether the available credits of `class` suffice for a frame of `size_bytes`.
     #[inline]
     pub fn fits(&self, class: u8, size_bytes: u64) -> bool {
         let Sending { sent_bytes, limit_bytes, .. } = self.sending[usize::from(class & 7)];
         self.classes & 1 << class == 0 || sent_bytes + size_bytes <= limit_bytes
     }
 
-    /// Like [`CreditPort::fits`]; if the frame does not fit, the class waits from `now` on.
+    /// Like [`CreditPort::fits`]; if the credits do not suffice, the class waits for credits from `now` on.
     #[inline]
     pub fn fits_or_waits(&mut self, now: Time, class: u8, size_bytes: u64) -> bool {
         let fits = self.fits(class, size_bytes);
@@ -178,14 +178,14 @@ impl CreditPort {
         fits
     }
 
-    /// Uses credits for a departing frame. It must [fit](CreditPort::fits).
+    /// Uses credits for a departing frame. [`CreditPort::fits`] must hold for it.
     #[inline]
     pub fn spend(&mut self, class: u8, size_bytes: u64) {
         self.sending[usize::from(class & 7)].sent_bytes += size_bytes;
     }
 
-    /// Receives a credit message: the other end has sent `sent_bytes` and grants up to `limit_bytes`. Older messages
-    /// have no effect. Returns true if the message ends a wait of the class.
+    /// Handles a credit message: the other end has sent `sent_bytes`, and permits a total of `limit_bytes`. Messages
+    /// with lower numbers (out of order) have no effect. Returns true if the message ends a wait of the class.
     pub fn on_message(&mut self, now: Time, class: u8, sent_bytes: u64, limit_bytes: u64) -> bool {
         let receiving = &mut self.receiving[usize::from(class & 7)];
         // A link does not reorder frames: bytes sent before the message that have not arrived are lost.
@@ -227,8 +227,9 @@ impl CreditPort {
         self.receiving[usize::from(class & 7)].received_bytes += size_bytes;
     }
 
-    /// Updates the free buffer of a class of which `held_bytes` are occupied, and marks a credit message as pending if
-    /// enough is free. Returns true if it newly became pending.
+    /// Updates the free buffer of a class after a change of its occupied buffer to `held_bytes`. Returns true if a
+    /// credit message has become due, because at least `update_bytes` are free or the other end may lack credits for
+    /// a frame.
     #[inline]
     pub fn note_room(&mut self, class: u8, held_bytes: u64) -> bool {
         if self.classes & !self.owed & 1 << class == 0 {
@@ -243,15 +244,17 @@ impl CreditPort {
         due
     }
 
-    /// Bytes granted to the other end that have not arrived yet: unused or in flight.
+    /// Bytes granted to the other end that have not arrived yet: their credits are unused, or the frames are in
+    /// flight.
     fn room_bytes(&self, class: u8) -> u64 {
         let Receiving { received_bytes, granted_bytes } = self.receiving[usize::from(class & 7)];
         granted_bytes.saturating_sub(received_bytes)
     }
 
-    /// Whether the occupied buffer prevents the other end of a link of `rate` and `delay` from using the full rate: the
-    /// remaining credits are less than the bandwidth-delay product of a frame's round trip. If even all credits are
-    /// less than that, the bound is one frame, because then the occupied buffer does not cause the other waits.
+    /// Whether the occupied buffer of `class` prevents the other end of a link of `rate` and one-way `delay` from
+    /// using the full rate: the remaining credits are less than the bandwidth-delay product of a frame's round trip.
+    /// If even the total credits are less than that product, the bound is one frame, because then the wait would
+    /// occur even with an empty buffer.
     pub fn holds_back(&self, class: u8, rate: Rate, delay: Time) -> bool {
         let frame = self.mtu_bytes + WIRE_OVERHEAD_BYTES;
         let round_trip = sufficient_credits(rate, delay, self.mtu_bytes, 0) - 2 * frame;
@@ -259,7 +262,7 @@ impl CreditPort {
         self.classes & 1 << class != 0 && self.room_bytes(class) < needed
     }
 
-    /// Credits of each class in bytes.
+    /// Buffer reserved per class at each end, in bytes.
     pub fn credits_bytes(&self) -> u64 {
         self.credits_bytes
     }
@@ -268,24 +271,25 @@ impl CreditPort {
         (self.receiving[usize::from(class & 7)].received_bytes + self.credits_bytes).saturating_sub(held_bytes)
     }
 
-    /// Marks messages of all classes as pending: for the periodic repetition and for a link that has come up.
+    /// Makes credit messages of all classes due: for the periodic repetition, and at link up.
     pub fn owe_all(&mut self) {
         self.owed = self.classes;
     }
 
-    /// Cancels pending messages of a failed link.
+    /// Cancels all due credit messages, because the link has failed.
     pub fn owe_nothing(&mut self) {
         self.owed = 0;
     }
 
-    /// Class of the next pending message.
+    /// Class of the next due credit message.
     #[inline]
     pub fn next_owed(&self) -> Option<u8> {
         (self.owed != 0).then(|| self.owed.trailing_zeros() as u8)
     }
 
-    /// Makes the credit message for `class` while `held_bytes` are in the buffer: the bytes sent by this end, and the
-    /// limit granted to the other end. The message is no longer pending. Grants are never revoked.
+    /// Returns the contents of the credit message for `class`, with `held_bytes` in the buffer: the bytes sent by
+    /// this end, and the limit granted to the other end. The message is then no longer due. The limit never
+    /// decreases.
     pub fn message(&mut self, class: u8, held_bytes: u64) -> (u64, u64) {
         self.owed &= !(1 << class);
         let limit_bytes = self.limit(class, held_bytes);
@@ -300,7 +304,7 @@ impl CreditPort {
         self.short
     }
 
-    /// Earliest instant at or after `from` at which `class` had the credits for its next frame; [`Time::MAX`] while it
+    /// Earliest time, not before `from`, at which `class` had credits for its next frame; [`Time::MAX`] while it
     /// waits.
     pub fn has_credits_at(&self, class: u8, from: Time) -> Time {
         if self.short & 1 << class != 0 { Time::MAX } else { from.max(self.sending[usize::from(class & 7)].ended_at) }
@@ -316,30 +320,30 @@ impl CreditPort {
         (self.short & 1 << class != 0).then_some(self.sending[usize::from(class & 7)].since)
     }
 
-    /// Time that `class` has waited up to `now`.
+    /// Total time for which `class` has waited for credits, up to `now`.
     pub fn waited(&self, now: Time, class: u8) -> Time {
         let running = self.waits_since(class).map_or(Time::ZERO, |since| now.saturating_sub(since));
         self.sending[usize::from(class & 7)].waited + running
     }
 
-    /// Sum over all classes of the time waited up to `now`.
+    /// Sum of the waiting times of all classes, up to `now`.
     pub fn total_waited(&self, now: Time) -> Time {
         (0..CLASSES as u8).map(|class| self.waited(now, class)).sum()
     }
 
-    /// Total time up to `now` in which at least one class waited.
+    /// Total time up to `now` in which at least one class waited for credits.
     pub fn short_time(&self, now: Time) -> Time {
         let running = if self.short == 0 { Time::ZERO } else { now.saturating_sub(self.port_since) };
         self.port_waited + running
     }
 
-    /// Longest wait of any class up to `now`.
+    /// Longest wait for credits of any class, up to `now`.
     pub fn longest_wait(&self, now: Time) -> Time {
         let running = (0..CLASSES as u8).filter_map(|class| self.waits_since(class));
         running.map(|since| now.saturating_sub(since)).fold(self.longest, Time::max)
     }
 
-    /// Numbers of waits begun, ended, and still open.
+    /// Numbers of waits for credits: begun, ended, and still open.
     pub fn counts(&self) -> (u64, u64, u64) {
         (self.begun, self.ended, u64::from(self.short.count_ones()))
     }

@@ -44,8 +44,8 @@ fn room_is_granted_in_steps_and_an_old_message_takes_nothing_back() {
     assert!(port.fits(CLASS, 20_000));
 }
 
-/// Of 9000 granted bytes 7518 have arrived: the remaining 1482 are less than a full frame of 1518, so that a single
-/// freed byte is granted at once.
+/// Of 9000 granted bytes 7518 have arrived: the remaining 1482 are less than a full frame of 1518 bytes, so that a
+/// single freed byte makes a credit message due at once.
 // [CBFC4]
 #[test]
 fn hosts_that_may_lack_credits_are_notified_at_once() {
@@ -58,16 +58,16 @@ fn hosts_that_may_lack_credits_are_notified_at_once() {
     assert_eq!(port.message(CLASS, 7517), (0, 9001));
 }
 
-/// A frame or credit message in flight.
+/// A frame or credit message in flight on the link.
 #[derive(Clone, Copy)]
 enum Flying {
-    /// Length in bytes.
+    /// Frame length in bytes.
     Frame(u64),
     Message((u64, u64)),
 }
 
 /// Two ports on a link that loses frames and credit messages at random, with buffers that drain at random: no buffer
-/// overflows, every wait ends, and all credits are back once everything is forwarded.
+/// overflows, every wait for credits ends, and all credits are returned after all frames have been forwarded.
 #[test]
 fn any_losses_only_delay_and_never_overflow() {
     for seed in 0..300 {

@@ -1,4 +1,5 @@
-//! Compares receivers that hosts create for complete flows with receivers that received the whole flow.
+//! Compares two receivers of a completed flow: one that the host creates as complete (`complete_receiver`), and one
+//! that received every frame.
 
 use crate::custom::{AnyReceiver, AnySender, CustomTransport, Transport};
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
@@ -10,7 +11,7 @@ use units::{Rate, Time};
 
 const PACKETS: u64 = 10;
 
-/// Each transport with defaults, and with the settings that affect the replies of receivers.
+/// Returns each transport with its defaults, and transports with parameters that affect the replies of the receiver.
 fn transports() -> Vec<TransportParameters> {
     let plain = MECHANISMS.iter().map(|mechanism| (mechanism.kind, vec![]));
     let special = [
@@ -31,8 +32,8 @@ fn transports() -> Vec<TransportParameters> {
     plain.chain(special).map(build).collect()
 }
 
-/// Returns the receipt and the acknowledgements of `receiver` for `frame`. Notifications of measurements are excluded,
-/// since a new receiver restarts its measurement.
+/// Returns the receipt and the replies of `receiver` to `frame`, without measurement notifications: a newly created
+/// receiver starts its measurement anew.
 fn answers(receiver: &mut impl Receiver, now: Time, frame: &Frame) -> (Receipt, Vec<Reply>) {
     let (mut random, mut replies) = (Stream::new(1, 2, 3), Vec::new());
     let receipt = receiver.on_frame(&mut Ctx::new(now, &mut random, &mut replies), frame);
@@ -40,7 +41,8 @@ fn answers(receiver: &mut impl Receiver, now: Time, frame: &Frame) -> (Receipt, 
     (receipt, replies)
 }
 
-/// The frames are duplicates of any packet: whole, trimmed or marked, in any order.
+/// Both receivers get the same duplicates of random packets, whole, trimmed or ECN-marked. Their replies must be
+/// equal.
 #[test]
 fn a_receiver_made_complete_answers_as_one_that_received_everything() {
     for transport in transports() {
@@ -57,7 +59,7 @@ fn a_receiver_made_complete_answers_as_one_that_received_everything() {
             payload_bytes: payload.min(flow.size_bytes - number * payload) as u16,
             flags: if number + 1 == PACKETS { flags::LAST } else { 0 },
             stamp: Time::from_ns(number),
-            // NDP senders announce their window with each packet.
+            // NDP senders announce their window in each data packet.
             detail: Detail::announcement(Announcement { window: 8, packets: PACKETS }),
             ..Frame::default()
         };
@@ -92,7 +94,7 @@ fn a_receiver_made_complete_answers_as_one_that_received_everything() {
     }
 }
 
-/// A user-defined transport with the default receiver for complete flows.
+/// A user-defined transport that uses the default receiver for complete flows.
 #[derive(Debug)]
 struct Plain;
 

@@ -7,7 +7,7 @@ use units::{Rate, Time};
 pub struct ControlState {
     /// Pacing rate, which counts wire bytes (with preamble and inter-frame gap).
     pub rate: Option<Rate>,
-    /// Target rate of the recovery.
+    /// Target rate of the rate recovery.
     pub target: Option<Rate>,
     /// Congestion window in bytes.
     pub window_bytes: Option<u64>,
@@ -17,7 +17,7 @@ pub struct ControlState {
     pub rtt: Option<Time>,
     /// Estimated share of ECN-marked bytes or packets: alpha of DCTCP and DCQCN, 0 to 1.
     pub alpha: Option<f64>,
-    /// Available bandwidth of the path in the last notification, in bits per second.
+    /// Available bandwidth of the path as reported by the last notification, in bits per second.
     pub available_bps: Option<u64>,
 }
 

@@ -48,15 +48,16 @@ impl Clone for Box<dyn AnyReceiver> {
     }
 }
 
-/// A factory of the two endpoints of each flow, with the properties that a host needs in advance.
+/// Factory of the sender and the receiver of each flow, with the properties of the transport that a host needs in
+/// advance.
 pub trait Transport: Debug + Send + Sync {
-    /// Makes the sending end of `flow`.
+    /// Creates the sender of `flow`.
     fn sender(&self, flow: &FlowStart) -> Box<dyn AnySender>;
-    /// Makes the receiving end of a flow.
+    /// Creates the receiver of a flow.
     fn receiver(&self) -> Box<dyn AnyReceiver>;
-    /// Makes the receiving end of a complete flow of `size_bytes`, whose last byte arrived at `completed` on the host's
-    /// clock. It replies to a sender whose last acknowledgement was lost. By default it sends an acknowledgement of all
-    /// bytes, in a frame of 64 bytes, for each duplicate.
+    /// Creates the receiver of a complete flow of `size_bytes`, whose last byte arrived at `completed` on the host's
+    /// clock. The host needs it for a sender whose last acknowledgement was lost. The default one acknowledges all
+    /// bytes for each duplicate, in a frame of 64 bytes.
     fn complete_receiver(&self, size_bytes: u64, completed: Time) -> Box<dyn AnyReceiver> {
         Box::new(CompleteReceiver { size_bytes, completed })
     }
@@ -64,25 +65,25 @@ pub trait Transport: Debug + Send + Sync {
     fn payload_bytes(&self) -> u16;
     /// Bytes of a data frame other than its payload, FCS included.
     fn header_bytes(&self) -> u16;
-    /// Longest retransmission timeout; zero without retransmissions.
+    /// Longest retransmission timeout; zero if the transport never retransmits.
     fn max_rto(&self) -> Time {
         Time::ZERO
     }
-    /// Bitmask of the traffic classes that its segments and control frames use in addition to the class of the flow.
+    /// Bitmask of the traffic classes of segments and control frames, without the class of the flow.
     fn classes(&self) -> u8 {
         0
     }
-    /// Whether segments set the entropy of their path, so that frames of a flow may arrive out of order.
+    /// Whether senders set the path entropy of segments, so that frames of a flow may arrive out of order.
     fn chooses_paths(&self) -> bool {
         false
     }
-    /// Whether segments collect telemetry.
+    /// Whether data frames collect telemetry.
     fn collects(&self) -> bool {
         false
     }
 }
 
-/// Acknowledges a complete flow for every duplicate.
+/// Receiver of a complete flow: acknowledges all bytes for every duplicate.
 #[derive(Clone, Debug)]
 struct CompleteReceiver {
     size_bytes: u64,
@@ -111,12 +112,12 @@ impl Receiver for CompleteReceiver {
     }
 }
 
-/// A [`Transport`], shared by all its flows. Two are equal only if they are the same object.
+/// A user-defined [`Transport`], shared by all its flows. Two values are equal only if they share one object.
 #[derive(Clone, Debug)]
 pub struct CustomTransport(Arc<dyn Transport>);
 
 impl CustomTransport {
-    /// Makes `transport` available to flows.
+    /// Wraps `transport`.
     pub fn new(transport: impl Transport + 'static) -> Self {
         CustomTransport(Arc::new(transport))
     }

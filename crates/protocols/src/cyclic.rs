@@ -70,26 +70,26 @@ pub const MECHANISM: Mechanism = Mechanism {
 /// Error in the parameters of cyclic queuing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CyclicError {
-    /// The guard is not shorter than the cycle.
+    /// The guard band is not shorter than the time cycle.
     #[error("the guard {guard} is not shorter than the cycle {cycle}")]
     NoTime {
-        /// Duration of the cycle.
+        /// Duration of the time cycle.
         cycle: Time,
-        /// Duration of its guard.
+        /// Duration of the guard band.
         guard: Time,
     },
-    /// The pair names one class twice.
+    /// Both queues have the same class.
     #[error("both classes are {0}: write two different classes")]
     SameClass(u8),
-    /// The number is not one of the classes 0 to 7.
+    /// A class is above 7.
     #[error("{0} is not a class: classes are 0 to 7")]
     NoSuchClass(u8),
-    /// The gate list is invalid.
+    /// The gate control list of these cycles is invalid.
     #[error(transparent)]
     Gates(#[from] GateListError),
 }
 
-/// The time cycles of one port.
+/// Time cycles of one port, with the classes of its two queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cycles {
     cycle: Time,
@@ -99,7 +99,8 @@ pub struct Cycles {
 }
 
 impl Cycles {
-    /// Makes cycles of duration `cycle`. In the last `guard` of each no frame of the `classes` is on the wire.
+    /// Creates cycles of duration `cycle`. In the last part of each cycle, of duration `guard`, no frame of the
+    /// `classes` is on the wire.
     ///
     /// # Errors
     /// If the guard is not shorter than the cycle, the classes are equal or above 7, or the cycle exceeds half of
@@ -125,7 +126,7 @@ impl Cycles {
         self.cycle
     }
 
-    /// Time per cycle in which frames of the two classes may be on the wire.
+    /// Part of each cycle in which frames of the two classes may be on the wire.
     pub fn usable(&self) -> Time {
         self.cycle - self.guard
     }
@@ -145,14 +146,14 @@ impl Cycles {
         self.classes[(self.number(at) % 2) as usize]
     }
 
-    /// Whether a frame received at `came` and sent at `leaves` is not sent in the cycle after its reception.
+    /// Whether a frame received at `came` and sent at `leaves` misses its cycle, the one after its reception.
     pub fn misses(&self, came: Time, leaves: Time) -> bool {
         self.number(leaves) != self.number(came) + 1
     }
 
-    /// Gates of the port: in even cycles the second class sends, in odd ones the first, in the guard neither; every
-    /// other class sends at any time. No state holds preemptable frames, since an interrupted frame would miss its
-    /// cycle.
+    /// Gate control list of the port: frames of the second class are sent in even cycles, those of the first class in
+    /// odd ones, neither in the guard band; every other class may send at any time. No entry holds preemptable
+    /// frames, since an interrupted frame would miss its cycle.
     ///
     /// # Errors
     /// None for cycles made by [`Cycles::new`].
@@ -170,12 +171,12 @@ impl Cycles {
     }
 }
 
-/// Cyclic queuing at one port: a frame waits in the queue of the cycle in which it was received. The gates of the port
-/// time the transmissions.
+/// Cyclic queuing at one port: a frame waits in the queue of the cycle in which it was received. The gates of the
+/// port determine when it is sent.
 #[derive(Clone, Copy, Debug)]
 pub struct CyclicQueues {
     cycles: Cycles,
-    /// Number of frames sent in both classes, and how many of these missed their cycle.
+    /// Number of frames sent in both classes, and number of these frames that missed their cycle.
     counts: [u64; 2],
 }
 
@@ -231,7 +232,8 @@ mod tests {
         let cycles = Cycles::new(us(10), [6, 7], us(1)).unwrap();
         let gates = cycles.gates().unwrap();
         assert_eq!((cycles.usable(), cycles.mask(), gates.cycle()), (us(9), 0xc0, us(20)));
-        // In cycle 0 frames are queued in class 6, and class 7 is sent until the guard; in cycle 1 vice versa.
+        // Cycles of 10 us with a guard band of 1 us: in cycle 0 received frames are queued in class 6, and class 7
+        // may send until 9 us; in cycle 1 the classes are exchanged.
         assert_eq!((cycles.class_at(us(3)), cycles.class_at(us(13)), cycles.class_at(us(23))), (6, 7, 6));
         assert_eq!((gates.open_for(us(0), 7), gates.open_for(us(0), 6)), (us(9), Time::ZERO));
         assert_eq!((gates.open_for(us(10), 7), gates.open_for(us(10), 6)), (Time::ZERO, us(9)));
@@ -251,8 +253,8 @@ mod tests {
         assert_eq!(error(MAX_CYCLE, [6, 7], us(1)), CyclicError::Gates(GateListError::TooLong));
     }
 
-    /// A frame sent at the first sufficient opening of its gate never misses its cycle. No queue receives and sends in
-    /// the same cycle.
+    /// A frame sent at the first time at which its gate is open for long enough never misses its cycle, and leaves
+    /// before the guard band. No queue receives and sends in the same cycle.
     #[test]
     fn queues_are_filled_and_emptied_in_turn() {
         let mut random = Stream::new(7, 0, 0);

@@ -12,12 +12,12 @@ use crate::rate_recovery::{RateRecovery, RecoveryParameters};
 use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
-/// The samples of alpha, which is their exponentially weighted moving average.
+/// Definition of the samples whose exponentially weighted moving average is alpha.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AlphaSample {
-    /// Each rate cut raises alpha, each `alpha_timer` without a CNP lowers it (DCQCN, eq. 1 and 2).
+    /// Each rate cut raises alpha, each period of `alpha_timer` without a CNP decays it (DCQCN, eq. 1 and 2).
     Cut,
-    /// One sample per `alpha_timer`: 1 if a CNP arrived in it, else 0 (HPCC's ns-3 fork).
+    /// One sample per period of `alpha_timer`: 1 if a CNP arrived in the period, else 0 (HPCC's ns-3 fork).
     Timer,
 }
 
@@ -48,7 +48,7 @@ parameters! {
             "samples of the average alpha: cut, each cut raises it and each alpha_timer without a notification lowers \
              it; timer, one sample per alpha_timer, raised by a notification in it",
             "DCQCN, eq. 1 and 2 (cut); HPCC's ns-3 fork (timer)";
-        /// Minimum time between two rate cuts; CNPs within it do not cut.
+        /// Minimum time between two rate cuts; a CNP before its end does not cut the rate.
         decrease_interval: Time = "decrease_interval" time, default "4us",
             "a notification sooner than this after a cut only keeps alpha from decaying; 0us: each one cuts",
             "HPCC's ns-3 fork: RateDecreaseInterval; notifications of the paper's receivers are further apart";
@@ -65,7 +65,7 @@ parameters! {
             "every cut sets the target to the rate before it; false: only if a stage has passed since the last cut",
             "DCQCN, eq. 1 (true); HPCC's ns-3 fork: ClampTargetRate (false)";
     }
-    /// Parameters of the recovery.
+    /// Parameters of the rate recovery.
     group recovery: RecoveryParameters { hyper_by_stage: false, half_after_recovery: false } {
         byte_counter_bytes = "byte_counter" bytes, default "10MB",
             "bytes sent (frames without preamble and gap) per stage of the byte counter; 0B disables it",
@@ -104,7 +104,7 @@ impl ControlSettings for DcqcnParameters {
     }
 }
 
-/// The reaction point of one flow.
+/// Rate control of one flow at its sender (reaction point).
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
     recovery: RateRecovery,
@@ -118,7 +118,8 @@ pub struct Dcqcn {
     cut_at: Time,
 }
 
-/// `base` to the power of `exponent` by squaring: only multiplications, so results are equal on every machine.
+/// Returns `base` to the power of `exponent` by repeated squaring: only multiplications, so that results are equal on
+/// every machine.
 fn power(mut base: f64, mut exponent: u64) -> f64 {
     let mut result = 1.0;
     while exponent > 0 {
@@ -132,7 +133,7 @@ fn power(mut base: f64, mut exponent: u64) -> f64 {
 }
 
 impl Dcqcn {
-    /// Whole periods of `alpha_timer` since `alpha_at`.
+    /// Number of whole periods of `alpha_timer` since `alpha_at`.
     fn periods(&self, parameters: &DcqcnParameters, now: Time) -> u64 {
         now.saturating_sub(self.alpha_at).as_ps() / parameters.alpha_timer.as_ps().max(1)
     }
@@ -142,7 +143,8 @@ impl Dcqcn {
         self.alpha * power(1.0 - parameters.gain, self.periods(parameters, now))
     }
 
-    /// Adds the timer samples up to `now`. The first CNP starts the timer and is no sample.
+    /// Adds the timer samples of all periods that have ended by `now`, when a CNP arrives. The first CNP starts the
+    /// timer.
     fn sample(&mut self, parameters: &DcqcnParameters, now: Time) {
         if self.alpha_at == Time::MAX {
             self.alpha_at = now;
@@ -164,7 +166,7 @@ impl Dcqcn {
 impl RateController for Dcqcn {
     type Parameters = DcqcnParameters;
 
-    /// Starts at the maximum rate of the flow; the rate limiter is inactive until the first CNP.
+    /// Creates the state of a flow that sends at its maximum rate; the rate limiter is inactive until the first CNP.
     fn new(parameters: &DcqcnParameters, limits: FlowLimits) -> Self {
         Dcqcn {
             recovery: RateRecovery::new(limits.most),
@@ -237,8 +239,8 @@ impl RateController for Dcqcn {
             return false;
         }
         self.recovery.cut(&parameters.recovery, now, 0.5, !parameters.clamp_target);
-        // Alpha estimates ECN marks only, so a bounce does not change it. `cut_at` prevents another cut by a CNP within
-        // the decrease interval.
+        // Alpha estimates ECN marks only, so a returned frame does not change it. `cut_at` prevents another cut by a
+        // CNP within the decrease interval.
         self.cut_at = now;
         true
     }
@@ -300,7 +302,8 @@ mod tests {
         assert_eq!(flow.rate(&p, Time::from_us(5)), Rate::from_gbps(20));
     }
 
-    /// Compares alpha with a loop over all timer periods, for the same CNPs.
+    /// Compares alpha, which covers all timer periods between two CNPs in one calculation, with a loop over the
+    /// periods.
     // [DCQCN5]
     #[test]
     fn samples_of_the_timer_are_those_of_each_period() {
@@ -325,11 +328,11 @@ mod tests {
             flow.on_cnp(&p, Time::from_ns(now_ns), &Frame::default());
             assert!((flow.alpha - alpha).abs() < 1e-12, "{} {alpha}", flow.alpha);
         }
-        // Four CNPs in one period count as one sample.
+        // Alpha stays below 1, because several CNPs in one period count as one sample.
         assert!(alpha > 0.5 && alpha < 1.0, "{alpha}");
     }
 
-    /// If cuts are rarer than CNPs, [`AlphaSample::Cut`] counts fewer CNPs than [`AlphaSample::Timer`].
+    /// If not every CNP cuts the rate, [`AlphaSample::Cut`] counts fewer CNPs than [`AlphaSample::Timer`].
     #[test]
     fn cuts_sample_fewer_notifications_than_the_timer() {
         let of = |alpha_sample| {
@@ -340,7 +343,8 @@ mod tests {
                 ..DcqcnParameters::default()
             };
             let mut flow = flow_at(&p, Rate::from_gbps(100));
-            // Pairs of CNPs 1 us apart, every 12 us.
+            // Pairs of CNPs 1 us apart, every 12 us: the second CNP of each pair is within the decrease interval of 4
+            // us.
             for pair in 0..2000 {
                 flow.on_cnp(&p, Time::from_us(12 * pair), &Frame::default());
                 flow.on_cnp(&p, Time::from_us(12 * pair + 1), &Frame::default());
@@ -352,7 +356,8 @@ mod tests {
         assert!(cut < 0.6 * timer, "one raise for both: {cut}");
     }
 
-    /// With a CNP every N < K, alpha converges to 1; without CNPs it decays to 0, so that the next cut is small.
+    /// With a CNP every N = 50 us, less than K = 55 us, alpha converges to 1. Without CNPs for 100 ms it decays to
+    /// almost 0, so that the next cut is small.
     #[test]
     fn a_rare_notification_costs_little() {
         let p = DcqcnParameters::default();

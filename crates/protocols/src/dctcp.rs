@@ -23,7 +23,7 @@ parameters! {
     }
 }
 
-/// DCTCP.CE of a receiver (RFC 8257, 3.2).
+/// State variable DCTCP.CE of a receiver (RFC 8257, 3.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct CeEcho {
     ce: bool,
@@ -42,7 +42,7 @@ pub(crate) struct Alpha {
     alpha: f64,
     acknowledged_bytes: u64,
     marked_bytes: u64,
-    /// DCTCP.WindowEnd.
+    /// State variable DCTCP.WindowEnd (RFC 8257).
     window_end: u64,
 }
 
@@ -51,8 +51,8 @@ impl Alpha {
         Alpha { alpha: parameters.initial_alpha, acknowledged_bytes: 0, marked_bytes: 0, window_end: 0 }
     }
 
-    /// Handles an acknowledgement of `bytes` new bytes up to `acknowledged`, with or without ECN-Echo; `next` is the
-    /// next byte to send.
+    /// Handles an acknowledgement of `bytes` new bytes; `acknowledged` is the next byte that it expects, `echo` its
+    /// ECN-Echo, `next` the next byte to send.
     pub(crate) fn on_ack(&mut self, gain: f64, bytes: u64, echo: bool, acknowledged: u64, next: u64) {
         // RFC 8257, 3.3, steps 1 to 3.
         self.acknowledged_bytes += bytes;
@@ -62,19 +62,20 @@ impl Alpha {
         if acknowledged <= self.window_end {
             return;
         }
-        // Steps 4 to 8. Each operation is correctly rounded, so results are equal on every machine.
+        // RFC 8257, 3.3, steps 4 to 8. Each floating-point operation is correctly rounded, so results are equal on
+        // every machine.
         let share = self.marked_bytes as f64 / self.acknowledged_bytes.max(1) as f64;
         self.alpha = self.alpha * (1.0 - gain) + gain * share;
         self.window_end = next;
         (self.acknowledged_bytes, self.marked_bytes) = (0, 0);
     }
 
-    /// The estimate, 0 to 1.
+    /// Returns alpha, 0 to 1.
     pub(crate) fn value(&self) -> f64 {
         self.alpha
     }
 
-    /// RFC 8257, 3.3, step 9: the window after a mark.
+    /// Returns the window after a reduction of `cwnd_bytes` by the fraction alpha / 2 (RFC 8257, 3.3, step 9).
     pub(crate) fn cut(&self, cwnd_bytes: u64) -> u64 {
         (cwnd_bytes as f64 * (1.0 - self.alpha / 2.0)) as u64
     }
@@ -90,7 +91,7 @@ mod tests {
         let mut at = 0;
         for i in 0..4000u64 {
             at += 1000;
-            // Ten segments per window, three of them marked.
+            // Windows of ten segments, of which three are marked: alpha converges to 0.3.
             alpha.on_ack(0.0625, 1000, i % 10 < 3, at, at + 9000);
         }
         assert!((alpha.alpha - 0.3).abs() < 1e-9, "{}", alpha.alpha);

@@ -24,7 +24,7 @@ parameters! {
         initial_alpha: f64 = "initial_alpha" share, default "1",
             "alpha before the first round trip, 0 to 1: with 1 the first mark halves the rate",
             "RFC 8257, 3.3";
-        /// Increase per round trip.
+        /// Rate increase per round trip without a cut.
         additive_increase: Rate = "additive_increase" rate, default "615Mbps",
             "step by which the rate rises in a round trip without a cut",
             "HPCC's ns-3 fork: DCTCP_RATE_AI; 1000 B in each 13 us";
@@ -43,17 +43,17 @@ impl ControlSettings for DctcpRateParameters {
     }
 }
 
-/// Rate of one flow.
+/// Rate control of one flow.
 #[derive(Clone, Debug)]
 pub struct DctcpRate {
     rate: Rate,
     limit: Rate,
     alpha: f64,
-    /// Payload bytes acknowledged in this round trip, and those of marked packets.
+    /// Payload bytes acknowledged in this round trip, and payload bytes acknowledged with an ECN-Echo.
     acknowledged_bytes: u64,
     marked_bytes: u64,
     rounds: RoundTrips,
-    /// End of the data sent before the last cut, until it is acknowledged; `u64::MAX` for none.
+    /// Next byte to send at the last cut, until it is acknowledged; `u64::MAX` if none.
     cut_until: u64,
 }
 
@@ -93,7 +93,7 @@ impl RateController for DctcpRate {
             }
             self.rounds.begin(&ack);
         }
-        // One cut per round trip: marks of data sent before a cut must not cause another one.
+        // At most one cut per round trip: marks on data sent before a cut must not cause another cut.
         if self.cut_until != u64::MAX && ack.seq > self.cut_until {
             self.cut_until = u64::MAX;
         }
@@ -138,8 +138,9 @@ mod tests {
         AckInfo { rtt, wire_bytes: 1082, ece, seq, new_bytes: 1000, next, switches: 1, hops: &[] }
     }
 
-    /// The first mark halves the rate, further marks within the round trip have no effect. Each round trip without
-    /// marks reduces alpha by a sixteenth and raises the rate by a step.
+    /// Packets 1 to 10 are marked: the first mark halves the rate, the further marks within the round trip have no
+    /// effect. Then each round trip without marks multiplies alpha by 15/16 and raises the rate by
+    /// `additive_increase`.
     #[test]
     fn one_cut_a_round_trip_by_half_of_alpha() {
         let p = DctcpRateParameters::default();
@@ -149,7 +150,7 @@ mod tests {
         }
         assert_eq!(flow.rate, Rate::from_gbps(50));
         let (mut alpha, mut rate) = (1.0, 50_000_000_000);
-        // The round trip of acknowledgement 1 and the interval without further cuts both end with acknowledgement 12.
+        // The first round trip ends with acknowledgement 12, as does the interval without further cuts.
         for packet in 11..200_u64 {
             flow.on_ack(&p, Time::ZERO, ack(packet * 1000, 10_000 + packet * 1000, false));
             if packet == 12 {

@@ -1,8 +1,8 @@
-//! Descriptions of mechanisms, one table each. The tables are the source of the defaults, meanings and sources of
-//! scenario keys, of the text of `--explain`, `mechanisms` and the documentation, and of the list of pages that a test
-//! requires.
+//! Descriptions of mechanisms and their parameters. They are the source of defaults, meanings and literature
+//! references of scenario keys, of the output of `--explain` and `mechanisms`, of tables in the documentation, and of
+//! the list of pages that a test requires.
 
-/// Kinds of mechanisms.
+/// Families of mechanisms. A scenario selects one mechanism per family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Family {
     /// Conditions under which a switch pauses its neighbour.
@@ -13,19 +13,19 @@ pub enum Family {
     Overload,
     /// Marking of frames by a switch.
     Marking,
-    /// Location of queued frames (buffer architecture).
+    /// Buffer architecture: the memory in which a switch queues frames.
     Buffer,
     /// Selection of the next queue at a port.
     Scheduler,
     /// Limits on the rate of a class.
     Shaping,
-    /// Times at which a port may send each class.
+    /// Time windows in which a port may send each class (gate control list).
     Gates,
-    /// Assignment of received frames to sending cycles.
+    /// Cyclic queuing: assignment of received frames to time cycles.
     Cyclic,
     /// Interruption of preemptable frames by express frames.
     Preemption,
-    /// Changes of a frame's class along its path.
+    /// Tag rules: changes of a frame's class along its path.
     Tags,
     /// Transport protocol of a host.
     Transport,
@@ -53,7 +53,7 @@ impl Family {
         }
     }
 
-    /// Returns the scenario table that holds the parameters.
+    /// Returns the scenario table that holds the parameters of this family.
     pub const fn table(self) -> &'static str {
         match self {
             Family::Buffer => "switch",
@@ -62,19 +62,19 @@ impl Family {
     }
 }
 
-/// Value of a parameter that a scenario omits.
+/// Value of a parameter if the scenario omits it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Default {
     /// None: the parameter is required.
     Required,
-    /// This value, as a scenario would write it (texts without their quotes): `55us`, `0.00390625`, `true`.
+    /// This value, in the syntax of a scenario without quotes: `55us`, `0.00390625`, `true`.
     Value(&'static str),
-    /// No value; the text describes the effect.
+    /// No value; the text describes the effect of an omitted parameter.
     Absent(&'static str),
 }
 
 impl Default {
-    /// Text for a table.
+    /// Text for a documentation table.
     pub const fn words(self) -> &'static str {
         match self {
             Default::Required => "required",
@@ -86,11 +86,11 @@ impl Default {
 /// Form of a parameter's value in a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Syntax {
-    /// Type of value, which selects its reader.
+    /// Type of the value, which selects the function that parses it.
     pub value: ValueType,
-    /// The type in words: "a time".
+    /// Name of the type with its article, for example "a time".
     pub name: &'static str,
-    /// An example in TOML.
+    /// Example of a value in TOML.
     pub example: &'static str,
 }
 
@@ -109,7 +109,7 @@ pub enum ValueType {
     Share,
     /// A whole number from 0 to 4,294,967,295.
     Count,
-    /// A whole number from the first to the second.
+    /// A whole number in the range from the first number to the second.
     CountIn(u32, u32),
     /// A number above 0.
     Positive,
@@ -121,7 +121,7 @@ pub enum ValueType {
     Classes,
     /// One of these words.
     Word(&'static [&'static str]),
-    /// One of these words, or a value of the other type.
+    /// One of these words, or a value of the second type.
     Or(&'static [&'static str], &'static ValueType),
     /// A finite number.
     Number,
@@ -131,9 +131,9 @@ pub enum ValueType {
     Threshold,
     /// A size or a number of packets.
     QueueLimit,
-    /// A time until a pause takes effect, also in bit times or quanta.
+    /// Delay until a pause takes effect: a time, bit times or quanta.
     Reaction,
-    /// A list, table or name that the reader of scenarios interprets.
+    /// A list, table or name that the scenario reader interprets.
     Other,
 }
 
@@ -142,7 +142,7 @@ impl Syntax {
     pub const TEXT: Syntax = Syntax::new(ValueType::Text, "text", "\"name\"");
     /// A number of bytes, with unit.
     pub const SIZE: Syntax = Syntax::new(ValueType::Size, "a size", "\"64KB\"");
-    /// A length of a frame, with unit.
+    /// A frame length, with unit.
     pub const FRAME_SIZE: Syntax = Syntax::new(ValueType::Size, "a size", "\"64B\"");
     /// A time, with unit.
     pub const TIME: Syntax = Syntax::new(ValueType::Time, "a time", "\"10us\"");
@@ -171,7 +171,7 @@ impl Syntax {
     /// A list of traffic classes.
     pub const CLASSES: Syntax = Syntax::new(ValueType::Classes, "a list of classes", "[3]");
 
-    /// A value that the reader of scenarios interprets.
+    /// A value that the scenario reader interprets.
     pub const fn other(name: &'static str, example: &'static str) -> Syntax {
         Syntax::new(ValueType::Other, name, example)
     }
@@ -197,26 +197,26 @@ impl Syntax {
 pub struct Parameter {
     /// Key of the parameter in a scenario.
     pub key: &'static str,
-    /// Form of the value. [`Syntax::TEXT`] if the mechanism parses the text itself.
+    /// Syntax of the value; [`Syntax::TEXT`] if the mechanism parses the text itself.
     pub syntax: Syntax,
-    /// Default of the parameter.
+    /// Default value of the parameter.
     pub default: Default,
     /// Purpose and range of the parameter, in a sentence.
     pub meaning: &'static str,
-    /// Source of meaning and default.
+    /// Literature source of the meaning and the default.
     pub source: &'static str,
 }
 
 /// Description of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanism {
-    /// Name in a scenario, `kind = "..."`, and of its documentation page.
+    /// Name of the mechanism, in a scenario (`kind = "..."`) and of its documentation page.
     pub kind: &'static str,
     /// Family of the mechanism.
     pub family: Family,
     /// Short title.
     pub title: &'static str,
-    /// Paper or standard.
+    /// Paper or standard that defines the mechanism.
     pub source: &'static str,
     /// All parameters, in the order of the documentation.
     pub parameters: &'static [Parameter],
@@ -238,8 +238,8 @@ impl Mechanism {
 }
 
 impl Mechanism {
-    /// Calls `set` with key and text of each default. For mechanisms whose values are partly in another mechanism's
-    /// struct.
+    /// Calls `set` with key and text of each default value. Used by mechanisms with some parameters in the struct of
+    /// another mechanism.
     pub(crate) fn set_defaults(&self, mut set: impl FnMut(&str, &str) -> Result<(), crate::settings::ParameterError>) {
         for parameter in self.parameters {
             if let Default::Value(text) = parameter.default {
@@ -249,8 +249,8 @@ impl Mechanism {
     }
 }
 
-/// Returns the parameters of `base` except those with a key in `without`, then `own`. `changed` lists keys of `base`
-/// with a new default and its source. A key that `base` does not have is an error at compile time.
+/// Returns the parameters of `base` except those with a key in `without`, then those of `own`. `changed` overrides
+/// the default and the source of keys of `base`. A key that `base` does not have is an error at compile time.
 pub(crate) const fn extended<const N: usize>(
     base: &[Parameter],
     without: &[&str],

@@ -1,4 +1,4 @@
-//! DIBS: a packet whose output queue is full is detoured through another port of the switch, chosen at random.
+//! DIBS: a switch detours a packet whose output queue is full through another port, chosen at random.
 
 use crate::describe::{Family, Mechanism};
 

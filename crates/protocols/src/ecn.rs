@@ -1,4 +1,5 @@
-//! ECN marking by instantaneous queue length: the step of DCTCP and the RED-like ramp of DCQCN.
+//! ECN marking by the instantaneous queue length: DCTCP's step function, or DCQCN's linear ramp (RED without
+//! averaging).
 
 use crate::describe::Mechanism;
 use crate::frame::Frame;
@@ -9,9 +10,9 @@ use units::random::Stream;
 use units::{Bytes, Rate};
 
 parameters! {
-    /// Parameters of ECN marking: never at or below `k_min_bytes`, always above `k_max_bytes`, and between them with a
-    /// probability that rises linearly to `p_max` (RED without averaging, as in DCQCN). Equal thresholds give DCTCP's
-    /// step.
+    /// Parameters of ECN marking. No frame is marked at queue lengths up to `k_min_bytes`, each frame above
+    /// `k_max_bytes`; in between, the marking probability rises linearly to `p_max`. Equal thresholds yield DCTCP's
+    /// step function.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct EcnParameters: Marking "ecn" {
         title: "ECN by the length of the egress queue";
@@ -30,8 +31,8 @@ parameters! {
         p_max: f64 = "p_max" share, default "1",
             "probability just below k_max, rising linearly from 0 at k_min",
             "DCQCN, figure 5";
-        /// Port rate to which the thresholds apply. Ports of other rates scale them in proportion. `None`: all ports
-        /// have the same thresholds.
+        /// Port rate to which the thresholds apply. The thresholds of other ports are scaled in proportion to their
+        /// rates. `None`: all ports have the same thresholds.
         of_rate: Option<Rate> = "rate" rate, absent "any: all ports have the same thresholds",
             "port rate of the thresholds; ports of other rates scale them in proportion",
             "choice of this project; in proportion: thresholds by rate in simulators of the HPCC family";
@@ -66,7 +67,7 @@ pub struct Ecn {
 impl PortMechanism for Ecn {
     type Parameters = EcnParameters;
     const MECHANISM: &'static Mechanism = &MECHANISM;
-    /// Marking draws from the random stream of the switch, as do the losses of its links.
+    /// `None`: marking uses the random stream of the switch, like the frame losses on its links.
     const RANDOM: Option<&'static str> = None;
 
     fn marks_frames(_: &EcnParameters) -> bool {
@@ -100,7 +101,7 @@ impl PortMechanism for Ecn {
     }
 }
 
-/// Thresholds, with the probability as a 64-bit fraction.
+/// Thresholds and maximum probability of ECN marking; the probability is in units of 2^-64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Marker {
     k_min_bytes: u64,
@@ -109,10 +110,10 @@ pub struct Marker {
 }
 
 impl Marker {
-    /// Marks never up to `k_min_bytes`, always above `k_max_bytes` (at least `k_min_bytes`), and between them with a
-    /// probability that rises linearly to `p_max` (0 to 1).
+    /// Creates a marker that never marks at queue lengths up to `k_min_bytes`, always above `k_max_bytes` (at least
+    /// `k_min_bytes`), and in between with a probability that rises linearly to `p_max` (0 to 1).
     pub fn new(k_min_bytes: u64, k_max_bytes: u64, p_max: f64) -> Marker {
-        // 2^64 as a float saturates to the largest fraction.
+        // A probability of 1 is 2^64 in these units; the conversion saturates to 2^64 - 1.
         let p_max = (p_max.clamp(0.0, 1.0) * 18_446_744_073_709_551_616.0) as u64;
         Marker { k_min_bytes, k_max_bytes: k_max_bytes.max(k_min_bytes), p_max }
     }
@@ -126,7 +127,8 @@ impl Marker {
         Marker { k_min_bytes: scaled(self.k_min_bytes), k_max_bytes: scaled(self.k_max_bytes), ..self }
     }
 
-    /// Whether a frame is marked if its queue holds `queue_bytes`: before its enqueue, or after its dequeue.
+    /// Whether to mark a frame at a queue length of `queue_bytes`: the length before its enqueue, or after its
+    /// dequeue.
     #[inline]
     pub fn marks(&self, queue_bytes: u64, random: &mut Stream) -> bool {
         if queue_bytes <= self.k_min_bytes {
@@ -135,8 +137,9 @@ impl Marker {
         queue_bytes > self.k_max_bytes || self.is_drawn_by(random.next_u64(), queue_bytes)
     }
 
-    /// Whether the uniform random `number` marks a frame: if it is below `p_max * above / range`, rounded down. The
-    /// equivalent condition `(number + 1) * range <= p_max * above` avoids a 128-bit division.
+    /// Whether the uniformly distributed `number` selects the frame for marking: if it is below the probability
+    /// `p_max * above / range`, rounded down. The equivalent condition `(number + 1) * range <= p_max * above` avoids
+    /// a 128-bit division.
     #[inline]
     fn is_drawn_by(&self, number: u64, queue_bytes: u64) -> bool {
         let above = u128::from(queue_bytes - self.k_min_bytes);
@@ -166,8 +169,8 @@ mod tests {
         assert_eq!(widest, Marker::new(u64::MAX, u64::MAX, 0.2));
     }
 
-    /// Compares with the probability computed by division and rounded down: a random number just below it marks, an
-    /// equal number does not.
+    /// Compares [`Marker::is_drawn_by`] with the probability computed by division and rounded down: a random number
+    /// below it marks the frame, an equal or larger number does not.
     // [ECN4]
     #[test]
     fn numbers_below_the_probability_mark() {

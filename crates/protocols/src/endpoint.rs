@@ -1,9 +1,9 @@
 //! Interfaces between a host and the two endpoints of a flow.
 //!
-//! A host owns clocks, timers, the wire and the frames; a [`Sender`] or [`Receiver`] owns the state of its transport.
-//! The interface covers rates (`Offer::At`), windows (`Offer::Blocked` until an acknowledgement arrives), probe trains
-//! (segments of [`Kind::Probe`], stamped at departure) and receiver-driven pulls (`Offer::Blocked` until a pull
-//! arrives). The host chooses class and path if the transport does not.
+//! A host owns clocks, timers, the link and the frames; a [`Sender`] or [`Receiver`] owns the state of its transport.
+//! The interface covers rate-based senders (`Offer::At`), window-based senders (`Offer::Blocked` until an
+//! acknowledgement arrives), probe trains (segments of [`Kind::Probe`], stamped at departure) and receiver-driven
+//! transports (`Offer::Blocked` until a pull arrives). The host chooses class and path if the transport does not.
 
 use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
@@ -13,22 +13,21 @@ use crate::telemetry::Hop;
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Arguments of every call from a host to a state machine.
+/// Arguments of every call from a host to a sender or receiver.
 pub struct Ctx<'a> {
-    /// The host's local time; with a frame, its arrival time. Timestamps of the remote endpoint are in the
-    /// remote host's local time.
+    /// Local time of the host; for a received frame, its arrival time. Timestamps from the remote endpoint are in the
+    /// local time of the remote host.
     pub now: Time,
     /// The host's random stream.
     pub random: &'a mut Stream,
-    /// Control frames to send to the remote endpoint, in order: from a receiver to its sender, or from a sender to its
-    /// receiver. They carry the flow's number.
+    /// Control frames to send to the remote endpoint, in order. The host adds the flow number.
     pub replies: &'a mut Vec<Reply>,
-    /// Telemetry that the frame collected, in the order of its hops; empty in all other calls.
+    /// Telemetry that the received frame collected, in the order of its hops; empty in calls without a frame.
     pub telemetry: &'a [Hop],
 }
 
 impl<'a> Ctx<'a> {
-    /// Creates the arguments of a call at `now` without telemetry.
+    /// Creates the arguments of a call at local time `now`, without telemetry.
     pub fn new(now: Time, random: &'a mut Stream, replies: &'a mut Vec<Reply>) -> Self {
         Ctx { now, random, replies, telemetry: &[] }
     }
@@ -37,16 +36,16 @@ impl<'a> Ctx<'a> {
 /// Properties of a flow at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowStart {
-    /// Payload in bytes; `u64::MAX` for an endless flow. Zero counts as one byte, so that a last frame exists.
+    /// Payload in bytes; `u64::MAX` for an endless flow. A size of 0 counts as 1, so that the flow has a last frame.
     pub size_bytes: u64,
     /// Earliest departure of the first byte, in the host's local time.
     pub start: Time,
-    /// Datagrams only: frames due at or after this instant are not made; [`Time::MAX`] for never.
+    /// Datagrams only: no frames are created at or after this time; [`Time::MAX`] for no limit.
     pub stop: Time,
     /// Rate of the sender's port.
     pub line_rate: Rate,
-    /// Round-trip time of a full packet and its acknowledgement on the flow's path without queuing. Zero unless
-    /// [`crate::transport::TransportParameters::wants_round_trip`] is set.
+    /// Round-trip time of a full packet and its acknowledgement on the flow's path without queueing delay. Zero
+    /// unless [`crate::transport::TransportParameters::wants_round_trip`] is true.
     pub round_trip: Time,
 }
 
@@ -59,7 +58,7 @@ pub struct Reply {
     pub seq: u64,
     /// See [`Frame::stamp`].
     pub stamp: Time,
-    /// Field that depends on the kind.
+    /// Value whose meaning depends on the kind.
     pub detail: Detail,
     /// See [`crate::frame::flags`].
     pub flags: u8,
@@ -67,17 +66,17 @@ pub struct Reply {
     pub size_bytes: u16,
     /// Traffic class, one of [`crate::custom::Transport::classes`]; `None` for the host's choice.
     pub class: Option<u8>,
-    /// Entropy for routing; `None` for the host's choice. A reply with the entropy of its data frame identifies the
-    /// path of that frame to the sender.
+    /// Key of route selection; `None` for the host's choice. A reply with the entropy of its data frame tells the
+    /// sender the path of that frame.
     pub entropy: Option<u32>,
 }
 
-/// A data or probe frame that a sender puts on the wire.
+/// A data or probe frame that a sender transmits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Segment {
     /// Data or probe.
     pub kind: Kind,
-    /// Data: offset of its first byte in the flow. Probe: defined by the transport.
+    /// Data: offset of the first payload byte in the flow. Probe: defined by the transport.
     pub seq: u64,
     /// Payload in bytes.
     pub payload_bytes: u16,
@@ -85,34 +84,36 @@ pub struct Segment {
     pub size_bytes: u16,
     /// See [`crate::frame::flags`].
     pub flags: u8,
-    /// Creation time of the payload: the due time of a datagram, even if it waited for the wire; `ctx.now` in other
-    /// transports.
+    /// Creation time of the payload: `ctx.now`, but for a datagram the scheduled time, even if the port was busy
+    /// then.
     pub stamp: Time,
-    /// Earliest time of the next segment, as in [`Offer::At`]; [`Time::ZERO`] if the host must poll. Saves a paced
-    /// sender one poll per packet.
+    /// Earliest time of the next segment, as in [`Offer::At`], so that a paced sender needs one poll less per packet;
+    /// [`Time::ZERO`] if the host must poll.
     pub next: Time,
-    /// Value of [`Sender::waits`] after this segment. Saves a poll of a blocked sender.
+    /// Value of [`Sender::waits`] after this segment, so that the host does not poll a blocked sender.
     pub waits: bool,
     /// Metadata for the receiver in addition to the payload. In data frames the host replaces [`Detail::NONE`] with the
     /// start time of the flow.
     pub detail: Detail,
-    /// Traffic class, one of [`crate::custom::Transport::classes`]; `None` for that of the flow. If the class is
-    /// paused, the frame waits in its queue, and the host polls the flow again after the frame's time on the wire.
+    /// Traffic class, one of [`crate::custom::Transport::classes`]; `None` for the class of the flow. If the class is
+    /// paused, the frame waits in its queue, and the host polls the flow again after the serialisation delay of the
+    /// frame.
     pub class: Option<u8>,
-    /// Entropy for routing; `None` for the host's choice and on flows with an explicit path.
+    /// Key of route selection; `None` for the host's choice, and for flows with an explicit path.
     pub entropy: Option<u32>,
 }
 
 /// Result of [`Sender::poll`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offer {
-    /// Send this segment now; the sender counts it as sent.
+    /// Send this segment now. The sender has counted it as sent.
     Send(Segment),
-    /// Nothing to send before this instant, which is later than now. Poll then, or after any other call.
+    /// Nothing to send before this time, which is later than `ctx.now`. The host must poll at this time, or after any
+    /// other call of the sender.
     At(Time),
-    /// Nothing to send until a frame or a timer arrives.
+    /// Nothing to send until the next call of [`Sender::on_frame`] or [`Sender::on_timer`].
     Blocked,
-    /// Nothing to send any more: every byte is sent and, in reliable transports, acknowledged.
+    /// Nothing to send any more: all bytes have been sent and, in reliable transports, acknowledged.
     Done,
 }
 
@@ -123,47 +124,47 @@ pub struct SenderStatistics {
     pub retransmitted_bytes: u64,
     /// Number of retransmission timeouts.
     pub timeouts: u32,
-    /// Time at which the last byte arrived at the receiver, as an acknowledgement reports it; `None` without such a
-    /// report.
+    /// Time at which the last byte arrived at the receiver, as reported by an acknowledgement; `None` if not
+    /// reported.
     pub delivered: Option<Time>,
 }
 
-/// The sending end of one flow.
+/// The sender of one flow.
 pub trait Sender {
     /// Handles an acknowledgement, notification or pull of this flow, or the header of one of its data frames that a
-    /// switch returned ([`Kind::Returned`]).
+    /// switch trimmed and returned ([`Kind::Returned`]).
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame);
     /// Handles the timer of [`Sender::next_timer`]. Late and spurious calls are harmless.
     fn on_timer(&mut self, ctx: &mut Ctx<'_>);
     /// Time of the next [`Sender::on_timer`]; [`Time::MAX`] for never.
     fn next_timer(&self) -> Time;
-    /// Returns the next action when the wire is free and the class is not paused.
+    /// Returns the next action. Called when the port is idle and the class is not paused.
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer;
-    /// Whether [`Sender::poll`] would return [`Offer::Blocked`] and change nothing, until a frame or a timer arrives.
-    /// False is always allowed. True saves a poll of a blocked sender.
+    /// Whether [`Sender::poll`] would return [`Offer::Blocked`] without a state change until the next frame or timer.
+    /// It may always return false. True lets the host skip polls.
     fn waits(&self) -> bool {
         false
     }
-    /// Handles a data frame of this flow that switches bounced back; the host resends it. Halves window or rate at most
-    /// once per `every` frames and per round trip, and returns true if it did. The host keeps `returns` between calls.
-    /// Senders without window or rate return false.
+    /// Handles a data frame of this flow that switches bounced back to the host, which resends it. Halves window or
+    /// rate at most once per `every` returned frames and at most once per round trip, and returns true if it did. The
+    /// host keeps `returns` between calls. Senders without window or rate return false.
     fn on_returned(&mut self, _ctx: &mut Ctx<'_>, _returns: &mut BouncedFlow, _every: u32) -> bool {
         false
     }
-    /// Appends a message of `bytes` to the connection, from `now` on. Its bytes follow those of the last message;
-    /// window, rate and their state persist. Returns false unless
+    /// Appends a message of `bytes` to the connection, available from `now` on. Its bytes follow those of the last
+    /// message; window and rate keep their values. Returns false unless
     /// [`TransportParameters::has_connections`](crate::transport::TransportParameters::has_connections) is true.
     fn extend(&mut self, _now: Time, _bytes: u64) -> bool {
         false
     }
-    /// First byte of the connection that is not acknowledged; 0 if [`Sender::extend`] is unsupported.
+    /// First unacknowledged byte of the connection; 0 if [`Sender::extend`] is unsupported.
     fn acknowledged(&self) -> u64 {
         0
     }
     /// Statistics for the flow's record.
     fn statistics(&self) -> SenderStatistics;
-    /// Returns the state of the congestion control at `now`, a time of the host's clock that is not before the previous
-    /// call of a method of this sender. Has no side effects.
+    /// Returns the state of the congestion control at `now`, on the host's clock and not before the previous call of
+    /// this sender. Has no side effects.
     fn control_state(&self, _now: Time) -> ControlState {
         ControlState::default()
     }
@@ -171,18 +172,18 @@ pub trait Sender {
     fn set_share(&mut self, _share: f64) -> bool {
         false
     }
-    /// Returns and resets the observations since the last call, for flows with an external rate.
+    /// Returns and resets the observations since the previous call, for flows with an external rate.
     fn take_observation(&mut self) -> Option<RateObservation> {
         None
     }
-    /// For tests of boxed senders: the rate in bits per second, 0 if it has none.
+    /// For tests of boxed senders: returns the rate in bits per second, 0 for senders without a rate.
     #[cfg(test)]
     fn pace_bps(&mut self, _now: Time) -> u64 {
         0
     }
 }
 
-/// Effect of one data frame at its receiver.
+/// Effect of a data frame at its receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
     /// Payload bytes that had not arrived before.
@@ -191,7 +192,7 @@ pub struct Receipt {
     pub completed: bool,
 }
 
-/// The receiving end of one flow.
+/// The receiver of one flow.
 pub trait Receiver {
     /// Handles a data frame of this flow, or a trimmed one ([`Kind::Trimmed`]) whose header delivers no new byte. Probe
     /// and control frames arrive here too, if the transport's senders send them; they have no payload.
@@ -200,23 +201,24 @@ pub trait Receiver {
     fn on_timer(&mut self, ctx: &mut Ctx<'_>);
     /// Time of the next [`Receiver::on_timer`]; [`Time::MAX`] for never.
     fn next_timer(&self) -> Time;
-    /// Whether the payload of `frame` has already arrived, so that a retransmission is needless.
+    /// Whether the payload of `frame` has already arrived, so that its retransmission was spurious.
     fn holds(&self, _frame: &Frame) -> bool {
         false
     }
-    /// First byte that has not arrived. For complete flows this is the end of the flow, or a little beyond it if the
-    /// receiver counts packets. 0 if unsupported.
+    /// First byte that has not arrived. For complete flows this is the flow size, rounded up to a multiple of the
+    /// payload if the receiver counts packets. 0 if unsupported.
     fn next_expected(&self) -> u64 {
         0
     }
     /// Number of packets that the receiver would request in its next pull slot; 0 unless the transport is
-    /// receiver-driven. All flows that a port receives share its link, so the host allocates the pull slots to them
-    /// ([`crate::ndp::PullPacer`]).
+    /// receiver-driven. Since all flows that a port receives share its link, the host allocates the pull slots of the
+    /// port to the flows ([`crate::ndp::PullPacer`]).
     fn wants(&self) -> u32 {
         0
     }
-    /// Mean one-way delay of recent frames in picoseconds, by the clocks of both ends: negative if the sender's clock
-    /// is ahead. `None` if the receiver does not measure it.
+    /// Mean one-way delay of recent frames in picoseconds, as the difference of the receiver's and the sender's
+    /// clock: negative if the sender's clock is ahead by more than the delay. `None` if the receiver does not measure
+    /// it.
     fn delay_ps(&self) -> Option<i64> {
         None
     }

@@ -1,8 +1,9 @@
 //! EQDS-style credit: NDP in which senders announce their backlog to the receiver (Olteanu et al., NSDI 2022).
 //!
-//! Every data packet announces the backlog of its sender. A receiver grants credit for this backlog, flow by flow, at
-//! the pace of its port, and up to a bound ahead of the received data. Speculative packets that were trimmed are
-//! granted again. The documentation page of the mechanism lists the simplifications against EQDS.
+//! Every data packet announces the backlog of its sender. The receiver grants credit for this backlog, flow by flow
+//! at the rate of its port, up to a limit of credit beyond the received data. A packet sent without credit
+//! (speculatively) and trimmed is granted again. The documentation page of the mechanism lists the simplifications
+//! against EQDS.
 
 use crate::parameters::parameters;
 use crate::settings::{ParameterError, require};
@@ -14,12 +15,12 @@ parameters! {
         title: "EQDS-style credit: a receiver grants what senders announce";
         source: "Olteanu et al., An edge-queued datagram service for all datacenter traffic, NSDI 2022";
         over: crate::ndp::parameters::MECHANISM, without ["early_pulls", "pulls"];
-        /// Packets of credit per control frame.
+        /// Maximum credit per control frame, in packets.
         quantum: u32 = "quantum" count, default "1",
             "largest credit of a control frame in packets, at least 1; the port's pacer sends the next one after \
              their time at line rate",
             "the EQDS model of the csg-htsim simulator grants one MTU at a time";
-        /// Bound of the credit ahead of received data, as a share of the window, 0 to 1.
+        /// Limit of the credit beyond the received data, as a share of the initial window, 0 to 1.
         ahead: f64 = "ahead" share, default "50%",
             "outstanding credit beyond one per arrival, as a share of the initial window, 0 to 1; 0: one credit per \
              arrival, like NDP's pulls",
@@ -32,7 +33,8 @@ impl EqdsParameters {
         require(self.quantum > 0, "quantum", "a control frame grants at least 1 packet")
     }
 
-    /// Returns the bound of the credit ahead of received data in packets, for an initial window of `window` packets.
+    /// Returns the limit of the credit beyond the received data, in packets, for an initial window of `window`
+    /// packets.
     pub(crate) fn ahead(&self, window: u16) -> u64 {
         (f64::from(window) * self.ahead) as u64
     }

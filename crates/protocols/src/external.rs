@@ -1,5 +1,5 @@
-//! External rate control over RoCE: a program that steps the simulation sets the rate between two steps and receives
-//! the flow's observations of the last step. Without such a program the rate is constant.
+//! External rate control over RoCE. A program that advances the simulation in steps sets the rate of a flow between
+//! two steps, and receives its observations of the last step. Without such a program the rate is constant.
 
 use crate::ParameterError;
 use crate::parameters::parameters;
@@ -16,7 +16,7 @@ parameters! {
         source: "Tidegate; the parts of Gymnasium's interface (Towers et al., 2024) that apply to a sender";
         over: crate::roce::connection::MECHANISM,
             default [("ecn", "true", "InfiniBand specification, annex A17.9")];
-        /// Rate of a flow until it is first set; `None` for the highest rate of the flow.
+        /// Initial rate of a flow; `None` for the maximum rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             "rate of a flow until it is first set; line: the highest rate of the flow",
             INITIAL_RATE[1];
@@ -37,7 +37,7 @@ impl ControlSettings for ExternalParameters {
     }
 }
 
-/// Rate of one flow, and its observations since the last call.
+/// Rate of one flow, and its observations since they were last taken.
 #[derive(Clone, Debug)]
 pub struct External {
     rate: Rate,

@@ -1,5 +1,5 @@
-//! A frame in the simulation: one cache line by value, with the fields that switches and hosts need. Its wire bytes are
-//! encoded only for captures and other readers.
+//! A simulated frame: one cache line, passed by value, with the fields that switches and hosts need. It is encoded as
+//! wire bytes only for captures and other external readers.
 
 mod detail;
 
@@ -14,7 +14,7 @@ pub enum Kind {
     /// Payload of a flow.
     #[default]
     Data,
-    /// A probe of the path by a flow's sender: no payload of the flow; may have its own class and path.
+    /// A probe of the path from a flow's sender, without payload of the flow; it may have its own class and path.
     Probe,
     /// A control frame from a flow's sender to its receiver, with the flow's number.
     Control,
@@ -35,15 +35,15 @@ pub enum Kind {
     Xoff,
     /// Ends an XOFF, see [`Frame::xon`].
     Xon,
-    /// Not a frame: a message between hosts that starts a dependent flow.
+    /// Not a frame: a message between hosts of the simulator that starts a dependent flow.
     Trigger,
-    /// A data frame whose payload a switch trimmed. `payload_bytes` keeps the original length, so that the receiver can
-    /// identify the missing bytes; `size_bytes` is that of the header.
+    /// A data frame whose payload a switch trimmed. `payload_bytes` keeps the original payload length, which tells
+    /// the receiver the missing bytes; `size_bytes` is the length of the remaining header.
     Trimmed,
-    /// A [`Kind::Trimmed`] frame on its return to its source. `src` and `dst` are swapped for ordinary routing; `flow`
-    /// is still the flow's number at its source.
+    /// A [`Kind::Trimmed`] frame that a switch returns to its source. `src` and `dst` are swapped for ordinary
+    /// routing; `flow` is still the flow's number at its source.
     Returned,
-    /// A receiver's permission to send more: a pull (NDP) or a credit (EQDS).
+    /// A receiver's grant to send more packets: a pull (NDP) or a credit (EQDS).
     Pull,
 }
 
@@ -55,7 +55,8 @@ pub mod flags {
     pub const CE: u8 = 2;
     /// The last payload bytes of the flow.
     pub const LAST: u8 = 4;
-    /// On data: the last payload bytes of a message of a connection with more messages. It is acknowledged at once.
+    /// On data: the last payload bytes of a message of a connection, if it is not the last message. It is
+    /// acknowledged at once.
     pub const PUSH: u8 = 128;
     /// On an acknowledgement: the receiver saw CE (ECN-Echo, RFC 3168; per packet for DCTCP).
     pub const ECE: u8 = 8;
@@ -63,24 +64,25 @@ pub mod flags {
     pub const RETRANSMISSION: u8 = 16;
     /// A negative acknowledgement: `seq` is the next byte that the receiver expects.
     pub const NAK: u8 = 32;
-    /// `entropy` is the number of an explicit path.
+    /// `entropy` is the index of an explicit path.
     pub const EXPLICIT_PATH: u8 = 64;
     /// On an acknowledgement: every byte of the flow has arrived, the last one at [`super::Frame::arrival`].
     pub const COMPLETE: u8 = 128;
     /// On data and probes: each egress port on the path adds to the frame's telemetry, see [`crate::telemetry`]. The
     /// [`super::Detail`] of such a frame has no other content.
     pub const COLLECTS: u8 = 32;
-    /// On a reply: it returns the telemetry of the frame that caused it. Never set together with [`COMPLETE`].
+    /// On a reply: it returns the telemetry of the data frame or probe that it answers. Never set together with
+    /// [`COMPLETE`].
     pub const TELEMETRY: u8 = 16;
 }
 
-/// A frame at one node of its path. Sizes are in bytes, times in picoseconds.
+/// State of a frame at one node of its path. Sizes are in bytes, times in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[repr(C, align(64))]
 pub struct Frame {
     /// Arrival time of the last bit at the current node.
     pub at: Time,
-    /// Data and probes: creation time on the sender's clock. Acknowledgement: the stamp of the frame that caused it.
+    /// Data and probes: creation time on the sender's clock. Acknowledgement: `stamp` of the acknowledged frame.
     pub stamp: Time,
     /// Data: offset of the first payload byte in the flow. Acknowledgement: the next byte expected.
     pub seq: u64,
@@ -92,26 +94,27 @@ pub struct Frame {
     pub src: u32,
     /// Host index of the frame's destination.
     pub dst: u32,
-    /// The key of route selection: the flow's hash, a number per frame when spraying or if its sender sets one, the
-    /// path's number with [`flags::EXPLICIT_PATH`]. An acknowledgement may return the key of its data frame.
+    /// Key of route selection: the flow's hash; a number per frame with packet spraying or if the sender sets it; the
+    /// path's index with [`flags::EXPLICIT_PATH`]. An acknowledgement may return the key of its data frame.
     pub entropy: u32,
     /// Length from the destination address to the FCS.
     pub size_bytes: u16,
     /// Payload of the transport.
     pub payload_bytes: u16,
-    /// The input port at the current node.
+    /// Input port at the current node.
     pub in_port: u16,
     /// The type of the frame.
     pub kind: Kind,
-    /// Traffic class on the wire, 0 to 7: the arriving tag, or the new tag after a switch's rewrite.
+    /// Traffic class in the frame's tag, 0 to 7: on arrival the received tag, after the switch's tag rules the new
+    /// tag.
     pub class: u8,
-    /// The class of the ingress account of the frame: its class on arrival.
+    /// Class of the ingress account that the frame is charged to: its class on arrival.
     pub in_class: u8,
     /// See [`flags`].
     pub flags: u8,
-    /// Time to live: number of switches that the frame may still cross; 0 for a MAC control frame.
+    /// Time to live: number of switches that the frame may still pass through; 0 for a MAC control frame.
     pub ttl: u8,
-    /// Number of switches that the frame has crossed, in both directions (PABO's totalHop); saturates at 255.
+    /// Number of switches that the frame has passed through, forward and back (PABO's totalHop); saturates at 255.
     pub hops: u8,
     /// Bounces (PABO's bouncedHop) or detours (DIBS) of the frame; saturates at 255.
     pub bounces: u8,
@@ -123,14 +126,14 @@ pub struct Frame {
     pub traffic: u8,
 }
 
-/// In an XOFF or XON: frames of every source.
+/// Value of `src` in an XOFF or XON for frames of all sources.
 pub const ANY_SOURCE: u32 = u32::MAX;
 
-/// The length of a MAC control frame in bytes, and the minimum of any frame.
+/// Minimum frame length in bytes, and the length of MAC control frames.
 pub const MIN_FRAME_BYTES: u16 = 64;
 
 impl Frame {
-    /// Returns whether it is a MAC control frame, which the neighbour consumes.
+    /// Returns whether the frame is a MAC control frame, which ends at the neighbour.
     #[inline]
     pub fn is_mac_control(&self) -> bool {
         matches!(self.kind, Kind::Pause | Kind::Pfc | Kind::Credit | Kind::Xoff | Kind::Xon)
@@ -142,7 +145,8 @@ impl Frame {
         self.flags & (flags::ECT | flags::CE) == flags::ECT
     }
 
-    /// Returns whether the frame travels from a flow's source to its destination; all other kinds travel back.
+    /// Returns whether the frame travels from a flow's source to its destination; frames of other kinds travel in the
+    /// opposite direction.
     #[inline]
     pub fn goes_forward(&self) -> bool {
         matches!(self.kind, Kind::Data | Kind::Trimmed | Kind::Probe | Kind::Control)
@@ -184,7 +188,7 @@ impl units::pack::Fixed for Kind {
         (*self as u8).write(to)
     }
 }
-// A fixed-size encoding, since millions of frames cross between ranks.
+// Frames have a fixed-size encoding for transfer between ranks, because millions of frames are transferred.
 units::pack_fixed!(Frame, 64 {
     at,
     stamp,
@@ -221,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_frame_is_read_as_it_was_written() {
-        // Any bytes with a valid kind decode, others do not.
+        // Random bytes decode if the kind is valid, otherwise decoding fails.
         let mut random = units::random::Stream::new(1, 0, 0);
         for kind in 0..=255 {
             let mut bytes = [0u8; 64];

@@ -1,4 +1,5 @@
-//! Gates of a port (IEEE 802.1Qbv; 802.1Q-2022, 8.6.8.4): a cyclic list of the classes that may send.
+//! Transmission gates of a port (IEEE 802.1Qbv; 802.1Q-2022, 8.6.8.4): a gate control list, which repeats, of the
+//! classes that may send.
 //!
 //! ```text
 //!   class 7   ####..............####..............        # open, . closed
@@ -16,13 +17,13 @@ use std::sync::Arc;
 use units::Time;
 use units::clock::{NodeClock, global, local};
 
-/// Classes of a port.
+/// Number of traffic classes of a port.
 const CLASSES: usize = 8;
 
-/// Longest cycle: 11 days, so that sums of cycles fit a [`Time`].
+/// Maximum duration of a gate cycle: 11 days, so that sums of cycles fit a [`Time`].
 pub const MAX_CYCLE: Time = Time::from_s(1_000_000);
 
-/// Description of gates.
+/// Description of the mechanism and its parameters.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "gates",
     family: Family::Gates,
@@ -66,67 +67,69 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// Error of an invalid gate list.
+/// Error in a gate control list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GateListError {
-    /// No states.
+    /// The list is empty.
     #[error("a list of gates has at least one state")]
     Empty,
-    /// A state with no duration.
+    /// A state has a duration of zero.
     #[error("state {at} of the gates has no duration")]
     NoTime {
         /// Index of the state.
         at: usize,
     },
-    /// The cycle is too long.
+    /// The gate cycle is longer than [`MAX_CYCLE`].
     #[error("the cycle of the gates is longer than 11 days")]
     TooLong,
 }
 
-/// Operation at the beginning of a state, for a port with preemption (802.1Q-2022, Table 8-7).
+/// Gate operation at the start of a state, for a port with preemption (802.1Q-2022, Table 8-7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateOperation {
-    /// Sets the gates only; a hold or release stays in force.
+    /// Sets the gates only; the MAC stays held or released.
     SetGateStates,
-    /// Requests a hold ahead of the state, so that no preemptable frame is on the wire at its start.
+    /// Sets the gates, and requests the hold earlier, so that no preemptable frame is on the wire at the start of the
+    /// state.
     SetAndHoldMac,
-    /// Releases preemptable frames.
+    /// Sets the gates, and releases the MAC for preemptable frames.
     SetAndReleaseMac,
 }
 
 impl GateOperation {
-    /// Returns the default operation of a state with these `open` gates: `SetAndHoldMac` if only `express` classes are
-    /// open, else `SetAndReleaseMac`. Both are bitmasks of classes.
+    /// Returns the default operation of a state with these `open` gates: `SetAndHoldMac` if all open classes are
+    /// `express`, else `SetAndReleaseMac`. Both arguments are bitmasks of classes.
     pub fn by_default(open: u8, express: u8) -> GateOperation {
         if open & !express == 0 { GateOperation::SetAndHoldMac } else { GateOperation::SetAndReleaseMac }
     }
 }
 
-/// A state of a gate list.
+/// A state (entry) of a gate control list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GateState {
     /// Bitmask of the classes with open gates.
     pub open: u8,
-    /// Duration.
+    /// Duration of the state.
     pub time: Time,
     /// Operation at the start of the state; `None` for [`GateOperation::by_default`].
     pub operation: Option<GateOperation>,
 }
 
-/// A gate list.
+/// A gate control list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateList {
     states: Vec<GateState>,
     cycle: Time,
-    /// Bitmask of the classes with always open gates.
+    /// Bitmask of the classes whose gates are never closed.
     always: u8,
-    /// Open intervals of each class, ascending and disjoint, in [0, cycle). An interval that continues in the next
-    /// cycle ends beyond the cycle, and its second part is also listed at the beginning.
+    /// Intervals of each class with an open gate, ascending and disjoint, in [0, cycle). An interval that continues
+    /// in the next cycle has an end beyond the cycle; its part in the next cycle is also listed as the first
+    /// interval.
     open: [Vec<(Time, Time)>; CLASSES],
 }
 
 impl GateList {
-    /// Makes a list of states without operations: bitmasks of open gates, with durations.
+    /// Creates a list with default operations from the states: bitmasks of open gates, with durations.
     ///
     /// # Errors
     /// If there are no states, a state has no duration, or the cycle exceeds [`MAX_CYCLE`].
@@ -135,7 +138,7 @@ impl GateList {
         GateList::with_operations(&states.collect::<Vec<_>>())
     }
 
-    /// Makes a list of states.
+    /// Creates a list from its states.
     ///
     /// # Errors
     /// Like [`GateList::new`].
@@ -154,7 +157,7 @@ impl GateList {
                 return Err(GateListError::TooLong);
             }
             for (_, spans) in open.iter_mut().enumerate().filter(|(class, _)| state.open & 1 << class != 0) {
-                // Consecutive states with an open gate form one interval.
+                // Consecutive states in which the gate is open form one interval.
                 match spans.last_mut().filter(|last| last.1 == from) {
                     Some(last) => last.1 = to,
                     None => spans.push((from, to)),
@@ -166,7 +169,8 @@ impl GateList {
         for (class, spans) in open.iter_mut().enumerate() {
             match spans[..] {
                 [(Time::ZERO, to)] if to == cycle => always |= 1 << class,
-                // The gate stays open across the end of the cycle: `open_for` must return the time beyond it.
+                // The gate stays open from the end of the cycle into the next cycle: `open_for` must return the total
+                // time.
                 [(Time::ZERO, first), .., (_, ref mut last)] if *last == cycle => *last = cycle + first,
                 _ => {}
             }
@@ -174,12 +178,12 @@ impl GateList {
         Ok(GateList { states: states.to_vec(), cycle, always, open })
     }
 
-    /// States, in order.
+    /// States of the list, in order.
     pub fn states(&self) -> &[GateState] {
         &self.states
     }
 
-    /// Duration of the cycle.
+    /// Duration of the gate cycle.
     pub fn cycle(&self) -> Time {
         self.cycle
     }
@@ -195,8 +199,8 @@ impl GateList {
         if next == 0 { Time::ZERO } else { spans[next - 1].1.saturating_sub(phase) }
     }
 
-    /// Earliest time at or after `at` from which the gate of `class` stays open for at least `span`, which must be
-    /// above zero; [`Time::MAX`] if it never does.
+    /// Earliest time, not before `at`, from which the gate of `class` stays open for at least `span`, which must be
+    /// above zero; [`Time::MAX`] if there is none.
     pub fn opens_for(&self, at: Time, class: u8, span: Time) -> Time {
         if self.open_for(at, class) >= span {
             return at;
@@ -210,8 +214,8 @@ impl GateList {
         spans[..next].iter().find(fits).map_or(Time::MAX, |&(from, _)| at + (self.cycle - phase) + from)
     }
 
-    /// Next opening of the gate of `class` after `at`, or next start of a cycle with it open; [`Time::MAX`] if it never
-    /// opens.
+    /// Earliest time after `at` at which the gate of `class` opens, or a cycle starts with it open; [`Time::MAX`] if
+    /// it never opens.
     pub fn next_opening(&self, at: Time, class: u8) -> Time {
         let (spans, phase) = (&self.open[usize::from(class)], at % self.cycle);
         match (spans.get(spans.partition_point(|&(from, _)| from <= phase)), spans.first()) {
@@ -227,7 +231,8 @@ impl GateList {
             return to.saturating_sub(from);
         }
         let spans = &self.open[usize::from(class)];
-        // Intervals are cut at the end of the cycle, because the part beyond it is also listed at the beginning.
+        // An interval that continues in the next cycle is clipped at the end of the cycle, because its part in the
+        // next cycle is also listed as the first interval.
         let until = |phase: Time| -> u64 {
             spans.iter().map(|&(opens, shuts)| shuts.min(self.cycle).min(phase).saturating_sub(opens).as_ps()).sum()
         };
@@ -236,7 +241,7 @@ impl GateList {
         Time::from_ps(since_zero(to).saturating_sub(since_zero(from)))
     }
 
-    /// Longest uninterrupted open time of `class`; zero if it never opens.
+    /// Longest time for which the gate of `class` stays open; zero if it never opens.
     pub fn longest(&self, class: u8) -> Time {
         if self.always & 1 << class != 0 {
             return Time::MAX;
@@ -245,26 +250,27 @@ impl GateList {
     }
 }
 
-/// The gates of one port.
+/// Transmission gates of one port.
 ///
-/// No frame starts that would not end, gap included, before its gate closes: the guard band of 802.1Q-2022, 8.6.8.4. At
-/// a port with preemption, list states can hold preemptable frames; a frame that does not fit may start if the hold
-/// will interrupt it in time.
+/// A frame starts only if it ends, inter-frame gap included, before its gate closes: the guard band of 802.1Q-2022,
+/// 8.6.8.4. At a port with preemption, states of the list can hold preemptable frames; a preemptable frame that does
+/// not fit may start if the hold will interrupt it before its gate closes.
 #[derive(Clone, Debug)]
 pub struct PortGates(Box<Gates>);
 
 #[derive(Clone, Debug)]
 struct Gates {
     list: Arc<GateList>,
-    /// Clock of the node; `None` for an exact one.
+    /// Clock of the node; `None` for a clock without error.
     clock: Option<NodeClock>,
-    /// Gates with hold states, if the list has any.
+    /// Gates with the holds of the MAC, if the list has states that hold preemptable frames.
     held: Option<HeldGates>,
 }
 
 impl Gates {
-    /// Returns the local duration of a busy time. A drifting clock rounds to whole picoseconds and may be off by 2 ps,
-    /// which are subtracted: a frame that exactly fits its slot must fit on such a clock too.
+    /// Returns the duration of `busy` on the node's clock. A drifting clock rounds to whole picoseconds, so that the
+    /// difference may be 2 ps too long; it is reduced by 2 ps, so that a frame that exactly fits its time slot also
+    /// fits with such a clock.
     fn span(&self, now: Time, busy: Time) -> Time {
         match &self.clock {
             None => busy,
@@ -285,7 +291,8 @@ impl Gates {
     /// Returns the earliest start of a frame that may not start at `now`.
     fn opens_at(&self, now: Time, class: u8, busy: Time) -> Time {
         let clock = self.clock.as_ref();
-        // On a drifting clock, the first picosecond at or after an opening may show 1 ps more.
+        // On a drifting clock, the first picosecond at or after the opening may have a local time that is 1 ps too
+        // late.
         let slack = if clock.is_some() { Time::from_ps(1) } else { Time::ZERO };
         let (at, span) = (local(clock, now), self.span(now, busy));
         let opens = match &self.held {
@@ -303,7 +310,8 @@ impl PortMechanism for PortGates {
     fn new(list: &Arc<GateList>, port: &PortSpec) -> PortGates {
         let held = port.preemption.and_then(|preemption| {
             let advance = preemption.hold_advance(port.rate);
-            // A drifting clock rounds to whole picoseconds, so it may show an interval 2 ps longer than it is.
+            // A drifting clock rounds to whole picoseconds, so that a local interval may appear 2 ps longer than it
+            // is.
             let advance = port.clock.map_or(advance, |it| it.local(advance) - it.local(Time::ZERO) + Time::from_ps(2));
             HeldGates::new(list, preemption.express, advance)
         });
@@ -363,7 +371,7 @@ mod tests {
         assert_eq!((list.longest(7), list.longest(3)), (ns(10), ns(30)));
     }
 
-    /// A gate that is open at the end of a cycle and at the beginning of the next stays open in between.
+    /// The gate of class 0 is open at the end of a cycle and at the start of the next one: it stays open in between.
     #[test]
     fn a_gate_stays_open_over_the_end_of_a_cycle() {
         let list = GateList::new(&[(1, ns(10)), (2, ns(20)), (5, ns(10))]).unwrap();
@@ -382,7 +390,7 @@ mod tests {
         assert_eq!(GateList::new(&[(1, MAX_CYCLE), (2, ns(1))]), Err(GateListError::TooLong));
     }
 
-    /// Compares with the definition at every nanosecond, for random lists.
+    /// For random lists, compares all queries with the definition of the list at every nanosecond.
     #[test]
     fn gates_are_open_when_their_states_say_so() {
         let mut random = Stream::new(5, 0, 0);

@@ -1,7 +1,7 @@
-//! Headroom: the bytes that a lossless account may still receive after it exceeded XOFF.
+//! Headroom: the bytes that a lossless ingress account can receive after it has exceeded XOFF.
 //!
-//! The frame that takes the account above XOFF arrives at time zero. The worst-case time until the neighbour starts no
-//! more frames is the sum of:
+//! The frame that takes the account above XOFF arrives at time zero. The worst-case time until the neighbour starts
+//! no more frames, and its last frame has arrived, is the sum of:
 //!
 //! ```text
 //!   an own frame, just started, that delays the pause              one maximum frame of wire time
@@ -11,9 +11,9 @@
 //!   the cable delay back                                           )
 //! ```
 //!
-//! Data received in that time is counted in bytes of frames: the 20 bytes of preamble and gap per maximum frame do not
-//! occupy the buffer. Two whole frames are added: the one that exceeded XOFF, all of which counts against the headroom,
-//! and the one that the neighbour starts just before it stops.
+//! The data received in this time is counted in bytes of frames: the 20 bytes of preamble and gap per maximum frame
+//! do not occupy the buffer. Two maximum frames are added: the frame that exceeded XOFF, which counts completely as
+//! headroom, and the frame that the neighbour starts just before it stops.
 
 use crate::frame::MIN_FRAME_BYTES;
 use crate::reaction::Reaction;
@@ -26,19 +26,19 @@ pub struct Conditions {
     pub mtu_bytes: u64,
     /// Reaction time of the neighbour.
     pub reaction: Reaction,
-    /// Lossless classes of the port: their pause frames may be sent back to back. 1 for 802.3x.
+    /// Number of lossless classes of the port, whose pause frames may be sent back to back. 1 for 802.3x.
     pub classes: u64,
-    /// MAC and PHY at this end, sending and receiving together. The standard's reaction is measured at the neighbour's
-    /// connector and includes the neighbour's own.
+    /// Delay of MAC and PHY at this end, for transmission and reception together. The reaction time in the standard
+    /// is measured at the neighbour's connector and includes the delay of the neighbour's MAC and PHY.
     pub mac_phy: LinkTime,
-    /// A gearbox at this end, in the path of the pause and of the received data.
+    /// Delay of a gearbox at this end, once for the pause frame and once for the received data.
     pub gearbox: LinkTime,
-    /// Cells of the buffer.
+    /// Allocation of the buffer in cells.
     pub cells: Cells,
 }
 
 impl Conditions {
-    /// A port without MAC, PHY or gearbox delay, with a buffer that counts bytes.
+    /// Conditions of a port without MAC, PHY or gearbox delay, and with a buffer that is allocated in bytes.
     pub fn new(mtu_bytes: u64, reaction: Reaction, classes: u64) -> Conditions {
         let (mac_phy, gearbox) = (LinkTime::ZERO, LinkTime::ZERO);
         Conditions { mtu_bytes, reaction, classes, mac_phy, gearbox, cells: Cells::BYTES }
@@ -50,24 +50,25 @@ impl Conditions {
 pub struct Cells {
     /// Size of a cell in bytes, 1 to 65535.
     pub bytes: u64,
-    /// Percentage of the wire time occupied by frames of the most wasteful length, 0 to 100; the rest is maximum
-    /// frames.
+    /// Percentage of the wire time occupied by frames of the length with the most wasted buffer, 0 to 100; the rest
+    /// is occupied by maximum frames.
     pub small_percent: u64,
 }
 
 impl Cells {
-    /// A buffer that counts bytes instead of cells.
+    /// Allocation in bytes: no waste.
     pub const BYTES: Cells = Cells { bytes: 1, small_percent: 0 };
 
-    /// Buffer bytes that a frame occupies.
+    /// Buffer bytes allocated to a frame.
     pub fn taken(&self, frame_bytes: u64) -> u64 {
         frame_bytes.div_ceil(self.bytes) * self.bytes
     }
 
-    /// The frame length, 64 to `mtu_bytes`, with the most buffer bytes per wire time.
+    /// The frame length, from 64 to `mtu_bytes`, with the most buffer bytes per byte of wire time.
     fn worst_frame(&self, mtu_bytes: u64) -> u64 {
         let least = u64::from(MIN_FRAME_BYTES);
-        // Lengths of whole cells plus one byte waste most; the smallest and the largest of these suffice as candidates.
+        // A length of whole cells plus one byte wastes most. The smallest and the largest such length suffice as
+        // candidates, with the minimum frame.
         let first = (least - 1).div_ceil(self.bytes) * self.bytes + 1;
         let last = (mtu_bytes.saturating_sub(1) / self.bytes) * self.bytes + 1;
         let sizes = [least, first, last].into_iter().filter(|size| (least..=mtu_bytes).contains(size));
@@ -79,7 +80,7 @@ impl Cells {
         sizes.fold(mtu_bytes, more)
     }
 
-    /// Maximum buffer bytes of frames that last `wire_bytes` on the wire.
+    /// Maximum buffer bytes of frames that occupy `wire_bytes` of wire time.
     fn taken_in(&self, wire_bytes: u64, mtu_bytes: u64) -> u64 {
         let worst = self.worst_frame(mtu_bytes);
         let wire = |frame: u64| u128::from(frame + WIRE_OVERHEAD_BYTES);
@@ -91,33 +92,34 @@ impl Cells {
     }
 }
 
-/// Headroom and its terms in bytes. The first six are wire time; `overhead` is subtracted from the sum.
+/// Headroom and its terms in bytes. The terms from `cable` to `blocking_frame` are wire time; `overhead` is
+/// subtracted from the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headroom {
-    /// Cable delay in both directions.
+    /// Bytes sent during the cable delay in both directions.
     pub cable: u64,
-    /// 64 bytes with preamble and gap per class.
+    /// Wire time of one pause frame per lossless class: 64 bytes with preamble and gap.
     pub pause_frames: u64,
-    /// Bytes sent by the neighbour before it pauses.
+    /// Bytes that the neighbour sends during its reaction time.
     pub reaction: u64,
-    /// MAC and PHY.
+    /// Bytes sent during the delay of MAC and PHY.
     pub mac_phy: u64,
-    /// Gearbox delay in both directions.
+    /// Bytes sent during the gearbox delay in both directions.
     pub gearbox: u64,
-    /// The own frame that delays the pause.
+    /// Wire time of this port's own frame that delays the pause frame.
     pub blocking_frame: u64,
-    /// The frame that exceeded XOFF, and the last one that the neighbour starts.
+    /// The frame that exceeded XOFF, and the last frame that the neighbour starts.
     pub mtu_frames: u64,
-    /// Preambles and gaps of the wire time.
+    /// Preambles and inter-frame gaps in the wire time, which do not occupy the buffer.
     pub overhead: u64,
-    /// Waste of whole cells.
+    /// Bytes wasted by the allocation of whole cells.
     pub cell_waste: u64,
-    /// The sum.
+    /// The headroom: sum of the terms, minus `overhead`.
     pub bytes: u64,
 }
 
 impl Headroom {
-    /// Headroom of a lossless account of a port on a link of `rate` and propagation delay `delay`.
+    /// Headroom of a lossless account of a port on a link of `rate` and one-way propagation delay `delay`.
     pub fn of(rate: Rate, delay: Time, conditions: &Conditions) -> Headroom {
         let Conditions { mtu_bytes: mtu, cells, .. } = *conditions;
         let bytes_in = |time: Time, times: u64| {
@@ -132,7 +134,7 @@ impl Headroom {
         let blocking_frame = mtu + WIRE_OVERHEAD_BYTES;
         let passes = [pause_frames, reaction, mac_phy, gearbox, blocking_frame];
         let wire = passes.into_iter().fold(cable, u64::saturating_add);
-        // Terms are rounded up once each, and only their sum is converted to buffer bytes.
+        // Each term is rounded up to bytes of wire time; only the sum of the terms is converted to buffer bytes.
         let in_bytes = Cells::BYTES.taken_in(wire, mtu);
         let bytes = cells.taken_in(wire, mtu).saturating_add(2 * cells.taken(mtu));
         let mtu_frames = 2 * mtu;

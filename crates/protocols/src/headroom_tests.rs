@@ -5,8 +5,9 @@ fn standard(gbps: u64, metres: u64, mtu_bytes: u64) -> Headroom {
     Headroom::of(Rate::from_gbps(gbps), Time::from_ns(5 * metres), &conditions)
 }
 
-/// Computed by hand: a cable delays 5 ns per metre, so both directions hold metres x Gbps x 1.25 bytes; the reaction is
-/// the standard's quanta times 64. With the own frame that delays the pause, for 10 Gbps, 5 m and 1500 bytes:
+/// Values computed by hand. The cable delay is 5 ns/m, so that both directions hold (metres * Gbps * 1.25) bytes; the
+/// reaction is the number of quanta in the standard, times 64 bytes. For 10 Gbps, 5 m and an MTU of 1500 bytes, with
+/// the port's own frame that delays the pause:
 ///
 /// ```text
 ///   wire = 62.5 -> 63 + 84 + 4288 + 1520 = 5955
@@ -79,7 +80,8 @@ fn headroom_is_what_a_hand_computes() {
 fn four_hundred_gigabits_over_300_m_take_what_905_quanta_demand() {
     let headroom = standard(400, 300, 9216);
     assert_eq!((headroom.cable, headroom.reaction), (150_000, 905 * 64));
-    // 150000 + 84 + 57920 + 9236 = 217240 on the wire, of which 9216 of 9236 are stored: 216769.6; and two frames.
+    // Wire time: 150000 + 84 + 57920 + 9236 = 217240 bytes. Of each 9236 bytes, 9216 occupy the buffer: 216769.6
+    // bytes; plus two maximum frames.
     assert_eq!(headroom.bytes, 216_770 + 18_432);
     let in_wire_bytes = 150_000 + 84 + 57_920 + 3 * 9_236;
     assert_eq!(in_wire_bytes, 235_712, "as bytes of the wire");
@@ -103,9 +105,9 @@ fn the_terms_make_up_the_sum() {
     }
 }
 
-/// Compares cells with a search over all frame lengths. For 100 Gbps, 300 m, 9100 bytes and cells of 144 bytes: 37500 +
-/// 84 + 25216 + 9120 = 71920 bytes on the wire; a maximum frame takes 64 cells, 9216 bytes, for 9120 on the wire:
-/// 72677.05; plus two such frames.
+/// Compares headroom in cells with a search over all frame lengths. For 100 Gbps, 300 m, an MTU of 9100 bytes and
+/// cells of 144 bytes, the wire time is 37500 + 84 + 25216 + 9120 = 71920 bytes. A maximum frame occupies 64 cells
+/// (9216 bytes) and 9120 bytes of wire time: 72677.05 bytes of buffer; plus two such frames.
 #[test]
 fn whole_cells_cost_what_the_worst_frames_waste() {
     // Gbps, metres, MTU, cell, percent of small frames, headroom.
@@ -140,7 +142,7 @@ fn the_worst_frame_is_the_worst_of_all_sizes() {
     }
 }
 
-/// Extreme rates and delays saturate.
+/// With extreme rates and delays the headroom saturates instead of overflowing.
 #[test]
 fn nothing_overflows() {
     let conditions = Conditions::new(65_535, Reaction::Standard, 8);

@@ -1,5 +1,5 @@
-//! Gates of a port with preemption, and the times at which its MAC holds preemptable frames (IEEE 802.1Q-2022, 8.6.8.4
-//! and Table 8-7; 802.3-2022, clause 99).
+//! Gates of a port with preemption, and the times at which its MAC holds preemptable frames (IEEE 802.1Q-2022,
+//! 8.6.8.4 and Table 8-7; 802.3-2022, clause 99).
 //!
 //! ```text
 //!   gates   preemptable                          express                   preemptable
@@ -8,19 +8,20 @@
 //!                              cut, at the latest
 //! ```
 //!
-//! While a hold is requested no preemptable frame starts or continues. The request precedes the hold operation by
-//! holdAdvance, so that the wire is free by then. releaseAdvance is zero: a MAC continues at its release.
+//! From a hold request to the release, no preemptable frame starts or continues. The request precedes the hold
+//! operation by holdAdvance, so that the wire is idle at the hold operation. releaseAdvance is zero: preemptable
+//! frames continue at the release.
 
 use crate::gates::{GateList, GateOperation};
 use crate::preemption::PreemptionParameters;
 use units::{Rate, Time};
 
-/// Gates of a port with preemption, with the holds of its MAC.
+/// Gates of a port with preemption, combined with the holds of its MAC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldGates {
-    /// Gates, with those of preemptable classes closed while the MAC is held.
+    /// Gate control list in which the gates of preemptable classes are closed while the MAC is held.
     available: GateList,
-    /// Uses class 0 only: its gate is open while the MAC is released.
+    /// Release times as a gate control list of class 0, whose gate is open while the MAC is released.
     released: GateList,
     /// Bitmask of express classes.
     express: u8,
@@ -28,8 +29,8 @@ pub struct HeldGates {
 }
 
 impl HeldGates {
-    /// `None` if no state of `list` holds preemptable frames. `hold_advance` is by the clock of the list; see
-    /// [`PreemptionParameters::hold_advance`].
+    /// Returns `None` if no state of `list` holds preemptable frames. `hold_advance` is a duration on the clock of
+    /// the list; see [`PreemptionParameters::hold_advance`].
     pub fn new(list: &GateList, express: u8, hold_advance: Time) -> Option<HeldGates> {
         let held = held(list, express);
         if express == u8::MAX || !held.contains(&true) {
@@ -46,21 +47,21 @@ impl HeldGates {
         })
     }
 
-    /// Like [`HeldGates::new`], with the holdAdvance of a link of `rate` and an exact clock.
+    /// Like [`HeldGates::new`], with the holdAdvance of a link of `rate` and a clock without error.
     pub fn at_rate(list: &GateList, preemption: PreemptionParameters, rate: Rate) -> Option<HeldGates> {
         HeldGates::new(list, preemption.express, preemption.hold_advance(rate))
     }
 
     /// Whether a frame of `class` that occupies the wire for `busy` may start or continue at `at`.
     ///
-    /// A frame must end before its gate closes (802.1Q-2022, 8.6.8.4), unless it is preemptable and a hold interrupts
-    /// it by then.
+    /// A frame must end before its gate closes (802.1Q-2022, 8.6.8.4), or be preemptable and be interrupted by a hold
+    /// before its gate closes.
     pub fn lets_pass(&self, at: Time, class: u8, busy: Time) -> bool {
         self.lets_pass_before(at, class, busy, self.hold_advance)
     }
 
-    /// Like [`lets_pass`](Self::lets_pass), with `advance` in place of holdAdvance: a preemptable frame passes only if
-    /// the next hold is more than `advance` away.
+    /// Like [`lets_pass`](Self::lets_pass), with `advance` instead of holdAdvance: a preemptable frame may start only
+    /// if the next hold operation is more than `advance` away.
     fn lets_pass_before(&self, at: Time, class: u8, busy: Time, advance: Time) -> bool {
         let open = self.available.open_for(at, class);
         if self.is_express(class) {
@@ -70,13 +71,14 @@ impl HeldGates {
         open > Time::ZERO && released > advance && (open >= busy || open == released)
     }
 
-    /// Earliest time at or after `at` at which the frame may start, even if it starts `slack` later; [`Time::MAX`] for
-    /// never.
+    /// Earliest time, not before `at`, at which the frame may start, even if the actual start is `slack` later;
+    /// [`Time::MAX`] if there is none.
     pub fn opens_at(&self, at: Time, class: u8, busy: Time, slack: Time) -> Time {
         if self.is_express(class) {
             return self.available.opens_for(at, class, busy + slack);
         }
-        // If a frame may start at any time of an open interval, it may start at the beginning of the interval.
+        // A frame that may start at some time of an open interval may also start at the beginning of the interval, so
+        // that only beginnings need to be checked.
         let (mut next, last) = (at, at.saturating_add(self.available.cycle()));
         while next <= last {
             if self.lets_pass_before(next, class, busy + slack, self.hold_advance + slack) {
@@ -87,7 +89,7 @@ impl HeldGates {
         Time::MAX
     }
 
-    /// Time of the next hold request; `at` if a hold is requested then.
+    /// Time of the next hold request; `at` if a hold is already requested at that time.
     pub fn holds_at(&self, at: Time) -> Time {
         at.saturating_add(self.released.open_for(at, 0).saturating_sub(self.hold_advance))
     }
@@ -98,7 +100,7 @@ impl HeldGates {
         self.available.open_between(from, to, class)
     }
 
-    /// Longest uninterrupted availability of `class`.
+    /// Longest time for which frames of `class` are available without interruption.
     pub fn longest(&self, class: u8) -> Time {
         self.available.longest(class)
     }
@@ -108,13 +110,14 @@ impl HeldGates {
         self.hold_advance
     }
 
-    /// Whether frames of `class` are never held.
+    /// Whether `class` is express, so that its frames are never held.
     pub fn is_express(&self, class: u8) -> bool {
         self.express & 1 << class != 0
     }
 }
 
-/// Whether the MAC is held in each state of `list`. SetGateStates keeps the hold, across the end of a cycle too.
+/// Returns whether the MAC is held in each state of `list`. SetGateStates keeps the hold or release of the previous
+/// state; the state before the first one is the last one of the cycle.
 fn held(list: &GateList, express: u8) -> Vec<bool> {
     let states = list.states();
     let operation = |at: usize| states[at].operation.unwrap_or(GateOperation::by_default(states[at].open, express));
@@ -149,8 +152,8 @@ mod tests {
         assert_eq!(HeldGates::new(&list, 0xff, ns(11)), None);
         assert_eq!(HeldGates::new(&GateList::new(&[(1, ns(9)), (2, ns(9))]).unwrap(), 0x80, ns(1)), None);
         let gates = HeldGates::new(&list, 0x80, ns(11)).unwrap();
-        // A frame of 120 ns may start until 188 ns, and the hold interrupts it; from the hold request at 189 ns no
-        // frame starts.
+        // The MAC is held from 200 ns, with a holdAdvance of 11 ns. A frame of 120 ns may start until 188 ns, since
+        // the hold will interrupt it; from the hold request at 189 ns no preemptable frame starts.
         let passes = |at: u64| gates.lets_pass(ns(at), 0, ns(120));
         assert!(passes(0) && passes(188) && !passes(189) && !passes(300));
         assert_eq!(
@@ -160,7 +163,7 @@ mod tests {
         assert_eq!(gates.opens_at(ns(189), 0, ns(120), Time::ZERO), ns(310));
     }
 
-    /// Table 8-7: SetGateStates keeps the hold or release of the previous operation, across the end of a cycle too.
+    /// Table 8-7: SetGateStates keeps the hold or release of the previous operation, also across the end of a cycle.
     #[test]
     fn set_gate_states_keeps_a_hold() {
         use GateOperation::*;
@@ -174,7 +177,8 @@ mod tests {
         assert_eq!(held(&list([set; 4]), 0xfe), [false; 4]);
     }
 
-    /// Compares with the definition at every nanosecond, for random lists, operations and express classes.
+    /// For random lists, operations and express classes, compares all queries with the definition at every
+    /// nanosecond.
     #[test]
     fn preemptable_frames_pass_as_operations_say() {
         let mut random = Stream::new(6, 0, 0);
@@ -193,7 +197,7 @@ mod tests {
             let Some(gates) = HeldGates::new(&list, express, ns(advance)) else { continue };
             let mut hold = false;
             let mut each: Vec<(u8, bool)> = Vec::new();
-            // In the second pass, a hold in force at the end of the cycle is in force at its beginning.
+            // Two passes over the states, so that a hold at the end of the cycle is in force at its beginning.
             for state in states.iter().chain(&states) {
                 match state.operation {
                     Some(GateOperation::SetGateStates) => {}
@@ -212,7 +216,7 @@ mod tests {
                 if express >> class & 1 == 1 {
                     return (at..at + busy).all(|at| is_open(at, class));
                 }
-                // A preemptable frame occupies the wire until the next hold or its own end.
+                // A preemptable frame occupies the wire until its end or the next hold, whichever is earlier.
                 let until = (at..at + busy).find(|&at| is_held(at)).unwrap_or(at + busy);
                 !is_requested(at) && (at..until).all(|at| is_open(at, class))
             };

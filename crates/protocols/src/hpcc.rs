@@ -1,5 +1,5 @@
 //! HPCC (Li et al., SIGCOMM 2019): each acknowledgement carries the telemetry of every egress port of the path. The
-//! sender sets its rate so that the busiest link has a target utilisation.
+//! sender adjusts its rate so that the busiest link reaches a target utilisation.
 
 use crate::ParameterError;
 use crate::control_state::ControlState;
@@ -16,7 +16,7 @@ parameters! {
         title: "RoCE whose window and rate follow telemetry of every hop";
         source: "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019";
         over: crate::roce::connection::MECHANISM, without ["ack_every", "variable_window"];
-        /// T, the round-trip time without queuing; `None` for the round-trip time of the flow's path.
+        /// T, the round-trip time without queueing delay; `None`: computed for the flow's path.
         base_rtt: Option<Time> = "base_rtt" time_or["path"], default "path",
             "T, the round trip without queues, above 0; path: computed from the flow's path for a full \
              packet and its acknowledgement. The window is the rate times this",
@@ -25,17 +25,18 @@ parameters! {
         target_utilisation: f64 = "target_utilisation" share, default "0.95",
             "eta, target utilisation of the busiest link, above 0, up to 1",
             "HPCC, sec. 3.3 and 5.1";
-        /// Consecutive additive increases after which the rate follows the sample unconditionally.
+        /// maxStage: number of consecutive additive increases after which the rate is set by the measured
+        /// utilisation, even below the target.
         max_stage: u32 = "max_stage" count, default "5",
             "maxStage: additive increases in a row before the rate follows the measurement; 0: it always \
              follows it",
             "HPCC, algorithm 1 and sec. 5.1; its ns-3 fork: MI_THRESH 0";
-        /// W_AI over T.
+        /// Additive increase of the rate: W_AI divided by T.
         additive_increase: Rate = "additive_increase" rate, default "40Mbps",
             "W_AI over T: the step by which a rate rises",
             "HPCC's ns-3 fork: RATE_AI at 100 Gbps; HPCC, sec. 3.3: at most (1 - eta) of the link over the \
              flows that share it";
-        /// Whether acknowledgements within a round trip change the rate too.
+        /// Whether the rate is also updated by acknowledgements within a round trip, not only at its end.
         fast_reaction: bool = "fast_reaction" switch, default "true",
             "acknowledgements within a round trip also change the rate, each from the rate at the start \
              of the round trip",
@@ -75,30 +76,30 @@ impl ControlSettings for HpccParameters {
     }
 }
 
-/// Rate and window of one flow.
+/// Rate and window control of one flow.
 #[derive(Clone, Debug)]
 pub struct Hpcc(Box<Control>);
 
-/// Boxed, since it is larger than the state of other rate controls.
+/// State of [`Hpcc`]. Boxed, since it is larger than the state of other rate controls.
 #[derive(Clone, Debug)]
 struct Control {
     rate: Rate,
-    /// Rate at the start of the round trip (W^c over T).
+    /// Reference rate, updated once per round trip: W^c divided by T.
     reference: Rate,
     limit: Rate,
     base_rtt: Time,
-    /// U, the moving average of bytes in flight over the capacity of the busiest link.
+    /// U, moving average of the inflight bytes over the bandwidth-delay product of the busiest link.
     utilisation: f64,
-    /// Consecutive additive increases.
+    /// Number of consecutive additive increases (incStage).
     stage: u32,
     rounds: RoundTrips,
-    /// Telemetry of the last acknowledgement.
+    /// Telemetry of the previous acknowledgement.
     hops: Vec<Hop>,
 }
 
 impl Control {
-    /// Returns whether `hops` continue the stored telemetry: the number of hops is equal, and no timestamp or byte
-    /// count has decreased (a decrease indicates another path). If not, stores `hops`.
+    /// Stores `hops`. Returns whether they continue the telemetry stored before: the number of hops is equal, and no
+    /// timestamp or byte count has decreased (a decrease indicates another path).
     fn keep(&mut self, hops: &[Hop]) -> bool {
         let continues = self.hops.len() == hops.len()
             && self.hops.iter().zip(hops).all(|(old, new)| old.at <= new.at && old.sent_bytes <= new.sent_bytes);
@@ -122,7 +123,8 @@ impl Control {
             if between > Time::ZERO {
                 let link_bps = new.rate.as_bps() as f64;
                 let sent_bps = (new.sent_bytes - old.sent_bytes) as f64 * 8e12 / between.as_ps() as f64;
-                // HPCC, algorithm 1: the minimum ignores a short burst at one of the two samples.
+                // HPCC, algorithm 1: the minimum of two queue lengths ignores a short burst at one of the two
+                // samples.
                 let queue_bits = old.queue_bytes.min(new.queue_bytes) as f64 * 8.0;
                 let used = sent_bps / link_bps + queue_bits * 1e12 / (link_bps * rtt_ps);
                 if used > busiest {
@@ -136,7 +138,8 @@ impl Control {
         Some(self.utilisation)
     }
 
-    /// Sets the rate after a sample (HPCC, algorithm 1: ComputeWind); `whole` marks the end of a round trip.
+    /// Updates the rate by the measured utilisation (HPCC, algorithm 1: ComputeWind); `whole` marks the end of a
+    /// round trip.
     fn react(&mut self, parameters: &HpccParameters, utilisation: f64, whole: bool) {
         let load = utilisation / parameters.target_utilisation;
         let (base, stage) = if load >= 1.0 || self.stage >= parameters.max_stage {
@@ -158,7 +161,7 @@ impl RateController for Hpcc {
 
     fn new(parameters: &HpccParameters, limits: FlowLimits) -> Self {
         let FlowLimits { most: limit, round_trip, .. } = limits;
-        // A flow without a path receives no acknowledgement: any round trip above zero works.
+        // A flow without a path receives no acknowledgement, so that any RTT above zero is valid.
         let base_rtt = parameters.base_rtt.unwrap_or(round_trip).max(Time::from_ns(1));
         let (utilisation, stage, rounds) = (1.0, 0, RoundTrips::default());
         let (rate, reference) = (limit, limit);
@@ -176,7 +179,8 @@ impl RateController for Hpcc {
 
     #[inline]
     fn window_bytes(&self) -> u64 {
-        // The product fits 64 bits for any port and round trip below 1.8 s at 1 Tbps; above, it is no limit.
+        // Avoids overflow: the product fits 64 bits for RTTs below 1.8 s at 1 Tbps; if it saturates, the window is no
+        // limit.
         let bits_us = self.0.rate.as_bps().saturating_mul(self.0.base_rtt.as_ps() / 1000);
         (bits_us / 8_000_000_000).max(1)
     }
@@ -188,7 +192,7 @@ impl RateController for Hpcc {
         }
         let whole = control.rounds.ends(&ack);
         if !control.rounds.has_begun() {
-            // The first acknowledgement has no earlier telemetry to compare with.
+            // The first acknowledgement has no previous telemetry for comparison.
             control.keep(ack.hops);
         } else if (whole || parameters.fast_reaction)
             && let Some(utilisation) = control.measure(ack.hops)

@@ -1,12 +1,13 @@
-//! Parameters that have an effect only with a certain value of another parameter. Scenarios that set them without that
-//! value are refused.
+//! Parameters that have an effect only if another parameter has a certain value. Scenarios that set such a parameter
+//! without that value are refused.
 
 use crate::datagram::{ArrivalProcess, DatagramParameters};
 use crate::roce::RoceParameters;
 use crate::tcp::{CongestionControl, EcnMode, TcpParameters};
 use crate::transport::TransportParameters;
 
-/// Returns the setting that `key` requires, if it is not in force; `None` if the key has an effect.
+/// Returns the setting that parameter `key` requires, if the transport has another setting; `None` if `key` has an
+/// effect.
 pub(crate) fn needs(transport: &TransportParameters, key: &str) -> Option<&'static str> {
     match transport {
         TransportParameters::Datagram(parameters) => of_datagram(parameters, key),
@@ -40,7 +41,7 @@ fn of_tcp(parameters: &TcpParameters, key: &str) -> Option<&'static str> {
         "rto" | "fast_retransmit" | "dupack_threshold" if !parameters.retransmissions => Some("retransmissions = true"),
         _ if measured && !parameters.retransmissions => Some("retransmissions = true"),
         _ if measured && parameters.fixed_rto.is_some() => Some("rto = \"measured\""),
-        // With SACK the threshold also detects losses without fast retransmit, after a timeout.
+        // With SACK the duplicate-ACK threshold also marks segments as lost during the recovery after a timeout.
         "dupack_threshold" if !parameters.fast_retransmit && !parameters.sack => Some("fast_retransmit = true"),
         "delayed_ack_timeout" if !parameters.delayed_ack => Some("delayed_ack = true"),
         _ => None,

@@ -1,5 +1,5 @@
-//! Mechanisms of lossless Ethernet as plain state machines without clock, sockets or random source of their own. A
-//! simulator drives them in simulated time; a driver on a real network could use them unchanged.
+//! Mechanisms of lossless Ethernet as state machines without clock, sockets or random source of their own. A
+//! simulator calls them in simulated time; a driver of a real network could use them unchanged.
 //!
 //! Each mechanism is a folder or file. [`endpoint`] holds the interfaces between hosts and transports, [`frame`] the
 //! frame, and [`describe`] the descriptions of mechanisms with their parameters, defaults and sources.

@@ -1,11 +1,11 @@
 //! Limits of buffers and queues.
 
-/// A limit in bytes, either fixed or proportional to the free part of the shared buffer.
+/// A buffer threshold, either a fixed size or proportional to the free part of the shared buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threshold {
-    /// A fixed limit.
+    /// A fixed size.
     Static {
-        /// Limit, in bytes.
+        /// Size, in bytes.
         bytes: u64,
     },
     /// `alpha` times the free part of the shared buffer (Choudhury and Hahne, 1998).
@@ -15,7 +15,7 @@ pub enum Threshold {
     },
 }
 
-/// Length of a queue: a limit or a watermark.
+/// A limit or watermark of a queue length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
     /// Bytes of frames.
@@ -35,7 +35,7 @@ impl QueueLimit {
     }
 }
 
-/// Parses a fraction or a decimal, exact, in lowest terms.
+/// Parses a fraction or a decimal number, without rounding. Returns numerator and denominator in lowest terms.
 pub fn fraction(text: &str) -> Option<(u32, u32)> {
     let (numerator, denominator) = match text.split_once('/') {
         Some((numerator, denominator)) => (numerator.trim().parse().ok()?, denominator.trim().parse().ok()?),

@@ -1,4 +1,4 @@
-//! List of all mechanisms: for the command `mechanisms`, the documentation, and the keys of scenarios.
+//! List of all mechanisms, for the command `mechanisms`, for the documentation, and for the valid keys of scenarios.
 
 use crate::describe::Mechanism;
 use crate::port_mechanisms::Marking;

@@ -1,9 +1,9 @@
 //! PABO: a packet whose output port is congested bounces back and waits in upstream buffers.
 //!
-//! Each packet counts its bounces (`bounces`, never decreases), its distance from the furthest switch that it has
-//! reached (`distance`), and the maximum of that (`max_distance`). A switch that would queue the packet computes the
-//! utilisation of its sub-queue, draws a random number, and either queues the packet or bounces it towards its source.
-//! Bounced packets are served before others.
+//! Each packet counts its bounces (`bounces`, never decreases), its distance in hops from the furthest switch that it
+//! has reached (`distance`), and the maximum of this distance (`max_distance`). A switch that would enqueue the
+//! packet computes the utilisation of the sub-queue, draws a random number, and either enqueues the packet or bounces
+//! it towards its source. Bounced packets have priority over others.
 
 use crate::frame::Frame;
 use crate::parameters::{Parameters, parameters};
@@ -13,14 +13,14 @@ use units::random::Stream;
 /// Route of a bounced packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ReturnRoute {
-    /// A bounced packet is sent through the port at which it arrived on its forward path.
+    /// The port at which the packet arrived on its forward path.
     #[default]
     ArrivalPort,
-    /// A bounced packet follows the switch's own route to its source.
+    /// The switch's own route to the source of the packet.
     SourceLookup,
 }
 
-/// Utilisation from which the bounce probability is computed.
+/// Utilisation that determines the bounce probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Utilisation {
     /// Utilisation of the sub-queue that the packet would enter.
@@ -31,7 +31,7 @@ pub enum Utilisation {
 }
 
 parameters! {
-    /// Parameters of a switch that bounces.
+    /// Parameters of a switch that bounces packets.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct BounceParameters: Overload "bounce" {
         title: "PABO: back towards the source, with a probability that rises with the queue";
@@ -84,7 +84,7 @@ impl Default for BounceParameters {
     }
 }
 
-/// The bounce decision (PABO, eq. 4), with the terms that depend only on the packet's bounces computed in advance.
+/// The bounce function (PABO, eq. 4), with precomputed terms that depend only on the packet's number of bounces.
 #[derive(Clone, Debug)]
 pub struct BounceFunction {
     theta: f64,
@@ -94,7 +94,8 @@ pub struct BounceFunction {
 }
 
 impl BounceFunction {
-    /// Makes the function of `theta` (clamped to 0..=1) and `lambda` (at least 0, and finite).
+    /// Creates the bounce function for `theta` (clamped to 0..=1) and `lambda` (clamped to finite values of at least
+    /// 0).
     pub fn new(theta: f64, lambda: f64) -> Self {
         let (theta, lambda) = (theta.clamp(0.0, 1.0), lambda.clamp(0.0, f64::MAX));
         let mut denominators = Box::new([0.0; 256]);
@@ -104,9 +105,10 @@ impl BounceFunction {
         BounceFunction { theta, lambda, denominators }
     }
 
-    /// Bounce probability of a packet that was bounced `bounces` times and would enter a sub-queue of this utilisation:
-    /// 0 up to theta, 1 when full, and between them `(exp(lambda (theta - u) / (n + 1)) - 1) / (exp(lambda (theta - 1)
-    /// / (n + 1)) - 1)`. As lambda goes to 0, or n to infinity, this is the straight line from (theta, 0) to (1, 1).
+    /// Returns the bounce probability of a packet that has bounced n = `bounces` times and would enter a sub-queue of
+    /// utilisation u: 0 up to theta, 1 if full, and in between `(exp(lambda (theta - u) / (n + 1)) - 1) / (exp(lambda
+    /// (theta - 1) / (n + 1)) - 1)`. In the limit of lambda -> 0 or n -> infinity this is the straight line from
+    /// (theta, 0) to (1, 1).
     pub fn probability(&self, utilisation: f64, bounces: u8) -> f64 {
         if utilisation >= 1.0 {
             return 1.0;
@@ -121,7 +123,8 @@ impl BounceFunction {
         libm::expm1(self.lambda * (self.theta - utilisation) / (f64::from(bounces) + 1.0)) / denominator
     }
 
-    /// Decides at random whether a packet bounces that would enter a sub-queue with `held` of its `capacity` occupied.
+    /// Decides at random whether a packet bounces that would enter a sub-queue with `held` of its `capacity`
+    /// occupied.
     #[inline]
     pub fn bounces(&self, held: u64, capacity: u64, bounces: u8, random: &mut Stream) -> bool {
         if held >= capacity {
@@ -132,7 +135,7 @@ impl BounceFunction {
     }
 }
 
-/// Updates the counters of a packet that bounces back by one switch.
+/// Updates the counters of a packet that bounces: it travels one hop back.
 #[inline]
 pub fn turn_back(frame: &mut Frame) {
     frame.bounces = frame.bounces.saturating_add(1);
@@ -140,7 +143,7 @@ pub fn turn_back(frame: &mut Frame) {
     frame.max_distance = frame.max_distance.max(frame.distance);
 }
 
-/// Updates the counters of a packet that is forwarded towards its destination.
+/// Updates the counters of a packet that is forwarded one hop towards its destination.
 #[inline]
 pub fn go_on(frame: &mut Frame) {
     frame.distance = frame.distance.saturating_sub(1);
@@ -154,7 +157,7 @@ mod tests {
         assert!((ours - expected).abs() <= tolerance, "{ours} is not {expected}");
     }
 
-    /// theta 0.8, lambda 50, computed by hand for packets with zero, one and two bounces.
+    /// theta = 0.8, lambda = 50: compares with values computed by hand for packets with zero, one and two bounces.
     #[test]
     fn agrees_with_values_computed_by_hand() {
         let function = BounceFunction::new(0.8, 50.0);
@@ -166,7 +169,7 @@ mod tests {
         }
     }
 
-    /// Equations 2 and 3, `alpha P_b^-u + beta`, are equivalent to equation 4.
+    /// Equations 2 and 3 of PABO, `alpha P_b^-u + beta`, are equivalent to equation 4.
     #[test]
     fn agrees_with_the_form_with_two_constants() {
         for (theta, lambda) in [(0.5, 5.0), (0.5, 15.0), (0.8, 50.0), (0.0, 1.0)] {
@@ -191,7 +194,8 @@ mod tests {
             let at = |lambda, bounces| BounceFunction::new(0.5, lambda).probability(utilisation, bounces);
             assert!(at(5.0, 0) > at(5.0, 1) && at(5.0, 1) > at(5.0, 2), "at {utilisation}");
             assert!(at(5.0, 0) < at(15.0, 0) && at(15.0, 0) < at(25.0, 0), "at {utilisation}");
-            // The function is concave: above the straight line, which is the limit for lambda = 0 and for many bounces.
+            // The function is concave, above the straight line; the line is the limit for lambda -> 0 and for many
+            // bounces.
             assert!(at(5.0, 255) > at(0.0, 0) && at(0.0, 0) == at(0.0, 9));
             assert!(BounceFunction::new(0.5, 5.0).probability(utilisation - 1e-3, 0) < at(5.0, 0));
         }
@@ -237,7 +241,7 @@ mod tests {
         close(hits, function.probability(0.82, 0), 0.005);
     }
 
-    /// Any random sequence of bounces and forward steps keeps distance <= max_distance <= bounces.
+    /// Random sequences of bounces and forward hops: distance <= max_distance <= bounces always holds.
     #[test]
     fn counters_agree_on_any_walk() {
         let mut random = Stream::new(9, 0, 0);

@@ -12,27 +12,27 @@ use std::sync::Arc;
 use units::random::Stream;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// The sending end of one flow of datagrams.
+/// Sender of one flow of datagrams.
 #[derive(Clone, Debug)]
 pub struct DatagramSender {
     parameters: Arc<DatagramParameters>,
-    /// Bytes left to send; `u64::MAX` for an endless flow.
+    /// Remaining bytes to send; `u64::MAX` for an endless flow.
     left_bytes: u64,
     sent_bytes: u64,
     /// Creation time of the next frame.
     due: Time,
-    /// Rate of frames on the wire; it determines the gap if `gap` is not set.
+    /// Rate on the wire, in bits per second; used for the gap between frames if the parameter `gap` is not set.
     bps: u64,
-    /// Part of a picosecond, in units of 1/bps, that has been omitted from `due` by rounding down.
+    /// Rounding remainder of `due`, in units of 1/bps picoseconds.
     remainder: u64,
-    /// End of the current on period.
+    /// End of the current on period, for [`ArrivalProcess::OnOff`].
     on_end: Time,
     stop: Time,
 }
 
-/// Draws an exponential time with the given mean, by inversion.
+/// Returns an exponentially distributed random time with the given mean, by inversion.
 fn exponential(random: &mut Stream, mean_ps: f64) -> Time {
-    // A conversion from float to integer saturates, so no mean can overflow it.
+    // The conversion from float to integer saturates, so that no mean can overflow it.
     Time::from_ps((-libm::log(1.0 - random.unit()) * mean_ps) as u64)
 }
 
@@ -43,7 +43,7 @@ impl DatagramSender {
             parameters: Arc::clone(parameters),
             left_bytes: flow.size_bytes.max(1),
             sent_bytes: 0,
-            // Random sources draw their first frame at the first poll.
+            // For random arrivals, the first poll draws the time of the first frame.
             due: if parameters.arrival == ArrivalProcess::Constant { flow.start } else { Time::MAX },
             bps: parameters.rate.unwrap_or(flow.line_rate).as_bps(),
             remainder: 0,
@@ -52,7 +52,7 @@ impl DatagramSender {
         }
     }
 
-    /// Draws the first frame of a random source.
+    /// Draws the time of the first frame, for random arrivals.
     fn begin(&mut self, random: &mut Stream) {
         let start = self.on_end;
         match self.parameters.arrival {
@@ -78,8 +78,9 @@ impl DatagramSender {
         exponential(random, mean_ps)
     }
 
-    /// Returns the gap after a frame of `wire` bytes. The remainder is added to a later gap, so that the mean gap is
-    /// exact even if the serialisation delay of a byte is no whole number of picoseconds.
+    /// Returns the time between the creation of a frame of `wire` bytes and of the next frame. The rounding remainder
+    /// is added to a later gap, so that the mean gap is exact even if the serialisation delay of a byte is no whole
+    /// number of picoseconds.
     fn constant_gap(&mut self, wire: u64) -> Time {
         if let Some(gap) = self.parameters.gap {
             return gap;
@@ -96,7 +97,7 @@ impl DatagramSender {
         Time::from_ps(gap)
     }
 
-    /// Schedules the frame that follows a frame of `size_bytes`.
+    /// Computes the creation time of the frame that follows a frame of `size_bytes`.
     fn advance(&mut self, random: &mut Stream, size_bytes: u16) {
         let wire = u64::from(size_bytes) + WIRE_OVERHEAD_BYTES;
         let gap = match self.parameters.arrival {
@@ -152,8 +153,7 @@ impl Sender for DatagramSender {
     }
 }
 
-/// The receiving end of one flow of datagrams: it counts bytes, sends no replies, and relies on the network to deliver
-/// no frame twice.
+/// Receiver of one flow of datagrams: it counts bytes and sends no replies. The network must deliver no frame twice.
 #[derive(Clone, Debug, Default)]
 pub struct DatagramReceiver {
     received_bytes: u64,
@@ -163,7 +163,7 @@ pub struct DatagramReceiver {
 }
 
 impl DatagramReceiver {
-    /// The receiver of a flow of `size_bytes` that have all arrived.
+    /// Creates the receiver of a complete flow of `size_bytes`.
     pub fn complete(size_bytes: u64) -> Self {
         DatagramReceiver { received_bytes: size_bytes, size_bytes: Some(size_bytes), completed: true }
     }
@@ -179,7 +179,8 @@ impl Receiver for DatagramReceiver {
         if frame.has(flags::LAST) {
             self.size_bytes = Some(frame.seq.saturating_add(u64::from(frame.payload_bytes)));
         }
-        // Frames that arrive after the last one (reordering) still count. If a frame is lost, the flow never completes.
+        // Frames that arrive after the last one (out of order) still count. If a frame is lost, the flow never
+        // completes.
         let whole = !self.completed && self.size_bytes.is_some_and(|size| self.received_bytes >= size);
         self.completed |= whole;
         Receipt { new_bytes: u32::from(frame.payload_bytes), completed: whole }
@@ -213,7 +214,7 @@ mod tests {
         assert_eq!(DatagramParameters::default().header_bytes, HEADER_BYTES);
     }
 
-    /// Returns the timestamps of the frames of a flow whose wire is always idle.
+    /// Returns the creation times of the first `most` frames of a flow whose link is always idle.
     fn stamps(parameters: DatagramParameters, flow: &FlowStart, most: usize) -> Vec<Time> {
         let mut random = Stream::new(1, 2, 3);
         let mut sender = DatagramSender::new(&Arc::new(parameters), flow);
@@ -248,7 +249,8 @@ mod tests {
         let stamps = stamps(parameters, &flow(u64::MAX), 100_001);
         let exact = u128::from(1538u64) * 100_000 * 8_000_000_000_000 / 3_333_333_333;
         assert_eq!(u128::from((stamps[100_000] - stamps[0]).as_ps()), exact);
-        // At the line rate the gap is the serialisation delay of a frame with preamble and gap: 1538 bytes at 1 Gbps.
+        // At the line rate, the gap is the serialisation delay of a frame with preamble and inter-frame gap: 1538
+        // bytes at 1 Gbps.
         let line = self::stamps(DatagramParameters::default(), &flow(u64::MAX), 2);
         assert_eq!(line[1] - line[0], Time::from_ns(12_304));
     }
@@ -277,7 +279,8 @@ mod tests {
         let count = 200_000;
         let stamps = stamps(parameters, &flow(u64::MAX), count);
         let load = count as f64 * 12.304e-6 / (stamps[count - 1] - stamps[0]).as_secs_f64();
-        // An on period contains a whole number of frames, so that its mean length grows by half a gap.
+        // The load is mean_on / (mean_on + mean_off) = 0.25. It is slightly higher because the last frame of an on
+        // period is complete: this adds half a gap to the mean on period.
         assert!((load - 0.25).abs() < 0.01, "{load}");
     }
 

@@ -5,8 +5,8 @@ use crate::parameters::parameters;
 use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
-/// Default number of header bytes of a datagram frame (`header`). A constant, because it is needed for each frame,
-/// whereas the defaults of parameters are parsed from text.
+/// Default number of header bytes of a datagram frame (`header`). A constant, because it is needed for each frame and
+/// the defaults of parameters are parsed from text.
 pub const HEADER_BYTES: u16 = 46;
 
 /// The arrival process of frames.
@@ -14,10 +14,10 @@ pub const HEADER_BYTES: u16 = 46;
 pub enum ArrivalProcess {
     /// Equal gaps.
     Constant,
-    /// Exponentially distributed gaps with the mean given by `gap` or `rate`.
+    /// Exponentially distributed gaps (Poisson process), with the mean of `gap` or `rate`.
     Poisson,
-    /// Equal gaps during exponentially distributed on periods, no frames during exponentially distributed off periods;
-    /// every on period begins with a frame.
+    /// On and off periods with exponentially distributed lengths. Frames have equal gaps during on periods, each of
+    /// which begins with a frame.
     OnOff,
 }
 
@@ -46,20 +46,20 @@ parameters! {
             default "constant",
             "constant: equal gaps; poisson: exponential gaps; on_off: equal gaps during exponential on periods",
             "usual source models";
-        /// Time from one frame's start to the next; `None`: from `rate`.
+        /// Time between the creation of two frames; `None`: computed from `rate`.
         gap: Option<Time> = "gap" time_or["from_rate"], default "from_rate",
             "(mean) time between the starts of frames; from_rate: the frame's length at `rate`",
             "PABO, sec. V: 10us";
-        /// Load on the wire, preamble and gap included; `None`: the line rate.
+        /// Rate on the wire, with preamble and inter-frame gap; `None`: the line rate.
         rate: Option<Rate> = "rate" rate_or["line"], default "line",
             "(mean) load on the wire with preamble and gap (20 B a frame); line: the port's rate; during on periods \
              for on_off",
             "IEEE 802.3, 4.4.2";
-        /// Mean of an on period.
+        /// Mean length of an on period.
         mean_on: Time = "mean_on" time, default "100us",
             "mean of an on period, on_off only",
             "choice of this project";
-        /// Mean of an off period.
+        /// Mean length of an off period.
         mean_off: Time = "mean_off" time, default "100us",
             "mean of an off period, on_off only",
             "choice of this project";
@@ -74,7 +74,7 @@ impl DatagramParameters {
     /// Checks that the values are consistent.
     ///
     /// # Errors
-    /// If a frame would have no payload or be shorter than Ethernet allows, or frames would have no gap.
+    /// If frames have no payload, are shorter than 64 bytes, or have no time between them.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(self.frame_bytes >= MIN_FRAME_BYTES, "frame", "an Ethernet frame has at least 64B")?;
         require(self.header_bytes < self.frame_bytes, "header", "`frame` needs at least one byte of payload")?;

@@ -1,5 +1,5 @@
 //! Receiver of probes: computes the strain of each train and estimates the available bandwidth from it (BART with
-//! ECCP's threshold rule). Alternatively it measures the load of links from telemetry.
+//! ECCP's strain threshold). Alternatively it computes the load of links from telemetry.
 
 use super::filter::Filter;
 use super::parameters::EccpParameters;
@@ -8,37 +8,37 @@ use crate::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
 use crate::telemetry::Hop;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// Lower bound for the variance of a strain, so that a train without noise does not have infinite weight.
+/// Lower bound of the variance of a strain, so that a train without noise does not have infinite weight.
 const MIN_VARIANCE: f64 = 1e-8;
 
-/// Estimator of one flow.
+/// Bandwidth estimator of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct Estimator {
     train: Train,
-    /// `None` before the first strained train.
+    /// Kalman filter; `None` before the first strained train.
     filter: Option<Filter>,
-    /// Rate of the fastest unstrained train in Gbps.
+    /// Rate of the fastest unstrained train, in Gbps.
     best: f64,
-    /// Telemetry of the last sample, and wire bytes of own probes received since that sample.
+    /// Telemetry at the last sample, and wire bytes of this flow's probes received since that sample.
     hops: Vec<Hop>,
     probe_wire_bytes: u64,
 }
 
-/// The train that is being received.
+/// State of the train that is being received.
 #[derive(Clone, Debug, Default)]
 struct Train {
     number: u64,
-    /// Last frame of the train: index, stamp, arrival.
+    /// Last received frame of the train: index, departure time, arrival time.
     last: Option<(u64, Time, Time)>,
     pairs: u32,
-    /// Sums over pairs: of the departure interval, of the strain and of its square.
+    /// Sums over all pairs of consecutive frames: the departure interval, the strain and its square.
     sum_in: Time,
     strain: f64,
     squares: f64,
 }
 
 impl Train {
-    /// Adds a frame of this train. Pairs with a lost or reordered frame are skipped.
+    /// Adds a frame of this train. A pair is skipped if one of its frames is lost or out of order.
     fn add(&mut self, index: u64, stamp: Time, at: Time) {
         if let Some((before, stamp_before, at_before)) = self.last
             && index == before + 1
@@ -57,7 +57,8 @@ impl Train {
 }
 
 impl Estimator {
-    /// Handles a probe. A full data frame of the flow has `frame_bytes`, and `wire_bytes` on the wire.
+    /// Handles a probe. `(frame_bytes, wire_bytes)` are the lengths of a full data frame of the flow, without and
+    /// with preamble and gap.
     pub(crate) fn on_probe(
         &mut self,
         parameters: &EccpParameters,
@@ -91,11 +92,11 @@ impl Estimator {
         }
     }
 
-    /// Evaluates the current train and sends the estimate, unless too many of its frames were lost.
+    /// Ends the current train and reports the estimated bandwidth, unless too many of its frames were lost.
     fn finish(&mut self, parameters: &EccpParameters, ctx: &mut Ctx<'_>, frame: &Frame) {
         let after = Train { number: self.train.number, ..Train::default() };
         let train = std::mem::replace(&mut self.train, after);
-        // Fewer than half of the pairs give no reliable mean.
+        // The mean of fewer than half of the pairs is unreliable.
         if train.pairs < parameters.train_frames / 2 || train.pairs == 0 {
             return;
         }
@@ -109,8 +110,8 @@ impl Estimator {
         report(parameters, ctx, frame, (available * 1e9) as u64);
     }
 
-    /// Estimates the available bandwidth in Gbps after a train at `mu` Gbps (thesis, eq. 2.4). `slope` initialises the
-    /// filter.
+    /// Returns the estimated available bandwidth in Gbps after a train at `mu` Gbps with this strain and its variance
+    /// (thesis, eq. 2.4). `slope` initialises the filter at the first strained train.
     fn estimate(&mut self, parameters: &EccpParameters, mu: f64, (strain, variance): (f64, f64), slope: f64) -> f64 {
         if strain < parameters.strain_threshold {
             self.best = self.best.max(mu);
@@ -121,9 +122,9 @@ impl Estimator {
         filter.available()
     }
 
-    /// Bandwidth in bits per second that was available since the last sample on the tightest link: the link rate minus
-    /// the load. The load includes this flow's data but not its probes, in wire bytes. `None` for the first sample and
-    /// after a change of path.
+    /// Returns the minimum bandwidth over all links, in bits per second, that was available since the last sample:
+    /// the link rate minus the load. The load is in wire bytes and includes this flow's data but not its probes.
+    /// `None` for the first sample and if the number of links has changed.
     fn measured(&mut self, hops: &[Hop], own_wire_bytes: u64, wire_per_byte: f64) -> Option<u64> {
         let before = std::mem::replace(&mut self.hops, hops.to_vec());
         let same = before.len() == hops.len() && !hops.is_empty();
@@ -137,7 +138,7 @@ impl Estimator {
     }
 }
 
-/// Sends the available bandwidth to the sender.
+/// Sends the available bandwidth to the flow's sender, in a CNP.
 fn report(parameters: &EccpParameters, ctx: &mut Ctx<'_>, frame: &Frame, bps: u64) {
     ctx.replies.push(Reply {
         kind: Kind::Cnp,
@@ -154,16 +155,17 @@ mod tests {
     use units::Rate;
     use units::random::Stream;
 
-    /// Sends trains at 50 Mbps to `most` Gbps through a queue of 10 Gbps of which `free` Gbps are available, to a
-    /// receiver whose clock is ahead; `lost` is the loss probability of a probe. Returns the last estimate in Gbps and
-    /// the number of notifications.
+    /// Sends trains at random rates from 50 Mbps to `most` Gbps through a queue of 10 Gbps with an available
+    /// bandwidth of `free` Gbps, to a receiver whose clock is 3 s ahead; `lost` is the loss probability of a probe.
+    /// Returns the mean of the last 50 estimates in Gbps, and the number of notifications.
     fn through_a_queue(free: f64, most: f64, lost: f64) -> (f64, usize) {
         let p = EccpParameters::default();
         let (mut estimator, mut random, mut replies) = (Estimator::default(), Stream::new(1, 0, 0), Vec::new());
         let (mut draws, mut now_us) = (Stream::new(2, 0, 0), 1000.0);
         for train in 1..400u64 {
             let mu = 0.05 + draws.unit() * (most - 0.05);
-            // Between two probes mu and 10 - free Gbps arrive at the queue, which is served at 10 Gbps.
+            // Between two probes, the queue receives data at mu + (10 - free) Gbps and is served at 10 Gbps, so that
+            // it grows if mu > free.
             let spacing_us = 1520.0 * 8.0 / mu / 1e3;
             let growth_us = spacing_us * ((mu - free) / 10.0).max(0.0);
             for index in 0..33u64 {
@@ -190,7 +192,8 @@ mod tests {
         let (found, reported) = through_a_queue(0.4, 1.0, 0.0);
         assert!((found - 0.4).abs() < 0.04, "{found}");
         assert_eq!(reported, 399, "each train is answered once");
-        // The available bandwidth exceeds the rate of every train: the estimate is the rate of the fastest train.
+        // The available bandwidth of 5 Gbps exceeds the rate of every train (up to 1 Gbps): the estimate is the rate
+        // of the fastest train.
         let (found, _) = through_a_queue(5.0, 1.0, 0.0);
         assert!((0.95..=1.01).contains(&found), "{found}");
     }
@@ -202,7 +205,8 @@ mod tests {
         assert!(reported > 350, "{reported}");
     }
 
-    /// A link of 10 Gbps that carried 0.9 Gbit of other traffic in 100 ms, and probes of the flow.
+    /// A link of 10 Gbps carried 0.9 Gbit of other traffic in 100 ms, and probes of the flow: only the other traffic
+    /// counts.
     #[test]
     fn a_measured_load_leaves_out_own_probes() {
         let mut estimator = Estimator::default();
@@ -220,7 +224,8 @@ mod tests {
         assert_eq!(estimator.measured(&hops[..1], 0, 1.0), None, "another way");
     }
 
-    /// Random probes in any order with any timestamps: estimates are finite, with at most one reply per train.
+    /// Random probes in any order with any timestamps: estimates are finite, and there is at most one reply per
+    /// train.
     #[test]
     fn the_estimator_keeps_its_bounds_for_any_input() {
         for seed in 0..20 {

@@ -1,29 +1,30 @@
-//! Kalman filter of BART (Ekelin et al., NOMS 2006) for the line of strain over probe rate, eps = a mu + b.
+//! Kalman filter of BART (Ekelin et al., NOMS 2006) for the line eps = a mu + b, the strain as a function of the
+//! probe rate.
 
 use super::parameters::EccpParameters;
 
-/// Estimate of the line, with `mu` in Gbps.
+/// Estimate of the line eps = a mu + b, with `mu` in Gbps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Filter {
-    /// Slope a per Gbps, and offset b.
+    /// Slope a in 1/Gbps, and offset b.
     line: [f64; 2],
     /// Covariance matrix: variance of a, covariance, variance of b.
     covariance: [f64; 3],
 }
 
 impl Filter {
-    /// A line with this slope and its zero at `mu`, with the initial variances of the parameters. Behind a FIFO queue
-    /// the slope is the inverse of the link rate.
+    /// Creates a line with this slope that is zero at `mu`, and with the initial variances of the parameters. For a
+    /// FIFO queue the slope is the inverse of the link rate.
     pub fn new(parameters: &EccpParameters, slope: f64, mu: f64) -> Filter {
         let (of_slope, of_offset) = (parameters.initial_slope_variance, parameters.initial_offset_variance);
         Filter { line: [slope, -slope * mu], covariance: [of_slope, 0.0, of_offset] }
     }
 
-    /// Updates the line with a train at `mu` Gbps: its `strain` and the `variance` of that strain, above 0.
+    /// Updates the line with the measurement of a train at `mu` Gbps: its `strain`, with the `variance` above 0.
     pub fn update(&mut self, parameters: &EccpParameters, mu: f64, strain: f64, variance: f64) {
         let [aa, ab, bb] = self.covariance;
         let (aa, bb) = (aa + parameters.noise_slope, bb + parameters.noise_offset);
-        // With H = (mu, 1): P H^T, and H P H^T + R.
+        // With the measurement matrix H = (mu, 1): P H^T, and the innovation variance H P H^T + R.
         let (of_slope, of_offset) = (aa * mu + ab, ab * mu + bb);
         let innovation_variance = mu * of_slope + of_offset + variance;
         let gain = [of_slope / innovation_variance, of_offset / innovation_variance];
@@ -33,8 +34,8 @@ impl Filter {
         self.covariance = [aa - gain[0] * of_slope, ab - gain[0] * of_offset, bb - gain[1] * of_offset];
     }
 
-    /// Available bandwidth in Gbps, the zero of the line: -b / a (thesis, eq. 2.3). 0 if the line does not rise or its
-    /// zero is negative.
+    /// Returns the available bandwidth in Gbps, the zero of the line: -b / a (thesis, eq. 2.3). 0 if the slope is not
+    /// positive or the zero is negative.
     pub fn available(&self) -> f64 {
         let [slope, offset] = self.line;
         let available = -offset / slope;
@@ -47,8 +48,8 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// A link of 10 Gbps with 6, 5 and 1.5 Gbps available (figure 2.19): with random probe rates, the estimate is
-    /// within 5 %.
+    /// A link of 10 Gbps with an available bandwidth of 6, 5 or 1.5 Gbps (figure 2.19 of the thesis): after 200
+    /// trains at random rates, the estimate is within 5 %.
     #[test]
     fn the_filter_finds_the_knee() {
         let p = EccpParameters::default();
@@ -64,7 +65,8 @@ mod tests {
         }
     }
 
-    /// With a known slope, the first train suffices for a FIFO queue: the estimate is mu - C eps.
+    /// With the slope 1 / C of a FIFO queue, one train suffices: mu = 0.2 Gbps, C = 10 Gbps and eps = 0.015 yield the
+    /// estimate mu - C eps = 0.05 Gbps.
     #[test]
     fn the_first_train_is_taken_at_its_word() {
         let p = EccpParameters::default();

@@ -1,5 +1,5 @@
 //! ECCP (Bahnasy et al., thesis, ETS Montreal, chapter 2): trains of probes estimate the available bandwidth of the
-//! path, and a sender adapts its rate so that a share of it stays available. Trains need no switch support.
+//! path. A sender adapts its rate so that some bandwidth stays available. Trains need no switch support.
 //!
 //! ```text
 //!  rate controller (here) ──data──▶ receiver
@@ -24,19 +24,20 @@ use crate::rate_control::{FlowLimits, RateController};
 use crate::rate_recovery::RateRecovery;
 use units::{Rate, Time};
 
-/// Rate of one flow.
+/// Rate control of one flow.
 #[derive(Clone, Debug)]
 pub struct Eccp {
     recovery: RateRecovery,
-    /// A_old, the ratio at the previous notification.
+    /// A_old, the available-bandwidth ratio at the previous notification.
     ratio: f64,
     /// Available bandwidth of the last notification in bits per second; `u64::MAX` before the first.
     available_bps: u64,
 }
 
 impl Eccp {
-    /// Handles a notification of `available_bps`. Returns the factor of a rate cut, if the rate must be cut (thesis,
-    /// eq. 2.5 to 2.7). The ratio is clamped to 1, since no train is faster than this share of the rate.
+    /// Handles a notification of `available_bps`. Returns the factor by which the rate must be multiplied, or `None`
+    /// if there is no cut (thesis, eq. 2.5 to 2.7). The ratio is clamped to 1, since no train is faster than `share`
+    /// of the sending rate.
     fn judge(&mut self, parameters: &EccpParameters, available_bps: u64) -> Option<f64> {
         let margin_bps = self.recovery.current().as_bps() as f64 * parameters.share;
         let ratio = (available_bps as f64 / margin_bps).clamp(0.0, 1.0);

@@ -25,19 +25,20 @@ parameters! {
         source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, \
             chapter 2";
         over: crate::roce::connection::MECHANISM;
-        /// Rate of a new flow; `None` for the highest rate of the flow.
+        /// Initial rate of a flow; `None` for the maximum rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             INITIAL_RATE[0],
             INITIAL_RATE[1];
-        /// AvT: the share of the rate that should stay available.
+        /// AvT: the available bandwidth to be left on the path, as a share of the flow's rate.
         share: f64 = "availability" share, default "0.1",
             "share AvT of the rate that stays available on the path, above 0, up to 1: the fastest train",
             "thesis, table 2.1";
-        /// A_eq: the ratio of available bandwidth to that share at which the rate is constant.
+        /// A_eq: value of the ratio A_r = available bandwidth / (AvT rate) at equilibrium, where the rate is
+        /// constant.
         equilibrium: f64 = "equilibrium" share, default "0.5",
             "part A_eq of that share in equilibrium, 0 to 1",
             "thesis, table 2.1";
-        /// w: weight of the ratio's change.
+        /// w: weight of the change of the ratio A_r in the feedback.
         weight: f64 = "weight" positive, default "2",
             "weight w of the change of that part, above 0",
             "thesis, section 2.4.1.4, as in QCN";
@@ -73,25 +74,25 @@ parameters! {
         min_probe_rate: Rate = "min_probe_rate" rate, default "50Mbps",
             "rate of the slowest train, no more than that of the sender's port",
             "thesis, table 2.1";
-        /// eps_t: a train with less strain than this counts as unstrained.
+        /// eps_t: a train with a smaller strain counts as unstrained.
         strain_threshold: f64 = "strain_threshold" share, default "0.002",
             "mean strain eps_t below which a train is not strained, 0 to 1",
             "choice of this project: a train that is too fast by a share x of the link's rate has a strain of x, and \
              the margin of four flows is 0.025 of it";
-        /// Q: variance that the slope of the line (1/Gbps) gains with each train.
+        /// Process noise Q: variance that the slope of the strain line (1/Gbps) gains with each train.
         noise_slope: f64 = "noise_slope" positive, default "0.00001",
             "variance that the slope of strain per Gbps gains with each train, above 0",
             "thesis, table 2.1: Q";
-        /// Q: variance that the offset of the line gains with each train.
+        /// Process noise Q: variance that the offset of the strain line gains with each train.
         noise_offset: f64 = "noise_offset" positive, default "0.01",
             "variance that the offset of strain gains with each train, above 0",
             "thesis, table 2.1: Q";
-        /// P: initial variance of the slope.
+        /// P: initial variance of the slope of the strain line.
         initial_slope_variance: f64 = "initial_slope_variance" positive, default "1",
             "variance of the slope before the first strained train, above 0; the slope starts at one over the rate of \
              the sender's port",
             "thesis, table 2.1: P; start value: choice of this project";
-        /// P: initial variance of the offset.
+        /// P: initial variance of the offset of the strain line.
         initial_offset_variance: f64 = "initial_offset_variance" positive, default "100",
             "variance of the offset before the first train that is strained, above 0",
             "thesis, table 2.1: P";
@@ -100,7 +101,7 @@ parameters! {
             "length of a notification",
             "InfiniBand specification, annex A17.9";
     }
-    /// Parameters of the recovery.
+    /// Parameters of the rate recovery.
     group recovery: RecoveryParameters { hyper_by_stage: false, half_after_recovery: true } {
         byte_counter_bytes = "byte_counter" bytes, default "750KB",
             "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after fast \
@@ -125,7 +126,7 @@ parameters! {
 }
 
 impl EccpParameters {
-    /// Returns whether the load of the links is measured by telemetry.
+    /// Returns whether the available bandwidth is computed from telemetry.
     pub(super) fn measures(&self) -> bool {
         self.estimate == BandwidthSource::Measured
     }

@@ -1,4 +1,4 @@
-//! Probe sender: trains of frames at random rates, each stamped at departure.
+//! Probe sender: trains of probes at random rates, each probe stamped with its departure time.
 
 use super::parameters::{BandwidthSource, EccpParameters};
 use crate::endpoint::{Ctx, Segment};
@@ -10,11 +10,11 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 pub struct ProbeSender {
     /// Rate of the sender's port.
     line: Rate,
-    /// Number of trains begun, number of unsent frames of the current train, and the time between these frames.
+    /// Number of trains begun, number of unsent probes of the current train, and the time between two probes of it.
     trains: u64,
     left: u32,
     spacing: Time,
-    /// Start of the current train, and earliest departure of the next frame.
+    /// Start of the current train, and earliest departure of the next probe.
     began: Time,
     next: Time,
     /// Time of the next telemetry sample; [`Time::MAX`] if bandwidth is estimated from trains.
@@ -22,7 +22,7 @@ pub struct ProbeSender {
 }
 
 impl ProbeSender {
-    /// Makes the probe sender of a flow that starts at `start` on a port of rate `line`.
+    /// Creates the probe sender of a flow that starts at `start` on a port of rate `line`.
     pub(crate) fn new(parameters: &EccpParameters, line: Rate, start: Time) -> ProbeSender {
         let next_sample = if parameters.estimate == BandwidthSource::Measured { start } else { Time::MAX };
         ProbeSender { line, trains: 0, left: 0, spacing: Time::ZERO, began: start, next: start, next_sample }
@@ -33,7 +33,8 @@ impl ProbeSender {
         self.next.min(self.next_sample)
     }
 
-    /// Returns the probe that is due, if any. Called when the wire is free; `rate` is the flow's sending rate for data.
+    /// Returns the probe that is due, if any. Called when the port is idle; `rate` is the flow's current rate of
+    /// data.
     pub(crate) fn poll(&mut self, parameters: &EccpParameters, ctx: &mut Ctx<'_>, rate: Rate) -> Option<Segment> {
         let now = ctx.now;
         let probe = Segment { kind: Kind::Probe, stamp: now, class: parameters.probe_class, ..Segment::default() };
@@ -55,12 +56,13 @@ impl ProbeSender {
             self.began = now;
         }
         let frames = u64::from(parameters.train_frames);
-        // The receiver computes train number and frame index from `seq`.
+        // The receiver computes the number of the train and the index of the probe from `seq`.
         let seq = self.trains * frames + (frames - u64::from(self.left));
         self.left -= 1;
         self.next = now.saturating_add(self.spacing);
         if self.left == 0 {
-            // At the next multiple of the train interval, or right after this train if it took longer.
+            // The next train starts one train interval after the start of this train, or right after its end if it
+            // takes longer.
             self.next = self.next.max(self.began.saturating_add(parameters.train_interval));
         }
         let detail = Detail::number(self.line.as_bps());
@@ -68,7 +70,7 @@ impl ProbeSender {
     }
 }
 
-/// Earliest instant after `now` at a multiple of `interval` after `before`.
+/// Returns the earliest time after `now` that is `before` plus a multiple of `interval`.
 fn later(before: Time, interval: Time, now: Time) -> Time {
     let missed = (now - before).as_ps() / interval.as_ps().max(1);
     before.saturating_add(Time::from_ps(interval.as_ps().saturating_mul(missed + 1)))
@@ -79,7 +81,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Returns all probes within `span`, polled when due.
+    /// Returns all probes until `span` of a sender that is polled exactly when a probe is due.
     fn probes(parameters: &EccpParameters, rate: Rate, span: Time) -> Vec<Segment> {
         let mut sender = ProbeSender::new(parameters, Rate::from_gbps(10), Time::ZERO);
         let (mut random, mut replies, mut sent) = (Stream::new(5, 0, 0), Vec::new(), Vec::new());
@@ -90,7 +92,8 @@ mod tests {
         sent
     }
 
-    /// The rates of trains are uniform from 50 Mbps to a tenth of the sending rate; trains of 33 frames do not overlap.
+    /// At 10 Gbps, the train rates are uniform from 50 Mbps to 1 Gbps (a tenth of the flow's rate), with a mean of
+    /// 525 Mbps; trains of 33 probes do not overlap.
     #[test]
     fn trains_go_at_random_rates_one_after_the_other() {
         let p = EccpParameters::default();
@@ -112,14 +115,16 @@ mod tests {
         assert!(starts.windows(2).all(|pair| pair[1] - pair[0] >= p.train_interval));
     }
 
-    /// Equation 2.1: if trains follow each other without a gap, probes take half of a tenth of the rate on average.
+    /// Equation 2.1: the mean rate of trains is half of a tenth of the flow's rate. If trains follow each other
+    /// without a gap, probes use less than this twentieth.
     #[test]
     fn probes_cost_a_twentieth_of_the_rate() {
         let p = EccpParameters { train_interval: Time::from_us(1), ..EccpParameters::default() };
         let rate = Rate::from_gbps(10);
         let sent = probes(&p, rate, Time::from_s(2));
         let share = sent.len() as f64 * 1520.0 * 8.0 / 2.0 / rate.as_bps() as f64;
-        // Slow trains last longer: the mean over time is the harmonic mean of the rates, below that of the trains.
+        // Slow trains last longer, so that the mean over time is the harmonic mean of the train rates, which is below
+        // their arithmetic mean.
         let (least, most) = (0.05_f64, 1.0_f64);
         let harmonic = (most - least) / (most / least).ln() / 10.0;
         assert!((share / harmonic - 1.0).abs() < 0.1 && share < 0.05, "{share} for {harmonic}");
@@ -134,7 +139,7 @@ mod tests {
         assert!(samples.iter().enumerate().all(|(at, probe)| probe.stamp == Time::from_ms(at as u64)));
     }
 
-    /// Late or too frequent polls never cause two probes at once or a missing probe.
+    /// With late and with unnecessary polls, no probe is missing and none is sent twice.
     #[test]
     fn late_and_needless_questions_do_no_harm() {
         let p = EccpParameters { estimate: BandwidthSource::Measured, ..EccpParameters::default() };

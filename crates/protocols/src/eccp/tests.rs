@@ -17,7 +17,8 @@ fn cnp(available_bps: u64) -> Frame {
     Frame { kind: Kind::Cnp, detail: Detail::available(available_bps), ..Frame::default() }
 }
 
-/// At 4 Gbps the availability share of 0.1 is 400 Mbps, and the equilibrium is half of that: 200 Mbps.
+/// At 4 Gbps with AvT = 0.1 the margin is 400 Mbps. The ratio is the available bandwidth over the margin; at
+/// equilibrium it is 0.5 (200 Mbps). Cut factor: 1 + Gd (ratio - 0.5 + w (ratio - ratio before)).
 #[test]
 fn the_rate_is_cut_by_offset_and_fall_of_the_ratio() {
     let p = EccpParameters::default();
@@ -43,14 +44,16 @@ fn a_cut_sets_the_target_and_the_stages_bring_it_back() {
     let p = EccpParameters::default();
     let mut flow = flow(&p, 8);
     (0..2).for_each(|_| flow.on_cnp(&p, Time::ZERO, &cnp(0)));
-    // A feedback of -2.5 halves the rate, the maximum cut; -0.5, with an unchanged ratio, removes 25/64.
+    // From 8 Gbps, the first CNP has a feedback of -0.5 - 2 * 1 = -2.5 and halves the rate, the maximum cut. The
+    // second one has an unchanged ratio and a feedback of -0.5, which removes Gd / 2 = 25/64.
     assert_eq!(
         (flow.recovery.current(), flow.recovery.target()),
         (Rate::from_bps(2_437_500_000).unwrap(), Rate::from_gbps(4))
     );
     assert_eq!(flow.next_change(), Time::from_ms(5));
     assert_eq!(flow.rate(&p, Time::from_ms(5)), Rate::from_bps(3_218_750_000).unwrap());
-    // After five stages the stage length is halved, and the target rises.
+    // After the five stages of fast recovery, the stage length is halved and the target rate rises by 5 Mbps per
+    // stage.
     flow.rate(&p, Time::from_ms(25));
     assert_eq!(flow.next_change(), Time::from_us(27_500));
     assert_eq!(flow.recovery.target(), Rate::from_mbps(4005));

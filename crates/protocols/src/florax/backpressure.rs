@@ -1,4 +1,4 @@
-//! The congested output port: selects the flows to pause, their rates, and the time to resume them.
+//! Backpressure of a congested output port: selects the flows to pause, the rates to permit, and the time to resume.
 
 use super::destination::Senders;
 use super::fair::{Demand, fair_rates};
@@ -9,11 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use units::{Rate, Time};
 
-/// Number of entries that are checked for inactivity before a new entry is added. More than one, so that inactive
-/// entries are removed faster than new ones are added; constant, so that a new flow costs constant time.
+/// Number of table entries that are checked for inactivity before a new entry is added. More than one, so that
+/// inactive entries are removed faster than new entries are added; constant, so that a new flow takes constant time.
 const MAX_EXAMINED: usize = 8;
-/// After an evaluation without an XOFF, the next (table entries / this) frames cause no evaluation. So the average cost
-/// per frame is at most this many table entries, for any number of flows.
+/// After an evaluation without an XOFF, the port skips the evaluation for (number of table entries) /
+/// `LOOKS_PER_FRAME` frames. Hence the mean cost per frame is at most that of `LOOKS_PER_FRAME` table entries, for
+/// any number of flows.
 const LOOKS_PER_FRAME: usize = 16;
 
 /// Backpressure of one output port.
@@ -22,26 +23,26 @@ pub struct OutputBackpressure {
     pub(super) flows: BTreeMap<HostPair, Flow>,
     /// Flows of `flows` with an entry in the XOFF table.
     pub(super) stopped: BTreeSet<HostPair>,
-    /// The current upper threshold.
+    /// Current upper threshold.
     upper: u64,
     /// Time until which all active flows are paused, except those in `fresh`.
     all_stopped_until: Time,
-    /// Flows that became active while all others were paused. The list avoids a check of the whole table for each of
-    /// these flows, whose total cost would be quadratic.
+    /// Flows that became active while all other active flows were paused. Without this list, each of these flows
+    /// would require a check of the whole table: quadratic total cost.
     fresh: Vec<HostPair>,
-    /// Frames that pass before the next evaluation of the thresholds.
+    /// Number of frames until the next evaluation of the flows.
     patience: usize,
-    /// Table entry after which the next search for an inactive flow starts.
+    /// Table entry at which the last search for inactive flows ended.
     cursor: HostPair,
     demands: Vec<Demand>,
     rates: Vec<u64>,
     pub(super) statistics: BackpressureStatistics,
-    /// Rates of flows, for backpressure by destination.
+    /// Rate estimates of flows, for backpressure by destination.
     pub(super) senders: Senders,
 }
 
 impl Flow {
-    /// Counts a frame of the flow, see [`OutputBackpressure::count`].
+    /// Counts a frame of the flow; see [`OutputBackpressure::count`].
     #[inline]
     fn passes(
         &mut self,
@@ -85,7 +86,7 @@ impl OutputBackpressure {
         }
     }
 
-    /// Returns the table entry of a frame from `src` to `dst`.
+    /// Returns the key of the table entry for frames from `src` to `dst`.
     #[inline]
     pub fn pair(parameters: &BackpressureParameters, src: u32, dst: u32) -> HostPair {
         match parameters.target {
@@ -109,10 +110,10 @@ impl OutputBackpressure {
         }
     }
 
-    /// Counts a frame of `bytes` wire bytes from the input `port` to this output with the link rate `rate`, and updates
-    /// the flow's rate estimate. Returns false if the flow exceeds the rate of its XOFF, so that the frame must be
-    /// dropped. `slack_bytes` is the largest frame in wire bytes. If a paused flow uses a new input port, an XOFF for
-    /// that port is added to `requests`.
+    /// Counts a frame of `bytes` wire bytes from the input `port` to this output, whose link rate is `rate`, and
+    /// updates the flow's rate estimate. Returns false if the flow exceeds the permitted rate of its XOFF, so that
+    /// the frame must be dropped. `slack_bytes` is the maximum frame length in wire bytes. If a paused flow uses a
+    /// new input port, an XOFF for this port is added to `requests`.
     pub fn count(
         &mut self,
         parameters: &BackpressureParameters,
@@ -121,10 +122,10 @@ impl OutputBackpressure {
         rate: Rate,
         requests: &mut Vec<PauseRequest>,
     ) -> bool {
-        // The common case needs one table lookup.
+        // In the common case, the flow has a table entry and one lookup suffices.
         if let Some(flow) = self.flows.get_mut(&pair) {
             if now < self.all_stopped_until && !flow.is_active(now, parameters.burst_gap) {
-                // The flow was inactive when all active flows were paused.
+                // The flow was inactive, and therefore not paused, when all active flows were paused.
                 self.fresh.push(pair);
             }
             return flow.passes(parameters, (now, port, pair), (bytes, slack_bytes), rate, requests);
@@ -137,7 +138,8 @@ impl OutputBackpressure {
         flow.passes(parameters, (now, port, pair), (bytes, slack_bytes), rate, requests)
     }
 
-    /// Adds an entry for a new flow, after removal of some inactive ones. Returns false if the table is full.
+    /// Adds an entry for a new flow, after the removal of inactive entries among those checked. Returns false if the
+    /// table is full.
     fn make_room(&mut self, parameters: &BackpressureParameters, now: Time, pair: HostPair) -> bool {
         let mut silent = Vec::new();
         let behind = (Bound::Excluded(self.cursor), Bound::Unbounded);
@@ -171,8 +173,8 @@ impl OutputBackpressure {
         }
     }
 
-    /// Compares the queue length `occupancy` with the thresholds after a frame of `pair` was queued. Adds the resulting
-    /// XOFFs to `requests`.
+    /// Evaluates the thresholds at a queue length of `occupancy`, after a frame of `pair` was enqueued. Adds the
+    /// resulting XOFFs to `requests`.
     pub fn decide(
         &mut self,
         parameters: &BackpressureParameters,
@@ -185,7 +187,7 @@ impl OutputBackpressure {
         if parameters.target == StopTarget::Destinations {
             if occupancy > parameters.upper {
                 if !self.flows.contains_key(&pair) {
-                    // No table entry: send an XOFF without a record; it ends by expiry.
+                    // The flow has no table entry: its XOFF is not recorded, and ends by expiry.
                     requests.push(PauseRequest { port, pair, rate_bps: Some(0) });
                 }
                 self.stop_destination(parameters, now, occupancy, switch, requests);
@@ -196,7 +198,7 @@ impl OutputBackpressure {
         let everybody = occupancy > if flows { parameters.max_upper } else { parameters.upper };
         if everybody {
             if !self.flows.contains_key(&pair) {
-                // No table entry: send an XOFF without a record; it ends by expiry.
+                // The flow has no table entry: its XOFF is not recorded, and ends by expiry.
                 requests.push(PauseRequest { port, pair, rate_bps: Some(0) });
             }
             if now >= self.all_stopped_until {
@@ -238,7 +240,7 @@ impl OutputBackpressure {
         self.fresh.clear();
     }
 
-    /// Like [`OutputBackpressure::stop_whole_port`], for the flows that became active since its last call.
+    /// Pauses the flows that became active since the last call of [`OutputBackpressure::stop_whole_port`].
     fn stop_fresh(
         &mut self,
         parameters: &BackpressureParameters,
@@ -249,7 +251,7 @@ impl OutputBackpressure {
         let mut fresh = std::mem::take(&mut self.fresh);
         fresh.sort_unstable();
         for pair in fresh.drain(..) {
-            // The flow may have lost its table entry, or been paused, since it was added to `fresh`.
+            // Since it was added to `fresh`, the flow may have lost its table entry or may have been paused.
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
             if flow.is_active(now, parameters.burst_gap) && flow.blocked_until(now).is_none() {
                 flow.request_rate(parameters, now, (pair, 0), switch, requests, &mut self.statistics);
@@ -264,8 +266,8 @@ impl OutputBackpressure {
         self.statistics.max_stopped_flows = self.statistics.max_stopped_flows.max(self.stopped.len() as u64);
     }
 
-    /// Sends XOFF to the flows that exceed their fair share or the rate to which the next switch holds them. Returns
-    /// whether there were any.
+    /// Sends an XOFF to each flow that exceeds its fair share or the rate to which the next switch limits it. Returns
+    /// whether there was such a flow.
     fn stop_congesting(
         &mut self,
         parameters: &BackpressureParameters,
@@ -277,7 +279,7 @@ impl OutputBackpressure {
         let (mut demands, mut rates) = (std::mem::take(&mut self.demands), std::mem::take(&mut self.rates));
         demands.clear();
         for (&pair, flow) in self.flows.iter().filter(|(_, flow)| flow.is_active(now, parameters.burst_gap)) {
-            // A flow that the next switch holds can use no more of this link than its held rate.
+            // A flow that the next switch limits to a rate can use no more than that rate of this link.
             let useful = switch.held_bps(pair).unwrap_or(u64::MAX);
             let agreed_bps = switch.agreed_bps(pair);
             demands.push(Demand { pair, rate_bps: flow.rate_bps(now).min(useful), agreed_bps });
@@ -297,8 +299,8 @@ impl OutputBackpressure {
         requests.len() > before
     }
 
-    /// Handles the departure of a frame, after which the buffer holds `occupancy`. If it is below the lower threshold,
-    /// adds XONs to `requests`.
+    /// Handles the departure of a frame that leaves `occupancy` in the buffer. If this is below the lower threshold,
+    /// adds XONs for all paused flows to `requests`.
     pub fn on_departure(
         &mut self,
         parameters: &BackpressureParameters,
@@ -322,7 +324,7 @@ impl OutputBackpressure {
         }
     }
 
-    /// Resumes these flows, unless their XOFF has expired.
+    /// Adds XONs for these flows to `requests`, except for flows whose XOFF has expired.
     pub(super) fn resume(&mut self, now: Time, stopped: BTreeSet<HostPair>, requests: &mut Vec<PauseRequest>) {
         for pair in stopped {
             let Some(flow) = self.flows.get_mut(&pair) else { continue };
@@ -336,8 +338,8 @@ impl OutputBackpressure {
         }
     }
 
-    /// Extends the XOFFs in force at `now` by the expiry, and adds them to `requests` for every input port of each
-    /// flow. Returns false if none is in force.
+    /// Renews the XOFFs in force at `now`: they expire `expiry` after `now`, and are added to `requests` for every
+    /// input port of each flow. Returns false if no XOFF is in force.
     pub fn renew(&mut self, parameters: &BackpressureParameters, now: Time, requests: &mut Vec<PauseRequest>) -> bool {
         let until = now.saturating_add(parameters.expiry);
         let before = requests.len();

@@ -39,7 +39,7 @@ const fn pair(src: u32) -> HostPair {
     HostPair { src, dst: 9 }
 }
 
-/// Flows 1 and 2 send at 80 and 20 Mbps for 6 ms. Returns the output port's state and the end time.
+/// Flows 1 and 2 send at 80 and 20 Mbps to host 9 for 6 ms. Returns the state of the output port, and the end time.
 fn two_flows(parameters: &BackpressureParameters) -> (OutputBackpressure, Time) {
     let mut output = OutputBackpressure::new(parameters);
     let mut requests = Vec::new();
@@ -73,7 +73,8 @@ fn only_the_flow_above_its_share_is_stopped() {
     let parameters = parameters(StopTarget::Flows);
     let (mut output, now) = two_flows(&parameters);
     assert_eq!(decide(&mut output, &parameters, now, 50), []);
-    // Fair shares of 90 Mbps for demands of 80 and 20 Mbps: flow 2 gets its 20 Mbps, so that 70 Mbps remain for flow 1.
+    // Max-min fair shares of 90 Mbps for demands of 80 and 20 Mbps: flow 2 gets its 20 Mbps, so that 70 Mbps remain
+    // for flow 1.
     assert_eq!(
         decide(&mut output, &parameters, now, 51),
         [PauseRequest { port: 1, pair: pair(1), rate_bps: Some(70_000_000) }]
@@ -93,7 +94,8 @@ fn above_the_last_threshold_everybody_is_blocked_once() {
         decide(&mut output, &parameters, now, 91).iter().map(|call| (call.port, call.rate_bps)).collect();
     assert_eq!(blocked, [(1, Some(0)), (2, Some(0))]);
     assert_eq!(decide(&mut output, &parameters, now, 95), []);
-    // Below the lower threshold both resume, and the upper threshold returns to its initial value.
+    // Both flows resume only below the lower threshold of 25, where the upper threshold returns to its initial value
+    // of 50.
     let mut requests = Vec::new();
     output.on_departure(&parameters, now, 25, &Alone, &mut requests);
     assert_eq!(requests, []);
@@ -127,7 +129,7 @@ fn what_comes_despite_an_xoff_is_dropped_after_its_grace() {
     };
     assert!((0..20).all(|at| passes(at * 20)), "in flight when it was stopped");
     assert_eq!((25..45).filter(|at| passes(at * 20)).count(), 2, "two frames of slack");
-    // The XOFF of the flow has expired without an XON.
+    // After 5 ms the XOFF of the flow has expired, without an XON.
     assert!(passes(5_000));
 }
 
@@ -152,7 +154,8 @@ fn a_flow_that_is_held_further_on_is_stopped_at_that_rate() {
     let (mut output, now) = two_flows(&parameters);
     let mut requests = Vec::new();
     output.decide(&parameters, (now, 1, pair(1)), 51, Rate::from_mbps(90), &Held, &mut requests);
-    // The next switch holds flow 2 to 5 Mbps, so that 85 of 90 Mbps remain: flow 1 with 80 Mbps gets no XOFF.
+    // The next switch limits flow 2 to 5 Mbps, so that 85 of 90 Mbps remain for flow 1, which sends at 80 Mbps and
+    // gets no XOFF.
     assert_eq!(requests, [PauseRequest { port: 2, pair: pair(2), rate_bps: Some(5_000_000) }]);
 }
 
@@ -169,14 +172,14 @@ fn flows_beyond_a_full_table_are_paused_together() {
     output.decide(&parameters, third, 91, LINK, &Alone, &mut requests);
     assert_eq!(requests[0], PauseRequest { port: 3, pair: pair(3), rate_bps: Some(0) });
     assert_eq!((output.flows(), output.statistics(now).0.untracked), (2, 1));
-    // A new flow reuses the entry of an inactive flow.
+    // After the idle timeout, a new flow replaces the entries of inactive flows.
     let later = (now + Time::from_ms(16), 3, pair(3));
     assert!(output.count(&parameters, later, (FRAME, FRAME), LINK, &mut requests));
     assert_eq!((output.flows(), output.statistics(later.0).0.untracked), (1, 1));
 }
 
-/// Under random operations: tables keep their bounds, paused flows resume or their XOFFs expire, requests use only
-/// input ports of the flow, and the upper threshold stays between `upper` and `max_upper`.
+/// Random frames, departures and queue lengths: tables keep their limits, every XOFF ends by an XON or by expiry,
+/// requests use only input ports of the flow, and the upper threshold stays between `upper` and `max_upper`.
 #[test]
 fn random_operations() {
     for seed in 0..60 {
@@ -211,8 +214,8 @@ fn random_operations() {
     }
 }
 
-/// A flow that becomes active while all others are paused gets its own XOFF, without new XOFFs for the others. This
-/// holds for a new flow and for a flow that was inactive when the others were paused.
+/// A flow that becomes active while all others are paused gets its own XOFF, without new XOFFs for the others. Flow 4
+/// is such a flow, and so is flow 3, which was inactive when the others were paused.
 #[test]
 fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
     let parameters = parameters(StopTarget::Flows);
@@ -228,20 +231,20 @@ fn who_comes_while_everybody_is_stopped_is_stopped_alone() {
     let mut counted = Vec::new();
     output.count(&parameters, (Time::ZERO, 3, pair(3)), (FRAME, FRAME), LINK, &mut counted);
     output.count(&parameters, (Time::from_us(11_000), 2, pair(2)), (FRAME, FRAME), LINK, &mut counted);
-    // Flow 3 has been idle for longer than `burst_gap`, so it gets no XOFF.
+    // Flow 3 has been idle for longer than `burst_gap` (10 ms), so that it is inactive and gets no XOFF.
     assert_eq!(come(&mut output, 11_000, 1), [(1, Some(0)), (2, Some(0))]);
     assert_eq!(come(&mut output, 11_001, 1), []);
     assert_eq!(come(&mut output, 11_002, 3), [(3, Some(0))]);
     assert_eq!(come(&mut output, 11_003, 4), [(4, Some(0))]);
     assert_eq!(come(&mut output, 11_004, 4), []);
-    // When the pause of flow 1 expires at 16,000 us, all flows are checked again; each flow whose pause has expired
-    // gets a new XOFF.
+    // The pauses of flows 1 and 2 expire at 16,000 us. Then all flows are checked again: each active flow whose pause
+    // has expired gets a new XOFF.
     assert_eq!(come(&mut output, 16_001, 4), [(1, Some(0)), (2, Some(0))]);
     assert_eq!(come(&mut output, 16_003, 4), [(3, Some(0)), (4, Some(0))]);
 }
 
-/// One flow sends 80 Mbps to host 9 through port 1, five flows send 20 Mbps each to host 8 through ports 2 to 6: the
-/// total rate to host 8 is higher.
+/// One flow sends at 80 Mbps to host 9 through port 1; five flows send at 20 Mbps each to host 8 through ports 2 to
+/// 6. The total rate to host 8 (100 Mbps) is higher than that to host 9.
 fn one_aggressor(parameters: &BackpressureParameters) -> (OutputBackpressure, Time) {
     let mut output = OutputBackpressure::new(parameters);
     for at in 0..40u64 {
@@ -261,7 +264,8 @@ fn one_aggressor(parameters: &BackpressureParameters) -> (OutputBackpressure, Ti
     (output, Time::from_us(150 * 40))
 }
 
-/// A next switch that holds host 9, because of which this number of frames to host 9 waits at the output port.
+/// A next switch that pauses frames to host 9, so that the given number of frames to host 9 waits at the output port.
+/// No frame waits for it if the number is 0.
 struct Holds(u64);
 impl Neighbours for Holds {
     fn held_bps(&self, to: HostPair) -> Option<u64> {
@@ -278,7 +282,7 @@ impl Neighbours for Holds {
     }
 }
 
-/// Returns the (port, destination) pairs of the XOFFs after a frame to host 8 arrived at queue length `occupancy`.
+/// Returns the (port, destination) pairs of the XOFFs that a frame to host 8 causes at a queue length of `occupancy`.
 fn stops_sent(
     output: &mut OutputBackpressure,
     parameters: &BackpressureParameters,
@@ -292,8 +296,8 @@ fn stops_sent(
     requests.iter().map(|call| (call.port, call.pair.dst)).collect()
 }
 
-/// The rate of the single flow decides, not the total rate of a destination. The next XOFF is sent only after the
-/// previous one has taken effect.
+/// The destination of the flow with the highest rate (host 9) is paused, although the total rate to host 8 is higher.
+/// The next XOFF is sent only after the first has taken effect, 500 us later.
 #[test]
 fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
     let parameters = parameters(StopTarget::Destinations);
@@ -305,7 +309,7 @@ fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
         [],
         "what was on its way still comes"
     );
-    // The first XOFF was not enough: after the grace period, pause the next destination.
+    // After the grace period the queue is still above the threshold, so that the next destination is paused.
     let all = (2..=6).map(|port| (port, 8)).collect::<Vec<_>>();
     assert_eq!(stops_sent(&mut output, &parameters, now + Time::from_us(500), 51, 0), all);
     assert_eq!(stops_sent(&mut output, &parameters, now + Time::from_us(2_000), 99, 0), [], "nobody is left");
@@ -316,8 +320,8 @@ fn the_destination_of_the_most_aggressive_flow_is_stopped_and_no_other() {
     assert!(requests.len() == 6 && requests.iter().all(|call| call.rate_bps.is_none()));
 }
 
-/// Frames that wait because the next switch holds their destination do not indicate congestion of this port. They cause
-/// an XOFF for that destination only.
+/// Frames that wait because the next switch has paused their destination do not indicate congestion of this port.
+/// They cause an XOFF for this destination only.
 #[test]
 fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
     let parameters = parameters(StopTarget::Destinations);
@@ -330,8 +334,9 @@ fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
         5,
         "51 wait: the port is congested itself"
     );
-    // Lower threshold 25. Destination 8 resumes at 24 frames without those held for 9. Destination 9 counts its held
-    // frames: it resumes at 20 + 4, not at 20 + 5.
+    // The lower threshold is 25. Destination 8 resumes at 24 frames plus those that the next switch holds for
+    // destination 9. The held frames count for destination 9, which resumes at a queue length of 20 + 4, not of 20 +
+    // 5.
     let mut resumed = |occupancy, holds| {
         let mut requests = Vec::new();
         output.on_departure(&parameters, later, occupancy, &Holds(holds), &mut requests);
@@ -342,7 +347,7 @@ fn frames_that_the_next_switch_holds_stop_their_own_destination_alone() {
     assert_eq!(resumed(20 + 4, 20), BTreeSet::from([9]));
 }
 
-/// A renewal extends the XOFFs in force by the expiry, through every input port. Resumed flows get no XOFF.
+/// A renewal extends the XOFFs in force by `expiry`, at every input port. After the XON there is no XOFF to renew.
 #[test]
 fn a_renewal_extends_what_is_in_force() {
     let parameters = BackpressureParameters { renewed: true, ..parameters(StopTarget::WholePort) };

@@ -1,4 +1,4 @@
-//! Backpressure by destination: pauses the destination of the flow with the highest rate.
+//! Backpressure by destination: pauses traffic to the destination of the flow with the highest rate.
 
 use super::backpressure::OutputBackpressure;
 use super::parameters::BackpressureParameters;
@@ -7,19 +7,19 @@ use super::table::{Flow, HostPair};
 use std::collections::BTreeMap;
 use units::{Rate, Time};
 
-/// Rate estimates of the flows at a port with backpressure by destination.
+/// Rate estimates of the flows through a port with backpressure by destination.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Senders {
-    /// Rate estimates, to find the most aggressive flow.
+    /// Rate estimate of each flow, by source and destination.
     flows: BTreeMap<HostPair, Flow>,
     /// Time of the last removal of inactive flows.
     swept_at: Time,
-    /// Time at which the last XOFF has taken effect. Until then no further XOFF is sent, even if the queue grows.
+    /// Time by which the last XOFF has taken effect. Until then no further XOFF is sent, even if the queue grows.
     settled_at: Time,
 }
 
 impl Senders {
-    /// Counts a frame of `bytes` wire bytes of the flow `pair` from `port`.
+    /// Counts a frame of `bytes` wire bytes of the flow `pair` from the input `port`.
     pub fn count(
         &mut self,
         parameters: &BackpressureParameters,
@@ -28,7 +28,8 @@ impl Senders {
         rate: Rate,
     ) {
         if self.flows.len() >= parameters.flows as usize && !self.flows.contains_key(&pair) {
-            // One sweep per `burst_gap` suffices: flows become inactive after that time only.
+            // One search for inactive flows per `burst_gap` suffices, because flows become inactive only after that
+            // time.
             if now < self.swept_at.saturating_add(parameters.burst_gap) {
                 return;
             }
@@ -42,7 +43,8 @@ impl Senders {
         flow.count(now, port, bytes, rate.serialise(bytes), parameters.burst_gap);
     }
 
-    /// Returns the destination of the flow with the highest rate, among the destinations for which `may` holds.
+    /// Returns the destination of the active flow with the highest rate, among the destinations for which `may` is
+    /// true.
     fn most_aggressive(
         &self,
         now: Time,
@@ -56,16 +58,16 @@ impl Senders {
 }
 
 impl OutputBackpressure {
-    /// Returns the part of `occupancy` that indicates congestion of this port itself: frames that wait because the next
-    /// switch holds their destination do not count once this port has paused that destination.
+    /// Returns the part of `occupancy` that indicates congestion of this port itself: without the frames to
+    /// destinations that this port has paused and that wait because the next switch has paused their destination.
     fn congestion(&self, now: Time, occupancy: u64, switch: &impl Neighbours) -> u64 {
         let live = |to: &&HostPair| self.flows.get(to).is_some_and(|flow| flow.blocked_until(now).is_some());
         occupancy.saturating_sub(self.stopped.iter().filter(live).map(|&to| switch.held(to)).sum())
     }
 
-    /// If the upper threshold is exceeded and the last XOFF has taken effect, pauses the destination of the flow with
-    /// the highest rate. Candidates are the destinations that the next switch does not hold; if the occupancy without
-    /// frames that wait for the next switch is not above the upper threshold, the destinations that it holds.
+    /// If the last XOFF has taken effect and the congestion exceeds the upper threshold, pauses the destination of
+    /// the flow with the highest rate. If the occupancy without all frames held by the next switch exceeds the
+    /// threshold, candidates are the destinations that the next switch does not hold, otherwise those that it holds.
     pub(super) fn stop_destination(
         &mut self,
         parameters: &BackpressureParameters,
@@ -89,8 +91,8 @@ impl OutputBackpressure {
         self.note_stopped();
     }
 
-    /// Handles the departure of a frame, after which the buffer holds `occupancy`: resumes each paused destination for
-    /// which the congestion plus its waiting frames is below the lower threshold.
+    /// Handles the departure of a frame that leaves `occupancy` in the buffer: resumes each paused destination for
+    /// which the congestion, plus its frames held by the next switch, is below the lower threshold.
     pub(super) fn resume_destinations(
         &mut self,
         parameters: &BackpressureParameters,

@@ -13,16 +13,18 @@ pub struct Demand {
     pub agreed_bps: u64,
 }
 
-/// Sorts `demands` by demand per weight, and writes the max-min fair share of each flow of the link rate `link_bps` to
-/// `rates`, in the same order: the flow's demand if possible, else its weighted part of the remaining capacity. The
-/// weight of a flow is its committed rate; without one, it is the link rate divided by the number of flows.
+/// Computes the weighted max-min fair shares of the link rate `link_bps`. Sorts `demands` by demand per weight, and
+/// writes the share of each flow to `rates`, in the same order: its demand if that is less than its weighted part of
+/// the remaining capacity, else this part. The weight of a flow is its committed rate; without one, it is the link
+/// rate divided by the number of flows.
 ///
 /// The example of the paper, section 4.1.2: demands of 90 and 30 Mbps on a link of 110 Mbps get 80 and 30 Mbps; with
 /// committed rates of 100 and 10 Mbps they get 90 and 20 Mbps.
 pub fn fair_rates(link_bps: u64, demands: &mut [Demand], rates: &mut Vec<u64>) {
     let ordinary = (link_bps / demands.len().max(1) as u64).max(1);
     let weight = |demand: &Demand| if demand.agreed_bps > 0 { demand.agreed_bps } else { ordinary };
-    // The smallest demand per weight is satisfied first. The comparison multiplies crosswise, without division.
+    // Flows with the smallest demand per weight come first. Cross-multiplication compares the ratios without
+    // division.
     demands.sort_by(|a, b| {
         let (left, right) =
             (u128::from(a.rate_bps) * u128::from(weight(b)), u128::from(b.rate_bps) * u128::from(weight(a)));
@@ -61,14 +63,16 @@ mod tests {
     fn the_papers_example() {
         assert_eq!(rates(110, &[demand(1, 90, 0), demand(2, 30, 0)]), [(1, 80), (2, 30)]);
         assert_eq!(rates(110, &[demand(1, 90, 100), demand(2, 30, 10)]), [(1, 90), (2, 20)]);
-        // Flow 2 exceeds its committed rate by the capacity that flow 1 does not demand.
+        // On 110 Mbps, flow 1 demands 20 of its committed 100 Mbps. Flow 2 gets the rest, more than its committed 10
+        // Mbps.
         assert_eq!(rates(110, &[demand(1, 20, 100), demand(2, 200, 10)]), [(1, 20), (2, 90)]);
-        // Both demands exceed the link: shares in proportion to the weights.
+        // Both demands exceed the link rate: the shares are proportional to the weights, the committed rates.
         assert_eq!(rates(110, &[demand(1, 200, 100), demand(2, 200, 10)]), [(1, 100), (2, 10)]);
     }
 
-    /// Properties of a max-min allocation: no rate exceeds its demand; the rates sum to the link rate or to the total
-    /// demand; the rate per weight of an unsatisfied flow is at least that of every other flow.
+    /// Random demands. Properties of a max-min fair allocation: no rate exceeds its demand; the rates sum to the link
+    /// rate or to the total demand; a flow with less than its demand has at least the rate per weight of every other
+    /// flow.
     #[test]
     fn random_demands_are_shared_max_min() {
         let mut random = Stream::new(1, 0, 0);

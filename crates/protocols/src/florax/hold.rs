@@ -1,4 +1,4 @@
-//! The reaction of an upstream switch or host to an XOFF: a held flow.
+//! Reaction of an upstream switch or host to an XOFF: the rate limit of the flow.
 
 use units::Time;
 
@@ -8,27 +8,27 @@ pub struct Hold {
     rate_bps: u64,
     since: Time,
     until: Time,
-    /// Earliest start of the next frame at the held rate.
+    /// Earliest start of the next frame at the permitted rate.
     next: Time,
 }
 
 impl Hold {
-    /// Creates the limit of a flow: `rate_bps` on the wire, 0 to pause it, for `expiry` from `now`.
+    /// Creates the rate limit of a flow: `rate_bps` on the wire (0 pauses the flow), from `now` for `expiry`.
     pub fn new(now: Time, rate_bps: u64, expiry: Time) -> Hold {
         Hold { rate_bps, since: now, until: now.saturating_add(expiry), next: now }
     }
 
-    /// Replaces the XOFF by a newer XOFF for the same flow.
+    /// Handles another XOFF for the same flow, which replaces the previous one.
     pub fn on_request(&mut self, now: Time, rate_bps: u64, expiry: Time) {
         (self.rate_bps, self.until, self.next) = (rate_bps, now.saturating_add(expiry), self.next.max(now));
     }
 
-    /// Returns the arrival of the first XOFF.
+    /// Returns the arrival time of the first XOFF.
     pub fn since(&self) -> Time {
         self.since
     }
 
-    /// Returns the expiry.
+    /// Returns the time at which the last XOFF expires.
     pub fn until(&self) -> Time {
         self.until
     }
@@ -38,12 +38,12 @@ impl Hold {
         self.rate_bps
     }
 
-    /// Returns whether a frame may start now.
+    /// Returns whether a frame of the flow may start now.
     pub fn may_send(&self, now: Time) -> bool {
         now >= self.until || (self.rate_bps > 0 && now >= self.next)
     }
 
-    /// Records the start of a frame of `bytes` wire bytes.
+    /// Records the start of a frame of the flow with `bytes` wire bytes.
     pub fn sent(&mut self, now: Time, bytes: u64) {
         if self.rate_bps > 0 {
             let span = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(self.rate_bps);
@@ -52,7 +52,7 @@ impl Hold {
         }
     }
 
-    /// Returns the next time at which [`Hold::may_send`] becomes true if it is false now and no request arrives before.
+    /// Returns the time at which [`Hold::may_send`] becomes true if it is false now, and no XOFF arrives before.
     pub fn ask_again_at(&self) -> Time {
         if self.rate_bps > 0 { self.next.min(self.until) } else { self.until }
     }
@@ -62,10 +62,10 @@ impl Hold {
 mod tests {
     use super::*;
 
-    /// In any interval at most rate times interval plus one frame is sent.
+    /// A flow limited to 10 Mbps sends one frame of 1250 bytes per millisecond until the XOFF expires after 50 ms.
     #[test]
     fn a_hold_paces() {
-        // 10 Mbps: 1250 bytes per millisecond. A frame is offered every 100 us; one per millisecond may be sent.
+        // A frame of 1250 bytes is offered every 100 us; one per millisecond may be sent (10 Mbps).
         let mut hold = Hold::new(Time::ZERO, 10_000_000, Time::from_ms(50));
         let mut sent = Vec::new();
         for tenth in 0..500u64 {
@@ -87,7 +87,7 @@ mod tests {
         hold.on_request(Time::from_ms(3), 0, Time::from_ms(5));
         assert!(!hold.may_send(Time::from_ms(7)) && hold.may_send(Time::from_ms(8)));
         assert_eq!((hold.since(), hold.ask_again_at()), (Time::ZERO, Time::from_ms(8)));
-        // The new rate replaces the pause at the arrival of its XOFF, not retroactively from the start of the pause.
+        // The XOFF with a rate replaces the pause when it arrives, at 4 ms; the time before does not count as credit.
         hold.on_request(Time::from_ms(4), 1_000_000, Time::from_ms(5));
         assert_eq!(hold.ask_again_at(), Time::from_ms(4));
     }

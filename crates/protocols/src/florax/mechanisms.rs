@@ -75,7 +75,7 @@ pub(super) fn check_thresholds(lower: f64, upper: f64) -> Result<(), ParameterEr
 /// FLORAX.
 pub const FLORAX: Mechanism = MECHANISM;
 
-/// Keys of FLORAX that backpressure by destination does not have.
+/// Keys of FLORAX that do not exist in backpressure by destination.
 const OF_FLOWS: [&str; 3] = ["max_upper", "raise", "grace"];
 
 /// Backpressure by destination.
@@ -87,7 +87,7 @@ pub const DESTINATION: Mechanism = Mechanism {
     ..FLORAX
 };
 
-/// The share of a port's buffer in whole packets or bytes, rounded to nearest.
+/// Returns the share of a port's buffer of `limit` packets or bytes, rounded to the nearest whole number.
 pub(super) fn part(share: f64, limit: u64) -> u64 {
     (share * limit as f64 + 0.5) as u64
 }

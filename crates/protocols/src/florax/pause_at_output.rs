@@ -1,4 +1,4 @@
-//! Parameters of 802.3x PAUSE with a decision at the output.
+//! Parameters of 802.3x PAUSE triggered by the output queue.
 
 use super::mechanisms::{BURST_GAP, LOWER, NO_NUMBER, UPPER, check_thresholds, part};
 use super::parameters::{BackpressureParameters, StopTarget};
@@ -9,7 +9,7 @@ use crate::settings::require;
 use units::Time;
 
 parameters! {
-    /// Parameters of 802.3x PAUSE with a decision at the output. Thresholds are shares of a port's buffer.
+    /// Parameters of 802.3x PAUSE triggered by the output queue. Thresholds are shares of a port's buffer.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct PauseAtOutputParameters: FlowControl "pause-at-output" {
         title: "802.3x PAUSE decided at the output: all ports that feed a congested queue are paused";

@@ -1,47 +1,48 @@
-//! XOFFs and XONs of a congested port for its upstream neighbours, and their counters.
+//! XOFF and XON requests of a congested output port to its upstream neighbours, and their counters.
 
 use super::conform::XoffEntry;
 use super::parameters::BackpressureParameters;
 use super::table::{Flow, HostPair};
 use units::Time;
 
-/// An XOFF or XON for the upstream neighbour of a flow.
+/// An XOFF or XON request to the upstream neighbour from which a flow arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseRequest {
-    /// The input port of the flow, which connects to that neighbour.
+    /// Input port of the flow, whose link connects to the upstream neighbour.
     pub port: u16,
-    /// The flow.
+    /// Source and destination of the flow.
     pub pair: HostPair,
     /// XOFF with this rate in bits per second on the wire, 0 to pause; `None` is XON.
     pub rate_bps: Option<u64>,
 }
 
-/// The state of the switch that output backpressure reads.
+/// State of the switch that the backpressure of an output port needs.
 pub trait Neighbours {
-    /// Returns the rate in bits per second to which the next switch holds a flow; `None` if it does not hold it.
+    /// Returns the rate in bits per second to which the next switch limits a flow; `None` if it does not limit the
+    /// flow.
     fn held_bps(&self, pair: HostPair) -> Option<u64>;
     /// Returns the committed rate of a flow in bits per second; 0 without a committed rate.
     fn agreed_bps(&self, pair: HostPair) -> u64;
-    /// Returns the queued amount of frames that wait because the next switch holds their destination, in the unit of
-    /// the thresholds (packets or bytes).
+    /// Returns the amount of queued frames that wait because the next switch has paused their destination, in the
+    /// unit of the thresholds (packets or bytes).
     fn held(&self, to: HostPair) -> u64;
-    /// Returns the time from a request through `port`, queued behind `ahead` other requests, to the arrival of the last
-    /// frame that was sent before the request took effect.
+    /// Returns the time from sending a request through `port`, queued behind `ahead` other requests, to the arrival
+    /// of the last frame that was sent before the request took effect.
     fn grace(&self, port: u16, ahead: usize) -> Time;
 }
 
-/// Counters of output backpressure.
+/// Counters of an output port's backpressure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BackpressureStatistics {
-    /// XOFFs for flows without an XOFF in force.
+    /// XOFFs for flows that had no XOFF in force.
     pub xoffs: u64,
-    /// XOFFs for flows with an XOFF in force, with a new rate.
+    /// XOFFs with a new rate for flows that had an XOFF in force.
     pub changes: u64,
-    /// XONs for flows with an XOFF in force.
+    /// XONs for flows that had an XOFF in force.
     pub xons: u64,
     /// XOFFs that expired.
     pub expiries: u64,
-    /// Maximum number of flows in the table.
+    /// Maximum number of entries in the flow table.
     pub flows_max: u64,
     /// Maximum number of flows paused at one time.
     pub max_stopped_flows: u64,
@@ -50,7 +51,7 @@ pub struct BackpressureStatistics {
 }
 
 impl Flow {
-    /// Adds XOFFs for `pair` to `requests`, one per input port of the flow; each gets an equal part of `rate_bps`.
+    /// Adds XOFFs for `pair` to `requests`, one per input port of the flow, each with an equal part of `rate_bps`.
     /// Returns the longest grace period of these ports.
     pub fn request_rate(
         &mut self,

@@ -5,10 +5,11 @@
 //! | data, trimmed, returned | start of the flow, or an announcement | [`Frame::flow_start`], [`Frame::announcement`] |
 //! | probe, control | a number of the transport | [`Frame::number`] |
 //! | acknowledgement, CNP | arrival time of the data | [`Frame::arrival`] |
-//! | negative acknowledgement of one packet | the packet that arrived or was trimmed | [`Frame::packet`] |
+//! | negative acknowledgement (selective repeat) | the packet that arrived out of order or was trimmed |
+//! [`Frame::packet`] |
 //! | acknowledgement | out-of-order blocks | [`Frame::sack_blocks`] |
-//! | acknowledgement | edge of the window, or pulled packets | [`Frame::window_edge`], [`Frame::pulls`] |
-//! | congestion notification message | strength of the congestion | [`Frame::congestion_message`] |
+//! | acknowledgement | first byte beyond the window, or pulled packets | [`Frame::window_edge`], [`Frame::pulls`] |
+//! | congestion notification message | feedback | [`Frame::congestion_message`] |
 //! | CNP of ECCP | available bandwidth, in bits per second | [`Frame::available_bps`] |
 //! | pull | the next byte expected | [`Frame::next_expected`] |
 //! | frames with telemetry | index of the record | [`Frame::record`] |
@@ -22,8 +23,8 @@ use crate::tcp::blocks::SackBlocks;
 use crate::telemetry::RecordId;
 use units::Time;
 
-/// A word of 64 bits in addition to the fields that all kinds share. Only these constructors write it and only the
-/// accessors of [`Frame`] read it, so that a value is never read as that of another kind.
+/// A word of 64 bits whose meaning depends on the frame's kind. Only these constructors write it and only the
+/// accessors of [`Frame`] read it, so that a value is never interpreted as that of another kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(transparent)]
 pub struct Detail(u64);
@@ -32,13 +33,13 @@ impl Detail {
     /// No value.
     pub const NONE: Detail = Detail(0);
 
-    /// Data: the start of the flow.
+    /// Data: start time of the flow.
     #[inline]
     pub fn flow_start(at: Time) -> Detail {
         Detail(at.as_ps())
     }
 
-    /// Data: the sender's announcement.
+    /// Data: announcement of the sender (NDP and EQDS).
     #[inline]
     pub fn announcement(announcement: Announcement) -> Detail {
         Detail(announcement.pack())
@@ -50,39 +51,39 @@ impl Detail {
         Detail(number)
     }
 
-    /// Acknowledgement or notification: arrival time of the data; with [`super::flags::COMPLETE`] that of the last
+    /// Acknowledgement or CNP: arrival time of the data; with [`super::flags::COMPLETE`] the arrival time of the last
     /// byte.
     #[inline]
     pub fn arrival(at: Time) -> Detail {
         Detail(at.as_ps())
     }
 
-    /// Acknowledgement with a window reduced by out-of-order bytes: the first byte beyond the window.
+    /// Acknowledgement with a window that is reduced by the out-of-order bytes: the first byte beyond the window.
     #[inline]
     pub fn window_edge(seq: u64) -> Detail {
         Detail(seq)
     }
 
-    /// Negative acknowledgement of a receiver that keeps out-of-order packets: the packet from `seq`, below 2^48, of
-    /// which `bytes` arrived; 0 if its payload was trimmed.
+    /// Negative acknowledgement of a receiver with selective repeat: offset `seq` (below 2^48) of the packet that
+    /// arrived out of order, and the number of its `bytes` that arrived; 0 if its payload was trimmed.
     #[inline]
     pub fn packet(seq: u64, bytes: u16) -> Detail {
         Detail(seq << 16 | u64::from(bytes))
     }
 
-    /// Selective acknowledgement: out-of-order blocks.
+    /// Selective acknowledgement: the blocks that arrived out of order.
     #[inline]
     pub fn sack_blocks(blocks: SackBlocks) -> Detail {
         Detail(blocks.pack())
     }
 
-    /// Acknowledgement of a receiver-driven transport: the packets pulled so far.
+    /// Acknowledgement of a receiver-driven transport: total number of packets pulled.
     #[inline]
     pub fn pulls(packets: u64) -> Detail {
         Detail(packets)
     }
 
-    /// CNP of ECCP: available bandwidth, in bits per second.
+    /// CNP of ECCP: available bandwidth of the path, in bits per second.
     #[inline]
     pub fn available(bps: u64) -> Detail {
         Detail(bps)
@@ -102,7 +103,7 @@ impl Detail {
         Detail(seq)
     }
 
-    /// Data, probe or reply with telemetry: the index of its record.
+    /// Data, probe or reply with telemetry: the index of the telemetry record.
     #[inline]
     pub fn record(record: RecordId) -> Detail {
         Detail(u64::from(record.host) << 32 | u64::from(record.slot))
@@ -120,7 +121,7 @@ impl Detail {
 pub struct PauseMessage {
     /// Bitmask of the affected classes; all classes in a PAUSE frame.
     pub classes: u8,
-    /// Units of 512 bit times; 0 resumes.
+    /// Duration of the pause in units of 512 bit times; 0 resumes.
     pub quanta: u16,
 }
 
@@ -129,20 +130,20 @@ pub struct PauseMessage {
 pub struct CreditMessage {
     /// The class, 0 to 7.
     pub class: u8,
-    /// Bytes that the sender of this frame has sent in the class since the start.
+    /// Total bytes of the class that the sender of this credit frame has sent since link up.
     pub sent_bytes: u64,
-    /// Limit of the bytes that the receiver of this frame may send in the class, counted from the start.
+    /// Total bytes of the class that the receiver of this credit frame may send, counted since link up.
     pub limit_bytes: u64,
 }
 
 /// The contents of a congestion notification message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct CongestionMessage {
-    /// Quantized feedback, up to 64: the strength of the congestion.
+    /// Quantised congestion feedback, up to 64.
     pub feedback: u8,
-    /// From a switch: queue length minus the set point, in units of 64 bytes.
+    /// From a switch: queue length minus the equilibrium length, in units of 64 bytes.
     pub offset: i16,
-    /// From a switch: queue length minus that at the previous sample, in units of 64 bytes.
+    /// From a switch: queue length minus the length at the previous sample, in units of 64 bytes.
     pub delta: i16,
 }
 
@@ -151,26 +152,27 @@ pub struct CongestionMessage {
 pub struct XoffMessage {
     /// Permitted rate on the wire in bits per second; 0 pauses.
     pub rate_bps: u64,
-    /// Duration from its arrival.
+    /// Duration of the XOFF from its arrival on.
     pub expiry: Time,
 }
 
 const QUANTA_BITS: u32 = 16;
 
 impl Frame {
-    /// Returns a PFC frame that sets the classes of the bitmask `enabled` to one value of `quanta` (units of 512 bit
-    /// times; 0 resumes). 802.1Qbb permits a value per class; switches of this model send one frame per change.
+    /// Returns a PFC frame that sets all classes of the bitmask `enabled` to `quanta` (units of 512 bit times; 0
+    /// resumes). 802.1Qbb permits a different value per class; switches of this model send one frame per change.
     pub fn pfc(enabled: u8, quanta: u16) -> Frame {
         let detail = Detail(u64::from(enabled) << QUANTA_BITS | u64::from(quanta));
         Frame { kind: Kind::Pfc, detail, ..Frame::mac_control() }
     }
 
-    /// Returns an 802.3x PAUSE frame of `quanta` units of 512 bit times.
+    /// Returns an 802.3x PAUSE frame with a duration of `quanta` units of 512 bit times.
     pub fn pause(quanta: u16) -> Frame {
         Frame { kind: Kind::Pause, ..Frame::pfc(0xff, quanta) }
     }
 
-    /// Returns a credit frame of `class`: its sender has sent `sent_bytes`, its receiver may send up to `limit_bytes`.
+    /// Returns a credit frame of `class`: its sender has sent a total of `sent_bytes`, and its receiver may send a
+    /// total of `limit_bytes`.
     pub fn credit(class: u8, sent_bytes: u64, limit_bytes: u64) -> Frame {
         let detail = Detail(limit_bytes);
         Frame { kind: Kind::Credit, in_class: class & 7, seq: sent_bytes, detail, ..Frame::mac_control() }
@@ -198,7 +200,7 @@ impl Frame {
         PauseMessage { classes: (self.detail.0 >> QUANTA_BITS) as u8, quanta: self.detail.0 as u16 }
     }
 
-    /// Returns the grant of a credit frame.
+    /// Returns the contents of a credit frame.
     #[inline]
     pub fn credit_message(&self) -> CreditMessage {
         debug_assert!(self.kind == Kind::Credit, "{:?} grants nothing", self.kind);
@@ -212,22 +214,22 @@ impl Frame {
         XoffMessage { rate_bps: self.detail.0, expiry: self.stamp }
     }
 
-    /// Returns the start of the flow, on the driver's clock, from a complete or trimmed data frame without an
-    /// announcement.
+    /// Returns the start time of the flow, on the driver's clock. The frame must be a data frame, complete or
+    /// trimmed, without an announcement.
     #[inline]
     pub fn flow_start(&self) -> Time {
         debug_assert!(self.carries_data(), "{:?} belongs to no flow's data", self.kind);
         Time::from_ps(self.detail.0)
     }
 
-    /// Returns the announcement of a complete or trimmed data frame.
+    /// Returns the announcement in a data frame, complete or trimmed.
     #[inline]
     pub fn announcement(&self) -> Announcement {
         debug_assert!(self.carries_data(), "{:?} announces nothing", self.kind);
         Announcement::unpack(self.detail.0)
     }
 
-    /// Returns the transport's number in a probe or control frame.
+    /// Returns the number in a probe or control frame, defined by its transport.
     #[inline]
     pub fn number(&self) -> u64 {
         debug_assert!(matches!(self.kind, Kind::Probe | Kind::Control), "{:?} has no number", self.kind);
@@ -241,15 +243,16 @@ impl Frame {
         Time::from_ps(self.detail.0)
     }
 
-    /// Returns the first byte beyond the window from an acknowledgement with a window reduced by out-of-order bytes.
+    /// Returns the first byte beyond the window, from an acknowledgement whose window is reduced by the out-of-order
+    /// bytes.
     #[inline]
     pub fn window_edge(&self) -> u64 {
         debug_assert!(self.kind == Kind::Ack, "{:?} has no window", self.kind);
         self.detail.0
     }
 
-    /// Returns, from a negative acknowledgement under selective repeat, the first byte of the packet that caused it,
-    /// and how many of its bytes arrived.
+    /// Returns the contents of a negative acknowledgement with selective repeat: the offset of the packet that caused
+    /// it, and the number of its bytes that arrived.
     #[inline]
     pub fn packet(&self) -> (u64, u16) {
         debug_assert!(self.kind == Kind::Ack, "{:?} tells of no packet", self.kind);
@@ -263,7 +266,7 @@ impl Frame {
         SackBlocks::unpack(self.detail.0)
     }
 
-    /// Returns the packets pulled so far from an acknowledgement of a receiver-driven transport.
+    /// Returns the total number of packets pulled, from an acknowledgement of a receiver-driven transport.
     #[inline]
     pub fn pulls(&self) -> u64 {
         debug_assert!(self.kind == Kind::Ack, "{:?} counts no pulls", self.kind);
@@ -285,14 +288,14 @@ impl Frame {
         CongestionMessage { feedback: (word >> 32) as u8, offset: (word >> 16) as i16, delta: word as i16 }
     }
 
-    /// Returns the next byte expected from a pull.
+    /// Returns the next byte expected by the receiver, from a pull.
     #[inline]
     pub fn next_expected(&self) -> u64 {
         debug_assert!(self.kind == Kind::Pull, "{:?} expects nothing", self.kind);
         self.detail.0
     }
 
-    /// Returns the index of the telemetry record that the frame collects or returns, if any.
+    /// Returns the index of the frame's telemetry record, if the frame collects or returns telemetry.
     #[inline]
     pub fn record(&self) -> Option<RecordId> {
         let flag = if self.goes_forward() || self.kind == Kind::Returned { flags::COLLECTS } else { flags::TELEMETRY };
@@ -328,7 +331,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Accessors return the values that constructors wrote.
+    /// For random values, accessors return the values that constructors wrote.
     #[test]
     fn views_read_what_constructors_wrote() {
         let mut random = Stream::new(1, 0, 0);
@@ -367,8 +370,8 @@ mod tests {
             let collects = Frame { flags: flags::COLLECTS, ..frame(Kind::Data, detail) };
             let brings = Frame { flags: flags::TELEMETRY, ..frame(Kind::Ack, detail) };
             assert_eq!((collects.record(), brings.record()), (Some(record), Some(record)));
-            // On an acknowledgement the bit COLLECTS means NAK, on data the bit TELEMETRY means RETRANSMISSION: no
-            // record.
+            // On an acknowledgement the bit COLLECTS means NAK, on data the bit TELEMETRY means RETRANSMISSION:
+            // neither frame has a telemetry record.
             let (nak, again) = (Frame { kind: Kind::Ack, ..collects }, Frame { kind: Kind::Data, ..brings });
             assert_eq!((nak.record(), again.record(), frame(Kind::Data, detail).record()), (None, None, None));
         }

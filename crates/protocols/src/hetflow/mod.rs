@@ -23,49 +23,50 @@ use units::{Rate, Time};
 /// Maximum feedback, as in QCN.
 pub const MAX_FEEDBACK: u8 = 64;
 
-/// Rate of one flow.
+/// Rate control of one flow.
 #[derive(Clone, Debug)]
 pub struct HetFlow {
     rate: Rate,
     limit: Rate,
-    /// Rate before the last cut.
+    /// Rate before the last cut, to which the rate recovers.
     target: Rate,
-    /// Relative reduction of the last cut.
+    /// Relative reduction by the last cut, Gd Fb^.
     depth: f64,
-    /// Time of the last cut, from which the update times count.
+    /// Time of the last cut; updates of the rate are at multiples of `update` after it.
     climbs_from: Time,
-    /// Time at which the cubic reaches the target with zero slope.
+    /// End of the recovery, at which the cubic has reached the target with zero slope.
     recovers_at: Time,
-    /// Next update of the rate; [`Time::MAX`] at the limit.
+    /// Time of the next update of the rate; [`Time::MAX`] if the rate has reached its limit.
     next: Time,
 }
 
-/// Returns the cubic as a factor of the target (thesis, eq. 3.6; t^ + sigma is `recovers_at`).
+/// Returns the ratio of rate to target by the cubic function (thesis, eq. 3.6; `recovers_at` is t^ + sigma).
 fn climb(depth: f64, now: Time, recovers_at: Time, recovery: Time) -> f64 {
     let progress = (now.as_ps() as f64 - recovers_at.as_ps() as f64) / recovery.as_ps() as f64;
     1.0 + depth * (progress * progress * progress)
 }
 
 impl HetFlow {
-    /// Cuts the rate by the share `depth` (thesis, eq. 3.5), and starts the recovery.
+    /// Reduces the rate by the share `depth` (thesis, eq. 3.5), and starts the recovery.
     fn cut(&mut self, parameters: &HetFlowParameters, now: Time, depth: f64) {
         self.target = self.rate;
         self.depth = depth;
         self.climbs_from = now;
         self.recovers_at = now.saturating_add(parameters.recovery);
         self.rate = scaled(self.target, 1.0 - depth, parameters.min_rate, self.limit);
-        // The first update is at least `timer` after the notification.
+        // The first update of the rate is not before the time `timer` after the notification.
         let updates = parameters.timer.as_ps().div_ceil(parameters.update.as_ps());
         self.next = now.saturating_add(Time::from_ps(parameters.update.as_ps().saturating_mul(updates)));
     }
 
-    /// Applies the updates up to `now`. Only the last one is computed, since the cubic depends on time only.
+    /// Applies all updates of the rate up to `now`. It computes only the last one, since the cubic depends only on
+    /// the time.
     fn advance(&mut self, parameters: &HetFlowParameters, now: Time) {
         if now < self.next {
             return;
         }
         let update_ps = parameters.update.as_ps();
-        // Updates are at multiples of `update` after the cut, independent of the times of calls.
+        // Updates are at multiples of `update` after the cut, whenever this function is called.
         let since = Time::from_ps((now - self.climbs_from).as_ps() / update_ps * update_ps);
         let update = self.climbs_from.saturating_add(since);
         self.next = update.saturating_add(parameters.update);
@@ -80,7 +81,7 @@ impl HetFlow {
 impl RateController for HetFlow {
     type Parameters = HetFlowParameters;
 
-    /// A flow that starts below its limit increases its rate as from the end of a recovery after the largest cut.
+    /// A flow whose initial rate is below its limit starts as at the end of a recovery after the largest cut.
     fn new(parameters: &HetFlowParameters, limits: FlowLimits) -> Self {
         let FlowLimits { most: limit, start, .. } = limits;
         let rate = parameters.initial_rate.unwrap_or(limit).min(limit);

@@ -16,11 +16,12 @@ parameters! {
         source: "Bahnasy, Boughzala and Elbiaze, On Using Ethernet as a Lossless Fabric, thesis, ETS Montreal, \
             chapter 3";
         over: crate::roce::connection::MECHANISM;
-        /// Rate of a new flow; `None` for the highest rate of the flow.
+        /// Initial rate of a flow; `None` for the maximum rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             INITIAL_RATE[0],
             INITIAL_RATE[1];
-        /// T: maximum time between two samples, and the sender's time without notifications before its rate rises.
+        /// T: maximum time between two samples at the receiver, and time without notifications before the sender's
+        /// rate rises.
         timer: Time = "timer" time, default "3ms",
             "longest time T between two samples, and without a notification before a rate rises",
             "thesis, table 3.2";
@@ -32,11 +33,11 @@ parameters! {
         sample: u32 = "sample" count, default "32",
             "frames N_s per sample, at least 1; no sample if they take more than twice the timer",
             "thesis, table 3.2";
-        /// KC: feedback per unit of the delay gradient.
+        /// KC: feedback per unit of the gradient of the one-way delay.
         scaling: f64 = "scaling" positive, default "1500",
             "KC, feedback per slope of the delay",
             "thesis, table 3.2";
-        /// Weight of a new mean delay in the moving average, above 0, up to 1.
+        /// Weight of a new mean delay in its moving average, above 0, up to 1.
         ewma: f64 = "ewma" share, default "1",
             "weight of a new mean in the reference delay of the next sample, above 0, up to 1; 1: the \
              reference is the sample before",
@@ -45,11 +46,11 @@ parameters! {
         gain: f64 = "gain" share, default "0.0078125",
             "share Gd of the rate that a unit of feedback removes, above 0, up to 1/64",
             "thesis, table 3.2: 1/128, so that feedback of 64 halves the rate";
-        /// sigma: recovery time.
+        /// sigma: duration of the recovery after a cut.
         recovery: Time = "recovery" time, default "10ms",
             "time sigma from a cut until the rate has recovered",
             "thesis, table 3.2";
-        /// Time between two updates of a rising rate.
+        /// Time between two updates of the rate during the recovery.
         update: Time = "update" time, default "100us",
             "update interval of a rising rate",
             "choice of this project: the table's 3ms is coarse against the time of recovery";

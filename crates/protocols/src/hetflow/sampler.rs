@@ -1,23 +1,23 @@
-//! Receiver: sampler of data frames and generator of notifications (thesis, algorithm 3; resets that it omits are
-//! added).
+//! Receiver: samples the one-way delay of data frames and sends notifications (thesis, algorithm 3, with resets that
+//! the thesis omits).
 
 use super::{HetFlowParameters, MAX_FEEDBACK};
 use crate::endpoint::{Ctx, Reply};
 use crate::frame::{CongestionMessage, Detail, Frame, Kind, MIN_FRAME_BYTES};
 use units::Time;
 
-/// Delay samples of one flow.
+/// Sampler of the one-way delay of one flow.
 ///
-/// A delay is the receive timestamp minus the sender's timestamp. It includes the offset of the two clocks and may be
-/// negative. Only differences of delays are used, so that only the clock drift matters: 10 us/s adds 1e-5 to a
-/// gradient.
+/// A delay sample is the receive timestamp minus the sender's timestamp. It includes the offset between the two
+/// clocks and may be negative. Since only differences of delays are used, only the clock drift matters: a drift of 10
+/// us/s adds 1e-5 to a gradient.
 #[derive(Clone, Debug, Default)]
 pub struct Sampler {
     /// End of the last sample; `None` before the first frame.
     since: Option<Time>,
     /// Bytes received since `since`.
     bytes: u64,
-    /// Arrival time of the first frame of the current sample, number of its frames, and sum of their delays in
+    /// State of the current sample: arrival time of its first frame, number of frames, sum of their delays in
     /// picoseconds.
     began: Time,
     frames: u32,
@@ -27,13 +27,14 @@ pub struct Sampler {
     base_ps: i128,
 }
 
-/// One-way delay of the frame in picoseconds: difference of the receiver's and the sender's clock.
+/// Returns the one-way delay of the frame in picoseconds: receive time minus `stamp`, by two different clocks.
 fn delay_ps(now: Time, frame: &Frame) -> i128 {
     i128::from(now.as_ps()) - i128::from(frame.stamp.as_ps())
 }
 
 impl Sampler {
-    /// Handles a data frame.
+    /// Handles a data frame: adds it to the current sample if one is due, and sends a notification at the end of the
+    /// sample.
     pub(crate) fn on_data(&mut self, parameters: &HetFlowParameters, ctx: &mut Ctx<'_>, frame: &Frame) {
         let now = ctx.now;
         let Some(since) = self.since else {
@@ -51,7 +52,7 @@ impl Sampler {
         self.frames += 1;
         self.sum_ps += delay_ps(now, frame) - self.base_ps;
         if now.saturating_sub(self.began) > parameters.timer * 2 {
-            // Delays of frames this far apart are not comparable.
+            // The sample took too long, so that its delays are not comparable: discards it and the moving average.
             self.mean_ps = None;
             return self.start_over(now);
         }
@@ -60,7 +61,7 @@ impl Sampler {
         }
         let mean_ps = self.sum_ps as f64 / f64::from(self.frames);
         let feedback = match self.mean_ps {
-            // `now > since`: a gradient needs a positive time between samples.
+            // A gradient needs a positive time between two samples: `now > since`.
             Some(before_ps) if now > since => feedback(parameters, mean_ps - before_ps, now - since),
             _ => 0,
         };
@@ -80,7 +81,7 @@ impl Sampler {
         }
     }
 
-    /// Moving average of the delay in picoseconds.
+    /// Moving average of the one-way delay in picoseconds, with the offset between the two clocks.
     pub(crate) fn delay_ps(&self) -> Option<i64> {
         let mean_ps = self.mean_ps?;
         i64::try_from(self.base_ps + mean_ps as i128).ok()
@@ -91,9 +92,9 @@ impl Sampler {
     }
 }
 
-/// Feedback for a delay that rose by `rise_ps` within `eta` (thesis, eq. 3.3 and 3.4), rounded down to a whole number,
-/// as in QCN. With fractional feedback, noise would cause notifications and keep senders at their rate, since the
-/// recovery scales with the last feedback.
+/// Returns the feedback for a delay that rose by `rise_ps` within `eta` (thesis, eq. 3.3 and 3.4), rounded down to a
+/// whole number as in QCN. With fractional feedback, noise would cause small notifications, which prevent the
+/// recovery of the rate because its height is proportional to the last feedback.
 fn feedback(parameters: &HetFlowParameters, rise_ps: f64, eta: Time) -> u8 {
     let feedback = parameters.scaling * rise_ps / eta.as_ps() as f64;
     feedback.clamp(0.0, f64::from(MAX_FEEDBACK)) as u8
@@ -104,8 +105,8 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Runs a sampler over `frames` of (arrival, delay), with the receiver's clock `ahead` of the sender's. Returns the
-    /// feedback sent.
+    /// Runs a sampler over frames given as (arrival, delay), with the receiver's clock `ahead` of the sender's.
+    /// Returns the feedback of all notifications.
     fn replies_of(parameters: &HetFlowParameters, ahead: Time, frames: impl Iterator<Item = (Time, Time)>) -> Vec<u8> {
         let (mut sampler, mut random, mut replies) = (Sampler::default(), Stream::new(1, 0, 0), Vec::new());
         for (at, delay) in frames {
@@ -119,13 +120,13 @@ mod tests {
             .collect()
     }
 
-    /// One frame per microsecond from 1 ms on, with a delay that grows by `growth_ps` per frame from 100 us.
+    /// One frame per microsecond from 1 ms on. The delay starts at 100 us and grows by `growth_ps` per frame.
     fn ramp(frames: u64, growth_ps: u64) -> impl Iterator<Item = (Time, Time)> {
         (0..frames).map(move |at| (Time::from_us(1000 + at), Time::from_us(100) + Time::from_ps(growth_ps * at)))
     }
 
-    /// Fb = KC * gradient: a delay that grows by s picoseconds per microsecond has the gradient s / 10^6, for any
-    /// sample length.
+    /// Fb = KC * gradient. A delay that grows by s ps per microsecond has the gradient s / 10^6, for any sample
+    /// length.
     #[test]
     fn feedback_is_the_slope_times_its_scaling() {
         let p = HetFlowParameters::default();
@@ -133,13 +134,14 @@ mod tests {
             [(0, None), (600, None), (700, Some(1)), (10_000, Some(15)), (42_000, Some(63)), (90_000, Some(64))]
         {
             let replies_of = replies_of(&p, Time::ZERO, ramp(2000, growth_ps));
-            // Samples end every 100 + 32 frames; the first sample has no predecessor and gives no feedback.
+            // The 2000 frames yield 15 samples, one per 100 + 32 frames; the first sample has no predecessor and
+            // gives no feedback.
             let expected: Vec<u8> = expected.into_iter().flat_map(|feedback| [feedback; 14]).collect();
             assert_eq!(replies_of, expected, "{growth_ps}");
         }
     }
 
-    /// With KC = 1500 the feedback saturates at an overload of 4.27 %.
+    /// With KC = 1500 the feedback saturates at 64, a gradient of 64 / 1500 = 4.27 %.
     #[test]
     fn feedback_saturates_above_64_in_1500() {
         let p = HetFlowParameters::default();
@@ -153,7 +155,7 @@ mod tests {
         let p = HetFlowParameters::default();
         let exact = replies_of(&p, Time::ZERO, ramp(3000, 10_000));
         assert_eq!(replies_of(&p, Time::from_s(3), ramp(3000, 10_000)), exact);
-        // The receiver's clock is behind: delays are negative.
+        // The receiver's clock is 900 us behind the sender's, so that delays are negative.
         let behind = ramp(3000, 10_000).map(|(at, delay)| (at, delay, Time::from_us(900)));
         let (mut sampler, mut random, mut replies) = (Sampler::default(), Stream::new(1, 0, 0), Vec::new());
         for (at, delay, behind) in behind {
@@ -166,15 +168,16 @@ mod tests {
     #[test]
     fn the_timer_takes_samples_of_slow_flows_and_gives_up_on_slower_ones() {
         let p = HetFlowParameters { sample: 4, ..HetFlowParameters::default() };
-        // One frame of 1000 bytes per 500 us does not fill the byte counter in 3 ms, so that the timer starts a sample
-        // of 4 frames.
+        // One frame of 1000 bytes per 500 us does not fill the byte counter of 100 kB in 3 ms, so that the timer
+        // starts a sample of 4 frames.
         let every = |us: u64| (0..100).map(move |at| (Time::from_us(10_000 + us * at), Time::from_us(1000 + 10 * at)));
         assert!(!replies_of(&p, Time::ZERO, every(500)).is_empty());
-        // At one frame per 2.5 ms, four frames take more than twice the timer: no sample.
+        // At one frame per 2.5 ms, four frames take more than twice the timer of 3 ms, so that the sample is
+        // discarded.
         assert!(replies_of(&p, Time::ZERO, every(2500)).is_empty());
     }
 
-    /// Random frames and timestamps: feedback is finite and at most 64, with at most one notification per sample.
+    /// Random frames and timestamps: the mean delay is finite, and there is at most one notification per sample.
     #[test]
     fn the_sampler_keeps_its_bounds_for_any_input() {
         let mut replies_of = 0;

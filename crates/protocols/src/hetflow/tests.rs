@@ -1,4 +1,4 @@
-//! Compares the recovery with closed forms, and tests it with random input.
+//! Compares the rate recovery with closed forms, and tests it with random input.
 
 use super::*;
 use units::random::Stream;
@@ -16,7 +16,8 @@ fn message(feedback: u8) -> CongestionMessage {
     CongestionMessage { feedback, ..CongestionMessage::default() }
 }
 
-/// Figure 3.5: R^ (1 - Gd Fb) at the cut, R^ one recovery time later, R^ (1 + Gd Fb) after two recovery times.
+/// Figure 3.5 of the thesis: the rate is R^ (1 - Gd Fb) after the cut, R^ after one recovery time, R^ (1 + Gd Fb)
+/// after two. It does not change before the timer of 3 ms.
 #[test]
 fn the_climb_is_the_cubic_of_equation_3_6() {
     let p = HetFlowParameters::default();
@@ -42,12 +43,12 @@ fn for_the_time_of_the_timer_after_a_notification_the_rate_stays() {
     assert_eq!(flow.next_change(), p.timer);
     assert_eq!(flow.rate(&p, p.timer - Time::from_ps(1)), Rate::from_gbps(4));
     assert!(flow.rate(&p, p.timer) > Rate::from_gbps(6), "{:?}", flow.rate);
-    // Another notification restarts the timer.
+    // A notification at 4 ms restarts the timer of 3 ms.
     flow.on_cnm(&p, Time::from_ms(4), message(1));
     assert_eq!(flow.next_change(), Time::from_ms(7));
 }
 
-/// The rate does not depend on the times at which it is read.
+/// The rate at an instant does not depend on how often it was read before.
 #[test]
 fn late_calls_change_nothing() {
     let p = HetFlowParameters::default();
@@ -66,7 +67,7 @@ fn late_calls_change_nothing() {
     }
 }
 
-/// Without notifications the rate rises to its limit.
+/// From 1 Gbps, without notifications, the rate rises to its limit of 10 Gbps.
 #[test]
 fn a_flow_climbs_to_its_limit_and_rests_there() {
     let p = HetFlowParameters::default();
@@ -78,7 +79,8 @@ fn a_flow_climbs_to_its_limit_and_rests_there() {
     assert_eq!(flow.rate(&p, Time::from_s(4)), Rate::from_gbps(10), "no congestion, no cut");
 }
 
-/// Random and invalid notifications at random times: rates stay within their bounds, and next changes in the future.
+/// Random and invalid notifications at random times: rates stay within their bounds, and the next update is in the
+/// future.
 #[test]
 fn the_rate_keeps_its_bounds_for_any_input() {
     for seed in 0..20 {

@@ -19,14 +19,14 @@ fn hop(at: Time, queue_bytes: u64, sent_bytes: u64) -> Hop {
     Hop { at, rate: LINE, queue_bytes, sent_bytes }
 }
 
-/// Acknowledges up to `seq`, with `next` as the next byte to send.
+/// Handles an acknowledgement of the bytes up to `seq`; `next` is the next byte to send.
 fn report(flow: &mut Hpcc, parameters: &HpccParameters, (seq, next): (u64, u64), hops: &[Hop]) {
     let ack = AckInfo { rtt: RTT, wire_bytes: 1124, ece: false, seq, new_bytes: 1000, next, switches: 1, hops };
     flow.on_ack(parameters, Time::ZERO, ack);
 }
 
-/// A queue of one bandwidth-delay product behind a full link is a utilisation of 2: the rate falls to 0.95 / 2 of the
-/// line rate, plus a step (HPCC, eq. 2 and 4).
+/// A full link and a queue of one bandwidth-delay product have a utilisation of 2: the rate becomes 0.95 / 2 of the
+/// line rate, plus the additive increase (HPCC, eq. 2 and 4).
 #[test]
 fn a_queue_of_one_bandwidth_delay_product_halves_the_rate() {
     let p = parameters();
@@ -34,7 +34,7 @@ fn a_queue_of_one_bandwidth_delay_product_halves_the_rate() {
     assert_eq!(flow.window_bytes(), 100_000, "100 Gbps for 8 us");
     report(&mut flow, &p, (1000, 100_000), &[hop(Time::ZERO, 100_000, 0)]);
     assert_eq!(flow.0.rate, LINE, "the first acknowledgement only begins the round trip");
-    // T later, 100 kB have been sent and 100 kB are still queued.
+    // One RTT later, the port has sent 100 kB (the bandwidth-delay product) and 100 kB are still queued.
     report(&mut flow, &p, (100_001, 200_000), &[hop(RTT, 100_000, 100_000)]);
     assert_eq!(flow.0.utilisation, 2.0);
     assert_eq!(flow.0.rate.as_bps(), 100_000_000_000 * 95 / 200 + 40_000_000);
@@ -42,7 +42,8 @@ fn a_queue_of_one_bandwidth_delay_product_halves_the_rate() {
     assert_eq!(flow.0.reference, flow.0.rate, "a round trip is over");
 }
 
-/// The utilisation is that of the busier of two links, even if the other one has the longer queue in bytes.
+/// Two links: the utilisation is that of the busier link (10 Gbps), although the other link (100 Gbps) has the longer
+/// queue.
 // [HPCC7]
 #[test]
 fn the_busiest_link_counts() {
@@ -52,12 +53,12 @@ fn the_busiest_link_counts() {
         |at: Time, queue_bytes, sent_bytes| Hop { rate: Rate::from_gbps(10), ..hop(at, queue_bytes, sent_bytes) };
     report(&mut flow, &p, (1, 10), &[hop(Time::ZERO, 20_000, 0), slow(Time::ZERO, 15_000, 0)]);
     report(&mut flow, &p, (11, 20), &[hop(RTT, 20_000, 80_000), slow(RTT, 15_000, 10_000)]);
-    // Utilisation from throughput and queue: 0.8 + 0.2 of the fast link, 1 + 1.5 of the slow link.
+    // Utilisation from throughput and queue length: 0.8 + 0.2 on the fast link, 1 + 1.5 on the slow link.
     assert_eq!(flow.0.utilisation, 2.5);
 }
 
-/// Within a round trip each acknowledgement computes the rate from the rate at the beginning of the round trip, so that
-/// many acknowledgements cause a single cut (HPCC, sec. 3.2).
+/// Within a round trip, each acknowledgement computes the rate from the reference rate at the start of the round
+/// trip, so that several acknowledgements cause one cut, not a product of cuts (HPCC, sec. 3.2).
 // [HPCC9]
 #[test]
 fn acknowledgements_of_one_round_trip_do_not_add_up() {
@@ -71,7 +72,7 @@ fn acknowledgements_of_one_round_trip_do_not_add_up() {
         assert_eq!(flow.0.reference, LINE);
         rates.push(flow.0.rate.as_bps());
     }
-    // U moves from 1 towards 2, by a tenth of the difference per acknowledgement.
+    // Per acknowledgement, after a tenth of the RTT, U moves from 1 towards 2 by a tenth of the difference.
     let mut utilisation = 1.0;
     for rate in rates {
         utilisation = 0.9 * utilisation + 0.2;
@@ -85,7 +86,8 @@ fn acknowledgements_of_one_round_trip_do_not_add_up() {
     assert_eq!(plain.0.rate, before, "without fast reaction only whole round trips count");
 }
 
-/// On an idle path the rate rises by one step per round trip; after maxStage steps it follows the measured utilisation.
+/// At 10 of 100 Gbps the rate rises by one step per round trip. After maxStage steps it follows the measured
+/// utilisation of 0.1: the rate is multiplied by 0.95 / 0.1.
 // [HPCC8]
 #[test]
 fn after_max_stage_steps_the_rate_follows_the_measurement() {
@@ -94,7 +96,7 @@ fn after_max_stage_steps_the_rate_follows_the_measurement() {
     (flow.0.rate, flow.0.reference) = (Rate::from_gbps(10), Rate::from_gbps(10));
     let mut rates = Vec::new();
     for round in 0..6 {
-        // The utilisation is a tenth, caused by this flow alone.
+        // The utilisation is 0.1, caused by this flow alone.
         report(&mut flow, &p, (round * 100 + 1, round * 100 + 100), &[hop(RTT * round, 0, 10_000 * round)]);
         rates.push(flow.0.rate.as_bps() / 1_000_000);
     }
@@ -104,8 +106,8 @@ fn after_max_stage_steps_the_rate_follows_the_measurement() {
     assert_eq!(rates[5], (rates[4] + 40).min(100_000), "and the row begins again");
 }
 
-/// Telemetry of another path, or with decreased timestamps or byte counts, is no sample but replaces the stored
-/// telemetry.
+/// Telemetry of another path (another number of hops, or decreased timestamps or byte counts) is no utilisation
+/// sample; it replaces the stored telemetry.
 // [HPCC6]
 #[test]
 fn another_path_begins_anew() {
@@ -116,13 +118,13 @@ fn another_path_begins_anew() {
         report(&mut flow, &p, (11, 20), hops);
         assert_eq!((flow.0.rate, flow.0.utilisation), (LINE, 1.0));
     }
-    // The telemetry of a duplicate: no time has passed at the port.
+    // A duplicate of the stored telemetry: no time has passed at the ports, so that it is no sample either.
     let same = [hop(RTT, 500_000, 20), hop(RTT, 500_000, 20)];
     report(&mut flow, &p, (12, 20), &same);
     assert_eq!(flow.0.utilisation, 1.0);
 }
 
-/// Random telemetry: rates stay finite and within their bounds, windows admit at least one packet at a time.
+/// Random telemetry: rate and utilisation stay within their bounds, and the window is at least one byte.
 #[test]
 fn the_rate_keeps_its_bounds_for_any_report() {
     for seed in 0..20 {

@@ -1,11 +1,11 @@
-//! The announcement of a sender in every data packet.
+//! Announcement that a sender puts into every data packet.
 
 /// The initial window and, if known, the flow's size. Carried in [`crate::frame::Frame::detail`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announcement {
-    /// Packets sent without a pull, 1 to 65535.
+    /// Initial window: number of packets sent without a pull, 1 to 65535.
     pub window: u16,
-    /// Packets of the flow, up to 2^48 - 1; 0 if the size is known only from the last packet (NDP).
+    /// Number of packets of the flow, up to 2^48 - 1; 0 if the receiver must learn it from the last packet (NDP).
     pub packets: u64,
 }
 
@@ -15,7 +15,7 @@ impl Announcement {
         self.packets << 16 | u64::from(self.window)
     }
 
-    /// Reads the announcement from the detail word of a frame.
+    /// Unpacks the announcement from the detail word of a frame.
     pub fn unpack(number: u64) -> Self {
         Announcement { window: number as u16, packets: number >> 16 }
     }

@@ -1,34 +1,35 @@
-//! The receiver's bitmap of arrived packets, for the range of packets that may arrive while an earlier one is missing.
+//! The receiver's bitmap of arrived packets, for the range of packets that may arrive while an earlier packet is
+//! missing.
 
 use super::bits::run;
 
-/// Packets by number: all below `base` have arrived complete.
+/// Set of the packets that have arrived complete, by packet number; it contains all packets below `base`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Arrivals {
-    /// A ring buffer; a bit is set if the packet has arrived complete and is not below `base`.
+    /// Ring buffer of bits: the bit of a packet from `base` on is set if the packet has arrived complete.
     words: Box<[u64]>,
     base: u64,
 }
 
-/// The classification of an arrival.
+/// Result of [`Arrivals::insert`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    /// New payload.
+    /// The packet had not arrived before.
     New,
-    /// Payload that had arrived before.
+    /// The packet had arrived before.
     Copy,
-    /// A packet beyond the announced window.
+    /// The packet is beyond the announced window.
     Impossible,
 }
 
 impl Arrivals {
-    /// Creates the bitmap for packets at most `span` apart, a power of two and at least 64.
+    /// Creates an empty bitmap for packets whose numbers differ by less than `span`, a power of two of at least 64.
     pub fn new(span: u64) -> Self {
         debug_assert!(span.is_power_of_two() && span >= 64);
         Arrivals { words: vec![0; (span / 64) as usize].into_boxed_slice(), base: 0 }
     }
 
-    /// Creates the bitmap of a complete flow of `packets`.
+    /// Creates the bitmap of a complete flow of `packets` packets.
     pub fn of_all(packets: u64) -> Self {
         Arrivals { base: packets, ..Arrivals::new(64) }
     }
@@ -72,7 +73,7 @@ impl Arrivals {
         Arrival::New
     }
 
-    /// Moves the base to the first missing packet.
+    /// Advances `base` to the first missing packet.
     fn advance(&mut self) {
         loop {
             let (word, _) = self.word_and_bit(self.base);
@@ -92,7 +93,7 @@ mod tests {
     use std::collections::BTreeSet;
     use units::random::Stream;
 
-    /// Compares any order of arrivals with a set.
+    /// Random arrivals yield the same results as a set of packet numbers.
     #[test]
     fn agrees_with_a_set() {
         let mut stream = Stream::new(6, 0, 0);

@@ -1,34 +1,35 @@
-//! The sender's packet states: three bits per packet, for the range that its window may span.
+//! The sender's packet states: three bits per packet, for the range from the oldest unacknowledged to the newest
+//! packet.
 
 use super::bits::run;
 
-/// 64 packets, a bit each.
+/// States of 64 packets, one bit each.
 #[derive(Clone, Copy, Debug, Default)]
 struct Block {
-    /// Acknowledged.
+    /// Acknowledged packets.
     settled: u64,
-    /// To be retransmitted.
+    /// Packets queued for retransmission.
     queued: u64,
-    /// In flight at the last timer tick and not retransmitted since.
+    /// Packets in flight at the last timer tick and not retransmitted since.
     stale: u64,
 }
 
-/// Packets by number: those below `base` are acknowledged, those from `next` on have not been sent. Each packet between
-/// is acknowledged, queued for retransmission, or in flight.
+/// States of packets by packet number: packets below `base` are acknowledged, packets from `next` on have not been
+/// sent. Each packet in between is acknowledged, queued for retransmission, or in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Flight {
-    /// Ring buffer of 64 packets per block; packet `n` is in block `n / 64` modulo its length.
+    /// Ring buffer of blocks of 64 packets: packet `n` is in block `n / 64` modulo the number of blocks.
     blocks: Box<[Block]>,
     base: u64,
     next: u64,
-    /// Lower bound of the numbers of queued packets.
+    /// Lower bound of the numbers of packets queued for retransmission.
     queued_from: u64,
     under_way: u32,
     queued: u32,
 }
 
 impl Flight {
-    /// Creates the states for packets at most `span` apart, a power of two and at least 64.
+    /// Creates the states for packets whose numbers differ by less than `span`, a power of two of at least 64.
     pub fn new(span: u64) -> Self {
         debug_assert!(span.is_power_of_two() && span >= 64);
         let blocks = vec![Block::default(); (span / 64) as usize].into_boxed_slice();
@@ -40,7 +41,7 @@ impl Flight {
         self.base
     }
 
-    /// Returns the lowest packet that was never sent.
+    /// Returns the lowest packet that has not been sent yet.
     pub fn next(&self) -> u64 {
         self.next
     }
@@ -56,7 +57,7 @@ impl Flight {
         self.queued
     }
 
-    /// Returns whether a new packet fits the range.
+    /// Returns whether a new packet fits the bitmap.
     pub fn has_room(&self) -> bool {
         self.next - self.base < self.blocks.len() as u64 * 64
     }
@@ -71,7 +72,7 @@ impl Flight {
         (self.base..self.next).contains(&packet)
     }
 
-    /// Sends the next new packet and returns it. The range must have room.
+    /// Marks the next new packet as sent and returns its number. [`Flight::has_room`] must be true.
     pub fn send_fresh(&mut self) -> u64 {
         debug_assert!(self.has_room());
         self.next += 1;
@@ -79,7 +80,7 @@ impl Flight {
         self.next - 1
     }
 
-    /// Retransmits the lowest queued packet and returns it.
+    /// Marks the lowest packet queued for retransmission as sent again and returns its number, if there is one.
     pub fn send_queued(&mut self) -> Option<u64> {
         if self.queued == 0 {
             return None;
@@ -101,7 +102,7 @@ impl Flight {
         }
     }
 
-    /// Records the acknowledgement of `packet`. Returns whether it is new.
+    /// Records the acknowledgement of `packet`. Returns whether the packet was unacknowledged before.
     #[inline]
     pub fn settle(&mut self, packet: u64) -> bool {
         if !self.is_in_range(packet) {
@@ -135,7 +136,7 @@ impl Flight {
         news
     }
 
-    /// Moves the base to the first unacknowledged packet.
+    /// Advances `base` to the first unacknowledged packet.
     fn advance(&mut self) {
         loop {
             let from = self.base % 64;
@@ -149,7 +150,7 @@ impl Flight {
         }
     }
 
-    /// Queues `packet`, which did not arrive complete, for retransmission. Returns whether it was in flight.
+    /// Queues `packet`, which did not arrive complete, for retransmission. Returns whether it was in flight before.
     #[inline]
     pub fn queue(&mut self, packet: u64) -> bool {
         if !self.is_in_range(packet) {
@@ -167,7 +168,8 @@ impl Flight {
         true
     }
 
-    /// Queues every packet that has been in flight since before the last timer tick. Returns their number.
+    /// Handles a timer tick: queues for retransmission every packet that was also in flight at the previous tick.
+    /// Returns their number.
     pub fn tick(&mut self) -> u32 {
         let before = self.queued;
         let mut at = self.base;
@@ -204,7 +206,7 @@ mod tests {
         Settled,
     }
 
-    /// Compares any order of calls with a list of states.
+    /// Random calls yield the same results as a list of packet states.
     #[test]
     fn agrees_with_a_list() {
         let mut stream = Stream::new(5, 0, 0);

@@ -7,9 +7,8 @@
 //!    ◀──────────────── PULL ── pull pacer ◀──   ... in the flow's slot: one per packet time of the port,
 //!    a NACKed packet, else a new one ───────▶       for any number of flows
 //! ```
-//!
-//! [`crate::eqds`] is the same protocol with another rule for the number of pulls. The pull pacer belongs to the
-//! receiver's port, not to a flow: [`PullPacer`].
+//! [`crate::eqds`] is the same protocol with another rule for the number of pulls. The pull pacer ([`PullPacer`])
+//! belongs to the receiver's port, not to a flow.
 
 pub(crate) mod announcement;
 mod arrivals;

@@ -10,22 +10,22 @@ use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 /// The initial window of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// The bandwidth-delay product: the port stays busy for a round trip.
+    /// The bandwidth-delay product, so that the port stays busy for a round trip.
     BandwidthDelay,
     /// A number of packets.
     Packets(u32),
 }
 
-/// The effect of a pull that arrives before the initial window has been sent.
+/// Effect of a pull that arrives before the initial window has been sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EarlyPulls {
-    /// The pull permits another packet after the window.
+    /// The pull permits another packet after the initial window.
     Count,
-    /// No effect.
+    /// The pull has no effect.
     Lapse,
 }
 
-/// The frames that carry pulls.
+/// Frames that carry pulls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pulls {
     /// Separate pull frames.
@@ -34,12 +34,12 @@ pub enum Pulls {
     Acks,
 }
 
-/// Maximum window in packets: half the range of the wire header's counter.
+/// Maximum initial window in packets: half the number range of the wire header's counter.
 pub(crate) const MOST_PACKETS: u64 = 32_768;
 
 impl Window {
-    /// Returns the window in packets, on a port of `line_rate` for a path of `round_trip`; `wire_bytes` is the size of
-    /// a full packet on the wire.
+    /// Returns the initial window in packets, on a port of `line_rate` for a path with the RTT `round_trip`;
+    /// `wire_bytes` is the size of a full packet on the wire.
     pub(super) fn packets(self, line_rate: Rate, round_trip: Time, wire_bytes: u64) -> u16 {
         match self {
             Window::Packets(packets) => packets.min(MOST_PACKETS as u32) as u16,
@@ -59,15 +59,15 @@ parameters! {
         source: "Handley et al., Re-architecting datacenter networks and stacks for low latency and high performance, \
             SIGCOMM 2017";
         over: none;
-        /// Payload of a full packet.
+        /// Payload bytes of a full packet.
         payload_bytes: u16 = "payload" frame_bytes, default "1436B",
             "payload of a full packet, from 1 B up to a frame of 65535 B",
             "frames of 1500 B, as in the simulations of Popa et al.";
-        /// Bytes of a data frame that are no payload.
+        /// Header bytes of a data frame, FCS included.
         header_bytes: u16 = "header" frame_bytes, default "64B",
             "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, UDP 8, transport 18",
             "headers of 64 B, as in the simulations of Popa et al.";
-        /// Length of all other frames.
+        /// Frame length of acknowledgements and pulls.
         control_bytes: u16 = "control" frame_bytes, default "64B",
             "length of an acknowledgement, of a negative one, and of a pull; at least 64 B",
             "the same header without payload";
@@ -100,21 +100,22 @@ parameters! {
              queues of few packets";
     }
     beside {
-        /// EQDS: credit for an announced backlog instead of a pull per arrival.
+        /// Parameters of EQDS, which grants credit for the announced backlog instead of one pull per arrival; `None`
+        /// for NDP.
         eqds: Option<EqdsParameters> = None;
     }
 }
 
 impl NdpParameters {
-    /// Returns the defaults of EQDS.
+    /// Returns the default parameters of EQDS.
     pub fn eqds() -> Self {
         NdpParameters { eqds: Some(EqdsParameters::default()), ..NdpParameters::default() }
     }
 
-    /// Sets the parameter `key`, of NDP or EQDS, from its text in a scenario.
+    /// Sets the parameter `key` of NDP or EQDS from its text in a scenario.
     ///
     /// # Errors
-    /// If the parameter does not exist or cannot have this value.
+    /// If there is no such parameter, or the value is invalid.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         if self.mechanism().parameter(key).is_none() {
             return Err(settings::unknown(self.mechanism(), key));
@@ -128,7 +129,7 @@ impl NdpParameters {
     /// Checks that the values are consistent.
     ///
     /// # Errors
-    /// If packets would be empty or longer than a frame can be, or the timer period is zero.
+    /// If packets have no payload or exceed the maximum frame length, or the timer period is zero.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(self.payload_bytes > 0, "payload", "a packet carries at least 1B")?;
         let fits = self.payload_bytes.checked_add(self.header_bytes).is_some();
@@ -144,7 +145,7 @@ impl NdpParameters {
         Ok(())
     }
 
-    /// Returns the wire bytes of a full packet, preamble and gap included.
+    /// Returns the wire bytes of a full packet, preamble and inter-frame gap included.
     pub fn wire_bytes(&self) -> u64 {
         u64::from(self.frame_bytes(self.payload_bytes)) + WIRE_OVERHEAD_BYTES
     }
@@ -154,12 +155,13 @@ impl NdpParameters {
         payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES)
     }
 
-    /// Returns the number of packets that a receiver may pull in addition to its arrivals, in a flow with this window.
+    /// Returns the number of packets that a receiver may pull beyond its arrivals, in a flow with this initial
+    /// window.
     pub(super) fn ahead(&self, window: u16) -> u64 {
         self.eqds.map_or(0, |eqds| eqds.ahead(window))
     }
 
-    /// Returns the description of these parameters.
+    /// Returns the description of the mechanism, NDP or EQDS, with its parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
         if self.eqds.is_some() { &eqds::MECHANISM } else { &MECHANISM }
     }

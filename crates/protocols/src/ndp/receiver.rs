@@ -1,4 +1,4 @@
-//! The receiving end: acknowledges each packet and computes the number of pulls.
+//! Receiver of NDP and EQDS: acknowledges each packet and computes the number of pulls.
 
 use super::announcement::Announcement;
 use super::arrivals::{Arrival, Arrivals};
@@ -9,25 +9,25 @@ use crate::frame::{Detail, Frame, Kind, flags};
 use std::sync::Arc;
 use units::Time;
 
-/// The receiving end of one flow.
+/// Receiver state of one flow.
 #[derive(Clone, Debug)]
 pub struct NdpReceiver {
     parameters: Arc<NdpParameters>,
     seen: Arrivals,
-    /// Number of packets of the flow; `u64::MAX` until the size is announced or the last packet has arrived.
+    /// Number of packets of the flow; `u64::MAX` until it is announced or the last packet has arrived.
     total: u64,
-    /// Number of packets that arrived, complete or trimmed, without duplicates.
+    /// Number of packets that arrived, complete or trimmed; duplicates of complete packets do not count.
     arrivals: u64,
-    /// Trimmed arrivals, each of which needs a retransmission.
+    /// Number of packets that arrived trimmed and need a retransmission.
     cut: u64,
-    /// Packets pulled so far.
+    /// Total number of packets pulled.
     pulled: u64,
-    /// Next timer tick; [`Time::MAX`] before the first packet and after the last.
+    /// Time of the next timer tick; [`Time::MAX`] before the first packet and after completion.
     next_tick: Time,
-    /// Arrival time of the last byte; [`Time::MAX`] before.
+    /// Arrival time of the last byte of the flow; [`Time::MAX`] before.
     completed: Time,
     window: u16,
-    /// Whether a packet arrived or was pulled since the last timer tick.
+    /// Whether a packet arrived or a pull was sent since the last timer tick.
     busy: bool,
 }
 
@@ -48,7 +48,7 @@ impl NdpReceiver {
         }
     }
 
-    /// Creates the receiver of a flow whose `size_bytes` have all arrived, the last one at `completed`.
+    /// Creates the receiver of a complete flow of `size_bytes`, whose last byte arrived at `completed`.
     pub fn complete(parameters: &Arc<NdpParameters>, size_bytes: u64, completed: Time) -> Self {
         let total = size_bytes.div_ceil(u64::from(parameters.payload_bytes));
         NdpReceiver { seen: Arrivals::of_all(total), total, completed, ..NdpReceiver::new(parameters) }
@@ -65,7 +65,7 @@ impl NdpReceiver {
         self.next_tick = self.parameters.timeout.map_or(Time::MAX, |timeout| now.saturating_add(timeout));
     }
 
-    /// Acknowledges `frame`; `nak` is set if it was trimmed.
+    /// Acknowledges `frame`; `nak` is [`flags::NAK`] if the acknowledgement is negative, else 0.
     fn answer(&self, ctx: &mut Ctx<'_>, frame: &Frame, nak: u8) {
         let complete = self.completed < Time::MAX;
         ctx.replies.push(Reply {
@@ -83,8 +83,8 @@ impl NdpReceiver {
         });
     }
 
-    /// Sends a pull with the total number of pulled packets and the first missing byte. With [`Pulls::Acks`], a pending
-    /// acknowledgement carries the number instead.
+    /// Sends a pull with the total number of pulled packets and the first missing byte. With [`Pulls::Acks`], an
+    /// acknowledgement that is about to be sent carries the number instead.
     fn send_pull(&mut self, ctx: &mut Ctx<'_>) {
         self.busy = true;
         if self.parameters.pulls == Pulls::Acks
@@ -121,7 +121,7 @@ impl Receiver for NdpReceiver {
         }
         self.busy = true;
         if frame.kind == Kind::Trimmed {
-            // The packet has already arrived complete: no retransmission is needed.
+            // A trimmed packet that has already arrived complete needs no retransmission.
             let spurious = self.seen.contains(packet);
             self.arrivals += 1;
             self.cut += u64::from(!spurious);
@@ -173,8 +173,9 @@ impl Receiver for NdpReceiver {
         if self.completed < Time::MAX {
             return 0;
         }
-        // The sender may send `allowed` packets: the initial window plus pulls. Pull no more packets than the flow
-        // still needs (unknown if early pulls lapse), and no more than arrivals, window and `ahead` permit.
+        // `allowed` is the number of packets that the sender may send: the initial window plus pulls. The receiver
+        // pulls no more packets than the flow still needs (unknown if early pulls lapse), and no more than arrivals,
+        // initial window and `ahead` permit.
         let allowed = u64::from(self.window) + self.pulled;
         let needed = match self.parameters.early_pulls {
             EarlyPulls::Count => self.total.saturating_add(self.cut).saturating_sub(allowed),

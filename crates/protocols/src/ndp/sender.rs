@@ -1,4 +1,4 @@
-//! Sender of NDP: credit for new and retransmitted packets, and the order of transmission.
+//! Sender of NDP and EQDS: credit for new and retransmitted packets, and the order of transmission.
 
 use super::announcement::Announcement;
 use super::bits::span;
@@ -16,27 +16,28 @@ use units::Time;
 pub struct NdpSender {
     parameters: Arc<NdpParameters>,
     size_bytes: u64,
-    /// Packets of the flow.
+    /// Number of packets of the flow.
     packets: u64,
     flight: Flight,
-    /// Total number of packets pulled, as counted by the receiver.
+    /// Total number of packets pulled, as reported by the receiver.
     pulled: u64,
-    /// Number of packets whose arrival was reported, complete or trimmed.
+    /// Number of packets that the receiver reported as arrived, complete or trimmed.
     answers: u64,
-    /// Number of packets among `answers` that arrived trimmed.
+    /// Number of these packets that arrived trimmed.
     nacks: u64,
     retransmitted_bytes: u64,
-    /// Arrival time of the last byte.
+    /// Arrival time of the last byte, as reported by the receiver.
     delivered: Time,
-    /// Next timer tick.
+    /// Time of the next timer tick.
     next_tick: Time,
     /// Number of packets that may be sent because of pulls.
     credit: u32,
-    /// Number of returned packets, for which the receiver sends no pull.
+    /// Number of packets returned by switches since the last packet sent without a pull; the receiver sends no pull
+    /// for them.
     returns: u32,
     timeouts: u32,
     window: u16,
-    /// Packets of the initial window that have not been sent.
+    /// Number of packets of the initial window that have not been sent.
     unsent_initial: u16,
 }
 
@@ -45,8 +46,8 @@ impl NdpSender {
     pub fn new(parameters: &Arc<NdpParameters>, flow: &FlowStart) -> Self {
         let size_bytes = flow.size_bytes.max(1);
         let packets = size_bytes.div_ceil(u64::from(parameters.payload_bytes));
-        // The window is at most the flow size, so that a short flow cannot use the rest of it for retransmissions: many
-        // short flows to one receiver would overload its port repeatedly.
+        // The initial window is at most the flow size, so that a short flow cannot use the rest of the window for
+        // retransmissions: many short flows to one receiver would overload its port repeatedly.
         let window = parameters.initial_window.packets(flow.line_rate, flow.round_trip, parameters.wire_bytes());
         let window = u64::from(window).min(packets) as u16;
         NdpSender {
@@ -68,7 +69,7 @@ impl NdpSender {
         }
     }
 
-    /// Returns the number of packets that the flow sends without a pull: at most its size.
+    /// Returns the initial window: the number of packets that the flow sends without a pull, at most its size.
     pub fn window(&self) -> u16 {
         self.window
     }
@@ -100,9 +101,9 @@ impl NdpSender {
         self.nacks += u64::from(news && cut);
     }
 
-    /// Handles a pull. It carries the receiver's total count, so that the next pull replaces a lost one, and the first
-    /// missing byte, which replaces lost acknowledgements. If early pulls lapse, a pull before the end of the initial
-    /// window has no effect.
+    /// Handles a pull. A pull carries the receiver's total count, so that it replaces lost earlier pulls, and the
+    /// first missing byte, which replaces lost acknowledgements. If early pulls lapse, a pull that arrives before the
+    /// initial window has been sent has no effect.
     fn on_pull(&mut self, frame: &Frame) {
         self.on_pulls(frame.seq);
         if let Some(packet) = self.packet_at(frame.next_expected()) {
@@ -110,7 +111,7 @@ impl NdpSender {
         }
     }
 
-    /// Adds pulls up to a total of `pulled`, from a pull frame or an acknowledgement.
+    /// Increases the total number of pulls to `pulled`, as reported by a pull frame or an acknowledgement.
     fn on_pulls(&mut self, pulled: u64) {
         let more = pulled.saturating_sub(self.pulled);
         self.pulled += more;
@@ -119,7 +120,8 @@ impl NdpSender {
         }
     }
 
-    /// Returns whether pulls are due: one per arrival, unless the receiver has pulled enough for the whole flow.
+    /// Returns whether the receiver still has to send pulls: one per arrival, until it has pulled enough for the
+    /// whole flow.
     fn expects_pulls(&self) -> bool {
         let counts = self.parameters.eqds.is_some() || self.flight.next() == self.packets;
         let counts = counts && self.parameters.early_pulls == EarlyPulls::Count;
@@ -127,8 +129,9 @@ impl NdpSender {
         self.pulled < enough.min(self.answers + self.parameters.ahead(self.window))
     }
 
-    /// A returned packet is retransmitted on a pull, like any other packet. If no pull is due and nothing is in flight,
-    /// the receiver may have received no packet of the flow, so that one is sent without a pull (NDP, sec. 3.2.4).
+    /// A returned packet is retransmitted on a pull, like any other packet. If no pull is due and no packet is in
+    /// flight, the receiver may have received no packet of the flow. Therefore one packet is sent without a pull
+    /// (NDP, sec. 3.2.4).
     fn go_on_alone(&mut self) {
         let may_send = self.credit > 0 || self.unsent_initial > 0;
         if self.returns > 0 && !may_send && self.flight.under_way() == 0 && !self.expects_pulls() {
@@ -219,8 +222,8 @@ impl Sender for NdpSender {
         self.credit == 0 && self.unsent_initial == 0 && self.flight.base() != self.packets
     }
 
-    /// Only bytes in flight: the transport is receiver-driven. After the initial window the pulls of the receiver clock
-    /// the sender, which has neither a rate nor a congestion window.
+    /// Returns only the bytes in flight. A receiver-driven sender has neither a rate nor a congestion window: after
+    /// the initial window, the pulls of the receiver clock it.
     fn control_state(&self, _now: Time) -> ControlState {
         let flight_bytes = u64::from(self.flight.under_way()) * u64::from(self.parameters.payload_bytes);
         ControlState { flight_bytes: Some(flight_bytes), ..ControlState::default() }

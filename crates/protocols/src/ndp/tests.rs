@@ -1,4 +1,5 @@
-//! Sender and receiver of NDP and EQDS together: closed forms with and without trimming, and recovery from lost frames.
+//! Tests of sender and receiver of NDP and EQDS together: closed forms with and without trimming, recovery of lost
+//! frames.
 
 use super::*;
 use crate::endpoint::{Ctx, Offer, Receiver, Segment, Sender};
@@ -55,20 +56,23 @@ fn packets(sent: &[Segment]) -> Vec<u64> {
     sent.iter().map(|segment| segment.seq / PAYLOAD).collect()
 }
 
-/// Completion time: the first packet through two links, 999 packets back to back, and the one-way delay, so that the
-/// link is never idle. With a window one packet smaller it is idle at times.
+/// One flow of 1000 packets with an initial window of one bandwidth-delay product. The link is never idle, so that
+/// the completion time is the serialisation delay of all packets, of one more packet at the second link, and the
+/// one-way delay of 10 us. With an initial window one packet smaller, the link is idle at times and the flow takes
+/// longer.
 #[test]
 fn a_lone_flow_takes_what_its_bytes_take() {
     for kind in ["ndp", "eqds"] {
         let outcome = Pipe::default().run(&build(kind, &[]), 1000 * PAYLOAD - 400, |_, _| {});
         let last = Rate::from_gbps(10).serialise(1520 - 400);
-        // The last packet waits at the second link for its predecessor.
+        // The last packet, which is shorter, waits at the second link for its predecessor.
         let expected = PACKET + PACKET * 999 + last + Time::from_us(10);
         assert_eq!(outcome.completed_at, Some(expected), "{kind}");
         assert_eq!((outcome.completions, outcome.sent, outcome.replies), (1, 1000, 1000));
         assert_eq!(outcome.statistics.timeouts, 0);
-        // Round-trip time: a packet through both links and 20 us. If the size is announced, the receiver pulls only the
-        // packets that it needs.
+        // The initial window covers the RTT: a packet on both links and 20 us, 19 packets. A receiver that knows the
+        // flow size (EQDS) pulls only the packets beyond the initial window; one that does not (NDP) pulls one packet
+        // per arrival.
         let window = (PACKET * 2 + Time::from_us(20)).as_ps().div_ceil(PACKET.as_ps());
         let pulls = if kind == "ndp" { 999 } else { 1000 - 19 };
         assert_eq!((window, outcome.pulls), (19, pulls), "{kind}");
@@ -77,8 +81,8 @@ fn a_lone_flow_takes_what_its_bytes_take() {
     }
 }
 
-/// A window of a thousand packets into a port of a quarter of the line rate, with eight packets of buffer and trimming:
-/// the port is never idle, every trimmed packet is sent once more, and no timeout occurs.
+/// An initial window of 1000 packets is sent at 40 Gbps to a port of 10 Gbps with a buffer of eight packets and
+/// trimming: the port is never idle, every trimmed packet is retransmitted once, and no timeout occurs.
 #[test]
 fn trimmed_packets_are_pulled_again_and_the_port_never_rests() {
     let pipe = Pipe { line: Rate::from_gbps(40), buffer_bytes: 8 * 1520, trims: true, ..Pipe::default() };
@@ -92,20 +96,22 @@ fn trimmed_packets_are_pulled_again_and_the_port_never_rests() {
         assert_eq!(outcome.statistics.retransmitted_bytes, outcome.cut * PAYLOAD);
         let pulled = 4000 + outcome.cut - 1000;
         let quantum_packets = quantum.parse().unwrap_or(1);
-        // NDP's receiver knows the flow size only from the last packet, so that it pulls more than needed before.
+        // NDP's receiver learns the flow size only from the last packet, so that it pulls more packets than needed.
         let most = if kind == "ndp" { outcome.sent } else { pulled };
         let pulls = pulled.div_ceil(quantum_packets)..=most;
         assert!(pulls.contains(&outcome.pulls), "{kind} {quantum}: {} of {pulls:?}", outcome.pulls);
-        // The slow port is busy from the first packet to the last: at most the path delay and two packets more.
+        // The port of 10 Gbps is busy from the first packet to the last. The bound is the path delay of 10 us and
+        // 4000 packets, with a tolerance of three packets.
         let least = Time::from_us(10) + PACKET * 4000;
         let took = outcome.completed_at.unwrap();
         assert!(took >= least && took < least + PACKET * 3, "{kind} {quantum}: {took}, at least {least}");
     }
 }
 
-/// A port of a quarter of the line rate trims three of four packets that arrive at line rate: 750 of the window of 1000
-/// if early pulls lapse. If they count, the t packets that pass cause t more packets: 4 t = 1000 + t, so that 3 t =
-/// 1000 are trimmed. In both cases the flow ends without a timeout and without loss.
+/// A port of a quarter of the line rate trims three of four packets that arrive at line rate. If early pulls lapse,
+/// these are 750 of the initial window of 1000 packets. If they count, the t packets that pass cause t more packets
+/// at line rate: 4 t = 1000 + t, so that 3 t = 1000 are trimmed. In both cases the flow completes without a timeout
+/// and without loss.
 // [NDP4]
 #[test]
 fn pulls_that_lapse_leave_line_rate_to_the_window() {
@@ -119,11 +125,11 @@ fn pulls_that_lapse_leave_line_rate_to_the_window() {
         assert_eq!(outcome.statistics.timeouts, 0);
         cut[at] = outcome.cut;
     }
-    // Tolerance of 6 % for the queue of eight packets and the round-trip time; headers take no bandwidth in this model.
+    // Tolerance of 6 % for the queue of eight packets and the RTT; headers occupy no bandwidth in this model.
     assert!(cut[0].abs_diff(1000) <= 60 && cut[1].abs_diff(750) <= 45, "{cut:?}");
 }
 
-/// Returned headers cause a retransmission, without a timer and without a loss.
+/// Switches return a share of the trimmed headers to the sender, which retransmits these packets without a timer.
 // [NDP10]
 #[test]
 fn what_comes_back_is_sent_again() {
@@ -158,17 +164,18 @@ fn a_pull_lets_the_lowest_refused_packet_go_first() {
     assert_eq!(packets(&hear(received(Kind::Ack, 0, 0))), [] as [u64; 0]);
     let sent = hear(pull(1));
     assert_eq!((packets(&sent), sent[0].flags), (vec![1], flags::RETRANSMISSION));
-    // The second pull was lost: the third covers both. A reordered old pull has no effect.
+    // Pull 2 was lost: pull 3 replaces it and permits two packets. Pull 2 arrives out of order and has no effect.
     let sent = hear(pull(3));
     assert_eq!((packets(&sent), sent[1].flags), (vec![3, 5], 0));
     assert_eq!(packets(&hear(pull(2))), [] as [u64; 0]);
-    // An acknowledgement cancels an earlier NACK of the same packet.
+    // An acknowledgement of a packet cancels an earlier NACK of the same packet.
     assert_eq!(packets(&hear(received(Kind::Ack, 2, flags::NAK))), [] as [u64; 0]);
     assert_eq!(packets(&hear(received(Kind::Ack, 2, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(pull(4))), [6]);
 }
 
-/// The window permits new packets only: a short flow cannot use the rest of the window for retransmissions.
+/// A flow of four packets with an initial window of 10: the rest of the window may not be used for retransmissions,
+/// which wait for pulls.
 #[test]
 fn a_flow_shorter_than_its_window_waits_for_pulls_too() {
     let mut sender = sender("10", 4);
@@ -186,8 +193,8 @@ fn a_flow_shorter_than_its_window_waits_for_pulls_too() {
     assert_eq!(packets(&hear(pull(2))), [2]);
 }
 
-/// NDP, sec. 3.2.4: packets whose headers returned wait for pulls while pulls are due. If nothing is in flight, one
-/// packet is retransmitted without a pull.
+/// NDP, sec. 3.2.4: packets whose headers were returned wait for pulls if pulls are due. If no pull is due and no
+/// packet is in flight, one packet is retransmitted without a pull.
 // [NDP10]
 #[test]
 fn the_last_unacknowledged_packet_is_retransmitted_without_a_pull() {
@@ -196,9 +203,9 @@ fn the_last_unacknowledged_packet_is_retransmitted_without_a_pull() {
     assert_eq!(packets(&hear(None)), [0, 1, 2]);
     assert_eq!(packets(&hear(received(Kind::Returned, 0, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(received(Kind::Returned, 1, 0))), [] as [u64; 0]);
-    // No packet is in flight now, and the receiver has received none.
+    // All three packets were returned: no packet is in flight, and the receiver has received none.
     assert_eq!(packets(&hear(received(Kind::Returned, 2, 0))), [0]);
-    // Packet 0 arrived, so a pull will follow.
+    // Packet 0 arrived, so that a pull will follow.
     assert_eq!(packets(&hear(received(Kind::Ack, 0, 0))), [] as [u64; 0]);
     assert_eq!(packets(&hear(pull(1))), [1]);
 }
@@ -219,11 +226,12 @@ fn packets_under_way_at_two_ticks_are_lost() {
     assert_eq!(packets(&bench(&mut sender)(received(Kind::Ack, 1, 0))), [] as [u64; 0]);
     assert_eq!(packets(&bench(&mut sender)(pull(1))), [2]);
     assert_eq!(tick(&mut sender, 2), (Time::from_us(3001), 1));
-    // Only packet 0 is retransmitted: packet 2 has been in flight for one tick only.
+    // Only packet 0 is retransmitted: it was in flight at two ticks, packet 2 only at one.
     assert_eq!(packets(&bench(&mut sender)(None)), [0]);
 }
 
-/// A receiver without arrivals repeats its last pull, which may have been lost, without a request for new packets.
+/// A receiver without arrivals since the last tick repeats its last pull, which may have been lost. The repetition
+/// has the same count, so that it grants no further packets.
 // [NDP9]
 #[test]
 fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
@@ -249,7 +257,7 @@ fn a_receiver_that_hears_nothing_repeats_its_last_pull() {
     );
 }
 
-/// A header of a packet that has arrived complete causes no retransmission.
+/// A trimmed packet that has arrived complete before is acknowledged, without NACK, and causes no retransmission.
 #[test]
 fn a_needless_header_is_acknowledged() {
     let mut receiver = NdpReceiver::new(&Arc::new(NdpParameters::default()));
@@ -268,7 +276,7 @@ fn a_needless_header_is_acknowledged() {
     assert_eq!(ctx.replies.iter().map(|reply| reply.flags).collect::<Vec<_>>(), [flags::NAK, 0, 0, 0]);
 }
 
-/// Flows use slots in round-robin order, and a slot of two packets lasts two packet times.
+/// Flows use pull slots in round-robin order. The slot of a flow that pulls two packets lasts two packet times.
 // [NDP7] [NDP8]
 #[test]
 fn the_pacer_gives_turns_one_packet_time_apart() {
