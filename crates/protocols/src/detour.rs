@@ -2,7 +2,7 @@
 
 use crate::describe::{Family, Mechanism};
 
-/// Description of DIBS.
+/// Description of the mechanism and its parameters.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "detour",
     family: Family::Overload,

@@ -1,8 +1,8 @@
-//! Scenario parameters of tail drop; implemented in `model`.
+//! Scenario parameters of tail drop. The crate `model` implements it.
 
 use crate::describe::{Family, Mechanism};
 
-/// Description of tail drop.
+/// Description of the mechanism and its parameters.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "drop",
     family: Family::Overload,

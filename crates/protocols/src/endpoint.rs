@@ -194,8 +194,8 @@ pub struct Receipt {
 
 /// The receiver of one flow.
 pub trait Receiver {
-    /// Handles a data frame of this flow, or a trimmed one ([`Kind::Trimmed`]) whose header delivers no new byte. Probe
-    /// and control frames arrive here too, if the transport's senders send them; they have no payload.
+    /// Handles a data frame of this flow, complete or trimmed ([`Kind::Trimmed`]); a trimmed one delivers no new byte.
+    /// Probe and control frames from the flow's sender are also passed to this method; they have no payload.
     fn on_frame(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt;
     /// Handles the timer of [`Receiver::next_timer`]. Late and spurious calls are harmless.
     fn on_timer(&mut self, ctx: &mut Ctx<'_>);

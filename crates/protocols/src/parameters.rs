@@ -1,6 +1,6 @@
-//! Declaration of a mechanism's parameters: one declaration yields the struct, the defaults, the reader of scenario
+//! Declaration of a mechanism's parameters. One declaration yields the struct, the defaults, the parser of scenario
 //! texts and the [`Mechanism`](crate::describe::Mechanism) table, from which scenario keys, help and documentation
-//! follow.
+//! are derived.
 //!
 //! ```text
 //! parameters! {
@@ -22,14 +22,15 @@
 //! }
 //! ```
 //!
-//! `absent "effect" = 7` gives the value of the field. A block `also [...]` after the struct lists parameters that the
-//! reader of scenarios interprets, which the struct does not hold.
+//! `absent "effect" = 7` sets the field to 7 if the scenario omits the key. A block `also [...]` after the struct
+//! lists parameters that the scenario reader interprets; the struct has no fields for them.
 //!
-//! With a line `over` after the source, the struct is that of a transport (`over: none;`), or that of a mechanism on
-//! top of a transport ([`OwnParameters`]). Such a line lists the transport's keys that the mechanism does not have, and
-//! those with another default: `over: roce::MECHANISM, without ["ack_every"], default [("ecn", "true", "source")];`.
-//! Two blocks may follow the struct: parameters that a struct of another module holds, with its constants, and fields
-//! that are no parameters.
+//! With a line `over` after the source, the struct holds the parameters of a transport (`over: none;`), or of a
+//! mechanism on top of a transport ([`OwnParameters`]). In the second case, the line lists the transport's keys that
+//! the mechanism does not have, and the keys whose default it overrides: `over: roce::MECHANISM, without
+//! ["ack_every"], default [("ecn", "true", "source")];`. Two blocks may follow the struct: `group` for parameters
+//! that are fields of a struct of another module, with constant values of its other fields, and `beside` for fields
+//! that are not parameters.
 //!
 //! ```text
 //!     /// Parameters of the recovery.
@@ -42,27 +43,26 @@
 //!     }
 //! ```
 //!
-//! The key is followed by its reader, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
-//! `count`, `number`, `positive`, `switch`, `class`, `classes`, `frame_bytes`, `threshold`, `queue_limit`, `fraction`,
-//! `reaction`, or `word` with its words and their values; `word["one", "other"]` reads the word itself.
-//! `time_or["path"]` reads `path` as `None`; `either["path" = Cap::Path, bytes = Cap::Bytes]` reads one of the words,
-//! or a value by that reader; `switch[Ecn::Off, Ecn::Classic]` maps false and true; `count[1, 255]` has a range.
-//! `check` returns an array of tests of ranges and of the values against each other; it may be omitted, and is not
-//! allowed with `over`, where the transport checks.
+//! The key is followed by its parser, a function of [`settings`](crate::settings): `bytes`, `time`, `rate`, `share`,
+//! `count`, `number`, `positive`, `switch`, `class`, `classes`, `frame_bytes`, `threshold`, `queue_limit`,
+//! `fraction`, `reaction`, or `word` with its words and their values; `word["one", "other"]` yields the word itself.
+//! `time_or["path"]` parses `path` as `None`; `either["path" = Cap::Path, bytes = Cap::Bytes]` parses one of the
+//! words, or a value with that parser; `switch[Ecn::Off, Ecn::Classic]` maps false and true; `count[1, 255]` has a
+//! range. `check` returns an array of tests of the values and their combinations. It may be omitted, and is not
+//! allowed with `over`, where the transport checks the values.
 
 use crate::describe::Mechanism;
 use crate::settings::ParameterError;
 
-/// Parameters that `parameters!` declares.
+/// Parameters declared by `parameters!`.
 pub trait Parameters: Sized {
     /// Description of the parameters.
     const MECHANISM: &'static Mechanism;
 
-    /// Reads the parameters from scenario texts (key and value), with defaults for the others.
+    /// Builds the parameters from scenario settings (key and text); parameters that are not set have their defaults.
     ///
     /// # Errors
-    /// The first fault: an unknown key, an invalid value, a required key that is missing, or values that contradict
-    /// each other.
+    /// The first fault: an unknown key, an invalid value, a missing required key, or inconsistent values.
     fn build(settings: &[(&str, &str)]) -> Result<Self, ParameterError> {
         let known = |key: &&str| Self::MECHANISM.parameter(key).is_some();
         if let Some((key, _)) = settings.iter().find(|(key, _)| !known(key)) {
@@ -72,25 +72,25 @@ pub trait Parameters: Sized {
         parameters.check().into_iter().next().map_or(Ok(parameters), Err)
     }
 
-    /// Like [`Parameters::build`], but accepts unknown keys and does not call [`Parameters::check`].
+    /// Like [`Parameters::build`], but ignores unknown keys and does not call [`Parameters::check`].
     ///
     /// # Errors
     /// An invalid value, or a required key that is missing.
     fn read(settings: &[(&str, &str)]) -> Result<Self, ParameterError>;
 
-    /// Returns each value that is out of its range or contradicts another.
+    /// Returns an error for each value that is out of its range or inconsistent with another value.
     fn check(&self) -> Vec<ParameterError>;
 }
 
-/// The parameters that a mechanism adds to those of its transport.
+/// Parameters that a mechanism adds to those of its transport.
 pub trait OwnParameters: Default {
-    /// Description of the mechanism, with the parameters of its transport.
+    /// Description of the mechanism, with its own parameters and those of its transport.
     const MECHANISM: &'static Mechanism;
 
-    /// Sets the parameter `key` from a scenario's text.
+    /// Sets the parameter `key` from its text in a scenario.
     ///
     /// # Errors
-    /// If the parameter does not exist or the text is no valid value.
+    /// If there is no such parameter, or the text is invalid.
     fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError>;
 }
 
@@ -249,7 +249,7 @@ macro_rules! parameters {
         }
     };
 
-    // The struct and its description.
+    // Declares the struct and its description.
     (@declare [$(#[$meta:meta])*] $name:ident ($kind:expr, $family:ident, $title:expr, $source:expr)
         ($base:expr, $without:expr, $changed:expr)
         [$([$(#[$field_meta:meta])*] $field:ident: $type:ty;)*]

@@ -1,4 +1,4 @@
-//! Parameters of flow control that is enabled at some switches only.
+//! Parameters that enable flow control at a part of the switches only.
 
 use crate::describe::Default::Value;
 use crate::describe::{Parameter, Syntax};

@@ -1,4 +1,5 @@
-//! State machines of 802.3x PAUSE and 802.1Qbb PFC: the ingress account that sends pauses and the port that obeys them.
+//! State machines of 802.3x PAUSE and 802.1Qbb PFC: the ingress account that sends pauses, and the paused egress
+//! port.
 //!
 //! ```text
 //!  ingress account > XOFF  --- pause(quanta) ---->  PauseState: blocked from (reception + reaction)
@@ -6,7 +7,7 @@
 //!  account <= XON          --- pause(0) --------->  or until the resume takes effect
 //! ```
 //!
-//! PAUSE is PFC with one account per port and all classes paused together.
+//! 802.3x PAUSE is PFC with one account per port, where all classes are paused together.
 
 use crate::describe::{Mechanism, extended};
 use crate::limits::Threshold;
@@ -16,7 +17,7 @@ use crate::reaction::Reaction;
 use crate::watchdog::WatchdogParameters;
 use units::{Rate, Time};
 
-/// Threshold of `xoff = "auto"`.
+/// Value of `xoff = "auto"`: an eighth of the free shared buffer.
 pub const AUTO_XOFF: Threshold = Threshold::Dynamic { alpha: (1, 8) };
 
 parameters! {
@@ -29,12 +30,12 @@ parameters! {
         classes: u8 = "priorities" classes, required,
             "the lossless classes, 0 to 7",
             "required: which traffic must not be lost is the operator's choice";
-        /// Ingress account above which XOFF is sent.
+        /// Threshold of an ingress account, above which XOFF is sent.
         xoff: Threshold = "xoff" either["auto" = AUTO_XOFF, threshold = From::from], default "auto",
             "an ingress account above this stops the neighbour: bytes, or a share (alpha) of the free shared buffer; \
              auto is alpha 1/8",
             "alpha: the HPCC ns-3 fork's default shift of 3";
-        /// Distance below XOFF, in bytes, at which XON is sent. An empty account also sends XON.
+        /// XON threshold, as the distance below XOFF in bytes. An empty account also sends XON.
         xon_offset_bytes: u64 = "xon" bytes, default "3KB",
             "distance below XOFF to which an account must fall to resume",
             "the HPCC ns-3 fork";
@@ -44,7 +45,7 @@ parameters! {
             "headroom of each lossless account above XOFF; auto: the bytes received in 2 x delay + reaction + the \
              pause frames + one frame that delays them, plus 2 MTU",
             "802.1Qbb annex O; plus one MTU, since the frame that crosses XOFF counts against it";
-        /// Duration of a pause unless renewed, in units of 512 bit times of the link, 1 to 65535.
+        /// Duration of a pause without renewal, in units of 512 bit times of the link, 1 to 65535.
         quanta: u16 = "quanta" count[1, 65_535], default "65535",
             "duration of a pause after its reception, in units of 512 bit times, 1 to 65535; it is renewed at half \
              time",
@@ -74,21 +75,21 @@ pub const PAUSE: Mechanism = Mechanism {
     ..MECHANISM
 };
 
-/// The setting that 802.3x PAUSE adds to those of a scenario: all classes are lossless.
+/// Setting that 802.3x PAUSE adds to those of a scenario: all classes are lossless.
 pub const ALL_CLASSES: (&str, &str) = ("priorities", "[0, 1, 2, 3, 4, 5, 6, 7]");
 
-/// Duration of `quanta` units of 512 bit times on a link of `rate`.
+/// Duration of a pause of `quanta` units of 512 bit times on a link of `rate`.
 pub fn quanta_time(quanta: u16, rate: Rate) -> Time {
     rate.serialise(u64::from(quanta) * 64)
 }
 
-/// One ingress account: of a (port, class), or of a port under 802.3x. Bytes are removed when the transmission of their
-/// frame starts.
+/// Ingress account of a (port, class), or of a port with 802.3x: counts its queued bytes. The bytes of a frame are
+/// removed when its transmission starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IngressAccount {
-    /// Queued bytes. 32 bits suffice: no switch has 4 GiB of buffer.
+    /// Queued bytes. 32 bits suffice, since no switch has a buffer of 4 GiB.
     pub bytes: u32,
-    /// The part of `bytes` that counts against the account's headroom instead of the shared buffer.
+    /// Part of `bytes` that occupies the account's headroom instead of the shared buffer.
     pub headroom_bytes: u32,
     /// Maximum of `headroom_bytes` so far.
     pub headroom_max_bytes: u32,
@@ -97,7 +98,7 @@ pub struct IngressAccount {
 }
 
 impl IngressAccount {
-    /// Updates the state after bytes were added. Returns true if XOFF must be sent now.
+    /// Updates the state after an increase of `bytes`. Returns true if XOFF must be sent now.
     #[inline]
     pub fn must_pause(&mut self, xoff_bytes: u64) -> bool {
         let now = !self.paused && u64::from(self.bytes) > xoff_bytes;
@@ -105,9 +106,9 @@ impl IngressAccount {
         now
     }
 
-    /// Updates the state after bytes were removed. Returns true if XON must be sent now. There is no XON while bytes
-    /// occupy headroom: a dynamic threshold may rise above the account, and the next pause needs the whole headroom. An
-    /// empty account always resumes, so that a threshold of zero cannot block forever.
+    /// Updates the state after a decrease of `bytes`. Returns true if XON must be sent now. No XON is sent while
+    /// bytes occupy headroom, because a dynamic threshold may rise above the account, and the next pause needs the
+    /// whole headroom. An empty account always sends XON, so that a threshold of zero cannot block forever.
     #[inline]
     pub fn may_resume(&mut self, xon_bytes: u64) -> bool {
         let drained = u64::from(self.bytes) <= xon_bytes && self.headroom_bytes == 0;
@@ -122,44 +123,44 @@ impl IngressAccount {
 struct PendingPause {
     effect: Time,
     classes: u8,
-    /// `None` for a resume.
+    /// End of the pause; `None` for a resume.
     until: Option<Time>,
 }
 
-/// Pause state of an egress port, per class. `None` until the first pause saves memory: a large fabric has hundreds of
+/// Pause state of an egress port. `None` until the first pause, to save memory: a large fabric has hundreds of
 /// thousands of ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PauseState(Option<Box<PortPauses>>);
 
-/// State of a port that has received a pause.
+/// Pause state of an egress port that has received a pause.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct PortPauses {
-    /// Bitmask of paused classes.
+    /// Bitmask of the paused classes.
     stopped: u8,
-    /// Received pauses and resumes that have not taken effect, in order of effect: those of the last reaction time, so
-    /// few.
+    /// Received pauses and resumes that have not taken effect, in the order in which they take effect. They are few,
+    /// because all were received within the last reaction time.
     pending: Vec<PendingPause>,
     stops: ClassPauses,
 }
 
-/// Pauses of a port, per class.
+/// Start, end and total duration of pauses, per class of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct ClassPauses {
     from: [Time; 8],
     until: [Time; 8],
-    /// Start of the last uninterrupted pause: one pause, or several without a gap.
+    /// Start of the last uninterrupted pause period: one pause, or several pauses without a gap.
     stopped_from: [Time; 8],
     /// End of the last completed pause.
     ended_at: [Time; 8],
-    /// End of the pause before `stopped_from`: the class was free from then until `stopped_from`.
+    /// End of the pause before `stopped_from`: the class was not paused from this time to `stopped_from`.
     free_from: [Time; 8],
-    /// Total paused time of completed pauses.
+    /// Total duration of all completed pauses.
     ended: [Time; 8],
-    /// Start of the last period in which at least one class was paused, and the total duration of all such periods that
-    /// have ended.
+    /// Start of the last period in which at least one class was paused, and total duration of all earlier such
+    /// periods.
     port_from: Time,
     port_ended: Time,
-    /// Longest completed pause.
+    /// Duration of the longest completed pause.
     longest: Time,
     begun: u64,
     resumed: u64,
@@ -168,9 +169,10 @@ struct ClassPauses {
 }
 
 impl PauseState {
-    /// Receives a pause (`span` positive) or resume (`span` zero) at `now`, for the `classes` of a bitmask. It takes
-    /// effect after `reaction`, which must be equal in all calls. The span counts from `now` (IEEE 802.3, annex
-    /// 31B.3.3: the timer is set when the frame is received), so a span no longer than the reaction pauses nothing.
+    /// Handles a pause (`span` above zero) or resume (`span` zero) received at `now`, for the classes in the bitmask
+    /// `classes`. It takes effect after `reaction`, which must be equal in all calls. The span counts from `now`
+    /// (IEEE 802.3, annex 31B.3.3: the timer is set when the frame is received), so that a span of at most the
+    /// reaction time has no effect.
     pub fn on_pause(&mut self, now: Time, classes: u8, span: Time, reaction: Time) {
         let pauses = self.0.get_or_insert_default();
         pauses.settle(now);
@@ -178,7 +180,7 @@ impl PauseState {
         pauses.pending.push(PendingPause { effect: now.saturating_add(reaction), classes, until });
     }
 
-    /// Bitmask of the classes that may not start a frame at `now`.
+    /// Bitmask of the classes that are paused at `now`, so that none of their frames may start.
     #[inline]
     pub fn blocked(&mut self, now: Time) -> u8 {
         let Some(pauses) = &mut self.0 else { return 0 };
@@ -188,14 +190,13 @@ impl PauseState {
         pauses.stopped
     }
 
-    /// Whether no pause is in force or pending, as of the last call with a time.
+    /// Whether no pause is in force or pending, in the state of the last call with a time.
     #[inline]
     pub fn is_clear(&self) -> bool {
         self.0.as_ref().is_none_or(|pauses| pauses.is_clear())
     }
 
-    /// Time of the next possible state change of the blocked classes in `classes`, if no further pause or resume is
-    /// received.
+    /// Time of the next possible state change of the classes in `classes` if no further pause or resume is received.
     pub fn ask_again_at(&self, classes: u8) -> Time {
         let Some(PortPauses { stopped, pending, stops }) = self.0.as_deref() else { return Time::MAX };
         let expiry = (0..8).filter(|&class| stopped & classes & 1 << class != 0).map(|class| stops.until[class]).min();
@@ -203,9 +204,9 @@ impl PauseState {
         expiry.unwrap_or(Time::MAX).min(change.unwrap_or(Time::MAX))
     }
 
-    /// Earliest instant at or after `from` at which `class` was free, as of the last call with a time; [`Time::MAX`] if
-    /// it is paused and was not free between `from` and its last pause. Only the last pause and the gap before it are
-    /// stored: before that, the class counts as paused.
+    /// Earliest time, not before `from`, at which `class` was not paused, in the state of the last call with a time;
+    /// [`Time::MAX`] if it has been paused since `from`. Only the last pause period and the gap before it are stored:
+    /// before this gap, the class counts as paused.
     pub fn free_at(&self, class: u8, from: Time) -> Time {
         let Some(PortPauses { stopped, stops, .. }) = self.0.as_deref() else { return from };
         let index = usize::from(class);
@@ -216,29 +217,29 @@ impl PauseState {
         if stopped & 1 << class != 0 { Time::MAX } else { from.max(stops.ended_at[index]) }
     }
 
-    /// Brings the state up to `now`, as every call with a time does.
+    /// Advances the state to `now`, like every call with a time.
     pub fn settle(&mut self, now: Time) {
         if let Some(pauses) = &mut self.0 {
             pauses.settle(now);
         }
     }
 
-    /// End of the last completed pause of `class`, as of the last call with a time; zero if there was none.
+    /// End of the last completed pause of `class`, in the state of the last call with a time; zero if there was none.
     pub fn ended_at(&self, class: u8) -> Time {
         self.0.as_ref().map_or(Time::ZERO, |pauses| pauses.stops.ended_at[usize::from(class)])
     }
 
-    /// Start of the current pause of `class`, as of the last call with a time; `None` if it may send.
+    /// Start of the current pause of `class`, in the state of the last call with a time; `None` if it is not paused.
     pub fn stopped_since(&self, class: u8) -> Option<Time> {
         self.0.as_ref()?.stopped_since(class)
     }
 
-    /// Start of the pause of `class` in force at `now`; `None` if it may send.
+    /// Start of the pause of `class` in force at `now`; `None` if it is not paused.
     pub fn stopped_since_at(&self, now: Time, class: u8) -> Option<Time> {
         self.0.as_ref().filter(|pauses| !pauses.is_clear())?.settled(now).stopped_since(class)
     }
 
-    /// Sum over all classes of the paused time up to `now`.
+    /// Sum of the paused times of all classes, up to `now`.
     pub fn total_stopped(&self, now: Time) -> Time {
         let Some(pauses) = &self.0 else { return Time::ZERO };
         let then = pauses.settled(now);
@@ -253,19 +254,19 @@ impl PauseState {
         stops.port_ended + running
     }
 
-    /// Numbers of pauses begun, ended by a resume, expired, and in force at `now`.
+    /// Numbers of pauses: begun, ended by a resume, expired, and in force at `now`.
     pub fn counts(&self, now: Time) -> (u64, u64, u64, u64) {
         let Some(pauses) = &self.0 else { return (0, 0, 0, 0) };
         let PortPauses { stopped, stops, .. } = pauses.settled(now);
         (stops.begun, stops.resumed, stops.expiries, u64::from(stopped.count_ones()))
     }
 
-    /// Paused time of `class` up to `now`.
+    /// Total paused time of `class`, up to `now`.
     pub fn stopped_time(&self, now: Time, class: u8) -> Time {
         self.0.as_ref().map_or(Time::ZERO, |pauses| pauses.settled(now).time(now, class))
     }
 
-    /// Longest pause of any class up to `now`.
+    /// Duration of the longest pause of any class, up to `now`.
     pub fn longest_stop(&self, now: Time) -> Time {
         let Some(pauses) = &self.0 else { return Time::ZERO };
         let then = pauses.settled(now);
@@ -283,12 +284,13 @@ impl PortPauses {
         (self.stopped & 1 << class != 0).then(|| self.stops.from[usize::from(class)])
     }
 
-    /// Applies pending pauses and resumes up to `now`, and ends expired pauses.
+    /// Applies the pauses and resumes that take effect up to `now`, and ends expired pauses.
     fn settle(&mut self, now: Time) {
         let PortPauses { stopped, pending, stops } = self;
         while let Some(&PendingPause { effect, classes, until }) = pending.first().filter(|pause| pause.effect <= now) {
             pending.remove(0);
-            // Pauses that expired before this command must count as expired, not as resumed or renewed.
+            // A pause that expired before this pause or resume took effect must count as expired, not as resumed or
+            // renewed.
             stops.expire(stopped, effect);
             for class in (0..8).filter(|class| classes & 1 << class != 0) {
                 let running = *stopped & 1 << class != 0;
@@ -307,7 +309,7 @@ impl PortPauses {
                         *stopped |= 1 << class;
                         stops.until[class] = until;
                     }
-                    // The new pause expired within the reaction time, and replaced the pause in force.
+                    // The new pause replaced the pause in force, and expired within its own reaction time.
                     Some(_) if running => {
                         stops.expiries += 1;
                         stops.end(stopped, class, effect);
@@ -319,15 +321,15 @@ impl PortPauses {
         stops.expire(stopped, now);
     }
 
-    /// Copy of the state at `now`. Idle ports do not call [`PortPauses::settle`], so received pauses may still be
-    /// pending.
+    /// Returns a copy of the state, advanced to `now`. The state of an idle port is not advanced, so that received
+    /// pauses may still be pending.
     fn settled(&self, now: Time) -> PortPauses {
         let mut then = self.clone();
         then.settle(now);
         then
     }
 
-    /// Paused time of `class`, in a state settled up to `now`.
+    /// Total paused time of `class`, if the state has been advanced to `now`.
     fn time(&self, now: Time, class: u8) -> Time {
         let running = self.stopped_since(class).map_or(Time::ZERO, |from| now.saturating_sub(from));
         self.stops.ended[usize::from(class)] + running
@@ -335,7 +337,7 @@ impl PortPauses {
 }
 
 impl ClassPauses {
-    /// Ends the pauses of the classes in `stopped` that have expired.
+    /// Ends the pauses of the classes in `stopped` that have expired by `now`.
     fn expire(&mut self, stopped: &mut u8, now: Time) {
         for class in 0..8 {
             if *stopped & 1 << class != 0 && self.until[class] <= now {
@@ -348,7 +350,7 @@ impl ClassPauses {
     fn begin(&mut self, class: usize, at: Time) {
         self.begun += 1;
         self.from[class] = at;
-        // A pause without a gap extends the last uninterrupted one.
+        // A pause that starts when another pause of the class ends extends the pause period.
         if self.ended_at[class] != at {
             (self.free_from[class], self.stopped_from[class]) = (self.ended_at[class], at);
         }
@@ -358,8 +360,8 @@ impl ClassPauses {
         *stopped &= !(1 << class);
         self.ended_at[class] = at;
         if *stopped == 0 {
-            // Several classes may have expired since the last call. They are ended in order of class number, so the
-            // last one ended need not be the last one in time.
+            // Several pauses may have expired since the last call. They are ended in the order of class numbers, so
+            // that the pause ended last here may have expired before others.
             let last = self.ended_at.iter().copied().fold(at, Time::max);
             self.port_ended += last.saturating_sub(self.port_from);
         }
@@ -380,7 +382,8 @@ mod tests {
         state.on_pause(Time::from_ns(now_ns), classes, Time::from_ns(span_ns), Time::from_ns(REACTION_NS));
     }
 
-    /// A port is paused while at least one class is, also if pauses expire out of order.
+    /// Random pauses of several classes: a port counts as paused while at least one class is paused, even if pauses
+    /// expire in another order than that of their classes.
     #[test]
     fn a_port_is_stopped_while_any_class_is() {
         let mut random = Stream::new(4, 0, 0);
@@ -395,7 +398,8 @@ mod tests {
                 }
                 for _ in 0..random.below(150) {
                     let at = Time::from_ns(now_ns);
-                    // On copies: settling every nanosecond would hide pauses that expire between calls.
+                    // On copies, because advancing the state every nanosecond would hide errors with pauses that
+                    // expire between calls.
                     let any = (0..8).any(|class| classes[class].clone().blocked(at) != 0);
                     (now_ns, stopped_ns) = (now_ns + 1, stopped_ns + u64::from(any));
                 }
@@ -423,7 +427,8 @@ mod tests {
         );
     }
 
-    /// Quanta count from reception (IEEE 802.3, annex 31B): a pause as short as the reaction has no effect.
+    /// Quanta count from reception (IEEE 802.3, annex 31B): a pause of 38 ns, the reaction time, has no effect; a
+    /// pause of 39 ns lasts 1 ns.
     // [PFC5] [PFC7]
     #[test]
     fn quanta_count_from_reception() {
@@ -434,14 +439,14 @@ mod tests {
         hear(&mut state, 300, 1, REACTION_NS + 1);
         assert_eq!([337, 338, 339].map(|ns| state.blocked(Time::from_ns(ns))), [0, 1, 0]);
         assert_eq!(state.counts(Time::from_ns(400)), (1, 0, 1, 0));
-        // The last pause takes precedence: a short pause ends a long one early.
+        // The last received pause replaces the earlier one: a short pause ends a long pause early.
         hear(&mut state, 500, 1, 1000);
         hear(&mut state, 600, 1, 10);
         assert_eq!([637, 638].map(|ns| state.blocked(Time::from_ns(ns))), [1, 0]);
         assert_eq!(state.counts(Time::from_ns(700)), (2, 0, 2, 0));
     }
 
-    /// An idle port, which never checks its state, still counts received pauses.
+    /// Paused times and longest pause are correct although the idle port never calls `blocked`.
     #[test]
     fn pauses_received_by_an_idle_port_count() {
         let mut state = PauseState::default();
@@ -466,14 +471,15 @@ mod tests {
         assert_eq!(state.blocked(Time::from_ns(638)), 0b01);
         assert_eq!(state.blocked(Time::from_ns(1499)), 0b01);
         assert_eq!(state.blocked(Time::from_ns(1500)), 0);
-        // A resume waits for the reaction time too: a resume right after its pause leaves a short pause.
+        // A resume also takes effect after the reaction time: a resume 10 ns after its pause leaves a pause of 10 ns.
         hear(&mut state, 2000, 0b1, 1000);
         hear(&mut state, 2010, 0b1, 0);
         assert_eq!([2037, 2038, 2047, 2048].map(|ns| state.blocked(Time::from_ns(ns))), [0, 1, 1, 0]);
         assert_eq!(state.counts(Time::from_ns(2100)), (3, 2, 1, 0));
     }
 
-    /// Compares with the recorded state of every nanosecond, back to the gap before the last pause.
+    /// Random pauses: compares `free_at` with the recorded state of every nanosecond, back to the gap before the last
+    /// pause.
     #[test]
     fn a_class_is_free_from_the_end_of_its_last_stop_or_in_the_gap_before_it() {
         for seed in 0..200 {
@@ -487,7 +493,7 @@ mod tests {
                 }
                 stopped_at.push(state.blocked(Time::from_ns(now)) != 0);
                 let from = stream.below(now + 1);
-                // Search backwards through the present free time, the last pause, and the gap before it.
+                // Search backwards through the time since the last pause, the last pause, and the gap before it.
                 let mut first = now + 1;
                 let mut at = now as usize;
                 while at > 0 && !stopped_at[at] {
@@ -508,14 +514,16 @@ mod tests {
         }
     }
 
-    /// Compares with a list of the effective intervals of a class at every nanosecond.
+    /// Random pauses and resumes: compares the blocked state at every nanosecond with a list of the commands in
+    /// effect.
     // [PFC5] [PFC6] [PFC7]
     #[test]
     fn agrees_with_a_list_of_commands() {
         for seed in 0..200 {
             let mut stream = Stream::new(seed, 0, 0);
             let mut state = PauseState::default();
-            // (effective at, end) in order of reception: the latest command in effect determines the state.
+            // (effective at, end) in the order of reception: the last command that has taken effect determines the
+            // state.
             let mut commands: Vec<(u64, u64)> = Vec::new();
             let mut next_command = stream.below(50);
             for now in 0..3_000u64 {

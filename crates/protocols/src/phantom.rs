@@ -1,5 +1,5 @@
-//! Phantom queues (HULL): a counter per port that simulates the queue of a slightly slower link. Frames are marked
-//! before the link is saturated and before a real queue forms, at the cost of some bandwidth.
+//! Phantom queues (HULL): a counter per port that simulates the queue of a slightly slower link. Frames are
+//! ECN-marked before the link is fully utilised and before a queue forms, at the cost of some bandwidth.
 
 use crate::describe::Mechanism;
 use crate::frame::Frame;
@@ -16,11 +16,11 @@ parameters! {
         title: "ECN by a phantom queue: the queue of a slower link";
         source: "Alizadeh et al., Less is More: Trading a little Bandwidth for Ultra-Low Latency in the Data Center, \
             NSDI 2012 (HULL)";
-        /// Drain rate as a share of the link's rate, above 0, below 1.
+        /// Drain rate as a share of the link rate, above 0, below 1.
         drain: f64 = "drain" share, default "0.95",
             "the share of the link's rate at which the phantom queue drains (gamma), above 0, below 1",
             "HULL, sec. 3.1 and 5";
-        /// Marking threshold in bytes.
+        /// ECN marking threshold in bytes.
         threshold_bytes: u64 = "threshold" bytes, required,
             "a frame is marked at the start of its transmission if the phantom queue including it exceeds this, in \
              bytes on the wire with preamble and gap (20 B per frame); at least 1 B",
@@ -36,38 +36,38 @@ parameters! {
 }
 
 impl PhantomParameters {
-    /// Drain rate of the phantom queue of a link.
+    /// Returns the drain rate of the phantom queue of a link.
     fn drain_rate(&self, link: Rate) -> Rate {
-        // One correctly rounded multiplication.
+        // One correctly rounded multiplication, so that results are equal on every machine.
         Rate::from_bps((link.as_bps() as f64 * self.drain) as u64).unwrap_or(Rate::MIN)
     }
 }
 
-/// The phantom queue of one port.
+/// Phantom queue of one port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PhantomQueue {
     rate: Rate,
     threshold: Time,
-    /// Time at which the phantom queue would be empty without further frames. The length is stored as drain time, so
-    /// that updates need no rounding to bytes.
+    /// Time at which the phantom queue would be empty without further frames. The queue length is stored as drain
+    /// time, so that updates need no rounding to bytes.
     empty_at: Time,
 }
 
 impl PhantomQueue {
-    /// Makes the empty phantom queue of a port of rate `link`.
+    /// Creates the empty phantom queue of a port with the link rate `link`.
     pub fn new(parameters: &PhantomParameters, link: Rate) -> PhantomQueue {
         let rate = parameters.drain_rate(link);
         PhantomQueue { rate, threshold: rate.serialise(parameters.threshold_bytes), empty_at: Time::ZERO }
     }
 
-    /// Adds a frame of `wire_bytes` whose transmission starts at `now`. Returns true if the frame must be marked,
-    /// provided it is ECN-capable.
+    /// Adds a frame of `wire_bytes` whose transmission starts at `now`. Returns true if the phantom queue exceeds the
+    /// threshold, so that the frame must be marked if it is ECN-capable.
     pub fn pass(&mut self, now: Time, wire_bytes: u64) -> bool {
         self.empty_at = self.empty_at.max(now).saturating_add(self.rate.serialise(wire_bytes));
         self.empty_at - now > self.threshold
     }
 
-    /// Length of the phantom queue in bytes at `now`.
+    /// Returns the length of the phantom queue in bytes at `now`.
     pub fn bytes(&self, now: Time) -> u64 {
         self.rate.bytes_in(self.empty_at.saturating_sub(now))
     }
@@ -89,7 +89,8 @@ impl PortMechanism for PhantomQueue {
         Hooks::TRANSMIT
     }
 
-    /// Counts every frame, and marks ECN-capable frames above the threshold.
+    /// Adds every frame to the phantom queue. Returns whether to mark the frame: it is ECN-capable and the threshold
+    /// is exceeded.
     fn transmit(&mut self, port: &impl PortView, frame: &Frame, _: &mut Stream) -> bool {
         let wire_bytes = u64::from(frame.size_bytes) + WIRE_OVERHEAD_BYTES;
         self.pass(port.now(), wire_bytes) && frame.can_be_marked()
@@ -105,8 +106,9 @@ mod tests {
         PhantomQueue::new(&PhantomParameters { drain, threshold_bytes }, Rate::from_gbps(10))
     }
 
-    /// Frames of 1000 bytes back to back at 10 Gbps, 800 ns each: 950 bytes drain per frame, so the phantom queue grows
-    /// by 50 bytes per frame. Marking begins when it exceeds 3010 bytes with the frame: 1000 + 50 n > 3010, for n = 41.
+    /// Frames of 1000 bytes back to back at 10 Gbps, 800 ns each: 950 bytes drain per frame, so that the phantom
+    /// queue grows by 50 bytes per frame. It exceeds the threshold of 3010 bytes from frame n = 41 on: 1000 + 50 n >
+    /// 3010.
     #[test]
     fn at_line_rate_it_grows_by_what_is_given_up() {
         let mut phantom = queue(0.95, 3010);
@@ -118,7 +120,7 @@ mod tests {
         assert!((5949..=5950).contains(&held), "1000 + 99 x 50: {held}");
     }
 
-    /// At arrivals up to its drain rate, the phantom queue never holds more than one frame.
+    /// At arrival rates up to its drain rate, the phantom queue contains at most one frame.
     #[test]
     fn up_to_its_rate_it_marks_nothing() {
         let mut phantom = queue(0.5, 1000);
@@ -127,12 +129,12 @@ mod tests {
         assert_eq!(phantom.bytes(Time::from_ms(10)), 0);
     }
 
-    /// Compares with a fluid model in whole bits, for random arrivals.
+    /// For random arrivals, compares the phantom queue with a fluid model in whole bits.
     #[test]
     fn it_is_a_queue_of_a_slower_link() {
         let mut random = Stream::new(4, 0, 0);
         let mut phantom = queue(0.8, 10_000);
-        // 8 Gbps: 8 bits a nanosecond.
+        // The drain rate of 8 Gbps is 8 bits per nanosecond.
         let (mut now_ns, mut bits) = (0u64, 0u64);
         for _ in 0..10_000 {
             let gap_ns = random.below(2000);

@@ -1,5 +1,5 @@
-//! Test bench: one flow between two endpoints over a bottleneck with loss, duplication, reordering and marks. It checks
-//! the rules of [`crate::endpoint`] during the run.
+//! Test bench: one flow between a sender and a receiver over a bottleneck with loss, duplication, reordering and ECN
+//! marks. It checks the rules of [`crate::endpoint`] during the run.
 
 use crate::bounce_reaction::BouncedFlow;
 use crate::endpoint::{Ctx, Offer, Receiver, Reply, Sender, SenderStatistics};
@@ -11,37 +11,38 @@ use std::collections::BinaryHeap;
 use units::random::Stream;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// The network between the two endpoints.
+/// Network between sender and receiver, with its random disturbances.
 #[derive(Clone, Debug)]
 pub(crate) struct Pipe {
     /// Rate of the sender's port.
     pub(crate) line: Rate,
-    /// Rate of the bottleneck link, which has a queue.
+    /// Rate of the bottleneck link. Frames queue before it.
     pub(crate) bottleneck: Rate,
-    /// Capacity of the bottleneck queue, and whether frames that do not fit are trimmed instead of dropped.
+    /// Capacity of the bottleneck queue in bytes, and whether frames that do not fit are trimmed instead of dropped.
     pub(crate) buffer_bytes: u64,
     pub(crate) trims: bool,
-    /// Share of the headers of trimmed frames that return to the sender.
+    /// Share of the trimmed headers that are returned to the sender.
     pub(crate) headers_returned: f64,
-    /// Marking threshold of the bottleneck queue in bytes.
+    /// ECN marking threshold of the bottleneck queue in bytes.
     pub(crate) mark_above_bytes: u64,
-    /// Propagation delay of each direction.
+    /// Propagation delay in each direction.
     pub(crate) delay: Time,
-    /// Upper bound of a random extra delay.
+    /// Upper bound of a random additional delay per frame.
     pub(crate) jitter: Time,
-    /// Shares of data frames lost, of reply frames lost, of frames duplicated, and of frames marked.
+    /// Probabilities: loss of a data frame, loss of a reply frame, duplication of a frame, ECN mark on a data frame.
     pub(crate) loss: f64,
     pub(crate) reply_loss: f64,
     pub(crate) duplication: f64,
     pub(crate) marks: f64,
-    /// One of every `lose_every` new data frames is lost.
+    /// Every `lose_every`-th new data frame is lost.
     pub(crate) lose_every: Option<u64>,
-    /// Share of steps that inject a stale or invalid frame or a spurious timer call.
+    /// Probability per step that a stale or invalid frame or a spurious timer call is injected.
     pub(crate) nonsense: f64,
-    /// Share of steps in which a data frame is bounced back, and the number of bounced frames per halving.
+    /// Probability per step that a data frame is bounced back to the sender, and minimum number of bounced frames per
+    /// halving.
     pub(crate) returned: f64,
     pub(crate) halve_every: u32,
-    /// End of all random disturbances.
+    /// Time after which there are no random disturbances.
     pub(crate) heals_at: Time,
     /// End of the run.
     pub(crate) until: Time,
@@ -96,7 +97,7 @@ pub(crate) struct Outcome {
     pub(crate) statistics: SenderStatistics,
 }
 
-/// Arrival time, frame number, and direction: true towards the receiver.
+/// Event: arrival time, index of the frame, and direction (true: to the receiver).
 type Event = Reverse<(Time, u64, bool)>;
 
 struct Run<'a> {
@@ -107,7 +108,7 @@ struct Run<'a> {
     frames: Vec<Frame>,
     bottleneck_free: Time,
     new_frames: u64,
-    /// Highest acknowledged byte.
+    /// Highest `seq` of an acknowledgement.
     expected: u64,
     outcome: Outcome,
 }
@@ -125,7 +126,8 @@ impl Run<'_> {
         self.events.push(Reverse((at.saturating_add(Time::from_ps(late)), number, forwards)));
     }
 
-    /// Sends a data frame whose transmission by the sender ends at `left`.
+    /// Sends a data frame whose transmission on the sender's link ends at `left`, through the bottleneck to the
+    /// receiver.
     fn forward(&mut self, left: Time, mut frame: Frame) {
         self.outcome.sent += 1;
         let fresh = !frame.has(flags::RETRANSMISSION);
@@ -155,7 +157,8 @@ impl Run<'_> {
         }
     }
 
-    /// Trims a data frame that does not fit at `at`: its header overtakes the queue, or returns to the sender.
+    /// Trims a data frame that does not fit the queue at `at`. Its header overtakes the queue, or is returned to the
+    /// sender.
     fn cut(&mut self, at: Time, mut frame: Frame) {
         self.outcome.cut += 1;
         let back = self.chance(at, self.pipe.headers_returned);
@@ -164,7 +167,7 @@ impl Run<'_> {
         self.post(at + self.pipe.delay / 2, !back, frame);
     }
 
-    /// Transmits the replies of the receiver to the sender.
+    /// Sends the replies of the receiver to the sender.
     fn backward(&mut self, now: Time, replies: &mut Vec<Reply>) {
         for reply in replies.drain(..) {
             assert!(reply.size_bytes >= 64);
@@ -193,13 +196,14 @@ impl Run<'_> {
         }
     }
 
-    /// Returns a bounced data frame to the sender. The sender may halve its window or rate at most once per
-    /// `halve_every` frames, and must change nothing else.
+    /// Bounces a data frame back to the sender. The sender may halve its window or rate at most once per
+    /// `halve_every` bounced frames, and must change nothing else.
     fn come_back(&mut self, now: Time, sender: &mut SenderState, returns: &mut BouncedFlow) {
         let pace = |sender: &mut SenderState| match sender {
             SenderState::Tcp(tcp) => tcp.congestion_window_bytes(),
             SenderState::Roce(_) | SenderState::Custom(_) => {
-                // A control with a window and no target rate halves the window, from which its rate follows.
+                // A control with a window and without a target rate halves the window; its rate is derived from the
+                // window.
                 let state = sender.control_state(now);
                 let rate = state.rate.map_or(0, Rate::as_bps);
                 state.window_bytes.filter(|_| state.target.is_none()).unwrap_or(rate)
@@ -220,7 +224,7 @@ impl Run<'_> {
 
     /// Returns a stale or invalid acknowledgement or notification.
     fn nonsense(&mut self, now: Time, sender: &SenderState) -> Frame {
-        // Acknowledgements of single packets may be old but must be correct, because NDP relies on them.
+        // For NDP it repeats an earlier frame, because NDP relies on correct acknowledgements of single packets.
         if matches!(sender, SenderState::Ndp(_)) && !self.frames.is_empty() {
             return self.frames[self.random.below(self.frames.len() as u64) as usize];
         }
@@ -240,7 +244,8 @@ impl Run<'_> {
 }
 
 impl Pipe {
-    /// Runs one flow until it is done or `until` has passed; `watch` is called with the sender after every step.
+    /// Runs one flow until it is complete and the sender is done, or until the time `until`. Calls `watch` with time
+    /// and sender after every step.
     pub(crate) fn run(
         &self,
         transport: &TransportParameters,
@@ -248,7 +253,7 @@ impl Pipe {
         mut watch: impl FnMut(Time, &mut SenderState),
     ) -> Outcome {
         let full_bytes = u64::from(transport.payload_bytes() + transport.header_bytes()) + WIRE_OVERHEAD_BYTES;
-        // This model transmits replies without serialisation delay.
+        // RTT of this network, where replies have no serialisation delay.
         let round_trip = self.line.serialise(full_bytes) + self.bottleneck.serialise(full_bytes) + self.delay * 2;
         let flow = FlowStart { size_bytes, start: Time::from_us(1), stop: Time::MAX, line_rate: self.line, round_trip };
         let mut pacer = PullPacer::new(self.bottleneck.serialise(full_bytes));
@@ -346,7 +351,7 @@ impl Pipe {
     }
 }
 
-/// Gives the receiver a pull slot if one is due.
+/// Lets the receiver use a pull slot if one is due.
 fn take_pull_slot(ctx: &mut Ctx<'_>, pacer: &mut PullPacer, in_round: &mut bool, receiver: &mut ReceiverState) {
     for _ in 0..2 {
         if !*in_round && receiver.wants() > 0 {
@@ -362,7 +367,7 @@ fn take_pull_slot(ctx: &mut Ctx<'_>, pacer: &mut PullPacer, in_round: &mut bool,
     }
 }
 
-/// Handles everything that is due at `now`: frames, then timers.
+/// Handles all events due at `now`: first the arrivals of frames, then the timers.
 fn run_due(
     run: &mut Run<'_>,
     now: Time,

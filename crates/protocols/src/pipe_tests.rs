@@ -1,5 +1,5 @@
-//! Tests of sender and receiver of every transport: throughput against closed forms, and robustness against random
-//! events.
+//! Tests of sender and receiver of every transport over one bottleneck: throughput compared with closed forms, and
+//! robustness against random events.
 
 use crate::endpoint::Sender;
 use crate::pipe::Pipe;
@@ -12,7 +12,7 @@ fn build(kind: &str, settings: &[(&str, &str)]) -> TransportParameters {
     TransportParameters::build(kind, settings.iter().copied()).unwrap()
 }
 
-/// 1.22 / sqrt(p) segments per round trip (Mathis et al., 1997), for one loss in every 1/p segments.
+/// Mean window of 1.22 / sqrt(p) segments per RTT (Mathis et al., 1997), for one loss per 1/p segments.
 #[test]
 fn reno_and_newreno_reach_the_mathis_throughput() {
     for (control, every) in [("reno", 400), ("reno", 1000), ("newreno", 1000), ("newreno", 2500)] {
@@ -35,11 +35,11 @@ fn reno_and_newreno_reach_the_mathis_throughput() {
     }
 }
 
-/// The square-root law under independent random losses. Its constant depends on the loss pattern: 1.22 for evenly
-/// spaced losses (Mathis et al., 1997), 1.31 for independent ones (Ott, Kemperman and Mathis, 1996), as the window goes
-/// to infinity. With windows of about 40 segments, each recovery takes one round trip more than in the law, in which
-/// half a window is sent, so that the throughput lies between the two. With two thousand cuts the standard error of the
-/// mean is about 1 %: the tolerance is three standard errors at either end.
+/// The square-root law for independent random losses. Its constant depends on the loss pattern, for large windows:
+/// 1.22 for evenly spaced losses (Mathis et al., 1997), 1.31 for independent losses (Ott, Kemperman and Mathis,
+/// 1996). With windows of about 40 segments, each recovery takes one RTT more than in the law, in which half a window
+/// is sent, so that the throughput is between the two laws. With 2,000 cuts the standard error of the mean is about 1
+/// %; the tolerance is three standard errors beyond either law.
 #[test]
 fn random_losses_follow_the_square_root_law() {
     for sack in ["false", "true"] {
@@ -57,14 +57,15 @@ fn random_losses_follow_the_square_root_law() {
         let law = |constant: f64| constant / pipe.loss.sqrt();
         let between = law(1.22) * 0.97..law(1.31) * 1.03;
         assert!(between.contains(&segments), "sack {sack}: {segments} not in {between:?}");
-        // One in a thousand retransmissions is lost as well: two of two thousand, each of which causes a timeout.
+        // The loss probability of 1e-3 also applies to the 2,000 retransmissions: about two are lost, each of which
+        // causes a timeout.
         assert!(outcome.statistics.timeouts < 10, "sack {sack}: {}", outcome.statistics.timeouts);
     }
 }
 
-/// Four segments of a window of 99 are lost. With SACK all are repaired in the round trip after the first loss: half a
-/// round trip for the window, one for the retransmissions and half for their last acknowledgement, plus serialisation
-/// delays. NewReno repairs one segment per round trip.
+/// Four segments of a window of 99 segments are lost, with an RTT of 10 ms. With SACK the flow takes 15 ms plus
+/// serialisation delays: half an RTT for the window, one for the retransmissions, and half for their last
+/// acknowledgement. NewReno retransmits one segment per RTT.
 #[test]
 fn selective_acknowledgements_repair_a_window_of_losses_in_one_round_trip() {
     let run = |kind: &str, control: &str, sack: &str| {
@@ -78,7 +79,8 @@ fn selective_acknowledgements_repair_a_window_of_losses_in_one_round_trip() {
         let pipe = Pipe { lose_every: Some(20), delay: Time::from_ms(5), ..Pipe::default() };
         let outcome = pipe.run(&build(kind, &settings), 99_000, |_, _| {});
         assert_eq!((outcome.lost, outcome.delivered_bytes, outcome.statistics.timeouts), (4, 99_000, 0));
-        // The lost segments are retransmitted; with SACK also the rescue retransmission, as no new data is left.
+        // The four lost segments are retransmitted; with SACK also the last segment (rescue retransmission), because
+        // no new data is left.
         assert_eq!(outcome.statistics.retransmitted_bytes, if sack == "true" { 5000 } else { 4000 });
         outcome.completed_at.unwrap()
     };
@@ -87,13 +89,13 @@ fn selective_acknowledgements_repair_a_window_of_losses_in_one_round_trip() {
         let (sack, newreno) = (run(kind, control, "true"), run(kind, control, "false"));
         let least = Time::from_ms(15);
         assert!((least..least + links).contains(&sack), "{kind} {control}: {sack}");
-        // Three further losses, with one round trip each.
+        // NewReno takes three RTTs of 10 ms more than SACK, one for each further lost segment.
         let least = Time::from_ms(45);
         assert!((least..least + links).contains(&newreno), "{kind} {control}: {newreno}");
     }
 }
 
-/// The last segment of a window is lost after others: the rescue retransmission repairs it without the timer.
+/// The last segment of a window and an earlier one are lost: the rescue retransmission of SACK avoids the timeout.
 #[test]
 fn the_rescue_retransmission_spares_a_timeout() {
     let run = |sack: &str| {
@@ -106,7 +108,7 @@ fn the_rescue_retransmission_spares_a_timeout() {
     assert_eq!((without.lost, without.statistics.timeouts), (2, 0), "NewReno's partial acknowledgement finds it too");
 }
 
-/// PABO's flows: 84 segments of 536 B fill the window of 45535 B, which slow start alone reaches.
+/// PABO's flows, without congestion avoidance: slow start fills the window of 45535 B, 84 segments of 536 B.
 #[test]
 fn a_fixed_window_carries_one_window_a_round_trip() {
     let settings = [
@@ -124,7 +126,8 @@ fn a_fixed_window_carries_one_window_a_round_trip() {
         let SenderState::Tcp(sender) = sender else { unreachable!() };
         in_flight = in_flight.max(sender.congestion_window_bytes());
     });
-    // 1 + 2 + ... + 64 segments in the first seven of the hundred round trips (each a little longer than 10 ms).
+    // The flow sends 1 + 2 + ... + 64 segments in the first seven of about 100 RTTs (slightly longer than 10 ms),
+    // then 84 segments per RTT.
     let segments = outcome.delivered_bytes / 536;
     assert!((84 * 90..=84 * 99).contains(&segments), "{segments}");
     assert!((45_535..45_535 + 536).contains(&in_flight));
@@ -147,8 +150,8 @@ fn slow_start_doubles_every_round_trip() {
     assert_eq!(windows, [1, 2, 4, 8, 16, 32, 64, 128, 256]);
 }
 
-/// Without loss there are no retransmissions and every byte is delivered once. Delayed acknowledgements halve the
-/// number of acknowledgements.
+/// Without loss there are no retransmissions, and every byte is delivered once. With delayed acknowledgements there
+/// are half as many acknowledgements as segments.
 #[test]
 fn delayed_acknowledgements_are_half_as_many() {
     let pipe = Pipe::default();
@@ -161,13 +164,13 @@ fn delayed_acknowledgements_are_half_as_many() {
     }
 }
 
-/// Three losses in one window: NewReno repairs one per round trip, Reno waits for the retransmission timer.
+/// Three segments of one window are lost: NewReno retransmits one per RTT, Reno needs the retransmission timer.
 #[test]
 fn newreno_survives_what_makes_reno_time_out() {
     let run = |control| {
         let settings =
             [("congestion_control", control), ("delayed_ack", "false"), ("initial_window", "14600B"), ("mss", "1000B")];
-        // Of the 14 segments of the initial window, 4, 8 and 12 are lost; later segments are not lost.
+        // Segments 4, 8 and 12 of the initial window of 14 segments are lost; there are no later new segments.
         let pipe = Pipe { lose_every: Some(4), ..Pipe::default() };
         pipe.run(&build("tcp", &settings), 14_000, |_, _| {})
     };
@@ -178,8 +181,8 @@ fn newreno_survives_what_makes_reno_time_out() {
     assert_eq!(newreno.statistics.retransmitted_bytes, 3000);
 }
 
-/// Without acknowledgements, the timer expires at 1, 3, 7, 15, 31, 63 s and then once a minute, and retransmits one
-/// segment each time.
+/// All acknowledgements are lost: the timer expires at 1, 3, 7, 15, 31 and 63 s (binary exponential back-off), and
+/// each time retransmits one segment.
 #[test]
 fn the_retransmission_timer_backs_off() {
     let pipe = Pipe { reply_loss: 1.0, until: Time::from_s(70), ..Pipe::default() };
@@ -195,11 +198,11 @@ fn without_retransmissions_nothing_is_sent_twice() {
     assert_eq!((outcome.statistics.retransmitted_bytes, outcome.completions), (0, 0));
 }
 
-/// A bottleneck with the marking threshold K keeps the queue of a DCTCP flow near K, the link fully utilised and all
-/// frames delivered. Halving the window per mark (classic ECN) needs a deeper queue for equal throughput.
+/// With an ECN marking threshold of K = 30 kB, the queue of a DCTCP flow stays below 70 kB, the link is fully
+/// utilised, and no frame is lost. Classic ECN halves the window per mark and has a lower throughput at the same K.
 #[test]
 fn dctcp_keeps_the_queue_short_and_the_link_full() {
-    // The bandwidth-delay product of 10 Gbps and 40 us is 50 kB; K = 30 kB is above the 1/7 of it that RFC 8257
+    // The bandwidth-delay product of 10 Gbps and 40 us is 50 kB; K = 30 kB is more than 1/7 of it, as RFC 8257
     // requires.
     let pipe = Pipe {
         line: Rate::from_gbps(40),
@@ -220,7 +223,8 @@ fn dctcp_keeps_the_queue_short_and_the_link_full() {
     assert!(classic.delivered_bytes < dctcp.delivered_bytes);
 }
 
-/// Vegas keeps two to four segments of its flow in the queue and loses none; NewReno fills the queue and loses some.
+/// A Vegas flow keeps two to four segments in the queue of the bottleneck without loss; NewReno fills the queue until
+/// segments are lost.
 #[test]
 fn vegas_leaves_the_queue_almost_empty() {
     let pipe = Pipe {
@@ -242,7 +246,7 @@ fn vegas_leaves_the_queue_almost_empty() {
     });
     assert_eq!(watched.delivered_bytes, vegas.delivered_bytes);
     // The bandwidth-delay product, 1 ms at 1 Gbps, is 81.3 segments of 1538 B on the wire; the rest of the window is
-    // queued.
+    // in the queue.
     let waiting = late as f64 / 1460.0 - 81.3;
     assert!((1.0..=5.0).contains(&waiting), "{waiting} segments wait");
     assert_eq!(vegas.lost, 0);
@@ -251,7 +255,7 @@ fn vegas_leaves_the_queue_almost_empty() {
     assert!(vegas.delivered_bytes as f64 > 0.97 * full, "{} of {full}", vegas.delivered_bytes);
 }
 
-/// On a path with a large bandwidth-delay product and one loss in 20,000 packets, CUBIC has a higher throughput than
+/// With an RTT of 100 ms and one loss per 20,000 segments, the throughput of CUBIC is at least 1.3 times that of
 /// NewReno.
 #[test]
 fn cubic_fills_a_long_pipe_better_than_newreno() {
@@ -269,13 +273,15 @@ fn cubic_fills_a_long_pipe_better_than_newreno() {
     };
     let (cubic, newreno) = (run("cubic"), run("newreno"));
     assert!(cubic > 1.3 * newreno, "{cubic} and {newreno}");
-    // RFC 9438, 5.1: with a loss probability p the mean window is 1.054 (RTT / p)^(3/4) segments.
+    // RFC 9438, 5.1: the mean window of CUBIC is (C (3 + b) / (4 (1 - b)))^(1/4) (RTT / p)^(3/4) segments, with C =
+    // 0.4, b = 0.7 and the loss probability p: 1.054 RTT^(3/4) / p^(3/4).
     let window = libm::pow(0.4 * 3.7 / 1.2, 0.25) * libm::pow(0.1 * 20_000.0, 0.75);
     let law = window * 1460.0 / 0.1 * 60.0;
     assert!((cubic / law - 1.0).abs() < 0.15, "{cubic} beside the law's {law}");
 }
 
-/// One DCQCN flow of 40 Gbps into 10 Gbps: CNPs reduce its rate, and it utilises the bottleneck.
+/// A DCQCN flow sends from a port of 40 Gbps to a bottleneck of 10 Gbps: CNPs reduce its rate below 10 Gbps, and its
+/// goodput is at least 80 % of the bottleneck's capacity.
 #[test]
 fn dcqcn_settles_at_the_bottleneck() {
     let pipe = Pipe {
@@ -298,8 +304,8 @@ fn dcqcn_settles_at_the_bottleneck() {
     assert_eq!(outcome.statistics.retransmitted_bytes, 0);
 }
 
-/// One TIMELY flow from a port of 40 Gbps into 10 Gbps: it starts at 8 Gbps, fills the bottleneck and keeps it
-/// utilised.
+/// A TIMELY flow sends from a port of 40 Gbps to a bottleneck of 10 Gbps: from 8 Gbps its rate rises to a mean of 10
+/// Gbps, within 5 %.
 #[test]
 fn timely_settles_at_the_bottleneck() {
     let pipe =
@@ -315,13 +321,13 @@ fn timely_settles_at_the_bottleneck() {
     assert!((late / samples / 10e9 - 1.0).abs() < 0.05, "{}", late / samples);
     let full = 10e9 / 8.0 * 0.1 * 1000.0 / 1082.0;
     assert!(outcome.delivered_bytes as f64 > 0.9 * full, "{} of {full}", outcome.delivered_bytes);
-    // One acknowledgement for 16 packets.
+    // One acknowledgement per 16 packets.
     assert!(outcome.replies * 16 <= outcome.sent);
     assert_eq!(outcome.statistics.retransmitted_bytes, 0);
 }
 
-/// One HetFlow flow whose rate rises into a bottleneck of 10 Gbps: it cuts its rate whenever the queue begins to grow,
-/// so that the link is fully utilised and the queue nearly empty. Lost notifications are repeated.
+/// A HetFlow flow starts at 8 Gbps to a bottleneck of 10 Gbps: it cuts its rate whenever the queue begins to grow, so
+/// that the link is utilised and the queue short, also if 30 % of the notifications are lost.
 #[test]
 fn hetflow_keeps_the_queue_short_and_the_link_full() {
     for lost in [0.0, 0.3] {
@@ -341,8 +347,8 @@ fn hetflow_keeps_the_queue_short_and_the_link_full() {
     }
 }
 
-/// One ECCP flow into a bottleneck of 10 Gbps: its control keeps about a twentieth of the bandwidth available, and its
-/// queue stays short, also if notifications are lost.
+/// An ECCP flow starts at 8 Gbps to a bottleneck of 10 Gbps: its mean rate stays between 80 and 100 % of the
+/// capacity, since it leaves some bandwidth available, also if 30 % of the notifications are lost.
 #[test]
 fn eccp_leaves_a_share_of_the_bottleneck() {
     for lost in [0.0, 0.3] {
@@ -372,24 +378,24 @@ fn eccp_leaves_a_share_of_the_bottleneck() {
     }
 }
 
-/// A RoCE flow at a fixed rate has exactly that rate on the wire; at line rate the wire is never idle.
+/// A RoCE flow with a fixed rate sends at exactly this rate on the wire; at line rate there is no gap between frames.
 #[test]
 fn roce_paces_on_the_wire() {
     let exact = |settings: &[(&str, &str)], wire_ps: u64| {
         let outcome = Pipe::default().run(&build("roce", settings), 1_000_000, |_, _| {});
         let completed = outcome.completed_at.unwrap();
-        // Completion time: the start, 999 packet intervals, the last frame through two links of 10 Gbps, and the
-        // one-way delay.
+        // Flow completion: the start at 1 us, 999 packet intervals, the serialisation of the last frame on two links
+        // of 10 Gbps, and the one-way delay of 10 us.
         let expected = Time::from_us(1) + Time::from_ps(999 * wire_ps + 2 * 865_600) + Time::from_us(10);
         assert_eq!(completed, expected);
         assert_eq!((outcome.completions, outcome.sent), (1, 1000));
     };
     exact(&[], 865_600);
     exact(&[("rate", "1Gbps")], 8_656_000);
-    // Coalesced acknowledgements: one per 16 packets, and one for the last.
+    // Coalesced acknowledgements: one per 16 packets, and one for the last packet.
     let outcome = Pipe::default().run(&build("roce", &[("ack_every", "16")]), 1_000_000, |_, _| {});
     assert_eq!(outcome.replies, 1000 / 16 + 1);
-    // A window of ten packets over a round trip of 20 us: 10 kB per round trip of about 22 us.
+    // Window-limited: a window of 10 packets and an RTT of about 22 us, so that 1000 packets take about 100 RTTs.
     let windowed = build("roce", &[("window", "10KB"), ("ack_every", "16")]);
     let outcome = Pipe::default().run(&windowed, 1_000_000, |_, _| {});
     let seconds = outcome.completed_at.unwrap().as_secs_f64();
@@ -397,7 +403,7 @@ fn roce_paces_on_the_wire() {
     assert_eq!(outcome.statistics.timeouts, 0);
 }
 
-/// One loss costs one NAK and the retransmission of the packets in flight, but no timeout.
+/// One lost packet causes one NAK and the retransmission of the packets in flight, but no timeout.
 #[test]
 fn go_back_n_repairs_a_loss_in_a_round_trip() {
     let pipe = Pipe { lose_every: Some(600), ..Pipe::default() };
@@ -406,15 +412,15 @@ fn go_back_n_repairs_a_loss_in_a_round_trip() {
     assert_eq!(outcome.statistics.timeouts, 0);
     let again = outcome.statistics.retransmitted_bytes;
     assert!((20_000..30_000).contains(&again), "{again}");
-    // The last packet is lost: only the timer detects it.
+    // The last packet is lost, so that there is no NAK: the retransmission timer detects the loss.
     let pipe = Pipe { lose_every: Some(1000), ..Pipe::default() };
     let outcome = pipe.run(&build("roce", &[]), 1_000_000, |_, _| {});
     assert_eq!((outcome.completions, outcome.statistics.timeouts), (1, 1));
     assert_eq!(outcome.statistics.retransmitted_bytes, 1000);
 }
 
-/// IRN, sec. 3.1: without reordering, only lost packets are retransmitted, whereas go-back-N retransmits more. A lost
-/// retransmission is repaired by the timeout.
+/// IRN, sec. 3.1: without reordering, the retransmitted bytes equal the lost bytes, whereas go-back-N retransmits
+/// more. A lost retransmission is detected by a timeout.
 #[test]
 fn selective_repeat_sends_again_what_was_lost_and_nothing_else() {
     for (seed, loss) in [(1, 0.001), (2, 0.01), (3, 0.05), (4, 0.2)] {
@@ -434,7 +440,8 @@ fn selective_repeat_sends_again_what_was_lost_and_nothing_else() {
     }
 }
 
-/// The number of timer calls does not grow with the number of acknowledgements: at most one call per timeout.
+/// The number of timer calls does not grow with the number of acknowledgements: at most one call per timeout
+/// interval.
 #[test]
 fn acknowledgements_move_no_timer() {
     for kind in ["roce", "tcp", "dctcp", "dcqcn"] {
@@ -517,7 +524,7 @@ fn zoo() -> Vec<TransportParameters> {
     ]
 }
 
-/// Returns whether the endpoints of the transport handle trimmed frames.
+/// Returns whether sender and receiver of the transport handle trimmed frames.
 fn trims(transport: &TransportParameters) -> bool {
     match transport {
         TransportParameters::Ndp(_) => true,
@@ -526,9 +533,9 @@ fn trims(transport: &TransportParameters) -> bool {
     }
 }
 
-/// Random operations: loss, duplication, reordering, marks, stale and invalid frames, spurious timer calls. Nothing
-/// panics, windows and rates stay in their ranges, every byte is delivered once, and the flow completes after the
-/// disturbances end.
+/// Random loss, duplication, reordering, ECN marks, bounced frames, stale and invalid frames, spurious timer calls.
+/// Every transport keeps its window and rate in their ranges, delivers every byte once, and completes the flow after
+/// the end of the disturbances.
 #[test]
 fn anything_may_happen_and_every_byte_arrives_once() {
     let mut halvings = [0, 0];
@@ -584,8 +591,8 @@ fn anything_may_happen_and_every_byte_arrives_once() {
     assert!(halvings[0] == 0 && halvings[1] > 100, "{halvings:?}");
 }
 
-/// Swift with windows down to a thousandth of a packet, under the random operations above: its rate stays above zero
-/// and at most the line rate, and the flow completes, under either loss recovery.
+/// Swift with windows down to a thousandth of a packet, with random disturbances and either loss recovery: its rate
+/// stays above zero and at most the line rate, and the flow completes.
 #[test]
 fn windows_below_a_packet_survive_anything() {
     for seed in 0..30 {
@@ -617,7 +624,7 @@ fn windows_below_a_packet_survive_anything() {
     }
 }
 
-/// A sender with bounced frames halves its window or rate at most once per round trip, down to its lower bound.
+/// A sender whose frames bounce halves its window or rate at most once per RTT, down to its lower bound.
 #[test]
 fn what_comes_back_halves_window_and_rate() {
     let pipe = Pipe { returned: 0.5, halve_every: 2, until: Time::from_ms(20), ..Pipe::default() };
@@ -625,13 +632,14 @@ fn what_comes_back_halves_window_and_rate() {
         let free = Pipe { returned: 0.0, ..pipe.clone() }.run(&build(kind, settings), u64::MAX, |_, _| {});
         let held = pipe.run(&build(kind, settings), u64::MAX, |_, _| {});
         assert_eq!(free.halvings, 0);
-        // Round-trip times are at least 20 us; queuing adds to them.
+        // There are at most 20 ms / 20 us halvings, since the RTT is at least 20 us, the propagation delay in both
+        // directions.
         let rounds = pipe.until.as_ps() / Time::from_us(20).as_ps();
         assert!((10..=rounds).contains(&held.halvings), "{kind}: {held:?}");
         assert!(held.delivered_bytes * 2 < free.delivered_bytes, "{kind}: {held:?}, {free:?}");
         assert!(held.delivered_bytes > 100_000, "{kind}: {held:?}");
     }
-    // Transports without a window or rate that recovers do not halve.
+    // Senders without a window or rate that can recover do not halve.
     for (kind, settings) in [("roce", &[][..]), ("tcp", &[("congestion_control", "none")]), ("datagram", &[])] {
         assert!(!build(kind, settings).slows_down());
         let held = pipe.run(&build(kind, settings), 30_000_000, |_, _| {});
@@ -639,7 +647,8 @@ fn what_comes_back_halves_window_and_rate() {
     }
 }
 
-/// Datagrams under the random operations above: no retransmissions, and the counts agree.
+/// Datagrams with random disturbances: no retransmissions, and the delivered bytes are the sent bytes minus the lost
+/// bytes.
 #[test]
 fn datagrams_count_what_arrives() {
     for seed in 0..10 {

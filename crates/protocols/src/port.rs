@@ -1,4 +1,5 @@
-//! Mechanisms at an output port, behind one interface: a mechanism declares its hooks, and the port calls only these.
+//! Interface of the mechanisms at an output port. A mechanism declares its hooks; the port calls only the declared
+//! hooks.
 //!
 //! ```text
 //!   frame routed to the port    SELECT   class of the queue
@@ -11,8 +12,8 @@
 //!   transmission starts, ends   CHARGE   account for the time on the wire, and for the time of waiting
 //! ```
 //!
-//! A mechanism is one file with its parameters (`parameters!` in `parameters.rs`), its state machine and its
-//! [`PortMechanism`], and one line in the list of [`crate::port_mechanisms`].
+//! A mechanism consists of one file, with its parameters (`parameters!` in `parameters.rs`), its state machine and
+//! its [`PortMechanism`], and of one line in the list of [`crate::port_mechanisms`].
 
 use crate::describe::Mechanism;
 use crate::frame::Frame;
@@ -45,20 +46,21 @@ impl Hooks {
     pub const BLOCK: Hooks = Hooks(64);
     /// [`PortMechanism::settle`], [`start`](PortMechanism::start) and [`interrupt`](PortMechanism::interrupt).
     pub const CHARGE: Hooks = Hooks(128);
-    /// Of overload actions, which `model` implements: decision about a frame before its admission to a queue.
+    /// For overload actions, which the crate `model` implements: decision about a frame before its admission to a
+    /// queue.
     pub const DECIDE: Hooks = Hooks(256);
-    /// Of overload actions: decision about a frame that was not admitted.
+    /// For overload actions: decision about a frame that was not admitted to its queue.
     pub const REFUSE: Hooks = Hooks(512);
-    /// Of overload actions: their decisions use other ports than that of the frame.
+    /// For overload actions: the decision may use other output ports than that of the frame.
     pub const REDIRECT: Hooks = Hooks(1024);
     /// Every hook.
     pub const ALL: Hooks = Hooks(2047);
     /// Hooks at the arrival of a frame, before it is forwarded.
     pub const ARRIVAL: Hooks = Hooks(Hooks::SELECT.0 | Hooks::ADMIT.0);
-    /// Hooks at the departure of a queued frame.
+    /// Hooks at the departure of a frame from its queue.
     pub const DEPARTURE: Hooks = Hooks(Hooks::DEQUEUE.0 | Hooks::TRANSMIT.0);
-    /// Hooks that a switch calls while it applies departures in batches; with any other hook, each departure is an
-    /// event.
+    /// Hooks that are permitted if the switch processes departures in batches; with any other hook, each departure is
+    /// a separate event.
     pub const LAZY: Hooks = Hooks(Hooks::ENQUEUE.0 | Hooks::DECIDE.0 | Hooks::REFUSE.0);
 
     /// Returns the union of both sets.
@@ -67,13 +69,13 @@ impl Hooks {
         Hooks(self.0 | other.0)
     }
 
-    /// Returns the hooks that `other` lacks.
+    /// Returns the hooks of this set that are not in `other`.
     #[must_use]
     pub const fn without(self, other: Hooks) -> Hooks {
         Hooks(self.0 & !other.0)
     }
 
-    /// Returns whether the sets have a common hook.
+    /// Returns whether the two sets have a common hook.
     #[inline(always)] // saves a call per frame and hook
     pub const fn meet(self, other: Hooks) -> bool {
         self.0 & other.0 != 0
@@ -89,9 +91,9 @@ pub struct PortSpec {
     pub queues: usize,
     /// Bitmask of the classes in use.
     pub classes: u8,
-    /// Clock of the node; `None` for an exact one.
+    /// Clock of the node; `None` for a clock without error.
     pub clock: Option<NodeClock>,
-    /// Frame preemption, if the port preempts frames.
+    /// Parameters of frame preemption, if the port preempts frames.
     pub preemption: Option<PreemptionParameters>,
 }
 
@@ -101,32 +103,32 @@ pub trait PortView {
     fn now(&self) -> Time;
     /// Local time of the node's clock at `at`.
     fn local(&self, at: Time) -> Time;
-    /// Position of the frame's queue among the queues of the port.
+    /// Index of the frame's queue at the port.
     fn queue(&self) -> usize;
-    /// Bytes in the queue of the frame: those ahead of it at [`ADMIT`](Hooks::ADMIT) and [`ENQUEUE`](Hooks::ENQUEUE),
-    /// all including it at [`QUEUED`](Hooks::QUEUED), those behind it at [`DEQUEUE`](Hooks::DEQUEUE) and at
-    /// [`TRANSMIT`](Hooks::TRANSMIT) from a queue; 0 otherwise.
+    /// Bytes in the frame's queue. At [`ADMIT`](Hooks::ADMIT) and [`ENQUEUE`](Hooks::ENQUEUE): the bytes ahead of the
+    /// frame. At [`QUEUED`](Hooks::QUEUED): all bytes, including the frame. At [`DEQUEUE`](Hooks::DEQUEUE), and at
+    /// [`TRANSMIT`](Hooks::TRANSMIT) if the frame was queued: the bytes behind the frame. Otherwise 0.
     fn queue_bytes(&self) -> u64;
-    /// Bytes queued for the port, in all its queues.
+    /// Bytes in all queues of the port.
     fn waiting_bytes(&self) -> u64;
-    /// Bytes whose transmission has started since the start of the run.
+    /// Bytes of all frames whose transmission has started since the start of the run.
     fn sent_bytes(&self) -> u64;
     /// Whether the class of the frame's queue is lossless.
     fn is_lossless(&self) -> bool;
 }
 
-/// Decision about a frame before it is forwarded.
+/// Decision of [`PortMechanism::admit`] about a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admit {
     /// Forward the frame.
     Pass,
-    /// Mark the frame with Congestion Experienced, and forward it.
+    /// Mark the frame (ECN Congestion Experienced) and forward it.
     Mark,
-    /// Drop the frame. Frames of lossless classes are forwarded instead.
+    /// Drop the frame. A frame of a lossless class is forwarded instead.
     Drop,
 }
 
-/// A counter of a mechanism.
+/// Counter of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counter {
     /// Name of the counter in results.
@@ -135,17 +137,17 @@ pub struct Counter {
     pub meaning: &'static str,
 }
 
-/// A mechanism at one output port. Only the declared hooks are called; `random` is a random stream of the switch.
+/// A mechanism at one output port. Only its declared hooks are called. `random` is a random stream of the switch.
 pub trait PortMechanism {
-    /// Parameters of a port.
+    /// Parameters from which the state of a port is created.
     type Parameters;
     /// Description of the mechanism.
     const MECHANISM: &'static Mechanism;
-    /// Purpose of the mechanism's own random stream; `None` for the common stream of the switch.
+    /// Name of the mechanism's own random stream; `None` if it uses the common stream of the switch.
     const RANDOM: Option<&'static str> = None;
     /// Whether the mechanism sends congestion notifications (QCN).
     const NOTIFIES: bool = false;
-    /// Counters of the mechanism.
+    /// Counters of the mechanism, in the order of [`PortMechanism::counts`].
     const COUNTERS: &'static [Counter] = &[];
 
     /// Creates the state of a port.
@@ -154,22 +156,22 @@ pub trait PortMechanism {
     /// Returns the hooks that the mechanism needs.
     fn hooks(&self) -> Hooks;
 
-    /// Returns whether the mechanism marks frames with Congestion Experienced.
+    /// Returns whether the mechanism marks frames with ECN Congestion Experienced.
     fn marks_frames(_parameters: &Self::Parameters) -> bool {
         false
     }
 
-    /// Returns the bitmask of the classes that the mechanism uses in addition to those of the traffic.
+    /// Returns the bitmask of the classes that the mechanism uses itself, in addition to those of the traffic.
     fn own_classes(_parameters: &Self::Parameters) -> u8 {
         0
     }
 
-    /// Returns the class of the queue for a frame of `class`.
+    /// Returns the class of the queue in which a frame of `class` is enqueued.
     fn select(&self, _port: &impl PortView, class: u8) -> u8 {
         class
     }
 
-    /// Returns the treatment of a frame that arrived for the port.
+    /// Returns the decision about a frame that arrived for this output port.
     fn admit(&mut self, _port: &impl PortView, _frame: &Frame, _random: &mut Stream) -> Admit {
         Admit::Pass
     }
@@ -179,22 +181,23 @@ pub trait PortMechanism {
         0
     }
 
-    /// Returns whether to mark a frame that joins a queue. Called for frames that can be marked.
+    /// Returns whether to mark a frame that is being enqueued. Called only for frames that can be ECN-marked.
     fn enqueue(&mut self, _port: &impl PortView, _frame: &Frame, _random: &mut Stream) -> bool {
         false
     }
 
-    /// Returns the bitmask of the classes for whose frames [`PortMechanism::queued`] is called.
+    /// Returns the bitmask of the classes for which [`PortMechanism::queued`] is called.
     fn queued_classes(&self) -> u8 {
         u8::MAX
     }
 
-    /// Handles a frame that has joined a queue. Returns a notification for its source: a frame without addresses.
+    /// Handles a frame that has been enqueued. Returns a notification for the frame's source, without addresses, if
+    /// there is one to send.
     fn queued(&mut self, _port: &impl PortView, _frame: &Frame, _random: &mut Stream) -> Option<Frame> {
         None
     }
 
-    /// Returns whether to mark a frame that leaves its queue.
+    /// Returns whether to mark a frame that is being dequeued.
     fn dequeue(&mut self, _port: &impl PortView, _frame: &Frame, _random: &mut Stream) -> bool {
         false
     }
@@ -204,9 +207,9 @@ pub trait PortMechanism {
         false
     }
 
-    /// Returns the earliest time at or after `from`, which may be in the past, at which a frame of `class` that
-    /// occupies the wire for `busy` may start, as of the last [`settle`](PortMechanism::settle); [`Time::MAX`] for
-    /// never.
+    /// Returns the earliest time, not before `from` (which may be in the past), at which a frame of `class` that
+    /// occupies the wire for `busy` may start, in the state of the last [`settle`](PortMechanism::settle);
+    /// [`Time::MAX`] for never.
     fn starts_at(&self, from: Time, _class: u8, _busy: Time) -> Time {
         from
     }
@@ -216,8 +219,8 @@ pub trait PortMechanism {
         from
     }
 
-    /// Returns the earliest time from `now` on at which no preemptable frame may be on the wire; [`Time::MAX`] for
-    /// none.
+    /// Returns the earliest time, not before `now`, from which no preemptable frame may be on the wire; [`Time::MAX`]
+    /// for never.
     fn holds_at(&self, _now: Time) -> Time {
         Time::MAX
     }
@@ -227,19 +230,20 @@ pub trait PortMechanism {
         to.saturating_sub(from)
     }
 
-    /// Like [`open_between`](PortMechanism::open_between), without the time in which frames of `class` were held.
+    /// Returns the total time between `from` and `to` in which the gate of `class` was open and the MAC did not hold
+    /// its frames.
     fn available_between(&self, from: Time, to: Time, class: u8) -> Time {
         self.open_between(from, to, class)
     }
 
-    /// Updates the state to `now`; `waiting` is the bitmask of the classes with a waiting frame. `open` returns the
-    /// total time between two times in which all gates of a class were open.
+    /// Advances the state to `now`; `waiting` is the bitmask of the classes with a waiting frame. `open(class, from,
+    /// to)` returns the total time in which all gates of a class were open.
     fn settle(&mut self, _now: Time, _waiting: u8, _open: impl Fn(u8, Time, Time) -> Time) {}
 
     /// Handles the transmission start of a frame of `class` that occupies the wire for `busy`.
     fn start(&mut self, _now: Time, _class: u8, _busy: Time) {}
 
-    /// Handles the interruption of the frame of `class`: the wire is free at `end`.
+    /// Handles the preemption of the frame of `class`, after which the wire is idle from `end` on.
     fn interrupt(&mut self, _class: u8, _end: Time) {}
 
     /// Returns the values of the counters.

@@ -1,5 +1,5 @@
-//! List of all mechanisms at an output port ([`crate::port`]), and the enums over them. A new mechanism is one line in
-//! the list at the end of this file.
+//! List of all mechanisms at an output port ([`crate::port`]), and the enums over them. A new mechanism needs one
+//! line in the list at the end of this file.
 
 use crate::Checked;
 use crate::cyclic::CyclicQueues;
@@ -15,8 +15,8 @@ use crate::shaping::PortShaper;
 use units::random::Stream;
 use units::{Rate, Time};
 
-/// Defines the enums over all mechanisms and their parameters, and the calls that dispatch to one. Mechanisms under
-/// `marking` are selected by `switch.marking`, those under `tables` by tables of their own.
+/// Defines the enums over all mechanisms and over their parameters, with methods that call the selected mechanism.
+/// Scenarios select the mechanisms under `marking` by `switch.marking`, those under `tables` by separate tables.
 macro_rules! port_mechanisms {
     (marking { $($(#[$doc:meta])* $name:ident($state:ty)),+ $(,)? } tables { $($table:ident($other:ty)),+ $(,)? }) => {
         /// Marking of frames at the ports of a switch.
@@ -28,12 +28,12 @@ macro_rules! port_mechanisms {
         }
 
         impl Marking {
-            /// Descriptions of all kinds, without `none`.
+            /// Descriptions of all kinds of marking, without `none`.
             pub const MECHANISMS: &'static [&'static Mechanism] =
                 &[$(<$state as PortMechanism>::MECHANISM),+];
 
-            /// Reads the marking that scenarios call `kind`, with these settings (key and text) over its defaults, and
-            /// checks it. `None` if there is no such kind.
+            /// Builds the marking named `kind` in scenarios, with these settings (key and text) and defaults for
+            /// other parameters, and checks it. `None` if there is no such kind.
             ///
             /// # Errors
             /// If a parameter is missing or has an invalid value.
@@ -50,7 +50,7 @@ macro_rules! port_mechanisms {
                 (kind == "none").then_some(Ok((Marking::None, Vec::new())))
             }
 
-            /// Returns whether the marking sets Congestion Experienced in frames.
+            /// Returns whether the marking marks frames with ECN Congestion Experienced.
             pub fn marks(&self) -> bool {
                 match self {
                     Marking::None => false,
@@ -102,7 +102,7 @@ macro_rules! port_mechanisms {
         port_mechanisms!(@state $($name($state),)+ $($table($other),)+);
     };
     (@state $($name:ident($state:ty),)+) => {
-        /// State of any mechanism at one port.
+        /// State at one port of any of the mechanisms.
         #[derive(Clone, Debug)]
         pub enum AnyPortMechanism {
             $(
@@ -120,11 +120,11 @@ macro_rules! port_mechanisms {
         )+
 
         impl AnyPortMechanism {
-            /// Counters of all mechanisms, by kind.
+            /// Kind and counters of each mechanism.
             pub const COUNTERS: &'static [(&'static str, &'static [Counter])] =
                 &[$((<$state as PortMechanism>::MECHANISM.kind, <$state as PortMechanism>::COUNTERS)),+];
 
-            /// Returns the position of the mechanism's kind in [`AnyPortMechanism::COUNTERS`].
+            /// Returns the index of the mechanism's kind in [`AnyPortMechanism::COUNTERS`].
             pub fn kind(&self) -> usize {
                 #[repr(usize)]
                 enum Position { $($name),+ }
@@ -203,13 +203,13 @@ macro_rules! port_mechanisms {
 
 port_mechanisms! {
     marking {
-        /// ECN by the length of the queue (DCTCP, DCQCN).
+        /// ECN marking by the queue length (DCTCP, DCQCN).
         Ecn(Ecn),
-        /// ECN by a counter that models the backlog of a slower link (HULL).
+        /// ECN marking by a counter that simulates the queue of a slower link (HULL).
         Phantom(PhantomQueue),
-        /// Queues that notify the sources of sampled frames (QCN).
+        /// Congestion points, which notify the sources of sampled frames (QCN).
         CongestionPoint(SampledPort),
-        /// Drops or marks frames of flows above the fair share (AFD).
+        /// Drops or marks frames of flows above their fair share (AFD).
         Afd(crate::afd::Afd),
     }
     tables {
@@ -223,7 +223,7 @@ port_mechanisms! {
 mod tests {
     use super::*;
 
-    /// Limits the memory of a large fabric, which has hundreds of thousands of ports with ECN.
+    /// Limits memory: a large fabric has hundreds of thousands of ports with ECN.
     #[test]
     fn the_state_of_a_mechanism_is_at_most_a_cache_line() {
         assert!(size_of::<AnyPortMechanism>() <= 64, "{}", size_of::<AnyPortMechanism>());

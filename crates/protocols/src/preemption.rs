@@ -1,29 +1,29 @@
 //! Frame preemption (IEEE 802.1Qbu and 802.3br): an express frame interrupts the transmission of a preemptable frame,
-//! whose rest is sent afterwards.
+//! the rest of which is sent afterwards.
 //!
 //! ```text
 //!   preemptable  |pre|first fragment|mCRC|gap|                        |pre|rest and FCS|gap|
 //!   express                                  |pre|express frame|gap|
 //! ```
 //!
-//! Every fragment has at least 64 bytes including its check sequence. A frame below 124 bytes is therefore never cut,
-//! and an express frame waits for up to 123 bytes of a preemptable one. The ideal variant cuts anywhere, at once and at
-//! no cost.
+//! Every fragment has at least 64 bytes, check sequence included. A frame of less than 124 bytes is therefore never
+//! interrupted, and an express frame waits for up to 123 bytes of a preemptable frame. The ideal variant interrupts a
+//! frame at once, after any byte and without overhead.
 
 use crate::parameters::parameters;
 use units::{GAP_BYTES, PREAMBLE_BYTES, Rate, Time};
 
-/// Minimum length of a fragment, check sequence included.
+/// Minimum length of a fragment in bytes, check sequence included.
 const LEAST_BYTES: u64 = 64;
-/// Check sequence of a fragment that is not the last (mCRC).
+/// Length of the check sequence of a fragment that is not the last one (mCRC), in bytes.
 const CHECK_BYTES: u64 = 4;
 
-/// Positions at which frames are cut.
+/// Positions at which a frame may be interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fragments {
     /// Fragment lengths of IEEE 802.3br.
     Standard,
-    /// Frames can be cut at any byte, at no cost.
+    /// A frame may be interrupted after any byte, without overhead.
     Ideal,
 }
 
@@ -37,7 +37,7 @@ parameters! {
         express: u8 = "express" classes, required,
             "express classes: their frames interrupt those of all other classes and are never interrupted",
             "802.1Q-2022, 6.7.2";
-        /// Positions at which frames are cut.
+        /// Positions at which a frame may be interrupted.
         fragments: Fragments = "fragments"
             word["standard" = Fragments::Standard, "ideal" = Fragments::Ideal],
             default "standard",
@@ -48,15 +48,15 @@ parameters! {
 }
 
 impl PreemptionParameters {
-    /// Whether a frame of `class` and `size_bytes` can be cut at any position.
+    /// Whether a frame of `class` and `size_bytes` can be interrupted at all.
     pub fn cuts(&self, class: u8, size_bytes: u16) -> bool {
         self.express & 1 << class == 0
             && (self.fragments == Fragments::Ideal || u64::from(size_bytes) >= 2 * LEAST_BYTES - CHECK_BYTES)
     }
 
-    /// Longest time for which a preemptable frame still occupies a wire of `rate` after a hold request (802.1Q-2022,
-    /// 12.30.1.3: holdAdvance). A frame of 123 bytes that has just started cannot be cut; with ideal cuts, only the gap
-    /// behind a frame remains.
+    /// Longest time for which a preemptable frame occupies a wire of `rate` after a hold request (802.1Q-2022,
+    /// 12.30.1.3: holdAdvance). A frame of 123 bytes that has just started cannot be interrupted; in the ideal
+    /// variant, only the inter-frame gap remains.
     pub fn hold_advance(&self, rate: Rate) -> Time {
         match self.fragments {
             Fragments::Standard => rate.serialise(PREAMBLE_BYTES + 2 * LEAST_BYTES - CHECK_BYTES - 1 + GAP_BYTES),
@@ -64,37 +64,37 @@ impl PreemptionParameters {
         }
     }
 
-    /// Returns the lookahead of a link of `rate` and `delay`: a frame that arrives after this time can no longer be
-    /// cut. The lookahead never includes the last instant at which a cut is possible.
+    /// Returns the lookahead of a link of `rate` and `delay`: at this time before its arrival, a frame can no longer
+    /// be interrupted. The lookahead excludes the last instant at which an interruption is possible.
     pub fn lookahead(&self, rate: Rate, delay: Time) -> Time {
         let first = Time::from_ps(1);
         match self.fragments {
-            // The frame can be cut until its last 64 bytes begin, that instant included. One more picosecond covers the
-            // rounding of times.
+            // A frame can be interrupted until its last 64 bytes start, including that instant. One more picosecond
+            // covers the rounding of times.
             Fragments::Standard => (rate.serialise(LEAST_BYTES) + delay).saturating_sub(first * 2).max(first),
             Fragments::Ideal => delay.max(first),
         }
     }
 }
 
-/// Unsent rest of a preemptable frame.
+/// Unsent part of a preemptable frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rest {
     fragments: Fragments,
-    /// Unsent bytes; of a frame on the wire, as of the start of its fragment.
+    /// Unsent bytes. While a fragment is on the wire, they are those at the start of this fragment.
     bytes: u64,
-    /// Unsent time on the wire, for ideal cuts.
+    /// Unsent wire time, for the ideal variant.
     time: Time,
 }
 
 impl Rest {
-    /// Creates the rest of a frame whose transmission has not started.
+    /// Returns the state of a frame whose transmission has not started.
     pub fn whole(fragments: Fragments, size_bytes: u16, rate: Rate) -> Rest {
         let bytes = u64::from(size_bytes);
         Rest { fragments, bytes, time: rate.serialise(bytes + PREAMBLE_BYTES + GAP_BYTES) }
     }
 
-    /// Returns the times from the start of the next fragment until the wire is free, and until the last bit is sent.
+    /// Returns the times from the start of the next fragment until the wire is idle, and until its last bit is sent.
     pub fn busy(&self, rate: Rate) -> (Time, Time) {
         match self.fragments {
             Fragments::Standard => {
@@ -105,8 +105,8 @@ impl Rest {
         }
     }
 
-    /// Cuts, as early as possible, the fragment that started `elapsed` ago. Returns the time from its start until the
-    /// wire is free, and the rest of the frame. `None` if the fragment can no longer be cut.
+    /// Interrupts, as early as possible, the fragment that started `elapsed` ago. Returns the time from its start
+    /// until the wire is idle, and the unsent part of the frame. `None` if the fragment can no longer be interrupted.
     pub fn cut(&self, elapsed: Time, rate: Rate) -> Option<(Time, Rest)> {
         match self.fragments {
             Fragments::Ideal => {
@@ -115,10 +115,10 @@ impl Rest {
             }
             Fragments::Standard => {
                 let whole = rate.bytes_in(elapsed);
-                // A byte whose transmission has begun is completed before the cut.
+                // A byte whose transmission has started is completed before the interruption.
                 let begun = whole + u64::from(rate.serialise(whole) < elapsed);
-                // Both fragments need the minimum length: the cut is delayed until the first one has it, and the second
-                // one must have it.
+                // Both parts need the minimum fragment length: the interruption is delayed until the first part has
+                // it, and is impossible if the second part has less.
                 let sent = begun.saturating_sub(PREAMBLE_BYTES).max(LEAST_BYTES - CHECK_BYTES);
                 let bytes = self.bytes.checked_sub(sent).filter(|&left| left >= LEAST_BYTES)?;
                 let free = rate.serialise(PREAMBLE_BYTES + sent + CHECK_BYTES + GAP_BYTES);
@@ -134,7 +134,7 @@ mod tests {
     use units::random::Stream;
 
     const RATE: Rate = Rate::from_gbps(100);
-    /// Serialisation delay of a byte at that rate.
+    /// Serialisation delay of a byte at the rate of these tests.
     const BYTE: Time = Time::from_ps(80);
 
     #[test]
@@ -144,18 +144,19 @@ mod tests {
         assert!(PreemptionParameters { fragments: Fragments::Ideal, ..standard }.cuts(0, 64));
         let rest = Rest::whole(Fragments::Standard, 1500, RATE);
         assert_eq!(rest.busy(RATE), (BYTE * 1520, BYTE * 1508));
-        // A cut at the start takes effect after 60 bytes and the check sequence; 1440 bytes are left.
+        // An interruption right at the start takes effect after 60 bytes of the frame and the check sequence; 1440 of
+        // 1500 bytes are left.
         let (free, left) = rest.cut(Time::ZERO, RATE).unwrap();
         assert_eq!((free, left.bytes), (BYTE * (8 + 64 + 12), 1440));
         assert_eq!(left.busy(RATE).0, BYTE * 1460);
-        // A cut in the middle of byte 100 of the frame takes effect after that byte.
+        // An interruption in the middle of byte 100 of the frame takes effect after that byte.
         assert_eq!(rest.cut(BYTE * 108 - Time::from_ps(40), RATE).unwrap(), (BYTE * 124, Rest { bytes: 1400, ..rest }));
-        // The last 64 bytes are the last fragment and cannot be cut.
+        // The last 64 bytes are the last fragment, which cannot be interrupted.
         assert_eq!(rest.cut(BYTE * 1444, RATE).unwrap().1.bytes, 64);
         assert_eq!(rest.cut(BYTE * 1444 + Time::from_ps(1), RATE), None);
     }
 
-    /// Longest wait of an express frame for a preemptable one: 123 bytes and 20 of preamble and gap.
+    /// Longest wait of an express frame for a preemptable frame: 123 bytes, and 20 bytes of preamble and gap.
     #[test]
     fn an_express_frame_waits_for_143_bytes_at_most() {
         let mut longest = Time::ZERO;
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(standard.hold_advance(RATE), longest);
     }
 
-    /// At every rate, the wire is free once holdAdvance has passed.
+    /// At every rate, the wire is idle at the latest holdAdvance after the hold request.
     #[test]
     fn a_hold_frees_the_wire_within_its_advance() {
         let mut random = Stream::new(9, 0, 0);
@@ -194,7 +195,7 @@ mod tests {
     }
 
     /// A port commits a frame to the link one lookahead before its arrival. At that time the frame can no longer be
-    /// cut, but a few picoseconds earlier it can.
+    /// interrupted, but a few picoseconds earlier it can.
     #[test]
     fn a_frame_is_committed_as_soon_as_it_cannot_be_cut() {
         let mut random = Stream::new(10, 0, 0);
@@ -211,8 +212,8 @@ mod tests {
         }
     }
 
-    /// After any number of cuts: no byte is lost, every fragment has the minimum length, and each cut costs 24 bytes of
-    /// preamble, check sequence and gap, or nothing if cuts are ideal.
+    /// After any number of interruptions, no byte is lost and every fragment has the minimum length. Each
+    /// interruption costs 24 bytes of preamble, check sequence and gap; in the ideal variant it costs nothing.
     #[test]
     fn fragments_add_up_to_the_frame() {
         let mut random = Stream::new(8, 0, 0);

@@ -1,9 +1,9 @@
-//! Scenario parameters of QoS maps. The crate `fabric` has the format of their file and their table.
+//! Scenario parameters of QoS maps. The crate `fabric` defines the format of the map file and the table.
 
 use crate::describe::Default::Required;
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
 
-/// Description of QoS maps.
+/// Description of the mechanism and its parameters.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "qos-maps",
     family: Family::Tags,

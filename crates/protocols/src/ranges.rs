@@ -1,10 +1,11 @@
-//! Received byte ranges of a flow, with gaps: kept by receivers, and by senders from acknowledgements.
+//! Byte ranges of a flow that have been received, with gaps: used by receivers, and by senders for acknowledged
+//! ranges.
 
-/// Maximum number of separate ranges. A reordered window rarely has more than a handful; a receiver drops a packet that
-/// would need one more, and the packet is retransmitted.
+/// Maximum number of separate ranges. A window with reordering rarely has more than a handful. A receiver drops a
+/// packet that would need another range, and the sender retransmits it.
 const MOST_RANGES: usize = 1024;
 
-/// The received part of a flow: everything below `expected`, and sorted, disjoint, non-adjacent ranges above.
+/// Received bytes of a flow: all bytes below `expected`, and sorted, disjoint, non-adjacent ranges above it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
     expected: u64,
@@ -18,36 +19,36 @@ impl Ranges {
         self.expected
     }
 
-    /// Whether any byte above the first missing byte has arrived.
+    /// Whether a byte above the first missing byte has arrived.
     #[inline]
     pub(crate) fn has_gap(&self) -> bool {
         !self.above.is_empty()
     }
 
-    /// Ranges above the first missing byte, half-open and ascending.
+    /// Received ranges above the first missing byte, half-open and ascending.
     #[inline]
     pub(crate) fn above(&self) -> &[(u64, u64)] {
         &self.above
     }
 
-    /// The range above the first missing byte that contains the byte `at`.
+    /// Received range above the first missing byte that contains the byte `at`; `None` if `at` is not in one.
     pub(crate) fn range(&self, at: u64) -> Option<(u64, u64)> {
         let index = self.above.partition_point(|&(_, range_end)| range_end <= at);
         self.above.get(index).copied().filter(|&(start, _)| start <= at)
     }
 
-    /// Number of bytes that arrived out of order, above the first missing byte.
+    /// Number of received bytes above the first missing byte (out of order).
     pub(crate) fn waiting_bytes(&self) -> u64 {
         self.above.iter().map(|&(start, end)| end - start).sum()
     }
 
-    /// End of the highest range.
+    /// End of the highest received range.
     pub(crate) fn highest(&self) -> u64 {
         self.above.last().map_or(self.expected, |&(_, end)| end)
     }
 
-    /// First half-open range of missing bytes at or after `from`, clipped to start at `from` or later; `None` if no
-    /// byte above `from` has arrived.
+    /// First half-open range of missing bytes at or above `from`; a range that contains `from` starts at `from`.
+    /// `None` if no byte above `from` has arrived.
     pub(crate) fn gap(&self, from: u64) -> Option<(u64, u64)> {
         let mut start = from.max(self.expected);
         let at = self.above.partition_point(|&(_, range_end)| range_end <= start);
@@ -60,14 +61,14 @@ impl Ranges {
         None
     }
 
-    /// Whether every byte of `start..end` has arrived.
+    /// Whether all bytes of `start..end` have arrived.
     pub(crate) fn holds(&self, start: u64, end: u64) -> bool {
         let start = start.max(self.expected);
         let at = self.above.partition_point(|&(_, range_end)| range_end < end);
         end <= start || self.above.get(at).is_some_and(|&(range_start, _)| range_start <= start)
     }
 
-    /// Adds the bytes of `start..end`. Returns how many of them are new.
+    /// Adds the received bytes `start..end`. Returns the number of these bytes that had not arrived before.
     #[inline]
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
         let start = start.max(self.expected);
@@ -82,7 +83,7 @@ impl Ranges {
     }
 
     fn insert_slow(&mut self, mut start: u64, mut end: u64) -> u64 {
-        // Ranges from `first` to before `last` touch or overlap the new one and are merged into it.
+        // The ranges `first..last` touch or overlap the new range, and are merged with it.
         let first = self.above.partition_point(|&(_, range_end)| range_end < start);
         let last = self.above.partition_point(|&(range_start, _)| range_start <= end);
         let mut new = end - start;
@@ -102,7 +103,7 @@ impl Ranges {
         } else if self.above.len() < MOST_RANGES {
             self.above.insert(first, (start, end));
         } else {
-            // Too many ranges: the packet is treated as lost, so that memory stays bounded.
+            // Too many ranges: the packet counts as lost, so that memory stays bounded.
             new = 0;
         }
         new
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Compares with a bitmap, for random ranges that overlap, repeat and arrive out of order.
+    /// For random ranges that overlap, repeat and arrive out of order, compares the result with a bitmap.
     #[test]
     fn every_byte_is_new_once() {
         let mut random = Stream::new(5, 0, 0);

@@ -1,5 +1,5 @@
-//! Interface of rate controls: their parameters, the events of a flow, and the rate. The list of rate controls and the
-//! sender that they pace are in [`crate::roce::control`].
+//! Interface of rate controls: their parameters, the events of a flow, and the resulting rate. The list of rate
+//! controls, and the sender whose rate they control, are in [`crate::roce::control`].
 
 use crate::control_state::ControlState;
 use crate::frame::{CongestionMessage, Frame};
@@ -8,68 +8,68 @@ use crate::settings::ParameterError;
 use crate::telemetry::Hop;
 use units::{Rate, Time};
 
-/// The parameters that a rate control adds to those of RoCE.
+/// Parameters that a rate control adds to those of RoCE.
 pub trait ControlSettings: OwnParameters {
-    /// Switch support that the control needs.
+    /// Switch feature that the rate control needs.
     const NEEDS: SwitchSupport = SwitchSupport::Nothing;
-    /// Checks the values against each other and against full packets of this payload in bytes.
+    /// Checks the values, also for a full packet with a payload of `payload_bytes`.
     ///
     /// # Errors
-    /// If they contradict each other.
+    /// If the values are inconsistent.
     fn check(&self, payload_bytes: u16) -> Result<(), ParameterError>;
-    /// Bytes per acknowledgement, if the control determines them in place of `ack_every`.
+    /// Bytes per acknowledgement, if the rate control determines it instead of the parameter `ack_every`.
     fn acknowledged_bytes(&self) -> Option<u64> {
         None
     }
-    /// Length in bytes of the longest frame that the control sends in addition to data and acknowledgements.
+    /// Length in bytes of the longest frame that the rate control sends in addition to data and acknowledgements.
     fn largest_frame_bytes(&self) -> u16 {
         0
     }
-    /// Bitmask of the traffic classes of the control's own frames, other than the flow's class.
+    /// Bitmask of the traffic classes of the rate control's own frames, without the flow's class.
     fn classes(&self) -> u8 {
         0
     }
-    /// Whether data frames of the flows or the control's own frames collect telemetry.
+    /// Whether data frames, or the rate control's own frames, collect telemetry.
     fn collects(&self) -> bool {
         false
     }
-    /// Bytes of telemetry in each data frame and acknowledgement; `None` if they carry none.
+    /// Telemetry bytes in each data frame and each acknowledgement; `None` without telemetry.
     fn telemetry_bytes(&self) -> Option<u16> {
         None
     }
-    /// Whether the control needs the round trip of its flow's path ([`FlowLimits::round_trip`]).
+    /// Whether the rate control needs the round-trip time of its flow's path ([`FlowLimits::round_trip`]).
     fn wants_round_trip(&self) -> bool {
         false
     }
-    /// Whether the control limits the data in flight by its own window ([`RateController::window_bytes`]).
+    /// Whether the rate control has a window that limits the bytes in flight ([`RateController::window_bytes`]).
     fn has_window(&self) -> bool {
         false
     }
-    /// Returns the setting without which `key` has no effect; `None` if `key` has an effect.
+    /// Returns the setting that the parameter `key` requires, if it is not in force; `None` if `key` has an effect.
     fn idle(&self, _key: &str) -> Option<&'static str> {
         None
     }
-    /// Lowest port rate that the control supports, with the parameter that sets this limit.
+    /// Minimum port rate that the rate control supports, with the parameter that causes this limit.
     fn least_line_rate(&self) -> Option<(&'static str, Rate)> {
         None
     }
 }
 
-/// Switch support that a rate control needs.
+/// Switch feature that a rate control needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwitchSupport {
     /// None.
     Nothing,
-    /// ECN marks; data frames are ECN-capable.
+    /// ECN marking; data frames are ECN-capable.
     Marks,
     /// QCN congestion points at queues ([`crate::qcn`]).
     CongestionPoints,
 }
 
-/// Limits of a flow's rate, and its start.
+/// Limits of a flow's rate, and properties of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowLimits {
-    /// Highest rate of the flow.
+    /// Maximum rate of the flow.
     pub most: Rate,
     /// Rate of the sender's port.
     pub line: Rate,
@@ -77,29 +77,31 @@ pub struct FlowLimits {
     pub start: Time,
     /// Payload of a full packet in bytes.
     pub payload_bytes: u16,
-    /// Round-trip time of a full packet and its acknowledgement on the path without queuing; zero unless
-    /// [`ControlSettings::wants_round_trip`] is set and there is a path.
+    /// Round-trip time of a full packet and its acknowledgement on the path without queueing delay; zero unless
+    /// [`ControlSettings::wants_round_trip`] is true and the flow has a path.
     pub round_trip: Time,
 }
 
-/// A rate control: handles the events of a flow and returns its rate. Default methods ignore the event.
+/// Rate control of one flow: handles the events of the flow and returns its rate. The default methods ignore the
+/// event.
 ///
-/// The driver calls [`RateController::rate`] at [`RateController::next_change`] only while a frame waits for its pacing
-/// slot, so that an idle flow needs no event. Implementations must apply all changes since the last call in that call.
+/// The driver calls [`RateController::rate`] at [`RateController::next_change`] only while a frame waits for its
+/// pacing slot, so that an idle flow needs no events. Therefore this call must apply all changes since the last call.
 pub trait RateController {
     /// Parameters of the rate control, shared by all flows.
     type Parameters: ControlSettings;
-    /// Makes the control of a flow within `limits`.
+    /// Creates the rate control of a flow with these limits.
     fn new(parameters: &Self::Parameters, limits: FlowLimits) -> Self;
-    /// Rate at `now`, which counts wire bytes (with preamble and gap); above zero and at most the line rate.
+    /// Returns the rate at `now`, which counts wire bytes (with preamble and gap); above zero and at most the line
+    /// rate.
     fn rate(&mut self, parameters: &Self::Parameters, now: Time) -> Rate;
-    /// Highest rate of the flow, from its limits.
+    /// Maximum rate of the flow.
     fn most(&self) -> Rate;
-    /// Next time at which the rate changes without an event; [`Time::MAX`] for never.
+    /// Next time at which the rate changes without an event of the flow; [`Time::MAX`] for never.
     fn next_change(&self) -> Time {
         Time::MAX
     }
-    /// Handles the departure of a data frame of `bytes`.
+    /// Handles the departure of a data frame of `bytes`, without preamble and gap.
     fn on_sent(&mut self, _parameters: &Self::Parameters, _now: Time, _bytes: u64) {}
     /// Handles a congestion notification packet (CNP).
     fn on_cnp(&mut self, _parameters: &Self::Parameters, _now: Time, _frame: &Frame) {}
@@ -109,40 +111,41 @@ pub trait RateController {
     fn on_ack(&mut self, _parameters: &Self::Parameters, _now: Time, _ack: AckInfo<'_>) {}
     /// Handles a loss, reported by a NAK or, with `timeout`, by the retransmission timer. The packet is retransmitted.
     fn on_loss(&mut self, _parameters: &Self::Parameters, _now: Time, _timeout: bool) {}
-    /// Limit on unacknowledged bytes, if [`ControlSettings::has_window`] is set. A packet may start while fewer bytes
-    /// are in flight, so a limit of 1 admits one packet at a time.
+    /// Maximum unacknowledged bytes, if [`ControlSettings::has_window`] is true. A packet may start while fewer bytes
+    /// are in flight, so that a limit of 1 permits one packet at a time.
     fn window_bytes(&self) -> u64 {
         u64::MAX
     }
-    /// State at `now`. Called on a copy, so the implementation may advance itself to `now`.
+    /// Returns the state at `now`. Called on a copy, so that the implementation may advance itself to `now`.
     fn control_state(&mut self, parameters: &Self::Parameters, now: Time) -> ControlState {
         ControlState { rate: Some(self.rate(parameters, now)), ..ControlState::default() }
     }
-    /// Halves the rate after bounced frames. Returns true if the rate decreased.
+    /// Halves the rate because of bounced frames. Returns true if the rate decreased.
     fn halve(&mut self, _parameters: &Self::Parameters, _now: Time) -> bool {
         false
     }
-    /// Sets the rate to `share` (0 to 1) of the line rate. Returns true if the rate changed; false in controls that
-    /// determine the rate themselves.
+    /// Sets the rate to `share` (0 to 1) of the line rate. Returns true if the rate changed; false for rate controls
+    /// that determine the rate themselves.
     fn set_share(&mut self, _parameters: &Self::Parameters, _share: f64) -> bool {
         false
     }
-    /// Returns and resets the observations since the last call, for external rates.
+    /// Returns and resets the observations since the last call, for the external rate control.
     fn take_observation(&mut self) -> Option<RateObservation> {
         None
     }
 }
 
-/// Observations of a flow since the last call, for an external rate control.
+/// Observations of a flow since the last [`RateController::take_observation`], for an external rate control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateObservation {
     /// Current pacing rate, which counts wire bytes (with preamble and gap).
     pub rate: Rate,
     /// Rate of the sender's port.
     pub line: Rate,
-    /// Round-trip time of a full packet and its acknowledgement on the path without queuing; zero without a path.
+    /// Round-trip time of a full packet and its acknowledgement without queueing delay; zero for a flow without a
+    /// path.
     pub round_trip: Time,
-    /// Bytes sent, preamble and gap included.
+    /// Wire bytes sent, preamble and inter-frame gap included.
     pub sent_bytes: u64,
     /// Payload bytes acknowledged for the first time.
     pub acknowledged_bytes: u64,
@@ -154,7 +157,7 @@ pub struct RateObservation {
     pub rtt_sum: Time,
     /// Shortest round-trip time of these acknowledgements; [`Time::MAX`] without any.
     pub rtt_least: Time,
-    /// Losses reported by acknowledgements or timeouts.
+    /// Number of losses reported by NAKs or timeouts.
     pub losses: u64,
 }
 
@@ -175,53 +178,55 @@ impl Default for RateObservation {
     }
 }
 
-/// Contents of an acknowledgement for a rate control.
+/// Contents of an acknowledgement that are relevant for a rate control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckInfo<'a> {
-    /// Round-trip time: time since the transmission start of the data frame that caused the acknowledgement.
+    /// Round-trip time: from the transmission start of the acknowledged data frame to the arrival of the
+    /// acknowledgement.
     pub rtt: Time,
-    /// Bytes of that data frame on the wire, preamble and gap included.
+    /// Wire bytes of that data frame, preamble and inter-frame gap included.
     pub wire_bytes: u64,
     /// Whether an acknowledged frame was ECN-marked.
     pub ece: bool,
-    /// First byte of the flow that is not acknowledged.
+    /// First unacknowledged byte of the flow.
     pub seq: u64,
-    /// Bytes acknowledged for the first time.
+    /// Payload bytes acknowledged for the first time.
     pub new_bytes: u64,
     /// Next byte to send.
     pub next: u64,
-    /// Number of switches that the acknowledgement crossed.
+    /// Number of switches that the acknowledgement passed through.
     pub switches: u8,
-    /// Telemetry of the data frame, per hop; empty without telemetry.
+    /// Telemetry of the data frame, one entry per hop; empty without telemetry.
     pub hops: &'a [Hop],
 }
 
-/// Round trips of a flow: a round trip ends when the byte that was next to send at its start is acknowledged.
+/// Round trips of a flow. A round trip ends when the byte that was the next byte to send at its start is
+/// acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundTrips {
-    /// Next byte to send at the end of the last round trip; 0 before the first.
+    /// Next byte to send at the start of the current round trip; 0 before the first acknowledgement.
     edge: u64,
 }
 
 impl RoundTrips {
-    /// Whether `ack` ends a round trip.
+    /// Returns whether `ack` ends the current round trip.
     pub(crate) fn ends(&self, ack: &AckInfo<'_>) -> bool {
         ack.seq > self.edge
     }
 
-    /// Whether a round trip has ended before.
+    /// Returns whether a round trip has begun.
     pub(crate) fn has_begun(&self) -> bool {
         self.edge > 0
     }
 
-    /// Begins the next round trip with `ack`.
+    /// Begins a round trip at the acknowledgement `ack`.
     pub(crate) fn begin(&mut self, ack: &AckInfo<'_>) {
         self.edge = self.edge.max(ack.next);
     }
 }
 
-/// Returns `rate` times `factor`, clamped to `least` and `most`. One correctly rounded multiplication, so that results
-/// are equal on every machine.
+/// Returns `rate` times `factor`, clamped to `least` and `most`. It is one correctly rounded multiplication, so that
+/// results are equal on every machine.
 pub(crate) fn scaled(rate: Rate, factor: f64, least: Rate, most: Rate) -> Rate {
     let scaled = (rate.as_bps() as f64 * factor.max(0.0)) as u64;
     Rate::from_bps(scaled).unwrap_or(Rate::MIN).clamp(least.min(most), most)

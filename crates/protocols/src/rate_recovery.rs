@@ -1,10 +1,11 @@
 //! Rate recovery after a cut, as in QCN and DCQCN (IEEE 802.1Qau, 30.2; Zhu et al., DCQCN, SIGCOMM 2015, sec. 3.1). A
-//! byte counter and a timer count stages. Until one of them has completed `stages` stages, each stage moves the rate
-//! halfway to the target (fast recovery). Afterwards each stage also raises the target: by a small step (additive
-//! increase), and once all active counters have completed `stages` stages, by a large step (hyper increase).
+//! byte counter and a timer count stages. Until one of these counters has completed `stages` stages, each stage
+//! halves the distance of the rate to the target rate (fast recovery). Afterwards each stage also raises the target
+//! rate: by a small step (additive increase), or by a large step if both active counters have completed `stages`
+//! stages (hyper increase).
 //!
-//! No events are needed: [`RateRecovery::advance`] applies the timer stages since the last call. At full rate there are
-//! no stages.
+//! No timer events are needed: [`RateRecovery::advance`] applies all timer stages since the last call. At the maximum
+//! rate there are no stages.
 
 use units::{Rate, Time};
 
@@ -15,13 +16,13 @@ pub struct RecoveryParameters {
     pub byte_counter_bytes: u64,
     /// Duration of a timer stage; zero disables the timer.
     pub timer: Time,
-    /// Stages of fast recovery.
+    /// Number of stages of fast recovery.
     pub stages: u32,
-    /// Step of the target in additive increase.
+    /// Step of the target rate per stage of additive increase.
     pub additive_increase: Rate,
-    /// Step of the target in hyper increase.
+    /// Step of the target rate per stage of hyper increase.
     pub hyper_increase: Rate,
-    /// 802.1Qau: hyper increase grows with each stage, `i * hyper_increase` in its stage i.
+    /// 802.1Qau: the step of the target rate is `i * hyper_increase` in stage i of hyper increase.
     pub hyper_by_stage: bool,
     /// 802.1Qau: after fast recovery the stage lengths of both counters are halved.
     pub half_after_recovery: bool,
@@ -29,7 +30,7 @@ pub struct RecoveryParameters {
     pub min_rate: Rate,
 }
 
-/// Rate of one flow and its recovery to the line rate.
+/// Rate of one flow, and its recovery to the maximum rate `line`.
 #[derive(Clone, Debug)]
 pub struct RateRecovery {
     current: Rate,
@@ -37,25 +38,25 @@ pub struct RateRecovery {
     line: Rate,
     /// Bytes sent in the current stage of the byte counter.
     bytes: u64,
-    /// End of the current timer stage; [`Time::MAX`] at full rate.
+    /// End of the current timer stage; [`Time::MAX`] at the maximum rate.
     stage_end: Time,
     byte_stage: u32,
     timer_stage: u32,
 }
 
 impl RateRecovery {
-    /// Highest rate of the flow.
+    /// Maximum rate of the flow.
     pub fn most(&self) -> Rate {
         self.line
     }
 
-    /// Creates a flow that starts at `line`, with an inactive rate limiter.
+    /// Creates the state of a flow that starts at the rate `line`, with an inactive rate limiter.
     pub fn new(line: Rate) -> Self {
         Self { current: line, target: line, line, bytes: 0, stage_end: Time::MAX, byte_stage: 0, timer_stage: 0 }
     }
 
-    /// Creates a flow that starts at time `at` with rate `initial`, at most `line`. Below `line` the rate rises in
-    /// stages, as after a cut.
+    /// Creates the state of a flow that starts at time `at` with rate `initial`, at most `line`. If the rate is below
+    /// `line`, it rises in stages, as after a cut.
     pub fn starting(parameters: &RecoveryParameters, initial: Rate, line: Rate, at: Time) -> Self {
         let climbs = initial < line && parameters.timer > Time::ZERO;
         let stage_end = if climbs { at.saturating_add(parameters.timer) } else { Time::MAX };
@@ -73,20 +74,20 @@ impl RateRecovery {
         self.target
     }
 
-    /// Next time at which the rate changes without an event; [`Time::MAX`] at full rate.
+    /// Next time at which the rate changes without an event; [`Time::MAX`] at the maximum rate.
     #[inline]
     pub fn next_change(&self) -> Time {
         self.stage_end
     }
 
-    /// Cuts the rate to `factor` (0 to 1) of itself and starts fast recovery towards the rate before the cut. With
-    /// `keep_target`, a cut before the end of the first stage keeps the target of the previous cut. Call
-    /// [`RateRecovery::advance`] before.
+    /// Multiplies the rate by `factor` (0 to 1) and starts fast recovery towards the rate before the cut. With
+    /// `keep_target`, a cut before the end of the first stage keeps the target rate of the previous cut.
+    /// [`RateRecovery::advance`] must be called before.
     pub fn cut(&mut self, parameters: &RecoveryParameters, now: Time, factor: f64, keep_target: bool) {
         if !(keep_target && self.byte_stage == 0 && self.timer_stage == 0) {
             self.target = self.current;
         }
-        // One correctly rounded multiplication, so results are equal on every machine.
+        // One correctly rounded multiplication, so that results are equal on every machine.
         let cut = (self.current.as_bps() as f64 * factor.clamp(0.0, 1.0)) as u64;
         let floor = parameters.min_rate.min(self.line);
         self.current = Rate::from_bps(cut).unwrap_or(Rate::MIN).clamp(floor, self.line);
@@ -97,7 +98,7 @@ impl RateRecovery {
         }
     }
 
-    /// Applies the timer stages up to `now`.
+    /// Applies all timer stages that have ended by `now`.
     #[inline]
     pub fn advance(&mut self, parameters: &RecoveryParameters, now: Time) {
         while self.stage_end <= now && self.stage_end != Time::MAX {
@@ -107,22 +108,22 @@ impl RateRecovery {
             if self.stage_end != Time::MAX {
                 let halved = parameters.half_after_recovery && self.timer_stage >= parameters.stages;
                 let length = if halved { (parameters.timer / 2).max(Time::from_ps(1)) } else { parameters.timer };
-                // The next stage starts at the end of the last one, not at `now`, so that late calls give equal
+                // The next stage starts at the end of the last stage, not at `now`, so that late calls yield equal
                 // results.
                 self.stage_end = end.saturating_add(length);
             }
         }
     }
 
-    /// Counts `bytes` sent. Call [`RateRecovery::advance`] before.
+    /// Counts `bytes` sent. [`RateRecovery::advance`] must be called before.
     #[inline]
     pub fn on_sent(&mut self, parameters: &RecoveryParameters, bytes: u64) {
-        // At full rate stages have no effect, and the next cut resets them.
+        // At the maximum rate, stages have no effect, and the next cut resets them.
         if self.current == self.line || parameters.byte_counter_bytes == 0 {
             return;
         }
         self.bytes += bytes;
-        // A frame may be longer than several stages.
+        // One frame may complete several stages.
         while self.current != self.line {
             let halved = parameters.half_after_recovery && self.byte_stage >= parameters.stages;
             let length =
@@ -136,10 +137,11 @@ impl RateRecovery {
         }
     }
 
-    /// Applies one increase, in the phase given by the stages (DCQCN, fig. 7).
+    /// Applies the increase at the end of a stage; the numbers of completed stages determine the phase (DCQCN, fig.
+    /// 7).
     fn increase(&mut self, parameters: &RecoveryParameters) {
         let most = self.byte_stage.max(self.timer_stage);
-        // A disabled counter does not delay hyper increase.
+        // A disabled counter does not prevent hyper increase.
         let least = match (parameters.byte_counter_bytes, parameters.timer) {
             (0, _) => self.timer_stage,
             (_, Time::ZERO) => self.byte_stage,
@@ -154,12 +156,12 @@ impl RateRecovery {
             parameters.additive_increase.as_bps()
         };
         let target = self.target.as_bps().saturating_add(step).min(self.line.as_bps());
-        // Rounded up, so that the rate reaches its target in finitely many steps.
+        // Rounded up, so that the rate reaches the target rate after finitely many stages.
         let current = self.current.as_bps() + (target - self.current.as_bps().min(target)).div_ceil(2);
         self.target = Rate::from_bps(target).unwrap_or(Rate::MIN);
         self.current = Rate::from_bps(current).unwrap_or(Rate::MIN).min(self.line);
         if self.current == self.line {
-            // Full rate: the rate limiter and its timer stop.
+            // At the maximum rate, the rate limiter and its timer stop.
             self.stage_end = Time::MAX;
         }
     }
@@ -184,7 +186,7 @@ mod tests {
         }
     }
 
-    /// One stage per `byte_counter` bytes, independent of the frame length.
+    /// One stage per `byte_counter_bytes` sent bytes, also if a frame is longer than a stage.
     #[test]
     fn a_byte_counter_below_a_frame_climbs_as_often_as_its_bytes_say() {
         let p = RecoveryParameters { byte_counter_bytes: 100, timer: Time::ZERO, ..parameters() };
@@ -222,7 +224,7 @@ mod tests {
         let p = parameters();
         let mut flow = RateRecovery::new(Rate::from_gbps(40));
         flow.cut(&p, Time::ZERO, 0.5, false);
-        // After a second cut the target is below the line rate, so all three phases occur.
+        // After a second cut, the target rate is below the line rate, so that all three phases occur.
         flow.cut(&p, Time::ZERO, 0.5, false);
         let mut seen = Vec::new();
         for stage in 1..=7 {
@@ -230,7 +232,8 @@ mod tests {
             flow.advance(&p, Time::from_us(55 * stage));
             seen.push(flow.current().as_bps());
         }
-        // Target 20 Gbps, from 10 Gbps: four stages of fast recovery, then targets of 20.04, 20.08 and 20.12 Gbps.
+        // From 10 Gbps to the target rate of 20 Gbps: four stages of fast recovery, then target rates of 20.04, 20.08
+        // and 20.12 Gbps.
         let golden =
             [15 * GBPS, 17_500_000_000, 18_750_000_000, 19_375_000_000, 19_707_500_000, 19_893_750_000, 20_006_875_000];
         assert_eq!(seen, golden);
@@ -253,8 +256,8 @@ mod tests {
         for _ in 0..6 {
             prompt.on_sent(&p, 10_000_000);
         }
-        // Byte stages 1 to 5 are still additive increase, because min(5, 10) is not above 5; the sixth is hyper
-        // increase.
+        // The timer has completed 10 stages. Byte counter stages 1 to 5 are still additive increase, because min(5,
+        // 10) is not above 5; stage 6 is hyper increase.
         assert_eq!(prompt.target().as_bps(), 25 * GBPS + 11 * 40_000_000 + 400_000_000);
     }
 
@@ -286,7 +289,8 @@ mod tests {
             flow.cut(&p, Time::from_us(105), 0.5, keep);
             [early, flow.target()].map(|rate| rate.as_bps() / GBPS)
         };
-        // From 10 Gbps, one stage leads to 25 Gbps with the old target of 40 and to 15 Gbps with the new target of 20.
+        // At 10 Gbps after two cuts, one stage leads to 25 Gbps with the old target rate of 40 Gbps, and to 15 Gbps
+        // with the new target rate of 20 Gbps.
         assert_eq!((targets(true), targets(false)), ([40, 25], [20, 15]));
     }
 

@@ -1,14 +1,16 @@
-//! Reaction time: from the reception of PAUSE or PFC to its effect, from the standard's table or as configured.
+//! Reaction time of a port, from the reception of PAUSE or PFC to its effect: from the standard's table, or as
+//! configured.
 
 use std::fmt;
 use std::str::FromStr;
 use units::{LinkTime, ParseQuantityError, Rate, Time};
 
-/// Bytes of a pause quantum, 512 bit times.
+/// Bytes sent in a pause quantum of 512 bit times.
 const QUANTUM_BYTES: u64 = 64;
 
-/// IEEE 802.3, annex 31B.3.7: quanta after the end of a PAUSE within which a port starts its last frame, by rate in
-/// Mbps, ascending. At 10 Gbps, 67 quanta cover the PHYs that exceed the 60 quanta of the others.
+/// IEEE 802.3, annex 31B.3.7: maximum number of quanta from the end of a PAUSE frame to the start of the last frame
+/// of the port, by rate in Mbps, ascending. At 10 Gbps, 67 quanta cover the PHYs that need more than the 60 quanta of
+/// other PHYs.
 pub const STANDARD_QUANTA: [(u64, u64); 10] = [
     (100, 1),
     (1_000, 2),
@@ -25,14 +27,14 @@ pub const STANDARD_QUANTA: [(u64, u64); 10] = [
 /// Time from the last bit of a PAUSE or PFC frame to the last start of a paused frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reaction {
-    /// The longest time that the standard allows.
+    /// Maximum time that the standard permits.
     Standard,
-    /// A time from a vendor or an assumption.
+    /// A configured time.
     Stated(LinkTime),
 }
 
 impl Reaction {
-    /// The time on a link of `rate`.
+    /// Returns the reaction time on a link of `rate`.
     pub fn on(self, rate: Rate) -> Time {
         match self {
             Reaction::Standard => standard(rate),
@@ -41,14 +43,14 @@ impl Reaction {
     }
 }
 
-/// The standard's quanta for a rate in its table.
+/// Returns the number of quanta in the standard's table for `rate`; `None` if the table does not list this rate.
 pub fn standard_quanta(rate: Rate) -> Option<u64> {
     STANDARD_QUANTA.iter().find(|&&(mbps, _)| Rate::from_mbps(mbps) == rate).map(|&(_, quanta)| quanta)
 }
 
-/// Returns the standard's reaction time. Between two entries it is the maximum of the lower entry's time and the higher
-/// entry's quanta, so that it covers hardware shared with either rate. Above the highest entry the time is constant,
-/// below the lowest entry the number of quanta.
+/// Returns the standard's reaction time. Between two entries of the table it is the maximum of the time of the lower
+/// entry and the quanta of the higher entry, so that it covers hardware for both rates. Above the highest entry the
+/// time is constant, below the lowest entry the number of quanta.
 fn standard(rate: Rate) -> Time {
     let quanta = |rate: Rate, quanta: u64| rate.serialise(quanta * QUANTUM_BYTES);
     let listed = || STANDARD_QUANTA.iter().map(|&(mbps, quanta)| (Rate::from_mbps(mbps), quanta));
@@ -82,7 +84,7 @@ impl fmt::Display for Reaction {
 mod tests {
     use super::*;
 
-    /// Bytes that a link carries within the standard's reaction time: quanta times 64.
+    /// Bytes that a link carries within the standard's reaction time: 64 per quantum.
     // [PFC9]
     #[test]
     fn the_standard_by_rate() {
@@ -104,8 +106,9 @@ mod tests {
         }
     }
 
-    /// 67 quanta last 6.8608 us at 5 Gbps, longer than the 1.024 us of 1 Gbps; 453 last 1,449,600 ps at 160 Gbps, less
-    /// than the 2,017,280 of 100 Gbps; above 800 Gbps its 579,200 ps apply; at 10 Mbps one quantum is 51.2 us.
+    /// Rates between two entries: at 5 Gbps, 67 quanta last 6.8608 us, longer than the 1.024 us at 1 Gbps; at 160
+    /// Gbps, 453 quanta last 1,449,600 ps, less than the 2,017,280 ps at 100 Gbps. Above 800 Gbps the time is 579,200
+    /// ps; at 10 Mbps one quantum is 51.2 us.
     // [PFC9]
     #[test]
     fn rates_that_are_not_listed_get_the_longer_of_their_neighbours() {

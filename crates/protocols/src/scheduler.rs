@@ -44,37 +44,37 @@ pub const DRR: Mechanism = Mechanism {
     }],
 };
 
-/// The class scheduler of one port.
+/// Class scheduler of one port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClassScheduler {
-    /// Highest class first (IEEE 802.1Q clause 8.6.8.1).
+    /// Strict priority: highest class first (IEEE 802.1Q clause 8.6.8.1).
     Strict,
-    /// Round robin. Boxed: most ports of a large fabric use strict priority.
+    /// Weighted or deficit round robin. Boxed, because most ports of a large fabric use strict priority.
     RoundRobin(Box<RoundRobin>),
 }
 
 /// Round robin with a credit per class, in frames (WRR) or bytes (DRR). A class may overdraw its credit by one frame,
-/// which reduces its credit in the next round. So the scheduler needs no frame lengths in advance (surplus round robin;
-/// otherwise the deficit round robin of Shreedhar and Varghese, 1996).
+/// which reduces its credit in the next round, so that the scheduler needs no frame lengths in advance (surplus round
+/// robin; otherwise as in the deficit round robin of Shreedhar and Varghese, 1996).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoundRobin {
-    /// Credit that each class gains per round, at least 1.
+    /// Credit that each class gains per round: its weight or quantum, at least 1.
     gain: [u32; 8],
     /// Remaining credit of each class.
     credit: [i64; 8],
-    /// The class in service.
+    /// Class in service.
     current: u8,
-    /// Whether a frame costs its bytes (DRR) or 1 (WRR).
+    /// Whether a frame costs its length in bytes (DRR) or 1 (WRR).
     bytes: bool,
 }
 
 impl ClassScheduler {
-    /// Makes a weighted round robin: `weights[class]` frames per round, each at least 1.
+    /// Creates a weighted round robin scheduler: `weights[class]` frames per round, at least 1.
     pub fn wrr(weights: [u16; 8]) -> ClassScheduler {
         Self::rounds(weights.map(|weight| u32::from(weight.max(1))), false)
     }
 
-    /// Makes a deficit round robin: `quantum_bytes[class]` per round, each at least 1.
+    /// Creates a deficit round robin scheduler: `quantum_bytes[class]` bytes per round, at least 1.
     pub fn drr(quantum_bytes: [u32; 8]) -> ClassScheduler {
         Self::rounds(quantum_bytes.map(|quantum| quantum.max(1)), true)
     }
@@ -83,7 +83,7 @@ impl ClassScheduler {
         ClassScheduler::RoundRobin(Box::new(RoundRobin { gain, credit: [0; 8], current: 0, bytes }))
     }
 
-    /// Picks the class to serve from the bitmask `ready`; `None` if it is empty.
+    /// Selects the class to serve among those of the bitmask `ready`; `None` if it is empty.
     #[inline]
     pub fn pick(&mut self, ready: u8) -> Option<u8> {
         if ready == 0 {
@@ -95,20 +95,21 @@ impl ClassScheduler {
         }
     }
 
-    /// Returns the maximum number of bytes that other classes send before a waiting frame of `class`, with frames of at
-    /// most `frame_bytes`. 0 under strict priority, which has no bound.
+    /// Returns the maximum number of bytes that other classes can send while a frame of `class` waits, if frames have
+    /// at most `frame_bytes`. Returns 0 for strict priority, which has no such limit.
     pub fn longest_round_bytes(&self, class: u8, frame_bytes: u64) -> u64 {
         let ClassScheduler::RoundRobin(rounds) = self else { return 0 };
         let all: u64 = rounds.gain.iter().copied().map(u64::from).sum();
         if !rounds.bytes {
             return all * frame_bytes;
         }
-        // A class that has overdrawn its credit by a frame may need several rounds until its credit is positive.
+        // A class that has overdrawn its credit by a frame may need several rounds until its credit is positive
+        // again.
         let rounds_of = frame_bytes.div_ceil(rounds.gain[usize::from(class & 7)].into()) + 1;
         (all + 8 * frame_bytes) * rounds_of
     }
 
-    /// Charges `class` for a frame of `frame_bytes` on the wire.
+    /// Charges `class` for a frame of `frame_bytes` wire bytes.
     #[inline]
     pub fn charge(&mut self, class: u8, frame_bytes: u64) {
         if let ClassScheduler::RoundRobin(rounds) = self {
@@ -118,18 +119,19 @@ impl ClassScheduler {
 }
 
 impl RoundRobin {
-    /// Picks the class to serve from the non-empty bitmask `ready`.
+    /// Selects the class to serve among those of the non-empty bitmask `ready`.
     fn pick(&mut self, ready: u8) -> u8 {
         let RoundRobin { gain, credit, current, .. } = self;
         if ready & (1 << *current) != 0 && credit[usize::from(*current)] > 0 {
             return *current;
         }
-        // The loop terminates: each full round adds at least 1 to every ready class, and a debt is at most one frame.
+        // The loop ends: each round adds at least 1 to the credit of every ready class, and a negative credit is at
+        // most one frame.
         loop {
             *current = (*current + 1) % 8;
             let class = usize::from(*current);
             if ready & (1 << class) == 0 {
-                // A class without frames keeps its debt, but no positive credit.
+                // A class without frames keeps its negative credit, but loses its positive credit.
                 credit[class] = credit[class].min(0);
                 continue;
             }
@@ -146,7 +148,8 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// Serves `frames` frames of the backlogged classes in `ready`. Returns bytes and frames per class.
+    /// Serves `frames` frames of random lengths, with the classes in `ready` always backlogged. Returns bytes and
+    /// frames per class.
     fn serve(scheduler: &mut ClassScheduler, ready: u8, frames: u32) -> ([u64; 8], [u64; 8]) {
         let mut stream = Stream::new(5, 0, 0);
         let (mut bytes, mut count) = ([0; 8], [0; 8]);
@@ -174,7 +177,8 @@ mod tests {
         assert_eq!([count[0], count[1], count[2], count[7]], [1000, 2000, 3000, 4000]);
     }
 
-    /// Serves `count` frames of `frame_bytes` and returns their classes.
+    /// Serves `count` frames of `frame_bytes`, with the classes in `ready` always backlogged. Returns their classes
+    /// in order.
     fn order(scheduler: &mut ClassScheduler, ready: u8, count: usize, frame_bytes: u64) -> Vec<u8> {
         let mut serve = || {
             let class = scheduler.pick(ready).unwrap();
@@ -189,13 +193,14 @@ mod tests {
     fn weighted_turns_by_hand() {
         let mut scheduler = ClassScheduler::wrr([2, 1, 1, 3, 1, 1, 1, 1]);
         assert_eq!(scheduler.pick(0), None);
-        // The scheduler starts at class 0 without credit, so that the first round begins with class 1.
+        // Initially class 0 is in service without credit, so that the first round starts with class 1.
         assert_eq!(order(&mut scheduler, 0b1001, 8, 84), [3, 3, 3, 0, 0, 3, 3, 3]);
         assert_eq!(order(&mut scheduler, 0b1001, 1, 84), [0]);
-        // Class 0 has credit for one more frame. It is skipped while not ready, and loses that credit at the next skip.
+        // Class 0 has credit for one more frame. It is skipped because it is not ready, and loses this credit when it
+        // is skipped.
         assert_eq!(order(&mut scheduler, 0b1000, 4, 84), [3, 3, 3, 3]);
         assert_eq!(order(&mut scheduler, 0b1001, 5, 84), [3, 3, 0, 0, 3]);
-        // An empty bitmask changes nothing: class 3 stays in service.
+        // An empty bitmask has no effect: class 3 stays in service.
         assert_eq!(scheduler.pick(0), None);
         assert_eq!(order(&mut scheduler, 0b1001, 3, 84), [3, 3, 0]);
     }
@@ -203,8 +208,8 @@ mod tests {
     // [DRR1] [DRR2]
     #[test]
     fn deficits_by_hand() {
-        // Credits of classes 0 and 1 before each frame: 0, 500; 1000, -120; 380, -120; -240, 380; 760, -240; 140, -240;
-        // -480, 260.
+        // Frames of 620 bytes. Credits of classes 0 and 1 before each frame: 0, 500; 1000, -120; 380, -120; -240,
+        // 380; 760, -240; 140, -240; -480, 260.
         let mut scheduler = ClassScheduler::drr([1000, 500, 1, 1, 1, 1, 1, 1]);
         assert_eq!(order(&mut scheduler, 0b11, 7, 620), [1, 0, 0, 1, 0, 0, 1]);
     }

@@ -1,10 +1,10 @@
-//! Parsing of parameters from scenario texts, with the error messages for invalid values.
+//! Parser of parameter values in scenarios, with the error messages for invalid values.
 
 use crate::limits::{QueueLimit, Threshold};
 use crate::reaction::Reaction;
 use units::{Bytes, Rate, Time, parse_percent};
 
-/// Error of an invalid parameter, with the valid alternatives.
+/// Error of a parameter, with its valid values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParameterError {
     /// The mechanism has no such parameter.
@@ -12,7 +12,7 @@ pub enum ParameterError {
     Unknown {
         /// Name of the mechanism.
         kind: &'static str,
-        /// Key of the scenario.
+        /// Unknown key in the scenario.
         key: String,
         /// Valid keys.
         known: String,
@@ -22,12 +22,12 @@ pub enum ParameterError {
     Value {
         /// Key of the parameter.
         key: String,
-        /// Text of the scenario.
+        /// Text in the scenario.
         value: String,
         /// Valid values.
         wanted: String,
     },
-    /// A value is out of range, or contradicts another.
+    /// A value is out of range, or is inconsistent with another value.
     #[error("`{key}`: {wanted}")]
     Range {
         /// Key of the parameter.
@@ -64,15 +64,16 @@ impl ParameterError {
     }
 }
 
-/// Parameters, and each value that is out of its range or contradicts another; or the first value that cannot be read.
+/// Parameters, with an error for each value that is out of range or inconsistent with another value; or the first
+/// parse error.
 pub type Checked<T> = Result<(T, Vec<ParameterError>), ParameterError>;
 
-/// Builds a [`ParameterError::Value`].
+/// Creates a [`ParameterError::Value`].
 fn wrong(key: &str, value: &str, wanted: impl ToString) -> ParameterError {
     ParameterError::Value { key: key.to_owned(), value: value.to_owned(), wanted: wanted.to_string() }
 }
 
-/// Returns a [`ParameterError::Range`] unless `holds`.
+/// Returns a [`ParameterError::Range`] unless `holds` is true.
 pub(crate) fn require(holds: bool, key: &'static str, wanted: impl ToString) -> Result<(), ParameterError> {
     if holds { Ok(()) } else { Err(ParameterError::Range { key, wanted: wanted.to_string() }) }
 }
@@ -81,7 +82,7 @@ pub(crate) fn time(key: &str, text: &str) -> Result<Time, ParameterError> {
     text.parse().map_err(|error| wrong(key, text, error))
 }
 
-/// Parses a time, or `word` as `None`.
+/// Parses a time; `word` yields `None`.
 pub(crate) fn time_or(key: &str, text: &str, word: &str) -> Result<Option<Time>, ParameterError> {
     if text == word { Ok(None) } else { time(key, text).map(Some) }
 }
@@ -90,7 +91,7 @@ pub(crate) fn rate(key: &str, text: &str) -> Result<Rate, ParameterError> {
     text.parse().map_err(|error| wrong(key, text, error))
 }
 
-/// Parses a rate, or `word` as `None`.
+/// Parses a rate; `word` yields `None`.
 pub(crate) fn rate_or(key: &str, text: &str, word: &str) -> Result<Option<Rate>, ParameterError> {
     if text == word { Ok(None) } else { rate(key, text).map(Some) }
 }
@@ -99,12 +100,12 @@ pub(crate) fn bytes(key: &str, text: &str) -> Result<u64, ParameterError> {
     text.parse().map(Bytes::get).map_err(|error| wrong(key, text, error))
 }
 
-/// Parses a size, or `word` as `None`.
+/// Parses a size; `word` yields `None`.
 pub(crate) fn bytes_or(key: &str, text: &str, word: &str) -> Result<Option<u64>, ParameterError> {
     if text == word { Ok(None) } else { bytes(key, text).map(Some) }
 }
 
-/// Parses a size that fits the length of a frame.
+/// Parses a size that is at most the maximum frame length, 65535 bytes.
 pub(crate) fn frame_bytes(key: &str, text: &str) -> Result<u16, ParameterError> {
     u16::try_from(bytes(key, text)?).map_err(|_| wrong(key, text, "a size of at most 65535 bytes"))
 }
@@ -115,16 +116,16 @@ pub(crate) fn count<T: TryFrom<u32> + Into<u32> + Ones>(key: &str, text: &str) -
     number.ok_or_else(|| wrong(key, text, format!("a whole number from 0 to {}", T::ONES.into())))
 }
 
-/// Parses a whole number from `least` to `most`, which must fit its type.
+/// Parses a whole number from `least` to `most`.
 pub(crate) fn count_in<T: TryFrom<u32>>(key: &str, text: &str, least: u32, most: u32) -> Result<T, ParameterError> {
     let number = text.parse::<u32>().ok().filter(|number| (least..=most).contains(number));
     let number = number.and_then(|number| T::try_from(number).ok());
     number.ok_or_else(|| wrong(key, text, format!("a whole number from {least} to {most}")))
 }
 
-/// The largest value of an unsigned integer type.
+/// Maximum value of an unsigned integer type.
 pub(crate) trait Ones {
-    /// The largest value.
+    /// Maximum value: all bits are ones.
     const ONES: Self;
 }
 impl Ones for u8 {
@@ -142,7 +143,7 @@ pub(crate) fn number(key: &str, text: &str) -> Result<f64, ParameterError> {
     text.parse::<f64>().ok().filter(|number| number.is_finite()).ok_or_else(|| wrong(key, text, "a number"))
 }
 
-/// Parses a fixed threshold, or a share of the free buffer.
+/// Parses a threshold: a size, or a share of the free part of the shared buffer.
 pub(crate) fn threshold(key: &str, text: &str) -> Result<Threshold, ParameterError> {
     if !text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '/' | ' ')) {
         return bytes(key, text).map(|bytes| Threshold::Static { bytes });
@@ -152,7 +153,7 @@ pub(crate) fn threshold(key: &str, text: &str) -> Result<Threshold, ParameterErr
     alpha.map(|alpha| Threshold::Dynamic { alpha }).ok_or_else(|| wrong(key, text, wanted))
 }
 
-/// Parses a queue length: a number of packets, or a size.
+/// Parses a queue limit: a number of packets, or a size.
 pub(crate) fn queue_limit(key: &str, text: &str) -> Result<QueueLimit, ParameterError> {
     match text.strip_suffix("packets").or(text.strip_suffix("packet")) {
         Some(packets) => count(key, packets.trim()).map(QueueLimit::Packets),
@@ -160,14 +161,14 @@ pub(crate) fn queue_limit(key: &str, text: &str) -> Result<QueueLimit, Parameter
     }
 }
 
-/// Parses a share above 0, up to 1, as numerator and denominator.
+/// Parses a share above 0, up to 1, into numerator and denominator.
 pub(crate) fn fraction(key: &str, text: &str) -> Result<(u32, u32), ParameterError> {
     let share =
         crate::limits::fraction(text).filter(|&(numerator, denominator)| 0 < numerator && numerator <= denominator);
     share.ok_or_else(|| wrong(key, text, "a share above 0, up to 1, like \"1/4\""))
 }
 
-/// Parses the reaction time to a pause.
+/// Parses the reaction time of a port to a pause.
 pub(crate) fn reaction(key: &str, text: &str) -> Result<Reaction, ParameterError> {
     text.parse().map_err(|error| wrong(key, text, error))
 }
@@ -182,7 +183,7 @@ pub(crate) fn class(key: &str, text: &str) -> Result<u8, ParameterError> {
     text.parse::<u8>().ok().filter(|class| *class < 8).ok_or_else(|| wrong(key, text, "a class from 0 to 7"))
 }
 
-/// Parses a list of traffic classes, as a bitmask: `[3, 4]`.
+/// Parses a list of traffic classes such as `[3, 4]` into a bitmask.
 pub(crate) fn classes(key: &str, text: &str) -> Result<u8, ParameterError> {
     let inner = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
     let list = inner.ok_or_else(|| wrong(key, text, "a list of classes, such as [3]"))?;
@@ -203,20 +204,20 @@ pub(crate) fn switch(key: &str, text: &str) -> Result<bool, ParameterError> {
     text.parse().map_err(|_| wrong(key, text, "write true or false"))
 }
 
-/// Parses one of a list of words.
+/// Parses one of the `words`, and returns its value.
 pub(crate) fn word<T: Copy>(key: &str, text: &str, words: &[(&str, T)]) -> Result<T, ParameterError> {
     let known = || words.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
     let found = words.iter().find(|(name, _)| *name == text);
     found.map(|(_, value)| *value).ok_or_else(|| wrong(key, text, format!("write one of {}", known())))
 }
 
-/// The error for a key that `mechanism` does not have.
+/// Returns the error for a key that `mechanism` does not have.
 pub(crate) fn unknown(mechanism: &crate::describe::Mechanism, key: &str) -> ParameterError {
     let known = mechanism.parameters.iter().map(|parameter| parameter.key).collect::<Vec<_>>().join(", ");
     ParameterError::Unknown { kind: mechanism.kind, key: key.to_owned(), known }
 }
 
-/// The error for a required key of `mechanism` that is not set.
+/// Returns the error for a required key of `mechanism` that is not set.
 pub(crate) fn missing(mechanism: &crate::describe::Mechanism, key: &'static str) -> ParameterError {
     ParameterError::Missing { kind: mechanism.kind, key }
 }

@@ -1,5 +1,5 @@
-//! Credit-based shaping (IEEE 802.1Qav; 802.1Q-2022, 8.6.8.2 and annex L): a class starts a frame only while its credit
-//! is not negative.
+//! Credit-based shaper (IEEE 802.1Qav; 802.1Q-2022, 8.6.8.2 and annex L): a frame of a class may start only while the
+//! credit of the class is not negative.
 //!
 //! ```text
 //!   credit        /|                    grows by the idle slope while a frame of the class waits, or while negative
@@ -9,16 +9,17 @@
 //!          waits   sends   waits for credit
 //! ```
 //!
-//! Preamble and gap count as time on the wire, so an idle slope is a rate on the wire (802.1Q-2022, 34.4).
+//! Preamble and inter-frame gap count as time on the wire, so that an idle slope is a rate of wire bytes
+//! (802.1Q-2022, 34.4).
 
 use crate::describe::Default::{Absent, Required};
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
 use crate::port::{Hooks, PortMechanism, PortSpec};
 use units::{Rate, Time};
 
-/// Classes of a port.
+/// Number of traffic classes of a port.
 const CLASSES: usize = 8;
-/// Credit is counted in bits times this factor: 1 bps gains one unit per picosecond.
+/// Factor of the unit of credit: with credit in bits times this factor, 1 bit/s adds one unit per picosecond.
 const PS_PER_S: u64 = 1_000_000_000_000;
 
 /// Description of credit-based shaping.
@@ -53,7 +54,7 @@ pub const MECHANISM: Mechanism = Mechanism {
     ],
 };
 
-/// Idle slopes of one port, by class; `None` for unshaped classes.
+/// Idle slope of each class at one port; `None` for classes without shaping.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IdleSlopes(pub [Option<Rate>; CLASSES]);
 
@@ -69,27 +70,27 @@ impl IdleSlopes {
     }
 }
 
-/// Credit of one traffic class.
+/// Credit of one traffic class at one port.
 #[derive(Clone, Copy, Debug, Default)]
 struct Credit {
-    /// Bits times [`PS_PER_S`], as of `at`.
+    /// Credit in bits times [`PS_PER_S`], at the time `at`.
     value: i128,
-    /// Time of the last update; the end of the frame if one is on the wire.
+    /// Time of the last update. While a frame of the class is on the wire, it is the end of this frame.
     at: Time,
 }
 
-/// Credits of one port.
+/// Credit-based shaper of one port.
 #[derive(Clone, Debug)]
 pub struct CreditShaper {
     slopes: IdleSlopes,
     rate: Rate,
     credits: [Credit; CLASSES],
-    /// Classes with a waiting frame, as of the last update.
+    /// Bitmask of the classes with a waiting frame at the last update.
     waiting: u8,
 }
 
 impl CreditShaper {
-    /// Makes the shaper of a port of `rate`, with zero credit.
+    /// Creates the shaper of a port of `rate`, with credits of zero.
     pub fn new(slopes: IdleSlopes, rate: Rate) -> CreditShaper {
         CreditShaper { slopes, rate, credits: Default::default(), waiting: 0 }
     }
@@ -99,13 +100,14 @@ impl CreditShaper {
         self.slopes.classes()
     }
 
-    /// Updates all credits to `now`. `waiting` is the bitmask of classes with a waiting frame; a class without one at
-    /// the last update waits only from now on. `open` returns how long the gate of a class was open between two times.
+    /// Updates all credits to `now`. `waiting` is the bitmask of the classes with a waiting frame; a class that was
+    /// not in the bitmask of the last update starts waiting only now. `open(class, from, to)` returns the time for
+    /// which the gate of the class was open.
     pub fn settle(&mut self, now: Time, waiting: u8, open: impl Fn(u8, Time, Time) -> Time) {
         for class in 0..CLASSES as u8 {
             let Some(slope) = self.slopes.0[usize::from(class)] else { continue };
             let credit = &mut self.credits[usize::from(class)];
-            // A frame of the class is on the wire until `at`, and charged until then.
+            // A frame of the class is on the wire until `at`, and has been charged until then.
             if credit.at > now {
                 continue;
             }
@@ -113,18 +115,19 @@ impl CreditShaper {
             let growth = i128::from(slope.as_bps()) * i128::from(open(class, credit.at, now).as_ps());
             credit.at = now;
             let grown = credit.value + growth;
-            // With an empty queue, positive credit is lost at once; negative credit recovers.
+            // Without a waiting frame, positive credit is reset to zero, and negative credit grows up to zero.
             credit.value = if waited & 1 << class != 0 { grown } else { grown.min(0) };
         }
         self.waiting = waiting;
     }
 
-    /// Whether the credit of `class` permits the start of a frame, as of the last [`settle`](Self::settle).
+    /// Whether the credit of `class` permits the start of a frame, in the state of the last [`settle`](Self::settle).
     pub fn may_start(&self, class: u8) -> bool {
         self.slopes.0[usize::from(class)].is_none() || self.credits[usize::from(class)].value >= 0
     }
 
-    /// Earliest start of a frame of `class` if its gate stays open: the time at which its credit reaches zero.
+    /// Earliest start of a frame of `class` if its gate stays open: the time at which its credit is no longer
+    /// negative.
     pub fn starts_at(&self, class: u8) -> Time {
         let credit = self.credits[usize::from(class)];
         match self.slopes.0[usize::from(class)] {
@@ -136,8 +139,9 @@ impl CreditShaper {
         }
     }
 
-    /// Past or future time at which the credit of `class` becomes sufficient, as of the last [`settle`](Self::settle)
-    /// and with an open gate; zero for an unshaped class. Whole picoseconds, rounded up.
+    /// Time, past or future, at which the credit of `class` reaches zero, in the state of the last
+    /// [`settle`](Self::settle) and with an open gate, rounded up to whole picoseconds; zero for a class without
+    /// shaping.
     pub fn sufficient_at(&self, class: u8) -> Time {
         let Some(slope) = self.slopes.0[usize::from(class)] else { return Time::ZERO };
         let credit = self.credits[usize::from(class)];
@@ -148,15 +152,16 @@ impl CreditShaper {
         credit.at.saturating_sub(Time::from_ps(u64::try_from(surplus).unwrap_or(u64::MAX)))
     }
 
-    /// First time from `from` on at which the credit of `class` is sufficient; see
+    /// Earliest time, not before `from`, at which the credit of `class` is not negative; see
     /// [`sufficient_at`](Self::sufficient_at).
     pub fn starts_from(&self, from: Time, class: u8) -> Time {
         let credit = self.credits[usize::from(class)];
-        // The most frequent case avoids the division.
+        // In the most frequent case no division is needed.
         if credit.value >= 0 && credit.at <= from { from } else { from.max(self.sufficient_at(class)) }
     }
 
-    /// Charges a frame of `class`, or the rest of one, that starts now and occupies the wire for `busy`.
+    /// Charges `class` for a frame, or the rest of an interrupted frame, that starts now and occupies the wire for
+    /// `busy`.
     pub fn start(&mut self, now: Time, class: u8, busy: Time) {
         let send_slope = self.send_slope(class);
         if let Some(send_slope) = send_slope {
@@ -167,7 +172,8 @@ impl CreditShaper {
         }
     }
 
-    /// Interrupts the frame of `class`: the wire is free at `end`, and the rest of the frame waits from then on.
+    /// Handles the interruption of the frame of `class`: the wire is idle from `end` on, and the rest of the frame
+    /// waits.
     pub fn interrupt(&mut self, class: u8, end: Time) {
         if let Some(send_slope) = self.send_slope(class) {
             let credit = &mut self.credits[usize::from(class)];
@@ -177,19 +183,20 @@ impl CreditShaper {
         }
     }
 
-    /// Credit that a class loses per picosecond on the wire: port rate less idle slope.
+    /// Negated send slope: credit that a class loses per picosecond on the wire, the port rate minus the idle slope;
+    /// `None` for a class without shaping.
     fn send_slope(&self, class: u8) -> Option<i128> {
         let slope = self.slopes.0[usize::from(class)]?;
         Some(i128::from(self.rate.as_bps()) - i128::from(slope.as_bps()))
     }
 
-    /// Credit of `class` in bits, rounded down, as of the last change.
+    /// Credit of `class` in bits, rounded down, at the last update.
     pub fn credit_bits(&self, class: u8) -> i64 {
         self.credits[usize::from(class)].value.div_euclid(i128::from(PS_PER_S)) as i64
     }
 }
 
-/// The credits of one port, boxed: most ports have none.
+/// Shaper of one port. Boxed, because most ports have none.
 #[derive(Clone, Debug)]
 pub struct PortShaper(Box<CreditShaper>);
 
@@ -242,8 +249,8 @@ mod tests {
         to - from
     }
 
-    /// At an idle slope of a quarter of the port's rate, each frame of 800 ns is followed by 2400 ns of waiting for
-    /// credit.
+    /// With an idle slope of a quarter of the port rate, each frame of 800 ns is followed by 2400 ns without
+    /// transmission, in which the credit recovers.
     #[test]
     fn a_class_sends_at_its_idle_slope() {
         let mut shaper = shaper(6, Rate::from_mbps(250));
@@ -267,16 +274,16 @@ mod tests {
     fn credit_is_lost_when_nothing_waits() {
         let mut shaper = shaper(6, Rate::from_mbps(500));
         shaper.settle(ns(100), 1 << 6, all_open);
-        // A frame that waits from 100 ns on earns credit only from that time.
+        // The frame waits from 100 ns on, and the credit grows from that time on: 500 bits in 1 us at 500 Mbps.
         shaper.settle(ns(1100), 1 << 6, all_open);
         assert_eq!(shaper.credit_bits(6), 500);
         shaper.start(ns(1100), 6, ns(400));
-        // 300 bits are left, and no frame waits.
+        // After 399 ns of transmission, 300 bits of credit are left, and no frame waits.
         shaper.settle(ns(1499), 0, all_open);
         assert_eq!(shaper.credit_bits(6), 300);
         shaper.settle(ns(1500), 0, all_open);
         assert_eq!(shaper.credit_bits(6), 0);
-        // Negative credit grows to zero and no further.
+        // Without a waiting frame, negative credit grows only up to zero.
         shaper.start(ns(1501), 6, ns(400));
         shaper.settle(ns(2001), 0, all_open);
         assert_eq!(shaper.credit_bits(6), -150);
@@ -294,7 +301,7 @@ mod tests {
         assert_eq!(shaper.credit_bits(6), 100);
     }
 
-    /// An interrupted frame is charged only for its time on the wire.
+    /// An interrupted frame is charged only for the time it has occupied the wire.
     #[test]
     fn an_interrupted_frame_pays_for_the_time_it_had() {
         let mut shaper = shaper(2, Rate::from_mbps(400));
@@ -302,21 +309,21 @@ mod tests {
         shaper.start(ns(10), 2, ns(1000));
         shaper.interrupt(2, ns(510));
         assert_eq!(shaper.credit_bits(2), -300);
-        // The rest of the frame continues 500 ns later.
+        // The rest of the frame starts 500 ns after the interruption.
         shaper.settle(ns(1010), 1 << 2, all_open);
         assert_eq!(shaper.credit_bits(2), -100);
         shaper.start(ns(1010), 2, ns(500));
         assert_eq!(shaper.credit_bits(2), -400);
     }
 
-    /// Random operations: compares the credits with a simulation in steps of one nanosecond.
+    /// For random operations, compares the credits with a simulation in steps of one nanosecond.
     #[test]
     fn credits_are_those_of_the_definition_at_every_instant() {
         let mut random = Stream::new(11, 0, 0);
         for _ in 0..200 {
             let mbps = 1 + random.below(1000);
             let mut shaper = shaper(5, Rate::from_mbps(mbps));
-            // In thousandths of a bit: 1 Mbps gains one per nanosecond.
+            // Credit in thousandths of a bit: 1 Mbps adds one unit per nanosecond.
             let (mut walk, mut queue, mut sends_until, mut open) = (0i64, 0u32, 0u64, true);
             let mut was_open = vec![];
             for step in 0..3000u64 {
@@ -326,7 +333,7 @@ mod tests {
                 if random.below(200) == 0 {
                     open = !open;
                 }
-                // `walk` is the credit at `step`.
+                // `walk` is the credit at the time `step`.
                 if sends_until <= step && queue == 0 && walk > 0 {
                     walk = 0;
                 }

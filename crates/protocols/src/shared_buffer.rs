@@ -1,9 +1,9 @@
-//! Scenario parameters of the buffer that all ports of a switch share; implemented in `model`.
+//! Scenario parameters of the buffer that all ports of a switch share. The crate `model` implements the buffer.
 
 use crate::describe::Default::Value;
 use crate::describe::{Family, Mechanism, Parameter, Syntax};
 
-/// Description of the shared buffer.
+/// Description of the mechanism and its parameters.
 pub const MECHANISM: Mechanism = Mechanism {
     kind: "shared-buffer",
     family: Family::Buffer,

@@ -1,5 +1,5 @@
-//! Swift (Kumar et al., SIGCOMM 2020): a congestion window that follows the round-trip time of the path. Windows below
-//! one packet are implemented by pacing.
+//! Swift (Kumar et al., SIGCOMM 2020): the congestion window is controlled by the RTT of the path. Windows below one
+//! packet are implemented by pacing.
 
 use crate::ParameterError;
 use crate::control_state::ControlState;
@@ -16,15 +16,15 @@ parameters! {
         source: "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM \
             2020";
         over: crate::roce::connection::MECHANISM, without ["ack_every", "variable_window"];
-        /// Target round-trip time without switches, for a large window.
+        /// Target RTT without switches, for a large window.
         base_target: Time = "base_target" time, default "20us",
             "target round trip without switches and small windows, above 0",
             "Swift, sec. 3.5; htsim: 20 us";
-        /// Increase of the target per switch.
+        /// Increase of the target RTT per switch on the path.
         hop_scaling: Time = "hop_scaling" time, default "3053ns",
             "addition to the target per switch on the path",
             "Swift, sec. 3.5.1; htsim: base_target / 6.55";
-        /// Maximum increase of the target for small windows.
+        /// Maximum increase of the target RTT for small windows.
         flow_scaling_range: Time = "flow_scaling_range" time, default "100us",
             "largest addition to the target for a small window, since many flows with such windows share \
              the queue",
@@ -33,35 +33,35 @@ parameters! {
         flow_scaling_min: f64 = "flow_scaling_min" positive, default "0.1",
             "window in packets up to which the whole range is added",
             "Swift, sec. 3.5.2; htsim";
-        /// Window in packets from which the target is not increased.
+        /// Window in packets from which the target RTT is not increased.
         flow_scaling_max: f64 = "flow_scaling_max" positive, default "100",
             "window in packets from which nothing is added; above flow_scaling_min",
             "Swift, sec. 3.5.2; htsim";
-        /// Packets by which the window grows per round trip.
+        /// Increase of the window per RTT below the target, in packets.
         additive_increase: f64 = "additive_increase" positive, default "1",
             "packets by which the window grows in a round trip below the target (ai), above 0",
             "Swift, algorithm 1; htsim";
-        /// Multiplicative decrease constant, above 0, up to 1.
+        /// Multiplicative decrease factor, above 0, up to 1.
         beta: f64 = "beta" share, default "0.8",
             "strength of a cut by the share of the round trip that is above the target, above 0, up to 1",
             "Swift, algorithm 1; htsim";
-        /// Maximum share that a single cut removes, above 0, below 1.
+        /// Maximum share of the window that a single cut removes, above 0, below 1.
         max_decrease: f64 = "max_decrease" share, default "0.5",
             "largest share that a cut removes, also removed by a loss (max_mdf), above 0, below 1",
             "Swift, algorithm 1; htsim";
-        /// Consecutive timeouts that reset the window to its minimum.
+        /// Number of consecutive timeouts that reset the window to its minimum.
         timeouts: u32 = "reset_after" count, default "5",
             "timeouts in a row after which the window is min_window (RETX_RESET_THRESHOLD), at least 1",
             "Swift, algorithm 1; choice of this project";
-        /// Initial, minimum and maximum window in packets.
+        /// Initial window in packets.
         initial_window: f64 = "initial_window" positive, default "10",
             "the window of a new flow, in packets",
             "RFC 6928, as a choice of this project";
-        /// See `initial_window`.
+        /// Minimum window in packets.
         min_window: f64 = "min_window" positive, default "0.001",
             "lower bound of the window, in packets, above 0",
             "Swift, sec. 3.4, has one; choice of this project";
-        /// See `initial_window`.
+        /// Maximum window in packets.
         max_window: f64 = "max_window" positive, default "1000",
             "upper bound of the window, in packets, at least 1",
             "Swift, algorithm 1, has one; choice of this project";
@@ -89,7 +89,8 @@ impl ControlSettings for SwiftParameters {
 }
 
 impl SwiftParameters {
-    /// Target round-trip time in picoseconds, for a flow with `window` packets across `switches` (Swift, sec. 3.5).
+    /// Returns the target RTT in picoseconds for a flow with `window` packets on a path of `switches` switches
+    /// (Swift, sec. 3.5).
     fn target_ps(&self, window: f64, switches: u8) -> f64 {
         let root = |packets: f64| 1.0 / packets.sqrt();
         let range_ps = self.flow_scaling_range.as_ps() as f64;
@@ -102,17 +103,17 @@ impl SwiftParameters {
 /// Congestion window and pacing rate of one flow.
 #[derive(Clone, Debug)]
 pub struct Swift {
-    /// In packets.
+    /// Congestion window in packets.
     window: f64,
-    /// Pacing rate for windows below one packet: one packet per rtt / window.
+    /// Pacing rate for windows below one packet: one packet per (RTT / window).
     rate: Rate,
     limit: Rate,
     payload_bytes: u16,
     timeouts: u16,
-    /// Last round-trip time, and time of the last cut.
+    /// Last RTT sample, and time of the last cut.
     rtt: Time,
     cut_at: Time,
-    /// Length of a packet on the wire in bytes.
+    /// Wire bytes of a full packet.
     wire_bytes: u32,
 }
 
@@ -121,7 +122,7 @@ impl Swift {
         self.cut_at == Time::MAX || now.saturating_sub(self.cut_at) >= self.rtt
     }
 
-    /// Sets the window at `now`, and the corresponding pacing rate.
+    /// Sets the congestion window at `now`, and the corresponding pacing rate.
     fn set_window(&mut self, parameters: &SwiftParameters, now: Time, window: f64) {
         let before = self.window;
         self.window = window.clamp(parameters.min_window, parameters.max_window);
@@ -146,7 +147,7 @@ impl RateController for Swift {
             limit: limits.most,
             payload_bytes: limits.payload_bytes,
             timeouts: 0,
-            // Before the first sample the target replaces the round trip in the pacing rate.
+            // Before the first RTT sample, the pacing rate is computed with the target RTT.
             rtt: parameters.base_target,
             cut_at: Time::MAX,
             wire_bytes: u32::from(limits.payload_bytes),
@@ -165,7 +166,7 @@ impl RateController for Swift {
     }
 
     fn window_bytes(&self) -> u64 {
-        // Rounded down to whole packets: a packet may start while fewer than this many bytes are in flight.
+        // Rounded down to whole packets, because a packet may start while fewer bytes than this are in flight.
         (self.window as u64).saturating_mul(self.payload_bytes.into()).max(1)
     }
 
@@ -182,7 +183,7 @@ impl RateController for Swift {
             let cut = (parameters.beta * (rtt_ps - target_ps) / rtt_ps).min(parameters.max_decrease);
             self.set_window(parameters, now, self.window * (1.0 - cut));
         } else {
-            // The window stays, but the pacing rate below one packet follows the new round trip.
+            // The window does not change, but the pacing rate below one packet depends on the new RTT.
             self.set_window(parameters, now, self.window);
         }
     }
@@ -230,8 +231,9 @@ mod tests {
         AckInfo { rtt, wire_bytes: 1082, ece: false, seq, new_bytes, next, hops, switches }
     }
 
-    /// The target is base plus hops at a large window, plus the whole range up to 0.1 packets; between them the
-    /// addition scales with the inverse square root of the window (Swift, sec. 3.5.2).
+    /// The target RTT of a large window is the base target plus the increase per switch. Up to 0.1 packets the
+    /// maximum increase is added; in between, the increase is linear in the inverse square root of the window (Swift,
+    /// sec. 3.5.2).
     #[test]
     fn the_target_grows_with_switches_and_with_small_windows() {
         let p = SwiftParameters::default();
@@ -243,8 +245,8 @@ mod tests {
         assert!((us(1.0, 0) - (20.0 + slope * 0.9)).abs() < 1e-9, "{}", us(1.0, 0));
     }
 
-    /// Below the target a window of w packets grows by one in w acknowledgements. Above it the window shrinks once per
-    /// round trip by beta times the excess share, and by half at most.
+    /// Below the target RTT, a window of w packets grows by one packet in w acknowledgements. Above it, the window is
+    /// cut at most once per RTT: by beta times the share of the RTT above the target, at most by half.
     #[test]
     fn it_grows_by_a_packet_a_round_trip_and_shrinks_once_in_one() {
         let p = SwiftParameters { initial_window: 100.0, ..SwiftParameters::default() };
@@ -261,8 +263,7 @@ mod tests {
         assert_eq!(flow.window, cut * 0.5);
     }
 
-    /// With a window of a tenth of a packet, at most one packet is in flight, and one packet is sent every ten round
-    /// trips.
+    /// With a window of a tenth of a packet, at most one packet is in flight, and one packet is sent every ten RTTs.
     #[test]
     fn below_a_packet_it_paces() {
         let p = SwiftParameters { initial_window: 0.2, ..SwiftParameters::default() };

@@ -1,5 +1,5 @@
-//! Packet trimming inside a programmable switch (Popa et al., Implementing packet trimming support in hardware): the
-//! state of an ingress pipeline as plain state machines.
+//! Packet trimming inside a programmable switch (Popa et al., Implementing packet trimming support in hardware):
+//! state machines of an ingress pipeline.
 //!
 //! ```text
 //!  packet -> [ trim meter of (pipeline, egress port): meters, mode ] -- pass --> queue, deflect or mirror

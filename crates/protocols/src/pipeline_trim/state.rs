@@ -1,20 +1,20 @@
-//! Expiry of congestion signals, and the resulting mode of a port.
+//! Expiry of congestion signals, and the resulting mode of an egress port.
 
 use units::Time;
 
-/// The share of an egress port's rate that an ingress pipeline passes.
+/// Share of an egress port's line rate that an ingress pipeline passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The full line rate: no other pipeline is assumed to send to the port.
     Optimistic,
     /// Half the line rate.
     Half,
-    /// One pipeline's share of the line rate.
+    /// The pipeline's share of the line rate.
     Pessimistic,
 }
 
-/// The two expiry times of a port's state (packet trimming, section 5: `t0_reg`, `t1_reg`), and the time spent in each
-/// mode.
+/// The two expiry times of a port's state (packet trimming, section 5: `t0_reg`, `t1_reg`), and the total time in
+/// each mode.
 ///
 /// ```text
 ///   signal ----- T0 -----> .                 pessimistic while now <= t0
@@ -23,20 +23,20 @@ pub enum Mode {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SignalState {
-    /// Start of the current pessimistic interval, its end, and the end of the half mode after it; all zero before the
-    /// first signal.
+    /// Start and end of the current pessimistic interval, and end of the half mode that follows it; all zero before
+    /// the first signal.
     since: Time,
     t0: Time,
     t1: Time,
     signals: u64,
-    /// Total time in each mode before the current pessimistic interval.
+    /// Total time in each mode, without the current pessimistic interval and the half mode after it.
     pessimistic: Time,
     half: Time,
 }
 
 impl SignalState {
-    /// Handles a congestion signal: the mode is pessimistic for `pessimistic`, then half up to `until_optimistic` after
-    /// `now`, if that is later. No effect if both are zero.
+    /// Handles a congestion signal: the mode is pessimistic until `pessimistic` after `now`, and then, if
+    /// `until_optimistic` is longer, half until `until_optimistic` after `now`. No effect if both durations are zero.
     pub fn signal(&mut self, now: Time, pessimistic: Time, until_optimistic: Time) {
         if pessimistic == Time::ZERO && until_optimistic == Time::ZERO {
             return;
@@ -50,7 +50,7 @@ impl SignalState {
         self.t1 = now.saturating_add(until_optimistic).max(self.t0);
     }
 
-    /// Returns the mode at `now`; at the instant of an expiry it has not changed yet.
+    /// Returns the mode at `now`; at the exact time of an expiry it has not changed yet.
     #[inline]
     pub fn mode(&self, now: Time) -> Mode {
         if self.signals == 0 || now > self.t1 {
@@ -62,12 +62,12 @@ impl SignalState {
         }
     }
 
-    /// Returns the number of signals so far.
+    /// Returns the number of congestion signals received.
     pub fn signals(&self) -> u64 {
         self.signals
     }
 
-    /// Returns the total times in the pessimistic and in the half mode until `now`.
+    /// Returns the total times in pessimistic mode and in half mode, up to `now`.
     pub fn times(&self, now: Time) -> (Time, Time) {
         if self.signals == 0 {
             return (Time::ZERO, Time::ZERO);
@@ -78,33 +78,33 @@ impl SignalState {
     }
 }
 
-/// The comparison of the 32-bit timestamp register.
+/// Comparison of the current clock with the 32-bit timestamp register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Wrap {
-    /// Compares the difference modulo 2^32, which is correct across a wrap of the clock.
+    /// Compares the difference modulo 2^32, which is correct if the clock wraps.
     #[default]
     Handled,
-    /// Compares sums, as in the paper's listing. If a sum wraps, the signal is ignored at once. Every wrap of the clock
-    /// makes all ports pessimistic for T0 and half until T1.
+    /// Compares sums, as in the paper's listing. If a sum wraps, the signal has no effect. After every wrap of the
+    /// clock, all ports are pessimistic until T0 and half until T1.
     AsListed,
 }
 
-/// The state of a port in `switch.p4` (packet trimming, section 5): the low 32 bits of a 1 ns clock at the last signal.
-/// 0 means no signal.
+/// State of a port in `switch.p4` (packet trimming, section 5): the low 32 bits of a 1 ns clock at the last
+/// congestion signal; 0 if there was none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StampState {
     last: u32,
 }
 
 impl StampState {
-    /// Handles a congestion signal at clock value `clock`.
+    /// Handles a congestion signal at the clock value `clock`.
     pub fn signal(&mut self, clock: u32) {
-        // 0 means no signal: a signal at clock value 0 is stored as one nanosecond older.
+        // Since 0 means no signal, a signal at clock value 0 is stored as one nanosecond earlier.
         self.last = if clock == 0 { u32::MAX } else { clock };
     }
 
-    /// Returns the mode, and deletes a signal older than `t1_ns`. If a port has no packet for 2^32 ns (4.3 s), an old
-    /// signal can appear new, because the register has only 32 bits.
+    /// Returns the mode at `clock`, and deletes a signal older than `t1_ns`. If a port receives no packet for 2^32 ns
+    /// (4.3 s), an old signal may appear new, because the register has only 32 bits.
     pub fn mode(&mut self, clock: u32, t0_ns: u32, t1_ns: u32, wrap: Wrap) -> Mode {
         let (past_t0, past_t1) = match wrap {
             Wrap::Handled if self.last == 0 => return Mode::Optimistic,
@@ -158,8 +158,8 @@ mod tests {
         assert_eq!((state.mode(Time::from_us(1)), state.signals()), (Mode::Optimistic, 0));
     }
 
-    /// Random signals: the mode depends only on the time since the last signal, and the time in each mode equals the
-    /// count over every nanosecond.
+    /// Random signals: the mode depends only on the time since the last signal, and the total time in each mode
+    /// equals the count over every nanosecond.
     #[test]
     fn agrees_with_a_sample_at_every_nanosecond() {
         for seed in 0..30 {
@@ -168,7 +168,7 @@ mod tests {
             let (mut state, mut last) = (SignalState::default(), None);
             let (mut pessimistic, mut half) = (0u64, 0u64);
             for now in 0..5_000u64 {
-                // The interval from the previous nanosecond to this one.
+                // The interval from the previous nanosecond to the current one.
                 if let Some(last) = last {
                     let age = now - last;
                     pessimistic += u64::from(age >= 1 && age <= t0);
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// Both state representations agree while the clock does not wrap.
+    /// [`SignalState`] and [`StampState`] have equal modes as long as the clock does not wrap.
     #[test]
     fn a_stamp_of_32_bits_equals_two_registers() {
         let mut stream = Stream::new(7, 0, 0);
@@ -218,14 +218,14 @@ mod tests {
                 .collect();
             let count = |mode| modes.iter().filter(|&&other| other == mode).count();
             let counts = (count(Mode::Pessimistic), count(Mode::Half), count(Mode::Optimistic));
-            // Clock value 0 means "no signal", so that a signal at 0 is stored as 1 ns earlier, and both expiries fall
-            // 1 ns before the sampled whole microseconds.
+            // A signal at clock value 0 is stored as one nanosecond earlier, so that both expiries are one nanosecond
+            // earlier than for other start values, and the samples at whole microseconds differ.
             assert_eq!(counts, if start == 0 { (6, 18, 6) } else { (7, 18, 5) }, "start {start}");
         }
     }
 
-    /// The paper's listing around a wrap of the clock: a signal just before the wrap is ignored at once, and just after
-    /// the wrap a port without a signal trims to a quarter, then to half.
+    /// The paper's listing if the clock wraps: a signal just before the wrap has no effect, and just after the wrap a
+    /// port without a signal is in pessimistic mode (a quarter), then in half mode.
     #[test]
     fn the_listing_fails_around_a_wrap() {
         let before = u32::MAX - 2_000;

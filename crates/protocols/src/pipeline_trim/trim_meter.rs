@@ -1,31 +1,32 @@
-//! The decision of an ingress pipeline to pass or trim the packets to one egress port.
+//! Decision of an ingress pipeline to pass or trim the packets for one egress port.
 
 use super::meter::{Bucket, Color, TwoRateMeter};
 use super::state::{Mode, SignalState, StampState, Wrap};
 use units::{Rate, Time};
 
-/// The trimming rule of an ingress pipeline.
+/// Trimming rule of an ingress pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// No meters: a frame that finds its egress queue full is deflected, or its header is mirrored, depending on the
-    /// switch type.
+    /// No meters: a frame whose egress queue is full is deflected, or its header is mirrored, depending on the switch
+    /// model.
     None,
-    /// One meter at the line rate; signals have no effect.
+    /// One meter at the line rate; congestion signals have no effect.
     Meter,
-    /// Meters at the line rate, half of it and a pipeline's share, selected by the mode (`ndp.p4`).
+    /// Three meters: line rate, half of it, and the pipeline's share. The mode of the port selects the meter
+    /// (`ndp.p4`).
     ThreeMeters,
     /// Two two-rate meters and a 32-bit timestamp (`switch.p4`).
     TwoMeters {
-        /// Comparison of timestamps.
+        /// Comparison of timestamps with the clock.
         wrap: Wrap,
         /// Value of the 1 ns clock at time zero.
         clock_ns: u32,
     },
-    /// Like [`Control::ThreeMeters`], but a pessimistic port trims every packet.
+    /// Like [`Control::ThreeMeters`], but in pessimistic mode every packet is trimmed.
     TrimAll,
-    /// Every signal causes the trimming of this number of packets; otherwise one meter at the line rate.
+    /// One meter at the line rate; in addition, every congestion signal causes the trimming of a number of packets.
     TrimNext {
-        /// Packets per signal.
+        /// Number of packets to trim per signal.
         packets: u32,
     },
 }
@@ -35,16 +36,17 @@ pub enum Control {
 pub struct ControlParameters {
     /// The trimming rule.
     pub control: Control,
-    /// T0: duration of the pessimistic mode after a signal.
+    /// T0: duration of the pessimistic mode after a congestion signal.
     pub pessimistic: Time,
-    /// T1: time from a signal to the optimistic mode; the mode is half between T0 and T1. At least T0.
+    /// T1: time from a congestion signal to the optimistic mode; between T0 and T1 the half mode applies. At least
+    /// T0.
     pub until_optimistic: Time,
-    /// Bucket size of each meter in wire bytes: at least a packet, else all packets are trimmed.
+    /// Burst size of each meter in wire bytes: at least a packet, otherwise all packets are trimmed.
     pub burst_bytes: u32,
-    /// Share of the line rate that passes in the half mode, as numerator and denominator, both positive.
+    /// Share of the line rate that passes in half mode, as numerator and denominator, both positive.
     pub half: (u32, u32),
-    /// Share of the line rate that passes in the pessimistic mode; 1/n for n pipelines, so that all of them together
-    /// fill the line.
+    /// Share of the line rate that passes in pessimistic mode; 1/n for n pipelines, so that all pipelines together
+    /// fill the link.
     pub share: (u32, u32),
 }
 
@@ -56,18 +58,18 @@ enum Meters {
     Two { optimistic: TwoRateMeter, pessimistic: TwoRateMeter },
 }
 
-/// The trimming decision of one ingress pipeline for one egress port.
+/// Trimming state of one ingress pipeline for one egress port.
 #[derive(Clone, Copy, Debug)]
 pub struct TrimMeter {
     meters: Meters,
     signals: SignalState,
     stamp: StampState,
-    /// Number of packets still to be trimmed because of signals.
+    /// Number of packets that must still be trimmed because of congestion signals.
     owed: u64,
 }
 
 impl TrimMeter {
-    /// Creates the meter for an egress port of rate `line`.
+    /// Creates the state for an egress port with the rate `line`.
     pub fn new(parameters: &ControlParameters, line: Rate) -> Self {
         let burst = parameters.burst_bytes;
         let part = |(numerator, denominator): (u32, u32)| line.scale(u64::from(numerator), u64::from(denominator));
@@ -88,7 +90,7 @@ impl TrimMeter {
         TrimMeter { meters, signals: SignalState::default(), stamp: StampState::default(), owed: 0 }
     }
 
-    /// Handles a congestion signal for this port.
+    /// Handles a congestion signal for the egress port.
     pub fn signal(&mut self, parameters: &ControlParameters, now: Time) {
         match parameters.control {
             Control::None | Control::Meter => {}
@@ -104,8 +106,8 @@ impl TrimMeter {
         }
     }
 
-    /// Returns whether a packet of `bytes` wire bytes is trimmed. Every meter counts every packet, not only the meter
-    /// that determines the result.
+    /// Returns whether a packet of `bytes` wire bytes is trimmed. Every meter counts every packet, even if another
+    /// meter determines the result.
     #[inline]
     pub fn trims(&mut self, parameters: &ControlParameters, now: Time, bytes: u32) -> bool {
         match &mut self.meters {
@@ -138,13 +140,13 @@ impl TrimMeter {
         }
     }
 
-    /// Returns the number of signals, and the times in the pessimistic and half modes.
+    /// Returns the state that counts the congestion signals and the total times in pessimistic and half mode.
     pub fn signals(&self) -> &SignalState {
         &self.signals
     }
 }
 
-/// Returns the low 32 bits of a 1 ns clock.
+/// Returns the low 32 bits of a 1 ns clock that had the value `start_ns` at time zero.
 fn clock(now: Time, start_ns: u32) -> u32 {
     ((now.as_ps() / 1_000) as u32).wrapping_add(start_ns)
 }
@@ -172,7 +174,8 @@ mod tests {
         LINE.serialise(u64::from(FRAME))
     }
 
-    /// Sends packets back to back from `from` to `until`. Returns the numbers of trimmed packets and of all packets.
+    /// Sends packets back to back from `from` to `until`. Returns the number of trimmed packets and the number of all
+    /// packets.
     fn trimmed(trim_meter: &mut TrimMeter, parameters: &ControlParameters, from: Time, until: Time) -> (u64, u64) {
         let (mut now, mut all, mut trims) = (from, 0, 0);
         while now < until {
@@ -186,8 +189,8 @@ mod tests {
     const METERED: [Control; 2] =
         [Control::ThreeMeters, Control::TwoMeters { wrap: Wrap::Handled, clock_ns: 4_294_900_000 }];
 
-    /// One signal, a sender at the line rate: three of four packets are trimmed for 6 us, every second one for 18 us,
-    /// none before and after. Buckets drained at the line rate have no burst left.
+    /// Packets arrive at the line rate, so that all buckets are empty. After one signal, three of four packets are
+    /// trimmed for 6 us (pessimistic), then every second one for 18 us (half), and none before and after.
     #[test]
     fn a_signal_trims_three_quarters_then_half_then_nothing() {
         for control in METERED {
@@ -207,7 +210,7 @@ mod tests {
 
     #[test]
     fn the_line_itself_is_never_exceeded() {
-        // Sixteen senders at the line rate: the meter passes one line rate, with and without signals.
+        // Sixteen senders at the line rate: the packets that pass have the line rate, with and without signals.
         for control in [Control::Meter, Control::ThreeMeters, Control::TrimNext { packets: 12 }] {
             let parameters = parameters(control);
             let mut trim_meter = TrimMeter::new(&parameters, LINE);
@@ -226,7 +229,8 @@ mod tests {
         for _ in 0..3 {
             trim_meter.signal(&parameters, Time::ZERO);
         }
-        // The signals have no time limit: 36 packets are trimmed even a second later, without congestion.
+        // Signals of [`Control::TrimNext`] do not expire: after three signals 36 packets are trimmed, even a second
+        // later and without congestion.
         let later = Time::from_s(1);
         let trims = (0..100).filter(|&step| trim_meter.trims(&parameters, later + gap() * step, FRAME)).count();
         assert_eq!(trims, 36);
@@ -241,12 +245,12 @@ mod tests {
         assert_eq!(trims, all);
     }
 
-    /// The timestamp comparison of the listing around a wrap of the clock: signals are ignored, and ports trim without
-    /// a signal.
+    /// The paper's timestamp comparison if the clock wraps: a signal has no effect, and ports trim packets without a
+    /// signal.
     #[test]
     fn an_unhandled_wrap_is_seen_in_what_is_trimmed() {
         let run = |wrap| {
-            // The clock wraps at 50 us.
+            // The clock wraps after 50 us.
             let parameters = parameters(Control::TwoMeters { wrap, clock_ns: u32::MAX - 50_000 + 1 });
             let mut trim_meter = TrimMeter::new(&parameters, LINE);
             let (_, _) = trimmed(&mut trim_meter, &parameters, Time::ZERO, Time::from_us(46));
@@ -264,8 +268,8 @@ mod tests {
         assert!(before == 0 && unsignalled > 80, "{before} and {unsignalled}");
     }
 
-    /// Random packets and signals: every rule passes at most the line rate and its burst, and late or spurious calls
-    /// have no effect.
+    /// Random packets and signals: every rule passes at most the line rate plus the burst size; late and spurious
+    /// calls have no effect.
     #[test]
     fn random_operations_keep_the_bounds() {
         let controls = [

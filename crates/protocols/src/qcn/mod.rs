@@ -1,6 +1,6 @@
 //! QCN (IEEE 802.1Qau, now 802.1Q clauses 30 to 33): congestion points at switches sample their queues and send
-//! quantized feedback to the sources of sampled frames. Reaction points at hosts cut their rate accordingly and recover
-//! without further messages ([`crate::rate_recovery`]).
+//! quantised feedback to the sources of sampled frames. Reaction points at hosts cut their rate accordingly, and
+//! recover without further messages ([`crate::rate_recovery`]).
 //!
 //! ```text
 //!  reaction point (here) ──data──▶ congestion point (point.rs): a queue of a switch
@@ -22,13 +22,13 @@ use crate::settings::{ParameterError, require};
 use units::{Rate, Time};
 
 parameters! {
-    /// The parameters that a reaction point adds to those of its transport.
+    /// Parameters that QCN's reaction point adds to those of its transport.
     #[derive(Clone, Debug, PartialEq)]
     pub struct QcnParameters: Transport "qcn" {
         title: "RoCE whose rate follows notifications of switches (802.1Qau)";
         source: "IEEE 802.1Qau-2010, now 802.1Q clauses 30 to 33; Alizadeh et al., Allerton 2008";
         over: crate::roce::connection::MECHANISM;
-        /// Rate of a new flow; `None` for the highest rate of the flow.
+        /// Initial rate of a flow; `None` for the maximum rate of the flow.
         initial_rate: Option<Rate> = "initial_rate" rate_or["line"], default "line",
             INITIAL_RATE[0],
             INITIAL_RATE[1];
@@ -37,7 +37,7 @@ parameters! {
             "share Gd of the rate that a unit of feedback removes, above 0, up to 1; a cut removes at most half",
             "IEEE 802.1Q, rpgGd and rpgMinDecFac: 1/128 and 50 %";
     }
-    /// Parameters of the recovery.
+    /// Parameters of the rate recovery.
     group recovery: RecoveryParameters { hyper_by_stage: true, half_after_recovery: true } {
         byte_counter_bytes = "byte_counter" bytes, default "150KB",
             "bytes sent (frames without preamble and gap) per stage of the byte counter, half of it after fast \
@@ -72,7 +72,7 @@ impl ControlSettings for QcnParameters {
     }
 }
 
-/// The reaction point of one flow.
+/// Rate control of one flow at its sender (reaction point).
 #[derive(Clone, Debug)]
 pub struct Qcn {
     recovery: RateRecovery,
@@ -112,7 +112,7 @@ impl RateController for Qcn {
         self.recovery.on_sent(&parameters.recovery, bytes);
     }
 
-    /// A notification message before the end of the first recovery stage keeps the target (802.1Q clause 32).
+    /// A notification message before the end of the first recovery stage keeps the target rate (802.1Q clause 32).
     fn on_cnm(&mut self, parameters: &QcnParameters, now: Time, message: CongestionMessage) {
         self.recovery.advance(&parameters.recovery, now);
         if message.feedback > 0 {
@@ -158,8 +158,8 @@ mod tests {
         }
     }
 
-    /// After five stages of 150 KB the rate is below the target by 1/32 of the cut; then each 75 KB raise the target by
-    /// 5 Mbps.
+    /// After five byte counter stages of 150 KB, the rate is below the target rate by 1/32 of the cut; then each
+    /// stage of 75 KB raises the target rate by 5 Mbps.
     #[test]
     fn bytes_alone_bring_the_rate_back_and_beyond() {
         let p = QcnParameters::default();
@@ -168,7 +168,8 @@ mod tests {
             flow.on_cnm(&p, Time::ZERO, message(32));
             flow.on_sent(&p, Time::ZERO, 150_000);
         });
-        // The second cut follows a completed stage, so that it sets a new target: the rate of 8.75 Gbps before the cut.
+        // The second cut follows a completed stage, so that it sets a new target rate: the rate before the cut, 8.75
+        // Gbps.
         let target = 8_750_000_000;
         assert_eq!(flow.recovery.target().as_bps(), target);
         (0..3).for_each(|_| flow.on_sent(&p, Time::ZERO, 150_000));
@@ -188,7 +189,8 @@ mod tests {
         assert_eq!(flow.rate(&p, Time::ZERO), Rate::from_mbps(2500));
     }
 
-    /// Without notification messages the rate rises to its limit, independent of the times at which it is read.
+    /// Without notification messages, the timer alone raises the rate to its limit, independent of how often it is
+    /// read.
     #[test]
     fn a_flow_below_its_limit_climbs_to_it_by_time_alone() {
         let p = QcnParameters { initial_rate: Some(Rate::from_gbps(2)), ..QcnParameters::default() };

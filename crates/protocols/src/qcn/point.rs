@@ -1,4 +1,5 @@
-//! Congestion point: one queue of a switch. The stronger the feedback of the last sample, the more often it is sampled.
+//! Congestion point: one queue of a switch. The higher the feedback of its last sample, the shorter its sampling
+//! interval.
 
 use crate::describe::Mechanism;
 use crate::frame::{CongestionMessage, Detail, Frame, Kind, MIN_FRAME_BYTES};
@@ -8,7 +9,7 @@ use crate::settings::require;
 use units::Bytes;
 use units::random::Stream;
 
-/// Steps of quantized feedback: 6 bits.
+/// Number of levels of quantised feedback: 6 bits.
 const STEPS: u8 = 64;
 
 parameters! {
@@ -17,36 +18,36 @@ parameters! {
     pub struct PointParameters: Marking "congestion-point" {
         title: "queues that notify the sources of sampled frames (QCN)";
         source: "IEEE 802.1Qau-2010, now 802.1Q clauses 30 to 33; Alizadeh et al., Allerton 2008";
-        /// Target queue length Q_eq, at least 1.
+        /// Equilibrium queue length Q_eq, at least 1.
         set_point_bytes: u64 = "set_point" bytes, default "26KB",
             "target queue length Q_eq, at least 1 B",
             "IEEE 802.1Q, cpQueueSizeSetPoint; Bahnasy's thesis, sec. 3.7: 20 % of the buffer";
-        /// Weight w, 0 to 64.
+        /// Weight w of the change of the queue length in the feedback, 0 to 64.
         weight: u32 = "weight" count[0, 64], default "2",
             "weight w of the queue's change beside its offset from the set point, 0 to 64",
             "IEEE 802.1Q, cpW";
-        /// Bytes between two samples without congestion.
+        /// Number of bytes between two samples without congestion.
         sample_bytes: u64 = "sample" bytes, default "150KB",
             "bytes that arrive at a queue between two samples while there is no congestion",
             "IEEE 802.1Q, cpSampleBase; a frame of 1500 B is then sampled with 1 % probability";
-        /// Bytes between two samples after the strongest feedback, 1 to `sample_bytes`.
+        /// Number of bytes between two samples after the maximum feedback, 1 to `sample_bytes`.
         sample_min_bytes: u64 = "sample_min" bytes, default "15KB",
             "bytes between two samples after the strongest feedback, at least 1 B, up to `sample`; between the two the \
              probability rises linearly with the last feedback",
             "Alizadeh et al., Allerton 2008: 10 %";
-        /// Jitter of the sampling distance: maximum random deviation as a share, 0 to less than 1.
+        /// Jitter of the number of bytes between two samples: maximum random deviation as a share, 0 to less than 1.
         jitter: f64 = "jitter" share, default "0.15",
             "each distance is drawn from this share below to this share above, 0 to less than 1",
             "IEEE 802.1Q, clause 32.8: 0.85 to 1.15";
-        /// Length of a notification in bytes; at least 64 are sent.
+        /// Frame length of a notification message in bytes; at least 64 are sent.
         cnm_bytes: u16 = "cnm" frame_bytes, default "64B",
             "length of a notification",
             "IEEE 802.1Q, clause 33: with priority tag 46 B, and no frame is shorter than 64";
-        /// Class of notifications.
+        /// Traffic class of notification messages.
         cnm_class: u8 = "cnm_class" class, default "6",
             "class of notifications, 0 to 7",
             "IEEE 802.1Q, cngCnmTransmitPriority";
-        /// Bitmask of the classes with congestion points; `None` for all but `cnm_class`.
+        /// Bitmask of the classes with congestion points; `None` for all classes except `cnm_class`.
         classes: Option<u8> = "priorities" classes, absent "all but cnm_class",
             "classes whose queues are congestion points",
             "IEEE 802.1Q, congestion notification priority values";
@@ -69,11 +70,11 @@ impl PointParameters {
         self.classes.unwrap_or(!(1 << self.cnm_class))
     }
 
-    /// Returns the message of a queue of `queue_bytes` that held `old_bytes` at the last sample; `None` without
-    /// congestion.
+    /// Returns the notification message for a queue of `queue_bytes` that held `old_bytes` at the previous sample;
+    /// `None` if there is no congestion.
     ///
-    /// Fb = -((Q - Q_eq) + w (Q - Q_old)). Only negative values are sent; 0 to Q_eq (1 + 2 w) is quantized to 0 to 63
-    /// (802.1Q clause 32; Bahnasy's thesis, eq. 1.1).
+    /// Fb = -((Q - Q_eq) + w (Q - Q_old)). Only negative values are sent; the range from 0 to -Q_eq (1 + 2 w) is
+    /// quantised to 0 to 63 (802.1Q clause 32; Bahnasy's thesis, eq. 1.1).
     pub fn message(&self, queue_bytes: u64, old_bytes: u64) -> Option<CongestionMessage> {
         let queue = i128::from(queue_bytes);
         let (offset, delta) = (queue - i128::from(self.set_point_bytes), queue - i128::from(old_bytes));
@@ -86,30 +87,32 @@ impl PointParameters {
         (feedback > 0).then(|| CongestionMessage { feedback, offset: units(offset), delta: units(delta) })
     }
 
-    /// Bytes until the next sample after `feedback`, before jitter: the sampling probability is linear in the feedback.
+    /// Returns the number of bytes until the next sample after `feedback`, without jitter: the sampling probability
+    /// is linear in the feedback.
     pub fn distance_bytes(&self, feedback: u8) -> u64 {
         let (most, feedback) = (u128::from(STEPS - 1), u128::from(feedback.min(STEPS - 1)));
         let (far, near) = (u128::from(self.sample_bytes), u128::from(self.sample_min_bytes));
-        // 1 / distance is interpolated linearly between 1 / far and 1 / near.
+        // 1 / distance is linear in the feedback, from 1 / far without congestion to 1 / near at the maximum
+        // feedback.
         let distance = far * near * most / (near * most + far.saturating_sub(near) * feedback).max(1);
         u64::try_from(distance).unwrap_or(u64::MAX)
     }
 }
 
-/// State of a congestion point.
+/// State of the congestion point at one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CongestionPoint {
     /// Bytes until the next sample.
     left_bytes: u64,
-    /// Bytes in the queue at the last sample.
+    /// Queue length in bytes at the last sample.
     old_bytes: u64,
-    /// Whether the first sampling distance has been drawn.
+    /// Whether the number of bytes until the first sample has been drawn.
     counts: bool,
 }
 
 impl CongestionPoint {
-    /// Handles a frame of `size_bytes` that joined the queue, which now has `queue_bytes`. Returns the message for its
-    /// source if the frame is sampled and the queue is congested.
+    /// Handles a frame of `size_bytes` that was enqueued, after which the queue has `queue_bytes`. Returns the
+    /// notification message for the frame's source if the frame is sampled and the queue is congested.
     pub fn on_arrival(
         &mut self,
         parameters: &PointParameters,
@@ -126,7 +129,8 @@ impl CongestionPoint {
         message
     }
 
-    /// Counts `bytes` that passed while the queue was empty. A sample within these bytes observes an empty queue.
+    /// Counts `bytes` that were sent without queueing while the queue was empty. A sample within these bytes observes
+    /// an empty queue.
     pub fn on_idle(&mut self, parameters: &PointParameters, bytes: u64, random: &mut Stream) {
         if self.passes(parameters, bytes, random) {
             self.old_bytes = 0;
@@ -134,7 +138,7 @@ impl CongestionPoint {
         }
     }
 
-    /// Counts `bytes` down. Returns true if a sample is due.
+    /// Subtracts `bytes` from the bytes until the next sample. Returns true if a sample is due.
     fn passes(&mut self, parameters: &PointParameters, bytes: u64, random: &mut Stream) -> bool {
         if !self.counts {
             self.counts = true;
@@ -151,30 +155,30 @@ impl CongestionPoint {
     }
 }
 
-/// The congestion points of one port.
+/// Congestion points of one port.
 #[derive(Clone, Debug)]
 pub struct SampledPort {
-    /// Boxed: most ports have no congestion points.
+    /// Boxed, because most ports have no congestion points.
     parameters: Box<PointParameters>,
     /// Congestion point of each queue of the port.
     queues: Vec<SampledQueue>,
-    /// Total bytes per class that have been queued. Counted only if more than one class is in use.
+    /// Total bytes enqueued, per class. Counted only if more than one class is in use.
     waited_bytes: Option<Box<[u64; 8]>>,
 }
 
-/// The congestion point of one queue.
+/// Congestion point of one queue, with the byte counts of its last sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct SampledQueue {
     point: CongestionPoint,
-    /// Total bytes offered to the port up to the last sample, and the part of them that was queued in other classes.
+    /// At the last sample: total bytes offered to the port, and total bytes enqueued in other classes.
     seen_bytes: u64,
     other_bytes: u64,
 }
 
 impl SampledQueue {
-    /// Returns the bytes offered to the port since the last sample, without those that were queued in other classes.
-    /// Both arguments are totals since the start of the run. Frames of other classes that found the wire idle are still
-    /// included.
+    /// Returns the bytes offered to the port since the last sample, without the bytes enqueued in other classes. Both
+    /// arguments are totals since the start of the run. Frames of other classes that were sent without queueing are
+    /// still included.
     fn passed_bytes(&mut self, came_bytes: u64, other_bytes: u64) -> u64 {
         let came = came_bytes.saturating_sub(self.seen_bytes);
         let others = other_bytes.saturating_sub(self.other_bytes);
@@ -206,7 +210,7 @@ impl PortMechanism for SampledPort {
     }
 
     fn queued_classes(&self) -> u8 {
-        // With several classes, the bytes queued in the other classes must be counted too.
+        // With several classes, the bytes enqueued in the other classes must be counted too.
         if self.waited_bytes.is_none() { self.parameters.sampled_classes() } else { u8::MAX }
     }
 
@@ -221,12 +225,12 @@ impl PortMechanism for SampledPort {
             return None;
         }
         let (size_bytes, queue_bytes) = (u64::from(frame.size_bytes), port.queue_bytes());
-        // Frames that found the wire idle were not sampled. The bytes that the port has sent include them; bytes of
-        // other classes that were queued must be subtracted.
+        // Frames that found the wire idle were not sampled, but are included in the bytes that the port has sent.
+        // Bytes enqueued in other classes must be subtracted.
         let came_bytes = port.sent_bytes() + port.waiting_bytes();
         let sampled = self.queues.get_mut(port.queue())?;
         let passed_bytes = sampled.passed_bytes(came_bytes, others_bytes).saturating_sub(size_bytes);
-        // The queue was empty before this frame.
+        // Before this frame the queue was empty.
         if queue_bytes == size_bytes {
             sampled.point.on_idle(&self.parameters, passed_bytes, random);
         }
@@ -258,16 +262,17 @@ mod tests {
         classes: Some(0b1000),
     };
 
-    /// Fb in steps of 5 Q_eq / 64 = 15625 bytes.
+    /// A level of feedback is 5 Q_eq / 64 = 15625 bytes, with Q_eq = 200 KB and w = 2.
     #[test]
     fn feedback_is_quantized_to_six_bits() {
         let feedback = |queue, old| P.message(queue, old).map(|message| message.feedback);
         assert_eq!(feedback(200_000, 200_000), None, "at its set point");
         assert_eq!((feedback(215_624, 215_624), feedback(215_625, 215_625)), (None, Some(1)));
         assert_eq!((feedback(231_249, 231_249), feedback(231_250, 231_250)), (Some(1), Some(2)));
-        // 100 KB above the set point, and 50 KB more than at the last sample, with weight 2: 200 KB.
+        // The queue is 100 KB above Q_eq and 50 KB longer than at the last sample: 100 KB + 2 * 50 KB = 200 KB, 12
+        // levels.
         assert_eq!(feedback(300_000, 250_000), Some(12));
-        // A queue that falls fast enough is not congested; one that grows below its set point is.
+        // A queue above Q_eq that shrinks fast is not congested; a queue below Q_eq that grows fast is.
         assert_eq!(feedback(300_000, 350_000), None);
         assert_eq!(feedback(150_000, 0), Some(16));
         assert_eq!(feedback(1_000_000, 900_000), Some(63), "no more than 6 bits hold");
@@ -282,8 +287,8 @@ mod tests {
         assert_eq!((far.offset, far.delta), (i16::MAX, i16::MAX));
     }
 
-    /// Figure 1.6 of the thesis: the sampling probability of a frame of 1500 bytes is 1 % without congestion and 10 %
-    /// at the strongest feedback, with linear interpolation.
+    /// Figure 1.6 of the thesis: a frame of 1500 bytes is sampled with 1 % probability without congestion and with 10
+    /// % at the maximum feedback; in between the probability is linear in the feedback.
     #[test]
     fn the_probability_of_a_sample_is_linear_in_the_last_feedback() {
         for feedback in 0..=70u8 {
@@ -293,7 +298,8 @@ mod tests {
         }
     }
 
-    /// Compares the mean distance of samples, with jitter, with the configured one, for a queue of constant length.
+    /// For a queue of constant length, compares the mean number of bytes between samples, with jitter, with its
+    /// configured value.
     #[test]
     fn samples_come_as_often_as_they_shall() {
         for (queue, feedback) in [(100_000, 0), (700_000, 32), (2_000_000, 63)] {
@@ -310,7 +316,7 @@ mod tests {
                 }
             }
             let expected = if feedback == 0 { 0.0 } else { frames as f64 * 1000.0 / P.distance_bytes(feedback) as f64 };
-            // A sample takes place at the end of a frame: half a frame late on average.
+            // A sample is taken at the end of a frame: on average, half a frame (500 bytes) late.
             let late = 1.0 + 500.0 / P.distance_bytes(feedback) as f64;
             assert!((notified as f64 * late - expected).abs() <= 0.01 * expected, "{notified} for {expected}");
         }
@@ -326,7 +332,7 @@ mod tests {
         assert!(point.left_bytes >= 127_500, "as without congestion");
     }
 
-    /// Bytes of a busy second class do not count as frames that passed while the queue was empty.
+    /// The bytes of a busy second class do not count as bytes that were sent while the queue was empty.
     #[test]
     fn frames_of_other_classes_do_not_pass_the_queue() {
         let mut sampled = SampledQueue::default();

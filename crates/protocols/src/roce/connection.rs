@@ -1,31 +1,31 @@
-//! The parameters of RoCE's reliable connection, to which rate controls add their own parameters.
+//! Parameters of RoCE's reliable connection, to which rate controls add their own parameters.
 
 use crate::describe::{Mechanism, extended};
 use crate::parameters::parameters;
 use units::{Rate, Time};
 
-/// The packets to retransmit after a loss.
+/// Packets that are retransmitted after a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossRecovery {
-    /// All packets from the missing one on (InfiniBand specification, 9.7).
+    /// All packets from the first missing packet on (InfiniBand specification, 9.7).
     GoBackN,
     /// Missing packets only (IRN, sec. 3.1), see [`crate::roce::selective`].
     Selective,
 }
 
-/// Maximum number of bytes from the first unacknowledged byte to the last sent byte (IRN, sec. 3.2: BDP-FC).
+/// Maximum bytes in flight, from the first unacknowledged byte to the last sent byte (IRN, sec. 3.2: BDP-FC).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlightCap {
     /// The bandwidth-delay product of the flow's path.
     Path,
     /// A number of bytes.
     Bytes(u64),
-    /// No bound.
+    /// No limit.
     Unlimited,
 }
 
 parameters! {
-    /// The parameters of a reliable connection, without those of its rate control.
+    /// Parameters of a reliable connection, without those of its rate control.
     #[derive(Clone, Debug, PartialEq)]
     pub struct ConnectionParameters: Transport "roce" {
         title: "RoCEv2 reliable connection at a set rate: go-back-N, or IRN's selective repeat";
@@ -52,25 +52,25 @@ parameters! {
         window_bytes: Option<u64> = "window" bytes_or["unlimited"], default "unlimited",
             "a packet may start while less than this is unacknowledged; unlimited: only the rate limits a flow",
             "HPCC's ns-3 fork: win";
-        /// Whether the window is scaled by the current rate over the maximum rate.
+        /// Whether the window is multiplied by the current rate over the maximum rate.
         variable_window: bool = "variable_window" switch, default "false",
             "the window shrinks with the rate: `window` times the rate over the maximum rate of the flow; then every \
              packet is acknowledged",
             "HPCC's ns-3 fork: VAR_WIN";
-        /// Maximum rate; `None`: the line rate.
+        /// Maximum rate of a flow; `None`: the line rate.
         rate: Option<Rate> = "rate" rate_or["line"], default "line",
             "maximum rate of a flow, counted on the wire with preamble and gap (20 B a frame); line: the port's rate",
             "RoCE starts at line rate (DCQCN, sec. 3.1)";
-        /// Retransmission timeout; `None`: no timer.
+        /// Retransmission timeout of go-back-N; `None`: no timer.
         timeout: Option<Time> = "timeout" time_or["never"], default "67.108864ms",
             "go-back-n: time without progress after which all unacknowledged packets are retransmitted; never: no \
              timer",
             "InfiniBand specification, 9.7.6.1.3: 4.096us * 2^14, the usual local ACK timeout";
-        /// Minimum time between two NAKs for one packet.
+        /// Minimum time between two NAKs for the same missing packet, for go-back-N.
         nak_interval: Time = "nak_interval" time, default "500us",
             "go-back-n: one NAK per missing packet, repeated after this time",
             "HPCC's ns-3 fork: NACK Generation Interval";
-        /// The packets to retransmit after a loss.
+        /// Packets that are retransmitted after a loss.
         loss_recovery: LossRecovery = "loss_recovery"
             word["go-back-n" = LossRecovery::GoBackN, "selective" = LossRecovery::Selective],
             default "go-back-n",
@@ -103,13 +103,13 @@ parameters! {
     }
 }
 
-/// Description of RoCE at a fixed rate: the window does not vary. The table of [`ConnectionParameters`] has all
-/// parameters.
+/// Description of RoCE at a fixed rate, without `variable_window`, since the rate does not vary. The table of
+/// [`ConnectionParameters`] has all parameters.
 pub const FIXED_RATE: Mechanism = Mechanism {
     parameters: &extended::<{ MECHANISM.parameters.len() - 1 }>(MECHANISM.parameters, &["variable_window"], &[], &[]),
     ..MECHANISM
 };
 
-/// Meaning and source of `initial_rate`, a parameter of several rate controls.
+/// Description and source of `initial_rate`, a parameter of several rate controls.
 pub(crate) const INITIAL_RATE: [&str; 2] =
     ["rate of a new flow; line: the maximum rate of the flow", "RoCE starts at line rate (DCQCN, sec. 3.1)"];

@@ -19,20 +19,21 @@ use crate::swift::Swift;
 use crate::timely::Timely;
 use units::{Rate, Time};
 
-/// Defines the two enums over all rate controls, and the calls that dispatch to the selected one.
+/// Defines the enums over the parameters and over the states of all rate controls, with methods that call the
+/// selected one.
 macro_rules! controls {
     ($($(#[$doc:meta])* $name:ident($state:ty)),+ $(,)?) => {
-        /// The selected rate control with its parameters.
+        /// Parameters of the selected rate control.
         #[derive(Clone, Debug, Default, PartialEq)]
         pub enum ControlParameters {
-            /// A constant rate.
+            /// Constant rate.
             #[default]
             Fixed,
             $($(#[$doc])* $name(<$state as RateController>::Parameters),)+
         }
 
         impl ControlParameters {
-            /// Returns the control that scenarios call `kind`, with its defaults.
+            /// Returns the defaults of the rate control named `kind` in scenarios; `None` if there is none.
             pub(crate) fn of_kind(kind: &str) -> Option<ControlParameters> {
                 $(if kind == <$state as RateController>::Parameters::MECHANISM.kind {
                     return Some(ControlParameters::$name(Default::default()));
@@ -40,7 +41,7 @@ macro_rules! controls {
                 None
             }
 
-            /// Returns the table that describes it; `None` if the rate is fixed.
+            /// Returns the description of the rate control; `None` for a constant rate.
             pub(crate) fn mechanism(&self) -> Option<&'static Mechanism> {
                 match self {
                     ControlParameters::Fixed => None,
@@ -48,7 +49,7 @@ macro_rules! controls {
                 }
             }
 
-            /// Returns the switch feature that it needs.
+            /// Returns the switch feature that the rate control needs.
             pub fn needs(&self) -> SwitchSupport {
                 match self {
                     ControlParameters::Fixed => SwitchSupport::Nothing,
@@ -145,16 +146,16 @@ macro_rules! controls {
             }
         }
 
-        /// The rate control of one flow.
+        /// State of the rate control of one flow.
         #[derive(Clone, Debug)]
         pub enum RateControl {
-            /// A constant rate.
+            /// Constant rate.
             Fixed(Rate),
             $($(#[$doc])* $name($state),)+
         }
 
         impl RateControl {
-            /// Creates the control of a flow within `limits`.
+            /// Creates the rate control of a flow with these limits.
             pub fn new(parameters: &ControlParameters, limits: FlowLimits) -> Self {
                 match parameters {
                     ControlParameters::Fixed => RateControl::Fixed(limits.most),
@@ -193,8 +194,8 @@ macro_rules! controls {
                 }
             }
 
-            /// See [`RateController::on_sent`]. Returns [`RateController::next_change`], which the sender needs for
-            /// every packet.
+            /// See [`RateController::on_sent`]. Returns the value of [`RateController::next_change`] afterwards,
+            /// which the sender needs for every packet.
             #[inline]
             pub fn on_sent(&mut self, parameters: &ControlParameters, now: Time, bytes: u64) -> Time {
                 match (self, parameters) {

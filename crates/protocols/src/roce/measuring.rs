@@ -1,6 +1,6 @@
-//! A responder with a measurement for the sender's rate control. It passes data frames to the measurement, which may
-//! send a notification, and then to the responder. Probes are passed to the measurement only. This is a separate
-//! wrapper, so that flows without a measurement have no overhead.
+//! A receiver (responder) with a measurement for the sender's rate control. Data frames are passed to the
+//! measurement, which may send a notification, and then to the receiver; probes are passed to the measurement only.
+//! The wrapper is a separate type, so that flows without a measurement have no overhead.
 
 use crate::eccp::{self, EccpParameters};
 use crate::endpoint::{Ctx, Receipt, Receiver};
@@ -11,16 +11,16 @@ use crate::roce::parameters::RoceParameters;
 use std::sync::Arc;
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// The measurement of a receiver.
+/// Measurement of a receiver.
 #[derive(Clone, Debug)]
 enum Measurement {
-    /// Changes of the one-way delay.
+    /// Gradient of the one-way delay (HetFlow).
     Delay(hetflow::Sampler),
-    /// Available bandwidth of the path.
+    /// Available bandwidth of the path (ECCP).
     Bandwidth(Box<eccp::Estimator>),
 }
 
-/// The receiving end of one flow with a measurement.
+/// Receiver of one flow with a measurement.
 #[derive(Clone, Debug)]
 pub struct MeasuringReceiver<R> {
     parameters: Arc<RoceParameters>,
@@ -29,7 +29,7 @@ pub struct MeasuringReceiver<R> {
 }
 
 impl<R: Receiver> MeasuringReceiver<R> {
-    /// Creates the receiver of one flow around `roce`; `None` if the control needs no measurement.
+    /// Wraps the receiver `roce`; `None` if the rate control needs no measurement.
     pub fn new(parameters: &Arc<RoceParameters>, roce: R) -> Option<Self> {
         let measurement = match parameters.control {
             ControlParameters::HetFlow(HetFlowParameters { .. }) => Measurement::Delay(hetflow::Sampler::default()),

@@ -1,5 +1,5 @@
-//! RoCEv2 reliable connections: paced packets with go-back-N (InfiniBand specification, 9.7; the model follows the ns-3
-//! fork of HPCC) or [`selective`] repeat. A [`control`] sets the rate.
+//! RoCEv2 reliable connections: paced packets with go-back-N (InfiniBand specification, 9.7; the model follows the
+//! ns-3 fork of HPCC) or with [`selective`] repeat. A rate [`control`] determines the rate.
 
 pub(crate) mod connection;
 pub mod control;

@@ -1,4 +1,4 @@
-//! The parameters of RoCE: those of the connection and those of its rate control.
+//! Parameters of RoCE: those of the connection and those of its rate control.
 
 use crate::describe::Mechanism;
 use crate::endpoint::FlowStart;
@@ -11,15 +11,15 @@ use crate::settings::{self, ParameterError, require};
 use std::ops::{Deref, DerefMut};
 use units::{Time, WIRE_OVERHEAD_BYTES};
 
-/// Extra bytes of a NAK that identifies the packet that caused it (IRN, sec. 5).
+/// Additional bytes of a NAK under selective repeat, for the packet that caused it (IRN, sec. 5).
 const SELECTIVE_NAK_BYTES: u16 = 4;
 
-/// The parameters of RoCE. It dereferences to the parameters of the connection.
+/// Parameters of RoCE. They dereference to the parameters of the connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoceParameters {
-    /// The connection.
+    /// Parameters of the connection.
     pub connection: ConnectionParameters,
-    /// The rate control.
+    /// Parameters of the rate control.
     pub control: ControlParameters,
 }
 
@@ -37,7 +37,7 @@ impl DerefMut for RoceParameters {
 }
 
 impl RoceParameters {
-    /// Returns the defaults of the rate control that scenarios call `kind`.
+    /// Returns the defaults of the transport named `kind` in scenarios: RoCE with one of its rate controls.
     pub(crate) fn of_kind(kind: &str) -> Option<Self> {
         let control = if kind == MECHANISM.kind { ControlParameters::Fixed } else { ControlParameters::of_kind(kind)? };
         let mut parameters = RoceParameters { connection: ConnectionParameters::default(), control };
@@ -50,10 +50,10 @@ impl RoceParameters {
         RoceParameters::of_kind("dcqcn").unwrap_or_default()
     }
 
-    /// Sets the parameter `key`, of RoCE or of its rate control, from its text in a scenario.
+    /// Sets the parameter `key` of the connection or of the rate control from its text in a scenario.
     ///
     /// # Errors
-    /// If the parameter does not exist or cannot have this value.
+    /// If there is no such parameter, or the value is invalid.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         if self.mechanism().parameter(key).is_none() {
             return Err(settings::unknown(self.mechanism(), key));
@@ -68,8 +68,8 @@ impl RoceParameters {
     /// Checks that the values are consistent.
     ///
     /// # Errors
-    /// If packets would be empty or longer than a frame can be, no acknowledgement would ever be sent, or a rate
-    /// control cannot work.
+    /// If packets have no payload or exceed the maximum frame length, no acknowledgement is ever sent, or the
+    /// parameters of the rate control are inconsistent.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(self.payload_bytes > 0, "payload", "a packet carries at least 1B")?;
         let overhead = self.header_bytes.checked_add(self.control.telemetry_bytes().unwrap_or(0));
@@ -94,7 +94,7 @@ impl RoceParameters {
     /// window before it is exhausted.
     pub(crate) fn effective_ack_every(&self) -> u32 {
         if self.moves_window() || self.is_selective() {
-            // The window may shrink to one packet; selective repeat needs one acknowledgement per packet.
+            // The window may shrink to one packet, and selective repeat acknowledges every packet.
             return 1;
         }
         let payload_bytes = u64::from(self.payload_bytes.max(1));
@@ -110,7 +110,7 @@ impl RoceParameters {
         u64::from(frame_bytes) + WIRE_OVERHEAD_BYTES
     }
 
-    /// Returns the bytes of a data frame that are no payload: the header and the telemetry of the rate control.
+    /// Returns the bytes of a data frame without its payload: the header and the telemetry of the rate control.
     pub fn data_header_bytes(&self) -> u16 {
         self.header_bytes.saturating_add(self.control.telemetry_bytes().unwrap_or(0))
     }
@@ -154,17 +154,17 @@ impl RoceParameters {
         self.control.wants_round_trip() || self.is_selective() && self.flight_cap == FlightCap::Path
     }
 
-    /// Returns the longest retransmission timeout; zero without a timer.
+    /// Returns the maximum retransmission timeout; zero without a timer.
     pub(crate) fn max_rto(&self) -> Time {
         if self.is_selective() { self.rto_high } else { self.timeout.unwrap_or(Time::ZERO) }
     }
 
-    /// Returns whether the window changes between acknowledgements.
+    /// Returns whether the size of the window varies.
     pub(crate) fn moves_window(&self) -> bool {
         self.variable_window || self.control.has_window()
     }
 
-    /// Returns the description of these parameters.
+    /// Returns the description of the mechanism with these parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
         self.control.mechanism().unwrap_or(&FIXED_RATE)
     }

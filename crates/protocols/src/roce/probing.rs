@@ -1,5 +1,5 @@
-//! A requester whose rate control probes the path: due probes are sent before data and are not paced at the data rate.
-//! This is a separate wrapper, so that flows without probes have no overhead.
+//! A sender (requester) whose rate control probes the path: probes that are due are sent before data, and are not
+//! paced at the data rate. The wrapper is a separate type, so that flows without probes have no overhead.
 
 use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
@@ -11,7 +11,7 @@ use crate::roce::parameters::RoceParameters;
 use std::sync::Arc;
 use units::{Rate, Time};
 
-/// A paced requester with either loss recovery, to which probes can be added.
+/// A paced sender with either loss recovery, which can be wrapped to add probes.
 pub trait Paced: Sender {
     /// Returns whether bytes remain to be sent or retransmitted.
     fn has_more(&self) -> bool;
@@ -19,7 +19,7 @@ pub trait Paced: Sender {
     fn pace_rate(&mut self, now: Time) -> Rate;
 }
 
-/// The sending end of one flow with probes.
+/// Sender of one flow with probes.
 #[derive(Clone, Debug)]
 pub struct ProbingSender<S> {
     parameters: Arc<RoceParameters>,
@@ -28,7 +28,7 @@ pub struct ProbingSender<S> {
 }
 
 impl<S: Paced> ProbingSender<S> {
-    /// Creates the sender of `flow` around `roce`; `None` if the control does not probe.
+    /// Wraps the sender `roce` of `flow`; `None` if the rate control does not probe.
     pub fn new(parameters: &Arc<RoceParameters>, flow: &FlowStart, roce: S) -> Option<Self> {
         let ControlParameters::Eccp(eccp) = &parameters.control else { return None };
         let probes = ProbeSender::new(eccp, flow.line_rate, flow.start);
@@ -50,7 +50,7 @@ impl<S: Paced> Sender for ProbingSender<S> {
     }
 
     fn poll(&mut self, ctx: &mut Ctx<'_>) -> Offer {
-        // Without data to send, an estimate of the available bandwidth has no use.
+        // Probes are sent only while there is data to send, because otherwise the estimate is not used.
         if self.roce.has_more()
             && let ControlParameters::Eccp(parameters) = &self.parameters.control
         {

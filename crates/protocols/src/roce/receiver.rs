@@ -1,5 +1,5 @@
-//! The responder: accepts packets in order only, acknowledges them, reports a gap by a NAK, and returns a CNP for ECN
-//! marks.
+//! Receiver (responder) with go-back-N: accepts packets only in order, acknowledges them, reports a missing packet by
+//! a NAK, and sends a CNP for ECN marks.
 
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
 use crate::frame::{Detail, Frame, Kind, MIN_FRAME_BYTES, flags};
@@ -8,27 +8,28 @@ use crate::roce::parameters::RoceParameters;
 use std::sync::Arc;
 use units::Time;
 
-/// The receiving end of one RoCE flow.
+/// Receiver state of one RoCE flow.
 #[derive(Clone, Debug)]
 pub struct RoceReceiver {
     parameters: Arc<RoceParameters>,
-    /// The next byte expected.
+    /// Next expected byte.
     pub(super) expected: u64,
-    /// Earliest time to repeat the NAK for `expected`; zero if none was sent.
+    /// Earliest time at which the NAK for `expected` may be repeated; zero if none was sent.
     next_nak: Time,
-    /// Lowest sequence number above `expected` of a trimmed packet, whose header overtook queued packets; `u64::MAX`
-    /// for none.
+    /// Lowest `seq` above `expected` of a trimmed packet, whose header overtook queued packets; `u64::MAX` if there
+    /// is none.
     cut: u64,
     /// Earliest departure of the next CNP.
     next_cnp: Time,
-    /// Arrival time of the last byte.
+    /// Arrival time of the last byte of the flow.
     pub(super) completed: Option<Time>,
     /// Packets since the last acknowledgement, and packets per acknowledgement.
     unacknowledged: u32,
     ack_every: u32,
-    /// Length of an acknowledgement.
+    /// Frame length of an acknowledgement.
     ack_bytes: u16,
-    /// Flags of the next acknowledgement: ECE if a packet was ECN-marked, and TELEMETRY.
+    /// Flags of the next acknowledgement: ECE if a packet was ECN-marked since the last acknowledgement, and
+    /// TELEMETRY.
     pub(super) ack_flags: u8,
 }
 
@@ -49,21 +50,21 @@ impl RoceReceiver {
         }
     }
 
-    /// Creates the receiver of a flow whose `size_bytes` have all arrived, the last one at `completed`.
+    /// Creates the receiver of a complete flow of `size_bytes`, whose last byte arrived at `completed`.
     pub fn complete(parameters: &Arc<RoceParameters>, size_bytes: u64, completed: Time) -> Self {
         let mut receiver = RoceReceiver { expected: size_bytes, ..RoceReceiver::new(parameters) };
         receiver.complete_at(completed);
         receiver
     }
 
-    /// Completes the flow. A later retransmission means that the last acknowledgement was lost, so every duplicate is
-    /// acknowledged from now on, whatever `ack_every` is.
+    /// Records the completion of the flow. From now on every duplicate is acknowledged, whatever `ack_every` is,
+    /// because a retransmission means that the last acknowledgement was lost.
     fn complete_at(&mut self, now: Time) {
         self.completed = Some(now);
         self.ack_every = 1;
     }
 
-    /// Sends an acknowledgement up to the next expected byte; `kind_flags` can make it a NAK.
+    /// Sends an acknowledgement of all bytes below `expected`; with [`flags::NAK`] in `kind_flags` it is a NAK.
     pub(super) fn reply(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, kind_flags: u8) {
         let mut flags = kind_flags | self.ack_flags;
         if self.completed.is_some() {
@@ -82,8 +83,8 @@ impl RoceReceiver {
         self.ack_flags &= !flags::ECE;
     }
 
-    /// Handles an ECN-marked frame: sends at most one CNP per flow and interval (DCQCN, sec. 3.1), and none for a
-    /// duplicate of a complete flow, because its sender ends with the next acknowledgement.
+    /// Handles an ECN-marked frame: sends at most one CNP per flow and CNP interval (DCQCN, sec. 3.1). It sends none
+    /// for a duplicate of a complete flow, whose sender ends with the next acknowledgement.
     pub(super) fn notify(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         if self.completed.is_some() {
             return;
@@ -105,15 +106,15 @@ impl RoceReceiver {
         });
     }
 
-    /// Handles a trimmed `frame`. Each trimmed copy of the expected packet causes a NAK at once, without the NAK
-    /// interval, because the sender sent that copy after the previous NAK.
+    /// Handles a trimmed `frame`. Each trimmed copy of the expected packet causes a NAK at once, even within the NAK
+    /// interval, because the sender sent this copy after the previous NAK.
     #[cold]
     fn miss(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         if self.completed.is_some() {
-            // A duplicate: the last acknowledgement was lost.
+            // The frame is a duplicate: the last acknowledgement was lost.
             self.reply(ctx, frame, 0);
         } else if frame.seq > self.expected {
-            // Packets that the trimmed header overtook may still be in flight: a NAK would be premature.
+            // Packets that the trimmed header overtook may still be in flight, so that a NAK would be premature.
             self.cut = self.cut.min(frame.seq);
         } else if frame.seq == self.expected {
             self.ask(ctx, frame);
@@ -121,7 +122,7 @@ impl RoceReceiver {
         Receipt::default()
     }
 
-    /// Sends a NAK for the expected packet.
+    /// Sends a NAK for the expected packet, and restarts the NAK interval.
     fn ask(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         self.next_nak = ctx.now.saturating_add(self.parameters.nak_interval).max(Time::from_ps(1));
         self.cut = u64::MAX;
@@ -139,7 +140,8 @@ impl Receiver for RoceReceiver {
             return self.miss(ctx, frame);
         }
         if frame.seq > self.expected {
-            // InfiniBand, 9.7.5: a packet is missing. Drop later packets. Send one NAK, repeated after the interval.
+            // InfiniBand, 9.7.5: a packet is missing, so that later packets are dropped. One NAK is sent, and
+            // repeated after the NAK interval.
             if ctx.now >= self.next_nak {
                 self.ask(ctx, frame);
             }
@@ -156,7 +158,8 @@ impl Receiver for RoceReceiver {
             }
         }
         if self.expected >= self.cut {
-            // A trimmed header arrived before earlier packets. If its packet is the next expected one now, report it.
+            // A trimmed header had overtaken this packet. If its packet is the next expected packet now, it is
+            // missing: send a NAK.
             let missing = self.expected == self.cut;
             self.cut = u64::MAX;
             if missing {
@@ -164,7 +167,7 @@ impl Receiver for RoceReceiver {
                 return receipt;
             }
         }
-        // InfiniBand, 9.7.5: acknowledge duplicates too, since their acknowledgement may have been lost.
+        // InfiniBand, 9.7.5: duplicates are acknowledged too, since the previous acknowledgement may have been lost.
         self.unacknowledged += 1;
         if self.unacknowledged >= self.ack_every || frame.ends_message() {
             self.reply(ctx, frame, 0);
@@ -194,8 +197,8 @@ mod tests {
     use crate::roce::control::ControlParameters;
     use units::random::Stream;
 
-    /// Feeds packets (arrival in microseconds, number, flags) to a receiver. Returns its replies (kind, next expected
-    /// packet, flags).
+    /// Passes packets (arrival in microseconds, number, flags) to a receiver. Returns its replies (kind, next
+    /// expected packet, flags).
     fn answers(parameters: RoceParameters, packets: &[(u64, u64, u8)]) -> Vec<(Kind, u64, u8)> {
         let mut receiver = RoceReceiver::new(&Arc::new(parameters));
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
@@ -249,7 +252,7 @@ mod tests {
         };
         assert_eq!(count(RoceParameters::dcqcn()), (2, 5));
         assert_eq!(count(RoceParameters { control: ControlParameters::Fixed, ..RoceParameters::dcqcn() }), (0, 5));
-        // With `ack_every` 6, a single acknowledgement covers all six packets and carries ECE.
+        // With `ack_every` 6, one acknowledgement covers all six packets and has ECE set.
         let mut parameters = RoceParameters::dcqcn();
         parameters.ack_every = 6;
         assert_eq!(count(parameters), (2, 1));

@@ -1,4 +1,4 @@
-//! The requester: paces packets and retransmits from the first missing packet on (go-back-N).
+//! Sender (requester) with go-back-N: paces packets, and after a loss retransmits from the first missing packet on.
 
 use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
@@ -12,33 +12,35 @@ use crate::roce::probing::Paced;
 use std::sync::Arc;
 use units::{Rate, Time, WIRE_OVERHEAD_BYTES};
 
-/// The sending end of one RoCE flow.
+/// Sender of one RoCE flow.
 #[derive(Clone, Debug)]
 pub struct RoceSender {
     pub(super) parameters: Arc<RoceParameters>,
     pub(super) size_bytes: u64,
-    /// All bytes below this are acknowledged.
+    /// First unacknowledged byte.
     pub(super) snd_una: u64,
-    /// The next byte to send.
+    /// Next byte to send.
     pub(super) snd_nxt: u64,
-    /// The end of all bytes that were sent at least once.
+    /// End of the bytes that have been sent at least once.
     pub(super) snd_max: u64,
-    /// Wire bytes of the last packet. Its start is `ready` minus the serialisation delay of these bytes at `paced_at`.
+    /// Wire bytes of the last packet. Its transmission started at `ready` minus the serialisation delay of these
+    /// bytes at the rate `paced_at`.
     last_wire_bytes: u32,
     pub(super) timeouts: u32,
     /// Header bytes of a data frame, and the flags of every data frame.
     header_bytes: u16,
     data_flags: u8,
-    /// Whether the window varies over time and is computed for every packet.
+    /// Whether the window varies over time, so that it is computed for every packet.
     pub(super) moves_window: bool,
     /// Earliest start of the next packet, and the pacing rate from which it was computed.
     ready: Time,
     paced_at: Rate,
     pub(super) control: RateControl,
-    /// Expiry of the retransmission timer.
+    /// Expiry of the retransmission timeout.
     pub(super) deadline: Time,
-    /// Expiry to which the host's timer is set. It is moved to a later `deadline` only when it fires, because
-    /// acknowledgements may arrive every few nanoseconds and a timer update for each would be too expensive.
+    /// Expiry to which the host's timer is set. The timer is moved to a later `deadline` only when it expires,
+    /// because acknowledgements may arrive every few nanoseconds and a timer update for each of them would be too
+    /// expensive.
     pub(super) armed: Time,
     retransmitted_bytes: u64,
     pub(super) delivered: Time,
@@ -84,7 +86,7 @@ impl RoceSender {
         self.control.rate(&self.parameters.control, now)
     }
 
-    /// Restarts the timeout after progress at `now`, or stops it if nothing is in flight.
+    /// Restarts the timeout because of progress at `now`, or stops it if nothing is in flight.
     fn restart_timeout(&mut self, now: Time) {
         self.deadline = match self.parameters.timeout {
             Some(timeout) if self.snd_max > self.snd_una => now.saturating_add(timeout),
@@ -93,7 +95,8 @@ impl RoceSender {
         self.armed = self.armed.min(self.deadline);
     }
 
-    /// Goes back to the packet at `seq`, whose trimmed header a switch returned: no acknowledgement will arrive for it.
+    /// Goes back to the packet at `seq`, whose trimmed header was returned by a switch, so that no acknowledgement
+    /// will arrive.
     #[cold]
     fn miss(&mut self, now: Time, seq: u64) {
         if seq >= self.snd_una && seq < self.snd_nxt {
@@ -102,7 +105,7 @@ impl RoceSender {
         }
     }
 
-    /// Returns the window at `now` if it changes over time.
+    /// Returns the window at `now`, if the window varies over time.
     #[inline(never)] // keeps `poll` small: only variable windows need this call
     pub(super) fn moving_window_bytes(&mut self, now: Time) -> u64 {
         let parameters = &*self.parameters;
@@ -116,26 +119,27 @@ impl RoceSender {
         window_bytes.min(self.control.window_bytes())
     }
 
-    /// Returns the rate of a packet that may start `now`, else the earliest time at which it may start.
+    /// Returns the rate of a packet if it may start at `now`, else the earliest time at which it may start.
     #[inline(always)] // saves a call per packet
     pub(super) fn pace(&mut self, now: Time) -> Result<Rate, Time> {
         let rate = self.control.rate(&self.parameters.control, now);
         if rate != self.paced_at {
-            // The pacing gap after the last packet is computed with the current rate, not with the rate at the packet's
-            // start.
+            // The time between the last packet and the next is computed with the current rate, not with the rate when
+            // the last packet started.
             let wire_bytes = u64::from(self.last_wire_bytes);
             let last_start = self.ready.saturating_sub(self.paced_at.serialise(wire_bytes));
             self.ready = last_start.saturating_add(rate.serialise(wire_bytes));
             self.paced_at = rate;
         }
         if now < self.ready {
-            // A rate increase may make the start earlier.
+            // The rate may increase before `ready`, which makes the start earlier.
             return Err(self.ready.min(self.control.next_change()));
         }
         Ok(rate)
     }
 
-    /// Returns the packet that begins at byte `seq` and starts `now` at `rate`, and records it as sent.
+    /// Returns the packet that starts at byte `seq` and is sent at `now` with the rate `rate`, and records it as
+    /// sent.
     #[inline(always)] // saves a call per packet
     pub(super) fn packet(&mut self, now: Time, rate: Rate, seq: u64, payload_bytes: u16) -> Segment {
         let size_bytes = payload_bytes.saturating_add(self.header_bytes).max(MIN_FRAME_BYTES);
@@ -161,7 +165,7 @@ impl RoceSender {
         Segment { seq, payload_bytes, size_bytes, flags, stamp: now, next, ..Segment::default() }
     }
 
-    /// Goes back N: continues at the first unacknowledged byte.
+    /// Go-back-N: continues at the first unacknowledged byte.
     fn go_back(&mut self) {
         self.snd_nxt = self.snd_una;
     }
@@ -187,12 +191,13 @@ impl Sender for RoceSender {
             Kind::Returned => return self.miss(ctx.now, frame.seq),
             _ => return,
         }
-        // Handled before the check of the sequence number, because the host ends the flow on COMPLETE, even if this
-        // reply to a late duplicate overtakes the last acknowledgement.
+        // COMPLETE is handled before the check of `seq`, because the host ends the flow on COMPLETE, even if it is on
+        // the reply to a late duplicate that arrives before the last acknowledgement.
         if frame.has(flags::COMPLETE) && self.delivered == Time::MAX {
             self.delivered = frame.arrival();
         }
-        // Ignore an acknowledgement of bytes that were never sent, and one that arrives after a higher one (reordered).
+        // Ignores acknowledgements of bytes that were never sent, and those that arrive after a higher
+        // acknowledgement.
         if frame.seq > self.snd_max || frame.seq < self.snd_una {
             return;
         }
@@ -342,7 +347,7 @@ mod tests {
         assert_eq!(sender.statistics().retransmitted_bytes, 1000);
     }
 
-    /// A packet that waits for its pacing slot at a low rate is sent earlier if the rate rises meanwhile.
+    /// A packet that waits for its pacing slot at a low rate is sent earlier if the rate rises while it waits.
     #[test]
     fn pacing_follows_a_rising_rate() {
         let mut parameters = RoceParameters::dcqcn();
@@ -352,7 +357,7 @@ mod tests {
         (0..20).for_each(|_| report(&mut sender, Time::ZERO, Kind::Cnp, 0, 0));
         assert_eq!(sender.rate(Time::ZERO), Rate::from_mbps(10));
         assert!(matches!(ask(&mut sender, Time::ZERO), Offer::Send(_)));
-        // The serialisation delay of 1082 wire bytes at 10 Mbps is 865.6 us; the rate rises every 55 us.
+        // At 10 Mbps the serialisation delay of 1082 wire bytes is 865.6 us, but the rate rises every 55 us.
         let mut now = Time::ZERO;
         let mut waits = 0;
         while let Offer::At(at) = ask(&mut sender, now) {

@@ -1,20 +1,22 @@
-//! The blocks of a selective acknowledgement (RFC 2018), packed into one word of a frame.
+//! Blocks of a selective acknowledgement (RFC 2018), packed into the detail word of a frame.
 
-/// Up to three SACK blocks above the cumulative acknowledgement, the latest first: beside a timestamp option there is
-/// room for three (RFC 2018, 3). Offsets and lengths are in segments from the first missing byte. The word holds three
-/// blocks if all offsets and lengths are at most 1023 segments, else two if they are at most 32767, else one.
+/// Up to three SACK blocks above the cumulative acknowledgement, the latest first: with a timestamp option, the TCP
+/// header has room for three (RFC 2018, 3). Offsets and lengths are in segments from the first missing byte. The word
+/// contains three blocks if all offsets and lengths are at most 1023 segments, else two if they are at most 32767,
+/// else one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackBlocks(u64);
 
 /// Maximum number of blocks.
 pub(crate) const MOST_BLOCKS: usize = 3;
 
-/// Bits per offset and per length, indexed by the number of blocks; the two highest bits of the word hold that number.
+/// Bits per offset and per length, indexed by the number of blocks, which the two highest bits of the word contain.
 const BITS: [u32; MOST_BLOCKS + 1] = [0, 31, 15, 10];
 
 impl SackBlocks {
-    /// Packs `blocks`, each as (start, end) with an exclusive end, the latest first; `expected` is the first missing
-    /// byte, a segment has `mss` bytes. Partial segments are left out, except the last one of a flow of `size_bytes`.
+    /// Packs `blocks`, the latest first, each as (start, end) with an exclusive end. `expected` is the first missing
+    /// byte, `mss` the bytes of a segment. Partial segments are omitted, except for the last segment of a flow of
+    /// `size_bytes`.
     pub(crate) fn new(blocks: &[(u64, u64)], expected: u64, mss: u64, size_bytes: u64) -> SackBlocks {
         let mut segments = [(0, 0); MOST_BLOCKS];
         let mut count = 0;
@@ -43,8 +45,8 @@ impl SackBlocks {
         (self.0 >> 62) as usize
     }
 
-    /// Returns the blocks in bytes, the latest first. The last block of a flow may extend beyond its end if the last
-    /// segment is short.
+    /// Returns the blocks as byte ranges, the latest first. The block of the flow's last segment may extend beyond
+    /// the end of the flow, if this segment is short.
     pub fn iter(self, expected: u64, mss: u64) -> impl Iterator<Item = (u64, u64)> {
         let count = self.count();
         let bits = BITS[count];
@@ -55,12 +57,12 @@ impl SackBlocks {
         })
     }
 
-    /// Returns the word of a frame.
+    /// Returns the detail word of a frame.
     pub(crate) fn pack(self) -> u64 {
         self.0
     }
 
-    /// Reads the word of a frame.
+    /// Unpacks the detail word of a frame.
     pub(crate) fn unpack(word: u64) -> SackBlocks {
         SackBlocks(word)
     }
@@ -71,8 +73,8 @@ mod tests {
     use super::*;
     use units::random::Stream;
 
-    /// The reported blocks are the first of the given ones, unchanged: three if all offsets and lengths are below 1000
-    /// segments, two if they are below 30,000, else one.
+    /// The packed blocks are the first of the given blocks, unchanged: three if all offsets and lengths are below
+    /// 1000 segments, two if they are below 30,000, else one.
     #[test]
     fn blocks_are_reported_unchanged() {
         let mut random = Stream::new(3, 0, 0);

@@ -1,23 +1,24 @@
-//! Growth of CUBIC's window (RFC 9438): a function of the time since the last loss, independent of the round-trip time.
+//! Window growth of CUBIC (RFC 9438): the window is a function of the time since the last loss, independent of the
+//! RTT.
 
 use units::Time;
 
-/// The state of CUBIC, with windows in segments as in the RFC.
+/// State of CUBIC, with windows in segments as in the RFC.
 #[derive(Clone, Debug)]
 pub(crate) struct Cubic {
-    /// C, in segments per second cubed, and the multiplicative decrease factor: the fraction of the window after a
-    /// loss.
+    /// C, in segments per second cubed, and beta, the multiplicative decrease factor: the fraction of the window that
+    /// remains after a loss.
     scale: f64,
     beta: f64,
-    /// The window just before the last loss, reduced by fast convergence (W_max).
+    /// Window before the last loss, reduced by fast convergence (W_max).
     w_max: f64,
-    /// The window just before the last loss (cwnd_prior).
+    /// Window before the last loss (cwnd_prior).
     prior: f64,
-    /// Start of congestion avoidance, and the seconds from it to the plateau (K).
+    /// Start of the current congestion avoidance stage, and the time in seconds from it to the plateau (K).
     epoch: Option<(Time, f64)>,
-    /// The estimate of Reno's window (W_est).
+    /// Estimate of Reno's window (W_est).
     reno: f64,
-    /// The part of the window below one byte, in segments.
+    /// Fractional part of the window below one byte, in segments.
     rest: f64,
     after_timeout: bool,
 }
@@ -27,22 +28,22 @@ impl Cubic {
         Cubic { scale, beta, w_max: 0.0, prior: 0.0, epoch: None, reno: 0.0, rest: 0.0, after_timeout: false }
     }
 
-    /// Returns the window in bytes after a loss, for a window of `bytes` before it.
+    /// Returns the window in bytes after a loss, from the window of `bytes` before it.
     pub fn cut(&self, bytes: u64) -> u64 {
         (bytes as f64 * self.beta).round() as u64
     }
 
-    /// Records a reduction of a window of `cwnd` bytes (sections 4.6 to 4.8).
+    /// Records the reduction of a window of `cwnd` bytes after a loss (sections 4.6 to 4.8).
     pub fn on_loss(&mut self, cwnd: u64, mss: u64, timeout: bool) {
         let cwnd = cwnd as f64 / mss as f64;
-        // Fast convergence: a flow whose window shrinks releases bandwidth to new flows.
+        // Fast convergence: a flow whose window shrinks releases bandwidth for new flows.
         let converging = cwnd < self.w_max;
         self.w_max = if converging { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
         (self.prior, self.epoch, self.rest, self.after_timeout) = (cwnd, None, 0.0, timeout);
     }
 
-    /// Resumes after an idle time, which does not count as time since the epoch (RFC 9438, 4.2 and 5.8). If the window
-    /// `restarts` from the initial window, a new epoch begins after slow start.
+    /// Handles the end of an idle time, which does not count as time since the epoch (RFC 9438, 4.2 and 5.8). If the
+    /// window `restarts` from the initial window, a new epoch starts after slow start.
     pub fn on_idle_end(&mut self, idle: Time, restarts: bool) {
         if restarts {
             (self.epoch, self.rest) = (None, 0.0);
@@ -51,13 +52,13 @@ impl Cubic {
         }
     }
 
-    /// Returns the window in bytes after an acknowledgement of `acked` bytes at `now` in congestion avoidance; `rtt` is
-    /// the smoothed round-trip time.
+    /// Returns the window in bytes after an acknowledgement of `acked` bytes at `now`, in congestion avoidance; `rtt`
+    /// is the smoothed RTT.
     pub fn grown(&mut self, now: Time, rtt: Time, acked: u64, cwnd: u64, mss: u64) -> u64 {
         let Cubic { scale, beta, .. } = *self;
         let window = cwnd as f64 / mss as f64 + self.rest;
         let (epoch, plateau) = *self.epoch.get_or_insert_with(|| {
-            // Section 4.8: after a timeout, or if no loss has occurred (W_max below the window), the curve starts at
+            // Section 4.8: after a timeout, or before the first loss (W_max is below the window), the curve starts at
             // its plateau.
             if std::mem::take(&mut self.after_timeout) || self.w_max < window {
                 self.w_max = window;
@@ -70,7 +71,8 @@ impl Cubic {
             scale * seconds * seconds * seconds + self.w_max
         };
         let since = now.saturating_sub(epoch);
-        // Section 4.3: Reno's growth with this beta up to cwnd_prior, then standard Reno (one segment per round trip).
+        // Section 4.3: Reno's growth with this beta up to cwnd_prior, then that of standard Reno (one segment per
+        // RTT).
         let alpha = if self.reno < self.prior { 3.0 * (1.0 - beta) / (1.0 + beta) } else { 1.0 };
         self.reno += alpha * (acked as f64 / mss as f64) / window;
         let next = if curve(since) < self.reno {
@@ -91,7 +93,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Returns the windows in segments after each round trip, from a loss at `from` segments.
+    /// Returns the windows in segments after each RTT, after a loss with a window of `from` segments.
     fn rounds(from: u64, rtt: Time, count: u32) -> Vec<f64> {
         let mut cubic = Cubic::new(0.4, 0.7);
         cubic.on_loss(from * MSS, MSS, false);
@@ -109,7 +111,7 @@ mod tests {
         seen
     }
 
-    /// W(t) = C (t - K)^3 + W_max with K = cbrt(W_max (1 - beta) / C): 10.6 s for 1600 segments.
+    /// W(t) = C (t - K)^3 + W_max with K = cbrt(W_max (1 - beta) / C): K = 10.6 s for W_max = 1600 segments.
     #[test]
     fn the_window_follows_the_cubic() {
         let (rtt, lost) = (Time::from_ms(100), 1600.0);
@@ -122,8 +124,8 @@ mod tests {
         }
     }
 
-    /// With short round trips Reno with the same beta grows faster than the cubic: 3 (1 - beta) / (1 + beta) = 9 / 17
-    /// segments per round trip up to cwnd_prior, then one segment per round trip.
+    /// With a short RTT, Reno with the same beta grows faster than the cubic: by 3 (1 - beta) / (1 + beta) = 9 / 17
+    /// segments per RTT up to cwnd_prior, then by one segment per RTT.
     #[test]
     fn over_short_round_trips_it_grows_as_reno_would() {
         let seen = rounds(100, Time::from_us(100), 100);
@@ -145,8 +147,8 @@ mod tests {
         assert_eq!(cubic.cut(90 * MSS), 63 * MSS);
     }
 
-    /// RFC 9438, 4.2 and 5.8: the window follows the same curve with and without an idle time, and has no discontinuity
-    /// after the slow start of a restart.
+    /// RFC 9438, 4.2 and 5.8: with an idle time the window follows the same curve as without. After a restart, the
+    /// window has no discontinuity at the end of slow start.
     #[test]
     fn idle_time_is_no_part_of_the_curve() {
         let rtt = Time::from_ms(1);

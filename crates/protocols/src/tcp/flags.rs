@@ -1,4 +1,4 @@
-//! Frame flags with a meaning in TCP only.
+//! Frame flags that only TCP uses.
 
-/// Congestion Window Reduced (RFC 3168, 6.1), on data frames. The bit is ECN-Echo on acknowledgements.
+/// Congestion Window Reduced (RFC 3168, 6.1), on data frames. On acknowledgements the same bit is ECN-Echo.
 pub const CWR: u8 = crate::frame::flags::ECE;

@@ -1,9 +1,10 @@
-//! TCP by RFC 5681 (congestion control), 6582 (NewReno), 6298 (retransmission timer), 3168 (ECN), 2018 and 6675
-//! (selective acknowledgements). Flows are never application-limited: all bytes of a flow are available at its start.
+//! TCP according to RFC 5681 (congestion control), 6582 (NewReno), 6298 (retransmission timer), 3168 (ECN), 2018 and
+//! 6675 (selective acknowledgements). Flows are never application-limited: all bytes of a flow are available at its
+//! start.
 //!
-//! Not modelled, since no modelled paper needs it: connection set-up and tear-down, limited transmit without selective
-//! acknowledgements, window scaling (the window is a number of bytes), wrapping sequence numbers (they are 64-bit
-//! offsets in the flow). DCTCP is a variant of [`EcnMode`], see [`crate::dctcp`].
+//! Not modelled, because no modelled paper needs it: connection establishment and termination, limited transmit
+//! without selective acknowledgements, window scaling (the window is a number of bytes), wrap-around of sequence
+//! numbers (they are 64-bit offsets in the flow). DCTCP is a variant of [`EcnMode`], see [`crate::dctcp`].
 
 pub(crate) mod blocks;
 mod cubic;

@@ -8,23 +8,23 @@ use crate::settings::{self, ParameterError, require};
 use crate::tcp::blocks::MOST_BLOCKS;
 use units::Time;
 
-/// Growth of the window and reaction to loss.
+/// Congestion control: growth of the window and reaction to loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionControl {
     /// RFC 5681: the first new acknowledgement ends fast recovery.
     Reno,
     /// RFC 6582: fast recovery lasts until all bytes sent before the loss are acknowledged.
     NewReno,
-    /// RFC 9438: the window grows with the time since the last loss. Loss recovery of NewReno.
+    /// RFC 9438: the window is a function of the time since the last loss. Loss recovery as in NewReno.
     Cubic,
-    /// Brakmo et al., SIGCOMM 1994: the window follows the estimated number of queued segments of the flow. Loss
-    /// recovery of NewReno.
+    /// Brakmo et al., SIGCOMM 1994: the window is controlled by the estimated number of queued segments of the flow.
+    /// Loss recovery as in NewReno.
     Vegas,
-    /// No reaction to loss or marks: slow start up to the advertised window.
+    /// No reaction to loss or ECN marks: slow start up to the advertised window.
     Fixed,
 }
 
-/// The initial window.
+/// Initial congestion window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InitialWindow {
     /// Two to four segments (RFC 5681, 3.1).
@@ -39,7 +39,7 @@ impl InitialWindow {
     /// Returns the initial window in bytes for segments of `mss` bytes.
     pub fn bytes(self, mss: u64) -> u64 {
         match self {
-            // RFC 5681, 3.1: the three cases of IW.
+            // RFC 5681, 3.1: the three cases of the initial window (IW).
             InitialWindow::Rfc5681 if mss > 2190 => 2 * mss,
             InitialWindow::Rfc5681 if mss > 1095 => 3 * mss,
             InitialWindow::Rfc5681 => 4 * mss,
@@ -55,14 +55,14 @@ impl InitialWindow {
 pub enum EcnMode {
     /// No ECN.
     Off,
-    /// RFC 3168: a mark counts as a loss, at most once per round trip.
+    /// RFC 3168: an ECN mark counts as a loss, at most once per RTT.
     Classic,
-    /// RFC 8257: the window follows the fraction of marked bytes.
+    /// RFC 8257: the window is reduced by the fraction of ECN-marked bytes.
     Dctcp(DctcpParameters),
 }
 
 parameters! {
-    /// The parameters of TCP, including those of DCTCP.
+    /// Parameters of TCP, including those of DCTCP.
     #[derive(Clone, Debug, PartialEq)]
     pub struct TcpParameters: Transport "tcp" {
         title: "TCP Reno, NewReno, CUBIC and Vegas";
@@ -72,11 +72,11 @@ parameters! {
         mss_bytes: u16 = "mss" frame_bytes, default "1460B",
             "payload of a full segment, at least 1 B",
             "RFC 9293, 3.7.1: an Ethernet frame of 1518 B without its headers; PABO's study: 536 B";
-        /// Bytes of a data frame that are no payload.
+        /// Header bytes of a data frame, FCS included.
         header_bytes: u16 = "header" frame_bytes, default "58B",
             "bytes of a data frame that are no payload: Ethernet with FCS 18, IPv4 20, TCP 20",
             "IEEE 802.3, 3.1.1; RFC 791; RFC 9293";
-        /// Length of an acknowledgement, before padding to the Ethernet minimum.
+        /// Frame length of an acknowledgement, before padding to the Ethernet minimum.
         ack_bytes: u16 = "ack" frame_bytes, default "58B",
             "length of an acknowledgement; at least 64 B on the wire",
             "a header without payload";
@@ -87,21 +87,21 @@ parameters! {
             default "rfc6928",
             "initial window: rfc6928 (10 segments), rfc5681 (2 to 4 segments) or a size",
             "RFC 6928, 2; RFC 5681, 3.1";
-        /// Initial ssthresh; `None`: infinite, so that slow start ends at the first loss or mark or at the advertised
-        /// window.
+        /// Initial ssthresh; `None`: infinite, so that slow start ends at the first loss, at the first ECN mark or at
+        /// the advertised window.
         initial_ssthresh_bytes: Option<u64> = "initial_ssthresh" bytes_or["infinite"], default "infinite",
             "end of slow start; infinite: the first loss or mark, or the advertised window",
             "RFC 5681, 3.1: arbitrarily high";
-        /// Advertised window of the receiver.
+        /// Advertised window of the receiver, in bytes.
         advertised_window_bytes: u64 = "advertised_window" bytes, default "1MiB",
             "the receiver's window, at least one segment; it never shrinks",
             "choice of this project; PABO's study: 45535 B";
-        /// Whether out-of-order bytes reduce the advertised window.
+        /// Whether bytes that arrived out of order reduce the advertised window.
         out_of_order_takes_window: bool = "out_of_order_takes_window" switch, default "false",
             "out-of-order bytes reduce the receiver's window, whose right edge never moves back; false: the window \
              counts from the first missing byte",
             "RFC 9293, 3.8.6.2.2: the edge never moves back; true: the TCP of INET 3, with which PABO was simulated";
-        /// Growth of the window and reaction to loss.
+        /// Congestion control: growth of the window and reaction to loss.
         congestion_control: CongestionControl = "congestion_control"
             word["reno" = CongestionControl::Reno, "newreno" = CongestionControl::NewReno,
                 "cubic" = CongestionControl::Cubic, "vegas" = CongestionControl::Vegas,
@@ -114,20 +114,20 @@ parameters! {
         cubic_scale: f64 = "cubic_scale" positive, default "0.4",
             "cubic: C, growth constant of the cubic, in segments over seconds cubed, above 0",
             "RFC 9438, 5.1";
-        /// The fraction of the window that remains after a loss in CUBIC, above 0 and below 1.
+        /// Beta of CUBIC: fraction of the window that remains after a loss, above 0 and below 1.
         cubic_beta: f64 = "cubic_beta" positive, default "0.7",
             "cubic: fraction of the window after a loss or a mark, above 0 and below 1",
             "RFC 9438, 4.6";
-        /// Vegas: number of queued segments below which the window grows by a segment per round trip.
+        /// Alpha of Vegas: number of queued segments below which the window grows by a segment per RTT.
         vegas_alpha: f64 = "vegas_alpha" positive, default "2",
             "vegas: below this many queued segments of the flow the window grows by a segment per round trip",
             "Brakmo et al., SIGCOMM 1994: 2 and 4";
-        /// Vegas: number of queued segments above which the window shrinks by a segment per round trip; at least
+        /// Beta of Vegas: number of queued segments above which the window shrinks by a segment per RTT; at least
         /// `vegas_alpha`.
         vegas_beta: f64 = "vegas_beta" positive, default "4",
             "vegas: with more than this the window falls by a segment a round trip; at least vegas_alpha",
             "Brakmo et al., SIGCOMM 1994: 2 and 4";
-        /// Vegas: number of queued segments above which slow start ends.
+        /// Gamma of Vegas: number of queued segments above which slow start ends.
         vegas_gamma: f64 = "vegas_gamma" positive, default "1",
             "vegas: queued segments above which slow start ends",
             "Brakmo et al., SIGCOMM 1994";
@@ -135,32 +135,32 @@ parameters! {
         retransmissions: bool = "retransmissions" switch, default "true",
             "false: no retransmissions, and no reduction of the window for a loss",
             "PABO, sec. VI";
-        /// Whether duplicate acknowledgements cause a retransmission.
+        /// Whether duplicate acknowledgements cause a fast retransmit.
         fast_retransmit: bool = "fast_retransmit" switch, default "true",
             "duplicate acknowledgements cause a retransmission; false: only the timer does",
             "RFC 5681, 3.2";
-        /// Number of duplicate acknowledgements that indicate a loss.
+        /// Number of duplicate acknowledgements that indicate a loss (DupThresh).
         dupack_threshold: u32 = "dupack_threshold" count, default "3",
             "duplicate acknowledgements that indicate a loss, at least 1",
             "RFC 5681, 3.2";
-        /// Receivers report out-of-order blocks (SACK), from which senders repair losses.
+        /// Whether receivers report out-of-order blocks (SACK), from which senders detect losses.
         sack: bool = "sack" switch, default "false",
             "acknowledgements report out-of-order blocks, up to three, from which senders repair losses; not with \
              reno and none",
             "RFC 2018; RFC 6675; false: choice of this project, as in RFC 6582";
-        /// Retransmission timeout (RTO) before the first round-trip sample.
+        /// Retransmission timeout (RTO) before the first RTT sample.
         initial_rto: Time = "initial_rto" time, default "1s",
             "retransmission timeout before the first round trip is measured",
             "RFC 6298, 2.1";
-        /// Lower bound of the RTO.
+        /// Minimum RTO.
         min_rto: Time = "min_rto" time, default "1s",
             "the least retransmission timeout",
             "RFC 6298, 2.4";
-        /// Upper bound of the RTO with back-off.
+        /// Maximum RTO, also with exponential back-off.
         max_rto: Time = "max_rto" time, default "60s",
             "the largest retransmission timeout, backed off; at least min_rto",
             "RFC 6298, 2.5";
-        /// Constant RTO without exponential back-off; `None`: computed from round-trip samples.
+        /// Constant RTO without exponential back-off; `None`: computed from RTT samples.
         fixed_rto: Option<Time> = "rto" time_or["measured"], default "measured",
             "a time: constant retransmission timeout, without back-off; measured: from round trips",
             "RFC 6298, 2; PABO, sec. IV: 240 s";
@@ -172,7 +172,7 @@ parameters! {
         delayed_ack: bool = "delayed_ack" switch, default "true",
             "every second segment in order is acknowledged; false: every segment",
             "RFC 5681, 4.2";
-        /// Maximum delay of an acknowledgement.
+        /// Maximum delay of a delayed acknowledgement.
         delayed_ack_timeout: Time = "delayed_ack_timeout" time, default "40ms",
             "delay of an acknowledgement that waits for a second segment, at most 500ms",
             "RFC 5681, 4.2 (500 ms at most; 200 ms is usual); Linux: 40 ms";
@@ -192,10 +192,10 @@ impl TcpParameters {
         parameters
     }
 
-    /// Sets the parameter `key`, of TCP or DCTCP, from its text in a scenario.
+    /// Sets the parameter `key` of TCP or DCTCP from its text in a scenario.
     ///
     /// # Errors
-    /// If the parameter does not exist or cannot have this value.
+    /// If there is no such parameter, or the value is invalid.
     pub fn set(&mut self, key: &str, text: &str) -> Result<(), ParameterError> {
         if self.mechanism().parameter(key).is_none() {
             return Err(settings::unknown(self.mechanism(), key));
@@ -209,7 +209,8 @@ impl TcpParameters {
     /// Checks that the values are consistent.
     ///
     /// # Errors
-    /// If segments would be empty or too long for a frame, the window holds no segment, or a timer cannot work.
+    /// If segments have no payload or exceed the maximum frame length, the window is less than a segment, or the
+    /// timer parameters are inconsistent.
     pub fn check(&self) -> Result<(), ParameterError> {
         require(self.mss_bytes > 0, "mss", "a segment carries at least 1B")?;
         let fits = self.mss_bytes.checked_add(self.header_bytes).is_some();
@@ -246,19 +247,19 @@ impl TcpParameters {
         matches!(self.ecn, EcnMode::Dctcp(_))
     }
 
-    /// Returns the frame length of an acknowledgement with `blocks` SACK blocks: two bytes of padding, two of the
-    /// option's kind and length, and eight per block (RFC 2018, 3).
+    /// Returns the frame length of an acknowledgement with `blocks` SACK blocks: two bytes of padding, two bytes for
+    /// kind and length of the option, and eight bytes per block (RFC 2018, 3).
     pub(crate) fn ack_frame_bytes(&self, blocks: usize) -> u16 {
         let option_bytes = if blocks > 0 { 4 + 8 * blocks as u16 } else { 0 };
         self.ack_bytes.saturating_add(option_bytes).max(MIN_FRAME_BYTES)
     }
 
-    /// Returns the length of the longest acknowledgement.
+    /// Returns the frame length of the longest acknowledgement.
     pub fn largest_ack_bytes(&self) -> u16 {
         self.ack_frame_bytes(if self.sack { MOST_BLOCKS } else { 0 })
     }
 
-    /// Returns the description of these parameters.
+    /// Returns the description of the mechanism, TCP or DCTCP, with its parameters.
     pub fn mechanism(&self) -> &'static Mechanism {
         match self.ecn {
             EcnMode::Dctcp(_) => &dctcp::MECHANISM,

@@ -1,4 +1,4 @@
-//! The receiving end: reorders segments and schedules acknowledgements.
+//! TCP receiver: reassembles segments, and decides when to send acknowledgements.
 
 use crate::dctcp::CeEcho;
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
@@ -10,7 +10,7 @@ use crate::tcp::parameters::{EcnMode, TcpParameters};
 use std::sync::Arc;
 use units::Time;
 
-/// The receiving end of one TCP flow.
+/// Receiver of one TCP flow.
 #[derive(Clone, Debug)]
 pub struct TcpReceiver {
     parameters: Arc<TcpParameters>,
@@ -18,23 +18,23 @@ pub struct TcpReceiver {
     /// The flow's size in bytes, once its last segment has arrived.
     size_bytes: u64,
     completed: Option<Time>,
-    /// One sequence number in each of the latest out-of-order ranges, the latest first; empty without SACK.
+    /// One sequence number in each of the latest out-of-order ranges, the latest range first; empty without SACK.
     recent: Vec<u64>,
-    /// In-order segments that no acknowledgement covers yet.
+    /// Number of in-order segments that have not been acknowledged yet.
     pending: u32,
-    /// Lowest sequence number above the next expected byte of a trimmed segment; `u64::MAX` for none.
+    /// Lowest sequence number above the next expected byte of a trimmed segment; `u64::MAX` if there is none.
     cut: u64,
-    /// The advertised right edge of the window, if out-of-order bytes reduce it. It never moves back.
+    /// Right edge of the advertised window, if out-of-order bytes reduce this window. The edge never moves back.
     edge: u64,
-    /// Timestamp of the latest segment, which acknowledgements echo.
+    /// Timestamp of the latest segment, which acknowledgements return.
     stamp: Time,
     /// Whether acknowledgements carry ECN-Echo (RFC 3168, 6.1.3).
     echo: bool,
-    /// The CE state of DCTCP.
+    /// CE state of DCTCP (RFC 8257, 3.2).
     ce: CeEcho,
-    /// Expiry of the delayed-acknowledgement timer.
+    /// Expiry of the delayed acknowledgement.
     deadline: Time,
-    /// Expiry to which the host's timer is set; it is moved to a later `deadline` only when it fires.
+    /// Expiry to which the host's timer is set. The timer is moved to a later `deadline` only when it expires.
     armed: Time,
 }
 
@@ -58,7 +58,7 @@ impl TcpReceiver {
         }
     }
 
-    /// Creates the receiver of a flow whose `size_bytes` have all arrived, the last one at `completed`.
+    /// Creates the receiver of a complete flow of `size_bytes`, whose last byte arrived at `completed`.
     pub fn complete(parameters: &Arc<TcpParameters>, size_bytes: u64, completed: Time) -> Self {
         let completed = Some(completed);
         let mut receiver = TcpReceiver { size_bytes, completed, ..TcpReceiver::new(parameters) };
@@ -71,7 +71,7 @@ impl TcpReceiver {
     }
 
     /// Handles a trimmed `frame`. If it is the next expected segment, a duplicate acknowledgement with [`flags::NAK`]
-    /// reports it at once. A later segment is not reported yet, because its header may have overtaken queued segments.
+    /// is sent at once. A later segment is not reported yet, because its header may have overtaken queued segments.
     #[cold]
     fn miss(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) -> Receipt {
         let expected = self.ranges.expected();
@@ -83,7 +83,8 @@ impl TcpReceiver {
         Receipt::default()
     }
 
-    /// Sends a cumulative acknowledgement; `more` adds flags. [`flags::NAK`]: the next expected segment was trimmed.
+    /// Sends a cumulative acknowledgement with the additional flags `more`. [`flags::NAK`] means that the next
+    /// expected segment was trimmed.
     fn acknowledge_with(&mut self, ctx: &mut Ctx<'_>, more: u8) {
         let mut flags = more | if self.echo { flags::ECE } else { 0 };
         if self.completed.is_some() {
@@ -108,7 +109,7 @@ impl TcpReceiver {
         self.deadline = Time::MAX;
     }
 
-    /// Records the range of the out-of-order segment `seq` as the first one to report (RFC 2018, 4).
+    /// Records the range of the out-of-order segment `seq` as the first range to report (RFC 2018, 4).
     #[cold]
     fn note_recent(&mut self, seq: u64) {
         let (ranges, expected) = (&self.ranges, self.ranges.expected());
@@ -118,13 +119,13 @@ impl TcpReceiver {
         self.recent.truncate(MOST_BLOCKS);
     }
 
-    /// Returns the out-of-order blocks, the latest first.
+    /// Returns the out-of-order blocks to report, the latest block first.
     #[cold]
     fn report(&mut self) -> SackBlocks {
         let mut blocks = [(0, 0); MOST_BLOCKS];
         let mut count = 0;
         for block in self.recent.iter().filter_map(|&at| self.ranges.range(at)) {
-            // Two ranges may have merged since they were recorded.
+            // Two recorded ranges may have merged since.
             if !blocks[..count].contains(&block) {
                 blocks[count] = block;
                 count += 1;
@@ -134,8 +135,8 @@ impl TcpReceiver {
         SackBlocks::new(&blocks[..count], self.ranges.expected(), mss, self.size_bytes)
     }
 
-    /// Returns the right edge of the advertised window: the first missing byte plus the free buffer. It never moves
-    /// back.
+    /// Returns the right edge of the advertised window: the first missing byte plus the free buffer. The edge never
+    /// moves back.
     #[cold]
     fn advertise(&mut self) -> u64 {
         let free = self.parameters.advertised_window_bytes.saturating_sub(self.ranges.waiting_bytes());
@@ -143,21 +144,22 @@ impl TcpReceiver {
         self.edge
     }
 
-    /// Updates the ECN echo by the CE bit of this frame.
+    /// Updates the ECN-Echo state by the CE bit of this frame.
     fn echo_marks(&mut self, ctx: &mut Ctx<'_>, frame: &Frame) {
         let marked = frame.has(flags::CE);
         match self.parameters.ecn {
             EcnMode::Off => {}
             EcnMode::Classic => {
-                // RFC 3168, 6.1.3: echo until CWR arrives. A mark on the segment with CWR restarts the echo.
+                // RFC 3168, 6.1.3: ECN-Echo is sent until a segment with CWR arrives. If this segment is CE-marked,
+                // it starts again.
                 if frame.has(CWR) {
                     self.echo = false;
                 }
                 self.echo |= marked;
             }
             EcnMode::Dctcp(_) => {
-                // RFC 8257, 3.2: if the CE state changes, acknowledge pending segments at once with the old state, so
-                // that the sender can count the marked bytes.
+                // RFC 8257, 3.2: if the CE state changes, pending segments are acknowledged at once with the old
+                // state, so that the sender can count the marked bytes.
                 if self.ce.changes(marked) && self.pending > 0 {
                     self.acknowledge(ctx);
                 }
@@ -189,11 +191,13 @@ impl Receiver for TcpReceiver {
             self.completed = Some(ctx.now);
         }
         self.pending += 1;
-        // RFC 5681, 4.2: acknowledge at once an out-of-order segment, one that fills (part of) a gap, and every second
-        // segment. Also a duplicate, whose acknowledgement may have been lost, and the last segment, like a FIN or PSH.
+        // RFC 5681, 4.2: acknowledge at once an out-of-order segment, a segment that fills (a part of) a gap, and
+        // every second segment; also a duplicate, whose acknowledgement may have been lost, and the last segment,
+        // like a FIN or PSH.
         let out_of_order = frame.seq > expected || new_bytes == 0;
         if self.ranges.expected() >= self.cut {
-            // A trimmed header arrived before earlier segments. If its segment is the next expected one now, report it.
+            // A trimmed header had overtaken this segment. If its segment is the next expected one now, it is
+            // missing: send a NAK.
             let missing = self.ranges.expected() == self.cut;
             self.cut = u64::MAX;
             if missing {
@@ -242,8 +246,8 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// Feeds segments by number (`!`: CE-marked, `c`: with CWR), one per microsecond. Returns the acknowledgements as
-    /// the next expected segment numbers (`e`: with ECN-Echo).
+    /// Passes one segment per microsecond to a receiver, given by number (`!`: CE-marked, `c`: with CWR). Returns the
+    /// acknowledgements as next expected segment numbers (`e`: with ECN-Echo).
     fn answers(parameters: TcpParameters, segments: &[&str]) -> Vec<String> {
         let mut receiver = TcpReceiver::new(&Arc::new(parameters));
         let (mut random, mut replies) = (Stream::new(1, 1, 1), Vec::new());
@@ -275,12 +279,13 @@ mod tests {
     #[test]
     fn disorder_is_answered_at_once() {
         let tcp = TcpParameters::default();
-        // Segment 1 is late: duplicates for 2 and 3; 1 and the repeated 0 are acknowledged at once.
+        // Segment 1 arrives late: segments 2 and 3 cause duplicate acknowledgements. Segment 1 and the duplicate of
+        // segment 0 are acknowledged at once.
         assert_eq!(answers(tcp, &["0", "2", "3", "1", "0", "4"]), ["1", "1", "4", "4", "5"]);
     }
 
-    /// Receive window of ten segments. Out-of-order bytes lie within the window and also reduce its free buffer. The
-    /// right edge never moves back.
+    /// Advertised window of ten segments. Out-of-order bytes are within the window, and also reduce its free buffer.
+    /// The right edge never moves back.
     #[test]
     fn what_waits_takes_room_from_the_window_and_its_edge_never_moves_back() {
         let edges = |takes: bool| {
@@ -309,8 +314,8 @@ mod tests {
         );
     }
 
-    /// RFC 2018, 4: the block of the latest segment is first, the others follow by their last growth. Each block makes
-    /// the acknowledgement longer.
+    /// RFC 2018, 4: the block of the latest segment is first, the others are in the order of their last change. Each
+    /// block makes the acknowledgement longer.
     #[test]
     fn blocks_are_reported_latest_first() {
         let parameters =
@@ -364,7 +369,7 @@ mod tests {
         assert_eq!(answers(tcp, &["0", "1!", "2", "3c", "4", "5!c", "6"]), ["1", "2e", "3e", "4", "5", "6e", "7e"]);
     }
 
-    /// RFC 8257, 3.2: an acknowledgement never covers both marked and unmarked segments, even if it is delayed.
+    /// RFC 8257, 3.2: an acknowledgement, even a delayed one, never covers both marked and unmarked segments.
     #[test]
     fn dctcp_echoes_each_run_of_marks() {
         let answers = answers(TcpParameters::dctcp(), &["0", "1", "2", "3!", "4!", "5!", "6", "7"]);

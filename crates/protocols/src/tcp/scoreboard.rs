@@ -1,30 +1,31 @@
-//! The scoreboard of a sender with selective acknowledgements (RFC 6675): lost bytes, pipe and next segment.
+//! Scoreboard of a sender with selective acknowledgements (RFC 6675): lost bytes, bytes in flight (pipe), next
+//! segment.
 
 use crate::ranges::Ranges;
 
-/// A byte range (start, end) with an exclusive end.
+/// Byte range (start, end) with an exclusive end.
 type ByteRange = (u64, u64);
 
-/// The next transmission (RFC 6675, 4, NextSeg).
+/// Next transmission (RFC 6675, 4, NextSeg).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextSegment {
-    /// Retransmit this range: it is lost, or nothing else can be sent.
+    /// Retransmit this range, because it is lost, or because no new bytes can be sent.
     Again(ByteRange),
     /// Send new bytes.
     New,
 }
 
-/// The scoreboard of one flow.
+/// Scoreboard of one flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
-    /// Bytes acknowledged or reported by SACK blocks.
+    /// Bytes acknowledged cumulatively or reported by SACK blocks.
     arrived: Ranges,
     mss: u64,
     /// DupThresh, in segments.
     threshold: u64,
-    /// The end of the highest byte that was retransmitted in this recovery (HighRxt, plus one).
+    /// End of the highest byte range retransmitted in this loss recovery (HighRxt, plus one).
     high_rxt: u64,
-    /// The rescue retransmission of this recovery was sent.
+    /// Whether the rescue retransmission of this loss recovery has been sent.
     rescued: bool,
 }
 
@@ -33,47 +34,48 @@ impl Scoreboard {
         Scoreboard { arrived: Ranges::default(), mss, threshold: threshold.into(), high_rxt: 0, rescued: false }
     }
 
-    /// Adds all bytes below `acknowledged`, and the SACK `blocks` cut at `sent`, the end of the bytes sent so far.
-    /// Returns the number of bytes that the blocks report for the first time.
+    /// Adds all bytes below `acknowledged`, and the bytes of the SACK `blocks` below `sent`, the end of the bytes
+    /// sent so far. Returns the number of bytes that the blocks report for the first time.
     pub(crate) fn update(&mut self, acknowledged: u64, blocks: impl Iterator<Item = ByteRange>, sent: u64) -> u64 {
         let expected = self.arrived.expected();
         self.arrived.insert(expected, acknowledged.max(expected));
         blocks.map(|(start, end)| self.arrived.insert(start, end.min(sent))).sum()
     }
 
-    /// Discards the reported blocks after a timeout, because the receiver may have discarded their bytes (RFC 2018, 8).
+    /// Discards the SACK information after a timeout, because the receiver may have discarded these bytes (RFC 2018,
+    /// 8).
     pub(crate) fn forget(&mut self, acknowledged: u64) {
         self.arrived = Ranges::default();
         self.arrived.insert(0, acknowledged);
         self.high_rxt = acknowledged;
     }
 
-    /// Begins a recovery; `acknowledged` is the first missing byte.
+    /// Begins a loss recovery; `acknowledged` is the first unacknowledged byte.
     pub(crate) fn begin(&mut self, acknowledged: u64) {
         (self.high_rxt, self.rescued) = (acknowledged, false);
     }
 
-    /// Returns the segment at the first missing byte, which is below `sent`, and records its retransmission, which
-    /// ignores the pipe.
+    /// Returns the segment at the first missing byte, which must be below `sent`, and records its retransmission.
+    /// This retransmission does not depend on the pipe.
     pub(crate) fn first(&mut self, sent: u64) -> ByteRange {
         let piece = self.missing(self.arrived.expected(), sent);
         self.high_rxt = self.high_rxt.max(piece.1);
         piece
     }
 
-    /// Returns the number of bytes below `below` that SACK blocks report.
+    /// Returns the number of bytes below `below` that SACK blocks have reported.
     pub(crate) fn reported_bytes(&self, below: u64) -> u64 {
         self.arrived.above().iter().map(|&(start, end)| end.min(below).saturating_sub(start)).sum()
     }
 
-    /// Returns the segment from the first missing byte at or after `from`, cut at `sent`.
+    /// Returns the segment at the first missing byte from `from` on, clipped at `sent`.
     pub(crate) fn missing(&self, from: u64, sent: u64) -> ByteRange {
         let (start, end) = self.arrived.gap(from).unwrap_or((from.max(self.arrived.highest()), sent));
         (start, end.min(start + self.mss).min(sent).max(start))
     }
 
-    /// Returns whether a byte below the reported `ranges` is lost (RFC 6675, 4, IsLost): at least DupThresh ranges, or
-    /// more than (DupThresh - 1) segments' bytes.
+    /// Returns whether a missing byte is lost if `ranges` are the reported ranges above it (RFC 6675, 4, IsLost):
+    /// there are at least DupThresh ranges, or they contain more than (DupThresh - 1) segments.
     fn is_lost(&self, ranges: &[ByteRange]) -> bool {
         let bytes: u64 = ranges.iter().map(|&(start, end)| end - start).sum();
         ranges.len() as u64 >= self.threshold || bytes > (self.threshold - 1) * self.mss
@@ -85,13 +87,13 @@ impl Scoreboard {
         &ranges[ranges.partition_point(|&(start, _)| start <= at)..]
     }
 
-    /// Returns whether the first missing byte is lost.
+    /// Returns whether the first missing byte is lost, as defined by RFC 6675.
     pub(crate) fn first_is_lost(&self) -> bool {
         self.is_lost(self.arrived.above())
     }
 
-    /// Returns the bytes in flight, where all bytes below `sent` have been sent: each byte that is neither reported nor
-    /// lost, plus each retransmitted byte (RFC 6675, 4, SetPipe).
+    /// Returns the bytes in flight, where `sent` is the end of the bytes sent so far: each byte that is neither
+    /// reported nor lost, plus each retransmitted byte (RFC 6675, 4, SetPipe).
     pub(crate) fn pipe(&self, sent: u64) -> u64 {
         let ranges = self.arrived.above();
         let mut pipe = sent.saturating_sub(self.arrived.highest());
@@ -104,12 +106,12 @@ impl Scoreboard {
             bytes -= end - start;
             gap_start = end;
         }
-        // The bytes above the highest range, whose first segment may have been retransmitted.
+        // Bytes above the highest reported range, whose first segment may have been retransmitted.
         pipe + self.high_rxt.min(sent).saturating_sub(gap_start)
     }
 
-    /// Returns the next transmission in recovery and records it. All bytes below `sent` have been sent; `has_new`:
-    /// unsent bytes may be sent.
+    /// Returns the next transmission in loss recovery, and records it. `sent` is the end of the bytes sent so far;
+    /// `has_new` is true if new bytes may be sent.
     pub(crate) fn next(&mut self, sent: u64, has_new: bool) -> Option<NextSegment> {
         let from = self.high_rxt.max(self.arrived.expected());
         let gap = self.arrived.gap(from).map(|(start, end)| (start, end.min(start + self.mss)));
@@ -121,8 +123,8 @@ impl Scoreboard {
             self.high_rxt = piece.1;
             return Some(NextSegment::Again(piece));
         }
-        // Rescue retransmission: the last unreported segment, once per recovery, because otherwise only the timer could
-        // detect its loss. HighRxt does not change.
+        // Rescue retransmission: the last unreported segment, once per loss recovery, because otherwise only the
+        // timer could detect its loss. HighRxt does not change.
         let ranges = self.arrived.above();
         let (start, end) = match ranges.last() {
             Some(&(start, end)) if end >= sent => {
@@ -150,7 +152,8 @@ mod tests {
         board
     }
 
-    /// RFC 6675, 4: a byte is lost if three separate ranges above it are reported, or more than two segments' bytes.
+    /// RFC 6675, 4: a byte is lost if three separate ranges above it are reported, or more than two segments above
+    /// it.
     #[test]
     fn three_ranges_or_more_than_two_segments_indicate_a_loss() {
         for (reported, lost) in [
@@ -166,10 +169,11 @@ mod tests {
         assert!(!board(&[]).first_is_lost());
     }
 
-    /// The four rules of NextSeg, in order.
+    /// The four rules of NextSeg in their order, with segments of 10 bytes.
     #[test]
     fn lost_then_new_then_doubtful_then_the_rescue() {
-        // Bytes 0 to 10 and 20 to 30 are lost, 60 to 70 are not lost by the rules yet; 80 to 100 are in flight.
+        // Bytes 0 to 10 and 20 to 30 are lost. Bytes 60 to 70 are missing, but not lost by the rules yet. Bytes 80 to
+        // 100 are in flight.
         let mut board = board(&[(10, 20), (30, 60), (70, 80)]);
         assert_eq!(board.pipe(100), 10 + 20, "60 and the tail");
         assert_eq!(board.next(100, true), Some(NextSegment::Again((0, 10))));
@@ -203,7 +207,7 @@ mod tests {
         assert_eq!((board.reported_bytes(1000), board.pipe(100), board.missing(0, 100)), (0, 100, (0, 10)));
     }
 
-    /// Compares the pipe with its definition, byte by byte.
+    /// For random reports, compares the pipe with its definition, byte by byte.
     #[test]
     fn the_pipe_is_counted_as_the_standard_defines_it() {
         let mut random = Stream::new(6, 0, 0);

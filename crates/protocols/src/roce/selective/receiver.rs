@@ -1,4 +1,4 @@
-//! The responder that keeps out-of-order packets.
+//! Receiver (responder) that keeps out-of-order packets.
 
 use crate::endpoint::{Ctx, Receipt, Receiver, Reply};
 use crate::frame::{Detail, Frame, Kind, flags};
@@ -8,11 +8,11 @@ use crate::roce::receiver::RoceReceiver;
 use std::sync::Arc;
 use units::Time;
 
-/// The receiving end of one flow under selective repeat.
+/// Receiver of one flow under selective repeat.
 #[derive(Clone, Debug)]
 pub struct SelectiveReceiver {
     roce: RoceReceiver,
-    /// Length of a negative acknowledgement.
+    /// Frame length of a negative acknowledgement.
     nak_bytes: u16,
     arrived: Ranges,
     /// The flow's size in bytes, once its last packet has arrived.
@@ -30,7 +30,7 @@ impl SelectiveReceiver {
         }
     }
 
-    /// Creates the receiver of a flow whose `size_bytes` have all arrived, the last one at `completed`.
+    /// Creates the receiver of a complete flow of `size_bytes`, whose last byte arrived at `completed`.
     pub fn complete(parameters: &Arc<RoceParameters>, size_bytes: u64, completed: Time) -> Self {
         let roce = RoceReceiver::complete(parameters, size_bytes, completed);
         let mut receiver = SelectiveReceiver { roce, size_bytes, ..SelectiveReceiver::new(parameters) };
@@ -38,8 +38,9 @@ impl SelectiveReceiver {
         receiver
     }
 
-    /// Sends a NAK with the first missing byte and the packet in `frame`, of which `bytes` payload bytes arrived, 0 if
-    /// it was trimmed (IRN, sec. 3.1). The NAK carries no telemetry, because the packet occupies the detail word.
+    /// Sends a NAK with the first missing byte, and with the packet in `frame`, of which `bytes` payload bytes
+    /// arrived (0 if it was trimmed; IRN, sec. 3.1). The NAK carries no telemetry, because the packet occupies the
+    /// detail word.
     fn refuse(&mut self, ctx: &mut Ctx<'_>, frame: &Frame, bytes: u16) {
         ctx.replies.push(Reply {
             kind: Kind::Ack,
@@ -78,10 +79,10 @@ impl Receiver for SelectiveReceiver {
             receipt.completed = true;
         }
         if frame.seq <= self.roce.expected {
-            // In order, or a duplicate whose acknowledgement may have been lost.
+            // The packet is in order, or it is a duplicate whose acknowledgement may have been lost.
             self.roce.reply(ctx, frame, 0);
         } else if self.holds(frame) {
-            // A packet that did not fit the range list is discarded without a reply.
+            // A packet that did not fit the range list is discarded without a reply: `holds` is false then.
             self.refuse(ctx, frame, frame.payload_bytes);
         }
         receipt

@@ -1,4 +1,4 @@
-//! The requester that retransmits missing packets only.
+//! Sender (requester) that retransmits only missing packets.
 
 use crate::bounce_reaction::BouncedFlow;
 use crate::control_state::ControlState;
@@ -13,29 +13,30 @@ use crate::roce::sender::RoceSender;
 use std::sync::Arc;
 use units::{Rate, Time};
 
-/// The sending end of one flow under selective repeat.
+/// Sender of one flow under selective repeat.
 #[derive(Clone, Debug)]
 pub struct SelectiveSender {
-    /// Rate, pacing and counters. `snd_nxt` always equals `snd_max`.
+    /// State common with go-back-N: rate, pacing and counters. `snd_nxt` always equals `snd_max`.
     roce: RoceSender,
-    /// Byte ranges that the receiver has reported (the bitmap of IRN, sec. 3.1), and their total length.
+    /// Byte ranges reported by the receiver (the bitmap of IRN, sec. 3.1), and their total length.
     arrived: Ranges,
     arrived_bytes: u64,
-    /// All missing bytes below this sequence number have been retransmitted since the last timeout.
+    /// First byte that has not been checked for retransmission: all missing bytes below it have been retransmitted
+    /// since the last timeout.
     repaired: u64,
-    /// Packets known to be lost although no later packet has arrived: the first missing one after a timeout, and
-    /// trimmed ones. Sorted.
+    /// Start of packets known to be lost although no later packet has arrived: the first missing packet after a
+    /// timeout, and trimmed packets. Sorted.
     lost: Vec<u64>,
-    /// Byte ranges at or above `repaired` that were retransmitted because of `lost`.
+    /// Byte ranges at or above `repaired` that were retransmitted as entries of `lost`.
     resent: Ranges,
-    /// `snd_max` at the start of recovery, which lasts until all bytes below this are acknowledged.
+    /// `snd_max` at the start of loss recovery, which lasts until all bytes below it are acknowledged.
     recovery: u64,
     /// Maximum bytes in flight.
     cap_bytes: u64,
-    /// Start of the running timeout.
+    /// Start of the current timeout interval.
     started: Time,
-    /// Acknowledged bytes not yet passed to a rate control that needs whole segments, and whether one of their packets
-    /// was ECN-marked.
+    /// Acknowledged bytes not yet passed to the rate control, which needs whole segments; and whether one of their
+    /// packets was ECN-marked.
     unreported_bytes: u64,
     unreported_mark: bool,
 }
@@ -58,8 +59,8 @@ impl SelectiveSender {
         }
     }
 
-    /// Restarts the timeout at `now`, or stops it if nothing is in flight. The timer first runs for `rto_low`; when it
-    /// expires, the number of packets in flight determines whether `rto_low` or `rto_high` applies (IRN, sec. 5).
+    /// Restarts the timeout at `now`, or stops it if nothing is in flight. The timer is first set to `rto_low`. When
+    /// it expires, the number of packets in flight determines whether `rto_low` or `rto_high` applies (IRN, sec. 5).
     fn restart_timeout(&mut self, now: Time) {
         self.started = now;
         let runs = self.roce.snd_max > self.roce.snd_una;
@@ -76,7 +77,7 @@ impl SelectiveSender {
         if packets < u64::from(rto_low_packets) { rto_low } else { rto_high }
     }
 
-    /// Records the packet that begins at byte `seq` as lost.
+    /// Records the packet that starts at byte `seq` as lost.
     fn note_lost(&mut self, seq: u64) {
         if seq >= self.arrived.expected()
             && seq < self.roce.snd_max
@@ -86,7 +87,7 @@ impl SelectiveSender {
         }
     }
 
-    /// Returns the next byte range to retransmit (start inclusive, end exclusive), and whether it is the first entry of
+    /// Returns the next missing byte range to retransmit (end exclusive), and whether it is the first entry of
     /// `lost`.
     fn missing(&mut self) -> Option<(u64, u64, bool)> {
         let payload_bytes = u64::from(self.roce.parameters.payload_bytes);
@@ -98,7 +99,7 @@ impl SelectiveSender {
             let gap_end = self.arrived.gap(seq).map_or(self.roce.snd_max, |gap| gap.1);
             return Some((seq, gap_end.min(seq + payload_bytes), true));
         }
-        // A packet is lost if a later packet has arrived.
+        // A missing packet is lost if a later packet has arrived.
         while let Some((start, gap_end)) = self.arrived.gap(self.repaired) {
             let end = gap_end.min(start + payload_bytes);
             if !self.resent.holds(start, end) {
@@ -109,7 +110,7 @@ impl SelectiveSender {
         None
     }
 
-    /// Returns whether a new packet may start at `now`.
+    /// Returns whether a new packet may start at `now`, within the flight cap and the window.
     fn may_send_new(&mut self, now: Time) -> bool {
         let RoceSender { snd_una, snd_max, size_bytes, .. } = self.roce;
         if snd_max >= size_bytes || snd_max - snd_una >= self.cap_bytes {
@@ -120,7 +121,7 @@ impl SelectiveSender {
         } else {
             self.roce.parameters.window_bytes.unwrap_or(u64::MAX)
         };
-        // Bytes reported as received are no longer in flight.
+        // Bytes reported as arrived are no longer in flight.
         snd_max - self.arrived_bytes.min(snd_max) < window_bytes
     }
 
@@ -168,7 +169,7 @@ impl Sender for SelectiveSender {
             Kind::Returned => return self.note_lost(frame.seq),
             _ => return self.roce.on_frame(ctx, frame),
         }
-        // Ignore an acknowledgement of bytes that were never sent.
+        // An acknowledgement of bytes that were never sent is invalid, and is ignored.
         if frame.seq > self.roce.snd_max {
             return;
         }
@@ -193,8 +194,8 @@ impl Sender for SelectiveSender {
         if frame.has(flags::COMPLETE) && self.roce.delivered == Time::MAX {
             self.roce.delivered = frame.arrival();
         }
-        // Losses of packets sent before the start of a recovery belong to that recovery, so an old NAK reports no new
-        // loss.
+        // Losses of packets sent before the start of a loss recovery belong to this recovery, so that an old NAK
+        // reports no new loss.
         let missing = !self.lost.is_empty() || self.arrived.highest() > self.roce.snd_una;
         if frame.has(flags::NAK) && missing && self.roce.snd_una >= self.recovery {
             self.recovery = self.roce.snd_max;
@@ -211,11 +212,12 @@ impl Sender for SelectiveSender {
             if ctx.now < due {
                 self.roce.deadline = due;
             } else if self.missing().is_some() {
-                // A retransmission is due but waits for its pacing slot: this is no timeout.
+                // A retransmission is due, but waits for its pacing slot: this is not a timeout.
                 self.restart_timeout(ctx.now);
             } else {
                 self.roce.timeouts += 1;
-                // Retransmit the first missing packet only, because no later packet has been reported.
+                // Only the first missing packet is retransmitted, because no later packet has been reported as
+                // arrived.
                 self.repaired = self.arrived.expected();
                 self.resent = Ranges::default();
                 self.note_lost(self.repaired);
@@ -247,7 +249,7 @@ impl Sender for SelectiveSender {
         let payload_bytes = u64::from(self.roce.parameters.payload_bytes);
         let (start, end, named) =
             missing.unwrap_or((snd_max, self.roce.size_bytes.min(snd_max.saturating_add(payload_bytes)), false));
-        // Must be read before the call of `packet`, which sets `deadline` to the timeout of go-back-N.
+        // Must be read before `packet` is called, which sets `deadline` to the timeout of go-back-N.
         let idle = self.roce.deadline == Time::MAX;
         let segment = self.roce.packet(ctx.now, rate, start, (end - start) as u16);
         self.roce.snd_nxt = self.roce.snd_max;

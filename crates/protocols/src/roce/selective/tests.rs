@@ -1,5 +1,5 @@
-//! Unit tests of both endpoints: the receiver's replies against a bitmap; the sender's recovery, timeouts and flight
-//! cap step by step.
+//! Tests of both ends of selective repeat: the replies of the receiver compared with a bitmap; loss recovery,
+//! timeouts and flight cap of the sender, step by step.
 
 use super::*;
 use crate::endpoint::{Ctx, FlowStart, Offer, Receiver, Reply, Sender};
@@ -16,8 +16,7 @@ fn parameters(settings: &[(&str, &str)]) -> Arc<RoceParameters> {
     Arc::new(parameters)
 }
 
-/// The sender of an endless flow at 10 Gbps, where a packet takes slightly less than a microsecond (1082 bytes: 866
-/// ns).
+/// Sender of an endless flow at 10 Gbps, which sends one packet per microsecond (1082 bytes on the wire take 866 ns).
 struct Bench {
     sender: SelectiveSender,
     random: Stream,
@@ -32,7 +31,8 @@ impl Bench {
         Bench { sender, random: Stream::new(1, 1, 1), replies: Vec::new() }
     }
 
-    /// Returns the number of the packet that is sent at `us`, and whether it is a retransmission.
+    /// Polls the sender at time `us`. Returns the number of the packet that it sends, and whether it is a
+    /// retransmission.
     fn send(&mut self, us: u64) -> Option<(u64, bool)> {
         let mut ctx = Ctx::new(Time::from_us(us), &mut self.random, &mut self.replies);
         match self.sender.poll(&mut ctx) {
@@ -58,13 +58,13 @@ impl Bench {
     }
 }
 
-/// IRN, sec. 3.1, order of transmission: the packet of the cumulative acknowledgement, then missing packets below one
-/// that has arrived, then new packets; each packet is retransmitted once.
+/// IRN, sec. 3.1, order of transmission: first the packet that the cumulative acknowledgement expects, then missing
+/// packets below a packet that has arrived, then new packets; each packet is retransmitted once.
 #[test]
 fn what_is_missing_goes_before_what_is_new_and_goes_once() {
     let mut bench = Bench::new(&[], Time::ZERO);
     (0..10).for_each(|us| assert_eq!(bench.send(us), Some((us, false))));
-    // Packets 2, 3 and 6 are lost; the loss of packet 9 is not known yet.
+    // Packets 2, 3, 6 and 9 are lost; the loss of packet 9 cannot be known yet.
     bench.reply(11, 2, 0, Detail::NONE);
     bench.nak(12, 2, 4);
     assert_eq!(bench.send(12), Some((2, true)));
@@ -75,19 +75,20 @@ fn what_is_missing_goes_before_what_is_new_and_goes_once() {
     bench.nak(15, 2, 8);
     assert_eq!(bench.send(15), Some((6, true)));
     assert_eq!(bench.send(16), Some((11, false)));
-    // The retransmissions arrive. Their acknowledgements arrive out of order: first the NAK that packet 6 caused.
+    // The retransmissions arrive. Their acknowledgements arrive out of order: first the NAK caused by packet 6.
     bench.nak(17, 2, 6);
     bench.reply(18, 4, 0, Detail::NONE);
     assert_eq!(bench.sender.statistics().retransmitted_bytes, 3000);
-    // Packets 2 and 3 are acknowledged; the next missing packet is 9.
+    // All packets below 9 are acknowledged; packet 9 is missing.
     bench.nak(19, 9, 10);
     assert_eq!(bench.send(19), Some((9, true)));
-    // An old NAK has no effect.
+    // A NAK from before the last acknowledgement has no effect.
     bench.nak(20, 2, 4);
     assert_eq!(bench.send(20), Some((12, false)));
 }
 
-/// IRN, sec. 3.1: the timeout since the last progress is 100 us with fewer than three packets in flight, else 320 us.
+/// IRN, sec. 3.1: the timeout, measured from the last progress, is 100 us with less than three packets in flight,
+/// else 320 us.
 #[test]
 fn the_timeout_depends_on_what_is_on_its_way() {
     let mut few = Bench::new(&[], Time::ZERO);
@@ -102,14 +103,14 @@ fn the_timeout_depends_on_what_is_on_its_way() {
     assert_eq!(more.timer(100), 0);
     assert_eq!(more.sender.next_timer(), Time::from_us(320));
     assert_eq!((more.timer(319), more.timer(320)), (0, 1));
-    // A timer call at 321 us, without an expiry, has no effect.
+    // After the timeout of 320 us, a timer call at 321 us has no effect; packet 0 is retransmitted.
     assert_eq!((more.timer(321), more.send(322)), (1, Some((0, true))));
-    // Progress restarts the timeout.
+    // An acknowledgement of new bytes at 330 us restarts the timeout.
     more.reply(330, 1, 0, Detail::NONE);
     assert_eq!((more.timer(420), more.timer(430)), (1, 2), "two packets: 100 us");
 }
 
-/// A retransmission that waits for its pacing slot causes no timeout: the timer starts when it is sent.
+/// A retransmission that waits for its pacing slot causes no timeout: the timeout starts when the packet is sent.
 #[test]
 fn what_waits_for_its_turn_is_not_late() {
     let mut bench = Bench::new(&[("rate", "8Mbps")], Time::ZERO);
@@ -120,7 +121,7 @@ fn what_waits_for_its_turn_is_not_late() {
     assert_eq!((bench.timer(1181), bench.timer(1182)), (1, 2));
 }
 
-/// IRN, sec. 3.2: 20 us at 10 Gbps are 25,000 bytes, or 24 packets of 1082 bytes on the wire (rounded up).
+/// IRN, sec. 3.2: in an RTT of 20 us, 10 Gbps carry 25,000 bytes, or 24 packets of 1082 wire bytes (rounded up).
 #[test]
 fn the_cap_is_what_the_line_carries_in_a_round_trip() {
     let sent = |settings: &[(&str, &str)], us| {
@@ -131,7 +132,7 @@ fn the_cap_is_what_the_line_carries_in_a_round_trip() {
     assert_eq!(sent(&[("flight_cap", "5KB")], 20), 5);
     assert_eq!(sent(&[("flight_cap", "1B")], 20), 1);
     assert_eq!(sent(&[("flight_cap", "unlimited")], 20), 1000);
-    // Out-of-order arrivals do not extend the cap, which counts from the first missing byte.
+    // Packets that arrive out of order do not extend the cap, which counts from the first missing byte.
     let mut bench = Bench::new(&[("flight_cap", "5KB")], Time::ZERO);
     (0..5).for_each(|us| _ = bench.send(us));
     bench.nak(6, 0, 1);
@@ -140,7 +141,7 @@ fn the_cap_is_what_the_line_carries_in_a_round_trip() {
     assert_eq!((bench.send(8), bench.send(9), bench.send(10)), (Some((5, false)), Some((6, false)), None));
 }
 
-/// A trimmed packet is retransmitted at once after each trimming, and only once if a gap also indicates the loss.
+/// A trimmed packet is retransmitted at once after each trimming, and only once if a gap also indicates its loss.
 #[test]
 fn what_was_cut_goes_again_at_once() {
     let mut bench = Bench::new(&[], Time::ZERO);
@@ -157,8 +158,8 @@ fn what_was_cut_goes_again_at_once() {
     assert_eq!((bench.send(10), bench.send(11)), (Some((5, true)), Some((7, false))));
 }
 
-/// Compares the receiver with a bitmap; packets are lost, duplicated, reordered and trimmed. Each frame causes one
-/// reply with the first missing byte, and with the frame's packet if an earlier packet is missing.
+/// Random loss, duplication, reordering and trimming: compares the receiver with a bitmap. Each frame causes one
+/// reply with the first missing byte, and with the packet of the frame if an earlier packet is missing.
 #[test]
 fn each_packet_is_answered_with_the_truth() {
     let mut random = Stream::new(7, 0, 0);
